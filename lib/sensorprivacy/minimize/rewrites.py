@@ -1,0 +1,219 @@
+"""Baselines that rewrite columns instead of dropping them, as transformers: hashing, principal components, noise."""
+
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+from scipy.sparse import csr_matrix
+from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.decomposition import PCA, SparsePCA
+from sklearn.feature_extraction import FeatureHasher
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+
+class ColumnHasher(TransformerMixin, BaseEstimator):
+    """Hash column names into fewer columns, adding up with a sign what meets in one (method 1).
+
+    Gives what scikit-learn's ``FeatureHasher`` gives for rows as dicts {column name: value}, by one sparse product
+    instead of a dict a row.
+
+    Parameters
+    ----------
+    n_columns : int, default 10
+        Columns that are published.
+
+    Attributes
+    ----------
+    projection_ : scipy.sparse matrix of shape (d, n_columns)
+        Entries -1, 0 and 1.
+
+    References
+    ----------
+    Paper 1, section 2.2.2; Weinberger et al., "Feature hashing for large scale multitask learning", ICML 2009.
+    """
+
+    def __init__(self, n_columns: int = 10) -> None:
+        self.n_columns = n_columns
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn the names of the columns.
+
+        Parameters
+        ----------
+        X : DataFrame or array-like of shape (n, d)
+            Columns without names are called ``x0``, ``x1``, ...
+        y : ignored
+
+        Returns
+        -------
+        ColumnHasher
+        """
+        validate_data(self, X)
+        names = getattr(self, "feature_names_in_", [f"x{i}" for i in range(self.n_features_in_)])
+        hasher = FeatureHasher(n_features=self.n_columns, input_type="dict")
+        self.projection_ = csr_matrix(hasher.transform([{str(name): 1.0} for name in names]))
+        return self
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Return the hashed columns, shape (n, n_columns)."""
+        check_is_fitted(self)
+        return np.asarray(validate_data(self, X, reset=False, dtype=float) @ self.projection_)
+
+
+class LaplaceNoise(TransformerMixin, BaseEstimator):
+    """Add Laplace noise to every cell (method 12), as the paper's authors did or so that it means something.
+
+    Parameters
+    ----------
+    epsilon : float, default 1
+        As printed: the scale of the noise is 1 / epsilon. Sound: the privacy budget of a whole row.
+    sound : bool, default False
+        False: noise of one scale on every cell, nothing clipped, nothing scaled. This is *not* differential privacy for
+        features whose values differ by more than 1. True: each feature is clipped to its bounds and gets noise of
+        scale d (high - low) / epsilon, which makes the release of a row epsilon-differentially private towards any
+        other row (local model, the budget shared evenly by the d features).
+    bounds : pandas.DataFrame or array-like of shape (d, 2), optional
+        Lowest and highest value of each feature, known *without* looking at the data. Default: minimum and maximum
+        of the rows fitted to, which leak; the guarantee then holds for given bounds only.
+    seed : int or None, default None
+        Seed of the noise. Every call of ``transform`` draws anew. A fixed seed is for replication: who knows it can
+        subtract the noise.
+
+    Attributes
+    ----------
+    low_, high_ : numpy.ndarray of shape (d,)
+        The bounds; infinite where nothing is clipped.
+    scale_ : numpy.ndarray of shape (d,)
+        Scale of the noise of each feature.
+    bounds_from_data_ : bool
+        Whether the bounds were read off the data.
+
+    Raises
+    ------
+    ValueError
+        If epsilon is not positive, or the bounds have another shape or cross.
+
+    References
+    ----------
+    Paper 1, section 2.2.1; Dwork, McSherry, Nissim, Smith, "Calibrating noise to sensitivity", TCC 2006.
+    """
+
+    def __init__(
+        self, epsilon: float = 1.0, *, sound: bool = False, bounds: Any = None, seed: int | None = None
+    ) -> None:
+        self.epsilon = epsilon
+        self.sound = sound
+        self.bounds = bounds
+        self.seed = seed
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.non_deterministic = True
+        return tags
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Fix bounds and scales.
+
+        Parameters
+        ----------
+        X : DataFrame or array-like of shape (n, d)
+            Training rows.
+        y : ignored
+
+        Returns
+        -------
+        LaplaceNoise
+        """
+        matrix = validate_data(self, X, dtype=float)
+        if not self.epsilon > 0:
+            raise ValueError(f"epsilon={self.epsilon}: must be above 0")
+        d = matrix.shape[1]
+        self.bounds_from_data_ = bool(self.sound and self.bounds is None)
+        if not self.sound:
+            self.low_, self.high_ = np.full(d, -np.inf), np.full(d, np.inf)
+            self.scale_ = np.full(d, 1 / self.epsilon)
+        else:
+            given = np.c_[matrix.min(axis=0), matrix.max(axis=0)] if self.bounds is None else np.asarray(self.bounds)
+            if given.shape != (d, 2) or not (given[:, 0] <= given[:, 1]).all():
+                raise ValueError(f"bounds must be {d} rows of (low, high) with low <= high, got shape {given.shape}")
+            self.low_, self.high_ = given[:, 0].astype(float), given[:, 1].astype(float)
+            self.scale_ = d * (self.high_ - self.low_) / self.epsilon
+        self._draw = np.random.default_rng(self.seed)
+        return self
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Return the clipped rows with fresh noise, shape (n, d)."""
+        check_is_fitted(self)
+        matrix = np.clip(validate_data(self, X, reset=False, dtype=float), self.low_, self.high_)
+        return np.asarray(matrix + self._draw.laplace(size=matrix.shape) * self.scale_)
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Return the names of the columns, which stay what they were."""
+        check_is_fitted(self)
+        names = getattr(self, "feature_names_in_", None)
+        return np.asarray([f"x{i}" for i in range(self.n_features_in_)] if names is None else names, dtype=object)
+
+
+class FewRows(TransformerMixin, BaseEstimator):
+    """Fit the step to at most `most` rows, drawn at random; transform all.
+
+    Parameters
+    ----------
+    step : transformer
+        Cloned, not changed.
+    most : int, default 2000
+        Most rows to fit to.
+    seed : int or None, default None
+        Seed of the draw.
+    """
+
+    def __init__(self, step: Any, most: int = 2000, seed: int | None = None) -> None:
+        self.step = step
+        self.most = most
+        self.seed = seed
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Fit the step to drawn rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Training rows.
+        y : ignored
+
+        Returns
+        -------
+        FewRows
+        """
+        rows = np.random.default_rng(self.seed).permutation(len(X))[: self.most]
+        self.step_ = clone(self.step).fit(X.iloc[rows] if isinstance(X, pd.DataFrame) else X[rows])
+        return self
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Return what the fitted step makes of all rows."""
+        return np.asarray(self.step_.transform(X))
+
+
+def components(n_components: int, *, sparse: bool = False, seed: int | None = None) -> Pipeline:
+    """Return standardization followed by principal components (method 2), dense or sparse.
+
+    Parameters
+    ----------
+    n_components : int
+        Columns that are published.
+    sparse : bool, default False
+        Sparse PCA (Zou et al.): components of few columns each, fitted to at most 2,000 rows, for it is slow.
+    seed : int or None
+        Seed of the decomposition.
+
+    Returns
+    -------
+    sklearn.pipeline.Pipeline
+    """
+    if not sparse:
+        return make_pipeline(StandardScaler(), PCA(n_components, random_state=seed))
+    step = SparsePCA(n_components, random_state=seed)
+    return make_pipeline(StandardScaler(), FewRows(step, seed=seed))
