@@ -1,0 +1,124 @@
+"""The two pretrained models of Algorithm 1: public and private class of a window, as the device guesses them."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from sensorprivacy.datasets.types import Windows
+from sensorprivacy.latent.inference import Classifier, Kind
+from sensorprivacy.latent.training import Settings
+from sensorprivacy.latent.windows import Coding, Scaler, private_labels
+
+
+@dataclass(frozen=True)
+class Guesses:
+    """Scaling, classes and the two inference models, trained once and shared by what is built on them.
+
+    Parameters
+    ----------
+    attribute : str
+        The private attribute, or ``subject``.
+    shape : tuple of int
+        Channels and samples of a window.
+    scaler : Scaler
+        Learnt on training windows.
+    public, private : Coding
+        Classes.
+    public_model, private_model : Classifier
+        The models.
+    """
+
+    attribute: str
+    shape: tuple[int, int]
+    scaler: Scaler
+    public: Coding
+    private: Coding
+    public_model: Classifier
+    private_model: Classifier
+
+    def scaled(self, windows: Windows) -> np.ndarray:
+        """Return the scaled values of windows.
+
+        Raises
+        ------
+        ValueError
+            If they have another number of channels or samples than the training windows.
+        """
+        found = (windows.n_channels, windows.length)
+        if found != self.shape:
+            expected = f"{self.shape[0]} channels x {self.shape[1]} samples"
+            raise ValueError(f"windows of {found[0]} channels x {found[1]} samples, but this was trained on {expected}")
+        return self.scaler.apply(windows.values)
+
+    def codes(self, windows: Windows) -> tuple[np.ndarray, np.ndarray]:
+        """Return the true public and private codes of windows."""
+        return self.public.codes(windows.public), self.private.codes(private_labels(windows, self.attribute))
+
+
+def train_guesses(
+    windows: Windows,
+    private: str,
+    *,
+    validation: Windows | None = None,
+    kind: Kind = "mlp",
+    settings: Settings | None = None,
+    checkpoints: Path | None = None,
+    progress: bool = True,
+) -> Guesses:
+    """Train the public and the private inference model on raw windows.
+
+    Parameters
+    ----------
+    windows : Windows
+        Training windows; scales are learnt on these alone.
+    private : str
+        The private attribute, or ``subject``.
+    validation : Windows, optional
+        Held back, for early stopping.
+    kind : {"mlp", "cnn", "conv1d"}
+        Network of both models; the paper's are the MLP (MotionSense) and the CNN (MobiAct).
+    settings : Settings, optional
+        How they are trained.
+    checkpoints : pathlib.Path, optional
+        Folder in which interrupted trainings are kept and taken up.
+    progress : bool
+        Show bars.
+
+    Returns
+    -------
+    Guesses
+        Scaling, classes, models.
+
+    Raises
+    ------
+    ValueError
+        If an attribute is unknown or has a single class, or a class of `validation` was not seen in training.
+    """
+    settings = settings or Settings(epochs=60, batch=256)
+    labels = private_labels(windows, private)
+    public_coding, private_coding = Coding.fit(windows.public, "public class"), Coding.fit(labels, private)
+    scaler = Scaler.fit(windows.values)
+    x, held = scaler.apply(windows.values), scaler.apply(validation.values) if validation else None
+    models = []
+    for at, (name, coding) in enumerate((("public class", public_coding), (private, private_coding))):
+        train_on = windows.public if at == 0 else labels
+        judged = None
+        if validation is not None and held is not None:
+            judge_on = validation.public if at == 0 else private_labels(validation, private)
+            judged = (held, coding.codes(judge_on))
+        model = Classifier(kind, settings=replace(settings, seed=settings.seed * 2 + at))
+        codes = coding.codes(train_on)
+        models.append(
+            model.fit(
+                x,
+                codes,
+                classes=len(coding.classes),
+                validation=judged,
+                checkpoint=checkpoints / f"inference-{at}.pt" if checkpoints else None,
+                progress=progress,
+                label=f"inference of {name}",
+            )
+        )
+    shape = (windows.n_channels, windows.length)
+    return Guesses(private, shape, scaler, public_coding, private_coding, models[0], models[1])

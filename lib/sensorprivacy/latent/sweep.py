@@ -1,0 +1,123 @@
+"""The grid search over alpha and beta (paper 3, section 5.2), and over our transfers, kept cell by cell."""
+
+import hashlib
+import json
+import os
+from collections.abc import Sequence
+from itertools import product
+from pathlib import Path
+
+import pandas as pd
+from tqdm import tqdm
+
+from sensorprivacy.datasets.types import Windows
+from sensorprivacy.latent.anonymizer import LatentAnonymizer
+from sensorprivacy.latent.guesses import Guesses
+from sensorprivacy.latent.measures import inference_table
+from sensorprivacy.latent.modify import SeededSource
+from sensorprivacy.latent.transfers import MeanShift, Transfer
+
+
+def sweep(
+    base: LatentAnonymizer,
+    train: Windows,
+    validation: Windows,
+    guesses: Guesses,
+    *,
+    alphas: Sequence[float],
+    betas: Sequence[float],
+    transfers: Sequence[Transfer] = (MeanShift(),),
+    folder: Path | None = None,
+    progress: bool = True,
+) -> pd.DataFrame:
+    """Train an anonymizer for every pair of weights, and judge each transfer on windows held back.
+
+    Parameters
+    ----------
+    base : LatentAnonymizer
+        Gives everything but alpha and beta; not changed.
+    train, validation : Windows
+        Windows learnt from and judged on. Test windows have no place here.
+    guesses : Guesses
+        Inference models, shared by all cells.
+    alphas, betas : sequence of float
+        Weights of the classification and of the divergence.
+    transfers : sequence of Transfer
+        Judged on the same networks.
+    folder : pathlib.Path, optional
+        Where each cell is kept when it is done, so that a sweep that was cut short goes on where it was.
+    progress : bool
+        Show a bar.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row a cell and transfer: ``alpha``, ``beta``, ``transfer``, ``loss`` (the paper's criterion: total loss on
+        the validation windows, mean over autoencoders), ``public_after``, ``private_after``, ``worst_public`` and
+        ``worst_private`` (over public classes), ``distortion``.
+    """
+    key = _key(base, train, validation, guesses, transfers)
+    parts = []
+    cells = list(product(alphas, betas))
+    for alpha, beta in tqdm(cells, "alpha x beta", disable=not progress):
+        kept = folder / f"{key}-{alpha:g}-{beta:g}.csv" if folder else None
+        if kept and kept.is_file():
+            parts.append(pd.read_csv(kept, float_precision="round_trip"))
+            continue
+        part = _cell(base, train, validation, guesses, alpha, beta, transfers)
+        if kept:
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            fresh = kept.with_suffix(f".{os.getpid()}.part")  # two processes may write the same cell
+            part.to_csv(fresh, index=False)
+            fresh.replace(kept)
+        parts.append(part)
+    return pd.concat(parts, ignore_index=True)
+
+
+def _cell(
+    base: LatentAnonymizer,
+    train: Windows,
+    validation: Windows,
+    guesses: Guesses,
+    alpha: float,
+    beta: float,
+    transfers: Sequence[Transfer],
+) -> pd.DataFrame:
+    fitted = LatentAnonymizer(**{**base.get_params(deep=False), "alpha": alpha, "beta": beta, "transfer": None})
+    fitted.fit(train, validation=validation, guesses=guesses, progress=False)
+    loss = fitted.history_.groupby("public")["validation_total"].last().mean()
+    rows = []
+    for transfer in transfers:
+        found = fitted.with_(transfer=transfer).anonymize(validation, SeededSource(0))
+        table = inference_table(guesses, validation, found.windows)
+        classes = table.drop(index="all")
+        rows.append(
+            {
+                "alpha": float(alpha),
+                "beta": float(beta),
+                "transfer": transfer.name,
+                "loss": loss,
+                "public_after": table.loc["all", "public_after"],
+                "private_after": table.loc["all", "private_after"],
+                "worst_public": classes["public_after"].min(),
+                "worst_private": classes["private_after"].max(),
+                "distortion": found.distortion,
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def _key(
+    base: LatentAnonymizer, train: Windows, validation: Windows, guesses: Guesses, transfers: Sequence[Transfer]
+) -> str:
+    """Return a digest of all that a cell depends on besides alpha and beta."""
+    params = {name: repr(value) for name, value in base.get_params(deep=False).items() if name not in ("alpha", "beta")}
+    models = [float(model.probabilities(guesses.scaled(validation.take([0]))).ravel()[0]) for model in _models(guesses)]
+    text = json.dumps(
+        [params, train.digest, validation.digest, models, [repr(one) for one in transfers]], sort_keys=True
+    )
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _models(guesses: Guesses) -> tuple:
+    return guesses.public_model, guesses.private_model
