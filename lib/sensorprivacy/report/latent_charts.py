@@ -1,0 +1,252 @@
+"""The figures of paper 3: latent space, windows before and after, networks, grid of weights, attacks, frontier."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+from matplotlib import pyplot as plt
+from matplotlib.figure import Figure
+
+from sensorprivacy.report.diagrams import Arrow, Box, flow_diagram
+from sensorprivacy.report.figures import (
+    BLUE,
+    GREY,
+    INK,
+    IRIDESCENT,
+    MARKERS,
+    PAGE,
+    RED,
+    SERIES,
+    SMALLEST,
+    drawn,
+)
+
+
+def anonymization_pipeline(public: Sequence[str], private: Sequence[str], modify: str, transfer: str) -> Figure:
+    """Draw the anonymization of a window (paper 3, Fig. 1) with the classes and choices of a run.
+
+    Parameters
+    ----------
+    public, private : sequence of str
+        Classes.
+    modify, transfer : str
+        The two choices of Algorithm 1, in words.
+    """
+    boxes = [
+        Box("x", "Window x", "from the sensors", 0, 1, rounded=True),
+        Box("y", "Public inference", f"y: {', '.join(public)}", 1, 0, colour=BLUE),
+        Box("p", "Private inference", f"p: {', '.join(private)}", 1, 2, colour=RED),
+        Box("e", "Encoder of y", "q(z|x), one z drawn", 1, 1),
+        Box("t", "Transformation", f"{transfer}, by the mean latents m(y, p)", 2, 1),
+        Box("m", "Modify", f"p to p': {modify}", 2, 2, colour=RED),
+        Box("d", "Decoder of y", "p(x|z')", 3, 1),
+        Box("o", "Published window", "instead of x", 3, 2, rounded=True),
+    ]
+    arrows = [
+        Arrow("x", "y", leave="up"),
+        Arrow("x", "p", leave="down"),
+        Arrow("x", "e"),
+        Arrow("y", "e", leave="down", enter="up"),
+        Arrow("p", "m"),
+        Arrow("m", "t", leave="up", enter="down"),
+        Arrow("e", "t"),
+        Arrow("t", "d"),
+        Arrow("d", "o", leave="down", enter="up"),
+    ]
+    return flow_diagram(boxes, arrows, column_gap=0.4, row_gap=0.3)
+
+
+@drawn
+def latent_space(points: pd.DataFrame, means: pd.DataFrame, *, width: float = PAGE) -> Figure:
+    """Draw latents before and after in the plane, with class means and transfer vectors (paper 3, Fig. 4).
+
+    Parameters
+    ----------
+    points : pandas.DataFrame
+        ``panel``, ``class``, ``x``, ``y``: one row a window.
+    means : pandas.DataFrame
+        ``class``, ``x``, ``y``: mean latent of each class; an arrow leads from each to the next.
+    """
+    panels = list(dict.fromkeys(points["panel"]))
+    fig, grid = plt.subplots(1, len(panels), figsize=(width, 2.7), sharex=True, sharey=True, squeeze=False)
+    looks = dict(zip(means["class"], zip(SERIES, MARKERS, strict=True), strict=False))
+    for axes, panel in zip(grid[0], panels, strict=True):
+        for name, (colour, marker) in looks.items():
+            some = points[(points["panel"] == panel) & (points["class"] == name)]
+            axes.scatter(some["x"], some["y"], s=4, color=colour, marker=marker, alpha=0.35, lw=0, rasterized=True)
+        for row in means.itertuples():
+            axes.plot(row.x, row.y, "x", color=INK, ms=8, mew=2)
+        where = means[["x", "y"]].to_numpy()
+        for start, end in zip(where, np.roll(where, -1, axis=0), strict=True):
+            axes.annotate("", end, start, arrowprops={"arrowstyle": "->", "color": INK, "lw": 1.2})
+            if len(where) == 2:
+                break
+        axes.set_title(panel)
+        axes.set_xlabel("first direction")
+    grid[0, 0].set_ylabel("second direction")
+    handles = [plt.Line2D([], [], color=c, marker=m, ls="") for c, m in looks.values()]
+    fig.legend(handles, list(looks), loc="outside upper left", ncols=len(looks))
+    return fig
+
+
+@drawn
+def windows_over(signals: pd.DataFrame, *, width: float = PAGE) -> Figure:
+    """Draw original and published windows over each other.
+
+    Parameters
+    ----------
+    signals : pandas.DataFrame
+        ``public``, ``channel``, ``time``, ``original``, ``published``: one row a sample; a panel a public class and
+        channel.
+    """
+    rows, columns = (list(dict.fromkeys(signals[name])) for name in ("channel", "public"))
+    fig, grid = plt.subplots(
+        len(rows), len(columns), figsize=(width, 0.5 + 1.15 * len(rows)), sharex=True, sharey="row", squeeze=False
+    )
+    for (channel, public), part in signals.groupby(["channel", "public"], sort=False):
+        axes = grid[rows.index(channel), columns.index(public)]
+        axes.plot(part["time"], part["original"], color=GREY, lw=1.8)
+        axes.plot(part["time"], part["published"], color=BLUE, lw=1, ls="--")
+    for axes, name in zip(grid[0], columns, strict=True):
+        axes.set_title(str(name))
+    for axes, name in zip(grid[:, 0], rows, strict=True):
+        axes.set_ylabel(str(name))
+    for axes in grid[-1]:
+        axes.set_xlabel("seconds")
+    handles = [plt.Line2D([], [], color=GREY, lw=1.8), plt.Line2D([], [], color=BLUE, lw=1, ls="--")]
+    fig.legend(handles, ["original", "published"], loc="outside upper left", ncols=2)
+    return fig
+
+
+@drawn
+def network_layers(networks: Mapping[str, Sequence[tuple[str, int]]], *, width: float = PAGE) -> Figure:
+    """Draw networks layer by layer, each bar as high as the layer has neurons or filters (Figs. 2, 3, 9, 10).
+
+    Parameters
+    ----------
+    networks : mapping of str to sequence of (str, int)
+        Kind and size of each layer, from the input on.
+    """
+    fig, grid = plt.subplots(1, len(networks), figsize=(width, 2.5), sharey=True, squeeze=False)
+    looks = {"input": (GREY, ""), "dense": (BLUE, ""), "conv": (RED, "////"), "latent": (INK, "")}
+    for axes, (title, sizes) in zip(grid[0], networks.items(), strict=True):
+        for place, (kind, size) in enumerate(sizes):
+            colour, hatch = looks[kind]
+            axes.bar(place, size, width=0.62, color=colour, hatch=hatch, edgecolor="white")
+            axes.annotate(
+                str(size), (place, size), ha="center", xytext=(0, 2), textcoords="offset points", fontsize=SMALLEST
+            )
+        axes.set_xticks(range(len(sizes)), [kind for kind, _ in sizes], rotation=90, fontsize=SMALLEST)
+        axes.set_title(title)
+        axes.set_yscale("log")
+    grid[0, 0].set_ylabel("neurons or filters")
+    grid[0, 0].set_ylim(1, 4 * max(size for sizes in networks.values() for _, size in sizes))
+    return fig
+
+
+@drawn
+def weight_grid(table: pd.DataFrame, measures: Sequence[str], *, width: float = PAGE) -> Figure:
+    """Draw measures over the grid of alpha and beta (paper 3, section 5.2).
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        ``alpha``, ``beta`` and the measures.
+    measures : sequence of str
+        A panel each.
+    """
+    fig, grid = plt.subplots(1, len(measures), figsize=(width, 2.4), squeeze=False)
+    for axes, measure in zip(grid[0], measures, strict=True):
+        cells = table.pivot_table(index="beta", columns="alpha", values=measure)
+        axes.imshow(cells, cmap=IRIDESCENT, aspect="auto", origin="lower")
+        middle = (float(cells.min().min()) + float(cells.max().max())) / 2
+        for (row, column), value in np.ndenumerate(cells.to_numpy()):
+            colour = "white" if value > middle else INK
+            axes.text(column, row, f"{value:.3g}", ha="center", va="center", fontsize=SMALLEST, color=colour)
+        axes.set_xticks(range(cells.shape[1]), [f"{alpha:g}" for alpha in cells.columns])
+        axes.set_yticks(range(cells.shape[0]), [f"{beta:g}" for beta in cells.index])
+        axes.set_title(measure.replace("_", " "))
+        axes.set_xlabel("alpha")
+    grid[0, 0].set_ylabel("beta")
+    return fig
+
+
+@drawn
+def attack_intervals(attacks: pd.DataFrame, *, width: float = PAGE) -> Figure:
+    """Draw what attackers reach, with intervals and the chance level (paper 3, Fig. 8).
+
+    Parameters
+    ----------
+    attacks : pandas.DataFrame
+        ``release``, ``attacker``, ``accuracy``, ``low``, ``high``, ``vote``, ``chance``.
+    """
+    releases = list(dict.fromkeys(attacks["release"]))
+    names = list(dict.fromkeys(attacks["attacker"]))[::-1]
+    fig, grid = plt.subplots(1, len(releases), figsize=(width, 0.9 + 0.24 * len(names)), sharey=True, squeeze=False)
+    for axes, release in zip(grid[0], releases, strict=True):
+        part = attacks[attacks["release"] == release].set_index("attacker").reindex(names)
+        at = np.arange(len(names))
+        axes.hlines(at, part["low"], part["high"], color=BLUE, lw=2)
+        axes.plot(part["accuracy"], at, "o", color=BLUE, label="window")
+        axes.plot(part["vote"], at, "D", color=RED, mfc="white", label="vote of a recording")
+        axes.plot(part["chance"], at, "|", color=INK, ms=10, label="chance")
+        axes.set_title(release)
+        axes.set_xlim(0, 1)
+        axes.set_xlabel("re-identified")
+        axes.grid(axis="x")
+    grid[0, 0].set_yticks(range(len(names)), names)
+    fig.legend(*grid[0, 0].get_legend_handles_labels(), loc="outside upper left", ncols=3)
+    return fig
+
+
+@drawn
+def privacy_frontier(table: pd.DataFrame, *, chance: float, raw: float, width: float = PAGE) -> Figure:
+    """Draw activity kept against the strongest attacker, one point a transformation.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        ``transfer``, ``activity``, ``strongest``.
+    chance : float
+        Where an attacker knows nothing.
+    raw : float
+        Activity told from raw windows.
+    """
+    fig, axes = plt.subplots(figsize=(width, 3.2))
+    axes.axvspan(0, chance + 0.1, color="#DDEEDD", zorder=0)
+    axes.axhspan(raw - 0.01, 1, color="#DDEEDD", zorder=0)
+    axes.axvline(chance, color=INK, ls=":", lw=1)
+    axes.axhline(raw, color=INK, ls=":", lw=1)
+    for place, row in enumerate(table.to_dict("records")):
+        colour, marker = SERIES[place % 7], MARKERS[place % 7]
+        axes.plot(row["strongest"], row["activity"], marker, color=colour, ms=7, label=row["transfer"])
+    axes.set_xlabel("strongest attacker, voting over a recording")
+    axes.set_ylabel("activity, independent classifiers")
+    axes.set_xlim(max(0, chance - 0.15), 1)
+    axes.set_ylim(min(float(table["activity"].min()), raw) - 0.02, min(1, raw + 0.02))
+    axes.legend(loc="center left", bbox_to_anchor=(1, 0.5), fontsize=SMALLEST)
+    return fig
+
+
+@drawn
+def loss_curves(history: pd.DataFrame, terms: Sequence[str], *, width: float = PAGE) -> Figure:
+    """Draw the terms of the loss over epochs, a line a public class.
+
+    Parameters
+    ----------
+    history : pandas.DataFrame
+        ``epoch``, ``public`` and the terms.
+    terms : sequence of str
+        A panel each.
+    """
+    fig, grid = plt.subplots(1, len(terms), figsize=(width, 2.2), squeeze=False)
+    for axes, term in zip(grid[0], terms, strict=True):
+        for (name, part), colour, style in zip(
+            history.groupby("public"), SERIES, ("-", "--", ":", "-.") * 2, strict=False
+        ):
+            axes.plot(part["epoch"], part[term], color=colour, ls=style, label=str(name))
+        axes.set_title(term.replace("_", " "))
+        axes.set_xlabel("epoch")
+        axes.set_yscale("log")
+    fig.legend(*grid[0, 0].get_legend_handles_labels(), loc="outside upper left", ncols=7)
+    return fig
