@@ -1,0 +1,67 @@
+"""Small windows in which activity and gender are plain to see: frequency tells the one, height the other."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+from sensorprivacy.datasets import Windows
+from sensorprivacy.latent import Guesses, LatentAnonymizer, Settings, train_guesses
+from sensorprivacy.latent.networks import Sizes
+
+LENGTH, STRIDE = 32, 8
+ACTIVITIES = {"jog": 4.0, "walk": 2.0}
+HEIGHT = {"female": 0.5, "male": 1.5}
+
+
+@pytest.fixture(scope="session", autouse=True)
+def one_thread() -> None:
+    torch.set_num_threads(1)
+
+
+def made(*, subjects: int = 6, trials: int = 2, per_recording: int = 16, seed: int = 0) -> Windows:
+    """Return windows of sines: 2 channels, subjects alternating between the genders."""
+    generator = np.random.default_rng(seed)
+    time = np.arange(LENGTH + STRIDE * (per_recording - 1)) / LENGTH
+    values, rows = [], []
+    for subject in range(subjects):
+        gender = list(HEIGHT)[subject % 2]
+        for activity, frequency in ACTIVITIES.items():
+            for trial in range(1, trials + 1):
+                wave = HEIGHT[gender] + np.sin(2 * np.pi * (frequency * time + generator.random()))
+                signal = np.stack([wave, 3 + 2 * np.roll(wave, 3)]) + generator.normal(0, 0.1, (2, len(time)))
+                cuts = np.lib.stride_tricks.sliding_window_view(signal, LENGTH, axis=1)[:, ::STRIDE]
+                values.append(cuts.transpose(1, 0, 2))
+                rows += [(activity, gender, subject, trial)] * per_recording
+    table = pd.DataFrame(rows, columns=["activity", "gender", "subject", "trial"])
+    return Windows(
+        np.concatenate(values),
+        table["activity"],
+        table[["gender"]],
+        table["subject"],
+        table["trial"],
+        name="sines",
+        provenance={"length": LENGTH, "stride": STRIDE, "rate": LENGTH},
+    )
+
+
+@pytest.fixture(scope="session")
+def windows() -> Windows:
+    return made()
+
+
+@pytest.fixture(scope="session")
+def unseen() -> Windows:
+    return made(seed=1)
+
+
+@pytest.fixture(scope="session")
+def guesses(windows: Windows) -> Guesses:
+    return train_guesses(windows, "gender", settings=Settings(epochs=30, batch=64), progress=False)
+
+
+@pytest.fixture(scope="session")
+def anonymizer(windows: Windows, guesses: Guesses) -> LatentAnonymizer:
+    vae = Settings(epochs=150, batch=64, rate=3e-3)
+    fresh = LatentAnonymizer("gender", vae=vae, sizes=Sizes((64, 32), 4))
+    return fresh.fit(windows, guesses=guesses, progress=False)

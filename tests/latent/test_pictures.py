@@ -1,0 +1,35 @@
+import numpy as np
+import pytest
+
+from sensorprivacy.datasets import Windows
+from sensorprivacy.latent import LatentAnonymizer, SeededSource
+from sensorprivacy.latent.pictures import latent_picture, layer_sizes, signals
+
+
+def test_the_first_direction_is_the_transfer_vector(anonymizer: LatentAnonymizer, unseen: Windows) -> None:
+    points, means = latent_picture(anonymizer, unseen, "walk", most=60)
+    known = anonymizer.statistics_[1]["means"]
+    length = np.linalg.norm(known[1] - known[0])
+    assert means["x"].diff().iloc[1] == pytest.approx(length)
+    assert means["y"].diff().iloc[1] == pytest.approx(0, abs=1e-9)
+    shift = points.groupby(["panel", "class"])["x"].mean().unstack("panel")
+    # all windows are inferred rightly, so each class moves by the vector, forth or back
+    assert (shift["after"] - shift["before"]).to_numpy() == pytest.approx([length, -length], rel=1e-4)
+
+
+def test_one_median_window_a_class(anonymizer: LatentAnonymizer, unseen: Windows) -> None:
+    published = anonymizer.transform(unseen, SeededSource(0))
+    table = signals(unseen, published)
+    assert len(table) == 2 * 2 * 32
+    assert table["time"].max() == pytest.approx(31 / 32)
+    walk = table[(table["public"] == "walk") & (table["channel"] == "channel 1")]
+    matches = (unseen.values[:, 0] == walk["original"].to_numpy(np.float32)).all(axis=1)
+    assert matches.sum() == 1
+    assert unseen.public[matches.argmax()] == "walk"
+
+
+def test_layers_are_those_of_the_networks(anonymizer: LatentAnonymizer) -> None:
+    sizes = layer_sizes(anonymizer)
+    assert sizes["encoder"] == [("input", 64), ("dense", 64), ("dense", 32), ("latent", 4)]
+    assert sizes["decoder"][-1] == ("dense", 64)
+    assert sizes["private layer"] == [("latent", 4), ("dense", 2)]

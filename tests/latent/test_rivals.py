@@ -1,0 +1,77 @@
+import numpy as np
+import pytest
+
+from sensorprivacy.datasets import Windows
+from sensorprivacy.latent import (
+    AnonymizationAutoencoder,
+    Attacker,
+    Chain,
+    Guesses,
+    ReplacementAutoencoder,
+    Settings,
+    inference_table,
+    reidentify,
+)
+
+SETTINGS = Settings(epochs=60, batch=64, rate=3e-3)
+
+
+@pytest.fixture(scope="module")
+def replaced(windows: Windows) -> ReplacementAutoencoder:
+    return ReplacementAutoencoder(["jog"], ["walk"], hidden=(64, 32), settings=SETTINGS).fit(windows, progress=False)
+
+
+def test_sensitive_windows_pass_for_neutral_ones(
+    replaced: ReplacementAutoencoder, guesses: Guesses, unseen: Windows
+) -> None:
+    table = inference_table(guesses, unseen, replaced.transform(unseen))
+    assert table.loc["jog", "public_before"] > 0.9
+    assert table.loc["jog", "public_after"] < 0.3
+    assert table.loc["walk", "public_after"] > 0.9
+
+
+def test_without_sensitive_windows_it_copies(windows: Windows, unseen: Windows) -> None:
+    copy = ReplacementAutoencoder(hidden=(64, 32), settings=SETTINGS).fit(windows, progress=False)
+    published = copy.transform(unseen)
+    assert np.mean((published.values - unseen.values) ** 2) < 0.2 * unseen.values.var()
+
+
+def test_the_anonymization_autoencoder_keeps_activity_and_fools_its_adversary(
+    windows: Windows, unseen: Windows, guesses: Guesses
+) -> None:
+    settings = Settings(epochs=60, batch=64, rate=3e-3)
+    rival = AnonymizationAutoencoder("gender", keep=4, hide=1, filters=(16, 16), settings=settings)
+    rival.fit(windows, progress=False)
+    assert rival.history_["private"].iloc[-1] < rival.history_["private"].max() / 2
+    table = inference_table(guesses, unseen, rival.transform(unseen)).loc["all"]
+    assert table["public_after"] > 0.85
+    assert table["private_after"] < table["private_before"] - 0.1
+
+
+def test_a_chain_is_one_after_the_other(replaced: ReplacementAutoencoder, unseen: Windows) -> None:
+    twice = Chain([replaced, replaced]).transform(unseen)
+    assert np.array_equal(twice.values, replaced.transform(replaced.transform(unseen)).values)
+
+
+def test_a_rival_can_be_attacked(replaced: ReplacementAutoencoder, windows: Windows, unseen: Windows) -> None:
+    quick = Attacker("quick", dropout=0.0, settings=Settings(epochs=10, batch=64, rate=3e-3))
+    found = reidentify(replaced.transform, windows, unseen, "gender", quick, runs=1, progress=False)
+    assert 0 <= found.summary["accuracy"] <= 1
+
+
+@pytest.mark.parametrize(
+    ("sensitive", "neutral", "words"),
+    [
+        (["swim"], ["walk"], "'swim' does not occur: sines has jog, walk"),
+        (["jog"], ["jog"], "'jog' is both sensitive and neutral"),
+        (["jog"], [], "name a neutral public class"),
+    ],
+)
+def test_lists_are_checked(windows: Windows, sensitive: list[str], neutral: list[str], words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        ReplacementAutoencoder(sensitive, neutral).fit(windows, progress=False)
+
+
+def test_a_length_that_cannot_be_halved(windows: Windows) -> None:
+    with pytest.raises(ValueError, match="32 samples cannot be halved 6 times"):
+        AnonymizationAutoencoder(filters=(8,) * 6).fit(windows, progress=False)

@@ -1,0 +1,94 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+from safetensors.torch import load_file, save_file
+
+from sensorprivacy.datasets import Windows
+from sensorprivacy.latent import Codebook, LatentAnonymizer, ModelFileError, SeededSource, load, save
+from sensorprivacy.latent.storage import FORMAT
+
+
+@pytest.fixture
+def saved(anonymizer: LatentAnonymizer, tmp_path: Path) -> Path:
+    return save(anonymizer, tmp_path / "kept.safetensors")
+
+
+def rewritten(path: Path, change: dict[str, str], drop: str = "") -> Path:
+    """Return a copy with other metadata, or without some tensors."""
+    from safetensors import safe_open
+
+    with safe_open(path, framework="pt") as file:
+        metadata = file.metadata() | change
+    tensors = {name: tensor for name, tensor in load_file(path).items() if not (drop and name.startswith(drop))}
+    other = path.with_name("other.safetensors")
+    save_file(tensors, other, metadata)
+    return other
+
+
+def test_what_is_loaded_publishes_the_same(anonymizer: LatentAnonymizer, saved: Path, unseen: Windows) -> None:
+    again = load(saved)
+    one, two = (some.transform(unseen, SeededSource(2)).values for some in (anonymizer, again))
+    assert np.array_equal(one, two)
+    assert again.modify == anonymizer.modify
+    assert again.guesses_.public.classes == ("jog", "walk")
+
+
+def test_a_transfer_with_parameters_comes_back(anonymizer: LatentAnonymizer, tmp_path: Path, unseen: Windows) -> None:
+    book = anonymizer.with_(
+        transfer=Codebook(2, flip=0.1), modify="uniform", bijection={"male": "female", "female": "male"}
+    )
+    again = load(save(book, tmp_path / "book.safetensors"))
+    assert again.transfer == Codebook(2, flip=0.1)
+    assert again.bijection == {"male": "female", "female": "male"}
+    one, two = (some.transform(unseen, SeededSource(2)).values for some in (book, again))
+    assert np.array_equal(one, two)
+
+
+def test_training_latents_stay_at_home_unless_asked(anonymizer: LatentAnonymizer, saved: Path, tmp_path: Path) -> None:
+    assert not any(name.startswith("latents") for name in load_file(saved))
+    assert not hasattr(load(saved), "latents_")
+    whole = load(save(anonymizer, tmp_path / "whole.safetensors", latents=True))
+    assert np.array_equal(whole.latents_[1][0], anonymizer.latents_[1][0])
+    assert whole.with_(transfer=Codebook(2)).statistics_[0]["centres"].shape == (2, 4)
+
+
+def test_another_version_is_refused(saved: Path) -> None:
+    with pytest.raises(ModelFileError, match="of version 99, this package reads version 1: fit and save anew"):
+        load(rewritten(saved, {"version": "99"}))
+
+
+def test_another_file_is_refused(saved: Path) -> None:
+    with pytest.raises(ModelFileError, match="no saved anonymizer"):
+        load(rewritten(saved, {"format": "something"}))
+
+
+@pytest.mark.parametrize("drop", ["vae.1", "public", "statistics.0"])
+def test_missing_parts_are_told(saved: Path, drop: str) -> None:
+    with pytest.raises(ModelFileError, match="parts do not fit together"):
+        load(rewritten(saved, {}, drop))
+
+
+def test_parts_of_another_network_are_told(saved: Path) -> None:
+    from safetensors import safe_open
+
+    with safe_open(saved, framework="pt") as file:
+        content = file.metadata()["content"].replace('"latent": 4', '"latent": 7')
+    with pytest.raises(ModelFileError, match="parts do not fit together"):
+        load(rewritten(saved, {"content": content}))
+
+
+def test_a_damaged_or_absent_file_is_told(saved: Path) -> None:
+    saved.write_bytes(saved.read_bytes()[:2000])
+    with pytest.raises(ModelFileError, match="damaged or no safetensors file"):
+        load(saved)
+    with pytest.raises(FileNotFoundError, match="no saved anonymizer"):
+        load(saved.with_name("none"))
+
+
+def test_the_file_holds_no_pickle(saved: Path) -> None:
+    assert FORMAT.encode() in saved.read_bytes()[:20000]
+    import pickle
+
+    with pytest.raises(pickle.UnpicklingError), saved.open("rb") as file:
+        pickle.load(file)

@@ -1,0 +1,47 @@
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from sensorprivacy.latent import SeededSource
+from sensorprivacy.latent.study import prepare
+
+
+@pytest.fixture
+def described(tmp_path: Path) -> Path:
+    """A user's own recordings: two activities, four people."""
+    generator, parts = np.random.default_rng(0), []
+    for person in range(4):
+        for activity, frequency in (("walk", 2), ("run", 4)):
+            time = np.arange(1200) / 32
+            wave = np.sin(2 * np.pi * frequency * time) + person % 2 + generator.normal(0, 0.1, 1200)
+            parts.append(
+                pd.DataFrame({"a": wave, "b": -2 * wave, "who": person, "what": activity, "sex": "fm"[person % 2]})
+            )
+    pd.concat(parts).to_csv(tmp_path / "all.csv", index=False)
+    keys = ['name = "own"', 'files = "all.csv"', "rate = 32", 'channels = ["a", "b"]', 'subject = "who"']
+    keys += ['public = "what"', 'private = ["sex"]']
+    (tmp_path / "own.toml").write_text("\n".join(keys))
+    return tmp_path / "own.toml"
+
+
+def test_from_a_description_to_published_windows(
+    described: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("sensorprivacy.latent.study.build_dir", lambda: tmp_path / "build")
+    choices = {"scheme": "tail", "epochs": 2, "inference_epochs": 2, "batch": 8, "precision": "float32"}
+    study = prepare(str(described), "sex", **choices)  # type: ignore[arg-type]
+    assert study.variant == "own-sex-tail"
+    assert study.counts.to_numpy().sum() < study.windows.n_windows  # gaps
+    guesses, judge = study.guesses(), study.guesses(independent=True)
+    fitted = study.anonymizer(guesses)
+    published = fitted.transform(study.test, SeededSource(0))
+    assert published.values.shape == study.test.values.shape
+    assert not np.array_equal(
+        *(some.public_model.probabilities(guesses.scaled(study.test)) for some in (guesses, judge))
+    )
+    again = prepare(str(described), "sex", **choices)  # type: ignore[arg-type]
+    taken_up = again.anonymizer(again.guesses())
+    assert np.array_equal(taken_up.transform(study.test, SeededSource(0)).values, published.values)
+    assert len(list(study.folder.rglob("*.pt"))) == 6

@@ -1,0 +1,103 @@
+"""Rewriting baselines: scikit-learn's own hasher, and the law that Laplace noise must follow."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import kstest, laplace
+from sklearn.feature_extraction import FeatureHasher
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from sensorprivacy.minimize.rewrites import ColumnHasher, FewRows, LaplaceNoise, components
+
+
+@pytest.mark.parametrize("n_columns", [1, 3, 19])
+def test_hashing_is_what_the_feature_hasher_does_with_rows_as_dicts(problem, n_columns):
+    oracle = FeatureHasher(n_features=n_columns, input_type="dict").transform(problem.features.to_dict("records"))
+    np.testing.assert_allclose(ColumnHasher(n_columns).fit_transform(problem.features), oracle.toarray(), atol=1e-12)
+
+
+def test_printed_noise_has_one_scale_whatever_the_feature():
+    table = pd.DataFrame({"small": np.zeros(20_000), "large": np.full(20_000, 1e6)})
+    noisy = LaplaceNoise(0.5, seed=0).fit(table.iloc[:10]).transform(table)
+    for column, centre in ((0, 0.0), (1, 1e6)):
+        assert kstest(noisy[:, column] - centre, laplace(scale=2).cdf).pvalue > 0.01
+
+
+def test_sound_noise_is_scaled_to_the_range_and_the_number_of_features():
+    table = pd.DataFrame({"a": np.tile([0.0, 1.0], 10_000), "b": np.tile([0.0, 100.0], 10_000)})
+    step = LaplaceNoise(4, sound=True, bounds=[(0, 1), (-50, 50)], seed=0).fit(table)
+    np.testing.assert_array_equal(step.scale_, [0.5, 50])
+    assert not step.bounds_from_data_
+    noise = step.transform(table) - np.c_[table["a"], table["b"].clip(upper=50)]
+    assert kstest(noise[:, 0], laplace(scale=0.5).cdf).pvalue > 0.01
+    assert kstest(noise[:, 1], laplace(scale=50).cdf).pvalue > 0.01
+
+
+def test_sound_noise_keeps_its_guarantee():
+    """Two rows at the ends of every range: the log-likelihood ratio of any release stays within epsilon."""
+    step = LaplaceNoise(1.5, sound=True, bounds=[(0, 1), (0, 10), (-3, 3)], seed=0).fit(np.zeros((2, 3)))
+    one, other = np.array([0.0, 0.0, -3.0]), np.array([1.0, 10.0, 3.0])
+    releases = step.transform(np.tile(one, (10_000, 1)))
+    ratio = laplace.logpdf(releases, one, step.scale_).sum(axis=1) - laplace.logpdf(releases, other, step.scale_).sum(
+        axis=1
+    )
+    assert np.abs(ratio).max() <= 1.5 + 1e-9
+    assert ratio.max() == pytest.approx(1.5)
+
+
+def test_printed_noise_does_not():
+    step = LaplaceNoise(1.5).fit(np.zeros((2, 1)))
+    assert abs(laplace.logpdf(0, 0, step.scale_[0]) - laplace.logpdf(0, 1000, step.scale_[0])) > 1000
+
+
+def test_bounds_from_the_data_are_said_to_be_so():
+    step = LaplaceNoise(1, sound=True).fit(np.array([[0.0, 5.0], [2.0, 5.0]]))
+    assert step.bounds_from_data_
+    np.testing.assert_array_equal(step.scale_, [4, 0])
+
+
+def test_noise_is_fresh_at_every_call_and_comes_back_with_the_seed():
+    rows = np.zeros((5, 2))
+    step = LaplaceNoise(1, seed=3).fit(rows)
+    first, second = step.transform(rows), step.transform(rows)
+    assert (first != second).all()
+    np.testing.assert_array_equal(LaplaceNoise(1, seed=3).fit(rows).transform(rows), first)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_components(problem, sparse):
+    made = components(2, sparse=sparse, seed=0).fit(problem.features).transform(problem.features)
+    assert made.shape == (240, 2)
+    if not sparse:
+        standard = (problem.features - problem.features.mean()) / problem.features.std(ddof=0)
+        expected = np.linalg.svd(standard.to_numpy(), full_matrices=False)[1][:2] ** 2
+        np.testing.assert_allclose((made**2).sum(axis=0), expected)
+
+
+def test_fitted_to_few_rows():
+    class Count:
+        def get_params(self, deep=True):
+            return {}
+
+        def fit(self, X):
+            self.n = len(X)
+            return self
+
+        def transform(self, X):
+            return np.full((len(X), 1), self.n)
+
+    assert FewRows(Count(), most=7, seed=0).fit_transform(np.zeros((20, 2))).tolist() == [[7]] * 20
+
+
+def test_bad_input():
+    with pytest.raises(ValueError, match="epsilon=0"):
+        LaplaceNoise(0).fit(np.zeros((2, 2)))
+    with pytest.raises(ValueError, match="bounds must be 2 rows"):
+        LaplaceNoise(1, sound=True, bounds=[(0, 1)]).fit(np.zeros((2, 2)))
+    with pytest.raises(ValueError, match="low <= high"):
+        LaplaceNoise(1, sound=True, bounds=[(0, 1), (3, 2)]).fit(np.zeros((2, 2)))
+
+
+@parametrize_with_checks([ColumnHasher(3), LaplaceNoise(seed=0)])
+def test_scikit_learn_contract(estimator, check):
+    check(estimator)

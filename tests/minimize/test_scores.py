@@ -1,0 +1,124 @@
+"""Scores of features: by hand where it can be done, by scipy and by SHAP's own additivity where it cannot."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import entropy
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.tree import DecisionTreeClassifier
+
+from sensorprivacy.minimize.scores import (
+    cost_to_value,
+    draw_rows,
+    entropies,
+    impurities,
+    mutual_information,
+    score_features,
+    shap_values,
+)
+
+SMALL = RandomForestClassifier(n_estimators=10)
+
+
+@pytest.mark.parametrize("score", ["information", "shap", "gini"])
+def test_one_frame_for_every_score(problem, score):
+    frame = score_features(problem.features, problem.task, problem.users, score, forest=SMALL, max_rows=100)
+    assert list(frame.columns) == ["feature", "utility", "identifiability", "ratio"]
+    assert list(frame["feature"]) == list(problem.features.columns)
+    assert (frame[["utility", "identifiability"]] >= 0).all(axis=None)
+    np.testing.assert_allclose(frame["ratio"] * frame["utility"], frame["identifiability"])
+    assert frame.attrs["score"] == score
+    value = frame.set_index("feature")["utility"]
+    assert value["task"] > value["user"]
+    again = score_features(problem.features, problem.task, problem.users, score, forest=SMALL, max_rows=100)
+    pd.testing.assert_frame_equal(frame, again)
+
+
+@pytest.mark.parametrize("score", ["shap", "gini"])
+def test_both_models_are_scored(problem, score):
+    frame = score_features(problem.features, problem.task, problem.users, score, forest=SMALL).set_index("feature")
+    assert frame["utility"].idxmax() == "task"
+    assert frame["identifiability"].idxmax() == "user"
+    swapped = score_features(problem.features, problem.users, problem.task, score, forest=SMALL).set_index("feature")
+    np.testing.assert_allclose(swapped["utility"], frame["identifiability"])
+
+
+def test_entropy_of_ten_bins():
+    table = pd.DataFrame({"flat": np.arange(100), "constant": 7.0, "two": [0] * 75 + [9] * 25})
+    expected = [np.log(10), 0, entropy([0.75, 0.25])]
+    np.testing.assert_allclose(entropies(table), expected)
+    np.testing.assert_allclose(entropies(table, bins=5)[0], np.log(5))
+
+
+def test_mutual_information_of_what_tells_all_and_nothing():
+    labels = np.repeat([0, 1], 500)
+    table = pd.DataFrame(
+        {"all": labels * 10 + np.random.default_rng(0).normal(size=1000), "nothing": np.tile([0.0, 1.0], 500)}
+    )
+    tells_all, tells_nothing = mutual_information(table, labels)
+    assert tells_all == pytest.approx(np.log(2), abs=0.01)
+    assert tells_nothing == pytest.approx(0, abs=0.03)
+
+
+def test_shap_of_one_stump_by_hand():
+    # a stump on x: probability of class 1 goes from the base rate 1/2 to 0 or 1, all of it due to x
+    x = pd.DataFrame({"x": np.repeat([0.0, 1.0], 50), "y": np.tile([0.0, 1.0], 50)})
+    stump = DecisionTreeClassifier(max_depth=1, random_state=0)
+    np.testing.assert_allclose(shap_values(x, np.repeat([0, 1], 50), stump, np.arange(100)), [0.5, 0], atol=1e-6)
+
+
+def test_shap_is_the_mean_of_the_maximum_over_classes(problem):
+    import shap
+
+    forest, rows = RandomForestClassifier(5, max_depth=3, random_state=0), np.array([3, 50, 111])
+    X = problem.features.to_numpy()
+    values = shap.TreeExplainer(forest.fit(X, problem.users)).shap_values(X[rows])
+    by_hand = [
+        np.mean([max(abs(values[i, j, k]) for k in range(4)) for i in range(3)]) for j in range(problem.n_features)
+    ]
+    np.testing.assert_allclose(shap_values(problem.features, problem.users, forest, rows), by_hand)
+
+
+def test_answer_of_shap_in_another_shape_is_refused(problem, monkeypatch):
+    import shap
+
+    class Older:
+        def __init__(self, model):
+            self.classes = len(model.classes_)
+
+        def shap_values(self, X, **_):
+            return [np.zeros(X.shape)] * self.classes
+
+    monkeypatch.setattr(shap, "TreeExplainer", Older)
+    with pytest.raises(RuntimeError, match=r"shape \(2, 3, 5\), not \(rows, features, classes\) = \(3, 5, 2\)"):
+        shap_values(problem.features, problem.task, SMALL, np.arange(3))
+
+
+def test_impurities_are_those_of_the_forest(problem):
+    forest = RandomForestClassifier(5, random_state=1)
+    oracle = RandomForestClassifier(5, random_state=1).fit(problem.features.to_numpy(), problem.task)
+    np.testing.assert_array_equal(impurities(problem.features, problem.task, forest), oracle.feature_importances_)
+
+
+def test_caps_are_kept_and_reported(problem):
+    frame = score_features(
+        problem.features, problem.task, problem.users, "shap", forest=SMALL, max_rows=20, max_depth=3
+    )
+    assert frame.attrs == {"score": "shap", "rows": 20, "rows_available": 240, "max_depth": 3, "seed": 42}
+    rows = draw_rows(1000, 10, 0)
+    assert len(set(rows)) == 10
+    assert list(rows) == sorted(rows)
+    assert list(draw_rows(5, 10, 0)) == [0, 1, 2, 3, 4]
+
+
+def test_feature_without_value_is_infinitely_dear():
+    assert list(cost_to_value(pd.Series([0.0, 0.2, 0.2]), pd.Series([0.0, 0.0, 0.4]))) == [np.inf, np.inf, 0.5]
+
+
+def test_bad_input(problem):
+    with pytest.raises(ValueError, match="unknown score 'lime': choose from information, shap, gini"):
+        score_features(problem.features, problem.task, problem.users, "lime")
+    with pytest.raises(ValueError, match="240 rows of features, 239 task labels"):
+        score_features(problem.features, problem.task[:-1], problem.users)
+    with pytest.raises(ValueError, match="max_rows=0"):
+        score_features(problem.features, problem.task, problem.users, max_rows=0)

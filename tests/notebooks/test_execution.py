@@ -1,0 +1,72 @@
+"""Every notebook runs to its end through our own wrapper, in a folder of its own."""
+
+import csv
+import json
+
+import pytest
+
+from sensorprivacy import batch
+from sensorprivacy.datasets import store
+from sensorprivacy.home import figures_dir
+from sensorprivacy.runs import read_runs
+
+RUNS = read_runs()
+# One run of each notebook; of several, the last, as its data set is the smallest.
+ONE_EACH = list({run.notebook.stem: run.name for run in RUNS.values()}.values())
+
+
+@pytest.fixture
+def home(tmp_path, root, monkeypatch):
+    """Return a checkout that shares all but its results with this one."""
+    for name in ("notebooks", "data", "lib", "runs.yaml", "Snakefile"):
+        (tmp_path / name).symlink_to(root / name)
+    monkeypatch.setenv("SENSORPRIVACY_HOME", str(tmp_path))
+    return tmp_path
+
+
+@pytest.fixture
+def execute(home):
+    def run(name, **given):
+        notebook = home / "notebooks" / RUNS[name].notebook.name
+        return batch.run(notebook, {**RUNS[name].values("quick"), **given}, progress=False)
+
+    return run
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ONE_EACH)
+def test_a_notebook_runs_and_leaves_its_record(name, execute, request):
+    run = RUNS[name]
+    if run.needs or run.needs_one:
+        request.getfixturevalue("mirror")
+        for each in run.needs:
+            store.fetch(each, progress=False)  # the smartwatch set comes as a wheel, not from the mirror
+        assert not run.missing(store.available)
+    execute(name)
+    folder = figures_dir("quick") / name
+    if folder.is_dir():  # a notebook that only explains leaves nothing
+        record = json.loads((folder / "run.json").read_text())
+        assert record["profile"] == "quick"
+        assert all((folder / file).is_file() for file in record["files"])
+
+
+@pytest.mark.slow
+def test_a_file_of_ones_own_is_divided_and_published(execute, tmp_path):
+    table = tmp_path / "mine.csv"
+    with table.open("w", newline="") as stream:
+        rows = csv.writer(stream)
+        rows.writerow(["person", "town", "age", "smokes"])
+        rows.writerows([f"p{at}", "ABC"[at % 3], 20 + at % 17, at % 2] for at in range(60))
+    done = execute("21_threeway_division-titanic", dataset=str(table))
+    assert done.output.name == "21_threeway_division-mine.ipynb"
+    assert (figures_dir("quick") / "21_threeway_division-mine" / "run.json").is_file()
+
+
+@pytest.mark.slow
+def test_a_summary_of_sets_none_of_which_is_here_says_how_to_get_them(execute, tmp_path, monkeypatch):
+    monkeypatch.delenv("SENSORPRIVACY_MIRROR", raising=False)
+    monkeypatch.setenv("SENSORPRIVACY_CACHE", str(tmp_path / "cache"))
+    with pytest.raises(
+        batch.NotebookFailedError, match=r"titanic is not on this machine.*adult is not on this machine"
+    ):
+        execute("22_threeway_summary")

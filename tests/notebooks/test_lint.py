@@ -1,0 +1,121 @@
+"""Every notebook can be read, run in order, and run in batches."""
+
+import ast
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from sensorprivacy.parameters import read_parameters
+from sensorprivacy.runs import read_runs
+from sensorprivacy.states import PROFILES
+
+FOLDER = Path(__file__).resolve().parents[2] / "notebooks"
+NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
+MOST_CODE_LINES = 80
+
+
+@pytest.fixture(params=NOTEBOOKS, ids=lambda path: path.stem, scope="module")
+def path(request):
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def notebook(path):
+    return nbformat.read(path, as_version=nbformat.NO_CONVERT)
+
+
+@pytest.fixture(scope="module")
+def code(notebook):
+    return [cell.source for cell in notebook.cells if cell.cell_type == "code"]
+
+
+def nodes(code, *kinds):
+    return [node for cell in code for node in ast.walk(ast.parse(cell)) if isinstance(node, kinds)]
+
+
+def test_there_are_notebooks_and_each_is_run():
+    assert NOTEBOOKS
+    assert {run.notebook for run in read_runs().values()} == set(NOTEBOOKS)
+
+
+def test_it_is_valid_and_stripped(path, notebook):
+    assert (notebook.nbformat, notebook.nbformat_minor) == (4, 5)
+    nbformat.validate(json.loads(path.read_text(encoding="utf-8")))
+    ids = [cell.id for cell in notebook.cells]
+    assert len(ids) == len(set(ids))
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            assert cell.outputs == []
+            assert cell.execution_count is None
+        assert set(cell.metadata) <= {"tags"}, cell.metadata
+    assert "widgets" not in notebook.metadata
+
+
+def test_its_kernel_is_whatever_is_called_python3(notebook):
+    assert notebook.metadata.kernelspec.name == "python3"
+    assert notebook.metadata.kernelspec.language == "python"
+
+
+def test_its_parameters_are_typed_explained_and_know_the_profiles(path):
+    parameters = read_parameters(path)
+    assert [name for name, parameter in parameters.items() if not parameter.help] == []
+    assert parameters["profile"].default == "quick"
+    assert parameters["profile"].choices == PROFILES
+
+
+def test_it_opens_with_what_it_shows_what_to_know_and_how_long_it_takes(notebook):
+    first = notebook.cells[0]
+    assert first.cell_type == "markdown"
+    assert first.source.startswith("# ")
+    for words in ("What it shows", "What to know first", "Minutes"):
+        assert words in first.source, words
+
+
+def test_it_calls_the_library_and_defines_nothing(code):
+    assert nodes(code, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef) == []
+    named = [node for node in nodes(code, ast.Assign) if isinstance(node.value, ast.Lambda)]
+    assert named == []
+    assert len(nodes(code, ast.Lambda)) <= 2
+
+
+def test_it_is_short(code):
+    lines = [line.strip() for cell in code for line in cell.splitlines()]
+    assert len([line for line in lines if line and not line.startswith("#")]) <= MOST_CODE_LINES
+
+
+def test_it_depends_on_no_machine(code, notebook):
+    text = "\n".join(code)
+    assert not re.search(r"sys\.path|os\.chdir|getcwd|^\s*[%!]", text, re.MULTILINE)
+    written = [node.value for node in nodes(code, ast.Constant) if isinstance(node.value, str)]
+    assert [word for word in written if re.match(r"/\w|~/|[A-Za-z]:\\", word)] == []
+    prose = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
+    assert not re.search(r"(?<![\w.:/])/(?:work|root|home|Users)/", prose)
+
+
+def test_every_name_is_defined_in_a_cell_before(code):
+    for number in range(1, len(code) + 1):
+        assert ruff("\n".join(code[:number]), "F821,E9") == ""
+    assert ruff("\n".join(code), "F") == ""
+
+
+def test_the_check_of_names_would_notice():
+    assert "undefined name `late`" in ruff("print(late)", "F821").lower()
+
+
+def ruff(code: str, rules: str) -> str:
+    words = [sys.executable, "-m", "ruff", "check", "--isolated", "--quiet", "--select", rules]
+    words += [
+        "--config",
+        'builtins = ["display"]',
+        "--output-format",
+        "concise",
+        "--stdin-filename",
+        "notebook.py",
+        "-",
+    ]
+    return subprocess.run(words, input=code, capture_output=True, text=True, check=False).stdout

@@ -1,0 +1,45 @@
+"""A table of one's own goes through the game and its methods."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+
+from sensorprivacy import batch
+from sensorprivacy.home import figures_dir
+
+
+@pytest.fixture
+def home(tmp_path, root, monkeypatch):
+    """Return a checkout that shares all but its results with this one."""
+    for name in ("notebooks", "data", "lib", "runs.yaml", "Snakefile"):
+        (tmp_path / name).symlink_to(root / name)
+    monkeypatch.setenv("SENSORPRIVACY_HOME", str(tmp_path))
+    return tmp_path
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("notebook", ["10_reidentification_game", "11_selection_methods"])
+def test_a_table_of_ones_own_is_played(notebook, home, tmp_path):
+    draw, path = np.random.default_rng(0), tmp_path / "mine.csv"
+    with path.open("w", newline="") as stream:
+        rows = csv.writer(stream)
+        rows.writerow(["load", "voice", "noise", "works", "who", "trip"])
+        for trip in range(400):
+            works, who = int(draw.integers(2)), int(draw.integers(4))
+            rows.writerow(
+                [works + draw.normal(0, 0.2), who + draw.normal(0, 0.2), draw.normal(), works, who, trip % 40]
+            )
+    columns = {"task": "works", "user": "who", "groups": "trip"}
+    batch.run(home / "notebooks" / f"{notebook}.ipynb", {"dataset": str(path), "trees": 5, **columns}, progress=False)
+    folder = figures_dir("quick") / f"{notebook}-mine"
+    record = json.loads((folder / "run.json").read_text())
+    assert record["parameters"]["user"] == "who"
+    assert str(tmp_path) not in json.dumps(record)
+    if notebook.startswith("10"):
+        with (folder / "selection.csv").open() as stream:
+            chosen = list(csv.DictReader(stream))
+        # the voice tells who it is, the load what is done: what is kept does without the voice
+        assert all("voice" not in row["features"] for row in chosen)
+        assert len(chosen) == 6

@@ -1,0 +1,46 @@
+""".ci/run: where the mirror is, a test may not skip for want of it."""
+
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+TESTS = """\
+import pytest
+
+def test_real(mirror):
+    pass
+
+def test_skipped():
+    pytest.skip("needs a tape drive")
+"""
+MODULE = 'import pytest\npytest.skip("needs the data mirror: all of it", allow_module_level=True)\n'
+
+
+@pytest.mark.parametrize("required", [False, True])
+def test_a_skip_for_want_of_the_mirror_fails_where_it_is_required(root, tmp_path, required):
+    folder = tmp_path / "tests"
+    folder.mkdir()
+    shutil.copy(root / "tests" / "conftest.py", folder)
+    (folder / "test_a.py").write_text(TESTS)
+    (folder / "test_b.py").write_text(MODULE)
+    environment = {**os.environ, "SENSORPRIVACY_MIRROR": str(tmp_path / "nowhere")}
+    environment.pop("SENSORPRIVACY_REQUIRE_MIRROR", None)
+    if required:
+        environment["SENSORPRIVACY_REQUIRE_MIRROR"] = "1"
+    words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", str(tmp_path), str(folder)]
+    done = subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    if required:
+        assert done.returncode
+        assert "skipped although there is a mirror: needs the data mirror: all of it" in done.stdout
+    else:
+        assert done.returncode == 0
+        assert "3 skipped" in done.stdout
+
+
+def test_the_script_is_there_can_be_run_and_calls_make_test(root):
+    script = root / ".ci" / "run"
+    assert os.access(script, os.X_OK)
+    assert "exec make test </dev/null" in script.read_text()

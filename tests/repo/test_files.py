@@ -1,0 +1,102 @@
+"""What stands in the repository, and what must not."""
+
+import ast
+import re
+import subprocess
+
+import pytest
+
+from sensorprivacy.sources import imported
+
+NEEDED = [
+    ".ci/run",
+    ".gitignore",
+    ".pre-commit-config.yaml",
+    "CHANGELOG.md",
+    "CITATION.cff",
+    "DEVIATIONS.md",
+    "LICENSE",
+    "LICENSE-TEXT",
+    "Makefile",
+    "README.md",
+    "Snakefile",
+    "data/README.md",
+    "environment.yml",
+    "pyproject.toml",
+    "requirements.lock",
+    "runs.yaml",
+]
+BINARY = {".png", ".svg", ".pdf", ".parquet", ".onnx", ".npz", ".zip", ".gz"}
+# Written in parts, so that this file does not name them.
+HOSTS = re.compile(r"\bpypi" r"\.org|python" r"hosted\.org|npm" r"js\.(com|org)|deb\.deb" r"ian\.org|anaconda" r"\.org")
+ABSOLUTE = re.compile(r"(?<![\w.:/{}])/(?:work|root|farm|home|Users)/\w")
+
+
+@pytest.fixture(scope="session")
+def tracked(root):
+    """Return the files that git tracks, or, in an unpacked archive, all that are not ignored by name."""
+    done = subprocess.run(["git", "ls-files", "-z"], cwd=root, capture_output=True, text=True, check=False)
+    if done.returncode:
+        pytest.skip("not a git checkout")
+    return [root / name for name in done.stdout.split("\0") if name and (root / name).is_file()]
+
+
+def texts(files):
+    return [(path, path.read_text(encoding="utf-8")) for path in files if path.suffix not in BINARY]
+
+
+@pytest.mark.parametrize("name", NEEDED)
+def test_what_a_newcomer_looks_for_is_there(root, name):
+    assert (root / name).stat().st_size
+
+
+def test_no_file_names_a_registry_or_a_folder_of_one_machine(root, tracked):
+    found = {
+        path.relative_to(root).as_posix(): match[0]
+        for path, text in texts(tracked)
+        for pattern in (HOSTS, ABSOLUTE)
+        if (match := pattern.search(text))
+    }
+    assert found == {}
+
+
+def test_no_data_and_nothing_large_is_tracked(root, tracked):
+    names = [path.relative_to(root).as_posix() for path in tracked]
+    assert [name for name in names if re.match(r"data/(raw|derived)/|build/|figures/quick/|\.venv/", name)] == []
+    assert [str(path) for path in tracked if path.stat().st_size > 2_000_000] == []
+
+
+def test_nothing_is_left_to_do(root, tracked):
+    words = re.compile(r"\b(TO" r"DO|FIX" r"ME|raise Not" r"ImplementedError)\b|@pytest\.mark\.x" r"fail")
+    ours = [path for path in tracked if path.suffix == ".py"]
+    assert [path.relative_to(root).as_posix() for path, text in texts(ours) if words.search(text)] == []
+
+
+def test_every_module_has_its_tests(root):
+    """Its own file, or, for the inner parts of a room, a test file of that room that names it or what it defines."""
+    lib, tests = root / "lib", root / "tests"
+    untested = []
+    for path in (lib / "sensorprivacy").rglob("*.py"):
+        parts = path.relative_to(lib).with_suffix("").parts
+        folder = tests.joinpath(*parts[1:-1])
+        if path.stem in {"__init__", "__main__"} or (folder / f"test_{path.stem}.py").is_file():
+            continue
+        name, texts_of_room = ".".join(parts), [other.read_text("utf-8") for other in folder.glob("test_*.py")]
+        if not any(name in imported(text) or own_names(path) & words(text) for text in texts_of_room):
+            untested.append(name)
+    assert untested == []
+
+
+def own_names(path):
+    nodes = ast.parse(path.read_text(encoding="utf-8")).body
+    return {node.name for node in nodes if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.name[0] != "_"}
+
+
+def words(text):
+    return set(re.findall(r"\w+", text))
+
+
+def test_ignored_is_what_runs_make(root):
+    for name in ("build/x", "figures/quick/a/t.csv", "figures/a/machine.json", "data/raw/a.csv", ".venv/x"):
+        done = subprocess.run(["git", "check-ignore", "-q", name], cwd=root, check=False)
+        assert done.returncode in (0, 128), name

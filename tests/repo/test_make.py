@@ -1,0 +1,63 @@
+"""The Makefile: help, and what it says where it cannot go on."""
+
+import re
+import shutil
+import subprocess
+
+import pytest
+
+pytestmark = pytest.mark.skipif(shutil.which("make") is None, reason="no make")
+
+
+def make(folder, *words):
+    return subprocess.run(
+        ["make", "-C", str(folder), "--no-print-directory", *words],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.fixture
+def bare(root, tmp_path):
+    """Return a checkout without an environment."""
+    for name in ("Makefile", "requirements.lock", "pyproject.toml"):
+        shutil.copy(root / name, tmp_path)
+    return tmp_path
+
+
+def test_bare_make_prints_every_target_with_its_help(root, bare):
+    targets = re.findall(r"^([a-z]+):.*##", (root / "Makefile").read_text(), re.MULTILINE)
+    done = make(bare)
+    assert done.returncode == 0
+    assert [line.split()[0] for line in done.stdout.splitlines() if line.startswith("  ")] == targets
+    assert not (bare / ".venv").exists()
+
+
+@pytest.mark.parametrize("target", ["reproduce", "test"])
+def test_the_environment_is_made_from_the_lock_with_plain_pip(bare, target):
+    said = make(bare, "-n", target).stdout
+    assert "-m venv .venv" in said
+    assert "-m pip install" in said
+    assert "-r requirements.lock" in said
+    assert said.index("requirements.lock") < said.index("--no-deps --editable .")
+
+
+def test_an_old_python_is_refused_by_name(bare):
+    old = bare / "python2.7"
+    old.write_text("#!/bin/sh\nexit 1\n")
+    old.chmod(0o755)
+    done = make(bare, f"PYTHON={old}", "reproduce")
+    assert done.returncode
+    assert f"error: {old} is not Python 3.11 or newer; name one that is: make PYTHON=" in done.stderr
+    assert not (bare / ".venv").exists()
+
+
+def test_a_python_without_venv_is_told_what_to_install(bare):
+    poor = bare / "python3"
+    poor.write_text('#!/bin/sh\n[ "$1" = -c ] && exit 0\nmkdir -p .venv\nexit 1\n')
+    poor.chmod(0o755)
+    done = make(bare, f"PYTHON={poor}", "lint")
+    assert done.returncode
+    assert "install python3-venv" in done.stderr
+    assert not (bare / ".venv").exists()

@@ -1,0 +1,62 @@
+"""README, CHANGELOG, CITATION: what they say is so."""
+
+import re
+
+import pytest
+import yaml
+
+from sensorprivacy.datasets.catalogue import catalogue
+from sensorprivacy.runs import read_runs
+
+
+@pytest.fixture(scope="session")
+def readme(root):
+    return (root / "README.md").read_text(encoding="utf-8")
+
+
+def test_every_run_that_answers_for_claims_has_its_row(readme):
+    table = readme.split("<!-- claims -->")[1].split("<!-- /claims -->")[0]
+    rows = [line for line in table.strip().splitlines()[2:] if line.startswith("|")]
+    for run in read_runs().values():
+        if run.claims:
+            (row,) = [row for row in rows if f"ONLY={run.name}`" in row]
+            assert f"figures/quick/{run.name}/" in row
+    named = set(re.findall(r"ONLY=([\w.-]+)", table)) | set(re.findall(r"figures/quick/([\w.-]+)/", table))
+    assert named <= set(read_runs())
+
+
+def test_every_data_set_is_named(readme):
+    table = readme.split("## Data\n")[1].split("\n## ")[0]
+    assert [
+        name for name in catalogue() if not re.search(rf"\b{re.escape(name)}\b", table) and name != "published"
+    ] == []
+
+
+def test_links_and_files_it_names_exist(readme, root):
+    links = [link for link in re.findall(r"\]\(([^)#]+)\)", readme) if "://" not in link]
+    assert links
+    named = re.findall(r"\b(?:notebooks|data|lib|tests)/[\w./-]*\w\.(?:ipynb|md|py)\b", readme)
+    assert [name for name in [*links, *named] if not (root / name).exists()] == []
+
+
+def test_the_make_targets_it_names_exist(readme, root):
+    targets = set(re.findall(r"^([a-z]+):", (root / "Makefile").read_text(), re.MULTILINE))
+    assert set(re.findall(r"`make ([a-z]+)", readme)) <= targets
+    assert {"help", "reproduce", "test", "bench", "notebook", "data", "lint", "lock", "clean"} <= targets
+
+
+def test_the_changelog_keeps_its_form(root):
+    headings = re.findall(r"^## (.+)$", (root / "CHANGELOG.md").read_text(), re.MULTILINE)
+    assert headings[0] == "[Unreleased]"
+    assert all(re.fullmatch(r"\[\d+\.\d+\.\d+\] - \d{4}-\d\d-\d\d", heading) for heading in headings[1:])
+
+
+def test_the_citation_names_the_three_papers(root):
+    said = yaml.safe_load((root / "CITATION.cff").read_text())
+    assert said["cff-version"] == "1.2.0"
+    assert {"message", "title", "authors", "type", "license"} <= said.keys()
+    assert len(said["references"]) == 3
+    for paper in said["references"]:
+        assert {"type", "title", "authors", "year"} <= paper.keys()
+        assert all({"family-names", "given-names"} <= author.keys() for author in paper["authors"])
+    assert "10.1016/j.compeleceng.2022.107894" in [paper.get("doi") for paper in said["references"]]

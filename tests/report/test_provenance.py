@@ -1,0 +1,266 @@
+"""A run's folder: what is in it, when it is written, what happens if the run fails."""
+
+import hashlib
+import json
+
+import matplotlib.pyplot as plt
+import pandas as pd
+import pytest
+
+from sensorprivacy.report import open_run, provenance
+from sensorprivacy.report.provenance import RunError
+from sensorprivacy.report.verdicts import UnknownClaimError
+
+FRAME = pd.DataFrame({"a": [1.0, 2.5]})
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch, root):
+    """Return an empty checkout that has the printed values."""
+    for folder in ("notebooks", "lib", "data"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "data" / "paper").symlink_to(root / "data" / "paper")
+    monkeypatch.setenv("SENSORPRIVACY_HOME", str(tmp_path))
+    return tmp_path
+
+
+def line():
+    fig, axes = plt.subplots()
+    axes.plot([1, 2])
+    return fig
+
+
+def fill(run):
+    run.table(FRAME, "numbers", "Some numbers")
+    run.figure(line(), "line", "A line")
+    run.table(FRAME, "noise", "Noise", stable=False)
+    run.claims({"2-T2-age": 1.0})
+    run.claims({"2-T2-work": 0.29})
+    return run.close()
+
+
+def record(folder):
+    return json.loads((folder / "run.json").read_text(encoding="utf-8"))
+
+
+def contents(folder):
+    return {p.relative_to(folder).as_posix(): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+
+
+def test_a_run_leaves_figures_tables_verdicts_and_its_record(home):
+    folder = fill(open_run("21_x", variant="adult", parameters={"step": 0.05}, data={"adult": "abc"}, seed=7))
+    assert folder == home / "figures" / "quick" / "21_x-adult"
+    stable = {"numbers.csv", "numbers.md", "line.png", "line.svg", "verdicts.csv"}
+    assert set(contents(folder)) == stable | {"drawn/noise.csv", "drawn/noise.md", "run.json", "machine.json"}
+    said = record(folder)
+    assert {name: hashlib.sha256(contents(folder)[name]).hexdigest() for name in stable} == said["files"]
+    assert said["drawn"] == ["drawn/noise.csv", "drawn/noise.md"]
+    assert (said["run"], said["notebook"], said["variant"], said["profile"]) == ("21_x-adult", "21_x", "adult", "quick")
+    assert (said["parameters"], said["data"], said["seed"]) == ({"step": 0.05}, {"adult": "abc"}, 7)
+    assert said["packages"]["pandas"] == pd.__version__
+
+
+def test_what_changes_from_run_to_run_is_kept_apart(home):
+    folder = fill(open_run("21_x", parameters={}))
+    machine = json.loads((folder / "machine.json").read_text())
+    assert {"started", "seconds", "platform", "processors", "commit", "dirty", "drawn"} <= set(machine)
+    assert not {"started", "seconds", "commit", "dirty"} & set(record(folder))
+    assert set(machine["drawn"]) == {"drawn/noise.csv", "drawn/noise.md"}
+    assert (machine["commit"], machine["dirty"]) == (None, None)  # this home is no git checkout
+
+
+def test_the_checkout_knows_its_commit(root):
+    run = open_run("21_x", parameters={})
+    assert len(run._machine()["commit"]) == 40
+
+
+def test_a_rerun_leaves_the_same_bytes(home):
+    first = contents(fill(open_run("21_x", parameters={"b": 1, "a": 2})))
+    second = contents(fill(open_run("21_x", parameters={"a": 2, "b": 1})))
+    del first["machine.json"], second["machine.json"]
+    assert first == second
+
+
+def test_the_paper_profile_is_committed_and_not_stamped(home):
+    paper = open_run("21_x", profile="paper", parameters={})
+    assert paper.table(FRAME, "t", "Caption").caption == "Caption"
+    assert fill(paper) == home / "figures" / "21_x"
+    quick = open_run("21_x", parameters={})
+    assert quick.table(FRAME, "t", "Caption").caption == "Caption [quick]"
+    folder = fill(quick)
+    assert "[quick]" in (folder / "numbers.md").read_text()
+    assert (folder / "line.png").read_bytes() != (home / "figures" / "21_x" / "line.png").read_bytes()
+
+
+def test_nothing_is_written_before_close(home):
+    run = open_run("21_x", parameters={})
+    run.table(FRAME, "numbers", "Some numbers")
+    assert not (home / "figures").exists()
+
+
+def test_a_run_that_fails_leaves_the_last_one_as_it_was(home):
+    before = contents(fill(open_run("21_x", parameters={})))
+
+    def breaks():
+        with open_run("21_x", parameters={"other": 1}) as run:
+            run.table(FRAME * 2, "numbers", "Other numbers")
+            raise RuntimeError("broken")
+
+    with pytest.raises(RuntimeError, match="broken"):
+        breaks()
+    assert contents(home / "figures" / "quick" / "21_x") == before
+
+
+def test_a_block_that_ends_well_closes(home):
+    with open_run("21_x", parameters={}) as run:
+        run.table(FRAME, "numbers", "Some numbers")
+    assert (run.folder / "run.json").is_file()
+
+
+def test_a_crash_while_closing_leaves_no_half_written_record(home, monkeypatch):
+    folder = fill(open_run("21_x", parameters={}))
+    before = (folder / "run.json").read_bytes()
+    run = open_run("21_x", parameters={"other": 1})
+    run.table(FRAME * 2, "numbers", "Other numbers")
+    written = provenance.write_atomically
+
+    def fails(path, content):
+        if path.name == "numbers.md":
+            raise OSError("disk full")
+        written(path, content)
+
+    monkeypatch.setattr(provenance, "write_atomically", fails)
+    with pytest.raises(OSError, match="disk full"):
+        run.close()
+    assert (folder / "run.json").read_bytes() == before
+    monkeypatch.undo()
+    monkeypatch.setenv("SENSORPRIVACY_HOME", str(home))
+    run.close()  # and the disk has room again
+    assert record(folder)["parameters"] == {"other": 1}
+
+
+def test_an_atomic_write_that_fails_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch):
+    path = tmp_path / "run.json"
+    provenance.write_atomically(path, b"old")
+    monkeypatch.setattr("pathlib.Path.replace", lambda *_: (_ for _ in ()).throw(OSError("no")))
+    with pytest.raises(OSError, match="no"):
+        provenance.write_atomically(path, b"new")
+    assert path.read_bytes() == b"old"
+    assert [p.name for p in tmp_path.iterdir()] == ["run.json"]
+
+
+def test_what_an_earlier_run_left_goes_and_nothing_else(home):
+    folder = fill(open_run("21_x", parameters={}))
+    (folder / "notes.txt").write_text("by hand")
+    with open_run("21_x", parameters={}) as run:
+        run.table(FRAME, "numbers", "Some numbers")
+    assert set(contents(folder)) == {"numbers.csv", "numbers.md", "run.json", "machine.json", "notes.txt"}
+
+
+def test_a_record_cannot_make_it_remove_files_elsewhere(home):
+    folder = home / "figures" / "quick" / "21_x"
+    folder.mkdir(parents=True)
+    (home / "keep.txt").write_text("mine")
+    (folder / "run.json").write_text(json.dumps({"files": {"../../../keep.txt": "x", "/etc/hostname": "x"}}))
+    with open_run("21_x", parameters={}) as run:
+        run.table(FRAME, "numbers", "Some numbers")
+    assert (home / "keep.txt").read_text() == "mine"
+
+
+def test_closing_again_does_nothing(home):
+    run = open_run("21_x", parameters={})
+    run.table(FRAME, "numbers", "Some numbers")
+    folder = run.close()
+    (folder / "run.json").unlink()
+    assert run.close() == folder
+    assert not (folder / "run.json").exists()
+
+
+@pytest.mark.parametrize(
+    "late",
+    [
+        lambda run: run.table(FRAME, "late", "Late"),
+        lambda run: run.figure(line(), "late", "Late"),
+        lambda run: run.claims({"2-T2-age": 1.0}),
+    ],
+)
+def test_a_closed_run_takes_nothing(home, late):
+    run = open_run("21_x", parameters={})
+    run.close()
+    with pytest.raises(RunError, match="run 21_x is closed"):
+        late(run)
+
+
+def test_verdicts_are_in_the_papers_order_whatever_that_of_the_cells(home):
+    run = open_run("21_x", parameters={})
+    run.claims({"2-T7-age": 0.477})
+    run.claims({"2-T2-work": 0.29, "2-T2-age": 1.0})
+    text = (run.close() / "verdicts.csv").read_text().splitlines()
+    assert text[0] == "claim_id,paper,table,row,column,printed,ours,low,high,verdict,reason,run"
+    assert [row.split(",")[0] for row in text[1:]] == ["2-T2-age", "2-T2-work", "2-T7-age"]
+
+
+def test_claims_are_a_frame_that_shows_itself(home):
+    judged = open_run("21_x", parameters={}).claims({"2-T2-age": 1.0, "2-T11-r1-utility": 0.5952})
+    assert isinstance(judged, pd.DataFrame)
+    html = judged._repr_html_()
+    assert "2 printed values: 1 exact, 1 differs [quick]" in html
+    assert "x differs" in html
+
+
+def test_a_claim_judged_twice_is_refused(home):
+    run = open_run("21_x", parameters={})
+    run.claims({"2-T2-age": 1.0})
+    with pytest.raises(RunError, match="run 21_x judges claims twice: 2-T2-age"):
+        run.claims({"2-T2-age": 0.9, "2-T2-work": 0.29}, unexplained="allow")
+    assert run.verdicts["claim_id"].tolist() == ["2-T2-age"]
+
+
+def test_an_unknown_claim_is_refused(home):
+    with pytest.raises(UnknownClaimError, match="2-T2-aeg"):
+        open_run("21_x", parameters={}).claims({"2-T2-aeg": 1.0})
+
+
+@pytest.mark.parametrize("name", ["../up", "a/b", "", ".hidden", "run.json "])
+def test_names_that_leave_the_folder_are_refused(home, name):
+    with pytest.raises(ValueError, match="name"):
+        open_run(name, parameters={})
+    if name:
+        with pytest.raises(ValueError, match="name"):
+            open_run("21_x", variant=name, parameters={})
+    with pytest.raises(ValueError, match="name"):
+        open_run("21_x", parameters={}).table(FRAME, name or "/", "Caption")
+
+
+def test_a_file_given_twice_is_refused(home):
+    run = open_run("21_x", parameters={})
+    run.table(FRAME, "numbers", "Some numbers")
+    with pytest.raises(RunError, match=r"already has a file numbers\.csv"):
+        run.table(FRAME, "numbers", "Some numbers")
+    run.table(FRAME, "numbers", "Drawn ones", stable=False)
+
+
+@pytest.mark.parametrize("value", [float("nan"), object(), {1, 2}])
+def test_a_parameter_that_is_no_json_is_refused(home, value):
+    with pytest.raises(ValueError, match="parameter x="):
+        open_run("21_x", parameters={"x": value})
+
+
+def test_no_path_of_this_machine_gets_into_the_record(home):
+    inside, outside = home / "data" / "my.csv", "/somewhere/else/my.parquet"
+    run = open_run("21_x", parameters={"a": str(inside), "b": outside, "c": inside, "d": "as_printed"})
+    assert record(run.close())["parameters"] == {
+        "a": "data/my.csv",
+        "b": "my.parquet",
+        "c": "data/my.csv",
+        "d": "as_printed",
+    }
+
+
+def test_a_spoilt_record_of_an_earlier_run_is_no_obstacle(home):
+    folder = home / "figures" / "quick" / "21_x"
+    folder.mkdir(parents=True)
+    (folder / "run.json").write_text('{"files": ')
+    with open_run("21_x", parameters={}) as run:
+        run.table(FRAME, "numbers", "Some numbers")
+    assert "numbers.csv" in record(folder)["files"]

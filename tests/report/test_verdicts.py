@@ -1,0 +1,261 @@
+"""The rule of every verdict, and each way of asking for one wrongly."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sensorprivacy.report import Ours, judge
+from sensorprivacy.report.ledger import Entry
+from sensorprivacy.report.paper import COLUMNS as VALUE_COLUMNS
+from sensorprivacy.report.verdicts import COLUMNS, UnexplainedError, UnknownClaimError, VerdictError
+
+ENTRY = Entry("D7", 2, "a title", "says", "rests on", "the rows differ", ("tests/x.py",), ("2-T2-b", "2-T14-s"))
+MISPRINT = Entry(
+    "D8", 2, "t", "s", "r", "misprint", ("tests/x.py",), (), ("2-T14-*",), {"Martial status": "Marital status"}
+)
+
+
+def claims(**printed: tuple[str, float, int | None]) -> pd.DataFrame:
+    rows = [
+        (f"2-{name.replace('_', '-')}", 2, name.split("_")[0][1:], "row", name, text, value, decimals)
+        for name, (text, value, decimals) in printed.items()
+    ]
+    return pd.DataFrame(rows, columns=list(VALUE_COLUMNS)).astype({"decimals": "Int64", "value": float})
+
+
+VALUES = claims(
+    T2_a=("0.50", 0.5, 2),
+    T2_b=("0.20", 0.2, 2),
+    T2_f=("2/20", 0.1, None),
+    T14_s=("{Age, Martial status}", math.nan, None),
+    T15_p=("(0.70, 0.3)", math.nan, None),
+    T16_t=("true", math.nan, None),
+    T17_w=("Living room", math.nan, None),
+)
+
+
+def one(ours: object, claim: str = "2-T2-a", **options) -> pd.Series:
+    options = {"values": VALUES, "ledger": (ENTRY, MISPRINT), "unexplained": "allow"} | options
+    return judge({claim: ours}, run="r", **options).iloc[0]
+
+
+def test_columns_are_exactly_those_of_the_contract():
+    judged = judge({"2-T2-age": 1.0}, run="r")
+    assert tuple(judged.columns) == COLUMNS
+    assert ",".join(COLUMNS) == "claim_id,paper,table,row,column,printed,ours,low,high,verdict,reason,run"
+    assert judged.iloc[0].to_dict() | {"low": 0, "high": 0} == {
+        **{"claim_id": "2-T2-age", "paper": 2, "table": "2", "row": "Age", "column": "Entropy", "printed": "1.0"},
+        **{"ours": "1", "low": 0, "high": 0, "verdict": "exact", "reason": "", "run": "r"},
+    }
+
+
+@pytest.mark.parametrize(
+    ("ours", "verdict"),
+    [(0.5, "exact"), (0.505, "exact"), (0.495, "exact"), (0.5051, "differs"), (0.4949, "differs"), (1, "differs")],
+)
+def test_exact_reaches_half_a_unit_of_the_last_digit(ours, verdict):
+    assert one(ours)["verdict"] == verdict
+
+
+@given(st.integers(0, 6), st.integers(-10_000, 10_000), st.floats(-3, 3))
+@settings(max_examples=200, deadline=None)
+def test_exact_is_what_rounds_to_the_printed_value(decimals, units, shift):
+    unit = 10.0**-decimals
+    text = f"{units * unit:.{decimals}f}"
+    value, ours = float(text), units * unit + shift * unit
+    verdict = one(ours, values=claims(T2_a=(text, value, decimals)))["verdict"]
+    if abs(abs(shift) - 0.5) > 1e-4:  # on the half unit itself both neighbours count
+        assert (verdict == "exact") == (abs(shift) < 0.5)
+
+
+@given(st.floats(0.01, 1), st.floats(0, 0.3), st.floats(0, 0.3))
+@settings(max_examples=100, deadline=None)
+def test_within_is_what_our_interval_holds(value, below, above):
+    judged = one(Ours(value, value - below, value + above))
+    if abs(value - 0.5) > 0.0051:
+        inside = value - below <= 0.5 <= value + above
+        assert judged["verdict"] == ("within" if inside else "differs")
+    assert judged["low"] == pytest.approx(value - below)
+    assert judged["high"] == pytest.approx(value + above)
+
+
+def test_a_fraction_is_held_exactly():
+    assert one(2 / 20, "2-T2-f")["verdict"] == "exact"
+    assert one(0.1001, "2-T2-f")["verdict"] == "differs"
+
+
+def test_a_stated_tolerance_is_used_where_there_is_no_interval():
+    assert one(0.52, tolerance=0.02)["verdict"] == "within"
+    assert one(0.52, tolerance=0.02)["low"] == 0.5
+    assert one(0.53, tolerance={"2-T2-a": 0.02})["verdict"] == "differs"
+    assert one(Ours(0.52, 0.51, 0.53), tolerance=0.1)["verdict"] == "differs"
+    assert one(0.52, tolerance=0.02)["reason"] == "inside the stated tolerance"
+    assert one(Ours(0.6, 0.4, 0.8))["reason"] == "the printed value lies in our interval"
+
+
+def test_an_interval_does_not_make_a_value_less_than_exact():
+    assert one(Ours(0.5, 0.4, 0.6))["verdict"] == "exact"
+
+
+def test_differs_quotes_the_ledger():
+    judged = one(0.3, "2-T2-b", unexplained="error")
+    assert (judged["verdict"], judged["reason"]) == ("differs", "D7: the rows differ")
+
+
+def test_a_difference_that_nothing_explains_is_an_error():
+    with pytest.raises(UnexplainedError, match=r"2-T2-a \(printed 0\.50, ours 0\.9\)"):
+        one(0.9, unexplained="error")
+    assert one(0.9)["reason"] == ""
+
+
+def test_what_the_paper_contradicts_is_not_reproducible():
+    judged = one(0.9, impossible={"2-T2-a": "row 1 says 0.4", "2-T2-b": "not asked"}, unexplained="error")
+    assert (judged["verdict"], judged["reason"]) == ("not reproducible", "row 1 says 0.4")
+    assert one(0.5, impossible={"2-T2-a": "row 1 says 0.4"})["verdict"] == "exact"
+    assert one(0.9, "2-T2-b", impossible={"2-T2-b": "why"})["reason"] == "why; D7: the rows differ"
+
+
+def test_no_data_carries_its_reason():
+    judged = judge({}, run="r", no_data={"2-T2-a": "in the\n12 GB"}, values=VALUES, ledger=()).iloc[0]
+    assert (judged["verdict"], judged["reason"], judged["ours"]) == ("no data", "in the 12 GB", "")
+
+
+@pytest.mark.parametrize(
+    ("ours", "verdict"),
+    [
+        ({"age", "Marital-Status"}, "exact"),
+        (["Age", "marital status"], "exact"),
+        (pd.Index(["AGE", "marital_status"]), "exact"),
+        (np.array(["Age", "Maritalstatus"]), "exact"),
+        (["Age", "Martial status"], "exact"),
+        ({"Age"}, "differs"),
+        ({"Age", "Marital status", "Name"}, "differs"),
+        (["Age", "Age", "Marital status"], "differs"),
+        (set(), "differs"),
+    ],
+)
+def test_sets_are_compared_as_sets_of_names(ours, verdict):
+    assert one(ours, "2-T14-s")["verdict"] == verdict
+
+
+def test_a_mended_misprint_is_owned_up_to():
+    assert one({"Age", "Marital status"}, "2-T14-s")["reason"] == "D8: 'Martial status' read as 'Marital status'"
+    assert one({"Age", "Martial status"}, "2-T14-s")["reason"] == ""
+    assert one({"Age"}, "2-T14-s")["reason"] == "D7: the rows differ"
+
+
+def test_the_text_of_a_set_does_not_hang_on_its_order():
+    assert one({"b", "Age"}, "2-T14-s")["ours"] == one(["Age", "b"], "2-T14-s")["ours"] == "{Age, b}"
+
+
+def test_numbers_in_a_set_are_their_text():
+    values = claims(T7_v=("{0, 1}", math.nan, None))
+    assert one([0.0, 1.0], "2-T7-v", values=values)["verdict"] == "exact"
+    assert one(np.array([0, 1]), "2-T7-v", values=values)["verdict"] == "exact"
+
+
+@pytest.mark.parametrize(
+    ("ours", "verdict"),
+    [((0.7, 0.3), "exact"), ([0.7000000001, 0.3], "exact"), ((0.7, 0.25), "differs"), ((0.3, 0.7), "differs")],
+)
+def test_pairs_of_thresholds(ours, verdict):
+    assert one(ours, "2-T15-p")["verdict"] == verdict
+
+
+@pytest.mark.parametrize(("ours", "verdict"), [(True, "exact"), (np.True_, "exact"), (False, "differs")])
+def test_statements_are_true_or_false(ours, verdict):
+    assert one(ours, "2-T16-t")["verdict"] == verdict
+
+
+@pytest.mark.parametrize(
+    ("ours", "verdict"), [("livingroom", "exact"), ("LIVING-ROOM", "exact"), ("bedroom", "differs")]
+)
+def test_text_is_compared_without_case_and_blanks(ours, verdict):
+    assert one(ours, "2-T17-w")["verdict"] == verdict
+
+
+def test_verdicts_come_in_the_papers_order():
+    ours = {"2-T16-t": True, "2-T2-b": 0.2, "2-T2-a": 0.5}
+    judged = judge(ours, run="r", values=VALUES, ledger=())
+    assert judged["claim_id"].tolist() == ["2-T2-a", "2-T2-b", "2-T16-t"]
+
+
+def test_ours_is_written_without_noise_of_the_last_bits():
+    assert one(0.1 + 0.2)["ours"] == "0.3"
+    assert one(-0.0)["ours"] == "0"
+    assert one(-1e-17)["ours"] == "0"
+    assert one(2667)["ours"] == "2667"
+    assert one(1412865.0)["ours"] == "1412865"
+
+
+@pytest.mark.parametrize(
+    ("claim", "ours", "message"),
+    [
+        ("2-T2-a", math.nan, "2-T2-a: nan; where data are missing pass no_data"),
+        ("2-T2-a", math.inf, "2-T2-a: inf"),
+        ("2-T2-a", "0.5", r"2-T2-a: '0\.5' is no number"),
+        ("2-T2-a", True, "2-T2-a: True is no number"),
+        ("2-T2-a", None, "2-T2-a: None is no number"),
+        ("2-T2-a", Ours(0.5, 0.6, 0.4), r"2-T2-a: interval \[0\.6, 0\.4\] is reversed"),
+        ("2-T2-a", Ours(0.5, 0.4), "2-T2-a: an interval needs both ends"),
+        ("2-T2-a", Ours(0.5, math.nan, 0.6), "2-T2-a: nan"),
+        ("2-T14-s", "Age", "2-T14-s: 'Age' is no collection of names"),
+        ("2-T14-s", 3, "2-T14-s: 3 is no collection"),
+        ("2-T14-s", Ours({"Age"}, 0, 1), "2-T14-s: an interval for"),
+        ("2-T15-p", (0.7,), "2-T15-p: .* is no pair"),
+        ("2-T15-p", "ab", "2-T15-p: 'ab' is no pair"),
+        ("2-T15-p", (0.7, math.nan), "2-T15-p: nan"),
+        ("2-T16-t", 1, "2-T16-t: 1 is neither True nor False"),
+        ("2-T16-t", "true", "2-T16-t: 'true' is neither"),
+        ("2-T17-w", True, "2-T17-w: True is no text"),
+        ("2-T17-w", None, "2-T17-w: None is no text"),
+    ],
+)
+def test_a_value_of_the_wrong_sort_is_refused_by_name(claim, ours, message):
+    with pytest.raises(VerdictError, match=message):
+        one(ours, claim)
+
+
+def test_a_claim_that_no_paper_prints_is_refused_with_its_neighbours():
+    with pytest.raises(UnknownClaimError, match=r"2-T2-occuption \(near: 2-T2-occupation"):
+        judge({"2-T2-occuption": 0.75}, run="r")
+    for option in ("impossible", "no_data", "tolerance"):
+        with pytest.raises(UnknownClaimError, match="2-T99-x"):
+            one(0.5, **{option: {"2-T99-x": 1}})
+
+
+def test_a_claim_both_computed_and_without_data_is_refused():
+    with pytest.raises(VerdictError, match="both computed and without data: 2-T2-a"):
+        one(0.5, no_data={"2-T2-a": "why"})
+
+
+@pytest.mark.parametrize("tolerance", [-0.1, math.nan, math.inf])
+def test_a_tolerance_that_is_none_is_refused(tolerance):
+    with pytest.raises(VerdictError, match="2-T2-a: tolerance"):
+        one(0.52, tolerance=tolerance)
+
+
+def test_another_word_for_unexplained_is_refused():
+    with pytest.raises(ValueError, match="unexplained='warn': choose error or allow"):
+        one(0.5, unexplained="warn")
+
+
+def test_every_printed_value_of_paper_2_is_exact_against_itself():
+    from sensorprivacy.report.paper import kind_of, pair_in, printed_values, set_in
+
+    values = printed_values(2)
+    read = {
+        "number": lambda claim: claim.value,
+        "set": lambda claim: set_in(claim.printed),
+        "pair": lambda claim: [part[0] for part in pair_in(claim.printed)],
+        "truth": lambda claim: claim.printed == "true",
+        "text": lambda claim: claim.printed,
+    }
+    ours = {claim.claim_id: read[kind_of(claim.printed, claim.value)](claim) for claim in values.itertuples()}
+    judged = judge(ours, run="r", ledger=())
+    assert (judged["verdict"] == "exact").all()
+    assert (judged["reason"] == "").all()

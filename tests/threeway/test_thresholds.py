@@ -1,0 +1,126 @@
+"""The searches, each checked against its own rule on the trace it leaves."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sensorprivacy.threeway import Appraiser, find_thresholds
+
+RULES = ("alternate", "tabu", "literal", "strict", "grid")
+
+
+def appraiser(seed, d=8, n=50):
+    rng = np.random.default_rng(seed)
+    return Appraiser(
+        pd.DataFrame({f"c{k}": rng.integers(0, 1 + rng.integers(1, 60), n) for k in range(d)}).assign(id=range(n))
+    )
+
+
+starts = st.sampled_from([(0.5, 0.5), (0.5, 0.5), (0.8, 0.3), (1.0, 0.0), (0.0, 0.0), (1.0, 1.0)])
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 10**6), starts, st.sampled_from([0.05, 0.1, 0.13, 1.0]), st.sampled_from(["summed", "exact"]))
+def test_every_trace_obeys_its_rule(seed, start, step, lattice):
+    judge = appraiser(seed)
+    best = find_thresholds(judge, *start, step, "grid", lattice)
+    for rule in RULES:
+        found = find_thresholds(judge, *start, step, rule, lattice)
+        trace = found.trace
+        assert best.appraisal.suitability >= found.appraisal.suitability
+        assert tuple(trace.loc[0, ["move", "alpha", "beta", "accepted"]]) == ("start", *start, True)
+        assert trace["alpha"].between(trace["beta"], 1).all()
+        assert trace["beta"].between(0, 1).all()
+        # every number in the trace is the appraiser's
+        again = judge.table(trace[["alpha", "beta"]].itertuples(index=False))
+        pd.testing.assert_frame_equal(trace[again.columns], again)
+        way = trace[trace["accepted"]]
+        assert tuple(way.iloc[-1][["alpha", "beta"]]) == (found.alpha, found.beta)
+        assert found.appraisal.suitability == way.iloc[-1]["suitability"]
+        assert way["suitability"].is_monotonic_increasing
+        if rule != "grid":
+            assert found.iterations == len(way) - 1
+            assert not way[["alpha", "beta"]].duplicated().any()
+        if rule in ("literal", "strict", "tabu"):
+            for _, candidates in (
+                trace[trace["accepted"].cumsum() < trace["accepted"].sum()].iloc[1:].groupby("iteration")
+            ):
+                chosen = candidates[candidates["accepted"]]
+                if len(chosen) and len(candidates) > 1:
+                    assert chosen["suitability"].iloc[0] == candidates["suitability"].max()
+
+
+@given(st.integers(0, 10**6))
+@settings(max_examples=25, deadline=None)
+def test_alternate_only_widens_and_ends_where_neither_move_helps(seed):
+    judge = appraiser(seed)
+    found = find_thresholds(judge)
+    way = found.trace[found.trace["accepted"]]
+    assert way["alpha"].is_monotonic_increasing
+    assert way["beta"].is_monotonic_decreasing
+    here = found.appraisal.suitability
+    if found.beta >= 0.05:
+        assert judge.at(found.alpha, round(found.beta - 0.05, 12)).suitability < here
+    if found.alpha < 0.95:
+        assert judge.at(round(found.alpha + 0.05, 12), found.beta).suitability < here
+
+
+@given(st.integers(0, 10**6))
+@settings(max_examples=25, deadline=None)
+def test_strict_ends_on_a_local_optimum_and_grid_on_the_global_one(seed):
+    judge = appraiser(seed)
+    found = find_thresholds(judge, search="strict")
+    for move in ((-0.05, 0), (0.05, 0), (0, -0.05), (0, 0.05)):
+        alpha, beta = round(found.alpha + move[0], 12), round(found.beta + move[1], 12)
+        if 0 <= beta <= alpha < 1:
+            assert judge.at(alpha, beta).suitability <= found.appraisal.suitability
+    best = find_thresholds(judge, search="grid", lattice="exact")
+    pairs = [(a / 20, b / 20) for a in range(21) for b in range(a + 1)]
+    lattice = [(a, b) for a, b in pairs if a >= 0 and b <= 1]
+    assert best.appraisal.suitability == max(judge.table(lattice)["suitability"])
+    assert len(best.trace) == len(lattice)
+
+
+def test_literal_says_that_it_goes_round():
+    """Two thresholds that do nothing: a plateau on which >= never ends."""
+    judge = Appraiser(pd.DataFrame({"id": range(8), "one": [0] * 8, "two": [0] * 8}))
+    found = find_thresholds(judge, search="literal")
+    assert found.stopped.startswith("cycle: the next pair")
+    assert "never ends" in found.stopped
+    assert find_thresholds(judge, search="strict").stopped == "no neighbour is better"
+
+
+def test_summed_steps_stop_short_of_one_and_exact_ones_do_not():
+    """0.5 + ten times 0.05 is above 1 in floating point, which is why the printed traces end at .95."""
+    total = 0.5
+    for _ in range(10):
+        total += 0.05
+    assert total > 1
+    judge = appraiser(0)
+    assert find_thresholds(judge, search="grid").trace["alpha"].max() == 0.95
+    assert find_thresholds(judge, search="grid", lattice="exact").trace["alpha"].max() == 1
+    assert find_thresholds(judge, step=0.5, search="grid").trace["alpha"].max() == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"step": 0}, "step=0"),
+        ({"step": -0.1}, "step=-0.1"),
+        ({"step": 1.01}, "step=1.01"),
+        ({"step": math.nan}, "step=nan"),
+        ({"step": 1e-4, "search": "grid"}, "pairs"),
+        ({"alpha": 0.2, "beta": 0.3}, "alpha=0.2 < beta=0.3"),
+        ({"alpha": 1.5}, "alpha=1.5"),
+        ({"beta": math.nan}, "beta=nan"),
+        ({"search": "best"}, "search='best'"),
+        ({"lattice": "loose"}, "lattice='loose'"),
+    ],
+)
+def test_refuses(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        find_thresholds(appraiser(0), **arguments)
