@@ -64,7 +64,7 @@ def refuse_rare(labels: np.ndarray, word: str, rare: str) -> None:
         more = f" and {len(alone) - 5} more" if len(alone) > 5 else ""
         raise ValueError(
             f"{word}: {', '.join(map(repr, alone[:5].tolist()))}{more} with one row each, which cannot be both "
-            "learnt and judged on: drop those rows, or pass rare='keep'"
+            "learnt and judged on: drop those rows, or keep them: rare='keep', --rare keep"
         )
 
 
@@ -98,7 +98,7 @@ def refuse_constant(features: pd.DataFrame, constant: str) -> list[Any]:
         raise ValueError("every feature is constant: there is nothing to learn from")
     if fixed and constant == "error":
         shown = ", ".join(map(repr, fixed[:10])) + (f" and {len(fixed) - 10} more" if len(fixed) > 10 else "")
-        raise ValueError(f"constant features tell nothing: {shown}; drop them, or pass constant='drop'")
+        raise ValueError(f"constant features tell nothing: {shown}; drop them: constant='drop', --constant drop")
     return [name for name in names if name not in set(fixed)]
 
 

@@ -49,7 +49,7 @@ def add_minimize_command(subparsers: "argparse._SubParsersAction[argparse.Argume
     command.add_argument("--score", choices=SCORES, default="shap", help="how features are preselected (shap)")
     command.add_argument("--by", choices=ORDERS, default="ratio", help="what preselection prefers (ratio)")
     command.add_argument("--trees", type=int, default=100, metavar="N", help="trees of each forest (100)")
-    command.add_argument("--engine", choices=ENGINES, default="sklearn", help="what trains the search (sklearn)")
+    command.add_argument("--engine", choices=ENGINES, default="shared", help="what trains the search (shared)")
     command.add_argument("--store", type=Path, metavar="FILE", help="keep the search here, to resume it when killed")
     command.add_argument("--jobs", type=int, metavar="N", help="worker processes (1)")
     command.add_argument("--rare", choices=("error", "keep"), default="error", help="classes and users with one row")
