@@ -43,6 +43,12 @@ def test_there_are_notebooks_and_each_is_run():
     assert {run.notebook for run in read_runs().values()} == set(NOTEBOOKS)
 
 
+def test_the_first_one_is_a_map_of_all_others():
+    first = nbformat.read(NOTEBOOKS[0], as_version=nbformat.NO_CONVERT)
+    told = set(re.findall(r"`(\d\d_\w+)`", first.cells[0].source))
+    assert told == {path.stem for path in NOTEBOOKS[1:]}
+
+
 def test_it_is_valid_and_stripped(path, notebook):
     assert (notebook.nbformat, notebook.nbformat_minor) == (4, 5)
     nbformat.validate(json.loads(path.read_text(encoding="utf-8")))
