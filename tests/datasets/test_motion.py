@@ -15,6 +15,7 @@ from sensorprivacy.datasets.motion import (
     cut_windows,
     dense_statistics,
     magnitudes,
+    motionsense_counts,
     read_motionsense,
     read_smartwatch,
     statistics_problem,
@@ -199,6 +200,10 @@ def test_motionsense_from_small_files():
     assert found.private["weight"].tolist() == ["> 90", "<= 70", "<= 70"]
     # attitude 0-2, gravity 3-5, rotation rate 6-8, user acceleration 9-11
     assert found.signal[0].tolist() == [6, 7, 8, 9 + 3, 10 + 4, 11 + 5]
+
+
+def test_motionsense_is_counted():
+    assert motionsense_counts(phone_files()) == {"activities": 2, "trials": 2, "features": 12}
 
 
 def test_damaged_motionsense_is_named():

@@ -116,6 +116,26 @@ def read_motionsense(source: Source, progress: bool = True) -> Recordings:
     return Recordings(np.concatenate(parts), recording, table, _people(source, table["subject"]), "motionsense")
 
 
+def motionsense_counts(source: Source) -> dict[str, int]:
+    """Return how many ``activities``, ``trials`` of a person and ``features`` of a sample MotionSense's files hold.
+
+    Parameters
+    ----------
+    source : Source
+        As for `read_motionsense`. One file is opened, for its header; its first column, a row number, is no feature.
+    """
+    found = {member: match for member in source.members if (match := _MOTIONSENSE.search(member))}
+    trials: dict[str, set[str]] = {}
+    for match in found.values():
+        trials.setdefault(match["subject"], set()).add(match["trial"])
+    columns = pa.csv.read_csv(io.BytesIO(source.read(next(iter(found))))).column_names
+    return {
+        "activities": len({match["activity"] for match in found.values()}),
+        "trials": max(map(len, trials.values())),
+        "features": sum(bool(column) for column in columns),
+    }
+
+
 def _motionsense_file(content: bytes, name: str) -> np.ndarray:
     """Return the six axes of one file, float32 of shape (samples, 6)."""
     table = pa.csv.read_csv(io.BytesIO(content))

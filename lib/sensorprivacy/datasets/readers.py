@@ -255,6 +255,7 @@ def motionsense_windows(
     """Return windows of MotionSense, see `motion.cut_windows`; trial is the set's own number, 11-16 the short ones."""
     source, provenance = _source("motionsense", path, progress)
     recordings = motion.read_motionsense(source, progress).of(activities)
+    provenance = {**provenance, "whole set": motion.motionsense_counts(source)}
     return motion.cut_windows(recordings, channels, length, stride, windowing, provenance)
 
 

@@ -1,10 +1,10 @@
 """What the printed values of paper 3 (anonymization in latent space) ask of a run's tables."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pandas as pd
 
-from sensorprivacy.report.paper import printed_values
 from sensorprivacy.report.verdicts import Ours
 
 #: The printed table of each data set and private attribute, and its rows by the classes of our windows.
@@ -57,26 +57,113 @@ def thousands(count: int) -> str:
     return f"{round(count / 1000, 1):g}k"
 
 
-def motionsense_claims(subjects: pd.Series, genders: Mapping[str, int], rate: float, length: int, stride: int) -> dict:
-    """Return what section 5.1.1 says of MotionSense: people, genders, sampling, windows, and the time between two."""
-    return {
-        "3-text-motionsense-subjects": int(subjects.nunique()),
-        "3-text-motionsense-males": int(genders["male"]),
-        "3-text-motionsense-females": int(genders["female"]),
-        "3-text-motionsense-rate": rate,
-        "3-text-motionsense-window": length,
-        "3-text-motionsense-stride": stride,
-        "3-text-budget-motionsense": 1000 * stride / rate,
+def set_claims(
+    dataset: str, private: str, people: pd.DataFrame, provenance: Mapping[str, Any], public: int
+) -> dict[str, object]:
+    """Return what sections 1, 5.1.1 and 5.1.2 say of the data sets.
+
+    Parameters
+    ----------
+    dataset, private : str
+        Data set and private attribute.
+    people : pandas.DataFrame
+        Private attributes and ``subject`` of each window.
+    provenance : mapping
+        ``rate`` (Hz), ``length`` and ``stride`` of a window (samples), ``activities``; of MotionSense also
+        ``whole set``: ``activities``, ``trials`` of a person, ``features`` of a sample.
+    public : int
+        How many of the paper's two sets anyone can download.
+    """
+    if (dataset, private) == ("motionsense", "gender"):
+        genders = people.groupby("subject")["gender"].first().value_counts()
+        whole = provenance["whole set"]
+        return {
+            "3-text-contributions-datasets": public,
+            "3-text-motionsense-subjects": int(genders.sum()),
+            "3-text-motionsense-males": int(genders["male"]),
+            "3-text-motionsense-females": int(genders["female"]),
+            "3-text-motionsense-trials": whole["trials"],
+            "3-text-motionsense-activities": whole["activities"],
+            "3-text-motionsense-features": whole["features"],
+            "3-text-motionsense-rate": provenance["rate"],
+            "3-text-motionsense-window": provenance["length"],
+            "3-text-motionsense-stride": provenance["stride"],
+        }
+    if (dataset, private) == ("mobiact", "weight"):
+        return {"3-text-mobiact-weight-classes": int(people["weight"].nunique())}
+    return {"3-text-mobiact-activities": provenance["activities"]} if dataset == "mobiact" else {}
+
+
+def change_claims(dataset: str, private: str, ours: pd.Series, rival: pd.Series) -> dict[str, object]:
+    """Return what sections 5.3.1 and 5.4.1 say of the deterministic change over all activities.
+
+    Parameters
+    ----------
+    dataset, private : str
+        Data set and private attribute; a pair that the paper does not treat has no claims.
+    ours, rival : pandas.Series
+        ``public_before``, ``public_after``, ``private_after`` over all windows: of the paper's change, and of the
+        Anonymization Autoencoder.
+    """
+    gained = bool(ours["public_after"] > ours["public_before"])
+    beats = bool(ours["private_after"] < rival["private_after"])
+    found: dict[tuple[str, str], dict[str, object]] = {
+        ("motionsense", "gender"): {"3-text-activity-improves": gained, "3-text-outperforms-aae": beats},
+        ("mobiact", "gender"): {
+            "3-text-mobiact-gender-activity-drops": not gained,
+            "3-text-mobiact-outperforms-aae": beats,
+        },
+        ("mobiact", "weight"): {"3-text-mobiact-weight-activity-drops": not gained},
     }
+    return found.get((dataset, private), {})
 
 
-def absent_claims(dataset: str, how: str) -> dict[str, str]:
-    """Return the claims that speak of a data set that is not here, but for timings, with how to get it."""
-    numbers = {number for (name, _), number in TABLES.items() if name == dataset}
-    ids = printed_values(3)["claim_id"]
-    return {
-        claim: how
-        for claim in ids
-        if claim.split("-")[1].removeprefix("T") in numbers
-        or (claim.startswith("3-text-") and not claim.startswith("3-text-pi3-") and dataset in claim)
+def layer_claim(dataset: str, grid: pd.DataFrame, alpha: float, beta: float) -> dict[str, object]:
+    """Return whether the private classification term helps: less is inferred than without it, at the same beta.
+
+    Parameters
+    ----------
+    dataset : str
+        Data set; only on MotionSense is the claim judged.
+    grid : pandas.DataFrame
+        ``alpha``, ``beta``, ``private_after`` on validation windows.
+    alpha, beta : float
+        The weights chosen. A grid without them, or without alpha = 0, has no claim.
+    """
+    told = grid[grid["beta"] == beta].set_index("alpha")["private_after"]
+    if dataset != "motionsense" or not {0.0, float(alpha)} <= set(told.index):
+        return {}
+    return {"3-text-classification-layer-helps": bool(told[alpha] < told[0.0])}
+
+
+def attack_claims(
+    dataset: str, private: str, attacks: pd.DataFrame, rivals: Sequence[str], inferred: pd.Series
+) -> dict[str, object]:
+    """Return what sections 5.3 and 5.4.2 say of re-identification.
+
+    Parameters
+    ----------
+    dataset, private : str
+        Data set and private attribute.
+    attacks : pandas.DataFrame
+        The paper's attacker, one row a ``release``: ``accuracy``, ``low``, ``chance``. "Prevented" is taken as true if
+        the interval reaches down to chance.
+    rivals : sequence of str
+        Releases of the autoencoders of other papers.
+    inferred : pandas.Series
+        ``private_before``, ``private_after`` of the inference model on what the rivals publish.
+    """
+    attacks = attacks.set_index("release")
+    reached = attacks["low"] > attacks["chance"]
+    prevents = {"3-text-probabilistic-prevents": not bool(reached["probabilistic"])}
+    if dataset == "mobiact":
+        return {f"{claim}-mobiact-{private}": value for claim, value in prevents.items()}
+    if (dataset, private) != ("motionsense", "gender"):
+        return {}
+    best = attacks["accuracy"]
+    return prevents | {
+        "3-text-deterministic-reidentified": bool(reached["deterministic"]),
+        "3-text-model-free-less-vulnerable": bool(best["probabilistic"] < best[list(rivals)].min()),
+        "3-text-rivals-lower-gender": bool(inferred["private_after"] < inferred["private_before"]),
+        "3-text-rivals-reidentified": bool(reached[list(rivals)].all()),
     }
