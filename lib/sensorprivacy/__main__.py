@@ -1,4 +1,4 @@
-"""The command line: ``python -m sensorprivacy run | reproduce | data | minimize | report``."""
+"""The command line: ``python -m sensorprivacy run | reproduce | data | minimize | edge | report``."""
 
 import argparse
 import os
@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from sensorprivacy import __version__
+from sensorprivacy.edge.cli import add_edge_command
 from sensorprivacy.minimize.cli import add_minimize_command
 from sensorprivacy.states import PROFILES
 
@@ -134,6 +135,7 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
         commands.add_parser("data", help="list, fetch and verify the data sets")
 
     add_minimize_command(commands)
+    add_edge_command(commands)
 
     report = commands.add_parser("report", help="write a page from its source: DEVIATIONS.md, data/README.md")
     report.set_defaults(command=_report)

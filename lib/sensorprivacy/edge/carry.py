@@ -1,0 +1,56 @@
+"""What is carried to a board: the bundles and one file of Python that measures them there."""
+
+import zipfile
+from pathlib import Path
+
+import sensorprivacy
+
+PROGRAM = "edge.pyz"
+# what the command needs on a board, by its path in the package; everything else stays at home
+CARRIED = (
+    "__init__.py",
+    *(
+        f"edge/{name}.py"
+        for name in (
+            "__init__",
+            "bundle",
+            "pipeline",
+            "stream",
+            "timing",
+            "hardware",
+            "device",
+            "replay",
+            "bounds",
+            "links",
+            "cli",
+        )
+    ),
+    "latent/__init__.py",
+    "latent/modify.py",
+)
+_MAIN = "import sys\nfrom sensorprivacy.edge.cli import main\nsys.exit(main())\n"
+
+
+def write_program(folder: Path | str) -> Path:
+    """Write the program that runs as ``python3 edge.pyz measure --out pi.json``, and return its path.
+
+    Parameters
+    ----------
+    folder : path
+        Where the bundles are; the program looks for them beside itself.
+    """
+    package, path = Path(sensorprivacy.__file__).parent, Path(folder) / PROGRAM
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("wb") as file:
+        file.write(b"#!/usr/bin/env python3\n")
+        with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+            for name in CARRIED:
+                archive.writestr(_entry(f"sensorprivacy/{name}"), (package / name).read_bytes())
+            archive.writestr(_entry("__main__.py"), _MAIN)
+    path.chmod(0o755)
+    return path
+
+
+def _entry(name: str) -> zipfile.ZipInfo:
+    """Return an entry dated the same always, so that the same code gives the same bytes."""
+    return zipfile.ZipInfo(name, (2020, 1, 1, 0, 0, 0))
