@@ -135,10 +135,7 @@ def _export(arguments: argparse.Namespace) -> int:
     choices = {"epochs": arguments.epochs, "inference_epochs": arguments.inference_epochs}
     known = prepare("motionsense", "gender", **choices)
     trained = latent.load(arguments.model) if arguments.model else known.anonymizer(known.guesses())
-    made = [*study.anonymizer_bundles(trained, known.test, folder)]
-    made += [study.mobiact_bundle(attribute, folder) for attribute in study.PRIVATE]
-    made.append(study.rivals_bundle(known.validation.take(range(0, known.validation.n_windows, 50)), "gender", folder))
-    for bundle in made:
+    for bundle in study.write_all(known, trained, folder).values():
         print(f"{bundle.folder}  {sum(step.bytes for step in bundle.steps) / 1e6:.1f} MB, {len(bundle.steps)} files")
     print(f"{write_program(folder)}  carry the folder to a board and run: python3 edge.pyz measure --out board.json")
     return 0

@@ -7,8 +7,8 @@ The rules, in one place:
 - **Missing**: up to `gap` seconds, less than a stride, are filled by the straight line between the samples on both
   sides, when the later one arrives. After a longer gap the buffer starts anew: no window spans it.
 - **Late** (its slot is filled or passed): dropped, if late by no more than `gap`; else the clock went back, an error.
-- **Wrong rate**: whenever a window's length of slots has passed, the samples that arrived in it are counted, broken
-  ones included; an error if they are 20 % more or fewer than the rate says.
+- **Wrong rate**: whenever a window's length of slots has passed, or a second where that is longer, the samples that
+  arrived in it are counted, broken ones included; an error if they are 20 % more or fewer than the rate says.
 - **Merging**: ``windows`` hands each anonymized window on, as the paper does. ``newest`` publishes of each window only
   its last `stride` samples: no delay, every sample decided by one window. ``mean`` publishes each sample as the mean
   over all windows that cover it, once no more will: smoother, later by length - stride samples; with a probabilistic
@@ -101,6 +101,7 @@ class StreamAnonymizer:
         self._stride, (self._channels, self._length) = bundle.stride, bundle.shape
         # slots; less than a stride, so that no sample brings two windows at once
         self._reach = min(self._stride - 1, max(1, round(gap * self._rate)))
+        self._span = max(self._length, round(self._rate))
         self._deadline = bundle.budget / speed
         # written twice, half a buffer apart, so that a window is always one piece of memory
         self._ring = np.zeros((self._channels, 2 * self._length), dtype=np.float32)
@@ -191,12 +192,12 @@ class StreamAnonymizer:
         self._arrived += 1
 
     def _check_rate(self, slot: int) -> None:
-        """Count samples against slots, a window's length at a time."""
+        """Count samples against slots, a span at a time."""
         self._arrived += 1
         passed = slot - self._from
-        if passed < self._length:
+        if passed < self._span:
             return
-        if passed <= self._length + self._reach:  # else a long gap, which is no rate
+        if passed <= self._span + self._reach:  # else a long gap, which is no rate
             found = self._arrived / passed * self._rate
             if abs(found / self._rate - 1) > _TOLERANCE:
                 raise StreamError(
@@ -217,7 +218,7 @@ class StreamAnonymizer:
     def _restart(self, time: float) -> None:
         """Forget all samples; the one of this time is the first."""
         self._first = time
-        self._last, self._held, self._at, self._from, self._arrived = -1, 0, 0, 0, 1
+        self._last, self._held, self._at, self._from, self._arrived = -1, 0, 0, 0, 0
         self._sum[:] = 0
         self._covers[:] = 0
 

@@ -3,6 +3,7 @@
 Also what the device's arithmetic does to the results: parity with torch, the effect of int8, the speed of eager torch.
 """
 
+import itertools
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,12 +16,14 @@ from sensorprivacy.edge import graphs
 from sensorprivacy.edge.bundle import Bundle
 from sensorprivacy.edge.export import Networks, Signal, export, networks_of, quantize, write_bundle
 from sensorprivacy.edge.pipeline import Pipeline
+from sensorprivacy.edge.timing import repeated
 from sensorprivacy.latent.anonymizer import LatentAnonymizer, replace_values
 from sensorprivacy.latent.inference import Classifier
 from sensorprivacy.latent.measures import inference_table
-from sensorprivacy.latent.modify import SeededSource, Source, bijection_codes, targets
+from sensorprivacy.latent.modify import SecretSource, SeededSource, Source, bijection_codes, targets
 from sensorprivacy.latent.networks import PrivateVAE, sizes_for, weights
 from sensorprivacy.latent.rivals import AnonymizationAutoencoder, ReplacementAutoencoder
+from sensorprivacy.latent.study import Study
 from sensorprivacy.latent.training import Settings, seeded
 from sensorprivacy.latent.windows import Scaler
 
@@ -125,6 +128,14 @@ def rivals_bundle(windows: Windows, attribute: str, folder: Path) -> Bundle:
     return write_bundle(bundle, {(name, None): graph for name, graph in models.items()}, some)
 
 
+def write_all(study: Study, anonymizer: LatentAnonymizer, folder: Path) -> dict[str, Bundle]:
+    """Write every bundle that the notebook times: ours in both precisions, MobiAct's shapes, the rivals; by name."""
+    few = study.train.take(np.arange(0, study.train.n_windows, max(1, study.train.n_windows // 500)))
+    made = [*anonymizer_bundles(anonymizer, study.test, folder), rivals_bundle(few, anonymizer.private, folder)]
+    made += [mobiact_bundle(attribute, folder) for attribute in PRIVATE]
+    return {bundle.folder.name: bundle for bundle in made}
+
+
 def parity(anonymizer: LatentAnonymizer, pipeline: Pipeline, windows: Windows, seed: int = 0) -> pd.DataFrame:
     """Hold a pipeline against torch on windows, both with the same randomness.
 
@@ -222,6 +233,59 @@ def eager(networks: Networks, source: Source) -> Callable[[np.ndarray], np.ndarr
         return (vaes[public].decoder(z).reshape(x.shape)[0] * deviation + mean).numpy()
 
     return anonymize
+
+
+def against_eager(
+    networks: Networks, pipelines: dict[str, Pipeline], windows: np.ndarray, *, rounds: int = 5, seconds: float = 0.1
+) -> pd.DataFrame:
+    """Return seconds of one window, all steps, one thread: eager torch and pipelines in turns, in one process.
+
+    Parameters
+    ----------
+    networks : Networks
+        What eager torch runs.
+    pipelines : dict of str to Pipeline
+        By the name of their row.
+    windows : numpy.ndarray of float32, shape (n, channels, length)
+        Taken one after the other.
+    rounds : int
+        Turns; the median of their medians counts, so that a busy moment of the machine does not.
+    seconds : float
+        Of each turn.
+
+    Returns
+    -------
+    pandas.DataFrame
+        By way: ``milliseconds``, ``times`` (eager torch over it), and the ``least`` and ``most`` of the rounds' ratios.
+    """
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    turn, out = itertools.count(), np.zeros(windows.shape[1:], dtype=np.float32)
+    call = eager(networks, SecretSource())
+
+    def way(run: Callable[[np.ndarray], object]) -> Callable[[], object]:
+        return lambda: run(windows[next(turn) % len(windows)])
+
+    ways = {"eager torch": way(call)}
+    for name, pipeline in pipelines.items():
+        ways[name] = way(lambda window, pipeline=pipeline: pipeline.anonymize_one(window, out))  # type: ignore[misc]
+    try:
+        found = pd.DataFrame(
+            [
+                {name: np.median(repeated(run, seconds=seconds, warm=20)) for name, run in ways.items()}
+                for _ in range(rounds)
+            ]
+        )
+    finally:
+        torch.set_num_threads(threads)
+    ratios = found.rdiv(found["eager torch"], axis=0)
+    table = {
+        "milliseconds": 1000 * found.median(),
+        "times": ratios.median(),
+        "least": ratios.min(),
+        "most": ratios.max(),
+    }
+    return pd.DataFrame(table).rename_axis("way")
 
 
 def routed(anonymizer: LatentAnonymizer, windows: Windows) -> pd.Series:

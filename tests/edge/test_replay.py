@@ -1,0 +1,45 @@
+"""A recording replayed through the whole stream: nothing is missed by its own work, nothing piles up."""
+
+import numpy as np
+import pytest
+
+from sensorprivacy.edge import cli
+from sensorprivacy.edge.replay import recording, replay, resident
+
+
+def test_a_recording_is_the_samples_end_to_end(bundle):
+    signal = recording(bundle, 3.0)
+    assert signal.shape == (150, 2)
+    assert np.array_equal(signal[:32].T, bundle.samples(1)[0])
+
+
+def test_no_deadline_is_missed_and_memory_does_not_grow(pipeline):
+    bundle = pipeline.bundle
+    replay(pipeline, recording(bundle, 20.0), speed=100)  # what is allocated once is allocated now
+    found = replay(pipeline, recording(bundle, 120.0), speed=60)
+    assert found["windows"] == (120 * 50 - 32) // 8 + 1
+    # by processor time: on a machine that others use, the clock tells of them
+    assert found["overrun"] == 0
+    assert (found["filled"], found["late"] >= 0, found["restarts"]) == (0, True, 0)
+    assert found["grown"] < 1e6
+    assert found["seconds"] >= 120 / 60 * 0.99
+
+
+def test_memory_is_seen(pipeline):
+    before = resident()
+    held = np.ones(8_000_000)
+    assert resident() - before > 32e6
+    assert held.any()
+
+
+def test_the_command_replays_every_whole_bundle(bundle, capsys):
+    code = cli.main(["replay", "--bundles", str(bundle.folder), "--minutes", "0.1", "--speed", "10"])
+    said = capsys.readouterr().out
+    assert "34 windows at 10 times real time" in said
+    assert code == (0 if " 0 late" in said else 1)
+
+
+@pytest.mark.parametrize("merge", ["windows", "mean"])
+def test_every_way_of_merging_replays(pipeline, merge):
+    found = replay(pipeline, recording(pipeline.bundle, 4.0), speed=100, merge=merge)
+    assert found["windows"] == 22
