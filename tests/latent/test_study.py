@@ -34,14 +34,15 @@ def test_from_a_description_to_published_windows(
     study = prepare(str(described), "sex", **choices)  # type: ignore[arg-type]
     assert study.variant == "own-sex-tail"
     assert study.counts.to_numpy().sum() < study.windows.n_windows  # gaps
-    guesses, judge = study.guesses(), study.guesses(independent=True)
+    guesses, judge, other = study.guesses(), study.judge(), study.judge("conv1d")
     fitted = study.anonymizer(guesses)
     published = fitted.transform(study.test, SeededSource(0))
     assert published.values.shape == study.test.values.shape
     assert not np.array_equal(
         *(some.public_model.probabilities(guesses.scaled(study.test)) for some in (guesses, judge))
     )
+    assert [one.public_model.kind for one in (guesses, judge, other)] == ["mlp", "mlp", "conv1d"]
     again = prepare(str(described), "sex", **choices)  # type: ignore[arg-type]
     taken_up = again.anonymizer(again.guesses())
     assert np.array_equal(taken_up.transform(study.test, SeededSource(0)).values, published.values)
-    assert len(list(study.folder.rglob("*.pt"))) == 6
+    assert len(list(study.folder.rglob("*.pt"))) == 8

@@ -7,7 +7,7 @@ from sensorprivacy.datasets import Windows
 from sensorprivacy.latent import Guesses, LatentAnonymizer, MeanShift, Settings, Transport
 from sensorprivacy.latent import sweep as module
 from sensorprivacy.latent.networks import Sizes
-from sensorprivacy.latent.sweep import sweep
+from sensorprivacy.latent.sweep import shifts, sweep
 
 BASE = LatentAnonymizer("gender", vae=Settings(epochs=2, batch=64), sizes=Sizes((16,), 2))
 
@@ -62,3 +62,29 @@ def test_other_data_or_settings_are_other_cells(
     ):
         sweep(base, windows, held, guesses, alphas=[1], betas=[0.1], folder=tmp_path, progress=False)
     assert len(list(tmp_path.iterdir())) == 3
+
+
+def test_a_shift_is_chosen_that_keeps_the_public_class(
+    anonymizer: LatentAnonymizer, windows: Windows, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table, chosen = shifts(anonymizer, windows, [0.0, 1.0])
+    rows = table.set_index("shift")
+    assert chosen == 1.0
+    assert rows["chosen"].tolist() == [False, True]
+    assert rows.loc[0.0, "private_after"] > 0.9 > 0.5 > rows.loc[1.0, "private_after"]  # unmoved, all is told
+    made = {0.0: (0.99, 0.8), 1.0: (0.97, 0.3), 2.0: (0.95, 0.2), 3.0: (0.8, 0.1)}  # public and private after
+    asked = iter(made)
+
+    def told(*_: object) -> pd.DataFrame:
+        public, private = made[next(asked)]
+        row = {"public_before": 0.98, "public_after": public, "private_after": private}
+        return pd.DataFrame([row, row], index=["walk", "all"])
+
+    monkeypatch.setattr(module, "inference_table", told)
+    assert shifts(anonymizer, windows, list(made), lost=0.02)[1] == 1.0
+    asked = iter(made)
+    assert shifts(anonymizer, windows, list(made), lost=0.04)[1] == 2.0
+    asked = iter(made)
+    assert shifts(anonymizer, windows, list(made), lost=-0.05)[1] == 0.0  # all lose more: the one that loses least
+    with pytest.raises(ValueError, match="give at least the paper's shift"):
+        shifts(anonymizer, windows, [])

@@ -76,21 +76,24 @@ def activity_kept(releases: Mapping[str, Release], judges: Sequence[Guesses], te
     releases : mapping of str to callable
         What publishes windows, by name.
     judges : sequence of Guesses
-        Independent inference models.
+        Independent inference models, of several kinds if possible: what one kind of network still reads from smoothed
+        windows, another may not.
     test : Windows
         Raw test windows.
 
     Returns
     -------
     pandas.DataFrame
-        By release: ``activity`` (mean over judges) with ``low`` and ``high``, ``worst`` (public class), ``distortion``
-        (mean squared change in units of each channel's deviation).
+        By release: ``activity`` (mean over judges) with ``low`` and ``high``, ``worst`` (public class), a column
+        ``by <kind>`` for each judge's kind of network, ``distortion`` (mean squared change in units of each channel's
+        deviation).
     """
     recordings, rows = recording_of(test), {}
     for name, release in releases.items():
         published = release(test)
         truth = judges[0].public.codes(test.public)
-        right = np.mean([judge.public_model.predict(judge.scaled(published)) == truth for judge in judges], axis=0)
+        each = [judge.public_model.predict(judge.scaled(published)) == truth for judge in judges]
+        right = np.mean(each, axis=0)
         found = share(right, recordings)
         change = judges[0].scaled(published) - judges[0].scaled(test)
         rows[name] = {
@@ -98,6 +101,7 @@ def activity_kept(releases: Mapping[str, Release], judges: Sequence[Guesses], te
             "low": found.low,
             "high": found.high,
             "worst": min(right[truth == code].mean() for code in np.unique(truth)),
+            **{f"by {judge.public_model.kind}": one.mean() for judge, one in zip(judges, each, strict=True)},
             "distortion": float(np.mean(change**2, dtype=np.float64)),
         }
     return pd.DataFrame(rows).T.rename_axis("release")

@@ -69,17 +69,25 @@ class Study:
             "public class"
         )
 
-    def guesses(self, *, independent: bool = False) -> Guesses:
-        """Return trained inference models: those that the anonymizer uses, or independent ones to judge with."""
-        settings = replace(self.inference, seed=self.inference.seed + 1000 * independent)
-        folder = self.folder / "judge" if independent else self.folder
+    def guesses(self) -> Guesses:
+        """Return the trained inference models that the anonymizer uses."""
+        return self._inferring(self.network, self.inference, self.folder)
+
+    def judge(self, kind: Kind | None = None) -> Guesses:
+        """Return inference models that no anonymizer uses, to judge with: of another seed, or another kind of network.
+
+        Parameters
+        ----------
+        kind : {"mlp", "cnn", "conv1d"}, optional
+            Network; that of the inference models when left out.
+        """
+        settings = replace(self.inference, seed=self.inference.seed + 1000)
+        own = kind in (None, self.network)
+        return self._inferring(kind or self.network, settings, self.folder / ("judge" if own else f"judge-{kind}"))
+
+    def _inferring(self, kind: Kind, settings: Settings, folder: Path) -> Guesses:
         return train_guesses(
-            self.train,
-            self.private,
-            validation=self.validation,
-            kind=self.network,
-            settings=settings,
-            checkpoints=folder,
+            self.train, self.private, validation=self.validation, kind=kind, settings=settings, checkpoints=folder
         )
 
     def anonymizer(self, guesses: Guesses, **choices: Any) -> LatentAnonymizer:

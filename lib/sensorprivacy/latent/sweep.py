@@ -107,6 +107,58 @@ def _cell(
     return pd.DataFrame(rows)
 
 
+def shifts(
+    fitted: LatentAnonymizer, validation: Windows, scales: Sequence[float], *, lost: float = 0.02
+) -> tuple[pd.DataFrame, float]:
+    """Judge longer and shorter shifts of a trained anonymizer, and choose one, on windows held back.
+
+    Parameters
+    ----------
+    fitted : LatentAnonymizer
+        Fitted; its `modify` decides where windows are moved.
+    validation : Windows
+        Windows to choose on. Test windows have no place here.
+    scales : sequence of float
+        Lengths of the shift as multiples of the transfer vector; 1 is the paper's.
+    lost : float
+        Share of windows whose public class may be lost at most.
+
+    Returns
+    -------
+    table : pandas.DataFrame
+        One row a scale: ``shift``, ``public_before``, ``public_after``, ``private_after``, ``worst_public``,
+        ``worst_private``, ``distortion``, ``chosen``.
+    chosen : float
+        The shift after which the private class is told least among those that lose no more than `lost`; if all lose
+        more, the one that loses least.
+
+    Raises
+    ------
+    ValueError
+        If there is no scale.
+    """
+    if not scales:
+        raise ValueError("scales is empty: give at least the paper's shift, 1")
+    rows = []
+    for scale in scales:
+        found = fitted.with_(transfer=MeanShift(scale)).anonymize(validation, SeededSource(0))
+        table = inference_table(fitted.guesses_, validation, found.windows)
+        classes, over_all = table.drop(index="all"), table.loc["all"]
+        rows.append(
+            {
+                "shift": float(scale),
+                **{name: over_all[name] for name in ("public_before", "public_after", "private_after")},
+                "worst_public": classes["public_after"].min(),
+                "worst_private": classes["private_after"].max(),
+                "distortion": found.distortion,
+            }
+        )
+    judged = pd.DataFrame(rows)
+    kept = judged["public_after"] >= judged["public_before"] - lost
+    at = judged.loc[kept, "private_after"].idxmin() if kept.any() else judged["public_after"].idxmax()
+    return judged.assign(chosen=judged.index == at), float(judged.loc[at, "shift"])
+
+
 def _key(
     base: LatentAnonymizer, train: Windows, validation: Windows, guesses: Guesses, transfers: Sequence[Transfer]
 ) -> str:
