@@ -117,3 +117,12 @@ def test_wrong_attackers() -> None:
         Attacker("x", "oracle")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="averaged=0"):
         Attacker("x", averaged=0)
+
+
+def test_nobody_asks_which_stranger_it_is(windows: Windows) -> None:
+    known, strangers = (windows.take(np.flatnonzero(mask)) for mask in (windows.subject < 4, windows.subject >= 4))
+    everyone, some = attackers(), attackers(strangers=True)
+    assert [one.name for one in everyone if one not in some] == ["identity"]
+    identity = everyone[-1]
+    with pytest.raises(ValueError, match="subject '4' was not seen in training"):
+        reidentify(lambda windows: windows, known, strangers, "gender", identity, runs=1, progress=False)

@@ -58,7 +58,7 @@ class Attacker:
             raise ValueError(f"averaged={self.averaged}: at least one anonymization is at hand")
 
 
-def attackers(kind: Kind = "mlp", settings: Settings | None = None) -> tuple[Attacker, ...]:
+def attackers(kind: Kind = "mlp", settings: Settings | None = None, *, strangers: bool = False) -> tuple[Attacker, ...]:
     """Return the adversaries, the paper's first.
 
     Parameters
@@ -67,6 +67,8 @@ def attackers(kind: Kind = "mlp", settings: Settings | None = None) -> tuple[Att
         The network of the private inference model, which the paper's attacker copies.
     settings : Settings, optional
         How their networks are trained.
+    strangers : bool
+        Whether the people attacked are none of those learnt from: then nobody can ask which of these it is.
     """
     settings = settings or Settings(epochs=30, batch=256)
     made = (
@@ -78,7 +80,7 @@ def attackers(kind: Kind = "mlp", settings: Settings | None = None) -> tuple[Att
         Attacker("1-D CNN", "conv1d"),
         Attacker("identity", kind, dropout=0.0, attribute="subject"),
     )
-    return tuple(replace(one, settings=settings) for one in made)
+    return tuple(replace(one, settings=settings) for one in made if not (strangers and one.attribute == "subject"))
 
 
 @dataclass(frozen=True)
