@@ -108,3 +108,4 @@ def test_the_program_is_the_packages_own_code(tmp_path):
     path = write_program(tmp_path)
     assert path.name == PROGRAM
     assert path.stat().st_mode & 0o100
+    assert "edge.pyz measure --out pi.json" in (tmp_path / "README.txt").read_text()

@@ -40,7 +40,8 @@ def test_every_step_of_a_bundle_is_timed_at_every_batch(bundle: Bundle):
     ]
     times = [row["median"] for row in (*found["steps"], *found["load"], found["window"])]
     assert all(math.isfinite(each) and each > 0 for each in times)
-    assert len(told) == len(bundle.steps) + 1
+    assert len(told) == timing.ROUNDS * len(bundle.steps) + 1
+    assert all(row["repeats"] >= timing.ROUNDS * timing.LEAST for row in found["steps"])
     assert found["memory"]["after"] >= found["memory"]["before"] > 0
     assert [network["macs"] for network in found["networks"]] == [step.macs for step in bundle.steps]
 

@@ -21,10 +21,10 @@ def test_shares_add_up_to_one_and_wholes_are_told():
 
 
 def test_a_panel_a_table():
-    rows = {"table": ["4", "4", "7"], "title": ["A", "B", "C [x]"], "printed_ms": [1.0, 2, 3]}
+    rows = {"table": ["4", "4", "7"], "title": ["A", "B", "C [malekzadeh19]"], "printed_ms": [1.0, 2, 3]}
     figure = edge_charts.steps_beside(pd.DataFrame(rows | {"scaled_ms": [1.0, 1, 9], "bound_ms": [0.1, 0.1, 0.1]}))
     assert [axes.get_ylabel() for axes in figure.axes] == ["Table 4", "Table 7"]
-    assert [text.get_text() for text in figure.axes[1].get_yticklabels()] == ["C"]
+    assert [text.get_text() for text in figure.axes[1].get_yticklabels()] == ["C (2019)"]
 
 
 def test_budgets_and_links_can_be_rendered():

@@ -28,6 +28,19 @@ CARRIED = (
     "latent/__init__.py",
     "latent/modify.py",
 )
+HOW = """\
+How to measure this board
+=========================
+
+1. A 64-bit Linux with Python 3.11 or newer. On a Raspberry Pi: Raspberry Pi OS (64-bit); `uname -m` says aarch64.
+2. python3 -m venv measure && measure/bin/pip install numpy onnxruntime
+3. Let nothing else run, and give the board its own power supply: a Pi on a weak one slows down.
+4. measure/bin/python edge.pyz measure --out pi.json        a few minutes on a Raspberry Pi 3
+5. measure/bin/python edge.pyz replay --minutes 5 --speed 4 does it keep up with a stream?
+6. Carry pi.json back and name it in `records` of notebooks/40_edge_timing.ipynb.
+
+The record holds timings, the board's model, its system and versions; no name, serial number or address.
+"""
 _MAIN = "import sys\nfrom sensorprivacy.edge.cli import main\nsys.exit(main())\n"
 
 
@@ -48,6 +61,7 @@ def write_program(folder: Path | str) -> Path:
                 archive.writestr(_entry(f"sensorprivacy/{name}"), (package / name).read_bytes())
             archive.writestr(_entry("__main__.py"), _MAIN)
     path.chmod(0o755)
+    path.with_name("README.txt").write_text(HOW, encoding="utf-8")
     return path
 
 

@@ -15,6 +15,7 @@ from sensorprivacy.edge.pipeline import Bound, Pipeline, inputs_for
 
 BATCHES = (1, 256)
 LEAST, MOST = 5, 2000  # repeats
+ROUNDS = 3
 
 
 def repeated(call: Callable[[], object], *, seconds: float = 1.0, most: int = MOST, warm: int = 3) -> np.ndarray:
@@ -63,11 +64,31 @@ def time_load(bundle: Bundle, step: Step, *, threads: int = 1, repeats: int = 5)
     return summary(repeated(lambda: bundle.open(step, threads), seconds=0, most=repeats, warm=1))
 
 
-def time_step(bundle: Bundle, step: Step, batch: int, *, threads: int = 1, seconds: float = 1.0) -> dict[str, float]:
-    """Return seconds of one call of a step on a batch; divide by `batch` for seconds a window."""
-    session = bundle.open(step, threads)
-    bound = Bound(session, inputs_for(bundle, session, batch))
-    return summary(repeated(bound.run, seconds=seconds))
+def time_steps(
+    bundle: Bundle,
+    batches: tuple[int, ...],
+    *,
+    threads: int = 1,
+    seconds: float = 1.0,
+    tell: Callable[[str], object] = lambda _: None,
+) -> list[dict[str, Any]]:
+    """Return seconds of one call of every step on every batch; divide by `batch` for seconds a window.
+
+    All steps take turns several times, so that a busy moment of the machine does not fall on one of them alone.
+    """
+    found: dict[tuple[int, int], list[np.ndarray]] = {}
+    sessions = [bundle.open(step, threads) for step in bundle.steps]
+    for turn in range(ROUNDS):
+        for at, (step, session) in enumerate(zip(bundle.steps, sessions, strict=True)):
+            tell(f"{bundle.folder.name}: {step.title}, turn {turn + 1} of {ROUNDS}")
+            for batch in batches:
+                bound = Bound(session, inputs_for(bundle, session, batch))
+                found.setdefault((at, batch), []).append(repeated(bound.run, seconds=seconds / ROUNDS))
+    return [
+        {"step": step.name, "code": step.code, "batch": batch, **summary(np.concatenate(found[at, batch]))}
+        for at, step in enumerate(bundle.steps)
+        for batch in batches
+    ]
 
 
 def time_window(bundle: Bundle, *, threads: int = 1, seconds: float = 1.0) -> dict[str, float]:
@@ -109,13 +130,8 @@ def time_bundle(
         JSON values: what the bundle is, ``load`` and ``steps`` (seconds of a call), ``window``, ``memory`` (bytes).
     """
     memory = {"before": memory_high_water()}
-    rows, loads = [], []
-    for step in bundle.steps:
-        tell(f"{bundle.folder.name}: {step.title}")
-        loads.append({"step": step.name, "code": step.code, **time_load(bundle, step, threads=threads)})
-        for batch in batches:
-            found = time_step(bundle, step, batch, threads=threads, seconds=seconds)
-            rows.append({"step": step.name, "code": step.code, "batch": batch, **found})
+    loads = [{"step": s.name, "code": s.code, **time_load(bundle, s, threads=threads)} for s in bundle.steps]
+    rows = time_steps(bundle, batches, threads=threads, seconds=seconds, tell=tell)
     tell(f"{bundle.folder.name}: whole windows")
     window = time_window(bundle, threads=threads, seconds=seconds) if bundle.anonymizes else None
     memory["after"] = memory_high_water()

@@ -61,10 +61,12 @@ def steps_beside(both: pd.DataFrame, *, width: float = PAGE) -> Figure:
         axes.plot(part["scaled_ms"], at, "o", color=BLUE, ms=4, label="ours, scaled (grey: within a factor of two)")
         axes.plot(part["printed_ms"], at, "D", color=RED, mfc="white", ms=4, label="printed (Raspberry Pi 3)")
         axes.plot(part["bound_ms"], at, "|", color=INK, ms=7, label="lower bound of a Pi 3")
-        axes.set_yticks(at, [str(title).split(" [")[0] for title in part["title"]], fontsize=SMALLEST)
+        axes.set_yticks(at, [_short(str(title)) for title in part["title"]], fontsize=SMALLEST)
+        axes.set_ylim(-0.7, len(part) - 0.3)
         axes.set_ylabel(f"Table {table}")
         axes.set_xscale("log")
     grid[-1, 0].set_xlabel("milliseconds a window")
+    fig.align_ylabels(grid[:, 0])
     fig.legend(*grid[0, 0].get_legend_handles_labels(), loc="outside upper left", ncols=3)
     return fig
 
@@ -112,3 +114,10 @@ def links(table: pd.DataFrame, ways: Sequence[str], *, width: float = PAGE) -> F
     axes.set_xlabel("milliseconds from latent variables to a window that can be used")
     fig.legend(*axes.get_legend_handles_labels(), loc="outside upper left", ncols=len(ways))
     return fig
+
+
+def _short(title: str) -> str:
+    """Return a row's printed name, its citation as a year."""
+    name, _, cited = title.partition(" [")
+    year = {"malekzadeh2017replacement]": " (2017)", "malekzadeh19]": " (2019)"}
+    return name + year.get(cited, "")
