@@ -1,6 +1,13 @@
 """Searches with the shared forest, and the order and pruning of the lattice, against plain enumeration."""
 
 import itertools
+import pickle
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from contextlib import closing
 
 import numpy as np
 import pandas as pd
@@ -98,6 +105,43 @@ def test_killed_and_resumed_gives_the_same_table(wine, tmp_path, monkeypatch):
     pd.testing.assert_frame_equal(resumed.table, shared_table(wine), check_exact=True)
 
 
+KILLED = """
+import pickle, sys
+from sklearn.ensemble import RandomForestClassifier
+from sensorprivacy.minimize.search import search
+with open(sys.argv[1], "rb") as file:
+    wine = pickle.load(file)
+search(wine, engine="shared", model=RandomForestClassifier(200), store=sys.argv[2], batch_size=2, progress=False)
+"""
+
+
+def test_kill_9_and_resumed_gives_the_same_table(wine, tmp_path):
+    path = tmp_path / "scores.sqlite"
+    (tmp_path / "wine.pkl").write_bytes(pickle.dumps(wine))
+    run = subprocess.Popen([sys.executable, "-c", KILLED, str(tmp_path / "wine.pkl"), str(path)])
+    until = time.monotonic() + 120
+    while scores_in(path) < 20 and run.poll() is None and time.monotonic() < until:
+        time.sleep(0.01)
+    run.send_signal(signal.SIGKILL)
+    run.wait(60)
+    known = scores_in(path)
+    assert 20 <= known < 254, "the kill came before any score, or after all"
+    options = SHARED | {"model": RandomForestClassifier(200)}
+    resumed = search(wine, **options, store=path)
+    assert (resumed.found, resumed.trained) == (known, 254 - known)
+    pd.testing.assert_frame_equal(resumed.table, search(wine, **options).table, check_exact=True)
+
+
+def scores_in(path):
+    if not path.exists():
+        return 0
+    with closing(sqlite3.connect(path, timeout=60)) as base:
+        try:
+            return base.execute("SELECT count(*) FROM scores").fetchone()[0]
+        except sqlite3.OperationalError:  # its tables are not made yet
+            return 0
+
+
 # --- order and pruning
 
 
@@ -189,8 +233,9 @@ def test_a_pruned_table_does_not_depend_on_what_the_store_knows(wine, tmp_path):
     assert known.pruning == fresh.pruning
 
 
-def test_the_choice_so_far_is_shown(wine, capsys):
-    search(wine, engine="sklearn", model=GaussianNB(), lazy=0.1, progress=True)
+@pytest.mark.parametrize("engine", [{"engine": "sklearn", "model": GaussianNB()}, SHARED])
+def test_the_choice_so_far_is_shown(wine, capsys, engine):
+    search(wine, **(engine | {"lazy": 0.1, "progress": True}))
     shown = capsys.readouterr().err
     assert "so far" in shown
     assert "features at 0.1" in shown

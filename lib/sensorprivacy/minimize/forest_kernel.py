@@ -1,8 +1,9 @@
 """The compiled part of the shared forest: trees that vote on held-out rows while they grow.
 
 A tree is never stored. Its nodes are worked off one after another, and the held-out rows travel down with the training
-rows: at a leaf they get its class shares as votes, and a node that no held-out row reaches is not grown, for nobody
-would ask it. What a training row needs on its way is packed into one 64-bit word, its *item*::
+rows: at a leaf they get its class shares as votes (where it has but one class that is noted, and counted once the tree
+is done), and a node that no held-out row reaches is not grown, for nobody would ask it. What a training row needs on
+its way is packed into one 64-bit word, its *item*::
 
     code in one feature | row | bootstrap weight | class        (bits of each as many as the problem needs)
 
@@ -28,11 +29,12 @@ from .splitting import (
     part_sorted,
     part_tests,
     part_unsorted,
-    threshold,
+    split_pair,
 )  # fmt: skip
 
 LARGE = 8  # nodes of more items than this are kept sorted
 STACK = 64  # pending nodes: the smaller child is worked off first, so that log2(rows) of them are enough
+_VOTED = np.uint32(0xFFFFFFFF)  # the answer of a row that has voted already
 TOO_HEAVY = -1  # what `vote` returns when a weight does not fit its bits of the item
 
 _U0, _U1, _U2 = (np.uint64(number) for number in (0, 1, 2))
@@ -73,27 +75,45 @@ def _fill(rows, items, n_lists, weights, lay):
 
 
 @_inner
-def _vote_pure(items, at, start, end, tests, t_start, t_end, votes, lay):
-    """Let a node of one class vote; return whether it was one."""
+def _say_pure(work, at, start, end, t_start, t_end, lay):
+    """Let a node of one class answer; return whether it was one."""
+    items = work.items
     first = items[at, start] & lay.classes
     for i in range(np.uint64(start + 1), np.uint64(end)):
         if (items[at, i] & lay.classes) != first:
             return False
-    for t in range(np.uint64(t_start), np.uint64(t_end)):
-        votes[tests[t], first] += 1.0
+    _say(work, t_start, t_end, first)
     return True
 
 
 @_inner
-def _vote_mixed(items, at, start, end, tests, t_start, t_end, votes, counts, weight, lay):
+def _say(work, t_start, t_end, said):
+    """Note what a leaf answers the held-out rows in it: they vote once the tree is done."""
+    for t in range(np.uint64(t_start), np.uint64(t_end)):
+        work.said[work.tests[t]] = said
+
+
+@_inner
+def _vote_mixed(work, at, start, end, t_start, t_end, votes, weight, lay):
     """Let a leaf of several classes, which no feature separates, vote with its class shares; clear the counts."""
+    counts = work.counts
     for i in range(start, end):
-        c = np.int64(items[at, i] & lay.classes)
+        c = np.int64(work.items[at, i] & lay.classes)
         if counts[2 * c] > 0.0:
             share = 0.5 * counts[2 * c] / weight
             for t in range(np.uint64(t_start), np.uint64(t_end)):
-                votes[tests[t], c] += share
+                votes[work.tests[t], c] += share
             counts[2 * c] = 0.0
+    _say(work, t_start, t_end, _VOTED)
+
+
+@_inner
+def _vote_said(said, asked, votes):
+    """Add the votes that the pure leaves of a tree have noted, row by row, for leaf by leaf is all over the memory."""
+    for t in range(np.uint64(asked.shape[0])):
+        row = asked[t]
+        if said[row] != _VOTED:
+            votes[row, said[row]] += 1.0
 
 
 @_inner
@@ -107,13 +127,13 @@ def _push(work, depth, start, end, t_start, t_end, at, node, constant):
 
 
 @_inner
-def _take_side(work, best, start, end, t_start, t_end, votes, lay):
+def _take_side(work, best, start, end, t_start, t_end, lay):
     """Decide what becomes of a child that lies in the list of ``best``.
 
     Returns -1 where it is done: no held-out row in it, or all of one class. Otherwise the list by which it is known:
     that of ``best``, or the unsorted one where the child is small.
     """
-    if t_start == t_end or _vote_pure(work.items, best, start, end, work.tests, t_start, t_end, votes, lay):
+    if t_start == t_end or _say_pure(work, best, start, end, t_start, t_end, lay):
         return -1
     unsorted = work.items.shape[0] - 3
     if best == unsorted or end - start > LARGE:
@@ -124,13 +144,33 @@ def _take_side(work, best, start, end, t_start, t_end, votes, lay):
     return unsorted
 
 
+@_inner
+def _grow_pair(rows, work, start, t_start, t_end, node, constant, lay):
+    """Split a small node of two items, of different classes as all pending nodes are; return whether it can be split.
+
+    Every third node is one, and both of its children are leaves.
+    """
+    items = work.items
+    unsorted = items.shape[0] - 3
+    feature, turned = split_pair(rows, work, start, node, constant, lay)
+    if feature < 0:
+        return False
+    low, high = items[unsorted, start + turned], items[unsorted, start + 1 - turned]
+    below = np.uint64(rows.codes[feature, (low >> lay.row) & lay.rows])
+    above = np.uint64(rows.codes[feature, (high >> lay.row) & lay.rows])
+    t_middle = part_tests(rows, work, t_start, t_end, feature, below, above)
+    _say(work, t_start, t_middle, low & lay.classes)
+    _say(work, t_middle, t_end, high & lay.classes)
+    return True
+
+
 @_bare
 def _grow(rows, work, n_items, candidates, key, votes, lay):
     """Grow one tree over the items that were filled in, and let it vote."""
     items, tests, counts, bounds = work.items, work.tests, work.counts, work.bounds
     unsorted = items.shape[0] - 3
     at = 0 if unsorted > 0 and n_items > LARGE else unsorted
-    if _vote_pure(items, at, 0, n_items, tests, 0, tests.shape[0], votes, lay):
+    if _say_pure(work, at, 0, n_items, 0, tests.shape[0], lay):
         return
     depth = _push(work, 0, 0, n_items, 0, tests.shape[0], at, key, _U0)
     while depth > 0:
@@ -138,23 +178,24 @@ def _grow(rows, work, n_items, candidates, key, votes, lay):
         start, end, t_start, t_end = bounds[depth, 0], bounds[depth, 1], bounds[depth, 2], bounds[depth, 3]
         at = bounds[depth, 4]
         node, constant = work.marks[depth, 0], work.marks[depth, 1]
+        if end - start == 2 and at == unsorted and _grow_pair(rows, work, start, t_start, t_end, node, constant, lay):
+            continue
         weight, square = count(items, at, start, end, counts, lay)
         best, cut, below, above, constant = best_split(
             rows, work, at, start, end, node, constant, weight, square, candidates, lay
         )
         if best < 0:
-            _vote_mixed(items, at, start, end, tests, t_start, t_end, votes, counts, weight, lay)
+            _vote_mixed(work, at, start, end, t_start, t_end, votes, weight, lay)
             continue
         clear(items, at, start, end, counts, lay)
-        code = threshold(rows, best, below, above)
         middle = start + cut
-        t_middle = part_tests(rows, work, t_start, t_end, best, code)
+        t_middle = part_tests(rows, work, t_start, t_end, best, below, above)
         line = best
         if at == unsorted:
-            part_unsorted(rows, items, at, start, end, best, code, lay)
+            part_unsorted(rows, items, at, start, end, best, below, lay)
             line = unsorted
-        at_left = _take_side(work, line, start, middle, t_start, t_middle, votes, lay)
-        at_right = _take_side(work, line, middle, end, t_middle, t_end, votes, lay)
+        at_left = _take_side(work, line, start, middle, t_start, t_middle, lay)
+        at_right = _take_side(work, line, middle, end, t_middle, t_end, lay)
         keeps_left = 0 <= at_left < unsorted
         keeps_right = 0 <= at_right < unsorted
         if keeps_left or keeps_right:
@@ -202,6 +243,7 @@ def vote(rows, lay, candidates, bootstrap, keys, asked, votes):
         np.zeros(n_groups, np.uint8),
         np.empty_like(asked),
         np.empty_like(asked),
+        np.empty(votes.shape[0], np.uint32),
         np.empty(MAX_BINS + 1, np.int32),
         np.arange(k),
         np.empty(k, np.int64),
@@ -217,6 +259,7 @@ def vote(rows, lay, candidates, bootstrap, keys, asked, votes):
         n_items = _fill(rows, work.items, n_lists, weights, lay)
         work.tests[:] = asked
         _grow(rows, work, n_items, candidates, mix(keys[tree] + _U2), votes, lay)
+        _vote_said(work.said, asked, votes)
     return keys.shape[0]
 
 

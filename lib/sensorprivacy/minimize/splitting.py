@@ -21,7 +21,7 @@ _U0, _U1, _U2 = (np.uint64(number) for number in (0, 1, 2))
 BARE: dict[str, Any] = {"nogil": True, "cache": True, "_nrt": False}
 _inner = njit(**BARE, forceinline=True)
 # contraction lets the scan's sums of integers, which are exact either way, use fused instructions
-_scanned = njit(**BARE, forceinline=True, fastmath={"contract"})
+_scanned = njit(**BARE, forceinline=True, fastmath={"contract"}, error_model="numpy")
 
 
 class Layout(NamedTuple):
@@ -60,6 +60,7 @@ class Work(NamedTuple):
     is_left: np.ndarray  # uint8, (groups,)
     tests: np.ndarray  # uint32, (held,)
     spare: np.ndarray  # uint32, (held,)
+    said: np.ndarray  # uint32, (held groups,): what the leaves of the tree under way answer
     bins: np.ndarray  # int32
     features: np.ndarray  # int64, (k,): 0 ... k - 1 whenever no node is being split
     swaps: np.ndarray  # int64, (k,)
@@ -155,6 +156,17 @@ def _keys(rows, items, at, start, m, feature, lay, bins):
 
 
 @_inner
+def put_back(work, visited):
+    """Put the features back in their order, for a draw must not depend on the nodes before."""
+    features = work.features
+    for v in range(visited - 1, -1, -1):
+        j = work.swaps[v]
+        feature = features[j]
+        features[j] = features[v]
+        features[v] = feature
+
+
+@_inner
 def best_split(rows, work, at, start, end, node, constant, weight, square, candidates, lay):
     """Try features drawn without replacement; return the best one, its cut, the codes beside it, the constant ones.
 
@@ -166,7 +178,8 @@ def best_split(rows, work, at, start, end, node, constant, weight, square, candi
     best, best_feature, best_cut, below, above = -1.0, -1, 0, _U0, _U0
     visited = 0
     scanned = 0
-    while visited < k and (visited < candidates or scanned == 0):
+    # no cut beats one that parts the classes cleanly: its proxy is the node's weight, to the last bit
+    while visited < k and (visited < candidates or scanned == 0) and best < weight:
         j = visited + draw(node, visited, k - visited)
         feature = features[j]
         features[j] = features[visited]
@@ -191,28 +204,41 @@ def best_split(rows, work, at, start, end, node, constant, weight, square, candi
             best_feature, best_cut = feature, cut
             below = items[line, begin + cut - 1] >> lay.code
             above = items[line, begin + cut] >> lay.code
-    for v in range(visited - 1, -1, -1):  # put the features back, for a draw must not depend on the nodes before
-        j = work.swaps[v]
-        feature = features[j]
-        features[j] = features[v]
-        features[v] = feature
+    put_back(work, visited)
     return best_feature, best_cut, below, above, constant
 
 
 @_inner
-def threshold(rows, feature, below, above):
-    """Return the largest code of a feature whose value is not above the midpoint of the values of two codes."""
-    offset = rows.offsets[feature]
-    low = offset + np.int64(below)
-    high = offset + np.int64(above)
-    middle = np.float64(rows.values[low]) / 2.0 + np.float64(rows.values[high]) / 2.0
-    while high - low > 1:
-        between = (low + high) // 2
-        if np.float64(rows.values[between]) <= middle:
-            low = between
-        else:
-            high = between
-    return low - offset
+def split_pair(rows, work, start, node, constant, lay):
+    """Return the feature that splits a small node of two items of different classes, as `best_split` would choose it.
+
+    Any feature that tells the two apart parts the classes cleanly, so that the first one drawn is the best one.
+
+    Returns
+    -------
+    feature : int
+        -1 where no feature tells them apart.
+    swap : bool
+        Whether the first item has the larger code.
+    """
+    items, features, k = work.items, work.features, rows.codes.shape[0]
+    unsorted = items.shape[0] - 3
+    first = (items[unsorted, start] >> lay.row) & lay.rows
+    second = (items[unsorted, start + 1] >> lay.row) & lay.rows
+    found, swap = -1, False
+    visited = 0
+    while visited < k and found < 0:
+        j = visited + draw(node, visited, k - visited)
+        feature = features[j]
+        features[j] = features[visited]
+        features[visited] = feature
+        work.swaps[visited] = j
+        visited += 1
+        one, other = rows.codes[feature, first], rows.codes[feature, second]
+        if one != other:
+            found, swap = feature, one > other
+    put_back(work, visited)
+    return found, swap
 
 
 @_inner
@@ -270,18 +296,36 @@ def part_sorted(work, start, middle, end, best, constant, keeps_left, keeps_righ
 
 
 @_inner
-def part_tests(rows, work, start, end, feature, code):
-    """Bring the held-out rows whose code is at most ``code`` to the front; return where the others begin."""
+def part_tests(rows, work, start, end, feature, below, above):
+    """Bring the held-out rows that go left to the front; return where the others begin.
+
+    Left go the values up to the midpoint of the training values on either side of the cut, whose codes are ``below``
+    and ``above``. Codes tell it, but for the rows between the two, for which the values are looked up: from memory that
+    is far away, so not before such a row is seen.
+    """
     tests, spare = work.tests, work.spare
     front = np.uint64(start)
     back = _U0
+    between = _U0
     for i in range(np.uint64(start), np.uint64(end)):
         row = tests[i]
-        goes = np.uint64(rows.test_codes[feature, row] <= code)
+        code = np.uint64(rows.test_codes[feature, row])
+        goes = np.uint64(code <= below)
+        between += np.uint64(code < above) ^ goes
         tests[front] = row
         spare[back] = row
         front += goes
         back += goes ^ _U1
     for i in range(np.uint64(end) - front):
         tests[front + i] = spare[i]
+    if between > _U0:
+        values, offset = rows.values, rows.offsets[feature]
+        middle = np.float64(values[offset + np.int64(below)]) / 2.0 + np.float64(values[offset + np.int64(above)]) / 2.0
+        for i in range(front, np.uint64(end)):
+            row = tests[i]
+            code = rows.test_codes[feature, row]
+            if code < above and np.float64(values[offset + np.int64(code)]) <= middle:
+                tests[i] = tests[front]
+                tests[front] = row
+                front += _U1
     return np.int64(front)
