@@ -1,15 +1,16 @@
 """What a forest costs against rows, features, classes and cores, and what memory it takes.
 
 Shared forest and scikit-learn (joblib over subsets) side by side on MotionSense windows, in one process. Every curve is
-relative to its first point; `ratio` is scikit-learn over shared at the same point. Classes: recordings merged into so
-many users. Memory: the growth of the process's peak while one more search runs, over the bytes of the coded table.
+relative to its first point; `ratio` is scikit-learn over shared at the same point. Times are the processor's, over the
+cores: against cores they show whether threads get into each other's way. Classes: recordings merged into so many users.
+Memory: the growth of the process's peak while subsets are searched (read from Linux), over the coded table.
 
-    python bench/forest_curves.py            # a look: 10 trees
-    python bench/forest_curves.py --full     # 50 trees; writes the results and the figure
+    python bench/forest_curves.py            # a look
+    python bench/forest_curves.py --full     # writes the results and the figure
 """
 
 import argparse
-import resource
+import gc
 import statistics
 import sys
 from pathlib import Path
@@ -17,10 +18,10 @@ from pathlib import Path
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
+from sklearn.ensemble import RandomForestClassifier
 
-from forest_cases import CASES, held_rows, over_subsets, shared, table
+from forest_cases import CASES, held_rows, machine, over_subsets, shared, table
 from sensorprivacy.datasets.types import Problem
-from sensorprivacy.minimize.coding import code_columns
 from sensorprivacy.minimize.forest import SharedEngine
 
 mpl.use("Agg")
@@ -46,6 +47,7 @@ CURVES = {
     "classes": (2, 6, 24, 90, 180, 360),
     "cores": (1, 2),
 }
+MEMORY = ((5000, 6, 24, 1), (20_000, 6, 24, 1), (20_000, 10, 24, 1), (20_000, 6, 360, 1), (20_000, 6, 24, 2))
 
 
 def timed(train, held, subsets, trees, cores):
@@ -76,18 +78,39 @@ def measure(game, trees):
 
 
 def memory(game, trees):
-    """Return bytes of the coded table and of what a search adds to it, by threads, at growing rows."""
+    """Return what a search adds to the process's memory at its peak, beside the bytes of the coded table."""
     rows = []
-    for count in (5000, 20_000):
-        held, subsets, _ = at(game, rows=count, cores=2)
-        engine = SharedEngine(held, n_threads=1)
-        coded = sys.getsizeof(code_columns(held.train, held.test))
-        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        engine.n_trees = trees
-        engine.score(subsets * 4, "users")
-        grown = 1024 * (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
-        rows.append({"rows": count, "subsets": 4 * len(subsets), "coded_bytes": coded, "peak_growth_bytes": grown})
-    return pd.DataFrame(rows)
+    for count, features, classes, threads in MEMORY:
+        held, subsets, _ = at(game, rows=count, features=features, classes=classes, cores=4)
+        engine = SharedEngine(held, RandomForestClassifier(trees), n_threads=threads)
+        coded = sys.getsizeof(engine.columns)
+        engine.score(subsets[:1], "task")  # compiled code is loaded
+        before = peak_from_here()
+        engine.score(subsets, "users")
+        grown = status("VmHWM") - before
+        rows.append(
+            {
+                "rows": len(held.train), "held": len(held.test), "features": features,
+                "classes": len(np.unique(held.labels["users"][0])), "threads": threads, "subsets": len(subsets),
+                "coded_mib": coded / 2**20, "growth_mib": grown / 2**20,
+                # one number a held-out row and class is the other part that grows
+                "words_a_row_and_thread": (grown / threads - 8 * len(held.test) * classes) / len(held.train) / 8,
+            }
+        )  # fmt: skip
+    return pd.DataFrame(rows).round(2)
+
+
+def peak_from_here():
+    """Let the kernel count the peak anew from what is resident now (Linux), and return that, in bytes."""
+    gc.collect()
+    Path("/proc/self/clear_refs").write_text("5")
+    return status("VmRSS")
+
+
+def status(name):
+    """Return one of the kernel's counters of this process, in bytes."""
+    line = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith(f"{name}:"))
+    return 1024 * int(line.split()[1])
 
 
 def draw(curves):
@@ -107,20 +130,26 @@ def draw(curves):
 def main():
     """Measure the curves."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--full", action="store_true")
+    parser.add_argument("--full", action="store_true", help="write the results and the figure")
+    parser.add_argument("--trees", type=int, default=10)
     arguments = parser.parse_args()
-    trees = 50 if arguments.full else 10
     game = table(BY_NAME["MotionSense, recording"])
-    space = memory(game, trees)
-    print(space.to_string(index=False))
-    curves = measure(game, trees)
+    space = memory(game, arguments.trees)
+    print(space.to_string(index=False), flush=True)
+    curves = measure(game, arguments.trees)
     if arguments.full:
         curves.to_csv(RESULTS / "forest_curves.csv", index=False, lineterminator="\n")
+        space.to_csv(RESULTS / "forest_memory.csv", index=False, lineterminator="\n")
         draw(curves)
         (RESULTS / "forest_curves.md").write_text(
-            "# What a forest costs\n\n`python bench/forest_curves.py --full`; relative to each curve's first point; "
-            f"ratio = scikit-learn / shared; {trees} trees, MotionSense.\n\n{curves.to_markdown(index=False)}\n\n"
-            f"Memory of one thread:\n\n{space.to_markdown(index=False)}\n"
+            "# What a forest costs\n\n`python bench/forest_curves.py --full`: processor time a forest, divided by the "
+            "cores that share the forests; relative to each curve's first point; ratio = scikit-learn / shared; "
+            f"medians of three, {arguments.trees} trees, MotionSense windows (10,000 of them, 6 features, 24 classes "
+            f"and one core but for the axis). {machine()}\n\n{curves.to_markdown(index=False)}\n\n"
+            "![Cost curves](forest_curves.png)\n\n"
+            "Memory: the growth of the process's peak while subsets are searched, beside the coded table, which is "
+            "there once. Of the growth, one number a held-out row and class and thread is the votes; the rest is given "
+            f"in words of 64 bits a training row and thread.\n\n{space.to_markdown(index=False)}\n"
         )
 
 
