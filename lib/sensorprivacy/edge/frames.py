@@ -19,8 +19,8 @@ def steps_frame(record: Mapping[str, Any]) -> pd.DataFrame:
     -------
     pandas.DataFrame
         ``bundle``, ``step``, ``code``, ``row`` (as paper 3's tables call it), ``kind``, ``batch``; ``median``, ``p95``,
-        ``p99``, ``least`` in seconds a window; ``load`` in seconds; ``bytes``, ``weights``, ``macs``; ``bound``: the
-        least seconds a window on a Raspberry Pi 3 with all cores.
+        ``p99``, ``least``, ``cpu`` in seconds a window; ``load`` in seconds; ``bytes``, ``weights``, ``macs``;
+        ``bound``: the least seconds a window on a Raspberry Pi 3 with all cores.
     """
     rows = []
     for bundle in record["bundles"]:
@@ -37,7 +37,7 @@ def steps_frame(record: Mapping[str, Any]) -> pd.DataFrame:
                     "row": row_name(key[0], key[1], bundle["attribute"]),
                     "kind": network["kind"],
                     "batch": batch,
-                    **{name: timed[name] / batch for name in ("median", "p95", "p99", "least")},
+                    **{name: timed[name] / batch for name in ("median", "p95", "p99", "least", "cpu")},
                     "load": loads[key],
                     **{name: network[name] for name in ("bytes", "weights", "macs")},
                     "bound": lower_bound(network, batch, cores=4, precision=bundle["precision"]),

@@ -5,7 +5,7 @@ import resource
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any
 
 import numpy as np
@@ -75,17 +75,25 @@ def time_steps(
     """Return seconds of one call of every step on every batch; divide by `batch` for seconds a window.
 
     All steps take turns several times, so that a busy moment of the machine does not fall on one of them alone.
+    ``cpu`` is the processor time of a call, all threads together, the least of the turns: what others do is not in it.
     """
     found: dict[tuple[int, int], list[np.ndarray]] = {}
+    work: dict[tuple[int, int], float] = {}
     sessions = [bundle.open(step, threads) for step in bundle.steps]
     for turn in range(ROUNDS):
         for at, (step, session) in enumerate(zip(bundle.steps, sessions, strict=True)):
             tell(f"{bundle.folder.name}: {step.title}, turn {turn + 1} of {ROUNDS}")
             for batch in batches:
                 bound = Bound(session, inputs_for(bundle, session, batch))
-                found.setdefault((at, batch), []).append(repeated(bound.run, seconds=seconds / ROUNDS))
+                bound.run()  # the first one allocates
+                used = process_time()
+                runs = repeated(bound.run, seconds=seconds / ROUNDS, warm=0)
+                used = (process_time() - used) / (len(runs) + 1)  # one call finds how many repeats fit
+                found.setdefault((at, batch), []).append(runs)
+                work[at, batch] = min(used, work.get((at, batch), used))
     return [
-        {"step": step.name, "code": step.code, "batch": batch, **summary(np.concatenate(found[at, batch]))}
+        {"step": step.name, "code": step.code, "batch": batch, "cpu": work[at, batch]}
+        | summary(np.concatenate(found[at, batch]))
         for at, step in enumerate(bundle.steps)
         for batch in batches
     ]

@@ -2,9 +2,9 @@
 
 Seconds on one board are not seconds on another, so a time a window is held against the printed one by **ratio between
 steps**: all our times of a table are multiplied by one factor, the median of printed over ours, and the printed time is
-to lie within a factor of two of that. Ours is then the least of all repeats, which a busy machine disturbs least. Two
-is what the paper's own measurements of equal networks differ by (Table 4's four decoders: 0.64 to 1.20 ms). Total
-seconds are compared only with a record of the paper's board.
+to lie within a factor of two of that. Ours is then processor time, which other work on the machine is not in. Two is
+what the paper's own measurements of equal networks differ by (Table 4's four decoders: 0.64 to 1.20 ms). Total seconds
+are compared only with a record of the paper's board.
 """
 
 from collections.abc import Mapping
@@ -58,18 +58,18 @@ def beside(printed: pd.DataFrame, ours: pd.DataFrame) -> pd.DataFrame:
     printed : pandas.DataFrame
         As `printed_steps` gives it.
     ours : pandas.DataFrame
-        ``table``, ``row``, ``kind``, ``batch``; ``median``, ``least`` and ``bound`` in seconds a window.
+        ``table``, ``row``, ``kind``, ``batch``; ``median``, ``cpu`` and ``bound`` in seconds a window.
 
     Returns
     -------
     pandas.DataFrame
-        By table and row: ``printed_ms``, ``recomputed_ms``, ``ours_ms`` (median); ``scaled_ms``: our least times the
-        table's median of printed over ours; ``apart``: printed over scaled; ``bound_ms``; ``times_bound``: printed
-        over bound.
+        By table and row: ``printed_ms``, ``recomputed_ms``, ``ours_ms`` (median); ``scaled_ms``: our processor
+        time, times the table's median of printed over ours; ``apart``: printed over scaled; ``bound_ms``;
+        ``times_bound``: printed over bound.
     """
     both = printed.merge(ours, on=["table", "row"], how="inner", suffixes=("", "_ours"))
-    factor = (both["printed"] / both["least"]).groupby(both["table"]).transform("median")
-    scaled = both["least"] * factor
+    factor = (both["printed"] / both["cpu"]).groupby(both["table"]).transform("median")
+    scaled = both["cpu"] * factor
     return both.assign(
         printed_ms=1000 * both["printed"],
         recomputed_ms=1000 * both["recomputed"],
