@@ -84,10 +84,10 @@ def paper(trees, jobs, whole):
     return rows
 
 
-def fifteen(trees, jobs, whole):
+def fifteen(trees, jobs, whole, count=100):
     """Scale up the full table of 15 features from a share of it, and compare with scikit-learn on a few subsets."""
     held = held_rows(table(FIFTEEN))
-    subsets = some_subsets(15, 100)
+    subsets = some_subsets(15, count)
     ratio = share(held, 15, 4, over_subsets, 30, jobs) / share(held, 15, 4, shared, 30, jobs)
     return [
         {
@@ -152,11 +152,13 @@ def main():
     parser.add_argument("--whole", action="store_true")
     parser.add_argument("--only", choices=PARTS)
     parser.add_argument("--trees", type=int, default=100)
+    parser.add_argument("--subsets", type=int, default=100, help="of 15 features, to scale up from")
     parser.add_argument("--jobs", type=int, default=2)
     arguments = parser.parse_args()
     rows = []
     for name in [arguments.only] if arguments.only else PARTS:
-        rows += PARTS[name](arguments.trees, arguments.jobs, arguments.whole)
+        counted = {"count": arguments.subsets} if name == "fifteen" else {}
+        rows += PARTS[name](arguments.trees, arguments.jobs, arguments.whole, **counted)
         print(pd.DataFrame(rows).round(2).to_string(index=False), flush=True)
         if arguments.full:
             frame = pd.DataFrame(rows).round(2)

@@ -108,9 +108,11 @@ def main() -> None:
     parser.add_argument("--full", action="store_true", help="5 features, 50 trees, 3 repeats")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--rows", type=int, default=2000)
+    parser.add_argument("--features", type=int, help="instead of 5 with --full, else 4")
     arguments = parser.parse_args()
     jobs, clock = arguments.jobs, time.process_time if arguments.jobs == 1 else time.perf_counter
     k, trees, repeats = (5, 50, 3) if arguments.full else (4, 20, 1)
+    k = arguments.features or k
     whole = problem("iot-23", progress=False)
     rows = np.sort(np.random.default_rng(0).choice(whole.n_records, arguments.rows, replace=False))
     game = Problem(whole.features.iloc[rows, :k], whole.task.iloc[rows], whole.users.iloc[rows], name="iot-23")
