@@ -59,3 +59,12 @@ def test_the_pipeline_names_every_class() -> None:
     fig = charts.anonymization_pipeline(["dws", "ups"], ["female", "male"], "deterministic", "mean shift")
     words = " ".join(text.get_text() for text in fig.axes[0].texts)
     assert all(word in words for word in ("dws", "ups", "female", "male", "mean shift", "deterministic"))
+
+
+def test_each_of_many_releases_looks_different() -> None:
+    names = [f"release {at}" for at in range(12)]
+    table = pd.DataFrame({"transfer": names, "activity": 0.9, "strongest": 1.0})
+    axes = charts.privacy_frontier(table, chance=0.57, raw=0.96).axes[0]
+    points = [line for line in axes.lines if line.get_label() in names]
+    assert len({(line.get_color(), line.get_marker()) for line in points}) == len(names)
+    assert axes.get_xlim()[1] > 1  # a marker at 1 is shown whole

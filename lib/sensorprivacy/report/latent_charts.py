@@ -191,7 +191,7 @@ def attack_intervals(attacks: pd.DataFrame, *, width: float = PAGE) -> Figure:
         axes.plot(part["vote"], at, "D", color=RED, mfc="white", label="vote of a recording")
         axes.plot(part["chance"], at, "|", color=INK, ms=10, label="chance")
         axes.set_title(release)
-        axes.set_xlim(0, 1)
+        axes.set_xlim(0, 1.03)  # a marker at 1 is shown whole
         axes.set_xlabel("re-identified")
         axes.grid(axis="x")
     grid[0, 0].set_yticks(range(len(names)), names)
@@ -213,17 +213,16 @@ def privacy_frontier(table: pd.DataFrame, *, chance: float, raw: float, width: f
         Activity told from raw windows.
     """
     fig, axes = plt.subplots(figsize=(width, 3.2))
-    axes.axvspan(0, chance + 0.1, color="#DDEEDD", zorder=0)
-    axes.axhspan(raw - 0.01, 1, color="#DDEEDD", zorder=0)
+    axes.fill_between([0, chance + 0.1], raw - 0.01, 2, color="#DDEEDD", zorder=0, label="_aim")
     axes.axvline(chance, color=INK, ls=":", lw=1)
     axes.axhline(raw, color=INK, ls=":", lw=1)
     for place, row in enumerate(table.to_dict("records")):
-        colour, marker = SERIES[place % 7], MARKERS[place % 7]
+        colour, marker = SERIES[place % 7], MARKERS[(place + place // 7) % 7]  # no two of 49 look the same
         axes.plot(row["strongest"], row["activity"], marker, color=colour, ms=7, label=row["transfer"])
     axes.set_xlabel("strongest attacker, voting over a recording")
     axes.set_ylabel("activity, independent classifiers")
-    axes.set_xlim(max(0, chance - 0.15), 1)
-    axes.set_ylim(min(float(table["activity"].min()), raw) - 0.02, min(1, raw + 0.02))
+    axes.set_xlim(max(0, min(float(table["strongest"].min()), chance) - 0.05), 1.03)
+    axes.set_ylim(min(float(table["activity"].min()), raw) - 0.02, raw + 0.02)
     axes.legend(loc="center left", bbox_to_anchor=(1, 0.5), fontsize=SMALLEST)
     return fig
 
