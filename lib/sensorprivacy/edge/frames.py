@@ -80,7 +80,9 @@ def step_totals(rows: pd.DataFrame, column: str) -> pd.Series:
 
 
 def time_shares(printed: pd.DataFrame, steps: pd.DataFrame, name: str) -> pd.DataFrame:
-    """Return milliseconds of each kind of step, one row a source: the printed tables, ours, and a Pi 3 at best.
+    """Return milliseconds of each kind of step, one row a source: the printed tables, ours, a Pi 3 at best.
+
+    Ours are processor times.
 
     Parameters
     ----------
@@ -94,7 +96,7 @@ def time_shares(printed: pd.DataFrame, steps: pd.DataFrame, name: str) -> pd.Dat
     tables = printed[printed["table"] != "7"].groupby("table")
     rows = {f"Pi 3 as printed, Table {table}": step_totals(part, "printed") for table, part in tables}
     for size in (256, 1):
-        rows[f"here, {name}, batch {size}"] = step_totals(steps[steps["batch"] == size], "median")
+        rows[f"here, {name}, batch {size}"] = step_totals(steps[steps["batch"] == size], "cpu")
     rows["Pi 3 at best, batch 1"] = step_totals(steps[steps["batch"] == 1], "bound")
     order = ["public inference", "private inference", "encoder", "transformation", "decoder"]
     return pd.DataFrame(rows).T.reindex(columns=order).fillna(0.0)
