@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
@@ -155,8 +156,9 @@ def shifts(
         )
     judged = pd.DataFrame(rows)
     kept = judged["public_after"] >= judged["public_before"] - lost
-    at = judged.loc[kept, "private_after"].idxmin() if kept.any() else judged["public_after"].idxmax()
-    return judged.assign(chosen=judged.index == at), float(judged.loc[at, "shift"])
+    told = judged["private_after"].where(kept, np.inf) if kept.any() else -judged["public_after"]
+    at = int(told.to_numpy().argmin())
+    return judged.assign(chosen=judged.index == at), float(scales[at])
 
 
 def _key(

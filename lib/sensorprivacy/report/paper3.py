@@ -155,7 +155,7 @@ def attack_claims(
     """
     attacks = attacks.set_index("release")
     reached = attacks["low"] > attacks["chance"]
-    prevents = {"3-text-probabilistic-prevents": not bool(reached["probabilistic"])}
+    prevents: dict[str, object] = {"3-text-probabilistic-prevents": not bool(reached["probabilistic"])}
     if dataset == "mobiact":
         return {f"{claim}-mobiact-{private}": value for claim, value in prevents.items()}
     if (dataset, private) != ("motionsense", "gender"):
