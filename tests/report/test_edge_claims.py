@@ -132,3 +132,12 @@ def test_section_6s_statements():
         "3-text-pi3-realtime-motionsense",
     ]
     assert len(judged) == 8
+
+
+
+def test_only_a_record_of_a_pi_tells_whether_a_pi_keeps_up():
+    assert edge_claims.realtime_unanswered({}) == {
+        "3-text-pi3-realtime-motionsense": edge_claims.HOW,
+        "3-text-pi3-realtime-mobiact": edge_claims.HOW,
+    }
+    assert list(edge_claims.realtime_unanswered({"motionsense": 0.4})) == ["3-text-pi3-realtime-mobiact"]

@@ -106,6 +106,7 @@ def budget_shares(records: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:
     """Return, by data set, the greatest share of its budget that a window takes.
 
     Of the 99th percentiles of all records, and of the sum of a Raspberry Pi 3's lower bounds at batch 1 on one core.
+    Without a record there is nothing to return: a bound from below does not tell that a board keeps up.
     """
     shares: dict[str, float] = {}
     for record in records.values():
