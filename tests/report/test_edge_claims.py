@@ -134,7 +134,6 @@ def test_section_6s_statements():
     assert len(judged) == 8
 
 
-
 def test_only_a_record_of_a_pi_tells_whether_a_pi_keeps_up():
     assert edge_claims.realtime_unanswered({}) == {
         "3-text-pi3-realtime-motionsense": edge_claims.HOW,

@@ -150,3 +150,11 @@ def test_intervals_stand_where_they_were_measured():
     assert all(sorted(ends[:, 0].tolist()) == [4.0, 6.0] for ends in segments if len(ends) == 2)
     assert len(fig.axes) == 2
     assert [label.get_text() for label in fig.axes[0].get_yticklabels()] == ["cic-ids-2017", "iot-sentinel-flows"]
+
+
+def test_a_cloud_of_thousands_is_an_image_within_the_vector_picture():
+    rng = np.random.default_rng(0)
+    many = pd.DataFrame({"accuracy": rng.random(16_383), "identifiability": rng.random(16_383), "n_features": 3})
+    pictures = render(game_charts.accuracy_identifiability(many, CHOSEN, BASE))
+    assert len(pictures["svg"]) < 500_000
+    assert b"<image" in pictures["svg"]

@@ -27,6 +27,8 @@ PANELS = {
 }
 """The methods of Fig. 2, panels (a) to (k)."""
 
+_MANY = 5000
+
 # colour and marker together: eleven colours alone could not be told apart
 _LOOKS = dict(
     zip(
@@ -72,9 +74,9 @@ def accuracy_identifiability(
     """
     shown = subsets.dropna(subset="identifiability")
     fig, axes = plt.subplots(figsize=(width, width * 0.56))
-    points = axes.scatter(
-        shown["accuracy"], shown["identifiability"], c=shown["n_features"], cmap=IRIDESCENT, s=14, lw=0.3, ec=INK
-    )
+    many = len(shown) > _MANY  # each point of a vector picture costs its bytes
+    looks: dict[str, Any] = {"cmap": IRIDESCENT, "s": 14, "lw": 0.3, "ec": INK, "rasterized": many}
+    points = axes.scatter(shown["accuracy"], shown["identifiability"], c=shown["n_features"], **looks)
     edge = _frontier(shown)
     axes.step(edge["accuracy"], edge["identifiability"], where="pre", color=INK, lw=1, label="frontier", zorder=2)
     _chance(axes, base)
