@@ -155,6 +155,6 @@ def test_intervals_stand_where_they_were_measured():
 def test_a_cloud_of_thousands_is_an_image_within_the_vector_picture():
     rng = np.random.default_rng(0)
     many = pd.DataFrame({"accuracy": rng.random(16_383), "identifiability": rng.random(16_383), "n_features": 3})
-    pictures = render(game_charts.accuracy_identifiability(many, CHOSEN, BASE))
-    assert len(pictures["svg"]) < 500_000
-    assert b"<image" in pictures["svg"]
+    svg = render(game_charts.accuracy_identifiability(many, CHOSEN, BASE))["svg"]
+    assert b"<image" in svg
+    assert svg.count(b"<use") < 200  # marks of axes, legend and choices

@@ -59,9 +59,8 @@ def add_engines(path: Path, trained: pd.DataFrame) -> None:
         "",
         f"{CAPTION}. `shared` is this library's own forest, `sklearn` is scikit-learn's; how far they agree is "
         "measured in `bench/results/forest_agreement.md`. Whatever the engine, scikit-learn plays the game on all "
-        "features (the "
-        'column "SOTA" of paper 1\'s Table 2, except for IoT-23) and scores features. Summaries take their numbers from '
-        "these runs.",
+        'features (the column "SOTA" of paper 1\'s Table 2, except for IoT-23) and scores features. Summaries take '
+        "their numbers from these runs.",
         "",
         tables.markdown_text(trained),
     ]
