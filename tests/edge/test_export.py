@@ -54,10 +54,16 @@ def test_the_manifest_says_all_and_the_same_anonymizer_gives_the_same_files(anon
 
 
 def test_what_a_device_does_not_do_is_refused(anonymizer):
-    with pytest.raises(ValueError, match="transport, redraw=0: a device runs the paper's mean shift only"):
+    with pytest.raises(
+        ValueError, match=r"transport, redraw=0, detail=0\.0, witness=None: a device runs the paper's mean shift only"
+    ):
         networks_of(anonymizer.with_(transfer=Transport()))
     with pytest.raises(ValueError, match="redraw=3"):
         networks_of(anonymizer.with_(redraw=3))
+    with pytest.raises(ValueError, match=r"detail=0\.5"):
+        networks_of(anonymizer.with_(detail=0.5))
+    with pytest.raises(ValueError, match="witness=Classifier"):
+        networks_of(anonymizer.with_(witness=anonymizer.guesses_.public_model))
 
 
 def test_int8_is_smaller_and_nearly_the_same(anonymizer, windows, bundle, small):

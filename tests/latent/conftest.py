@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from sensorprivacy.datasets import Windows
-from sensorprivacy.latent import Guesses, LatentAnonymizer, Settings, train_guesses
+from sensorprivacy.latent import Classifier, Guesses, LatentAnonymizer, Settings, train_guesses
 from sensorprivacy.latent.networks import Sizes
 
 LENGTH, STRIDE = 32, 8
@@ -58,6 +58,13 @@ def unseen() -> Windows:
 @pytest.fixture(scope="session")
 def guesses(windows: Windows) -> Guesses:
     return train_guesses(windows, "gender", settings=Settings(epochs=30, batch=64), progress=False)
+
+
+@pytest.fixture(scope="session")
+def witness(windows: Windows, guesses: Guesses) -> Classifier:
+    """A second model of the activity, of another kind of network."""
+    model = Classifier("conv1d", settings=Settings(epochs=6, batch=64, seed=9))
+    return model.fit(guesses.scaled(windows), guesses.public.codes(windows.public), progress=False)
 
 
 @pytest.fixture(scope="session")

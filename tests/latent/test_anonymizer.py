@@ -7,6 +7,7 @@ from sklearn.base import clone
 
 from sensorprivacy.datasets import Windows
 from sensorprivacy.latent import (
+    Classifier,
     Codebook,
     Donor,
     Guesses,
@@ -108,6 +109,19 @@ def test_redrawing_can_insist_on_the_private_class(anonymizer: LatentAnonymizer,
     assert again["private_after"] < once["private_after"] - 0.05
     with pytest.raises(ValueError, match="insist 'all' is unknown: choose from public, both"):
         near.with_(redraw=1, insist="all").transform(unseen)
+
+
+def test_a_witness_has_a_say_in_what_is_seen_and_in_what_is_published(
+    anonymizer: LatentAnonymizer, witness: Classifier, unseen: Windows
+) -> None:
+    scaled = anonymizer.guesses_.scaled(unseen)
+    both = anonymizer.guesses_.public_model.probabilities(scaled) + witness.probabilities(scaled)
+    seen = anonymizer.with_(witness=witness)
+    assert np.array_equal(seen.infer(scaled)[0], both.argmax(axis=1))
+    far = anonymizer.with_(transfer=MeanShift(2))
+    found = [one.anonymize(unseen, SeededSource(0)) for one in (far, far.with_(witness=witness, redraw=20))]
+    read = [np.mean(witness.predict(anonymizer.guesses_.scaled(one.windows)) == one.public) for one in found]
+    assert read[0] < read[1]
 
 
 def test_one_general_autoencoder_serves_all_activities(windows: Windows, guesses: Guesses, unseen: Windows) -> None:

@@ -42,7 +42,9 @@ def test_from_a_description_to_published_windows(
         *(some.public_model.probabilities(guesses.scaled(study.test)) for some in (guesses, judge))
     )
     assert [one.public_model.kind for one in (guesses, judge, other)] == ["mlp", "mlp", "conv1d"]
+    seconds = study.witness("mlp").probabilities(guesses.scaled(study.test))
+    assert not np.array_equal(seconds, judge.public_model.probabilities(guesses.scaled(study.test)))
     again = prepare(str(described), "sex", **choices)  # type: ignore[arg-type]
     taken_up = again.anonymizer(again.guesses())
     assert np.array_equal(taken_up.transform(study.test, SeededSource(0)).values, published.values)
-    assert len(list(study.folder.rglob("*.pt"))) == 8
+    assert len(list(study.folder.rglob("*.pt"))) == 7

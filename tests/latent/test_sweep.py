@@ -69,7 +69,8 @@ def test_a_shift_is_chosen_that_keeps_the_public_class(
 ) -> None:
     table, chosen = shifts(anonymizer, windows, [0.0, 1.0])
     rows = table.set_index("shift")
-    assert chosen == 1.0
+    assert chosen.transfer == MeanShift(1.0)
+    assert chosen.vaes_ is anonymizer.vaes_
     assert rows["chosen"].tolist() == [False, True]
     assert rows.loc[0.0, "private_after"] > 0.9 > 0.5 > rows.loc[1.0, "private_after"]  # unmoved, all is told
     made = {0.0: (0.99, 0.8), 1.0: (0.97, 0.3), 2.0: (0.95, 0.2), 3.0: (0.8, 0.1)}  # public and private after
@@ -81,10 +82,23 @@ def test_a_shift_is_chosen_that_keeps_the_public_class(
         return pd.DataFrame([row, row], index=["walk", "all"])
 
     monkeypatch.setattr(module, "inference_table", told)
-    assert shifts(anonymizer, windows, list(made), lost=0.02)[1] == 1.0
+    assert shifts(anonymizer, windows, list(made), lost=0.02)[1].transfer == MeanShift(1.0)
     asked = iter(made)
-    assert shifts(anonymizer, windows, list(made), lost=0.04)[1] == 2.0
+    assert shifts(anonymizer, windows, list(made), lost=0.04)[1].transfer == MeanShift(2.0)
     asked = iter(made)
-    assert shifts(anonymizer, windows, list(made), lost=-0.05)[1] == 0.0  # all lose more: the one that loses least
+    assert shifts(anonymizer, windows, list(made), lost=-0.05)[1].transfer == MeanShift(
+        0.0
+    )  # all lose more: the one that loses least
     with pytest.raises(ValueError, match="give at least the paper's shift"):
         shifts(anonymizer, windows, [])
+    with pytest.raises(ValueError, match="its redraws, 0"):
+        shifts(anonymizer, windows, [1.0], redraws=[])
+
+
+def test_redraws_are_chosen_beside_the_shift(anonymizer: LatentAnonymizer, windows: Windows) -> None:
+    table, chosen = shifts(anonymizer, windows, [1.0, 2.0], redraws=[0, 20], lost=0.01)
+    assert table[["shift", "redraws"]].to_numpy().tolist() == [[1, 0], [1, 20], [2, 0], [2, 20]]
+    once, again = table["public_after"].to_numpy().reshape(2, 2).T
+    assert (again >= once).all()
+    assert again[1] > once[1]
+    assert table.loc[table["chosen"], "redraws"].item() == chosen.redraw

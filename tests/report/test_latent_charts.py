@@ -37,6 +37,32 @@ def test_the_grid_has_a_cell_for_each_pair() -> None:
     assert [text.get_text() for text in fig.axes[0].texts] == ["0.1", "1", "1", "10", "2", "20"]
 
 
+def test_each_cell_of_the_grid_is_a_line_through_the_lengths_of_its_shift() -> None:
+    rows = [
+        (a, 0.1, name, 0.9 - a / 100 - step / 50, 0.5 - step / 10)
+        for a in (1, 10)
+        for step, name in enumerate(("mean shift", "mean shift x1.5"))
+    ]
+    table = pd.DataFrame(rows, columns=["alpha", "beta", "transfer", "public_after", "private_after"])
+    axes = charts.weight_frontier(table, chance=0.57, raw=0.96).axes[0]
+    lines = [line for line in axes.lines if line.get_label().startswith("alpha")]
+    assert [line.get_label() for line in lines] == ["alpha 1, beta 0.1", "alpha 10, beta 0.1"]
+    assert lines[0].get_xdata().tolist() == [0.5, 0.4]
+    assert [text.get_text().strip() for text in axes.texts] == ["x1", "x1.5", "x1", "x1.5"]
+
+
+def test_the_bars_begin_with_raw_windows() -> None:
+    columns = ["public_before", "public_after", "private_before", "private_after"]
+    tables = {
+        name: pd.DataFrame([[0.97, kept, 0.91, told]], index=["walk"], columns=columns)
+        for name, kept, told in (("mean shift", 0.95, 0.26), ("transport", 0.96, 0.09))
+    }
+    panels = charts.inference_panels(tables, "gender")
+    assert list(panels) == ["(a) activity", "(b) gender"]
+    assert panels["(a) activity"].loc["walk"].to_dict() == {"raw": 0.97, "mean shift": 0.95, "transport": 0.96}
+    assert panels["(b) gender"].loc["walk"].to_dict() == {"raw": 0.91, "mean shift": 0.26, "transport": 0.09}
+
+
 def test_attacks_have_intervals_and_chance() -> None:
     rows = [(r, a, 0.7, 0.6, 0.8, 0.9, 0.57) for r in ("det.", "prob.") for a in ("paper's", "trees")]
     names = ["release", "attacker", "accuracy", "low", "high", "vote", "chance"]

@@ -114,3 +114,23 @@ def test_the_windows_of_standing_need_200_hertz() -> None:
 def test_one_of_two_sets_can_be_downloaded() -> None:
     """D46."""
     assert {name: bool(catalogue()[name].sources) for name in paper3.ROWS} == {"motionsense": True, "mobiact": False}
+
+
+@pytest.mark.parametrize(
+    ("dataset", "choices", "expected"),
+    [
+        ("motionsense", {}, True),
+        ("motionsense", {"scheme": "tail"}, False),
+        ("motionsense", {"modify": "probabilistic"}, False),
+        ("motionsense", {"channels": "raw"}, False),
+        ("motionsense", {"network": "cnn"}, False),
+        ("mobiact", {}, False),
+        ("mobiact", {"channels": "raw", "network": "cnn"}, True),
+        ("smartwatch", {}, False),
+    ],
+)
+def test_verdicts_are_given_under_the_papers_protocol_alone(
+    dataset: str, choices: dict[str, str], expected: bool
+) -> None:
+    given = {"scheme": "paper", "channels": "magnitude", "network": "mlp"} | choices
+    assert paper3.as_printed(dataset, **given) is expected

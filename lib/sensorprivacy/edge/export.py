@@ -98,12 +98,16 @@ def networks_of(anonymizer: LatentAnonymizer) -> Networks:
     Raises
     ------
     ValueError
-        If it moves latents otherwise than by the paper's shift, or draws windows again: a device does neither.
+        If it moves latents otherwise than by the paper's shift, draws windows again, adds detail, or asks a
+        witness: a device does not.
     """
     transfer = anonymizer.transfer or MeanShift()
-    if not isinstance(transfer, MeanShift) or anonymizer.redraw:
-        asked = f"{transfer.name}, redraw={anonymizer.redraw}"
-        raise ValueError(f"{asked}: a device runs the paper's mean shift only: with_(transfer=MeanShift(), redraw=0)")
+    ours = {"redraw": 0, "detail": 0.0, "witness": None}
+    given = {name: getattr(anonymizer, name) for name in ours}
+    if not isinstance(transfer, MeanShift) or given != ours:
+        asked = ", ".join([transfer.name, *(f"{name}={value}" for name, value in given.items())])
+        undone = ", ".join(f"{name}={value}" for name, value in ours.items())
+        raise ValueError(f"{asked}: a device runs the paper's mean shift only: with_(transfer=MeanShift(), {undone})")
     known = anonymizer.guesses_
     return Networks(
         known.public_model.network_,

@@ -13,8 +13,9 @@ from sklearn.base import BaseEstimator
 from torch import Tensor
 
 from sensorprivacy.datasets.types import Windows
+from sensorprivacy.latent.details import drawn, spectra
 from sensorprivacy.latent.guesses import Guesses, train_guesses
-from sensorprivacy.latent.inference import Kind
+from sensorprivacy.latent.inference import Classifier, Kind
 from sensorprivacy.latent.losses import Loss, vae_loss
 from sensorprivacy.latent.modify import Modify, SecretSource, Source, bijection_codes, generator_of, targets
 from sensorprivacy.latent.networks import PrivateVAE, Sizes, sizes_for
@@ -23,7 +24,16 @@ from sensorprivacy.latent.transfers import MeanShift, Statistics, Transfer
 from sensorprivacy.latent.windows import flatten
 
 _CHUNK = 8192
-_LATE = {"modify", "transfer", "redraw", "insist", "sampled", "bijection"}  # what no training rests on
+_LATE = {
+    "modify",
+    "transfer",
+    "redraw",
+    "insist",
+    "sampled",
+    "bijection",
+    "detail",
+    "witness",
+}  # what no training rests on
 
 
 @dataclass(frozen=True)
@@ -82,6 +92,14 @@ class LatentAnonymizer(BaseEstimator):
         private class that it was moved to.
     bijection : mapping of str to str, optional
         Where each private class goes; each to the next when left out.
+    detail : float
+        Ours: decoders publish smooth windows. Deviation, as a share of what decoding loses of training windows of the
+        same public class and of the class moved to, of noise with the spectrum of that loss, added to what is
+        published; 0 (the paper's) to 1. It is drawn independently of the window, so it tells nobody anything.
+    witness : Classifier, optional
+        Ours: a second model of the public class, of another kind of network, trained on windows as scaled by
+        `guesses`. Both models' probabilities together say what a window's public class is, and a window is drawn again
+        unless both read it rightly.
 
     Attributes
     ----------
@@ -93,6 +111,8 @@ class LatentAnonymizer(BaseEstimator):
         What the transfer knows, one a public class; for the paper's, the mean latents m(y, p).
     latents_ : list of tuple (z, private codes)
         Mean latents of the training windows of each public class.
+    losses_ : list of numpy.ndarray of float32, shape (private classes, channels, length // 2 + 1)
+        Spectra of what decoding loses of the training windows, one a public class, see `details`.
     history_ : pandas.DataFrame
         Loss curves, with the column ``public``.
 
@@ -118,6 +138,8 @@ class LatentAnonymizer(BaseEstimator):
         redraw: int = 0,
         insist: Literal["public", "both"] = "public",
         bijection: Mapping[str, str] | None = None,
+        detail: float = 0.0,
+        witness: Classifier | None = None,
     ) -> None:
         self.private = private
         self.modify = modify
@@ -133,6 +155,8 @@ class LatentAnonymizer(BaseEstimator):
         self.redraw = redraw
         self.insist = insist
         self.bijection = bijection
+        self.detail = detail
+        self.witness = witness
 
     def fit(
         self,
@@ -199,10 +223,13 @@ class LatentAnonymizer(BaseEstimator):
             self.vaes_.append(network)
             histories.append(history.assign(public="all" if self.general else name))
         self.history_ = pd.concat(histories, ignore_index=True)
-        self.latents_ = [
-            (self._encode(code, x[public == code])[0], private[public == code])
-            for code in range(len(self.guesses_.public.classes))
-        ]
+        self.latents_, self.losses_ = [], []
+        for code in range(len(self.guesses_.public.classes)):
+            rows = public == code
+            z = self._encode(code, x[rows])[0]
+            lost = (x[rows] - self._decode(code, z)).reshape(-1, *self.guesses_.shape)
+            self.latents_.append((z, private[rows]))
+            self.losses_.append(spectra(lost, private[rows], len(self.guesses_.private.classes)))
         return self._learn_transfer()
 
     def transform(self, windows: Windows, source: Source | None = None) -> Windows:
@@ -227,10 +254,12 @@ class LatentAnonymizer(BaseEstimator):
         Raises
         ------
         ValueError
-            If the windows have another shape.
+            If the windows have another shape, or `detail` is out of range.
         AttributeError
             If it is not fitted.
         """
+        if not 0 <= self.detail <= 1:
+            raise ValueError(f"detail={self.detail}: the share of the lost detail lies between 0 and 1")
         source = source or SecretSource()
         scaled = self.guesses_.scaled(windows)
         public, private = self.infer(scaled)
@@ -252,13 +281,18 @@ class LatentAnonymizer(BaseEstimator):
         if self.insist not in ("public", "both"):
             raise ValueError(f"insist {self.insist!r} is unknown: choose from public, both")
         wrong = self.guesses_.public_model.predict(published) != public
+        if self.witness is not None:
+            wrong |= self.witness.predict(published) != public
         if self.insist == "both":
             wrong |= self.guesses_.private_model.predict(published) != target
         return wrong
 
     def infer(self, scaled: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the inferred public and private codes of scaled windows."""
-        return self.guesses_.public_model.predict(scaled), self.guesses_.private_model.predict(scaled)
+        odds = self.guesses_.public_model.probabilities(scaled)
+        if self.witness is not None:
+            odds = odds + self.witness.probabilities(scaled)
+        return odds.argmax(axis=1), self.guesses_.private_model.predict(scaled)
 
     def latents(self, windows: Windows, public: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return mean and log variance of q(z|x), each n x d, by the autoencoder of each window's public code."""
@@ -276,7 +310,8 @@ class LatentAnonymizer(BaseEstimator):
         Parameters
         ----------
         **changes
-            Any of ``modify``, ``transfer``, ``redraw``, ``insist``, ``sampled``, ``bijection``.
+            Any of ``modify``, ``transfer``, ``redraw``, ``insist``, ``sampled``, ``bijection``, ``detail`` and
+            ``witness``.
 
         Raises
         ------
@@ -350,6 +385,9 @@ class LatentAnonymizer(BaseEstimator):
             known = self.statistics_[code]
             moved = transfer.move(known, z.astype(np.float64), private[rows], target[rows], generator)
             published[rows] = self._decode(int(code), moved.astype(np.float32))
+            if self.detail:
+                noise = drawn(self.losses_[code][target[rows]], scaled.shape[2], generator)
+                published[rows] += self.detail * noise.reshape(len(rows), -1)
         return published.reshape(scaled.shape)
 
     @torch.no_grad()

@@ -10,7 +10,7 @@ from tqdm import tqdm
 from sensorprivacy.datasets.types import Windows
 from sensorprivacy.latent.anonymizer import LatentAnonymizer
 from sensorprivacy.latent.attack import Attacker, Release, reidentify
-from sensorprivacy.latent.guesses import Guesses
+from sensorprivacy.latent.guesses import Judge
 from sensorprivacy.latent.measures import chance, share
 from sensorprivacy.latent.transfers import Codebook
 from sensorprivacy.latent.windows import recording_of
@@ -68,15 +68,15 @@ def attack_all(
     return pd.DataFrame(rows)
 
 
-def activity_kept(releases: Mapping[str, Release], judges: Sequence[Guesses], test: Windows) -> pd.DataFrame:
+def activity_kept(releases: Mapping[str, Release], judges: Sequence[Judge], test: Windows) -> pd.DataFrame:
     """Return how well classifiers that no release uses still tell the public class.
 
     Parameters
     ----------
     releases : mapping of str to callable
         What publishes windows, by name.
-    judges : sequence of Guesses
-        Independent inference models, of several kinds if possible: what one kind of network still reads from smoothed
+    judges : sequence of Judge
+        Independent models, of several kinds if possible: what one kind of network still reads from smoothed
         windows, another may not.
     test : Windows
         Raw test windows.

@@ -45,15 +45,85 @@ class Guesses:
         ValueError
             If they have another number of channels or samples than the training windows.
         """
-        found = (windows.n_channels, windows.length)
-        if found != self.shape:
-            expected = f"{self.shape[0]} channels x {self.shape[1]} samples"
-            raise ValueError(f"windows of {found[0]} channels x {found[1]} samples, but this was trained on {expected}")
-        return self.scaler.apply(windows.values)
+        return _scaled(self.scaler, self.shape, windows)
 
     def codes(self, windows: Windows) -> tuple[np.ndarray, np.ndarray]:
         """Return the true public and private codes of windows."""
         return self.public.codes(windows.public), self.private.codes(private_labels(windows, self.attribute))
+
+
+@dataclass(frozen=True)
+class Judge:
+    """A model of the public class that no anonymizer uses, to judge with what is left of it.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        Channels and samples of a window.
+    scaler : Scaler
+        Learnt on training windows.
+    public : Coding
+        Classes.
+    public_model : Classifier
+        The model.
+    """
+
+    shape: tuple[int, int]
+    scaler: Scaler
+    public: Coding
+    public_model: Classifier
+
+    def scaled(self, windows: Windows) -> np.ndarray:
+        """Return the scaled values of windows, as `Guesses.scaled` does."""
+        return _scaled(self.scaler, self.shape, windows)
+
+
+def _scaled(scaler: Scaler, shape: tuple[int, int], windows: Windows) -> np.ndarray:
+    found = (windows.n_channels, windows.length)
+    if found != shape:
+        expected = f"{shape[0]} channels x {shape[1]} samples"
+        raise ValueError(f"windows of {found[0]} channels x {found[1]} samples, but this was trained on {expected}")
+    return scaler.apply(windows.values)
+
+
+def train_judge(
+    windows: Windows,
+    *,
+    validation: Windows | None = None,
+    kind: Kind = "mlp",
+    settings: Settings | None = None,
+    checkpoint: Path | None = None,
+    progress: bool = True,
+) -> Judge:
+    """Train a model of the public class on raw windows; parameters as of `train_guesses`.
+
+    Parameters
+    ----------
+    windows, validation, kind, settings, progress
+        As for `train_guesses`.
+    checkpoint : pathlib.Path, optional
+        File in which an interrupted training is kept and taken up.
+
+    Returns
+    -------
+    Judge
+        Scaling, classes, model.
+    """
+    settings = settings or Settings(epochs=60, batch=256)
+    coding, scaler = Coding.fit(windows.public, "public class"), Scaler.fit(windows.values)
+    judged = None
+    if validation is not None:
+        judged = (scaler.apply(validation.values), coding.codes(validation.public))
+    model = Classifier(kind, settings=settings).fit(
+        scaler.apply(windows.values),
+        coding.codes(windows.public),
+        classes=len(coding.classes),
+        validation=judged,
+        checkpoint=checkpoint,
+        progress=progress,
+        label=f"judge of public class, {kind}",
+    )
+    return Judge((windows.n_channels, windows.length), scaler, coding, model)
 
 
 def train_guesses(

@@ -16,14 +16,14 @@ from torch import Tensor
 
 from sensorprivacy.latent.anonymizer import LatentAnonymizer
 from sensorprivacy.latent.guesses import Guesses
-from sensorprivacy.latent.inference import Classifier
+from sensorprivacy.latent.inference import Classifier, Kind
 from sensorprivacy.latent.networks import PrivateVAE, Sizes
 from sensorprivacy.latent.training import Settings
 from sensorprivacy.latent.transfers import TRANSFERS, Transfer
 from sensorprivacy.latent.windows import Coding, Scaler
 
-FORMAT, VERSION = "sensorprivacy-latent-anonymizer", 1
-_PLAIN = ("private", "modify", "alpha", "beta", "kind", "general", "sampled", "redraw", "insist", "bijection")
+FORMAT, VERSION = "sensorprivacy-latent-anonymizer", 2
+_PLAIN = ("private", "modify", "alpha", "beta", "kind", "general", "sampled", "redraw", "insist", "bijection", "detail")
 
 
 class ModelFileError(ValueError):
@@ -52,11 +52,13 @@ def save(anonymizer: LatentAnonymizer, path: Path | str, *, latents: bool = Fals
     tensors: dict[str, Tensor] = {}
     for name, network in (("public", known.public_model.network_), ("private", known.private_model.network_)):
         tensors |= _named(name, network.state_dict())
+    if anonymizer.witness is not None:
+        tensors |= _named("witness", anonymizer.witness.network_.state_dict())
     for code, network in enumerate(anonymizer.vaes_[:1] if anonymizer.general else anonymizer.vaes_):
         tensors |= _named(f"vae.{code}", network.state_dict())
     for code, statistics in enumerate(anonymizer.statistics_):
         arrays = {key: torch.as_tensor(np.ascontiguousarray(value)) for key, value in statistics.items()}
-        tensors |= _named(f"statistics.{code}", arrays)
+        tensors |= _named(f"statistics.{code}", arrays) | {f"losses.{code}": torch.as_tensor(anonymizer.losses_[code])}
     if latents:
         for code, (z, private) in enumerate(anonymizer.latents_):
             tensors |= {f"latents.{code}.z": torch.as_tensor(z), f"latents.{code}.private": torch.as_tensor(private)}
@@ -119,6 +121,7 @@ def _header(anonymizer: LatentAnonymizer) -> dict[str, Any]:
         "public": known.public.classes,
         "private": known.private.classes,
         "models": [known.public_model.kind, known.private_model.kind],
+        "witness": anonymizer.witness.kind if anonymizer.witness is not None else None,
     }
 
 
@@ -139,6 +142,10 @@ def _rebuilt(header: Mapping[str, Any], tensors: Mapping[str, Tensor], device: s
         **header["parameters"], transfer=transfer, sizes=sizes, vae=settings, inference=settings
     )
     known = anonymizer.guesses_ = _guesses(header, tensors, settings)
+    if header["witness"]:
+        anonymizer.witness = _classifier(
+            "witness", header["witness"], known.shape, len(known.public.classes), tensors, settings
+        )
     values, classes = int(np.prod(known.shape)), len(known.private.classes)
     anonymizer.vaes_ = []
     for code in range(len(known.public.classes)):
@@ -154,6 +161,7 @@ def _rebuilt(header: Mapping[str, Any], tensors: Mapping[str, Tensor], device: s
     ]
     if any(not statistics for statistics in anonymizer.statistics_):
         raise KeyError("mean latents are missing")
+    anonymizer.losses_ = [tensors[f"losses.{code}"].numpy() for code in codes]
     if "latents.0.z" in tensors:
         anonymizer.latents_ = [
             (tensors[f"latents.{code}.z"].numpy(), tensors[f"latents.{code}.private"].numpy()) for code in codes
@@ -167,14 +175,20 @@ def _guesses(header: Mapping[str, Any], tensors: Mapping[str, Tensor], settings:
     codings = Coding("public class", tuple(header["public"])), Coding(attribute, tuple(header["private"]))
     models = []
     for name, kind, coding in zip(("public", "private"), header["models"], codings, strict=True):
-        model = Classifier(kind, settings=settings)
-        model.classes_ = len(coding.classes)
-        model.network_ = model.build(shape, model.classes_)
-        model.network_.load_state_dict(_under(name, tensors))
-        model.network_.eval()
-        models.append(model)
+        models.append(_classifier(name, kind, shape, len(coding.classes), tensors, settings))
     scaler = Scaler(tuple(header["scaler"]["mean"]), tuple(header["scaler"]["deviation"]))
     return Guesses(attribute, shape, scaler, *codings, *models)
+
+
+def _classifier(
+    name: str, kind: Kind, shape: tuple[int, int], classes: int, tensors: Mapping[str, Tensor], settings: Settings
+) -> Classifier:
+    model = Classifier(kind, settings=settings)
+    model.classes_ = classes
+    model.network_ = model.build(shape, classes)
+    model.network_.load_state_dict(_under(name, tensors))
+    model.network_.eval()
+    return model
 
 
 def _named(prefix: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:

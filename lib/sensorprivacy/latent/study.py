@@ -10,8 +10,8 @@ from sensorprivacy.datasets import windows as load
 from sensorprivacy.datasets.types import Windows
 from sensorprivacy.home import build_dir
 from sensorprivacy.latent.anonymizer import LatentAnonymizer
-from sensorprivacy.latent.guesses import Guesses, train_guesses
-from sensorprivacy.latent.inference import Kind
+from sensorprivacy.latent.guesses import Guesses, Judge, train_guesses, train_judge
+from sensorprivacy.latent.inference import Classifier, Kind
 from sensorprivacy.latent.training import Settings
 from sensorprivacy.latent.windows import Scheme, split
 
@@ -71,24 +71,37 @@ class Study:
 
     def guesses(self) -> Guesses:
         """Return the trained inference models that the anonymizer uses."""
-        return self._inferring(self.network, self.inference, self.folder)
+        return train_guesses(
+            self.train,
+            self.private,
+            validation=self.validation,
+            kind=self.network,
+            settings=self.inference,
+            checkpoints=self.folder,
+        )
 
-    def judge(self, kind: Kind | None = None) -> Guesses:
-        """Return inference models that no anonymizer uses, to judge with: of another seed, or another kind of network.
+    def judge(self, kind: Kind | None = None) -> Judge:
+        """Return a model of the public class that no anonymizer uses: of another seed, or another kind of network.
 
         Parameters
         ----------
         kind : {"mlp", "cnn", "conv1d"}, optional
             Network; that of the inference models when left out.
         """
-        settings = replace(self.inference, seed=self.inference.seed + 1000)
-        own = kind in (None, self.network)
-        return self._inferring(kind or self.network, settings, self.folder / ("judge" if own else f"judge-{kind}"))
+        return self._reader("judge", kind or self.network, 1000)
 
-    def _inferring(self, kind: Kind, settings: Settings, folder: Path) -> Guesses:
-        return train_guesses(
-            self.train, self.private, validation=self.validation, kind=kind, settings=settings, checkpoints=folder
-        )
+    def witness(self, kind: Kind) -> Classifier:
+        """Return a second model of the public class for the anonymizer, none of the judges."""
+        return self._reader("witness", kind, 2000).public_model
+
+    def _reader(self, role: str, kind: Kind, apart: int) -> Judge:
+        settings = replace(self.inference, seed=self.inference.seed + apart)
+        kept = self.folder / f"{role}-{kind}.pt"
+        return train_judge(self.train, validation=self.validation, kind=kind, settings=settings, checkpoint=kept)
+
+    def with_seed(self, seed: int) -> "Study":
+        """Return the same study, on the same windows, with all trainings under another seed."""
+        return replace(self, vae=replace(self.vae, seed=seed), inference=replace(self.inference, seed=seed))
 
     def anonymizer(self, guesses: Guesses, **choices: Any) -> LatentAnonymizer:
         """Return the paper's anonymizer, trained; `choices` are further ones of `LatentAnonymizer`."""

@@ -63,7 +63,7 @@ def sweep(
     for alpha, beta in tqdm(cells, "alpha x beta", disable=not progress):
         kept = folder / f"{key}-{alpha:g}-{beta:g}.csv" if folder else None
         if kept and kept.is_file():
-            parts.append(pd.read_csv(kept, float_precision="round_trip"))
+            parts.append(pd.read_csv(kept))
             continue
         part = _cell(base, train, validation, guesses, alpha, beta, transfers)
         if kept:
@@ -109,8 +109,13 @@ def _cell(
 
 
 def shifts(
-    fitted: LatentAnonymizer, validation: Windows, scales: Sequence[float], *, lost: float = 0.02
-) -> tuple[pd.DataFrame, float]:
+    fitted: LatentAnonymizer,
+    validation: Windows,
+    scales: Sequence[float],
+    *,
+    redraws: Sequence[int] = (0,),
+    lost: float = 0.02,
+) -> tuple[pd.DataFrame, LatentAnonymizer]:
     """Judge longer and shorter shifts of a trained anonymizer, and choose one, on windows held back.
 
     Parameters
@@ -121,33 +126,37 @@ def shifts(
         Windows to choose on. Test windows have no place here.
     scales : sequence of float
         Lengths of the shift as multiples of the transfer vector; 1 is the paper's.
+    redraws : sequence of int
+        How often a window whose public class is misread is drawn again; 0 is the paper's.
     lost : float
         Share of windows whose public class may be lost at most.
 
     Returns
     -------
     table : pandas.DataFrame
-        One row a scale: ``shift``, ``public_before``, ``public_after``, ``private_after``, ``worst_public``,
-        ``worst_private``, ``distortion``, ``chosen``.
-    chosen : float
-        The shift after which the private class is told least among those that lose no more than `lost`; if all lose
-        more, the one that loses least.
+        One row a pair: ``shift``, ``redraws``, ``public_before``, ``public_after``, ``private_after``,
+        ``worst_public``, ``worst_private``, ``distortion``, ``chosen``.
+    chosen : LatentAnonymizer
+        Shifting so that the private class is told least among those that lose no more than `lost`; if all lose more, so
+        that least is lost. It shares the networks of `fitted`.
 
     Raises
     ------
     ValueError
-        If there is no scale.
+        If there is no scale or no number of redraws.
     """
-    if not scales:
-        raise ValueError("scales is empty: give at least the paper's shift, 1")
-    rows = []
-    for scale in scales:
-        found = fitted.with_(transfer=MeanShift(scale)).anonymize(validation, SeededSource(0))
+    if not scales or not redraws:
+        raise ValueError("scales or redraws is empty: give at least the paper's shift, 1, and its redraws, 0")
+    rows, candidates = [], []
+    for scale, redraw in product(scales, redraws):
+        candidates.append(fitted.with_(transfer=MeanShift(scale), redraw=redraw))
+        found = candidates[-1].anonymize(validation, SeededSource(0))
         table = inference_table(fitted.guesses_, validation, found.windows)
         classes, over_all = table.drop(index="all"), table.loc["all"]
         rows.append(
             {
                 "shift": float(scale),
+                "redraws": redraw,
                 **{name: over_all[name] for name in ("public_before", "public_after", "private_after")},
                 "worst_public": classes["public_after"].min(),
                 "worst_private": classes["private_after"].max(),
@@ -158,7 +167,7 @@ def shifts(
     kept = judged["public_after"] >= judged["public_before"] - lost
     told = judged["private_after"].where(kept, np.inf) if kept.any() else -judged["public_after"]
     at = int(told.to_numpy().argmin())
-    return judged.assign(chosen=judged.index == at), float(scales[at])
+    return judged.assign(chosen=judged.index == at), candidates[at]
 
 
 def _key(

@@ -89,6 +89,30 @@ def latent_space(points: pd.DataFrame, means: pd.DataFrame, *, width: float = PA
     return fig
 
 
+def inference_panels(tables: Mapping[str, pd.DataFrame], private: str) -> dict[str, pd.DataFrame]:
+    """Return the bars of Figs. 5 to 7: both classes told by public class, from raw windows and after each change.
+
+    Parameters
+    ----------
+    tables : mapping of str to pandas.DataFrame
+        Inference before and after, see `latent.inference_table`, by change; what is told before is the same in all.
+    private : str
+        The private attribute.
+
+    Returns
+    -------
+    dict of str to pandas.DataFrame
+        By panel: one row a public class, one column a change, ``raw`` first.
+    """
+    first = next(iter(tables.values()))
+    return {
+        title: pd.DataFrame(
+            {"raw": first[f"{which}_before"]} | {change: table[f"{which}_after"] for change, table in tables.items()}
+        )
+        for which, title in (("public", "(a) activity"), ("private", f"(b) {private}"))
+    }
+
+
 @drawn
 def windows_over(signals: pd.DataFrame, *, width: float = PAGE) -> Figure:
     """Draw original and published windows over each other.
@@ -168,6 +192,43 @@ def weight_grid(table: pd.DataFrame, measures: Sequence[str], *, width: float = 
         axes.set_title(measure.replace("_", " "))
         axes.set_xlabel("alpha")
     grid[0, 0].set_ylabel("beta")
+    return fig
+
+
+@drawn
+def weight_frontier(table: pd.DataFrame, *, chance: float, raw: float, width: float = PAGE) -> Figure:
+    """Draw the public class kept against the private class told, a line through the lengths of the shift for each cell.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        ``alpha``, ``beta``, ``transfer``, ``public_after``, ``private_after``: one row a cell and transfer, the
+        transfers in the order of their length.
+    chance : float
+        Private class told by who always names the most frequent one.
+    raw : float
+        Public class told from raw windows.
+    """
+    fig, axes = plt.subplots(figsize=(width, 3.0))
+    axes.axhline(raw, color=INK, ls=":", lw=1)
+    axes.axvline(chance, color=INK, ls=":", lw=1)
+    for place, ((alpha, beta), part) in enumerate(table.groupby(["alpha", "beta"], sort=True)):
+        colour, marker = SERIES[place % 7], MARKERS[(place + place // 7) % 7]
+        label = f"alpha {alpha:g}, beta {beta:g}"
+        axes.plot(part["private_after"], part["public_after"], "-", marker=marker, color=colour, label=label)
+        for row in part.to_dict("records"):
+            name = row["transfer"].removeprefix("mean shift") or " x1"
+            axes.annotate(
+                name,
+                (row["private_after"], row["public_after"]),
+                xytext=(3, 3),
+                textcoords="offset points",
+                fontsize=SMALLEST,
+            )
+    axes.set_xlabel("private class told by the original model (dotted: chance)")
+    axes.set_ylabel("public class told")
+    axes.set_xlim(left=0)
+    axes.legend(loc="center left", bbox_to_anchor=(1, 0.5), fontsize=SMALLEST)
     return fig
 
 

@@ -13,12 +13,26 @@ ROWS = {
     "motionsense": {"dws": "down-stairs", "ups": "up-stairs", "wlk": "walking", "jog": "jogging"},
     "mobiact": {"WAL": "walking", "STD": "standing", "JOG": "jogging", "STU": "stairs-up"},
 }
+_PROTOCOL = {"motionsense": ("magnitude", "mlp"), "mobiact": ("raw", "cnn")}  # channels and network of its section
 _COLUMNS = {
     "act-before": "public_before",
     "act-after": "public_after",
     "{}-before": "private_before",
     "{}-after": "private_after",
 }
+
+
+def as_printed(dataset: str, *, scheme: str, channels: str, network: str, modify: str = "deterministic") -> bool:
+    """Return whether a run follows the paper's protocol, so that its values stand beside the printed ones.
+
+    Parameters
+    ----------
+    dataset : str
+        Data set.
+    scheme, channels, network, modify : str
+        The notebooks' parameters.
+    """
+    return (scheme, modify) == ("paper", "deterministic") and _PROTOCOL.get(dataset) == (channels, network)
 
 
 def inference_claims(dataset: str, private: str, table: pd.DataFrame) -> dict[str, object]:
