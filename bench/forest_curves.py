@@ -1,9 +1,10 @@
 """What a forest costs against rows, features, classes and cores, and what memory it takes.
 
 Shared forest and scikit-learn (joblib over subsets) side by side on MotionSense windows, in one process. Every curve is
-relative to its first point; `ratio` is scikit-learn over shared at the same point. Times are the processor's, over the
-cores: against cores they show whether threads get into each other's way. Classes: recordings merged into so many users.
-Memory: the growth of the process's peak while subsets are searched (read from Linux), over the coded table.
+in units of the shared forest's first point; `ratio` is scikit-learn over shared at the same point. Times are the
+processor's, over the cores: against cores they show whether threads get into each other's way. Classes: recordings
+merged into so many users. Memory: the growth of the process's peak while subsets are searched (read from Linux), over
+the coded table, each case in a process of its own.
 
     python bench/forest_curves.py            # a look
     python bench/forest_curves.py --full     # writes the results and the figure
@@ -11,8 +12,10 @@ Memory: the growth of the process's peak while subsets are searched (read from L
 
 import argparse
 import gc
+import multiprocessing
 import statistics
 import sys
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import matplotlib as mpl
@@ -70,34 +73,38 @@ def measure(game, trees):
             rows.append(
                 {
                     "axis": axis, "point": point, "shared": taken["shared"] / first["shared"],
-                    "sklearn": taken["sklearn"] / first["sklearn"], "ratio": taken["sklearn"] / taken["shared"],
+                    "sklearn": taken["sklearn"] / first["shared"], "ratio": taken["sklearn"] / taken["shared"],
                 }
             )  # fmt: skip
             print(pd.DataFrame(rows[-1:]).round(3).to_string(index=False, header=False), flush=True)
     return pd.DataFrame(rows).round(3)
 
 
-def memory(game, trees):
+def memory(trees):
     """Return what a search adds to the process's memory at its peak, beside the bytes of the coded table."""
-    rows = []
-    for count, features, classes, threads in MEMORY:
-        held, subsets, _ = at(game, rows=count, features=features, classes=classes, cores=4)
-        engine = SharedEngine(held, RandomForestClassifier(trees), n_threads=threads)
-        coded = sys.getsizeof(engine.columns)
-        engine.score(subsets[:1], "task")  # compiled code is loaded
-        before = peak_from_here()
-        engine.score(subsets, "users")
-        grown = status("VmHWM") - before
-        rows.append(
-            {
-                "rows": len(held.train), "held": len(held.test), "features": features,
-                "classes": len(np.unique(held.labels["users"][0])), "threads": threads, "subsets": len(subsets),
-                "coded_mib": coded / 2**20, "growth_mib": grown / 2**20,
-                # one number a held-out row and class is the other part that grows
-                "words_a_row_and_thread": (grown / threads - 8 * len(held.test) * classes) / len(held.train) / 8,
-            }
-        )  # fmt: skip
-    return pd.DataFrame(rows).round(2)
+    spawn = multiprocessing.get_context("spawn")  # a process that has searched before has memory to use again
+    with ProcessPoolExecutor(1, mp_context=spawn, max_tasks_per_child=1) as pool:
+        return pd.DataFrame(list(pool.map(grown, MEMORY, [trees] * len(MEMORY)))).round(2)
+
+
+def grown(case, trees):
+    """Return one row of the table of memory."""
+    count, features, classes, threads = case
+    game = table(BY_NAME["MotionSense, recording"])
+    held, subsets, _ = at(game, rows=count, features=features, classes=classes, cores=4)
+    small = at(game, rows=500, features=features, classes=classes)
+    SharedEngine(small[0], RandomForestClassifier(1), n_threads=1).score(small[1], "users")  # compiled code is loaded
+    engine = SharedEngine(held, RandomForestClassifier(trees), n_threads=threads)
+    before = peak_from_here()
+    engine.score(subsets, "users")
+    growth = status("VmHWM") - before
+    seen = len(np.unique(held.labels["users"][0]))
+    votes = 8 * len(held.test) * seen * threads  # one number a held-out row and class: the other part that grows
+    return {
+        "rows": len(held.train), "held": len(held.test), "features": features, "classes": seen, "threads": threads,
+        "subsets": len(subsets), "coded_mib": sys.getsizeof(engine.columns) / 2**20, "growth_mib": growth / 2**20,
+        "votes_mib": votes / 2**20, "words_a_row_and_thread": (growth - votes) / threads / len(held.train) / 8,
+    }  # fmt: skip
 
 
 def peak_from_here():
@@ -121,8 +128,13 @@ def draw(curves):
             panel.loglog(points["point"], points[name], marker=marker, label=name)
         panel.set_xlabel(axis)
         panel.minorticks_off()
+        low, high = points[["shared", "sklearn"]].min().min(), points[["shared", "sklearn"]].max().max()
+        ticks = [step * 10**power for power in range(-1, 4) for step in (1, 2, 5)]
+        panel.set_yticks(
+            kept := [t for t in ticks if low / 1.5 <= t <= high * 1.5], [f"{t:g}" for t in kept], fontsize=7
+        )
         panel.set_xticks(points["point"], [f"{p:,}" for p in points["point"]], fontsize=7)
-    panels[0].set_ylabel("seconds a forest,\nrelative to the first point")
+    panels[0].set_ylabel("cost of a forest, in units of\nthe shared one at the first point")
     panels[0].legend()
     figure.savefig(RESULTS / "forest_curves.png", dpi=120, metadata={"Software": None})
 
@@ -134,7 +146,7 @@ def main():
     parser.add_argument("--trees", type=int, default=10)
     arguments = parser.parse_args()
     game = table(BY_NAME["MotionSense, recording"])
-    space = memory(game, arguments.trees)
+    space = memory(arguments.trees)
     print(space.to_string(index=False), flush=True)
     curves = measure(game, arguments.trees)
     if arguments.full:
@@ -143,7 +155,8 @@ def main():
         draw(curves)
         (RESULTS / "forest_curves.md").write_text(
             "# What a forest costs\n\n`python bench/forest_curves.py --full`: processor time a forest, divided by the "
-            "cores that share the forests; relative to each curve's first point; ratio = scikit-learn / shared; "
+            "cores that share the forests; in units of the shared forest's at each curve's first point; "
+            "ratio = scikit-learn / shared; "
             f"medians of three, {arguments.trees} trees, MotionSense windows (10,000 of them, 6 features, 24 classes "
             f"and one core but for the axis). {machine()}\n\n{curves.to_markdown(index=False)}\n\n"
             "![Cost curves](forest_curves.png)\n\n"
