@@ -17,7 +17,7 @@ import torch
 
 from forest_cases import machine
 from sensorprivacy import datasets
-from sensorprivacy.latent import Codebook, LatentAnonymizer, Settings, Transport, split, train_guesses
+from sensorprivacy.latent import Donor, LatentAnonymizer, Settings, Transport, split, train_guesses
 
 RESULTS = Path(__file__).resolve().parent / "results"
 
@@ -38,7 +38,7 @@ def main():
     fitted = LatentAnonymizer("gender", vae=quick).fit(train, guesses=guesses, progress=False)
     print(f"{test.n_windows:,} windows, {asked.threads} thread(s), median of {asked.repeats}")
     rows = []
-    for transfer in (None, Transport(0.7), Codebook(8)):
+    for transfer in (None, Transport(0.7), Donor()):
         chosen = fitted.with_(transfer=transfer, modify="probabilistic")
         chosen.transform(test.take(np.arange(64)))
         together, apart = [], []
