@@ -267,8 +267,9 @@ class LatentAnonymizer(BaseEstimator):
         target = targets(private, self.modify, mapping, source)
         generator = generator_of(source)
         published = self._rewrite(scaled, public, private, target, generator)
+        lost = np.arange(len(published))
         for _ in range(self.redraw):
-            lost = np.flatnonzero(self._misread(published, public, target))
+            lost = lost[self._misread(published[lost], public[lost], target[lost])]  # who is read rightly stays so
             if not len(lost):
                 break
             published[lost] = self._rewrite(scaled[lost], public[lost], private[lost], target[lost], generator)
