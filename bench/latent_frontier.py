@@ -1,8 +1,8 @@
 """Our transformations against the strongest attackers: activity kept, and what a vote over a recording tells.
 
 The frontier of notebook 31 in the paper profile for our transformations alone, without the rivals and the paper's 20
-runs, which take most of that notebook's hour. Networks are taken up where notebook 30 has trained them. Rows are written
-as they come.
+runs, which take most of that notebook's hour. Networks are taken up where notebook 30 has trained them. Rows are
+written as they come.
 
     python bench/latent_frontier.py --epochs 12 --attack-epochs 3    # a look
     python bench/latent_frontier.py --full                           # writes the results
@@ -63,10 +63,10 @@ def write(table, attacks, asked):
     table.to_csv(RESULTS / "latent_frontier.csv", lineterminator="\n")
     attacks.to_csv(RESULTS / "latent_frontier_attacks.csv", index=False, lineterminator="\n", float_format="%.4f")
     (RESULTS / "latent_frontier.md").write_text(
-        "# Our transformations against the strongest attackers\n\n`python bench/latent_frontier.py --full`: MotionSense, "
-        f"gender, test windows, seed 0, autoencoders of {asked.epochs} epochs, one run of each of {', '.join(ATTACKED)}, "
-        f"{asked.attack_epochs} epochs. activity: mean of two judges that no anonymizer uses; vote: the strongest "
-        f"attacker's, over a recording. {machine()}\n\n{table.to_markdown(floatfmt='.3f')}\n"
+        "# Our transformations against the strongest attackers\n\n`python bench/latent_frontier.py --full`: "
+        f"MotionSense, gender, test windows, seed 0, autoencoders of {asked.epochs} epochs, one run of each of "
+        f"{', '.join(ATTACKED)}, {asked.attack_epochs} epochs. activity: mean of two judges that no anonymizer uses; "
+        f"vote: the strongest attacker's, over a recording. {machine()}\n\n{table.to_markdown(floatfmt='.3f')}\n"
     )
 
 
