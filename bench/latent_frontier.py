@@ -51,10 +51,10 @@ def main():
             attacks.append(attack_all({name: release}, adversaries, study.train, study.test, "gender", progress=False))
         table = pd.concat(kept)
         if attacks:
-            table = table.join(strongest(pd.concat(attacks)))
+            table = table.join(strongest(pd.concat(attacks, ignore_index=True)))
         print(table.tail(1).to_string(), flush=True)
         if asked.full:
-            write(table, pd.concat(attacks) if attacks else pd.DataFrame(), asked)
+            write(table, pd.concat(attacks, ignore_index=True) if attacks else pd.DataFrame(), asked)
 
 
 def write(table, attacks, asked):

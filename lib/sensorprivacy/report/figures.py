@@ -98,6 +98,7 @@ def render(fig: Figure, *, stamp: str = "") -> dict[str, bytes]:
         mpl.rcParams["figure.constrained_layout.use"] = False
         if stamp:
             _stamp(fig, stamp)
+        _settle(fig)
         # neither the date nor matplotlib's version belongs in the picture
         without: dict[str, dict[str, str | None]] = {"png": {"Software": None}, "svg": {"Date": None, "Creator": None}}
         pictures = {}
@@ -107,6 +108,17 @@ def render(fig: Figure, *, stamp: str = "") -> dict[str, bytes]:
             pictures[ending] = buffer.getvalue()
     plt.close(fig)
     return pictures
+
+
+def _settle(fig: Figure) -> None:
+    """Lay a figure out once and for all, to a millionth: the solver's last bits depend on where it lies in memory."""
+    if not isinstance(fig.get_layout_engine(), ConstrainedLayoutEngine):
+        return
+    fig.draw_without_rendering()
+    fig.set_layout_engine("none")
+    for axes in fig.axes:
+        x, y, width, height = (round(end, 6) for end in axes.get_position(original=True).bounds)
+        axes.set_position((x, y, width, height))
 
 
 def _stamp(fig: Figure, word: str) -> None:
