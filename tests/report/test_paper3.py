@@ -120,17 +120,19 @@ def test_one_of_two_sets_can_be_downloaded() -> None:
     ("dataset", "choices", "expected"),
     [
         ("motionsense", {}, True),
+        ("motionsense", {"private": "weight"}, False),
         ("motionsense", {"scheme": "tail"}, False),
         ("motionsense", {"modify": "probabilistic"}, False),
         ("motionsense", {"channels": "raw"}, False),
         ("motionsense", {"network": "cnn"}, False),
         ("mobiact", {}, False),
         ("mobiact", {"channels": "raw", "network": "cnn"}, True),
+        ("mobiact", {"channels": "raw", "network": "cnn", "private": "weight"}, True),
         ("smartwatch", {}, False),
     ],
 )
 def test_verdicts_are_given_under_the_papers_protocol_alone(
     dataset: str, choices: dict[str, str], expected: bool
 ) -> None:
-    given = {"scheme": "paper", "channels": "magnitude", "network": "mlp"} | choices
+    given = {"private": "gender", "scheme": "paper", "channels": "magnitude", "network": "mlp"} | choices
     assert paper3.as_printed(dataset, **given) is expected

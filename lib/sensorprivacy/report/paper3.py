@@ -22,17 +22,20 @@ _COLUMNS = {
 }
 
 
-def as_printed(dataset: str, *, scheme: str, channels: str, network: str, modify: str = "deterministic") -> bool:
+def as_printed(
+    dataset: str, private: str, *, scheme: str, channels: str, network: str, modify: str = "deterministic"
+) -> bool:
     """Return whether a run follows the paper's protocol, so that its values stand beside the printed ones.
 
     Parameters
     ----------
-    dataset : str
-        Data set.
+    dataset, private : str
+        Data set and private attribute; a pair that no table prints has no protocol.
     scheme, channels, network, modify : str
         The notebooks' parameters.
     """
-    return (scheme, modify) == ("paper", "deterministic") and _PROTOCOL.get(dataset) == (channels, network)
+    chosen = (scheme, modify, channels, network)
+    return (dataset, private) in TABLES and chosen == ("paper", "deterministic", *_PROTOCOL[dataset])
 
 
 def inference_claims(dataset: str, private: str, table: pd.DataFrame) -> dict[str, object]:
