@@ -31,12 +31,18 @@ def test_noise_has_the_spectrum_that_was_lost(seed: int, length: int) -> None:
 def test_detail_is_noise_that_no_window_has_a_part_in(anonymizer: LatentAnonymizer, unseen: Windows) -> None:
     plain, rough = anonymizer.with_(sampled=False), anonymizer.with_(sampled=False, detail=1.0)
     scale = np.array(anonymizer.guesses_.scaler.deviation)[:, None]
+    found = plain.anonymize(unseen, SeededSource(5))
+    # other windows of the same inferred classes in the same places get the same noise
+    order = np.arange(unseen.n_windows)
+    for code in np.unique(found.public):
+        for private in np.unique(found.private):
+            rows = np.flatnonzero((found.public == code) & (found.private == private))
+            order[rows] = np.roll(rows, 1)
     noises = []
-    for some in (unseen, unseen.take(np.arange(unseen.n_windows)[::-1])):
+    for some in (unseen, unseen.take(order)):
         smooth, noisy = (one.anonymize(some, SeededSource(5)) for one in (plain, rough))
         noises.append((noisy.windows.values - smooth.windows.values) / scale)
-        assert np.array_equal(smooth.target, noisy.target)
-    found = plain.anonymize(unseen, SeededSource(5))
+    assert np.allclose(*noises, atol=1e-4)
     for code in np.unique(found.public):
         for target in np.unique(found.target):
             rows = (found.public == code) & (found.target == target)

@@ -1,4 +1,3 @@
-from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -52,4 +51,4 @@ def test_the_spread_over_seeds_by_hand() -> None:
 @pytest.mark.parametrize("seeds", [[], [1, 1]])
 def test_seeds_are_named_once(study: Study, seeds: list[int]) -> None:
     with pytest.raises(ValueError, match="name at least one, each once"):
-        over_seeds(replace(study), seeds, progress=False)
+        over_seeds(study, seeds, progress=False)

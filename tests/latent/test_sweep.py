@@ -86,9 +86,8 @@ def test_a_shift_is_chosen_that_keeps_the_public_class(
     asked = iter(made)
     assert shifts(anonymizer, windows, list(made), lost=0.04)[1].transfer == MeanShift(2.0)
     asked = iter(made)
-    assert shifts(anonymizer, windows, list(made), lost=-0.05)[1].transfer == MeanShift(
-        0.0
-    )  # all lose more: the one that loses least
+    # all lose more: the one that loses least
+    assert shifts(anonymizer, windows, list(made), lost=-0.05)[1].transfer == MeanShift(0.0)
     with pytest.raises(ValueError, match="give at least the paper's shift"):
         shifts(anonymizer, windows, [])
     with pytest.raises(ValueError, match="its redraws, 0"):

@@ -24,16 +24,8 @@ from sensorprivacy.latent.transfers import MeanShift, Statistics, Transfer
 from sensorprivacy.latent.windows import flatten
 
 _CHUNK = 8192
-_LATE = {
-    "modify",
-    "transfer",
-    "redraw",
-    "insist",
-    "sampled",
-    "bijection",
-    "detail",
-    "witness",
-}  # what no training rests on
+# what no training rests on
+_LATE = {"modify", "transfer", "redraw", "insist", "sampled", "bijection", "detail", "witness"}
 
 
 @dataclass(frozen=True)
@@ -95,7 +87,7 @@ class LatentAnonymizer(BaseEstimator):
     detail : float
         Ours: decoders publish smooth windows. Deviation, as a share of what decoding loses of training windows of the
         same public class and of the class moved to, of noise with the spectrum of that loss, added to what is
-        published; 0 (the paper's) to 1. It is drawn independently of the window, so it tells nobody anything.
+        published; 0 (the paper's) to 1. Of the window it tells those two classes at most: it is drawn without looking.
     witness : Classifier, optional
         Ours: a second model of the public class, of another kind of network, trained on windows as scaled by
         `guesses`. Both models' probabilities together say what a window's public class is, and a window is drawn again

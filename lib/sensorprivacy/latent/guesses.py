@@ -54,7 +54,7 @@ class Guesses:
 
 @dataclass(frozen=True)
 class Judge:
-    """A model of the public class that no anonymizer uses, to judge with what is left of it.
+    """Scaling, classes and a model of the public class: half of `Guesses`, or a judge that no anonymizer uses.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ def train_judge(
         validation=judged,
         checkpoint=checkpoint,
         progress=progress,
-        label=f"judge of public class, {kind}",
+        label=f"inference of public class, {kind}",
     )
     return Judge((windows.n_channels, windows.length), scaler, coding, model)
 
@@ -167,28 +167,23 @@ def train_guesses(
     """
     settings = settings or Settings(epochs=60, batch=256)
     labels = private_labels(windows, private)
-    public_coding, private_coding = Coding.fit(windows.public, "public class"), Coding.fit(labels, private)
-    scaler = Scaler.fit(windows.values)
-    x, held = scaler.apply(windows.values), scaler.apply(validation.values) if validation else None
-    models = []
-    for at, (name, coding) in enumerate((("public class", public_coding), (private, private_coding))):
-        train_on = windows.public if at == 0 else labels
-        judged = None
-        if validation is not None and held is not None:
-            judge_on = validation.public if at == 0 else private_labels(validation, private)
-            judged = (held, coding.codes(judge_on))
-        model = Classifier(kind, settings=replace(settings, seed=settings.seed * 2 + at))
-        codes = coding.codes(train_on)
-        models.append(
-            model.fit(
-                x,
-                codes,
-                classes=len(coding.classes),
-                validation=judged,
-                checkpoint=checkpoints / f"inference-{at}.pt" if checkpoints else None,
-                progress=progress,
-                label=f"inference of {name}",
-            )
-        )
-    shape = (windows.n_channels, windows.length)
-    return Guesses(private, shape, scaler, public_coding, private_coding, models[0], models[1])
+    coding = Coding.fit(labels, private)
+    asked = coding.codes(private_labels(validation, private)) if validation is not None else None
+    judge = train_judge(
+        windows,
+        validation=validation,
+        kind=kind,
+        settings=replace(settings, seed=settings.seed * 2),
+        checkpoint=checkpoints / "inference-0.pt" if checkpoints else None,
+        progress=progress,
+    )
+    model = Classifier(kind, settings=replace(settings, seed=settings.seed * 2 + 1)).fit(
+        judge.scaled(windows),
+        coding.codes(labels),
+        classes=len(coding.classes),
+        validation=(judge.scaled(validation), asked) if validation is not None and asked is not None else None,
+        checkpoint=checkpoints / "inference-1.pt" if checkpoints else None,
+        progress=progress,
+        label=f"inference of {private}",
+    )
+    return Guesses(private, judge.shape, judge.scaler, judge.public, coding, judge.public_model, model)

@@ -89,23 +89,22 @@ def _cell(
     loss = fitted.history_.groupby("public")["validation_total"].last().mean()
     rows = []
     for transfer in transfers:
-        found = fitted.with_(transfer=transfer).anonymize(validation, SeededSource(0))
-        table = inference_table(guesses, validation, found.windows)
-        classes = table.drop(index="all")
-        rows.append(
-            {
-                "alpha": float(alpha),
-                "beta": float(beta),
-                "transfer": transfer.name,
-                "loss": loss,
-                "public_after": table.loc["all", "public_after"],
-                "private_after": table.loc["all", "private_after"],
-                "worst_public": classes["public_after"].min(),
-                "worst_private": classes["private_after"].max(),
-                "distortion": found.distortion,
-            }
-        )
-    return pd.DataFrame(rows)
+        cell = {"alpha": float(alpha), "beta": float(beta), "transfer": transfer.name, "loss": loss}
+        rows.append(cell | _judged(fitted.with_(transfer=transfer), validation))
+    return pd.DataFrame(rows).drop(columns="public_before")
+
+
+def _judged(fitted: LatentAnonymizer, validation: Windows) -> dict[str, float]:
+    """Return how an anonymizer does on windows held back: over all, the worst public class, the distortion."""
+    found = fitted.anonymize(validation, SeededSource(0))
+    table = inference_table(fitted.guesses_, validation, found.windows)
+    classes, over_all = table.drop(index="all"), table.loc["all"]
+    return {
+        **{name: over_all[name] for name in ("public_before", "public_after", "private_after")},
+        "worst_public": classes["public_after"].min(),
+        "worst_private": classes["private_after"].max(),
+        "distortion": found.distortion,
+    }
 
 
 def shifts(
@@ -150,19 +149,7 @@ def shifts(
     rows, candidates = [], []
     for scale, redraw in product(scales, redraws):
         candidates.append(fitted.with_(transfer=MeanShift(scale), redraw=redraw))
-        found = candidates[-1].anonymize(validation, SeededSource(0))
-        table = inference_table(fitted.guesses_, validation, found.windows)
-        classes, over_all = table.drop(index="all"), table.loc["all"]
-        rows.append(
-            {
-                "shift": float(scale),
-                "redraws": redraw,
-                **{name: over_all[name] for name in ("public_before", "public_after", "private_after")},
-                "worst_public": classes["public_after"].min(),
-                "worst_private": classes["private_after"].max(),
-                "distortion": found.distortion,
-            }
-        )
+        rows.append({"shift": float(scale), "redraws": redraw} | _judged(candidates[-1], validation))
     judged = pd.DataFrame(rows)
     kept = judged["public_after"] >= judged["public_before"] - lost
     told = judged["private_after"].where(kept, np.inf) if kept.any() else -judged["public_after"]

@@ -58,7 +58,7 @@ _FREE = ("n_estimators", "max_features", "bootstrap", "random_state", "n_jobs", 
 class SharedEngine:
     """Engine of the search that shares one coded table among all subsets, see `sensorprivacy.minimize.engines.Engine`.
 
-    Memory is that of the coded table (two or four bytes a value) and, for each thread, 2 k to 5 k words a training row
+    Memory is that of the coded table (two or four bytes a value) and, for each thread, 2 k to 6 k words a training row
     (as measured by ``bench/forest_curves.py``) and one number for each held-out row and class.
 
     Parameters

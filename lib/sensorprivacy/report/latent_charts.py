@@ -213,7 +213,7 @@ def weight_frontier(table: pd.DataFrame, *, chance: float, raw: float, width: fl
     axes.axhline(raw, color=INK, ls=":", lw=1)
     axes.axvline(chance, color=INK, ls=":", lw=1)
     for place, ((alpha, beta), part) in enumerate(table.groupby(["alpha", "beta"], sort=True)):
-        colour, marker = SERIES[place % 7], MARKERS[(place + place // 7) % 7]
+        colour, marker = _look(place)
         label = f"alpha {alpha:g}, beta {beta:g}"
         axes.plot(part["private_after"], part["public_after"], "-", marker=marker, color=colour, label=label)
         for row in part.to_dict("records"):
@@ -278,7 +278,7 @@ def privacy_frontier(table: pd.DataFrame, *, chance: float, raw: float, width: f
     axes.axvline(chance, color=INK, ls=":", lw=1)
     axes.axhline(raw, color=INK, ls=":", lw=1)
     for place, row in enumerate(table.to_dict("records")):
-        colour, marker = SERIES[place % 7], MARKERS[(place + place // 7) % 7]  # no two of 49 look the same
+        colour, marker = _look(place)
         axes.plot(row["strongest"], row["activity"], marker, color=colour, ms=7, label=row["transfer"])
     axes.set_xlabel("strongest attacker, voting over a recording")
     axes.set_ylabel("activity, independent classifiers")
@@ -310,3 +310,8 @@ def loss_curves(history: pd.DataFrame, terms: Sequence[str], *, width: float = P
         axes.set_yscale("log")
     fig.legend(*grid[0, 0].get_legend_handles_labels(), loc="outside upper left", ncols=7)
     return fig
+
+
+def _look(place: int) -> tuple[str, str]:
+    """Return colour and marker of a series; no two of 49 look the same."""
+    return SERIES[place % 7], MARKERS[(place + place // 7) % 7]
