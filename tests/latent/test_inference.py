@@ -2,6 +2,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+import torch
 
 from sensorprivacy.datasets import Windows
 from sensorprivacy.latent import Guesses, train_guesses
@@ -22,6 +23,19 @@ def test_the_papers_cnn() -> None:
     norms = 2 * (64 + 64 + 32)
     dense = 32 * 6 * 16 * 128 + 128 + 128 * 16 + 16 + 16 * 3 + 3
     assert weights(cnn(6, 128, 3)) == convolutions + norms + dense
+
+
+def test_the_cnn_pools_before_relu_without_changing_what_comes_out() -> None:
+    """The order of the paper's figure, block by block, on the same weights."""
+    network, windows = cnn(6, 32, 3).train(), torch.randn(16, 6, 32)
+    parts = [part for part in network if not isinstance(part, torch.nn.Dropout)]
+    pooled = [number for number, part in enumerate(parts) if isinstance(part, torch.nn.MaxPool2d)]
+    assert len(pooled) == 3
+    ours = torch.nn.Sequential(*parts)(windows)
+    for number in pooled:
+        assert isinstance(parts[number + 1], torch.nn.ReLU)
+        parts[number], parts[number + 1] = parts[number + 1], parts[number]
+    torch.testing.assert_close(torch.nn.Sequential(*parts)(windows), ours)
 
 
 def test_the_cnn_refuses_short_windows() -> None:

@@ -1,0 +1,89 @@
+"""How fast the paper's CNN trains: filters side by side and pooling before ReLU, against the layers as they are drawn.
+
+Rounds of the same batches of random windows in MobiAct's shape, the ways in turn in one process: training cost depends
+on the shape alone. Ratio of processor seconds, medians over rounds.
+
+    python bench/latent_cnn.py --rounds 1    # a look
+    python bench/latent_cnn.py --full        # writes the results
+"""
+
+import argparse
+import statistics
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+import pandas as pd
+import torch
+from torch import nn
+from torch.nn import functional
+
+from forest_cases import machine
+from sensorprivacy.latent import Settings
+from sensorprivacy.latent.inference import cnn
+from sensorprivacy.latent.training import seeded, train
+
+RESULTS = Path(__file__).resolve().parent / "results"
+SHAPE, CLASSES, WINDOWS = (6, 128), 4, 2048
+
+
+def drawn():
+    """Return the CNN with its layers in the order of Fig. 10b and torch's usual memory."""
+    parts = list(seeded(lambda: cnn(*SHAPE, CLASSES), 0).to(memory_format=torch.contiguous_format))
+    for number in [number for number, part in enumerate(parts) if isinstance(part, nn.MaxPool2d)]:
+        parts[number], parts[number + 1] = parts[number + 1], parts[number]
+    return nn.Sequential(*parts)
+
+
+def ours():
+    """Return the compendium's."""
+    return seeded(lambda: cnn(*SHAPE, CLASSES), 0)
+
+
+class Loss(NamedTuple):
+    """Terms of the loss."""
+
+    total: torch.Tensor
+
+
+def step(model, x, codes):
+    """Return the loss of a batch."""
+    return Loss(functional.cross_entropy(model(x).float(), codes))
+
+
+def main():
+    """Measure."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--full", action="store_true", help="write the results")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--threads", type=int, default=1)
+    asked = parser.parse_args()
+    torch.set_num_threads(asked.threads)
+    data = torch.randn(WINDOWS, *SHAPE), torch.randint(0, CLASSES, (WINDOWS,))
+    rows = []
+    for batch in (128, 512):
+        for precision in ("float32", "bfloat16"):
+            settings = Settings(epochs=1, batch=batch, precision=precision, device="cpu")
+            spent = {"drawn": [], "ours": []}
+            for _ in range(asked.rounds):
+                for name, build in (("drawn", drawn), ("ours", ours)):
+                    model = build()
+                    begun = time.process_time()
+                    train(model, step, data, settings, progress=False)
+                    spent[name].append(time.process_time() - begun)
+            before, after = (statistics.median(times) for times in spent.values())
+            rows.append({"batch": batch, "precision": precision, "times as fast": round(before / after, 2)})
+            print(rows[-1], flush=True)
+    if asked.full:
+        table = pd.DataFrame(rows)
+        table.to_csv(RESULTS / "latent_cnn.csv", index=False, lineterminator="\n")
+        (RESULTS / "latent_cnn.md").write_text(
+            f"# Training the paper's CNN\n\n`python bench/latent_cnn.py --full`: {WINDOWS} windows of {SHAPE[0]} x "
+            f"{SHAPE[1]}, {asked.threads} thread(s), processor time, medians of {asked.rounds} rounds; how many times "
+            f"as fast as the layers in drawn order and torch's usual memory. {machine()}\n\n"
+            f"{table.to_markdown(index=False)}\n"
+        )
+
+
+if __name__ == "__main__":
+    main()
