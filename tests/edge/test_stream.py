@@ -1,5 +1,6 @@
 """The stream's rules, on a pipeline that publishes windows as they are, so that the outcome is known beforehand."""
 
+import itertools
 from types import SimpleNamespace
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sensorprivacy.edge import stream as module
 from sensorprivacy.edge.stream import StreamAnonymizer, StreamError
 
 RATE, LENGTH, STRIDE = 50.0, 16, 4
@@ -35,6 +37,20 @@ def feed(stream, samples, times=None):
     times = np.arange(len(samples)) / RATE if times is None else times
     for time, sample in zip(times, samples, strict=True):
         stream.push(float(time), sample)
+
+
+@pytest.mark.parametrize(
+    ("speed", "clock", "own", "missed", "overrun"),
+    [(1.0, 0.07, 0.07, 0, 0), (1.0, 0.09, 0.07, 13, 0), (1.0, 0.09, 0.09, 13, 13), (2.0, 0.05, 0.03, 13, 0)],
+)
+def test_a_deadline_is_missed_by_the_clock_or_by_ones_own_work(monkeypatch, speed, clock, own, missed, overrun):
+    """Four samples at 50 Hz, 0.08 s. The test sets both clocks: by true ones, a busy machine would decide."""
+    monkeypatch.setattr(module, "perf_counter", itertools.count(step=clock).__next__)
+    monkeypatch.setattr(module, "thread_time", itertools.count(step=own).__next__)
+    stream = StreamAnonymizer(Plain(), rate=RATE, speed=speed)
+    feed(stream, signal(LENGTH + 12 * STRIDE))
+    assert (stream.counts.windows, stream.counts.missed, stream.counts.overrun) == (13, missed, overrun)
+    assert stream.counts.slowest == pytest.approx(clock)
 
 
 @settings(max_examples=30, deadline=None)
