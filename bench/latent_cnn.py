@@ -1,4 +1,7 @@
-"""How fast the paper's CNN trains: filters side by side and pooling before ReLU, against the layers as they are drawn.
+"""How fast the paper's CNN trains and judges windows.
+
+Against the layers as they are drawn, ours pools before ReLU and holds filters side by side in memory; against all
+windows at once, ours judges few at a time.
 
 Rounds of the same batches of random windows in MobiAct's shape, the ways in turn in one process: training cost depends
 on the shape alone. Ratio of processor seconds, medians over rounds.
@@ -20,7 +23,7 @@ from torch.nn import functional
 
 from forest_cases import machine
 from sensorprivacy.latent import Settings
-from sensorprivacy.latent.inference import cnn
+from sensorprivacy.latent.inference import Classifier, cnn
 from sensorprivacy.latent.training import seeded, train
 
 RESULTS = Path(__file__).resolve().parent / "results"
@@ -51,6 +54,24 @@ def step(model, x, codes):
     return Loss(functional.cross_entropy(model(x).float(), codes))
 
 
+def judging(windows, rounds):
+    """Return how many times as fast the compendium's classifier judges windows as one pass of all of them."""
+    classifier = Classifier("cnn")
+    classifier.network_, classifier.classes_ = ours().eval(), CLASSES
+    spent = {"one pass": [], "ours": []}
+    for _ in range(rounds):
+        for name in spent:
+            begun = time.process_time()
+            if name == "ours":
+                classifier.probabilities(windows)
+            else:
+                with torch.no_grad():
+                    drawn().eval()(torch.as_tensor(windows))
+            spent[name].append(time.process_time() - begun)
+    before, after = (statistics.median(times) for times in spent.values())
+    return before / after
+
+
 def main():
     """Measure."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -72,13 +93,18 @@ def main():
                     train(model, step, data, settings, progress=False)
                     spent[name].append(time.process_time() - begun)
             before, after = (statistics.median(times) for times in spent.values())
-            rows.append({"batch": batch, "precision": precision, "times as fast": round(before / after, 2)})
+            rows.append(
+                {"what": "training", "batch": batch, "precision": precision, "times as fast": round(before / after, 2)}
+            )
             print(rows[-1], flush=True)
+    ratio = judging(data[0].numpy(), asked.rounds)
+    rows.append({"what": "judging", "batch": "all", "precision": "float32", "times as fast": round(ratio, 2)})
+    print(rows[-1], flush=True)
     if asked.full:
         table = pd.DataFrame(rows)
         table.to_csv(RESULTS / "latent_cnn.csv", index=False, lineterminator="\n")
         (RESULTS / "latent_cnn.md").write_text(
-            f"# Training the paper's CNN\n\n`python bench/latent_cnn.py --full`: {WINDOWS} windows of {SHAPE[0]} x "
+            f"# The paper's CNN\n\n`python bench/latent_cnn.py --full`: {WINDOWS} windows of {SHAPE[0]} x "
             f"{SHAPE[1]}, {asked.threads} thread(s), processor time, medians of {asked.rounds} rounds; how many times "
             f"as fast as the layers in drawn order and torch's usual memory. {machine()}\n\n"
             f"{table.to_markdown(index=False)}\n"

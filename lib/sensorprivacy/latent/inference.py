@@ -15,7 +15,8 @@ from sensorprivacy.latent.training import Settings, pick_device, seeded, train
 
 Kind = Literal["mlp", "cnn", "conv1d"]
 MLP = (512, 256, 256, 128, 16)
-_CHUNK = 4096
+_CHUNK = 4096  # windows judged at a time
+_CHUNK_CNN = 64  # of so few, what its layers give stays in a core's cache: three times as fast
 
 
 class CrossEntropy(NamedTuple):
@@ -178,9 +179,10 @@ class Classifier:
         """Return the probability of each class, n x classes, float32."""
         device = pick_device(self.settings.device)
         self.network_.to(device).eval()
+        size = _CHUNK_CNN if self.kind == "cnn" else _CHUNK
         parts = [
-            functional.softmax(self.network_(torch.as_tensor(values[start : start + _CHUNK]).to(device)), dim=1).cpu()
-            for start in range(0, len(values), _CHUNK)
+            functional.softmax(self.network_(torch.as_tensor(values[start : start + size]).to(device)), dim=1).cpu()
+            for start in range(0, len(values), size)
         ]
         return torch.cat(parts).numpy() if parts else np.zeros((0, self.classes_), dtype=np.float32)
 
