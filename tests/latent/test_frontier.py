@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -30,6 +32,23 @@ def test_every_release_meets_every_attacker(windows: Windows, unseen: Windows) -
     best = strongest(found)
     assert best.loc["raw", "vote"] == 1
     assert best.loc["blank", "accuracy"] < 0.65
+
+
+def test_all_adversaries_see_the_same_publications_and_each_run_new_ones(windows: Windows, unseen: Windows) -> None:
+    generator, asked = np.random.default_rng(0), []
+
+    def noise(some: Windows) -> Windows:
+        asked.append(some.n_windows)
+        return replace_values(some, generator.normal(size=some.values.shape))
+
+    poor = Attacker("poor", "trees")
+    twice = [poor, replace(poor, name="again"), replace(poor, name="averages", averaged=2)]
+    found = attack_all({"noise": noise}, twice, windows, unseen, "gender", runs=2, progress=False).set_index("attacker")
+    kept = ["accuracy", "deviation", "vote"]
+    assert found.loc["poor", kept].tolist() == found.loc["again", kept].tolist()
+    assert found.loc["poor", "deviation"] > 0
+    # the test windows as often as the third needs; of the known ones, which every run draws anew, twice each
+    assert [asked.count(size) for size in (unseen.n_windows, windows.n_windows // 2)] == [4, 4]
 
 
 def test_the_strongest_is_the_best_voter_who_is_not_left_out() -> None:

@@ -1,5 +1,6 @@
 """Many releases against many adversaries: what each keeps of the activity, and what the strongest attacker gets."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -30,6 +31,9 @@ def attack_all(
 ) -> pd.DataFrame:
     """Return one row for each release and adversary.
 
+    All adversaries see the same publications, each run new ones: what is published is the same for all, and publishing
+    takes longer than many an attack.
+
     Parameters
     ----------
     releases : mapping of str to callable
@@ -52,9 +56,12 @@ def attack_all(
     """
     rows = []
     pairs = [(name, adversary) for name in releases for adversary in adversaries]
+    kept: dict[str, _Kept] = {}
     for name, adversary in tqdm(pairs, "attacks", disable=not progress):
+        if name not in kept:
+            kept = {name: _Kept(releases[name])}  # of the release before, nothing is needed any more
         found = reidentify(
-            releases[name],
+            kept[name].reader() if len(adversaries) > 1 else releases[name],
             train,
             test,
             attribute,
@@ -66,6 +73,28 @@ def attack_all(
         )
         rows.append({"release": name, "attacker": adversary.name, **found.summary})
     return pd.DataFrame(rows)
+
+
+class _Kept:
+    """A release whose publications are kept: every reader is given the same ones, in the same order."""
+
+    def __init__(self, release: Release) -> None:
+        self.release = release
+        self.published: dict[str, list[Windows]] = {}
+
+    def reader(self) -> Release:
+        """Return a release that publishes the same windows anew each time it is asked, as the first reader saw them."""
+        asked: Counter[str] = Counter()
+
+        def publish(windows: Windows) -> Windows:
+            key = windows.digest
+            known = self.published.setdefault(key, [])
+            if asked[key] == len(known):
+                known.append(self.release(windows))
+            asked[key] += 1
+            return known[asked[key] - 1]
+
+        return publish
 
 
 def activity_kept(releases: Mapping[str, Release], judges: Sequence[Judge], test: Windows) -> pd.DataFrame:
