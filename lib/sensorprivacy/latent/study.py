@@ -15,6 +15,8 @@ from sensorprivacy.latent.inference import Classifier, Kind
 from sensorprivacy.latent.training import Settings
 from sensorprivacy.latent.windows import Scheme, split
 
+INFERENCE_BATCH = 256  # windows, of inference models; smaller ones only take longer
+
 
 @dataclass(frozen=True, eq=False)
 class Study:
@@ -135,7 +137,8 @@ def prepare(
     channels : {"magnitude", "raw"}
         Of a set of the catalogue; a description names its own.
     network, scheme, alpha, beta, epochs, inference_epochs, batch, precision, seed
-        As for `Study` and `windows.split`. Inference models stop early, after 10 epochs without progress on validation.
+        As for `Study` and `windows.split`; `batch` is the autoencoders'. Inference models have batches of
+        `INFERENCE_BATCH` and stop early, after 10 epochs without progress on validation.
 
     Returns
     -------
@@ -161,5 +164,5 @@ def prepare(
         alpha=alpha,
         beta=beta,
         vae=Settings(epochs=epochs, batch=batch, precision=precision, seed=seed),
-        inference=Settings(epochs=inference_epochs, batch=min(batch, 256), precision=precision, patience=10, seed=seed),
+        inference=Settings(epochs=inference_epochs, batch=INFERENCE_BATCH, precision=precision, patience=10, seed=seed),
     )
