@@ -40,13 +40,14 @@ def test_the_steady_state_allocates_nothing_that_stays(bundle, windows):
         gc.collect()
         before, _ = tracemalloc.get_traced_memory()
         tracemalloc.reset_peak()
-        for _ in range(400):
+        for _ in range(4000):
             pipeline.anonymize_one(window, out)
         gc.collect()
         after, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert after - before < 2000  # bytes, over 400 windows
+    # bytes a window: what the interpreter and onnxruntime exchange once in a while does not grow with the windows
+    assert (after - before) / 4000 < 1
     assert peak - before < 8000
 
 
