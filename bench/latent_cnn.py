@@ -13,6 +13,7 @@ on the shape alone. Ratio of processor seconds, medians over rounds.
 import argparse
 import statistics
 import time
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -54,22 +55,33 @@ def step(model, x, codes):
     return Loss(functional.cross_entropy(model(x).float(), codes))
 
 
-def judging(windows, rounds):
-    """Return how many times as fast the compendium's classifier judges windows as one pass of all of them."""
+def faster(before, after, rounds):
+    """Return how many times the second way's processor time the first takes; each way makes what is then timed."""
+    spent = {before: [], after: []}
+    for _ in range(rounds):
+        for way, times in spent.items():
+            work = way()
+            begun = time.process_time()
+            work()
+            times.append(time.process_time() - begun)
+    return round(statistics.median(spent[before]) / statistics.median(spent[after]), 2)
+
+
+def trained(build, data, settings):
+    """Return a way that trains a fresh network."""
+    return lambda: partial(train, build(), step, data, settings, progress=False)
+
+
+def judged_at_once(windows):
+    """Return the pass of all windows through the network as drawn."""
+    return partial(torch.no_grad()(drawn().eval()), torch.as_tensor(windows))
+
+
+def judged_by_ours(windows):
+    """Return the compendium's classifier's judging."""
     classifier = Classifier("cnn")
     classifier.network_, classifier.classes_ = ours().eval(), CLASSES
-    spent = {"one pass": [], "ours": []}
-    for _ in range(rounds):
-        for name in spent:
-            begun = time.process_time()
-            if name == "ours":
-                classifier.probabilities(windows)
-            else:
-                with torch.no_grad():
-                    drawn().eval()(torch.as_tensor(windows))
-            spent[name].append(time.process_time() - begun)
-    before, after = (statistics.median(times) for times in spent.values())
-    return before / after
+    return partial(classifier.probabilities, windows)
 
 
 def main():
@@ -85,20 +97,12 @@ def main():
     for batch in (128, 512):
         for precision in ("float32", "bfloat16"):
             settings = Settings(epochs=1, batch=batch, precision=precision, device="cpu")
-            spent = {"drawn": [], "ours": []}
-            for _ in range(asked.rounds):
-                for name, build in (("drawn", drawn), ("ours", ours)):
-                    model = build()
-                    begun = time.process_time()
-                    train(model, step, data, settings, progress=False)
-                    spent[name].append(time.process_time() - begun)
-            before, after = (statistics.median(times) for times in spent.values())
-            rows.append(
-                {"what": "training", "batch": batch, "precision": precision, "times as fast": round(before / after, 2)}
-            )
+            ratio = faster(trained(drawn, data, settings), trained(ours, data, settings), asked.rounds)
+            rows.append({"what": "training", "batch": batch, "precision": precision, "times as fast": ratio})
             print(rows[-1], flush=True)
-    ratio = judging(data[0].numpy(), asked.rounds)
-    rows.append({"what": "judging", "batch": "all", "precision": "float32", "times as fast": round(ratio, 2)})
+    windows = data[0].numpy()
+    ratio = faster(partial(judged_at_once, windows), partial(judged_by_ours, windows), asked.rounds)
+    rows.append({"what": "judging", "batch": "all", "precision": "float32", "times as fast": ratio})
     print(rows[-1], flush=True)
     if asked.full:
         table = pd.DataFrame(rows)

@@ -8,7 +8,7 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.text import Text
 
-from sensorprivacy.report import game_charts
+from sensorprivacy.report import charts, game_charts
 from sensorprivacy.report.figures import SMALLEST, render
 from sensorprivacy.report.paper1 import printed_table
 
@@ -63,7 +63,7 @@ DRAWINGS = {
     "pair": lambda: game_charts.tradeoff_pair(swept(), BASE),
     "frontier": lambda: game_charts.frontier(swept(), BASE),
     "noise": lambda: game_charts.noise_panels(swept(), BASE),
-    "bands": lambda: game_charts.intervals_by_set(BANDS),
+    "bands": lambda: charts.intervals_by_set(BANDS),
 }
 
 

@@ -55,23 +55,23 @@ def attack_all(
         ``release``, ``attacker``, then the summary of `attack.Attack`.
     """
     rows = []
-    pairs = [(name, adversary) for name in releases for adversary in adversaries]
-    kept: dict[str, _Kept] = {}
-    for name, adversary in tqdm(pairs, "attacks", disable=not progress):
-        if name not in kept:
-            kept = {name: _Kept(releases[name])}  # of the release before, nothing is needed any more
-        found = reidentify(
-            kept[name].reader() if len(adversaries) > 1 else releases[name],
-            train,
-            test,
-            attribute,
-            adversary,
-            runs=runs,
-            share_known=share_known,
-            seed=seed,
-            progress=False,
-        )
-        rows.append({"release": name, "attacker": adversary.name, **found.summary})
+    with tqdm(total=len(releases) * len(adversaries), desc="attacks", disable=not progress) as bar:
+        for name, release in releases.items():
+            kept = _Kept(release)
+            for adversary in adversaries:
+                found = reidentify(
+                    kept.reader() if len(adversaries) > 1 else release,  # what nobody reads again need not be kept
+                    train,
+                    test,
+                    attribute,
+                    adversary,
+                    runs=runs,
+                    share_known=share_known,
+                    seed=seed,
+                    progress=False,
+                )
+                rows.append({"release": name, "attacker": adversary.name, **found.summary})
+                bar.update()
     return pd.DataFrame(rows)
 
 

@@ -55,7 +55,8 @@ class Study:
     def folder(self) -> Path:
         """Where trainings are kept, so that the other notebook, or the next run, takes them up."""
         words = (self.variant, self.network, f"{self.alpha:g}", f"{self.beta:g}", str(self.vae.epochs))
-        more = (str(self.inference.epochs), str(self.vae.batch), self.vae.precision, str(self.vae.seed))
+        inference = f"{self.inference.epochs}x{self.inference.batch}"
+        more = (inference, str(self.vae.batch), self.vae.precision, str(self.vae.seed))
         return build_dir() / "latent" / "-".join(words + more)
 
     @property

@@ -7,6 +7,7 @@ from sensorprivacy.report import paper2, paper2_summary, smart_home
 from sensorprivacy.report.charts import (
     group_shares,
     grouped_bars,
+    intervals_by_set,
     lines_with_markers,
     partition_strip,
     privacy_loop,
@@ -34,6 +35,7 @@ __all__ = [
     "flow_diagram",
     "group_shares",
     "grouped_bars",
+    "intervals_by_set",
     "judge",
     "lines_with_markers",
     "open_run",

@@ -11,14 +11,19 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, NullLocator
 
 from sensorprivacy.report.figures import (
+    BLUE,
     COLUMN,
+    GREEN,
+    GREY,
     GROUPS,
     HATCHES,
     INK,
     IRIDESCENT,
     MARKERS,
     PAGE,
+    PALE,
     PURPLE,
+    RED,
     SERIES,
     SMALLEST,
     drawn,
@@ -96,6 +101,43 @@ def group_shares(start: pd.DataFrame, determined: pd.DataFrame) -> Figure:
     }
     looks = {name: look[:2] for name, look in GROUPS.items()}
     return grouped_bars(shares, ylabel="share of attributes", digits=0, percent=True, looks=looks)
+
+
+@drawn
+def intervals_by_set(table: pd.DataFrame, *, width: float = PAGE) -> Figure:
+    """Draw one estimate with its interval for each option, a band of rows for each data set, a panel for each measure.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Columns measure, problem, option, value, low, high.
+    width : float, default 7
+        Inches.
+    """
+    panels, problems, options = (list(dict.fromkeys(table[name])) for name in ("measure", "problem", "option"))
+    looks = dict(zip(options, zip((BLUE, RED, GREEN, PURPLE, INK, GREY), "os^DvP", strict=True), strict=False))
+    height = 0.8 + 0.13 * len(problems) * (len(options) + 1)
+    fig, grid = plt.subplots(1, len(panels), figsize=(width, height), sharey=True, squeeze=False)
+    for axes, measure in zip(grid[0], panels, strict=True):
+        for band, problem in enumerate(problems):
+            if band % 2 == 0:
+                axes.axhspan(band - 0.5, band + 0.5, color=PALE, lw=0, zorder=0)
+            for place, option in enumerate(options):
+                own = (table["measure"] == measure) & (table["problem"] == problem) & (table["option"] == option)
+                rows = table[own]
+                at = np.full(len(rows), band + (place - (len(options) - 1) / 2) * 0.8 / len(options))
+                colour, marker = looks[option]
+                axes.hlines(at, rows["low"], rows["high"], color=colour, lw=1.2)
+                axes.plot(rows["value"], at, marker, color=colour, mfc="white", ms=4.5, ls="")
+        axes.axvline(0, color=INK, lw=0.8)
+        axes.tick_params(axis="y", length=0)
+        axes.grid(axis="x")
+        axes.set_xlabel(measure)
+    grid[0, 0].set_yticks(range(len(problems)), problems)
+    grid[0, 0].set_ylim(len(problems) - 0.5, -0.5)
+    handles = [plt.Line2D([], [], color=c, marker=m, mfc="white", label=str(o)) for o, (c, m) in looks.items()]
+    fig.legend(handles=handles, loc="outside upper left", ncols=min(4, len(options)), columnspacing=1.2)
+    return fig
 
 
 @drawn
