@@ -1,7 +1,7 @@
 # The runs of runs.yaml as a graph. `make reproduce` calls this; on a cluster call Snakemake yourself, after
 # `python -m sensorprivacy reproduce --dry-run` has looked for the data:
 #   snakemake --config profile=paper --executor slurm --jobs 20 --keep-going
-from sensorprivacy.plan import plan
+from sensorprivacy.runner.plan import plan
 
 JOBS = plan(config.get("profile", "quick"))
 

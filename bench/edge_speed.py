@@ -12,11 +12,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from sensorprivacy.edge import study
+from sensorprivacy.edge import prepared
 from sensorprivacy.edge.bundle import Bundle
 from sensorprivacy.edge.export import Networks, Signal, export, quantize
 from sensorprivacy.edge.pipeline import Pipeline
-from sensorprivacy.latent.inference import Classifier
+from sensorprivacy.latent.classifiers import Classifier
 from sensorprivacy.latent.networks import PrivateVAE, sizes_for
 from sensorprivacy.latent.training import seeded
 from sensorprivacy.latent.windows import Scaler
@@ -55,7 +55,9 @@ def main():
         with tempfile.TemporaryDirectory() as folder:
             full, short = bundles(networks, name, Path(folder))
             pipelines, windows = {"float32": Pipeline(full), "int8": Pipeline(short)}, full.samples(200)
-            tables[name] = study.against_eager(networks, pipelines, windows, rounds=asked.rounds, seconds=asked.seconds)
+            tables[name] = prepared.against_eager(
+                networks, pipelines, windows, rounds=asked.rounds, seconds=asked.seconds
+            )
     load = round(os.getloadavg()[0], 1)
     table = pd.concat(tables, names=["networks"]).round(4).assign(load=load)
     print(table.to_string())

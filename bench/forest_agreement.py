@@ -25,8 +25,8 @@ from sklearn.ensemble import RandomForestClassifier
 from forest_cases import Case, table
 from sensorprivacy.game import play, random_split
 from sensorprivacy.minimize.engines import hold
-from sensorprivacy.minimize.forest import SharedEngine
-from sensorprivacy.minimize.search import search
+from sensorprivacy.minimize.forest.engine import SharedEngine
+from sensorprivacy.minimize.search.exhaustive import search
 from sensorprivacy.minimize.select import THRESHOLDS
 
 RESULTS = Path(__file__).resolve().parent / "results"

@@ -16,7 +16,7 @@ from sensorprivacy.datasets import problem
 from sensorprivacy.datasets.types import Problem
 from sensorprivacy.game import random_split
 from sensorprivacy.minimize.engines import Held, hold
-from sensorprivacy.minimize.forest import SharedEngine
+from sensorprivacy.minimize.forest.engine import SharedEngine
 
 Subsets = Sequence[tuple[int, ...]]
 Scored = tuple[list[float], float]

@@ -25,7 +25,7 @@ from sklearn.ensemble import RandomForestClassifier
 
 from forest_cases import CASES, held_rows, machine, over_subsets, shared, table
 from sensorprivacy.datasets.types import Problem
-from sensorprivacy.minimize.forest import SharedEngine
+from sensorprivacy.minimize.forest.engine import SharedEngine
 
 mpl.use("Agg")
 import matplotlib.pyplot as plt

@@ -34,7 +34,7 @@ from sensorprivacy.datasets import problem
 from sensorprivacy.datasets.types import Problem
 from sensorprivacy.game import random_split
 from sensorprivacy.minimize.engines import hold
-from sensorprivacy.minimize.search import search
+from sensorprivacy.minimize.search.exhaustive import search
 
 RESULTS = Path(__file__).resolve().parent / "results"
 PAPER_HOURS = 1.99  # what the authors logged for IoT-23

@@ -24,7 +24,7 @@ from torch.nn import functional
 
 from forest_cases import machine
 from sensorprivacy.latent import Settings
-from sensorprivacy.latent.inference import Classifier, cnn
+from sensorprivacy.latent.classifiers import Classifier, cnn
 from sensorprivacy.latent.training import seeded, train
 
 RESULTS = Path(__file__).resolve().parent / "results"

@@ -30,8 +30,8 @@ from forest_cases import machine
 from sensorprivacy.datasets import Problem, problem
 from sensorprivacy.game import Split, random_split
 from sensorprivacy.minimize.engines import hold
-from sensorprivacy.minimize.forest import SharedEngine
-from sensorprivacy.minimize.search import search
+from sensorprivacy.minimize.forest.engine import SharedEngine
+from sensorprivacy.minimize.search.exhaustive import search
 
 HERE = Path(__file__).resolve().parent
 Scores = dict[tuple[str, ...], tuple[float, float]]

@@ -15,7 +15,7 @@ import numpy as np
 import opendp.prelude as dp
 import pandas as pd
 
-from sensorprivacy.threeway.mechanisms import SecureNoiser, laplace, randomized_response
+from sensorprivacy.mechanisms.cells import SecureNoiser, laplace, randomized_response
 
 HERE = Path(__file__).resolve().parent
 EPSILON = 1.0

@@ -1,14 +1,20 @@
-"""Sensor Privacy Compendium: three papers on the privacy of IoT sensor data, replicated, audited and extended.
+"""Sensor Privacy Compendium: replicate, audit and extend three papers on the privacy of IoT sensor data.
 
-The re-identification game judges three provider strategies: drop columns (`minimize`), drop, keep or noise
-columns (`threeway`), rewrite windows (`latent`). `datasets` is what comes in, `report` is what goes out.
+The re-identification game (`game`) judges three defences: drop columns (`minimize`), drop, keep or add noise to
+columns (`threeway`), and rewrite windows of motion data (`latent`). Package `datasets` reads the data, and package
+`report` writes tables, figures and verdicts.
+
+The public names, such as `feature_minimize`, are imported when they are first used. So ``import sensorprivacy`` is
+fast and does not load PyTorch.
 """
 
 from importlib.metadata import PackageNotFoundError, version
 
+import lazy_loader
+
 try:
     __version__ = version("sensorprivacy")
-except PackageNotFoundError:  # a checkout on the path, not installed
+except PackageNotFoundError:  # a checkout on the path that is not installed
     __version__ = "0+unknown"
 
-__all__ = ["__version__"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

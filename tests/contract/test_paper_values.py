@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from sensorprivacy.report import entries, judge, printed_values
-from sensorprivacy.report.paper import kind_of
+from sensorprivacy.report.printed import kind_of
 
 COUNTS = {
     "2": 12,

@@ -16,7 +16,7 @@ from types import SimpleNamespace
 import pytest
 
 from sensorprivacy.datasets import catalogue as catalogue_module
-from sensorprivacy.datasets import sources
+from sensorprivacy.datasets import network
 
 
 def sha(content: bytes) -> str:
@@ -147,7 +147,7 @@ def machine(tmp_path, monkeypatch):
     monkeypatch.setenv("SENSORPRIVACY_HOME", str(home))
     monkeypatch.setenv("SENSORPRIVACY_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("SENSORPRIVACY_MIRROR", raising=False)
-    monkeypatch.setattr(sources, "NETWORK", sources.Network())
+    monkeypatch.setattr(network, "NETWORK", network.Network())
     return home / "data" / "raw"
 
 

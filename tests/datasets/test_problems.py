@@ -8,7 +8,7 @@ import pytest
 
 from sensorprivacy import datasets
 from sensorprivacy.datasets import UnknownDatasetError, load, problem, windows
-from sensorprivacy.datasets.own import OwnFiles
+from sensorprivacy.datasets.files import OwnFiles
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ import time
 
 import pytest
 
-from sensorprivacy.datasets import digests, finding, gathering, sources, store
+from sensorprivacy.datasets import digests, extraction, finding, network, store
 from sensorprivacy.datasets.errors import CorruptDataError, DataUnavailableError, UnknownDatasetError
 
 
@@ -172,7 +172,7 @@ def test_listed_members_in_every_carrier(toys, machine, cache, kit, carrier):
 def test_a_tar_is_unpacked_once(toys, machine, kit, monkeypatch):
     kit.put(machine / "walks", {"people.csv": kit.B, "w.tar.xz": kit.tarred(kit.LISTED)})
     assert store.available("walks")
-    monkeypatch.setattr(gathering, "unpack", lambda *_: pytest.fail("unpacked again"))
+    monkeypatch.setattr(extraction, "unpack", lambda *_: pytest.fail("unpacked again"))
     assert store.available("walks")
 
 
@@ -349,7 +349,7 @@ def test_a_mirror_on_the_web(toys, machine, web, kit, whole, monkeypatch):
     assert contents(store.fetch("toy", progress=False)) == whole
     assert len(store.fetch("walks", progress=False).members) == 7
     assert (machine / "walks" / "csv" / "top" / "walk_2" / "sub_3.csv").exists()
-    assert sources.NETWORK.unreachable == {}, "the mirror comes before the sources"
+    assert network.NETWORK.unreachable == {}, "the mirror comes before the sources"
 
 
 def test_a_wheel_as_carrier(toys, machine, tmp_path, kit, monkeypatch):
@@ -373,7 +373,7 @@ def test_quick_profile_downloads_no_large_set(toys, machine, kit):
     with pytest.raises(DataUnavailableError, match=r"its 72 MB are more than the 30 MB.*data fetch large"):
         store.fetch("large", limit_mb=store.limit_of("quick"))
     assert store.state("large", obtain=True, profile="quick")["status"] == "absent"
-    assert sources.NETWORK.unreachable == {}, "it was not even asked for"
+    assert network.NETWORK.unreachable == {}, "it was not even asked for"
     assert store.limit_of("paper") is None
     assert "never.zip" in store.state("large", obtain=True, profile="paper")["why"]
     kit.put(machine / "large", {"a.csv": kit.A})
@@ -543,7 +543,7 @@ def test_a_full_disk_is_told_as_such(toys, machine, web, kit, whole, monkeypatch
     def full(*_, **__):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(gathering, "unpack", full)
+    monkeypatch.setattr(extraction, "unpack", full)
     with pytest.raises(DataUnavailableError, match=r"toy cannot be written to .*toy-folder: No space left on device"):
         store.fetch("toy", progress=False)
 

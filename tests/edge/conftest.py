@@ -8,7 +8,7 @@ import torch
 from sensorprivacy.datasets.types import Windows
 from sensorprivacy.edge.export import export, networks_of, quantize
 from sensorprivacy.edge.pipeline import Pipeline
-from sensorprivacy.edge.study import signal_of
+from sensorprivacy.edge.prepared import signal_of
 from sensorprivacy.latent import LatentAnonymizer, Settings, train_guesses
 from sensorprivacy.latent.networks import Sizes
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sensorprivacy.edge import study
+from sensorprivacy.edge import prepared
 from sensorprivacy.edge.bundle import MANIFEST, read_bundle
 from sensorprivacy.edge.export import export, networks_of, quantize
 from sensorprivacy.edge.pipeline import Pipeline
@@ -15,10 +15,10 @@ from sensorprivacy.latent.networks import weights
 @pytest.mark.parametrize("sampled", [True, False])
 def test_published_windows_are_torchs(anonymizer, windows, tmp_path, modify, sampled):
     chosen = anonymizer.with_(modify=modify, sampled=sampled)
-    made = export(networks_of(chosen), study.signal_of(windows, "gender"), tmp_path / "b")
-    found = study.parity(chosen, Pipeline(made), windows)
+    made = export(networks_of(chosen), prepared.signal_of(windows, "gender"), tmp_path / "b")
+    found = prepared.parity(chosen, Pipeline(made), windows)
     assert found["agree"].min() == 1
-    assert found.loc["published", "largest"] < study.TOLERANCE
+    assert found.loc["published", "largest"] < prepared.TOLERANCE
 
 
 def test_parity_holds_on_real_windows(mirror, tmp_path):
@@ -29,15 +29,15 @@ def test_parity_holds_on_real_windows(mirror, tmp_path):
     few, once = known.validation.take(np.arange(0, known.validation.n_windows, 100)), Settings(epochs=1, batch=16)
     guesses = train_guesses(few, "gender", settings=once, progress=False)
     fitted = LatentAnonymizer("gender", vae=once).fit(few, guesses=guesses, progress=False)
-    made, _ = study.anonymizer_bundles(fitted, few, tmp_path)
-    found = study.parity(fitted, Pipeline(made), known.test.take(np.arange(0, known.test.n_windows, 40)))
+    made, _ = prepared.anonymizer_bundles(fitted, few, tmp_path)
+    found = prepared.parity(fitted, Pipeline(made), known.test.take(np.arange(0, known.test.n_windows, 40)))
     assert found["agree"].min() == 1
-    assert found.loc["published", "largest"] < study.TOLERANCE
+    assert found.loc["published", "largest"] < prepared.TOLERANCE
     assert (made.rate, made.stride, made.budget) == (50, 10, 0.2)
 
 
 def test_the_manifest_says_all_and_the_same_anonymizer_gives_the_same_files(anonymizer, windows, bundle, tmp_path):
-    again = export(networks_of(anonymizer), study.signal_of(windows, "gender"), tmp_path / "again")
+    again = export(networks_of(anonymizer), prepared.signal_of(windows, "gender"), tmp_path / "again")
     assert [step.sha256 for step in again.steps] == [step.sha256 for step in bundle.steps]
     assert (bundle.public, bundle.private, bundle.mapping) == (("jog", "walk"), ("female", "male"), (1, 0))
     assert bundle.budget == pytest.approx(8 / 50)
@@ -72,7 +72,7 @@ def test_int8_is_smaller_and_nearly_the_same(anonymizer, windows, bundle, small)
     dense = [(a.bytes, b.bytes) for a, b in zip(bundle.steps, small.steps, strict=True) if a.weights > 10_000]
     assert dense
     assert all(after < 0.35 * before for before, after in dense)
-    effect = study.precision_effect(anonymizer, {"float32": Pipeline(bundle), "int8": Pipeline(small)}, windows)
+    effect = prepared.precision_effect(anonymizer, {"float32": Pipeline(bundle), "int8": Pipeline(small)}, windows)
     assert effect.loc["float32", ["same_public", "same_private"]].min() == 1
     assert effect.loc["int8", ["same_public", "same_private"]].min() > 0.9
     full, short = (Pipeline(each).anonymize(windows.values, SeededSource(1)).values for each in (bundle, small))

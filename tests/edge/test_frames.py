@@ -59,7 +59,7 @@ def test_totals_and_shares_of_the_budget(record):
 
 
 def test_the_papers_worst_case():
-    from sensorprivacy.report.edge_claims import printed_steps
+    from sensorprivacy.report.paper3.edge_values import printed_steps
 
     worst = 1000 * frames.worst_case(printed_steps(), "printed")
     # sums by hand of the printed milliseconds, section 6.1 to 6.3
@@ -67,7 +67,7 @@ def test_the_papers_worst_case():
 
 
 def test_where_time_goes_has_the_printed_tables_ours_and_the_bound(record):
-    from sensorprivacy.report.edge_claims import printed_steps
+    from sensorprivacy.report.paper3.edge_values import printed_steps
 
     steps = frames.steps_frame(record).assign(batch=lambda frame: frame["batch"].replace(4, 256))
     found = frames.time_shares(printed_steps(), steps, "sines")

@@ -10,7 +10,7 @@ from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
 from sensorprivacy.edge import graphs
-from sensorprivacy.latent.inference import cnn, mlp
+from sensorprivacy.latent.classifiers import cnn, mlp
 from sensorprivacy.latent.networks import PrivateVAE, Sizes, weights
 from sensorprivacy.latent.rivals import _convolutional, _perceptron
 

@@ -3,7 +3,7 @@ from itertools import pairwise
 import pytest
 import torch
 
-from sensorprivacy.latent.inference import cnn
+from sensorprivacy.latent.classifiers import cnn
 from sensorprivacy.latent.networks import GENERAL, SPECIFIC, PrivateVAE, Sizes, layers, sample, sizes_for, weights
 
 

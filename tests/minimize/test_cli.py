@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from sensorprivacy import minimize
-from sensorprivacy.datasets import userfile
+from sensorprivacy.datasets.own import tables
 from sensorprivacy.game import Measure
 from sensorprivacy.minimize import cli, engines, greedy, scores
 from sensorprivacy.minimize.cli import _verdict, add_minimize_command
@@ -122,7 +122,7 @@ def test_words_are_those_of_the_library():
     assert cli.SCORES == scores.SCORES
     assert cli.ORDERS == greedy.ORDERS
     assert cli.ENGINES == engines.ENGINES
-    assert (cli.TEXT_SUFFIXES, cli.PARQUET_SUFFIXES) == (userfile.TEXT_SUFFIXES, userfile.PARQUET_SUFFIXES)
+    assert (cli.TEXT_SUFFIXES, cli.PARQUET_SUFFIXES) == (tables.TEXT_SUFFIXES, tables.PARQUET_SUFFIXES)
 
 
 def test_saying_what_the_command_takes_loads_no_forest():

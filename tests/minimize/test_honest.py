@@ -8,7 +8,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sensorprivacy.datasets.types import Problem
 from sensorprivacy.game import play, random_split
 from sensorprivacy.minimize.honest import confirm
-from sensorprivacy.minimize.search import search
+from sensorprivacy.minimize.search.exhaustive import search
 
 MODEL = DecisionTreeClassifier(max_depth=4)
 

@@ -16,10 +16,10 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sensorprivacy.game import play
 from sensorprivacy.minimize.minimizer import FeatureMinimizer, feature_minimize
-from sensorprivacy.minimize.pool import TooManyFeaturesError
-from sensorprivacy.minimize.search import SearchTooLongError, search
+from sensorprivacy.minimize.search.exhaustive import SearchTooLongError, search
+from sensorprivacy.minimize.search.pool import TooManyFeaturesError
+from sensorprivacy.minimize.search.store import StoreError
 from sensorprivacy.minimize.select import NoSubsetError
-from sensorprivacy.minimize.store import StoreError
 
 TINY = RandomForestClassifier(n_estimators=8)
 
@@ -249,7 +249,7 @@ class TestBadInput:
                 self.minimize(problem, **options)
 
     def test_long_search_needs_permission(self, problem, monkeypatch):
-        monkeypatch.setattr("sensorprivacy.minimize.search.HOUR", 0.0)
+        monkeypatch.setattr("sensorprivacy.minimize.search.exhaustive.HOUR", 0.0)
         with pytest.raises(SearchTooLongError, match="allow_long=True"):
             self.minimize(problem)
         assert self.minimize(problem, allow_long=True).shape[1] >= 1

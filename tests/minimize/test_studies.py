@@ -6,8 +6,8 @@ from sklearn.ensemble import RandomForestClassifier
 
 from sensorprivacy.game import random_split
 from sensorprivacy.minimize import studies
+from sensorprivacy.minimize.search.store import Store
 from sensorprivacy.minimize.select import THRESHOLDS
-from sensorprivacy.minimize.store import Store
 
 FOREST = RandomForestClassifier(n_estimators=5)
 

@@ -5,10 +5,11 @@ import json
 
 import pytest
 
-from sensorprivacy import batch, workflow
 from sensorprivacy.datasets import store
-from sensorprivacy.home import figures_dir
-from sensorprivacy.runs import read_runs
+from sensorprivacy.paths import figures_dir
+from sensorprivacy.runner import execute as batch
+from sensorprivacy.runner import reproduce as workflow
+from sensorprivacy.runner.runs import read_runs
 
 RUNS = read_runs()
 # One run of each notebook; of several, the last, as its data set is the smallest.

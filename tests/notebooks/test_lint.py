@@ -10,9 +10,9 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from sensorprivacy.parameters import read_parameters
-from sensorprivacy.runs import read_runs
-from sensorprivacy.states import PROFILES
+from sensorprivacy.runner.parameters import read_parameters
+from sensorprivacy.runner.runs import read_runs
+from sensorprivacy.runner.states import PROFILES
 
 FOLDER = Path(__file__).resolve().parents[2] / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))

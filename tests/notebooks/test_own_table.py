@@ -6,8 +6,8 @@ import json
 import numpy as np
 import pytest
 
-from sensorprivacy import batch
-from sensorprivacy.home import figures_dir
+from sensorprivacy.paths import figures_dir
+from sensorprivacy.runner import execute as batch
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from sensorprivacy.sources import imported
+from sensorprivacy.runner.dependencies import imported
 
 NEEDED = [
     ".ci/run",
@@ -79,6 +79,7 @@ def test_every_module_has_its_tests(root):
     for path in (lib / "sensorprivacy").rglob("*.py"):
         parts = path.relative_to(lib).with_suffix("").parts
         folder = tests.joinpath(*parts[1:-1])
+        folder = folder if folder.is_dir() else tests / parts[1]
         if path.stem in {"__init__", "__main__"} or (folder / f"test_{path.stem}.py").is_file():
             continue
         name, texts_of_room = ".".join(parts), [other.read_text("utf-8") for other in folder.glob("test_*.py")]

@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from sensorprivacy.datasets.catalogue import catalogue
-from sensorprivacy.runs import read_runs
+from sensorprivacy.runner.runs import read_runs
 
 
 @pytest.fixture(scope="session")

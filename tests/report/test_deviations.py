@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import entropy
 
 from sensorprivacy.report import printed_values
-from sensorprivacy.report.paper import pair_in, precision
+from sensorprivacy.report.printed import pair_in, precision
 from sensorprivacy.threeway.measures import Appraiser
 from sensorprivacy.threeway.thresholds import find_thresholds
 

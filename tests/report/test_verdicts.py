@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from sensorprivacy.report import Ours, judge
 from sensorprivacy.report.ledger import Entry
-from sensorprivacy.report.paper import COLUMNS as VALUE_COLUMNS
+from sensorprivacy.report.printed import COLUMNS as VALUE_COLUMNS
 from sensorprivacy.report.verdicts import COLUMNS, UnexplainedError, UnknownClaimError, VerdictError
 
 ENTRY = Entry("D7", 2, "a title", "says", "rests on", "the rows differ", ("tests/x.py",), ("2-T2-b", "2-T14-s"))
@@ -245,7 +245,7 @@ def test_another_word_for_unexplained_is_refused():
 
 
 def test_every_printed_value_of_paper_2_is_exact_against_itself():
-    from sensorprivacy.report.paper import kind_of, pair_in, printed_values, set_in
+    from sensorprivacy.report.printed import kind_of, pair_in, printed_values, set_in
 
     values = printed_values(2)
     read = {

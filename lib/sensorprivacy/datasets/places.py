@@ -8,7 +8,7 @@ from urllib.request import url2pathname
 
 import pooch
 
-from sensorprivacy.home import data_dir
+from sensorprivacy.paths import data_dir
 
 MIRROR_VARIABLE = "SENSORPRIVACY_MIRROR"
 CACHE_VARIABLE = "SENSORPRIVACY_CACHE"

@@ -10,12 +10,12 @@ import numpy as np
 import pandas as pd
 
 from sensorprivacy.datasets.errors import UnknownDatasetError
-from sensorprivacy.datasets.readers import PROBLEMS, WINDOWS
-from sensorprivacy.datasets.tabular import digest
-from sensorprivacy.datasets.traffic import require_columns
+from sensorprivacy.datasets.own.recordings import user_windows
+from sensorprivacy.datasets.own.tables import PARQUET_SUFFIXES, TEXT_SUFFIXES, read_table
+from sensorprivacy.datasets.problems_by_name import PROBLEMS, WINDOWS
+from sensorprivacy.datasets.readers.tabular import digest
+from sensorprivacy.datasets.readers.traffic import require_columns
 from sensorprivacy.datasets.types import Problem, Windows
-from sensorprivacy.datasets.userfile import PARQUET_SUFFIXES, TEXT_SUFFIXES, read_table
-from sensorprivacy.datasets.userwindows import user_windows
 
 
 def problem(name: str | Path, *, progress: bool = True, **options: Any) -> Problem:

@@ -71,7 +71,7 @@ def _folder(arguments: argparse.Namespace) -> Path:
     program = Path(sys.argv[0])
     if program.suffix == ".pyz":
         return program.resolve().parent
-    from sensorprivacy.home import build_dir
+    from sensorprivacy.paths import build_dir
 
     return build_dir() / "edge"
 
@@ -126,16 +126,16 @@ def _replay_one(pipeline: "Pipeline", minutes: float, speed: float) -> int:
 
 def _export(arguments: argparse.Namespace) -> int:
     from sensorprivacy import latent
-    from sensorprivacy.edge import study
+    from sensorprivacy.edge import prepared
     from sensorprivacy.edge.carry import write_program
-    from sensorprivacy.home import build_dir
     from sensorprivacy.latent.study import prepare
+    from sensorprivacy.paths import build_dir
 
     folder = arguments.out or build_dir() / "edge"
     choices = {"epochs": arguments.epochs, "inference_epochs": arguments.inference_epochs}
     known = prepare("motionsense", "gender", **choices)
     trained = latent.load(arguments.model) if arguments.model else known.anonymizer(known.guesses())
-    for bundle in study.write_all(known, trained, folder).values():
+    for bundle in prepared.write_all(known, trained, folder).values():
         print(f"{bundle.folder}  {sum(step.bytes for step in bundle.steps) / 1e6:.1f} MB, {len(bundle.steps)} files")
     print(f"{write_program(folder)}  carry the folder to a board and run: python3 edge.pyz measure --out board.json")
     return 0

@@ -13,12 +13,12 @@ from sklearn.base import BaseEstimator
 from torch import Tensor
 
 from sensorprivacy.datasets.types import Windows
-from sensorprivacy.latent.details import drawn, spectra
-from sensorprivacy.latent.guesses import Guesses, train_guesses
-from sensorprivacy.latent.inference import Classifier, Kind
+from sensorprivacy.latent.classifiers import Classifier, Kind
+from sensorprivacy.latent.inference import Guesses, train_guesses
 from sensorprivacy.latent.losses import Loss, vae_loss
 from sensorprivacy.latent.modify import Modify, SecretSource, Source, bijection_codes, generator_of, targets
 from sensorprivacy.latent.networks import PrivateVAE, Sizes, sizes_for
+from sensorprivacy.latent.spectral_noise import drawn, spectra
 from sensorprivacy.latent.training import Settings, pick_device, seeded, train
 from sensorprivacy.latent.transfers import MeanShift, Statistics, Transfer
 from sensorprivacy.latent.windows import flatten

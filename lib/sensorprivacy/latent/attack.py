@@ -9,10 +9,10 @@ import pandas as pd
 from sklearn.ensemble import HistGradientBoostingClassifier
 from tqdm import tqdm
 
-from sensorprivacy.datasets.statistics import window_statistics
+from sensorprivacy.datasets.readers.statistics import window_statistics
 from sensorprivacy.datasets.types import Windows
 from sensorprivacy.game.intervals import wilson
-from sensorprivacy.latent.inference import Classifier, Kind
+from sensorprivacy.latent.classifiers import Classifier, Kind
 from sensorprivacy.latent.measures import chance, share
 from sensorprivacy.latent.training import Settings
 from sensorprivacy.latent.windows import Coding, Scaler, private_labels, recording_of

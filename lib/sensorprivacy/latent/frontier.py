@@ -11,7 +11,7 @@ from tqdm import tqdm
 from sensorprivacy.datasets.types import Windows
 from sensorprivacy.latent.anonymizer import LatentAnonymizer
 from sensorprivacy.latent.attack import Attacker, Release, reidentify
-from sensorprivacy.latent.guesses import Judge
+from sensorprivacy.latent.inference import Judge
 from sensorprivacy.latent.measures import chance, share
 from sensorprivacy.latent.transfers import Codebook
 from sensorprivacy.latent.windows import recording_of

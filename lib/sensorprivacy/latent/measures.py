@@ -7,7 +7,7 @@ import pandas as pd
 
 from sensorprivacy.datasets.types import Windows
 from sensorprivacy.game.intervals import wilson
-from sensorprivacy.latent.guesses import Guesses
+from sensorprivacy.latent.inference import Guesses
 from sensorprivacy.latent.windows import recording_of
 
 _DRAWS = 2000

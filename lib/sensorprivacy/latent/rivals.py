@@ -19,7 +19,7 @@ from tqdm import tqdm
 
 from sensorprivacy.datasets.types import Windows
 from sensorprivacy.latent.anonymizer import replace_values
-from sensorprivacy.latent.inference import Classifier
+from sensorprivacy.latent.classifiers import Classifier
 from sensorprivacy.latent.losses import finite
 from sensorprivacy.latent.training import Settings, pick_device, seeded, train
 from sensorprivacy.latent.windows import Coding, Scaler, flatten, private_labels

@@ -15,8 +15,8 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from sensorprivacy.latent.anonymizer import LatentAnonymizer
-from sensorprivacy.latent.guesses import Guesses
-from sensorprivacy.latent.inference import Classifier, Kind
+from sensorprivacy.latent.classifiers import Classifier, Kind
+from sensorprivacy.latent.inference import Guesses
 from sensorprivacy.latent.networks import PrivateVAE, Sizes
 from sensorprivacy.latent.training import Settings
 from sensorprivacy.latent.transfers import TRANSFERS, Transfer

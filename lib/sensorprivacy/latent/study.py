@@ -8,12 +8,12 @@ import pandas as pd
 
 from sensorprivacy.datasets import windows as load
 from sensorprivacy.datasets.types import Windows
-from sensorprivacy.home import build_dir
 from sensorprivacy.latent.anonymizer import LatentAnonymizer
-from sensorprivacy.latent.guesses import Guesses, Judge, train_guesses, train_judge
-from sensorprivacy.latent.inference import Classifier, Kind
+from sensorprivacy.latent.classifiers import Classifier, Kind
+from sensorprivacy.latent.inference import Guesses, Judge, train_guesses, train_judge
 from sensorprivacy.latent.training import Settings
 from sensorprivacy.latent.windows import Scheme, split
+from sensorprivacy.paths import build_dir
 
 INFERENCE_BATCH = 256  # windows, of inference models; smaller ones only take longer
 

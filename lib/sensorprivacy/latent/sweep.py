@@ -13,7 +13,7 @@ from tqdm import tqdm
 
 from sensorprivacy.datasets.types import Windows
 from sensorprivacy.latent.anonymizer import LatentAnonymizer
-from sensorprivacy.latent.guesses import Guesses
+from sensorprivacy.latent.inference import Guesses
 from sensorprivacy.latent.measures import inference_table
 from sensorprivacy.latent.modify import SeededSource
 from sensorprivacy.latent.transfers import MeanShift, Transfer

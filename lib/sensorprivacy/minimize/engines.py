@@ -172,7 +172,7 @@ def make_engine(engine: str | Engine, held: Held, model: BaseEstimator | None = 
         return SklearnEngine(held, model, seed)
     if engine == "shared":
         # imported when asked for: numba compiles, and a search by scikit-learn should not wait for it
-        forest = importlib.import_module("sensorprivacy.minimize.forest")
+        forest = importlib.import_module("sensorprivacy.minimize.forest.engine")
         made: Engine = forest.SharedEngine(held, model, seed)
         return made
     raise ValueError(f"unknown engine {engine!r}: choose from {', '.join(ENGINES)}")

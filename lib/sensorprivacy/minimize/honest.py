@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator
 from sensorprivacy.datasets.types import Problem
 from sensorprivacy.game.play import Outcome, play
 from sensorprivacy.game.splits import Split
-from sensorprivacy.minimize.search import Search
+from sensorprivacy.minimize.search.exhaustive import Search
 from sensorprivacy.minimize.select import THRESHOLDS
 
 

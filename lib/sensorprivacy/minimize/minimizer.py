@@ -19,7 +19,7 @@ from sensorprivacy.minimize.checks import refuse_constant, refuse_rare, refuse_u
 from sensorprivacy.minimize.engines import Engine, Subset, hold, make_engine
 from sensorprivacy.minimize.greedy import take
 from sensorprivacy.minimize.scores import score_features
-from sensorprivacy.minimize.search import search
+from sensorprivacy.minimize.search.exhaustive import search
 from sensorprivacy.minimize.select import check_threshold, select
 
 REFERENCES = ("best", "all")
@@ -60,7 +60,7 @@ class FeatureMinimizer(SelectorMixin, BaseEstimator):
     engine : {"sklearn", "shared"} or Engine
         What trains the search.
     store : path-like, optional
-        File that keeps the search, see `sensorprivacy.minimize.search.search`.
+        File that keeps the search, see `sensorprivacy.minimize.search.exhaustive.search`.
     allow_long : bool, default False
         Whether a search expected to take more than an hour may start.
     rare : {"error", "keep"}

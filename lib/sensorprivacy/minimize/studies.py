@@ -13,7 +13,7 @@ from sensorprivacy.game.play import play
 from sensorprivacy.game.splits import Split
 from sensorprivacy.minimize.greedy import knapsack, take
 from sensorprivacy.minimize.scores import score_features
-from sensorprivacy.minimize.search import search
+from sensorprivacy.minimize.search.exhaustive import search
 from sensorprivacy.minimize.select import THRESHOLDS, select_table
 
 MEASURES = ("accuracy", "identifiability")

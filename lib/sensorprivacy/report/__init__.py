@@ -3,7 +3,6 @@
 Knows data frames and the printed values in ``data/paper/``, nothing of the strategies.
 """
 
-from sensorprivacy.report import paper2, paper2_summary, smart_home
 from sensorprivacy.report.charts import (
     group_shares,
     grouped_bars,
@@ -17,7 +16,10 @@ from sensorprivacy.report.charts import (
 from sensorprivacy.report.consistency import contradictions
 from sensorprivacy.report.diagrams import Arrow, Box, architecture, flow_diagram, three_actions
 from sensorprivacy.report.ledger import entries
-from sensorprivacy.report.paper import printed_values
+from sensorprivacy.report.paper2 import smart_home
+from sensorprivacy.report.paper2 import summary as paper2_summary
+from sensorprivacy.report.paper2 import values as paper2
+from sensorprivacy.report.printed import printed_values
 from sensorprivacy.report.provenance import Run, open_run
 from sensorprivacy.report.replication import collect, counts, write_replication
 from sensorprivacy.report.verdicts import Ours, judge

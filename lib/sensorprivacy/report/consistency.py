@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import pandas as pd
 
-from sensorprivacy.report.paper import pair_in, precision, printed_values
+from sensorprivacy.report.printed import pair_in, precision, printed_values
 
 _EDGE = 1e-9
 _TRACES = {"titanic": "9", "adult": "10", "bank": "11", "heart": "12", "student": "13"}

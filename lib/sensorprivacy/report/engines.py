@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from sensorprivacy.home import figures_dir
+from sensorprivacy.paths import figures_dir
 from sensorprivacy.report import tables
 from sensorprivacy.report.provenance import RUN_FILE, write_atomically
 from sensorprivacy.report.replication import NO_DATA

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from sensorprivacy.home import data_dir
+from sensorprivacy.paths import data_dir
 
 _PAPERS = {
     1: "Data minimization",

@@ -23,9 +23,9 @@ from typing import Any
 import pandas as pd
 from matplotlib.figure import Figure
 
-from sensorprivacy.home import figures_dir, project_root
+from sensorprivacy.paths import figures_dir, project_root
 from sensorprivacy.report import figures, tables, verdicts
-from sensorprivacy.report.paper import printed_values
+from sensorprivacy.report.printed import printed_values
 
 RUN_FILE, MACHINE_FILE, VERDICTS_FILE, DRAWN = "run.json", "machine.json", "verdicts.csv", "drawn"
 

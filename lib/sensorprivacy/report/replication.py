@@ -10,9 +10,9 @@ from typing import Protocol
 
 import pandas as pd
 
-from sensorprivacy.home import figures_dir, project_root
+from sensorprivacy.paths import figures_dir, project_root
 from sensorprivacy.report import tables
-from sensorprivacy.report.paper import printed_values
+from sensorprivacy.report.printed import printed_values
 from sensorprivacy.report.provenance import RUN_FILE, VERDICTS_FILE, in_paper_order, write_atomically
 from sensorprivacy.report.verdicts import COLUMNS, VERDICTS
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from sensorprivacy.report.paper import number_in
+from sensorprivacy.report.printed import number_in
 
 MARKS = {"exact": "=", "within": "~", "differs": "x", "no data": "-", "not reproducible": "!"}
 _DIGITS = 6

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from sensorprivacy.report import ledger as _ledger
-from sensorprivacy.report.paper import kind_of, pair_in, precision, printed_values, set_in
+from sensorprivacy.report.printed import kind_of, pair_in, precision, printed_values, set_in
 
 VERDICTS = ("exact", "within", "differs", "no data", "not reproducible")
 COLUMNS = ("claim_id", "paper", "table", "row", "column", "printed", "ours", "low", "high", "verdict", "reason", "run")

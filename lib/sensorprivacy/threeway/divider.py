@@ -8,10 +8,10 @@ import pandas as pd
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from sensorprivacy.mechanisms.cells import Noiser, SecureNoiser, check_epsilon
 from sensorprivacy.threeway.division import check_frame
 from sensorprivacy.threeway.domains import Categories, Unknown, domains_of
 from sensorprivacy.threeway.measures import Appraiser, Utility
-from sensorprivacy.threeway.mechanisms import Noiser, SecureNoiser, check_epsilon
 from sensorprivacy.threeway.thresholds import Rule, find_thresholds
 
 

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from sensorprivacy.threeway.mechanisms import Noiser, laplace, randomized_response
+from sensorprivacy.mechanisms.cells import Noiser, laplace, randomized_response
 
 Unknown = Literal["error", "redraw"]
 

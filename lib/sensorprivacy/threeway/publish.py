@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from sensorprivacy.mechanisms.cells import Noiser, SecureNoiser, check_epsilon, keep_share, laplace_scale
 from sensorprivacy.threeway.division import Division, check_frame
 from sensorprivacy.threeway.domains import Categories, Domain, Numbers, domains_of
-from sensorprivacy.threeway.mechanisms import Noiser, SecureNoiser, check_epsilon, keep_share, laplace_scale
 from sensorprivacy.threeway.queries import Query, answer, change, check_query
 
 TRACE = (

@@ -1,0 +1,1 @@
+"""Read the files of each data set: tables, network traffic and motion recordings."""

@@ -1,0 +1,288 @@
+"""The compiled part of the shared forest: trees that vote on held-out rows while they grow.
+
+A tree is never stored. Its nodes are worked off one after another, and the held-out rows travel down with the training
+rows: at a leaf they get its class shares as votes (where it has but one class that is noted, and counted once the tree
+is done), and a node that no held-out row reaches is not grown, for nobody would ask it. What a training row needs on
+its way is packed into one 64-bit word, its *item*::
+
+    code in one feature | row | bootstrap weight | class        (bits of each as many as the problem needs)
+
+A large node keeps its items once for each feature, sorted by code; a split divides each of these lists and keeps its
+order, so that nothing is ever sorted again. A small node (and every node of a very wide table, where dividing all
+lists costs more than sorting the few that are tried) keeps one unsorted list and sorts it by the feature that is tried.
+
+All functions release the interpreter lock and write to nothing but the arrays they are given.
+"""
+
+# mypy: allow-untyped-defs, disable-error-code="assignment"
+
+import numpy as np
+from numba import njit
+
+from .keys import GOLDEN, MAX_BINS, draw, mix
+from .splitting import (
+    BARE,
+    Work,
+    best_split,
+    clear,
+    count,
+    part_sorted,
+    part_tests,
+    part_unsorted,
+    split_pair,
+)  # fmt: skip
+
+LARGE = 8  # nodes of more items than this are kept sorted
+STACK = 64  # pending nodes: the smaller child is worked off first, so that log2(rows) of them are enough
+_VOTED = np.uint32(0xFFFFFFFF)  # the answer of a row that has voted already
+TOO_HEAVY = -1  # what `vote` returns when a weight does not fit its bits of the item
+
+_U0, _U1, _U2 = (np.uint64(number) for number in (0, 1, 2))
+_RIGHT = np.uint64(0xBF58476D1CE4E5B9)
+
+_outer = njit(nogil=True, cache=True)
+_bare = njit(**BARE)
+_inner = njit(**BARE, forceinline=True)
+
+
+@_outer
+def _draw_weights(weights, group, key, bootstrap):
+    """Draw n of n rows with replacement (or take each once): the weight of each group; return the largest."""
+    n = group.shape[0]
+    weights[:] = 0
+    for i in range(n):
+        weights[group[np.uint64(draw(key, i, n) if bootstrap else i)]] += np.uint32(1)
+    return np.uint64(weights.max())
+
+
+@_outer
+def _fill(rows, items, n_lists, weights, lay):
+    """Write the items of the groups that were drawn: the sorted lists, then the unsorted one; return how many."""
+    m = _U0
+    for g in range(np.uint64(weights.shape[0])):
+        items[n_lists, m] = (
+            (np.uint64(g) << lay.row) | (np.uint64(weights[g]) << lay.weight) | np.uint64(rows.classes[g])
+        )
+        m += np.uint64(weights[g] > 0)
+    for f in range(n_lists):
+        m = _U0
+        for i in range(np.uint64(weights.shape[0])):
+            item = rows.ordered[f, i]
+            weight = weights[(item >> lay.row) & lay.rows]
+            items[f, m] = item | (np.uint64(weight) << lay.weight)
+            m += np.uint64(weight > 0)
+    return np.int64(m)
+
+
+@_inner
+def _say_pure(work, at, start, end, t_start, t_end, lay):
+    """Let a node of one class answer; return whether it was one."""
+    items = work.items
+    first = items[at, start] & lay.classes
+    for i in range(np.uint64(start + 1), np.uint64(end)):
+        if (items[at, i] & lay.classes) != first:
+            return False
+    _say(work, t_start, t_end, first)
+    return True
+
+
+@_inner
+def _say(work, t_start, t_end, said):
+    """Note what a leaf answers the held-out rows in it: they vote once the tree is done."""
+    for t in range(np.uint64(t_start), np.uint64(t_end)):
+        work.said[work.tests[t]] = said
+
+
+@_inner
+def _vote_mixed(work, at, start, end, t_start, t_end, votes, weight, lay):
+    """Let a leaf of several classes, which no feature separates, vote with its class shares; clear the counts."""
+    counts = work.counts
+    for i in range(start, end):
+        c = np.int64(work.items[at, i] & lay.classes)
+        if counts[2 * c] > 0.0:
+            share = 0.5 * counts[2 * c] / weight
+            for t in range(np.uint64(t_start), np.uint64(t_end)):
+                votes[work.tests[t], c] += share
+            counts[2 * c] = 0.0
+    _say(work, t_start, t_end, _VOTED)
+
+
+@_inner
+def _vote_said(said, asked, votes):
+    """Add the votes that the pure leaves of a tree have noted, row by row, for leaf by leaf is all over the memory."""
+    for t in range(np.uint64(asked.shape[0])):
+        row = asked[t]
+        if said[row] != _VOTED:
+            votes[row, said[row]] += 1.0
+
+
+@_inner
+def _push(work, depth, start, end, t_start, t_end, at, node, constant):
+    """Put a node on the stack; return the new depth."""
+    bounds, marks = work.bounds, work.marks
+    bounds[depth, 0], bounds[depth, 1], bounds[depth, 2], bounds[depth, 3] = start, end, t_start, t_end
+    bounds[depth, 4] = at
+    marks[depth, 0], marks[depth, 1] = node, constant
+    return depth + 1
+
+
+@_inner
+def _take_side(work, best, start, end, t_start, t_end, lay):
+    """Decide what becomes of a child that lies in the list of ``best``.
+
+    Returns -1 where it is done: no held-out row in it, or all of one class. Otherwise the list by which it is known:
+    that of ``best``, or the unsorted one where the child is small.
+    """
+    if t_start == t_end or _say_pure(work, best, start, end, t_start, t_end, lay):
+        return -1
+    unsorted = work.items.shape[0] - 3
+    if best == unsorted or end - start > LARGE:
+        return best
+    below_code = (_U1 << lay.code) - _U1
+    for i in range(np.uint64(start), np.uint64(end)):
+        work.items[unsorted, i] = work.items[best, i] & below_code
+    return unsorted
+
+
+@_inner
+def _grow_pair(rows, work, start, t_start, t_end, node, constant, lay):
+    """Split a small node of two items, of different classes as all pending nodes are; return whether it can be split.
+
+    Every third node is one, and both of its children are leaves.
+    """
+    items = work.items
+    unsorted = items.shape[0] - 3
+    feature, turned = split_pair(rows, work, start, node, constant, lay)
+    if feature < 0:
+        return False
+    low, high = items[unsorted, start + turned], items[unsorted, start + 1 - turned]
+    below = np.uint64(rows.codes[feature, (low >> lay.row) & lay.rows])
+    above = np.uint64(rows.codes[feature, (high >> lay.row) & lay.rows])
+    t_middle = part_tests(rows, work, t_start, t_end, feature, below, above)
+    _say(work, t_start, t_middle, low & lay.classes)
+    _say(work, t_middle, t_end, high & lay.classes)
+    return True
+
+
+@_bare
+def _grow(rows, work, n_items, candidates, key, votes, lay):
+    """Grow one tree over the items that were filled in, and let it vote."""
+    items, tests, counts, bounds = work.items, work.tests, work.counts, work.bounds
+    unsorted = items.shape[0] - 3
+    at = 0 if unsorted > 0 and n_items > LARGE else unsorted
+    if _say_pure(work, at, 0, n_items, 0, tests.shape[0], lay):
+        return
+    depth = _push(work, 0, 0, n_items, 0, tests.shape[0], at, key, _U0)
+    while depth > 0:
+        depth -= 1
+        start, end, t_start, t_end = bounds[depth, 0], bounds[depth, 1], bounds[depth, 2], bounds[depth, 3]
+        at = bounds[depth, 4]
+        node, constant = work.marks[depth, 0], work.marks[depth, 1]
+        if end - start == 2 and at == unsorted and _grow_pair(rows, work, start, t_start, t_end, node, constant, lay):
+            continue
+        weight, square = count(items, at, start, end, counts, lay)
+        best, cut, below, above, constant = best_split(
+            rows, work, at, start, end, node, constant, weight, square, candidates, lay
+        )
+        if best < 0:
+            _vote_mixed(work, at, start, end, t_start, t_end, votes, weight, lay)
+            continue
+        clear(items, at, start, end, counts, lay)
+        middle = start + cut
+        t_middle = part_tests(rows, work, t_start, t_end, best, below, above)
+        line = best
+        if at == unsorted:
+            part_unsorted(rows, items, at, start, end, best, below, lay)
+            line = unsorted
+        at_left = _take_side(work, line, start, middle, t_start, t_middle, lay)
+        at_right = _take_side(work, line, middle, end, t_middle, t_end, lay)
+        keeps_left = 0 <= at_left < unsorted
+        keeps_right = 0 <= at_right < unsorted
+        if keeps_left or keeps_right:
+            part_sorted(work, start, middle, end, best, constant, keeps_left, keeps_right, lay)
+        right_last = middle - start > end - middle
+        if at_right >= 0 and not right_last:
+            depth = _push(work, depth, middle, end, t_middle, t_end, at_right, mix(node ^ _RIGHT), constant)
+        if at_left >= 0:
+            depth = _push(work, depth, start, middle, t_start, t_middle, at_left, mix(node ^ GOLDEN), constant)
+        if at_right >= 0 and right_last:
+            depth = _push(work, depth, middle, end, t_middle, t_end, at_right, mix(node ^ _RIGHT), constant)
+
+
+@_outer
+def vote(rows, lay, candidates, bootstrap, keys, asked, votes):
+    """Grow trees and add their votes on the held-out rows.
+
+    Parameters
+    ----------
+    rows : Rows
+        The subset.
+    lay : Layout
+        How the items of `rows` are laid out.
+    candidates : int
+        Features that are tried at a node.
+    bootstrap : bool
+        Whether each tree draws n rows with replacement.
+    keys : ndarray of uint64
+        Random key of each tree to grow.
+    asked : ndarray of uint32
+        Held-out groups that are asked.
+    votes : ndarray of float64, shape (held, n_classes)
+        Class shares are added here.
+
+    Returns
+    -------
+    int
+        Number of trees, or TOO_HEAVY where a bootstrap weight does not fit into an item.
+    """
+    k, n_groups = rows.codes.shape
+    n_classes = votes.shape[1]
+    n_lists = rows.ordered.shape[0]
+    work = Work(
+        np.empty((n_lists + 3, n_groups), np.uint64),
+        np.zeros(n_groups, np.uint8),
+        np.empty_like(asked),
+        np.empty_like(asked),
+        np.empty(votes.shape[0], np.uint32),
+        np.empty(MAX_BINS + 1, np.int32),
+        np.arange(k),
+        np.empty(k, np.int64),
+        np.zeros(2 * n_classes),
+        np.empty((STACK, 5), np.int64),
+        np.empty((STACK, 2), np.uint64),
+    )
+    weights = np.empty(n_groups, np.uint32)
+    for tree in range(keys.shape[0]):
+        heaviest = _draw_weights(weights, rows.group, mix(keys[tree] + _U1), bootstrap)
+        if heaviest > lay.weights:
+            return TOO_HEAVY
+        n_items = _fill(rows, work.items, n_lists, weights, lay)
+        work.tests[:] = asked
+        _grow(rows, work, n_items, candidates, mix(keys[tree] + _U2), votes, lay)
+        _vote_said(work.said, asked, votes)
+    return keys.shape[0]
+
+
+@_outer
+def undecided(votes, asked, remaining):
+    """Return which of the held-out rows asked can still change their winner.
+
+    A tree hands out one vote a row. A row whose leading class is ahead of the next by more than the trees that remain
+    keeps its winner whatever they say, so nobody needs to ask them.
+    """
+    kept = np.empty_like(asked)
+    n_kept = 0
+    for t in range(asked.shape[0]):
+        first = -1.0
+        second = -1.0
+        for c in range(votes.shape[1]):
+            share = votes[asked[t], c]
+            if share > first:
+                second = first
+                first = share
+            elif share > second:
+                second = share
+        if first - second < remaining + 1e-6:
+            kept[n_kept] = asked[t]
+            n_kept += 1
+    return kept[:n_kept].copy()

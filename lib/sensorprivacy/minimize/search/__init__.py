@@ -1,0 +1,1 @@
+"""Search all subsets of the features: resumable, parallel, with results kept in one SQLite file."""

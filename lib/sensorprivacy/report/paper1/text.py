@@ -1,0 +1,334 @@
+"""What the text of paper 1 says: its numbers counted again, its authors' published logs, its advice.
+
+Each function takes plain frames and numbers and returns our values by claim id, ready for the verdicts.
+"""
+
+import io
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from sensorprivacy.report.paper1.values import (
+    METHODS,
+    SETS,
+    TABLES,
+    THRESHOLDS,
+    cell,
+    printed_table,
+    table_of,
+    threshold_word,
+)
+from sensorprivacy.report.printed import printed_values
+
+# the claims that notebook 12 answers: all but what the runs of single data sets do
+SUMMARY = (
+    *("1-T1-", "1-T7-", "1-T8-", "1-T9-", "1-T10-", "1-T11-", "1-T12-", "1-text-"),
+    *(f"1-T{table}-{name}-" for table in (2, 3) for name in ("opportunity", "netml", "nprint", "service")),
+)
+
+
+def text_claims() -> dict[str, Any]:
+    """Return what the numbers in the text come to when they are counted again from the paper's own tables.
+
+    The abstract's 16.7 % is the largest fall of identifiability in Table 2 where accuracy falls by less than a point;
+    the threshold of Table 2 is the one whose rows of Tables 4 to 12 it repeats; a threshold is reasonable "across
+    multiple data sets" if most of these tables have their highest relative effectiveness there.
+    """
+    printed = _numbers_by_claim()
+    drops = {
+        word: [
+            round(printed[f"1-T2-{word}-sota-{name}"] - printed[f"1-T2-{word}-{name}"], 6)
+            for name in ("accuracy", "identifiability")
+        ]
+        for word in SETS.values()
+    }
+    loss, reduction = max((drop for drop in drops.values() if drop[0] < 0.01), key=lambda drop: drop[1])
+    levels = [threshold for threshold in THRESHOLDS if all(_repeats(name, threshold) for name in SETS)]
+    return {
+        "1-text-identifiability-reduction": reduction,
+        "1-text-abstract-loss": loss < 0.01,
+        "1-text-iot23-reduction": drops["iot23"][1],
+        "1-text-iot23-loss": drops["iot23"][0] < 0.01,
+        "1-text-relaxed-identifiability": printed["1-T4-thr01-identifiability"],
+        "1-text-maintained-accuracy": printed["1-T4-thr01-accuracy"],
+        "1-text-threshold-table2": levels[0],
+        "1-text-intro-datasets": sum(claim.startswith("1-T1-") and claim.endswith("-classes") for claim in printed),
+        "1-text-devices": int(printed["1-T1-netml-classes"]),
+        "1-text-classes": int(printed["1-T1-service-classes"]),
+        "1-text-dense-features": int(printed["1-T1-netml-features"]),
+        "1-text-sparse-features": int(printed["1-T1-nprint-features"]),
+        "1-text-ablation-best": _best_ablation(),
+        "1-text-reasonable-threshold": most_often(_best_threshold(str(table)) for table in range(4, 13)),
+    }
+
+
+def protocol_claims(protocol: pd.DataFrame, searched: Mapping[str, int]) -> dict[str, Any]:
+    """Return what the authors' own notebooks say of numbers in the text.
+
+    Parameters
+    ----------
+    protocol : pandas.DataFrame
+        Facts read from their notebooks: columns dataset, topic, fact.
+    searched : mapping of str to int
+        Features that they searched, by data set.
+
+    Returns
+    -------
+    dict of str to number
+        The rows of service recognition; the greatest number of features that their pace searches within two hours; the
+        least and most features that their greedy stage kept.
+    """
+    facts = protocol.set_index(["dataset", "topic"])["fact"]
+    subsets, milliseconds = _numbers(str(facts["iot23", "timing: exhaustive"]))[:2]
+    pace = milliseconds / 1000 / subsets
+    kept = [size for name, size in searched.items() if name != "iot-23"]  # which had nothing to preselect from
+    ours: dict[str, Any] = {
+        "1-text-flows": int(_numbers(str(facts["service", "rows"]))[0]),
+        "1-text-hours-features": max(size for size in range(1, 40) if 2**size * pace < 7200),
+    }
+    for words in ("preselected", "recommended"):
+        ours |= {f"1-text-{words}-from": min(kept), f"1-text-{words}-to": max(kept)}
+    return ours
+
+
+def log_frame(content: bytes, columns: Sequence[int] | None = None) -> pd.DataFrame:
+    """Return a published search log.
+
+    Parameters
+    ----------
+    content : bytes
+        A CSV file with the columns features (positions, apart by blanks), n_features, accuracy and identifiability.
+    columns : sequence of int, optional
+        Only the subsets of these columns of the whole data set, by the log's column original_columns.
+
+    Returns
+    -------
+    pandas.DataFrame
+        features (tuple of int), n_features, accuracy, identifiability; the empty subset is left out.
+    """
+    texts = {"features": str, "original_columns": str}
+    log = pd.read_csv(io.BytesIO(content), dtype=texts, keep_default_na=False)
+    log = log[log["n_features"] > 0]
+    if columns is not None:
+        known = set(columns)
+        inside = [set(map(int, text.split())) <= known for text in log["original_columns"]]
+        log = log[inside]
+    features = [tuple(map(int, text.split())) for text in log["features"]]
+    return log.assign(features=pd.Series(features, index=log.index, dtype=object))[
+        ["features", "n_features", "accuracy", "identifiability"]
+    ].reset_index(drop=True)
+
+
+def log_matches(chosen: pd.DataFrame, table: str) -> pd.DataFrame:
+    """Return for each threshold whether the choice from a log is what the table prints, cell by cell.
+
+    Parameters
+    ----------
+    chosen : pandas.DataFrame
+        Index threshold; columns accuracy, identifiability, n_features.
+    table : str
+        The printed table.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Index threshold; columns accuracy, identifiability, features: True where equal at printed precision.
+    """
+    printed = printed_table(table).loc[chosen.index]
+    near = {name: (chosen[name] - printed[name]).abs() <= 5e-5 + 1e-9 for name in ("accuracy", "identifiability")}
+    return pd.DataFrame({**near, "features": chosen["n_features"] == printed["features"]})
+
+
+def advice(preselections: pd.DataFrame, threshold: float) -> pd.DataFrame:
+    """Return which preselection served each data set best.
+
+    Parameters
+    ----------
+    preselections : pandas.DataFrame
+        One row a data set and preselection: problem, preselection, accuracy, identifiability with ``_low`` and
+        ``_high``, base_accuracy, base_identifiability.
+    threshold : float
+        Loss of accuracy that is tolerated, as a share of the base.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Index problem: best (lowest identifiability among those that keep the accuracy within their interval, else the
+        most accurate), kept (whether it keeps it), `not told apart` (others whose intervals overlap its own),
+        loss and reduction (of accuracy and identifiability against all features).
+    """
+    rows = {}
+    for problem, own in preselections.groupby("problem", sort=False):
+        enough = own[own["accuracy_high"] >= (1 - threshold) * own["base_accuracy"]]
+        best = (
+            enough.sort_values("identifiability") if len(enough) else own.sort_values("accuracy", ascending=False)
+        ).iloc[0]
+        rivals = (enough if len(enough) else own).query("preselection != @best.preselection")
+        near = rivals[rivals["identifiability_low"] <= best["identifiability_high"]]["preselection"]
+        rows[problem] = {
+            "best": best["preselection"],
+            "kept": len(enough) > 0,
+            "not told apart": ", ".join(near),
+            "loss": best["base_accuracy"] - best["accuracy"],
+            "reduction": best["base_identifiability"] - best["identifiability"],
+        }
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("problem")
+
+
+def losses_and_reductions(preselections: pd.DataFrame) -> pd.DataFrame:
+    """Return what each preselection loses of accuracy and takes from identifiability, in points, with intervals.
+
+    Parameters
+    ----------
+    preselections : pandas.DataFrame
+        As for :func:`advice`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns measure, problem, option, value, low, high. The base counts as known.
+    """
+    parts = []
+    words = {"accuracy": "accuracy lost, points", "identifiability": "identifiability taken away, points"}
+    for name, measure in words.items():
+        base = preselections[f"base_{name}"]
+        ends = {"value": name, "low": f"{name}_high", "high": f"{name}_low"}
+        numbers = {word: 100 * (base - preselections[column]) for word, column in ends.items()}
+        about = preselections[["problem", "preselection"]].rename(columns={"preselection": "option"})
+        parts.append(about.assign(measure=measure, **numbers))
+    return pd.concat(parts, ignore_index=True)
+
+
+def advice_claims(
+    best: pd.DataFrame, ranks: pd.DataFrame, thresholds: Sequence[float], dense: str, sparse: str
+) -> dict[str, Any]:
+    """Return whether the paper's advice holds on the data sets of this machine.
+
+    Parameters
+    ----------
+    best : pandas.DataFrame
+        As :func:`advice` returns it.
+    ranks : pandas.DataFrame
+        Rank of each method (rows, names of `METHODS`) on each data set (columns), 1 the best.
+    thresholds : sequence of float
+        The threshold of highest relative effectiveness on each data set.
+    dense, sparse : str
+        Data sets in `best` that are dense and sparse features of the same traffic. The better one keeps the accuracy
+        where the other does not; else its reduction exceeds its loss by more.
+
+    Returns
+    -------
+    dict of str to value
+        By claim id; what there is no data for is left out. "Best" preselections are those that win on more than half
+        of the data sets; methods are ranked by their mean rank; PCA is poor if its mean rank is in the worse half.
+    """
+    ours: dict[str, Any] = {}
+    if len(best):
+        wins = best["best"].isin(["information-utility", "shap-ratio"]).mean()
+        ours["1-text-preselect-mi-shap"] = bool(wins > 0.5)
+    if ranks.size:
+        mean = ranks.mean(axis=1).sort_values(kind="stable")
+        ours["1-text-best-first"], ours["1-text-best-second"] = (METHODS[name] for name in mean.index[:2])
+        ours["1-text-pca-poor"] = bool(mean["pca"] > mean.median())
+    if len(thresholds):
+        ours["1-text-recommended-threshold"] = most_often(thresholds)
+    if {dense, sparse} <= set(best.index):
+        net = {name: (bool(row["kept"]), row["reduction"] - row["loss"]) for name, row in best.iterrows()}
+        ours["1-text-dense-better"] = net[dense] > net[sparse]
+    return ours
+
+
+def unanswered(
+    ours: Iterable[str], absent: Mapping[str, str], logs: Mapping[str, pd.DataFrame] | None = None
+) -> dict[str, str]:
+    """Return why claims of the summary have no answer, naming what the authors' published log gives.
+
+    Parameters
+    ----------
+    ours : iterable of str
+        The claims that are answered.
+    absent : mapping of str to str
+        How to get each data set of `SETS` that is not here.
+    logs : mapping of str to pandas.DataFrame, optional
+        Choice from the authors' log by printed table: index threshold, columns accuracy, identifiability, n_features.
+
+    Returns
+    -------
+    dict of str to str
+        What is missing, by claim id.
+    """
+    answered, logs = set(ours), logs or {}
+    words = {SETS[name]: why for name, why in absent.items() if name in SETS}
+    tables = {table: words[SETS[name]] for name, own in TABLES.items() if SETS[name] in words for table in own.values()}
+    reasons = {}
+    for claim in _values()["claim_id"]:
+        if claim in answered or not claim.startswith(SUMMARY):
+            continue
+        _, table, *rest = claim.split("-")
+        number = table.removeprefix("T")
+        if number in tables:
+            reasons[claim] = "; ".join(filter(None, (tables[number], _from_log(logs.get(number), rest))))
+        elif rest[0] in words:
+            reasons[claim] = words[rest[0]]
+        elif table == "text":
+            reasons[claim] = "rests on runs of 10 and 11, or on the authors' published logs, that are not here"
+    return reasons
+
+
+def most_often(values: Iterable[float]) -> float:
+    """Return the value that occurs most often, the least of several."""
+    counts = pd.Series(list(values)).value_counts()
+    return float(counts.index[counts == counts.max()].min())
+
+
+def _from_log(chosen: pd.DataFrame | None, rest: list[str]) -> str:
+    """Return what a log gives for the cell ``thr<threshold>-<column>`` in words."""
+    column = {"accuracy": "accuracy", "identifiability": "identifiability", "features": "n_features"}.get(rest[-1])
+    levels = {threshold_word(threshold): threshold for threshold in THRESHOLDS}
+    known = {} if chosen is None or column is None else chosen[column].to_dict()
+    if levels[rest[0]] not in known:
+        return ""
+    value = known[levels[rest[0]]]
+    text = f"{int(value)}" if column == "n_features" else f"{100 * value:.2f} %"
+    return f"the authors' published log gives {text}"
+
+
+def _effectiveness(table: str) -> dict[float, float]:
+    """Return the printed relative effectiveness by threshold, where it is a number."""
+    printed = _numbers_by_claim()
+    cells = {threshold: printed[cell(table, threshold, "effectiveness")] for threshold in THRESHOLDS}
+    return {threshold: float(value) for threshold, value in cells.items() if not pd.isna(value)}
+
+
+def _best_threshold(table: str) -> float:
+    values = _effectiveness(table)
+    return max(values, key=lambda threshold: (values[threshold], -threshold))
+
+
+def _best_ablation() -> int:
+    """Return how many retained features have the highest relative effectiveness at threshold .01 in Tables 7 to 9."""
+    sizes = {table: size for size, table in TABLES["opportunity"].items()}
+    return sizes[max(sizes, key=lambda table: _effectiveness(table).get(0.01, float("-inf")))]
+
+
+def _repeats(dataset: str, threshold: float) -> bool:
+    """Tell whether a data set's row of Table 2 is the row of its selection table at a threshold."""
+    printed = _numbers_by_claim()
+    table = table_of(dataset)
+    names = ("accuracy", "identifiability")
+    return all(printed[f"1-T2-{SETS[dataset]}-{name}"] == printed[cell(table, threshold, name)] for name in names)
+
+
+def _numbers(text: str) -> list[int]:
+    return [int(word.replace(",", "")) for word in re.findall(r"\d[\d,]*", text)]
+
+
+def _numbers_by_claim() -> dict[str, float]:
+    values = _values()
+    return dict(zip(values["claim_id"], values["value"], strict=True))
+
+
+def _values() -> pd.DataFrame:
+    return printed_values(1)

@@ -1,0 +1,119 @@
+"""How things stand: which data are here, how each run ended, what it left. Small JSON files below ``build/``.
+
+A file is written only when what it says has changed, because Snakemake looks at its time: so a run starts again when
+its data set appears, goes or changes, and at no other time.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from sensorprivacy.paths import build_dir, figures_dir, project_root
+
+PROFILES = ("quick", "paper")
+OK, NO_DATA, FAILED, NOT_RUN = "ok", "no data", "failed", "not run"
+
+
+@dataclass(frozen=True)
+class DataState:
+    """Whether a data set is on this machine: its digest, or why not and how to get it; `broken` if it is corrupt."""
+
+    name: str
+    digest: str = ""
+    reason: str = ""
+    how: str = ""
+    broken: bool = False
+
+    @property
+    def present(self) -> bool:
+        """Whether it can be read."""
+        return bool(self.digest) and not self.broken
+
+
+@dataclass(frozen=True)
+class RunState:
+    """How a run ended, as the report reads it from ``status.json``; `outputs` are digests of what it left."""
+
+    status: str
+    reason: str = ""
+    log: str = ""
+    claims: tuple[str, ...] = ()
+    outputs: Mapping[str, str] = field(default_factory=dict)
+
+
+def data_state_file(name: str) -> Path:
+    """Return the file that holds a data set's state."""
+    return build_dir() / "data" / f"{name}.json"
+
+
+def status_file(profile: str) -> Path:
+    """Return the file that holds the run states of a profile."""
+    return build_dir() / "runs" / profile / "status.json"
+
+
+def marker_file(run: str, profile: str) -> Path:
+    """Return the file that Snakemake touches when a run has succeeded."""
+    return build_dir() / "runs" / profile / f"{run}.done"
+
+
+def log_file(run: str, profile: str) -> Path:
+    """Return the log of a run."""
+    return build_dir() / "logs" / profile / f"{run}.log"
+
+
+def write_data_state(state: DataState) -> None:
+    """Write a data set's state, if it has changed.
+
+    Why an absent set could not be fetched is left out: what the network said differs from one try to the next, and no
+    run should start again for that.
+    """
+    lasting = state if state.broken else replace(state, reason="")
+    write_if_changed(data_state_file(state.name), asdict(lasting))
+
+
+def read_data_state(name: str) -> DataState | None:
+    """Return a data set's state, or None if nothing has looked for it yet."""
+    path = data_state_file(name)
+    return DataState(**json.loads(path.read_text(encoding="utf-8"))) if path.is_file() else None
+
+
+def write_status(profile: str, states: Mapping[str, RunState]) -> None:
+    """Write how the runs of a profile ended, if it has changed."""
+    said = {name: asdict(state) for name, state in states.items()}
+    write_if_changed(status_file(profile), {"profile": profile, "runs": said})
+
+
+def read_status(profile: str) -> dict[str, RunState]:
+    """Return how each run of a profile last ended; empty before the first `reproduce`."""
+    path = status_file(profile)
+    if not path.is_file():
+        return {}
+    said = json.loads(path.read_text(encoding="utf-8"))["runs"]
+    return {name: RunState(**{**state, "claims": tuple(state["claims"])}) for name, state in said.items()}
+
+
+def write_if_changed(path: Path, content: Any) -> None:
+    """Write content as JSON, atomically, unless the file says the same already: Snakemake looks at its time."""
+    text = json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+    if path.is_file() and path.read_text(encoding="utf-8") == text:
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    fresh = path.with_suffix(".part")
+    fresh.write_text(text, encoding="utf-8")
+    fresh.replace(path)
+
+
+def outputs(run: str, profile: str) -> dict[str, str]:
+    """Return the digest of every byte-stable file that a run left, by its path in the checkout."""
+    folder = figures_dir(profile) / run
+    files = (path for path in sorted(folder.rglob("*")) if path.is_file())
+    stable = (path for path in files if path.name != "machine.json" and "drawn" not in path.relative_to(folder).parts)
+    return {in_checkout(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in stable}
+
+
+def in_checkout(path: Path) -> str:
+    """Return a path as the checkout calls it: relative, with forward slashes."""
+    return path.resolve().relative_to(project_root()).as_posix()

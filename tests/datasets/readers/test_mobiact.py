@@ -1,0 +1,200 @@
+"""MobiAct's reader on small files in the owner's own formats."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sensorprivacy.datasets.readers.mobiact import GRAVITY, read_mobiact, read_people
+from sensorprivacy.datasets.readers.motion import cut_windows
+
+README = """===========================MobiActDataset===========================
+
+
+Filename format:
+<ADL OR FALL_CODE>_<SENSOR_CODE>_<SUBJECT_ID>_<TRIAL_NO>.txt
+
+
+Subjects:
++------+---------+-----------+-------+----------+----------+----------+
+|  ID  |  Name   |  Surname  |  Age  |  Height  |  Weight  |  Gender  |
++------+---------+-----------+-------+----------+----------+----------+
+|    1 | sub1    | sub1      |    32 |      180 |       91 |  M       |
+|    2 | sub2    | sub2      |    26 |      164 |       70 |  F       |
+|    3 | sub3    | sub3      |    23 |      178 |       71 |  \xcc       |
+|    4 | sub4    | sub4      |    36 |      160 |       50 |  F       |
++------+---------+-----------+-------+----------+----------+----------+
+"""
+CODES = ("WAL", "STD", "JOG", "STU")
+
+
+class Files:
+    def __init__(self, files: dict[str, bytes]) -> None:
+        self.files = files
+
+    @property
+    def members(self) -> tuple[str, ...]:
+        return tuple(self.files)
+
+    def read(self, member: str) -> bytes:
+        return self.files[member]
+
+
+def annotated(code: str, seconds: float = 4.0, rate: int = 200, extra: str = "") -> bytes:
+    lines = ["timestamp,rel_time,acc_x,acc_y,acc_z,gyro_x,gyro_y,gyro_z,azimuth,pitch,roll,label"]
+    for at in np.arange(0, seconds, 1 / rate):
+        lines.append(f"{int(1e9 * at)},{at:.6f},{at},{2 * at},9.80665,{3 * at},{4 * at},{5 * at},0,0,0,{code}")
+    return ("\n".join(lines) + extra + "\n").encode()
+
+
+def raw(code: str, sensor: str, number: int, values: list[tuple[float, float, float, float]]) -> bytes:
+    head = f"""#Acceleration force along the x y z axes (including gravity).
+#timestamp(ns),x,y,z(m/s^2)
+#Datetime: 05/08/2013 11:20:15
+##########################################
+#Activity: 2 - {code} - Walking - 300s
+#Subject ID: {number}
+#First Name: sub{number}
+#Last Name: sub{number}
+#Age: 26
+#Height(cm): 169
+#Weight(kg): 64
+#Gender: Male
+##########################################
+
+
+@DATA
+"""
+    return (head + "".join(f"{int(1e9 * t)}, {x}, {y}, {z}\n" for t, x, y, z in values)).encode()
+
+
+@pytest.fixture
+def owner() -> Files:
+    files = {"MobiAct_Dataset_v2.0/Readme.txt": README.encode("latin-1")}
+    for subject in (1, 2, 3, 4):
+        for code in CODES:
+            files[f"MobiAct_Dataset_v2.0/Annotated Data/{code}/{code}_{subject}_1_annotated.csv"] = annotated(code)
+    return Files(files)
+
+
+def test_who_is_who(owner: Files) -> None:
+    people = read_people(owner)
+    assert people["gender"].tolist() == ["male", "female", "male", "female"]  # the Greek letter too
+    assert people["weight"].tolist() == [91, 70, 71, 50]
+    assert people["weight_class"].tolist() == ["> 90", "<= 70", "70-90", "<= 70"]
+
+
+def test_annotated_files_become_recordings(owner: Files) -> None:
+    found = read_mobiact(owner, women=2, men=2, progress=False)
+    assert found.table["activity"].tolist() == list(CODES) * 4
+    assert found.table["subject"].tolist() == np.repeat([1, 2, 3, 4], 4).tolist()
+    assert found.private["gender"].tolist() == np.repeat(["male", "female", "male", "female"], 4).tolist()
+    assert len(found.signal) == 16 * 800
+    # rotation rate first, then acceleration in g; sample 200 is one second in
+    assert found.signal[200] == pytest.approx([3, 4, 5, 1 / GRAVITY, 2 / GRAVITY, 1], rel=1e-5)
+
+
+def test_windows_of_six_channels(owner: Files) -> None:
+    found = cut_windows(read_mobiact(owner, women=2, men=2, progress=False), channels="raw")
+    assert found.values.shape[1:] == (6, 128)
+    assert set(found.private["weight"]) == {"<= 70", "70-90", "> 90"}
+    assert found.name == "mobiact"
+
+
+def test_another_rate(owner: Files) -> None:
+    slow = read_mobiact(owner, rate=20, women=2, men=2, progress=False)
+    assert len(slow.signal) == 16 * 80
+    assert slow.signal[20, :3] == pytest.approx([3, 4, 5], rel=1e-5)
+
+
+def test_samples_of_another_activity_are_left_out(owner: Files) -> None:
+    member = "MobiAct_Dataset_v2.0/Annotated Data/WAL/WAL_1_1_annotated.csv"
+    owner.files[member] = annotated("WAL", extra="\n4000000000,4.0,0,0,0,0,0,0,0,0,0,STD")
+    assert len(read_mobiact(owner, women=2, men=2, progress=False).signal) == 16 * 800
+
+
+def test_raw_files_are_brought_to_common_times() -> None:
+    times = np.arange(0, 3, 1 / 50)
+    acc = [(10 + t, GRAVITY * t, 0.0, 0.0) for t in times]
+    gyro = [(10 + t, 2 * t, 1.0, 0.0) for t in np.arange(0.5, 3, 1 / 37)]  # starts later, another rate
+    files = {"Readme.txt": README.encode("latin-1")}
+    for code in CODES:
+        for subject in (1, 2):
+            for sensor, values in (("acc", acc), ("gyro", gyro)):
+                files[f"{code}/{code}_{sensor}_{subject}_1.txt"] = raw(code, sensor, subject, values)
+    found = read_mobiact(Files(files), "raw", rate=20, women=1, men=1, progress=False)
+    first = found.signal[found.recording == 0]
+    # acceleration is t in g, rotation 2 t: their ratio holds at every common time
+    assert np.allclose(first[:, 0], 2 * first[:, 3], atol=1e-4)
+    assert np.allclose(first[:, 1], 1, atol=1e-6)
+    assert np.allclose(np.diff(first[:, 3]), 1 / 20, atol=1e-4)
+    assert first[0, 3] >= 0.5
+
+
+def test_people_without_all_activities_are_left_out(owner: Files) -> None:
+    del owner.files["MobiAct_Dataset_v2.0/Annotated Data/STU/STU_2_1_annotated.csv"]
+    found = read_mobiact(owner, women=None, men=None, progress=False)
+    assert set(found.table["subject"]) == {1, 3, 4}
+    with pytest.raises(ValueError, match=r"1 female subject\(s\) have all activities, but 16 are asked for"):
+        read_mobiact(owner, progress=False)
+
+
+@pytest.mark.parametrize(
+    ("member", "content", "words"),
+    [
+        ("MobiAct_Dataset_v2.0/Readme.txt", None, "Readme.txt is not among the files"),
+        ("MobiAct_Dataset_v2.0/Readme.txt", b"nothing", "has no table"),
+        ("MobiAct_Dataset_v2.0/Readme.txt", README.replace("F ", "X ").encode("latin-1"), "gender 'X' of subject 2"),
+        ("MobiAct_Dataset_v2.0/Annotated Data/WAL/WAL_1_1_annotated.csv", b"a,b\n1,2\n", "has no column acc_x"),
+        ("MobiAct_Dataset_v2.0/Annotated Data/WAL/WAL_1_1_annotated.csv", annotated("STD"), "no sample labelled WAL"),
+        ("MobiAct_Dataset_v2.0/Annotated Data/WAL/WAL_9_1_annotated.csv", annotated("WAL"), "does not list subject 9"),
+    ],
+)
+def test_what_is_wrong_with_a_folder(owner: Files, member: str, content: bytes | None, words: str) -> None:
+    if content is None:
+        del owner.files[member]
+    else:
+        owner.files[member] = content
+    with pytest.raises(ValueError, match=words):
+        read_mobiact(owner, women=2, men=2, progress=False)
+
+
+def test_wrong_choices(owner: Files) -> None:
+    with pytest.raises(ValueError, match=r"form 'cooked' is unknown"):
+        read_mobiact(owner, "cooked")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"no raw file such as WAL_acc_1_1.txt"):
+        read_mobiact(owner, "raw", progress=False)
+    with pytest.raises(ValueError, match=r"rate=0"):
+        read_mobiact(owner, rate=0)
+
+
+def test_raw_files_come_in_pairs() -> None:
+    files = {"Readme.txt": README.encode("latin-1"), "WAL/WAL_acc_1_1.txt": raw("WAL", "acc", 1, [(0, 0, 0, 0)] * 3)}
+    with pytest.raises(ValueError, match=r"WAL_acc_1_1.txt has no partner"):
+        read_mobiact(Files(files), "raw", progress=False)
+    files["WAL/WAL_gyro_1_1.txt"] = b"#no data line\n"
+    with pytest.raises(ValueError, match=r"WAL_gyro_1_1.txt has no line @DATA"):
+        read_mobiact(Files(files), "raw", activities=["WAL"], women=None, men=None, progress=False)
+
+
+def test_the_owners_folder_goes_through_the_one_door(owner: Files, tmp_path: Path) -> None:
+    from sensorprivacy import datasets
+
+    readme = README
+    for subject in range(5, 41):  # 16 women and 20 men at least
+        gender = "F" if subject % 2 else "M"
+        readme += (
+            f"|   {subject} | sub{subject}   | sub{subject}     |    30 |      170 |       75 |  {gender}       |\n"
+        )
+        for code in CODES:
+            owner.files[f"{code}/{code}_{subject}_1_annotated.csv"] = annotated(code, seconds=0.7)
+    owner.files["MobiAct_Dataset_v2.0/Readme.txt"] = readme.encode("latin-1")
+    for member, content in owner.files.items():
+        (tmp_path / member).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / member).write_bytes(content)
+    found = datasets.windows("mobiact", path=tmp_path, progress=False)
+    assert found.values.shape[1:] == (6, 128)
+    assert found.subject.nunique() == 36
+    assert found.provenance["rate"] == 200
+    people = found.private["gender"].groupby(found.subject).first()
+    assert people.value_counts().to_dict() == {"male": 20, "female": 16}

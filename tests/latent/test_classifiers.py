@@ -1,0 +1,91 @@
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import torch
+
+from sensorprivacy.datasets import Windows
+from sensorprivacy.latent import Guesses, train_guesses
+from sensorprivacy.latent.classifiers import Classifier, cnn, mlp
+from sensorprivacy.latent.networks import weights
+from sensorprivacy.latent.training import Settings
+
+
+def test_the_papers_mlp() -> None:
+    widths = [256, 512, 256, 256, 128, 16, 4]
+    assert weights(mlp(256, 4)) == sum(a * b + b for a, b in pairwise(widths))
+    drops = [part.p for part in mlp(256, 4) if type(part).__name__ == "Dropout"]
+    assert drops == [0.5] * 4
+
+
+def test_the_papers_cnn() -> None:
+    convolutions = (1 * 64 + 64 * 64 + 64 * 32) * 2 * 5 + 64 + 64 + 32
+    norms = 2 * (64 + 64 + 32)
+    dense = 32 * 6 * 16 * 128 + 128 + 128 * 16 + 16 + 16 * 3 + 3
+    assert weights(cnn(6, 128, 3)) == convolutions + norms + dense
+
+
+def test_the_cnn_pools_before_relu_without_changing_what_comes_out() -> None:
+    """The order of the paper's figure, block by block, on the same weights."""
+    network, windows = cnn(6, 32, 3).train(), torch.randn(16, 6, 32)
+    parts = [part for part in network if not isinstance(part, torch.nn.Dropout)]
+    pooled = [number for number, part in enumerate(parts) if isinstance(part, torch.nn.MaxPool2d)]
+    assert len(pooled) == 3
+    ours = torch.nn.Sequential(*parts)(windows)
+    for number in pooled:
+        assert isinstance(parts[number + 1], torch.nn.ReLU)
+        parts[number], parts[number + 1] = parts[number + 1], parts[number]
+    torch.testing.assert_close(torch.nn.Sequential(*parts)(windows), ours)
+
+
+def test_the_cnn_refuses_short_windows() -> None:
+    with pytest.raises(ValueError, match="4 samples are too short"):
+        cnn(2, 4, 2)
+
+
+@pytest.mark.parametrize("kind", ["mlp", "cnn", "conv1d"])
+def test_each_network_learns_what_is_plain_to_see(windows: Windows, unseen: Windows, kind: str) -> None:
+    dropout = 0.1 if kind == "mlp" else None
+    model = Classifier(kind, dropout, Settings(epochs=20, batch=64, rate=3e-3))  # type: ignore[arg-type]
+    x = windows.values - windows.values.mean(axis=(0, 2), keepdims=True)
+    codes = (windows.public == "walk").to_numpy().astype(np.int64)
+    model.fit(x, codes, progress=False)
+    judged = unseen.values - windows.values.mean(axis=(0, 2), keepdims=True)
+    assert np.mean(model.predict(judged) == (unseen.public == "walk")) > 0.95
+    odds = model.probabilities(judged)
+    assert odds.shape == (unseen.n_windows, 2)
+    assert np.allclose(odds.sum(axis=1), 1, atol=1e-5)
+
+
+def test_an_unknown_kind_lists_the_known(windows: Windows) -> None:
+    with pytest.raises(ValueError, match="kind 'rnn' is unknown: choose from mlp, cnn, conv1d"):
+        Classifier("rnn").build((2, 32), 2)  # type: ignore[arg-type]
+
+
+def test_guesses_are_right_on_unseen_windows(guesses: Guesses, unseen: Windows) -> None:
+    public, private = guesses.codes(unseen)
+    scaled = guesses.scaled(unseen)
+    assert np.mean(guesses.public_model.predict(scaled) == public) > 0.9
+    assert np.mean(guesses.private_model.predict(scaled) == private) > 0.9
+
+
+def test_scales_are_learnt_on_training_windows_alone(windows: Windows, unseen: Windows) -> None:
+    settings = Settings(epochs=1, batch=64)
+    alone = train_guesses(windows, "gender", settings=settings, progress=False)
+    other = unseen.take(np.arange(40))
+    with_validation = train_guesses(windows, "gender", validation=other, settings=settings, progress=False)
+    assert alone.scaler == with_validation.scaler
+
+
+def test_windows_of_another_shape_are_refused(guesses: Guesses, unseen: Windows) -> None:
+    from sensorprivacy.latent.anonymizer import replace_values
+
+    short = replace_values(unseen, unseen.values[:, :, :16])
+    with pytest.raises(ValueError, match="2 channels x 16 samples, but this was trained on 2 channels x 32 samples"):
+        guesses.scaled(short)
+
+
+def test_a_single_private_class_is_refused(windows: Windows) -> None:
+    women = windows.take((windows.private["gender"] == "female").to_numpy())
+    with pytest.raises(ValueError, match="gender has the single class 'female'"):
+        train_guesses(women, "gender", progress=False)

@@ -1,0 +1,207 @@
+"""What paper 1's claims ask of a run's tables, against tables copied from the paper and hand-made ones."""
+
+import pandas as pd
+import pytest
+
+from sensorprivacy.report import judge, printed_values
+from sensorprivacy.report.paper1 import text as paper1_text
+from sensorprivacy.report.paper1 import values as paper1
+from sensorprivacy.report.verdicts import Ours
+
+PRINTED = printed_values(1).set_index("claim_id")["value"]
+
+
+def printed_as_ours(table: str, half: float = 0.001) -> pd.DataFrame:
+    """Return a printed table as a run would give it."""
+    frame = paper1.printed_table(table).rename(columns={"features": "n_features"})
+    for name in ("accuracy", "identifiability"):
+        frame[f"{name}_low"], frame[f"{name}_high"] = frame[name] - half, frame[name] + half
+    return frame
+
+
+def test_a_printed_table_has_the_six_thresholds():
+    table = paper1.printed_table("5")
+    assert table.index.tolist() == [0.0, 0.01, 0.03, 0.1, 0.3, 1.0]
+    assert table["features"].tolist() == [10, 8, 4, 4, 2, 1]
+    assert table["effectiveness"].tolist()[:2] == ["N/A", "2.769"]
+    assert paper1.printed_table(None).empty
+
+
+@pytest.mark.parametrize(("dataset", "searched", "table"), [
+    ("iot-23", 9, "4"), ("iot-sentinel", 10, "5"), ("cic-ids-2017", 5, "6"), ("opportunity", 10, "7"),
+    ("opportunity", 7, "8"), ("opportunity", 5, "9"), ("amir-netml", 14, "10"), ("amir-nprint", 10, "11"),
+    ("service-recognition", None, "12"),
+])  # fmt: skip
+def test_a_table_copied_from_the_paper_answers_every_cell_exactly(dataset, searched, table):
+    assert paper1.table_of(dataset, searched) == table
+    verdicts = judge(paper1.selection_claims(dataset, printed_as_ours(table), searched), run="t")
+    own = verdicts[verdicts["table"] == table]
+    assert len(own) == 18
+    assert (verdicts["verdict"] == "exact").all()
+    assert len(verdicts) == (18 if table in ("8", "9") else 20)
+
+
+def test_a_set_that_the_paper_does_not_have_has_no_claims():
+    table = printed_as_ours("4")
+    assert paper1.table_of("smartwatch", 5) is None
+    assert paper1.selection_claims("smartwatch", table) == {}
+    assert paper1.base_claims("smartwatch", table.iloc[0], table) == {}
+    assert paper1.rank_claims("iot-23", ["pca", "utility", "hashing"]) == {}
+    assert paper1.printed_base("smartwatch") is None
+
+
+def test_the_base_of_iot_23_is_its_best_subset():
+    table = printed_as_ours("4")
+    base = table.iloc[3]
+    claims = paper1.base_claims("iot-23", base, table)
+    assert claims["1-T2-iot23-sota-accuracy"] == Ours(0.9991, 0.9991 - 0.001, 0.9991 + 0.001)
+    assert paper1.base_claims("cic-ids-2017", base, table)["1-T2-cicids-sota-accuracy"].value == base["accuracy"]
+
+
+def test_table_2_takes_the_best_subset_of_iot_23_for_all_features(mirror):
+    log = paper1_text.log_frame((mirror / "published/subsets_iot23.csv").read_bytes())
+    every = log.loc[log["n_features"] == 9, "accuracy"].item()
+    assert round(every, 4) == 0.9990
+    assert round(log["accuracy"].max(), 4) == PRINTED["1-T2-iot23-sota-accuracy"] == 0.9991
+
+
+def test_the_three_best_methods_of_the_paper_are_named_as_it_names_them():
+    order = ["dp_sound", "shap_ratio", "sparse_pca", "privacy", "utility", "pca"]
+    claims = paper1.rank_claims("iot-sentinel", order)
+    assert (judge(claims, run="t")["verdict"] == "exact").all()
+    assert len(claims) == 3
+    with pytest.raises(ValueError, match="2 ranked methods"):
+        paper1.rank_claims("iot-sentinel", ["pca", "dp_sound", "utility"])
+
+
+def test_table_1_from_a_frame():
+    sizes = pd.DataFrame({"classes": [2, 9], "users": [31, 9], "features": [9, 9]}, index=["iot-23", "smartwatch"])
+    claims = paper1.size_claims(sizes)
+    assert set(judge(claims, run="t")["verdict"]) == {"exact"}
+    assert len(claims) == 3
+
+
+def test_every_printed_effectiveness_has_its_percentages():
+    pairs = paper1.effectiveness_pairs()
+    assert len(pairs) == 7 + 9 * 6
+    assert pairs.loc["1-T2-netml-effectiveness"].tolist() == [0.9478, 0.5282, 0.9562, 0.6952]
+    assert pairs.loc["1-T5-thr01-effectiveness"].tolist() == [0.6361, 0.4647, 0.7066, 0.6202]
+
+
+def test_the_numbers_of_the_text_follow_from_the_tables():
+    verdicts = judge(paper1_text.text_claims(), run="t")
+    assert (verdicts["verdict"] == "exact").all()
+    assert len(verdicts) == 14
+
+
+def test_table_3_names_tradeoff_more_often_than_shap():
+    values = printed_values(1)
+    table = values[values["table"] == "3"]
+    named = table["printed"].value_counts()
+    assert named["(4) Utility"] == 6
+    assert named["(5) Tradeoff"] == 4 > named["(8) SHAP by CTV"] == 3
+    with_shap = table[~table["claim_id"].str.contains("nprint|service")]["printed"].value_counts()
+    assert with_shap["(8) SHAP by CTV"] == 3 > with_shap["(5) Tradeoff"] == 2
+
+
+def test_the_authors_notebooks_on_flows_and_hours(mirror):
+    protocol = pd.read_csv(mirror / "published/protocol.csv")
+    ours = paper1_text.protocol_claims(protocol, {"iot-23": 9, "iot-sentinel": 13, "cic-ids-2017": 15, "service": 10})
+    assert ours["1-text-flows"] == 58089
+    assert ours["1-text-hours-features"] == 9
+    assert (ours["1-text-preselected-from"], ours["1-text-preselected-to"]) == (10, 15)
+
+
+def test_a_log_can_be_cut_to_columns():
+    content = (
+        b"features,n_features,accuracy,identifiability,original_columns\n,0,1e-05,1,\n0,1,.5,.4,3\n0 1,2,.6,.5,3 7\n"
+    )
+    assert paper1_text.log_frame(content)["features"].tolist() == [(0,), (0, 1)]
+    assert paper1_text.log_frame(content, [3, 9])["features"].tolist() == [(0,)]
+
+
+def test_a_choice_from_a_log_is_compared_cell_by_cell():
+    chosen = printed_as_ours("4")
+    assert paper1_text.log_matches(chosen, "4").all(axis=None)
+    chosen.loc[0.3, "accuracy"] += 2e-4
+    matches = paper1_text.log_matches(chosen, "4")
+    assert (int(matches["accuracy"].sum()), int(matches["features"].sum())) == (5, 6)
+
+
+def preselection(problem, way, accuracy, identifiability, half=0.01):
+    ends = {}
+    for name, value in (("accuracy", accuracy), ("identifiability", identifiability)):
+        ends |= {f"{name}_low": value - half, f"{name}_high": value + half}
+    row = {"problem": problem, "preselection": way, "accuracy": accuracy, "identifiability": identifiability, **ends}
+    return row | {"base_accuracy": 0.9, "base_identifiability": 0.8}
+
+
+def test_the_best_preselection_keeps_the_accuracy_and_hides_most():
+    table = pd.DataFrame([
+        preselection("a", "shap-ratio", 0.90, 0.60), preselection("a", "gini-ratio", 0.70, 0.10),
+        preselection("a", "information-utility", 0.90, 0.61), preselection("b", "gini-ratio", 0.5, 0.2),
+        preselection("b", "shap-ratio", 0.4, 0.1),
+    ])  # fmt: skip
+    best = paper1_text.advice(table, 0.01)
+    assert best["best"].to_dict() == {"a": "shap-ratio", "b": "gini-ratio"}
+    assert best["kept"].to_dict() == {"a": True, "b": False}
+    assert best.loc["a", "not told apart"] == "information-utility"
+    assert best.loc["a", ["loss", "reduction"]].tolist() == pytest.approx([0.0, 0.2])
+
+
+def test_losses_and_reductions_are_points_with_turned_intervals():
+    table = pd.DataFrame([preselection("a", "shap-ratio", 0.85, 0.60)])
+    lost, taken = paper1_text.losses_and_reductions(table).to_dict("records")
+    assert (lost["value"], lost["low"], lost["high"]) == pytest.approx((5, 4, 6))
+    assert (taken["value"], taken["low"], taken["high"]) == pytest.approx((20, 19, 21))
+    assert (lost["problem"], lost["option"]) == ("a", "shap-ratio")
+
+
+def test_advice_is_true_or_false_by_what_was_measured():
+    sides = {"kept": [True, True, False], "loss": [0.0, 0.0, 0.3], "reduction": [0.1, 0.2, 0.5]}
+    best = pd.DataFrame({"best": ["shap-ratio", "gini-ratio", "information-utility"], **sides}, index=["a", "b", "c"])
+    ranks = pd.DataFrame({"a": [1, 2, 3, 4], "b": [2, 1, 3, 4]}, index=["utility", "shap_ratio", "hashing", "pca"])
+    ours = paper1_text.advice_claims(best, ranks, [0.01, 0.03, 0.01], "b", "a")
+    assert ours == {
+        "1-text-preselect-mi-shap": True,
+        "1-text-best-first": "(4) Utility",
+        "1-text-best-second": "(8) SHAP by CTV",
+        "1-text-pca-poor": True,
+        "1-text-recommended-threshold": 0.01,
+        "1-text-dense-better": True,
+    }
+    # what keeps the accuracy beats what does not, whatever that hides
+    assert paper1_text.advice_claims(best, ranks, [0.3], "a", "c")["1-text-dense-better"]
+    assert not paper1_text.advice_claims(best, ranks, [0.3], "a", "b")["1-text-dense-better"]
+    assert paper1_text.advice_claims(best.head(0), pd.DataFrame(), [], "a", "b") == {}
+
+
+def test_what_is_missing_says_how_to_get_it_and_what_the_log_gives():
+    absent = {"opportunity": "opportunity is not here", "iot-23": "iot-23 is not here"}
+    log = pd.DataFrame({"accuracy": [0.82434], "identifiability": [0.69206], "n_features": [10]}, index=[0.0])
+    ours = paper1_text.text_claims()
+    reasons = paper1_text.unanswered(ours, absent, {"7": log})
+    assert reasons["1-T7-thr0-accuracy"] == "opportunity is not here; the authors' published log gives 82.43 %"
+    assert reasons["1-T7-thr0-features"].endswith("gives 10")
+    assert reasons["1-T7-thr01-accuracy"] == reasons["1-T3-opportunity-rank1"] == "opportunity is not here"
+    assert reasons["1-T1-iot23-users"] == "iot-23 is not here"
+    assert "runs of 10 and 11" in reasons["1-text-pca-poor"]
+    assert not set(reasons) & set(ours)
+    assert not [claim for claim in reasons if claim.startswith(("1-T4-", "1-T3-sentinel", "1-T2-iot23"))]
+
+
+def test_the_summary_judges_the_sets_that_only_a_user_has():
+    rows = [printed_as_ours(table).reset_index().assign(problem="opportunity", searched=size)
+            for table, size in (("7", 10), ("8", 7), ("9", 5))]  # fmt: skip
+    rows.append(printed_as_ours("5").reset_index().assign(problem="iot-sentinel", searched=10))
+    claims = paper1.ablation_claims(pd.concat(rows))
+    assert {claim.split("-")[1] for claim in claims} == {"T2", "T7", "T8", "T9"}
+    assert (judge(claims, run="t")["verdict"] == "exact").all()
+
+
+def test_most_often_takes_the_least_of_several():
+    assert paper1_text.most_often([0.3, 0.01, 0.3, 0.01, 1.0]) == 0.01
+
+
+def test_without_any_ablation_there_is_nothing_to_claim():
+    assert paper1.ablation_claims(pd.DataFrame()) == {}

@@ -1,0 +1,143 @@
+"""Paper 3's timing tables against their own arithmetic, and what measurements are held against."""
+
+import pandas as pd
+import pytest
+
+from sensorprivacy.report import printed_values
+from sensorprivacy.report.paper3 import edge_values
+from sensorprivacy.report.verdicts import judge
+
+
+@pytest.fixture(scope="module")
+def printed():
+    return edge_values.printed_steps()
+
+
+@pytest.fixture
+def measured(printed):
+    """A machine a hundred times as fast as the paper's, the same in every step."""
+    return pd.DataFrame(
+        {"table": printed["table"], "row": printed["row"], "kind": printed["kind"], "batch": printed["batch"]}
+        | {"median": printed["printed"] / 90, "cpu": printed["printed"] / 100, "bound": 1e-5}
+    )
+
+
+def test_two_of_34_rows_are_not_time_over_count(printed):
+    assert len(printed) == 34
+    wrong = printed[~printed["agree"]]
+    assert list(zip(wrong["table"], wrong["row"], strict=True)) == [("4", "gender"), ("6", "encoder-0")]
+    found = edge_values.contradictions(printed)
+    assert found["3-T4-gender-per-embedding"] == "the row's own 5.894 s / 10,293 is 0.0005726"
+    assert found["3-T6-encoder-0-per-embedding"].endswith("0.0021120")
+
+
+def test_the_counts_of_tables_4_to_7(printed):
+    counts = printed.set_index(["table", "row"])["count"]
+    encoders = {table: counts[table].filter(like="encoder").sum() for table in ("4", "5", "6")}
+    assert encoders == {"4": 10293, "5": 7621, "6": 7619}
+    assert (counts["4", "activity"], counts["5", "activity"], counts["6", "activity"]) == (10293, 30474, 7619)
+    first = printed_values(3).query("table == '1' and claim_id.str.endswith('embeddings')")["printed"]
+    assert sum(float(text.rstrip("k")) for text in first) == pytest.approx(13.3)
+    assert counts["7"].unique().tolist() == [13873, 8356]
+
+
+def test_encoders_of_tables_5_and_6_hold_a_start(printed):
+    lines = edge_values.startup(printed).set_index(["table", "networks"])
+    for table in ("5", "6"):
+        line = lines.loc[(table, "encoders")]
+        assert 3.5 < line["start"] < 3.9
+        assert line["each_ms"] < 0.9
+        assert line["largest_miss"] < 0.11  # of times that differ by a factor of 27
+        assert abs(lines.loc[(table, "decoders"), "start"]) < 0.05
+        assert line["worst_printed_ms"] > 45 * line["each_ms"]
+
+
+def test_a_line_without_a_start_is_found_without_one():
+    rows = [{"table": "5", "row": f"encoder-{at}", "count": n, "time": 0.002 * n, "printed": 0.002} for at, n in
+            enumerate((10, 20, 400, 900))]  # fmt: skip
+    (line,) = edge_values.startup(pd.DataFrame(rows)).to_dict("records")
+    assert line["start"] == pytest.approx(0, abs=1e-9)
+    assert line["each_ms"] == pytest.approx(2)
+
+
+def test_every_cell_of_tables_4_to_7_is_answered_once(printed, measured):
+    both = edge_values.beside(printed, measured)
+    ours, absent = edge_values.table_claims(both, {("4", "activity"): 10293})
+    tables = printed_values(3)
+    assert set(ours) | set(absent) == set(tables.loc[tables["table"].isin(["4", "5", "6", "7"]), "claim_id"])
+    assert not set(ours) & set(absent)
+    verdicts = judge(ours, run="test", no_data=absent, impossible=edge_values.contradictions(printed))
+    counted = verdicts.set_index("claim_id")["verdict"]
+    assert counted["3-T4-activity-embeddings"] == "exact"
+    assert (counted.filter(regex="-(batch|type)$") == "exact").all()
+    assert (counted.filter(like="-time") == "no data").all()
+    assert counted[["3-T4-gender-per-embedding", "3-T6-encoder-0-per-embedding"]].tolist() == ["not reproducible"] * 2
+
+
+def test_only_the_ratio_between_steps_counts(printed, measured):
+    same = edge_values.beside(printed, measured)
+    assert same["apart"].round(9).eq(1).all()
+    ours, _ = edge_values.table_claims(edge_values.beside(printed, measured.assign(cpu=measured["cpu"] * 7)), {})
+    per = {claim: value for claim, value in ours.items() if claim.endswith("per-embedding")}
+    verdicts = judge(per, run="test", impossible=edge_values.contradictions(printed))
+    assert verdicts["verdict"].value_counts().to_dict() == {"exact": 32, "not reproducible": 2}
+
+
+@pytest.mark.parametrize(("times", "verdict"), [(1.9, "within"), (0.55, "within"), (2.1, "differs"), (0.45, "differs")])
+def test_a_step_may_be_apart_by_a_factor_of_two(printed, measured, times, verdict):
+    changed = measured.copy()
+    changed.loc[(changed["table"] == "4") & (changed["row"] == "decoder-2"), "cpu"] *= times
+    ours, _ = edge_values.table_claims(edge_values.beside(printed, changed), {})
+    claim = "3-T4-decoder-2-per-embedding"
+    assert judge({claim: ours[claim]}, run="test")["verdict"].item() == verdict
+
+
+def test_a_record_of_the_papers_board_answers_for_seconds(printed, measured):
+    board = measured.assign(median=printed["printed"], least=printed["printed"] * 0.9, p99=printed["printed"] * 1.1)
+    ours, absent = edge_values.table_claims(edge_values.beside(printed, measured), {}, board)
+    assert not [claim for claim in absent if claim.endswith("-time")]
+    times = {claim: value for claim, value in ours.items() if claim.endswith("-time")}
+    verdicts = judge(times, run="test", unexplained="allow").set_index("claim_id")["verdict"]
+    assert len(verdicts) == 34
+    assert verdicts[verdicts == "differs"].index.tolist() == ["3-T4-gender-time", "3-T6-encoder-0-time"]
+
+
+def test_windows_of_each_step_here(printed):
+    found = edge_values.routed_counts(printed, pd.Series({"dws": 5, "jog": 4, "ups": 3, "wlk": 2}))
+    assert (found["4", "encoder-2"], found["4", "decoder-3"], found["4", "gender"], found["7", "replacement"]) == (
+        3,
+        2,
+        14,
+        14,
+    )
+    assert len(found) == 14
+    rows = edge_values.printed_totals(pd.Series({"4": 0.0037, "5": 0.0635}))
+    assert rows["median_ms"].tolist() == pytest.approx([3.7, 63.5])
+    assert rows["budget_ms"].tolist() == [200, 500]
+
+
+def test_section_6s_statements():
+    told = edge_values.text_claims(
+        weights=pd.DataFrame({"times": {"motionsense": 5.46, "mobiact": 1.33}}),
+        transformation=1e-6,
+        networks=99e-6,
+        shares={"motionsense": 0.5, "mobiact": 1.5},
+        totals={"4": 2.0, "7": 1.0},
+        offloading=pd.DataFrame({"device": [0.001, 0.001], "cloud_back": [0.0005, 0.1]}),
+        budget=0.2,
+    )
+    judged = judge(told, run="test", unexplained="allow").set_index("claim_id")["verdict"]
+    assert judged[judged == "exact"].index.tolist() == [
+        "3-text-weights-reduced",
+        "3-text-budget-motionsense",
+        "3-text-pi3-realtime-motionsense",
+    ]
+    assert len(judged) == 8
+
+
+def test_only_a_record_of_a_pi_tells_whether_a_pi_keeps_up():
+    assert edge_values.realtime_unanswered({}) == {
+        "3-text-pi3-realtime-motionsense": edge_values.HOW,
+        "3-text-pi3-realtime-mobiact": edge_values.HOW,
+    }
+    assert list(edge_values.realtime_unanswered({"motionsense": 0.4})) == ["3-text-pi3-realtime-mobiact"]

@@ -1,0 +1,81 @@
+"""Paper 3's runs side by side, against what a hand adds up."""
+
+import pandas as pd
+import pytest
+
+from sensorprivacy.report.paper3.summary import aims, attack_intervals, inference_intervals, problem
+
+
+@pytest.fixture
+def told():
+    ends = {"_low": -0.1, "_high": 0.05}
+
+    def table(run, after):
+        values = {"public_before": 0.9, "public_after": 0.8, "private_before": 0.7, "private_after": after}
+        row = {f"{name}{end}": value + by for name, value in values.items() for end, by in (ends | {"": 0}).items()}
+        other = dict.fromkeys(row, 0.0)
+        fixed = {"run": run, "chance": 0.5}
+        return [{**fixed, "public class": "walk", **other}, {**fixed, "public class": "all", **row}]
+
+    return {
+        "tables-1-3": pd.DataFrame([*table("30_x-home-side", 0.3), *table("30_x-home-side-tail", 0.4)]),
+        "chosen-shift": pd.DataFrame(table("30_x-home-side", 0.1)),
+    }
+
+
+def test_a_run_is_about_what_stands_after_its_notebook():
+    assert problem("30_vae_anonymization-motionsense-gender-tail") == "motionsense-gender-tail"
+
+
+def test_all_windows_of_each_run_before_and_after(told):
+    found = inference_intervals(told).set_index(["measure", "problem", "option"])
+    private = found.loc["private attribute told"]
+    assert private["value"].to_dict() == {
+        ("home-side", "raw"): 0.7,
+        ("home-side", "the paper's shift"): 0.3,
+        ("home-side", "chance"): 0.5,
+        ("home-side-tail", "raw"): 0.7,
+        ("home-side-tail", "the paper's shift"): 0.4,
+        ("home-side-tail", "chance"): 0.5,
+        ("home-side", "chosen on validation"): 0.1,
+    }
+    assert private.loc[("home-side", "raw"), ["low", "high"]].tolist() == pytest.approx([0.6, 0.75])
+    assert found.loc[("activity told", "home-side", "raw"), "value"] == 0.9
+    assert len(found.loc["activity told"]) == 5
+
+
+def test_attacks_are_counted_from_chance():
+    row = {"run": "31_x-home-side", "release": "deterministic", "accuracy": 0.9, "low": 0.8, "high": 0.95}
+    row |= {"chance": 0.6, "vote": 1.0, "vote_low": 0.9, "vote_high": 1.0, "vote_chance": 0.5}
+    found = attack_intervals(pd.DataFrame([row])).set_index("measure")
+    assert found.loc["windows, above chance", ["value", "low", "high"]].tolist() == pytest.approx([0.3, 0.2, 0.35])
+    assert found.loc["vote of a recording, above chance", "value"] == 0.5
+    assert set(found["option"]) == {"deterministic"}
+    assert set(found["problem"]) == {"home-side"}
+
+
+def frontier(run, **releases):
+    rows = [{"release": "raw", "activity": 0.9}]
+    rows += [{"release": name, "activity": kept, "vote": vote} for name, (kept, vote) in releases.items()]
+    return pd.DataFrame(rows).assign(run=run, vote_chance=0.5, attacker="a", distortion=1.0)
+
+
+def test_an_aim_is_reached_by_what_loses_little_and_tells_little():
+    both = frontier("31_x-home", both=(0.895, 0.58), blunt=(0.85, 0.5), leaky=(0.9, 0.7))
+    other = frontier("31_x-away", better=(0.95, 0.4)).replace({"activity": {0.9: 0.93}})
+    found = aims(pd.concat([both, other]), lost=0.01, above=0.1)
+    assert found["reached"].to_dict() == {
+        ("home", "both"): "yes",
+        ("home", "blunt"): "no",
+        ("home", "leaky"): "no",
+        ("away", "better"): "yes",
+    }
+    assert found.loc[("home", "blunt"), "lost"] == pytest.approx(0.05)
+    assert found.loc[("away", "better"), ["lost", "above_chance"]].tolist() == pytest.approx([-0.02, -0.1])
+
+
+def test_without_runs_there_are_no_rows():
+    none = pd.DataFrame(columns=["run"])
+    assert inference_intervals({"tables-1-3": none, "chosen-shift": none}).empty
+    assert attack_intervals(none).empty
+    assert aims(none, lost=0.01, above=0.1).empty

@@ -1,0 +1,139 @@
+import pandas as pd
+import pytest
+
+from sensorprivacy.datasets.catalogue import catalogue
+from sensorprivacy.report import printed_values
+from sensorprivacy.report.paper3 import values as paper3
+from sensorprivacy.report.verdicts import judge
+
+
+@pytest.mark.parametrize(
+    ("count", "text"), [(1947, "1.9k"), (2495, "2.5k"), (6225, "6.2k"), (2686, "2.7k"), (1010, "1k"), (42949, "42.9k")]
+)
+def test_counts_are_written_as_printed(count: int, text: str) -> None:
+    assert paper3.thousands(count) == text
+
+
+def test_every_cell_of_a_table_is_answered() -> None:
+    for (dataset, private), number in paper3.TABLES.items():
+        columns = [f"{who}_{when}" for who in ("public", "private") for when in ("before", "after")]
+        row = {f"{name}{end}": 0.5 for name in columns for end in ("", "_low", "_high")} | {"windows": 1947}
+        table = pd.DataFrame([row] * 4, index=list(paper3.ROWS[dataset]))
+        ours = paper3.inference_claims(dataset, private, table)
+        printed = printed_values(3)
+        assert set(ours) == set(printed.loc[printed["table"] == number, "claim_id"])
+        judged = judge(ours, run="test", unexplained="allow")
+        assert len(judged) == 20
+    assert paper3.inference_claims("smartwatch", "side", pd.DataFrame()) == {}
+
+
+def test_the_printed_counts_come_out_exact() -> None:
+    columns = [f"{who}_{when}" for who in ("public", "private") for when in ("before", "after")]
+    row = {f"{name}{end}": 0.5 for name in columns for end in ("", "_low", "_high")}
+    table = pd.DataFrame([row | {"windows": n} for n in (1947, 2495, 6225, 2686)], index=["dws", "ups", "wlk", "jog"])
+    judged = judge(paper3.inference_claims("motionsense", "gender", table), run="test", unexplained="allow")
+    counts = judged[judged["claim_id"].str.endswith("embeddings")]
+    assert counts["verdict"].tolist() == ["exact"] * 4
+
+
+def tables() -> tuple[pd.Series, pd.Series]:
+    ours = pd.Series({"public_before": 0.96, "public_after": 0.95, "private_after": 0.2})
+    return ours, pd.Series({"private_after": 0.5})
+
+
+def test_every_statement_about_the_change_is_answered_once() -> None:
+    found: dict[str, object] = {}
+    for dataset, private in paper3.TABLES:
+        found |= paper3.change_claims(dataset, private, *tables())
+    assert found == {
+        "3-text-activity-improves": False,
+        "3-text-outperforms-aae": True,
+        "3-text-mobiact-gender-activity-drops": True,
+        "3-text-mobiact-outperforms-aae": True,
+        "3-text-mobiact-weight-activity-drops": True,
+    }
+    assert paper3.change_claims("smartwatch", "side", *tables()) == {}
+    judge(found, run="test", unexplained="allow")
+
+
+def test_the_layer_is_held_against_the_same_beta_without_it() -> None:
+    grid = pd.DataFrame(
+        {"alpha": [0.0, 10.0, 0.0, 10.0], "beta": [0.1, 0.1, 1.0, 1.0], "private_after": [0.4, 0.3, 0.1, 0.2]}
+    )
+    assert paper3.layer_claim("motionsense", grid, 10, 0.1) == {"3-text-classification-layer-helps": True}
+    assert paper3.layer_claim("motionsense", grid, 10, 1.0) == {"3-text-classification-layer-helps": False}
+    assert paper3.layer_claim("smartwatch", grid, 10, 0.1) == {}
+    assert paper3.layer_claim("motionsense", grid, 5, 0.1) == paper3.layer_claim("motionsense", grid[1:], 10, 0.1) == {}
+
+
+def attacked(low: float) -> pd.DataFrame:
+    rows = [("deterministic", 0.9, 0.8), ("probabilistic", 0.7, low), ("rivals", 0.8, 0.7)]
+    return pd.DataFrame(rows, columns=["release", "accuracy", "low"]).assign(chance=0.57)
+
+
+def test_re_identification_is_prevented_only_down_to_chance() -> None:
+    inferred = pd.Series({"private_before": 0.9, "private_after": 0.6})
+    ask = ("motionsense", "gender"), ("mobiact", "gender"), ("mobiact", "weight")
+    not_so = [paper3.attack_claims(*pair, attacked(0.6), ["rivals"], inferred) for pair in ask]
+    assert not_so[0] == {
+        "3-text-probabilistic-prevents": False,
+        "3-text-deterministic-reidentified": True,
+        "3-text-model-free-less-vulnerable": True,
+        "3-text-rivals-lower-gender": True,
+        "3-text-rivals-reidentified": True,
+    }
+    assert not_so[1:] == [{f"3-text-probabilistic-prevents-mobiact-{what}": False} for what in ("gender", "weight")]
+    so = paper3.attack_claims(*ask[0], attacked(0.55), ["rivals"], inferred)
+    assert so["3-text-probabilistic-prevents"] is True
+    judge({**so, **not_so[1], **not_so[2]}, run="test", unexplained="allow")
+    assert paper3.attack_claims("smartwatch", "side", attacked(0.6), ["rivals"], inferred) == {}
+
+
+def test_what_is_said_of_the_sets() -> None:
+    rows = [(subject, "male" if subject < 14 else "female") for subject in range(24) for _ in range(2)]
+    people = pd.DataFrame(rows, columns=["subject", "gender"]).assign(weight=["<= 70", "70-90", "> 90"] * 16)
+    whole = {"trials": 15, "activities": 6, "features": 12}
+    provenance = {"rate": 50, "length": 128, "stride": 10, "whole set": whole, "activities": ["a", "b"]}
+    said = paper3.set_claims("motionsense", "gender", people, provenance, 2)
+    provenance |= {"activities": ["JOG", "STD", "STU", "WAL"]}
+    for private in ("gender", "weight"):
+        said |= paper3.set_claims("mobiact", private, people, provenance, 2)
+    assert set(judge(said, run="test")["verdict"]) == {"exact"}
+    printed = printed_values(3)["claim_id"]
+    assert set(printed[printed.str.startswith("3-text-motionsense-")]) <= set(said)
+    assert paper3.set_claims("smartwatch", "side", people, provenance, 2) == {}
+
+
+def test_the_windows_of_standing_need_200_hertz() -> None:
+    """D41, D44: 36 people stand for five minutes each, and a fifth of their windows is tested on."""
+    printed = printed_values(3).set_index("claim_id")["printed"]
+    windows = {rate: paper3.thousands(36 * 300 * rate // 10 // 5) for rate in (20, 200)}
+    assert windows == {20: "4.3k", 200: "43.2k"}
+    assert {printed[f"3-T{table}-standing-embeddings"] for table in (2, 3)} == {windows[200]}
+
+
+def test_one_of_two_sets_can_be_downloaded() -> None:
+    """D46."""
+    assert {name: bool(catalogue()[name].sources) for name in paper3.ROWS} == {"motionsense": True, "mobiact": False}
+
+
+@pytest.mark.parametrize(
+    ("dataset", "choices", "expected"),
+    [
+        ("motionsense", {}, True),
+        ("motionsense", {"private": "weight"}, False),
+        ("motionsense", {"scheme": "tail"}, False),
+        ("motionsense", {"modify": "probabilistic"}, False),
+        ("motionsense", {"channels": "raw"}, False),
+        ("motionsense", {"network": "cnn"}, False),
+        ("mobiact", {}, False),
+        ("mobiact", {"channels": "raw", "network": "cnn"}, True),
+        ("mobiact", {"channels": "raw", "network": "cnn", "private": "weight"}, True),
+        ("smartwatch", {}, False),
+    ],
+)
+def test_verdicts_are_given_under_the_papers_protocol_alone(
+    dataset: str, choices: dict[str, str], expected: bool
+) -> None:
+    given = {"private": "gender", "scheme": "paper", "channels": "magnitude", "network": "mlp"} | choices
+    assert paper3.as_printed(dataset, **given) is expected

@@ -1,0 +1,34 @@
+"""Tables of earlier runs, read through their records."""
+
+import pandas as pd
+import pytest
+
+from sensorprivacy.report import open_run
+from sensorprivacy.report.earlier_runs import gather
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    for name in ("notebooks", "data", "lib"):
+        (tmp_path / name).mkdir()
+    monkeypatch.setenv("SENSORPRIVACY_HOME", str(tmp_path))
+    return tmp_path
+
+
+def test_a_table_of_every_run_that_has_it(home):
+    for variant, value in (("b", 2), ("a", 1)):
+        run = open_run("10_game", variant=variant, parameters={})
+        run.table(pd.DataFrame({"value": [value]}), "base", "x")
+        run.close()
+    open_run("11_other", parameters={}).close()
+    found = gather("quick", "10_game-*", "base")
+    assert found.to_dict("list") == {"value": [1, 2], "run": ["10_game-a", "10_game-b"]}
+    assert gather("quick", "10_game-*", "absent").empty
+    assert gather("paper", "10_game-*", "base").empty
+
+
+def test_a_file_that_no_record_names_is_passed_over(home):
+    run = open_run("10_game", parameters={})
+    run.close()
+    (run.folder / "base.csv").write_text("value\n1\n")
+    assert gather("quick", "10_game", "base").empty

@@ -1,0 +1,243 @@
+"""reproduce, on a small compendium made here: real Snakemake, real kernels, one line a notebook."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import filelock
+import nbformat
+import psutil
+import pytest
+
+from sensorprivacy.runner import reproduce as workflow
+from sensorprivacy.runner.reproduce import BusyError, reproduce, summary
+from sensorprivacy.runner.runs import RunsError, statuses
+from sensorprivacy.runner.states import FAILED, NO_DATA, NOT_RUN, OK, DataState, marker_file
+
+RUNS = """\
+runs:
+  10_good:
+    about: writes a table and counts how often it ran
+    needs: [here]
+    claims: ["1-T1-*"]
+    minutes: {quick: 1, paper: 1}
+  10_good-other:
+    about: the same notebook with another value
+    parameters: {word: "{braces} and 'quotes'"}
+    minutes: {quick: 1, paper: 1}
+  20_absent:
+    about: needs a set that is not there
+    needs: [gone]
+    claims: ["2-*"]
+    minutes: {quick: 1, paper: 1}
+  30_failing:
+    about: fails
+    minutes: {quick: 1, paper: 1}
+  90_report:
+    about: copies what it is told
+    minutes: {quick: 1, paper: 1}
+    after_all: true
+"""
+GOOD = """
+from pathlib import Path
+run = "10_good" if word == "plain" else "10_good-other"
+count = Path("build") / f"{run}.count"
+count.write_text(count.read_text() + "x" if count.exists() else "x")
+folder = Path("figures/quick") / run
+folder.mkdir(parents=True, exist_ok=True)
+(folder / "word.txt").write_text(word)
+(folder / "machine.json").write_text(count.read_text())
+"""
+REPORT = """
+import json
+from pathlib import Path
+told = json.loads(Path("build/runs/quick/status.json").read_text())["runs"]
+words = [name + "=" + state["status"].replace(" ", "_") for name, state in told.items()]
+Path("build/told.txt").write_text(" ".join(words))
+Path("figures/quick").mkdir(parents=True, exist_ok=True)
+Path("figures/quick/verdicts.csv").write_text("claim_id,verdict\\na,exact\\nb,exact\\nc,differs\\n")
+"""
+
+
+def write(path: Path, code: str, parameters: str = "") -> None:
+    cells = [
+        nbformat.v4.new_code_cell(
+            f'profile: str = "quick"  # how long {{quick | paper}}\n{parameters}', metadata={"tags": ["parameters"]}
+        ),
+        nbformat.v4.new_code_cell(code),
+    ]
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), path)
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch, root):
+    """Return a checkout of five runs."""
+    for name in ("notebooks", "data/paper", "lib", "build"):
+        (tmp_path / name).mkdir(parents=True)
+    shutil.copy(root / "Snakefile", tmp_path)
+    (tmp_path / "runs.yaml").write_text(RUNS)
+    write(tmp_path / "notebooks" / "10_good.ipynb", GOOD, 'word: str = "plain"  # what to write')
+    write(tmp_path / "notebooks" / "20_absent.ipynb", "1")
+    write(tmp_path / "notebooks" / "30_failing.ipynb", "raise KeyError('the reason')")
+    write(tmp_path / "notebooks" / "90_report.ipynb", REPORT)
+    monkeypatch.setenv("SENSORPRIVACY_HOME", str(tmp_path))
+    return tmp_path
+
+
+@pytest.fixture
+def say():
+    said: list[str] = []
+    return said
+
+
+def look(name: str) -> DataState:
+    return (
+        DataState(name, digest="d1")
+        if name == "here"
+        else DataState(name, reason="gone is not here", how="ask its owner")
+    )
+
+
+def counted(home: Path, run: str = "10_good") -> int:
+    return len((home / "build" / f"{run}.count").read_text())
+
+
+@pytest.mark.slow
+def test_a_whole_life(home, say):
+    """Runs that are ok, absent and failing; then touched and changed files, a new set: what runs and what does not."""
+    first = reproduce("quick", look, cores=2, say=say.append)
+    assert {name: state.status for name, state in first.items()} == {
+        "10_good": OK,
+        "10_good-other": OK,
+        "20_absent": NO_DATA,
+        "30_failing": FAILED,
+        "90_report": OK,
+    }
+    assert (home / "figures/quick/10_good-other/word.txt").read_text() == "{braces} and 'quotes'"
+    assert (home / "build/told.txt").read_text() == "10_good=ok 10_good-other=ok 20_absent=no_data 30_failing=failed"
+    assert "20_absent: skipped, no data gone" in say
+    assert "no data: gone is not here" in say
+    assert first["30_failing"].log == "build/logs/quick/30_failing.log"
+    assert "the reason" in first["30_failing"].reason
+    assert "KeyError" in (home / first["30_failing"].log).read_text()
+    assert list(first["10_good"].outputs) == ["figures/quick/10_good/word.txt"]
+    assert statuses("quick") == {name: state for name, state in first.items() if name != "90_report"}
+    assert statuses("quick")["20_absent"].claims == ("2-*",)
+    assert statuses("quick")["20_absent"].reason == "gone is not on this machine: ask its owner"
+    said = summary(first, "quick")
+    assert "5 runs: 3 ok, 1 no data, 1 failed" in said
+    assert "failed: 30_failing: KeyError: 'the reason' (build/logs/quick/30_failing.log)" in said
+    assert "2 exact, 1 differs" in said
+
+    # Times have changed, as after a checkout of another branch and back: no reason to run. One notebook is mended,
+    # one parameter changed, one data set has come.
+    for path in [*home.glob("notebooks/*"), *home.glob("build/data/*")]:
+        os.utime(path)
+    write(home / "notebooks" / "30_failing.ipynb", "1")
+    (home / "runs.yaml").write_text(RUNS.replace("{braces}", "[brackets]"))
+    mended = reproduce("quick", lambda name: DataState(name, digest="d1"), cores=2, say=say.append)
+    assert {name: state.status for name, state in mended.items()} == dict.fromkeys(mended, OK)
+    assert (counted(home), counted(home, "10_good-other")) == (1, 2)
+    assert "20_absent=ok 30_failing=ok" in (home / "build/told.txt").read_text()
+
+
+def test_a_result_that_was_edited_or_deleted_is_made_again(home, say, monkeypatch):
+    result = home / "figures/quick/10_good/word.txt"
+    result.parent.mkdir(parents=True)
+    result.write_text("plain")
+    outdated = []
+
+    def pretend(names, profile, *_):
+        outdated.extend(name for name in names if not marker_file(name, profile).exists())
+        _pretend(names, profile)
+
+    monkeypatch.setattr(workflow, "_snakemake", pretend)
+    for change in (lambda: None, lambda: None, lambda: result.write_text("edited"), result.unlink):
+        change()
+        outdated.append("|")
+        reproduce("quick", look, only=["10_good"], say=say.append)
+    assert " ".join(outdated) == "| 10_good 90_report | | 10_good | 10_good"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+def test_an_interrupt_leaves_no_process_and_no_lock(home, say, interruptible):
+    write(home / "notebooks" / "30_failing.ipynb", "import time\nopen('build/started', 'w').close()\ntime.sleep(60)")
+    words = [sys.executable, "-m", "sensorprivacy", "reproduce", "--only", "30_failing"]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+    child = subprocess.Popen(words, **pipes, start_new_session=True, preexec_fn=interruptible)
+    until = time.monotonic() + 200
+    while not (home / "build/started").exists():
+        assert child.poll() is None, child.stdout.read()
+        assert time.monotonic() < until
+        time.sleep(0.2)
+    children = psutil.Process(child.pid).children(recursive=True)
+    os.killpg(child.pid, signal.SIGINT)
+    told, _ = child.communicate(timeout=90)
+    assert child.returncode == 130
+    assert "interrupted; what was finished is kept" in told
+    assert "Traceback" not in told
+    assert psutil.wait_procs(children, timeout=20)[1] == []
+    write(home / "notebooks" / "30_failing.ipynb", "1")
+    assert reproduce("quick", look, only=["30_failing"], say=say.append)["30_failing"].status == OK
+
+
+def test_a_corrupt_set_fails_its_runs_and_no_others(home, say, monkeypatch):
+    monkeypatch.setattr(workflow, "_snakemake", _pretend)
+    broken = reproduce(
+        "quick",
+        lambda name: DataState(name, reason="here.csv is corrupt", broken=True) if name == "here" else look(name),
+        say=say.append,
+    )
+    assert (broken["10_good"].status, broken["10_good"].reason) == (FAILED, "here.csv is corrupt")
+    assert [broken[name].status for name in ("10_good-other", "20_absent", "90_report")] == [OK, NO_DATA, OK]
+    assert "no data here: here.csv is corrupt" not in say
+    assert "10_good: here.csv is corrupt" in say
+
+
+def test_a_wrong_word_or_a_second_process_is_refused(home, say):
+    with pytest.raises(RunsError, match="no run '11'"):
+        reproduce("quick", look, only=["11"], say=say.append)
+    with filelock.FileLock(home / "build" / "reproduce.lock"), pytest.raises(BusyError, match="another process"):
+        reproduce("quick", look, say=say.append)
+
+
+def test_a_broken_workflow_is_no_success(home, say):
+    marker = marker_file("10_good", "quick")
+    marker.parent.mkdir(parents=True)
+    marker.touch()
+    (home / "Snakefile").write_text("no Snakefile at all (")
+    with pytest.raises(workflow.WorkflowError, match="Snakemake failed, see"):
+        reproduce("quick", look, only=["10_good"], say=say.append)
+
+
+def test_what_was_not_wanted_and_never_ran_is_told_so(home, say, monkeypatch):
+    monkeypatch.setattr(workflow, "_snakemake", _pretend)
+    states = reproduce("quick", look, only=["10_good"], say=say.append)
+    assert [state.status for state in states.values()] == [OK, NOT_RUN, NOT_RUN, NOT_RUN, OK]
+    told = json.loads((home / "build/runs/quick/status.json").read_text())
+    assert told["profile"] == "quick"
+    assert told["runs"]["30_failing"]["status"] == NOT_RUN
+
+
+def _pretend(names: list[str], profile: str, *_: object) -> None:
+    for name in names:
+        marker_file(name, profile).parent.mkdir(parents=True, exist_ok=True)
+        marker_file(name, profile).touch()
+
+
+def test_a_run_executed_by_hand_is_told_by_its_record(home):
+    (home / "figures/paper").mkdir(parents=True)
+    (home / "figures/10_good").mkdir()
+    (home / "figures/10_good/run.json").write_text("{}")
+    assert {name: state.status for name, state in statuses("paper").items()} == {
+        "10_good": OK,
+        "10_good-other": NOT_RUN,
+        "20_absent": NOT_RUN,
+        "30_failing": NOT_RUN,
+    }
