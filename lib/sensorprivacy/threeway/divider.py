@@ -8,7 +8,7 @@ import pandas as pd
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from sensorprivacy.mechanisms.cells import Noiser, SecureNoiser, check_epsilon
+from sensorprivacy.mechanisms.noise import NoiseSource, SecureNoise, check_epsilon
 from sensorprivacy.threeway.division import check_frame
 from sensorprivacy.threeway.domains import Categories, Unknown, domains_of
 from sensorprivacy.threeway.measures import Appraiser, Utility
@@ -42,7 +42,7 @@ class ThreeWayDivider(TransformerMixin, BaseEstimator):
         What `transform` does about categories that `fit` has not seen: refuse the table, or draw them anew.
     clamp : bool, default False
         Put noised numbers back between their bounds.
-    noiser : Noiser, optional
+    noise_source : NoiseSource, optional
         Source of randomness; the default, OpenDP with the operating system's secure generator, is the only private one.
 
     Attributes
@@ -93,7 +93,7 @@ class ThreeWayDivider(TransformerMixin, BaseEstimator):
         categorical: Sequence[Hashable] = (),
         unknown: Unknown = "error",
         clamp: bool = False,
-        noiser: Noiser | None = None,
+        noise_source: NoiseSource | None = None,
     ) -> None:
         self.alpha = alpha
         self.beta = beta
@@ -107,7 +107,7 @@ class ThreeWayDivider(TransformerMixin, BaseEstimator):
         self.categorical = categorical
         self.unknown = unknown
         self.clamp = clamp
-        self.noiser = noiser
+        self.noise_source = noise_source
 
     def fit(self, X: pd.DataFrame, y: Any = None) -> "ThreeWayDivider":
         """Learn groups and thresholds.
@@ -172,20 +172,20 @@ class ThreeWayDivider(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         frame = self._frame(X, reset=False)
-        noiser = SecureNoiser() if self.noiser is None else self.noiser
+        noise_source = SecureNoise() if self.noise_source is None else self.noise_source
         parts = {}
         for name in self._kept():
             parts[name] = frame[name]
             if name in self.domains_:
-                parts[name] = pd.Series(self._noised(frame[name], noiser).array, index=frame.index)
+                parts[name] = pd.Series(self._noised(frame[name], noise_source).array, index=frame.index)
         out = pd.DataFrame(parts, index=frame.index, columns=pd.Index(self._kept()))
         return out if isinstance(X, pd.DataFrame) else out.to_numpy()
 
-    def _noised(self, column: pd.Series, noiser: Noiser) -> pd.Series:
+    def _noised(self, column: pd.Series, noise_source: NoiseSource) -> pd.Series:
         domain = self.domains_[column.name]
         if isinstance(domain, Categories):
-            return domain.decode(domain.noise(column, self.epsilon, noiser, self.unknown))
-        values = domain.noise(column, self.epsilon, noiser)
+            return domain.decode(domain.noise(column, self.epsilon, noise_source, self.unknown))
+        values = domain.noise(column, self.epsilon, noise_source)
         return domain.decode(np.clip(values, domain.low, domain.high) if self.clamp else values)
 
     def get_feature_names_out(self, input_features: Sequence[str] | None = None) -> np.ndarray:
@@ -229,5 +229,5 @@ class ThreeWayDivider(TransformerMixin, BaseEstimator):
         tags.input_tags.allow_nan = True
         tags.input_tags.categorical = True
         tags.input_tags.string = True
-        tags.non_deterministic = self.noiser is None
+        tags.non_deterministic = self.noise_source is None
         return tags

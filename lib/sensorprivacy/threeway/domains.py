@@ -11,7 +11,9 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from sensorprivacy.mechanisms.cells import Noiser, laplace, randomized_response
+from sensorprivacy.mechanisms.laplace import laplace
+from sensorprivacy.mechanisms.noise import NoiseSource
+from sensorprivacy.mechanisms.randomized_response import randomized_response
 
 Unknown = Literal["error", "redraw"]
 
@@ -49,13 +51,13 @@ class Numbers:
             raise ValueError(f"column {self.name!r} holds infinite values: replace them by numbers or missing values")
         return values
 
-    def noise(self, column: pd.Series, epsilon: float, noiser: Noiser) -> np.ndarray:
+    def noise(self, column: pd.Series, epsilon: float, noise_source: NoiseSource) -> np.ndarray:
         """Return the column's cells with Laplace noise; epsilon-differentially private for each cell."""
         values = self.encode(column)
         if values.dtype.kind == "f":
             filled = np.where(np.isnan(values), (self.low + self.high) / 2, values)
             values = np.rint(np.clip(filled, self.low, self.high)).astype(np.int64) if self.integer else filled
-        return laplace(values, self.low, self.high, epsilon, noiser)
+        return laplace(values, self.low, self.high, epsilon, noise_source)
 
     def decode(self, values: np.ndarray) -> pd.Series:
         """Return values as a column of the original's kind: integers as int64, floats and times in their own type."""
@@ -118,7 +120,9 @@ class Categories:
             raise ValueError(f"column {self.name!r} holds values {shown} that its categories lack (None is missing)")
         return codes
 
-    def noise(self, column: pd.Series, epsilon: float, noiser: Noiser, unknown: Unknown = "error") -> np.ndarray:
+    def noise(
+        self, column: pd.Series, epsilon: float, noise_source: NoiseSource, unknown: Unknown = "error"
+    ) -> np.ndarray:
         """Return the column's codes after randomized response; epsilon-differentially private for each cell.
 
         With `unknown` "redraw" a value not in the list becomes a uniform draw from it, which is at most e^epsilon
@@ -126,8 +130,8 @@ class Categories:
         """
         codes = self.encode(column, unknown)
         strange = codes < 0
-        codes[strange] = noiser.integers(int(strange.sum()), self.k)
-        return randomized_response(codes, self.k, epsilon, noiser)
+        codes[strange] = noise_source.integers(int(strange.sum()), self.k)
+        return randomized_response(codes, self.k, epsilon, noise_source)
 
     def decode(self, codes: np.ndarray) -> pd.Series:
         """Return codes as a column of the listed values."""

@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from sensorprivacy.mechanisms.cells import Noiser, SecureNoiser, check_epsilon, keep_share, laplace_scale
+from sensorprivacy.mechanisms.laplace import laplace_scale
+from sensorprivacy.mechanisms.noise import NoiseSource, SecureNoise, check_epsilon
+from sensorprivacy.mechanisms.randomized_response import response_probabilities
 from sensorprivacy.threeway.division import Division, check_frame
 from sensorprivacy.threeway.domains import Categories, Domain, Numbers, domains_of
 from sensorprivacy.threeway.queries import Query, answer, change, check_query
@@ -77,7 +79,7 @@ def publish(
     floor: float = 1e-3,
     max_rounds: int = 20,
     clamp: bool = False,
-    noiser: Noiser | None = None,
+    noise_source: NoiseSource | None = None,
 ) -> Publication:
     """Publish a divided table: drop the sensitive columns, keep the non-sensitive ones, noise the ambiguous ones.
 
@@ -114,7 +116,7 @@ def publish(
     clamp : bool, default False
         Put noised numbers back between their bounds. Costs no epsilon, but piles cells up at the bounds and so shifts
         means.
-    noiser : Noiser, optional
+    noise_source : NoiseSource, optional
         Source of randomness. The default, OpenDP with the operating system's secure generator, is the only private
         one; another is for tests.
 
@@ -133,11 +135,11 @@ def publish(
     Ali et al. (2022), Fig. 1, section 3, and Algorithm 1, lines 11-13.
     """
     _check(frame, division, epsilon, query, level, shrink, floor, max_rounds)
-    noiser = SecureNoiser() if noiser is None else noiser
+    noise_source = SecureNoise() if noise_source is None else noise_source
     ambiguous = [name for name in frame.columns if name in division.ambiguous]
     domains = domains_of(frame, ambiguous, bounds, categories, categorical)
     trace: list[dict[str, Any]] = []
-    drawn, overall, stopped = _draw(frame, domains, epsilon, query, clamp, noiser, trace)
+    drawn, overall, stopped = _draw(frame, domains, epsilon, query, clamp, noise_source, trace)
     rounds = 1
     while overall < level and not stopped:
         if rounds == max_rounds:
@@ -146,7 +148,7 @@ def publish(
             stopped = f"level {overall:.3g} at epsilon {epsilon:.3g}; the next would fall below the floor {floor:g}"
         else:
             epsilon, rounds = epsilon * shrink, rounds + 1
-            drawn, overall, stopped = _draw(frame, domains, epsilon, query, clamp, noiser, trace)
+            drawn, overall, stopped = _draw(frame, domains, epsilon, query, clamp, noise_source, trace)
     for row in trace:
         row["accepted"] = row["round"] == rounds
     spent = pd.Series({name: epsilon * (domain.width > 0) for name, domain in domains.items()}, name="epsilon")
@@ -173,7 +175,7 @@ def _draw(
     epsilon: float,
     query: Query,
     clamp: bool,
-    noiser: Noiser,
+    noise_source: NoiseSource,
     trace: list[dict[str, Any]],
 ) -> tuple[dict[Hashable, pd.Series], float, str]:
     """Draw noise for every ambiguous column once; note the round in `trace`."""
@@ -182,7 +184,7 @@ def _draw(
     drawn: dict[Hashable, pd.Series] = {}
     rows: list[dict[str, Any]] = []
     for name, domain in domains.items():
-        before, after = domain.encode(frame[name]), domain.noise(frame[name], epsilon, noiser)
+        before, after = domain.encode(frame[name]), domain.noise(frame[name], epsilon, noise_source)
         if clamp and isinstance(domain, Numbers):
             after = np.clip(after, domain.low, domain.high)
         drawn[name] = domain.decode(after)
@@ -210,7 +212,7 @@ def _mechanism(domain: Domain, epsilon: float) -> tuple[str, float]:
     if domain.width == 0:
         return "none (one possible value)", 0.0
     if isinstance(domain, Categories):
-        return "randomized response", keep_share(domain.k, epsilon)[1]
+        return "randomized response", response_probabilities(domain.k, epsilon)[1]
     return "laplace", laplace_scale(domain.low, domain.high, epsilon, integer=domain.integer)
 
 
