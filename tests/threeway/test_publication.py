@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from sensorprivacy.threeway import Appraiser, Division, publish
-from sensorprivacy.threeway.publish import TRACE
+from sensorprivacy.threeway.publication import TRACE
 
 DIVISION = Division(0.9, 0.1, ("id",), ("sex", "site"), ("age", "job", "fare"))
 
@@ -56,7 +56,7 @@ def test_original_is_left_alone(frame, seeded):
 def test_loop_lowers_epsilon_until_the_level_is_reached(frame, seeded):
     found = publish(frame, DIVISION, epsilon=32.0, level=0.5, shrink=0.5, noise_source=seeded())
     trace = found.trace
-    assert tuple(trace.columns) == TRACE
+    assert list(trace.columns) == TRACE
     rounds = trace.groupby("round").first()
     assert len(rounds) > 2
     assert rounds["epsilon"].tolist() == [32 / 2**k for k in range(len(rounds))]
@@ -95,10 +95,10 @@ def test_what_is_guaranteed_is_said(frame, seeded):
     text = " ".join(publish(frame, DIVISION, epsilon=2.0, level=0.1, noise_source=seeded()).guarantees)
     for piece in (
         "e^epsilon",
-        "together lose 6",
-        "not paid for in epsilon",
+        "total epsilon of 6",
+        "does not cover this comparison",
         "age, job, fare were read",
-        "sex, site are",
+        "guarantee: sex, site.",
     ):
         assert piece in text
     sound = publish(
@@ -110,7 +110,7 @@ def test_what_is_guaranteed_is_said(frame, seeded):
     )
     text = " ".join(sound.guarantees)
     assert "read from the data" not in text
-    assert "not paid for" not in text
+    assert "comparison" not in text
     assert sound.trace.set_index("column").loc["age", "parameter"] == pytest.approx(120)
 
 
@@ -187,7 +187,7 @@ def test_refuses(frame, arguments, message):
 
 
 def test_refuses_other_tables(frame):
-    with pytest.raises(ValueError, match="divide this very frame"):
+    with pytest.raises(ValueError, match="make the division from this table"):
         publish(frame.drop(columns="job"), DIVISION)
     with pytest.raises(ValueError, match="0 rows"):
         publish(frame.head(0), DIVISION)
