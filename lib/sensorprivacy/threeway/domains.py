@@ -52,13 +52,7 @@ class Numbers:
         return values
 
     def noise(
-        self,
-        column: pd.Series,
-        epsilon: float,
-        source: NoiseSource,
-        *,
-        clamp: bool = False,
-        unknown: Unknown = "error",
+        self, column: pd.Series, epsilon: float, source: NoiseSource, *, clamp: bool = False, unknown: Unknown = "error"
     ) -> np.ndarray:
         """Return the column's cells with Laplace noise, epsilon-differentially private for each cell.
 
@@ -133,13 +127,7 @@ class Categories:
         return codes
 
     def noise(
-        self,
-        column: pd.Series,
-        epsilon: float,
-        source: NoiseSource,
-        *,
-        clamp: bool = False,
-        unknown: Unknown = "error",
+        self, column: pd.Series, epsilon: float, source: NoiseSource, *, clamp: bool = False, unknown: Unknown = "error"
     ) -> np.ndarray:
         """Return the column's codes after randomized response, epsilon-differentially private for each cell.
 

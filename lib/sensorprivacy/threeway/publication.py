@@ -125,7 +125,13 @@ def publish(
     ----------
     Ali et al. (2022), Fig. 1, section 3, and Algorithm 1, lines 11-13.
     """
-    _check(frame, division, epsilon, query, level, shrink, floor, max_rounds)
+    check_frame(frame)
+    named = [*division.sensitive, *division.kept]
+    if len(named) != len(set(named)) or set(named) != set(frame.columns):
+        raise ValueError(
+            f"the division has columns {named}, the table has {list(frame.columns)}: make the division from this table"
+        )
+    _check_loop(epsilon, query, level, shrink, floor, max_rounds)
     source = SecureNoise() if noise_source is None else noise_source
     domains = domains_of(frame, division.ambiguous, bounds, categories, categorical)
     trace: list[dict[str, Any]] = []
@@ -232,22 +238,7 @@ def _guarantees(
     return tuple(lines)
 
 
-def _check(
-    frame: pd.DataFrame,
-    division: Division,
-    epsilon: float,
-    query: str,
-    level: float,
-    shrink: float,
-    floor: float,
-    max_rounds: int,
-) -> None:
-    check_frame(frame)
-    named = [*division.sensitive, *division.kept]
-    if len(named) != len(set(named)) or set(named) != set(frame.columns):
-        raise ValueError(
-            f"the division has columns {named}, the table has {list(frame.columns)}: make the division from this table"
-        )
+def _check_loop(epsilon: float, query: str, level: float, shrink: float, floor: float, max_rounds: int) -> None:
     check_epsilon(epsilon)
     check_query(query)
     for name, value, valid, requirement in (
