@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.ensemble import RandomForestClassifier
 
 from sensorprivacy.datasets.types import Problem
-from sensorprivacy.game.play import guess, seeded
+from sensorprivacy.game.play import fit_predict, seeded
 from sensorprivacy.game.splits import Split
 
 LABELS = ("task", "users")
@@ -103,7 +103,7 @@ class SklearnEngine:
         scores = []
         for subset in subsets:
             columns = list(subset)
-            said = guess(self.player, self.held.train[:, columns], known, self.held.test[:, columns])
+            said = fit_predict(self.player, self.held.train[:, columns], known, self.held.test[:, columns])
             scores.append(float(np.mean(said == asked)))
         return scores
 

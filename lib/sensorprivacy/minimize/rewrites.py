@@ -13,6 +13,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from sensorprivacy.mechanisms.laplace import laplace
+from sensorprivacy.mechanisms.noise import SecureNoise, SeededNoise, check_epsilon
+
 
 class ColumnHasher(TransformerMixin, BaseEstimator):
     """Hash column names into fewer columns, adding up with a sign what meets in one (method 1).
@@ -64,37 +67,38 @@ class ColumnHasher(TransformerMixin, BaseEstimator):
 
 
 class LaplaceNoise(TransformerMixin, BaseEstimator):
-    """Add Laplace noise to every cell (method 12), as the paper's authors did or so that it means something.
+    """Add Laplace noise to every cell (method 12), either as the paper's authors did or with a privacy guarantee.
 
     Parameters
     ----------
     epsilon : float, default 1
-        As printed: the scale of the noise is 1 / epsilon. Sound: the privacy budget of a whole row.
+        As printed: the noise has scale 1 / epsilon. Sound: the privacy loss of one whole row.
     sound : bool, default False
-        False: noise of one scale on every cell, nothing clipped, nothing scaled. This is *not* differential privacy for
-        features whose values differ by more than 1. True: each feature is clipped to its bounds and gets noise of
-        scale d (high - low) / epsilon, which makes the release of a row epsilon-differentially private towards any
-        other row (local model, the budget shared evenly by the d features).
+        False: every cell gets noise of the same scale; values are neither clipped nor scaled. This is *not*
+        differential privacy for features whose values differ by more than 1. True: each of the d features is clipped
+        to its bounds and gets noise of scale d (high - low) / epsilon. The release of a row is then
+        epsilon-differentially private (local model; the d features share epsilon equally).
     bounds : pandas.DataFrame or array-like of shape (d, 2), optional
-        Lowest and highest value of each feature, known *without* looking at the data. Default: minimum and maximum
-        of the rows fitted to, which leak; the guarantee then holds for given bounds only.
+        Lowest and highest value of each feature, known *without* looking at the data. Default: minimum and maximum of
+        the fitted rows. These reveal extreme rows, so the guarantee holds for given bounds only.
     seed : int or None, default None
-        Seed of the noise. Every call of ``transform`` draws anew. A fixed seed is for replication: who knows it can
-        subtract the noise.
+        None: sound noise comes from OpenDP and the operating system's secure generator. Use this for releases. A number
+        makes results repeatable, with noise of the same distribution from NumPy. Such noise protects nobody: anyone who
+        knows the seed can subtract it. Every call of ``transform`` draws new noise.
 
     Attributes
     ----------
     low_, high_ : numpy.ndarray of shape (d,)
-        The bounds; infinite where nothing is clipped.
+        The bounds; infinite where values are not clipped.
     scale_ : numpy.ndarray of shape (d,)
-        Scale of the noise of each feature.
+        Scale of each feature's noise.
     bounds_from_data_ : bool
-        Whether the bounds were read off the data.
+        Whether the bounds come from the data.
 
     Raises
     ------
     ValueError
-        If epsilon is not positive, or the bounds have another shape or cross.
+        If epsilon is not positive, or the bounds have the wrong shape or are not finite and in order.
 
     References
     ----------
@@ -115,7 +119,7 @@ class LaplaceNoise(TransformerMixin, BaseEstimator):
         return tags
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Fix bounds and scales.
+        """Set bounds and noise scales.
 
         Parameters
         ----------
@@ -137,21 +141,31 @@ class LaplaceNoise(TransformerMixin, BaseEstimator):
             self.scale_ = np.full(d, 1 / self.epsilon)
         else:
             given = np.c_[matrix.min(axis=0), matrix.max(axis=0)] if self.bounds is None else np.asarray(self.bounds)
-            if given.shape != (d, 2) or not (given[:, 0] <= given[:, 1]).all():
-                raise ValueError(f"bounds must be {d} rows of (low, high) with low <= high, got shape {given.shape}")
+            if given.shape != (d, 2):
+                raise ValueError(f"bounds must be {d} rows of (low, high), got shape {given.shape}")
             self.low_, self.high_ = given[:, 0].astype(float), given[:, 1].astype(float)
-            self.scale_ = d * (self.high_ - self.low_) / self.epsilon
-        self._draw = np.random.default_rng(self.seed)
+            with np.errstate(over="ignore", invalid="ignore"):
+                widths = self.high_ - self.low_
+            if not (np.isfinite(widths) & (widths >= 0)).all():
+                raise ValueError("bounds must be two finite numbers for each feature, with low <= high")
+            self.scale_ = d * widths / self.epsilon
+            if self.seed is None:
+                check_epsilon(self.epsilon / d)
+        self._noise = SeededNoise(self.seed)
         return self
 
     def transform(self, X: Any) -> np.ndarray:
-        """Return the clipped rows with fresh noise, shape (n, d)."""
+        """Return the clipped rows with new noise, shape (n, d)."""
         check_is_fitted(self)
-        matrix = np.clip(validate_data(self, X, reset=False, dtype=float), self.low_, self.high_)
-        return np.asarray(matrix + self._draw.laplace(size=matrix.shape) * self.scale_)
+        matrix = validate_data(self, X, reset=False, dtype=float)
+        if self.sound and self.seed is None:
+            share, source = self.epsilon / self.n_features_in_, SecureNoise()
+            columns = zip(matrix.T, self.low_, self.high_, strict=True)
+            return np.column_stack([laplace(cells, low, high, share, source) for cells, low, high in columns])
+        return self._noise.laplace(np.clip(matrix, self.low_, self.high_), self.scale_)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """Return the names of the columns, which stay what they were."""
+        """Return the names of the columns, which do not change."""
         check_is_fitted(self)
         names = getattr(self, "feature_names_in_", None)
         return np.asarray([f"x{i}" for i in range(self.n_features_in_)] if names is None else names, dtype=object)

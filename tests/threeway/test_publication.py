@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from sensorprivacy.threeway import Appraiser, Division, publish
-from sensorprivacy.threeway.publish import TRACE
+from sensorprivacy.threeway.publication import TRACE
 
 DIVISION = Division(0.9, 0.1, ("id",), ("sex", "site"), ("age", "job", "fare"))
 
@@ -49,14 +49,14 @@ def test_drops_keeps_and_noises(frame):
 
 def test_original_is_left_alone(frame, seeded):
     copy = frame.copy(deep=True)
-    publish(frame, DIVISION, noiser=seeded())
+    publish(frame, DIVISION, noise_source=seeded())
     pd.testing.assert_frame_equal(frame, copy)
 
 
 def test_loop_lowers_epsilon_until_the_level_is_reached(frame, seeded):
-    found = publish(frame, DIVISION, epsilon=32.0, level=0.5, shrink=0.5, noiser=seeded())
+    found = publish(frame, DIVISION, epsilon=32.0, level=0.5, shrink=0.5, noise_source=seeded())
     trace = found.trace
-    assert tuple(trace.columns) == TRACE
+    assert list(trace.columns) == TRACE
     rounds = trace.groupby("round").first()
     assert len(rounds) > 2
     assert rounds["epsilon"].tolist() == [32 / 2**k for k in range(len(rounds))]
@@ -76,7 +76,7 @@ def test_loop_lowers_epsilon_until_the_level_is_reached(frame, seeded):
     [({"max_rounds": 2}, "2 rounds, the most allowed"), ({"floor": 10.0}, "below the floor 10")],
 )
 def test_loop_says_so_when_it_gives_up(frame, seeded, arguments, why):
-    found = publish(frame, DIVISION, epsilon=30.0, level=0.99, noiser=seeded(), **arguments)
+    found = publish(frame, DIVISION, epsilon=30.0, level=0.99, noise_source=seeded(), **arguments)
     assert not found.reached
     assert why in found.stopped
     assert found.trace["epsilon"].min() == found.epsilon_per_column.max()
@@ -84,7 +84,7 @@ def test_loop_says_so_when_it_gives_up(frame, seeded, arguments, why):
 
 @pytest.mark.parametrize("query", ["mean", "count", "histogram", "record"])
 def test_every_query_runs_the_loop(frame, seeded, query):
-    found = publish(frame, DIVISION, epsilon=8.0, level=0.02, query=query, noiser=seeded())
+    found = publish(frame, DIVISION, epsilon=8.0, level=0.02, query=query, noise_source=seeded())
     assert found.reached
     one_number = found.trace["original"].notna().to_numpy()
     expected = [query in ("mean", "count"), query == "count", query in ("mean", "count")]
@@ -92,13 +92,13 @@ def test_every_query_runs_the_loop(frame, seeded, query):
 
 
 def test_what_is_guaranteed_is_said(frame, seeded):
-    text = " ".join(publish(frame, DIVISION, epsilon=2.0, level=0.1, noiser=seeded()).guarantees)
+    text = " ".join(publish(frame, DIVISION, epsilon=2.0, level=0.1, noise_source=seeded()).guarantees)
     for piece in (
         "e^epsilon",
-        "together lose 6",
-        "not paid for in epsilon",
+        "total epsilon of 6",
+        "does not cover this comparison",
         "age, job, fare were read",
-        "sex, site are",
+        "guarantee: sex, site.",
     ):
         assert piece in text
     sound = publish(
@@ -106,24 +106,24 @@ def test_what_is_guaranteed_is_said(frame, seeded):
         DIVISION,
         bounds={"age": (0, 120), "fare": (0, 600)},
         categories={"job": ["a", "b", "c", "d", None]},
-        noiser=seeded(),
+        noise_source=seeded(),
     )
     text = " ".join(sound.guarantees)
     assert "read from the data" not in text
-    assert "not paid for" not in text
+    assert "comparison" not in text
     assert sound.trace.set_index("column").loc["age", "parameter"] == pytest.approx(120)
 
 
 def test_clamp_puts_numbers_back_between_their_bounds(frame, seeded):
     bounds = {"age": (0, 120), "fare": (0, 600)}
-    loose = publish(frame, DIVISION, bounds=bounds, noiser=seeded()).data["age"]
-    tight = publish(frame, DIVISION, bounds=bounds, clamp=True, noiser=seeded()).data["age"]
+    loose = publish(frame, DIVISION, bounds=bounds, noise_source=seeded()).data["age"]
+    tight = publish(frame, DIVISION, bounds=bounds, clamp=True, noise_source=seeded()).data["age"]
     assert loose.min() < 0
     assert (tight == loose.clip(0, 120)).all()
 
 
 def test_numbers_may_be_told_to_be_categories(frame, seeded):
-    found = publish(frame, DIVISION, categorical=["age"], noiser=seeded())
+    found = publish(frame, DIVISION, categorical=["age"], noise_source=seeded())
     assert set(found.data["age"]) <= set(frame["age"])
     assert found.trace.set_index("column").loc["age", "mechanism"] == "randomized response"
 
@@ -138,7 +138,7 @@ def test_mean_survives_noise_in_size_that_theory_gives(frame):
 
 def test_a_division_without_ambiguous_columns(frame, seeded):
     bare = Division(0.5, 0.5, ("id", "age", "job", "fare"), ("sex", "site"), ())
-    found = publish(frame, bare, level=0.3, noiser=seeded())
+    found = publish(frame, bare, level=0.3, noise_source=seeded())
     assert found.data.equals(frame[["sex", "site"]].reset_index(drop=True))
     assert (found.epsilon_total, found.reached, len(found.trace)) == (0, False, 0)
     assert "no ambiguous column" in found.stopped
@@ -146,7 +146,7 @@ def test_a_division_without_ambiguous_columns(frame, seeded):
 
 def test_a_constant_ambiguous_column_costs_nothing(seeded):
     frame = pd.DataFrame({"a": [1, 2], "b": [5, 5], "c": ["x", "x"]})
-    found = publish(frame, Division(1, 0, ("a",), (), ("b", "c")), noiser=seeded())
+    found = publish(frame, Division(1, 0, ("a",), (), ("b", "c")), noise_source=seeded())
     assert found.data.to_dict("list") == {"b": [5, 5], "c": ["x", "x"]}
     assert found.epsilon_total == 0
 
@@ -158,7 +158,7 @@ def test_nothing_is_left_of_an_all_sensitive_table(frame):
 
 def test_with_the_appraiser_s_own_division(frame, seeded):
     division = Appraiser(frame).at(0.9, 0.1).division
-    assert set(publish(frame, division, noiser=seeded()).data.columns) == set(division.kept)
+    assert set(publish(frame, division, noise_source=seeded()).data.columns) == set(division.kept)
 
 
 @pytest.mark.parametrize(
@@ -187,7 +187,7 @@ def test_refuses(frame, arguments, message):
 
 
 def test_refuses_other_tables(frame):
-    with pytest.raises(ValueError, match="divide this very frame"):
+    with pytest.raises(ValueError, match="make the division from this table"):
         publish(frame.drop(columns="job"), DIVISION)
     with pytest.raises(ValueError, match="0 rows"):
         publish(frame.head(0), DIVISION)
