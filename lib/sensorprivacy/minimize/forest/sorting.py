@@ -1,6 +1,6 @@
-"""Compiled helpers of the shared forest: numbers drawn by key, rows grouped by value, items sorted by code.
+"""Compiled helpers of the shared forest that group equal rows and sort items by code.
 
-All of them release the interpreter lock and write to nothing but the arrays they are given.
+All functions release the interpreter lock and write only to the arrays that they are given.
 """
 
 # mypy: allow-untyped-defs, disable-error-code="assignment"
@@ -10,33 +10,16 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-_MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
-_MIX_2 = np.uint64(0x94D049BB133111EB)
-_U1, _U27, _U30, _U31, _U32 = (np.uint64(bits) for bits in (1, 27, 30, 31, 32))
-_NO_STEP = np.uint64(0)
-
-_BARE: dict[str, Any] = {"nogil": True, "cache": True, "_nrt": False}  # allocates nothing, counts no references
+from .random_numbers import GOLDEN, mix
 
 SMALL = 24  # up to this many items are sorted by insertion
 MAX_BINS = 8192  # buckets of one distribution pass: 32 KiB of counters
 CROWDED = 32  # a bucket of several codes with more items than this is sorted digit by digit
-DIGIT = 11  # bits of a digit there
+DIGIT = 11  # bits of a digit
 
-
-@njit(nogil=True, cache=True, inline="always")
-def mix(state):
-    """Return 64 well mixed bits of a 64-bit state: the finalizer of SplitMix64 (Steele et al., OOPSLA 2014)."""
-    state = (state ^ (state >> _U30)) * _MIX_1
-    state = (state ^ (state >> _U27)) * _MIX_2
-    return state ^ (state >> _U31)
-
-
-@njit(nogil=True, cache=True, inline="always")
-def draw(key, counter, bound):
-    """Return what a key and a counter draw from 0 ... bound - 1, uniform but for a bias below bound / 2**32."""
-    bits = mix(key + GOLDEN * np.uint64(counter))
-    return np.int64(((bits >> _U32) * np.uint64(bound)) >> _U32)
+# functions compiled with these options allocate nothing and count no references
+BARE: dict[str, Any] = {"nogil": True, "cache": True, "_nrt": False}
+_NO_STEP, _U1 = np.uint64(0), np.uint64(1)
 
 
 @njit(nogil=True, cache=True)
@@ -49,7 +32,7 @@ def _same_row(codes, labels, one, other):
 
 @njit(nogil=True, cache=True)
 def group_rows(codes, labels):
-    """Group the rows that agree in every column and in the label.
+    """Group the rows that are equal in every column and in the label.
 
     Parameters
     ----------
@@ -82,7 +65,7 @@ def group_rows(codes, labels):
     n_groups = 0
     for i in range(n):
         slot = hashes[i] & mask
-        # equal hashes are not trusted: the rows themselves are compared
+        # different rows can have equal hashes, so the rows themselves are compared
         while table[slot] >= 0:
             known = first[table[slot]]
             if hashes[known] == hashes[i] and _same_row(codes, labels, known, i):
@@ -96,9 +79,9 @@ def group_rows(codes, labels):
     return group, first[:n_groups].copy()
 
 
-@njit(**_BARE, forceinline=True)
+@njit(**BARE, forceinline=True)
 def _insertion(rows, at, m, shift):
-    """Sort rows[at, :m] by what stands above the lowest ``shift`` bits."""
+    """Sort rows[at, :m] by the bits above the lowest ``shift`` bits."""
     for i in range(1, m):
         key = rows[at, i]
         code = key >> shift
@@ -109,9 +92,9 @@ def _insertion(rows, at, m, shift):
         rows[at, j] = key
 
 
-@njit(**_BARE)
+@njit(**BARE)
 def _distribute(rows, source, target, m, low, shift, step, mask, bins, n_bins):
-    """Bring the filled ``bins`` into running order and write every item where its bin stands."""
+    """Write the items of every bin to the target, bin after bin."""
     total = 0
     for b in range(n_bins):
         count = bins[b]
@@ -124,9 +107,9 @@ def _distribute(rows, source, target, m, low, shift, step, mask, bins, n_bins):
         bins[b] += 1
 
 
-@njit(**_BARE)
+@njit(**BARE)
 def _tally(rows, at, m, low, shift, step, mask, bins, n_bins):
-    """Count the items of each bin; return the largest count."""
+    """Count the items of each bin and return the largest count."""
     for b in range(n_bins):
         bins[b] = 0
     for i in range(m):
@@ -137,21 +120,21 @@ def _tally(rows, at, m, low, shift, step, mask, bins, n_bins):
     return most
 
 
-@njit(**_BARE)
+@njit(**BARE)
 def sort_by_code(rows, at, spare, m, low, high, shift, bins):
-    """Sort rows[at, :m] by their codes; return which of the rows ``at`` and ``spare`` holds the result.
+    """Sort rows[at, :m] by their codes; return which of the rows ``at`` and ``spare`` has the result.
 
-    The way depends on the node. Few items: insertion. Otherwise one distribution pass over the leading bits of the
-    code: where a bucket stands for one code the items are sorted (counting sort), else insertion finishes the nearly
-    sorted rest; codes are ranks, so a few times as many buckets as items keep that short. Where codes crowd in a few
-    buckets all the same: a radix sort, which no distribution can slow down.
+    Few items are sorted by insertion. Otherwise, one pass distributes the items by the leading bits of their codes. If
+    a bucket has one code only, the items are then sorted (counting sort). If not, insertion finishes the nearly sorted
+    items. Codes are ranks, so there are a few times as many buckets as items, and insertion is short. If many items
+    share a few buckets nevertheless, a radix sort is used, whose time does not depend on the distribution.
 
     Parameters
     ----------
     rows : ndarray of uint64, shape (r, capacity)
-        Items; their codes stand above the lowest `shift` bits.
+        Items. Their codes are the bits above the lowest `shift` bits.
     at, spare : int
-        Where the items are, and a row to work in.
+        Row with the items, and a spare row.
     m : int
         Number of items.
     low, high : uint64
@@ -159,7 +142,7 @@ def sort_by_code(rows, at, spare, m, low, high, shift, bins):
     shift : uint64
         Bits below the code.
     bins : ndarray of int32, shape (MAX_BINS + 1,)
-        Counters to work with.
+        Spare counters.
     """
     if m <= SMALL:
         _insertion(rows, at, m, shift)
@@ -184,29 +167,3 @@ def sort_by_code(rows, at, spare, m, low, high, shift, bins):
         at, spare = spare, at
         step += np.uint64(DIGIT)
     return at
-
-
-@njit(nogil=True, cache=True)
-def tree_keys(seed, subset, n_trees):
-    """Return the random key of each tree, which depends on the seed, the subset's columns and the tree alone.
-
-    Parameters
-    ----------
-    seed : uint64
-        Seed of the forest.
-    subset : ndarray of int64
-        Positions of the columns, ascending.
-    n_trees : int
-        Number of trees.
-
-    Returns
-    -------
-    ndarray of uint64, shape (n_trees,)
-    """
-    base = mix(seed + GOLDEN)
-    for i in range(subset.shape[0]):
-        base = mix(base + GOLDEN * np.uint64(subset[i] + 1))
-    keys = np.empty(n_trees, np.uint64)
-    for tree in range(n_trees):
-        keys[tree] = mix(base + GOLDEN * np.uint64(tree + 1))
-    return keys
