@@ -124,7 +124,6 @@ def test_percentiles():
     assert size_at_percentile(36, 40) == 14
     assert [size_at_percentile(74, p, inclusive=True) for p in (0.03, 3, 10, 100)] == [1, 3, 8, 74]
     assert size_at_percentile(5, 0.03) == 1
-    assert take_features(FOUR, "utility", percentile=50) == ["f0", "f1"]
 
 
 def test_bad_input():
@@ -135,13 +134,13 @@ def test_bad_input():
     with pytest.raises(ValueError, match="exactly one"):
         take_features(FOUR)
     with pytest.raises(ValueError, match="exactly one"):
-        take_features(FOUR, n_features=1, percentile=3)
+        take_features(FOUR, n_features=1, total_utility=0.3)
     with pytest.raises(ValueError, match="n_features=5: keep between 1 and 4"):
         take_features(FOUR, n_features=5)
     with pytest.raises(ValueError, match="n_features=0"):
         take_features(FOUR, n_features=0)
     with pytest.raises(ValueError, match="percentile=0"):
-        take_features(FOUR, percentile=0)
+        size_at_percentile(4, 0)
     with pytest.raises(ValueError, match=r"total_utility=1\.0: must be between 0 and 0\.9"):
         take_features(FOUR, total_utility=1.0)
     with pytest.raises(ValueError, match="total_utility=-1"):

@@ -1,13 +1,13 @@
 """The twelve feature selection methods of paper 1, section 5.2, behind one function."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from tqdm import tqdm
 
 from sensorprivacy.datasets.types import Problem
@@ -79,7 +79,6 @@ def sweep(
     most: int | None = None,
     variant: str = "paper",
     scores: pd.DataFrame | None = None,
-    bounds: Any = None,
     n_jobs: int | None = None,
     progress: bool = True,
     **scoring: Any,
@@ -113,8 +112,6 @@ def sweep(
         components to training and held-out rows *separately*, so that the columns of the two can differ in meaning.
     scores : pandas.DataFrame, optional
         Scores of this method, if already computed. Default: computed on the training rows.
-    bounds : array-like of shape (d, 2), optional
-        For sound differential privacy: the range of each feature, known without the data.
     n_jobs : int, optional
         Joblib workers. Each trains one setting at a time.
     progress : bool, default True
@@ -155,18 +152,21 @@ def sweep(
         facts = dict(scores.attrs)
         ranked = rank_features(scores, how.by, variant=variant)
         table["features"] = [tuple(ranked[:n]) for n in table["n_features"]]
-    # the first task is the game on all features, the base of relative effectiveness
-    tasks: list[tuple[EngineData | _Rewrite, Sequence[Any]]] = [(data, names)]
-    for row in table.to_dict("records"):
-        if how.score:
-            tasks.append((data, row["features"]))
-        else:
-            rewrite = _Rewrite(data, method, int(row["n_features"]), row["epsilon"], variant, seed, names, bounds)
-            tasks.append((rewrite, ()))
+
+    def played_data() -> Iterator[tuple[EngineData, Sequence[int]]]:
+        yield data, range(len(names))  # all features, the base of relative effectiveness
+        for row in table.to_dict("records"):
+            if how.score:
+                yield data, [names.index(name) for name in row["features"]]
+            else:
+                size, epsilon = int(row["n_features"]), float(row["epsilon"])
+                rewritten = _rewritten(data, names, method, size, epsilon, variant, seed)
+                yield rewritten, range(rewritten.train.shape[1])
+
     work = Parallel(n_jobs=n_jobs, return_as="generator")(
-        delayed(_play)(rows, [names.index(name) for name in kept], model, seed, engine) for rows, kept in tasks
+        delayed(_play)(part, columns, model, seed, engine) for part, columns in played_data()
     )
-    played = list(tqdm(work, total=len(tasks), desc=f"{problem.name}: {method}", disable=not progress))
+    played = list(tqdm(work, total=len(table) + 1, desc=f"{problem.name}: {method}", disable=not progress))
     base, n_test = dict(zip(_MEASURES, played[0], strict=True)), len(data.test)
     table = table.assign(method=method, number=how.number, variant=variant)
     table[list(_MEASURES)] = np.array(played[1:]).reshape(-1, 2)
@@ -283,42 +283,26 @@ def check_method(method: str) -> None:
         raise ValueError(f"unknown method {method!r}: choose from {', '.join(METHODS)}")
 
 
-@dataclass(frozen=True)
-class _Rewrite:
-    """One setting of a method that rewrites columns. The worker that trains the models also rewrites the columns."""
-
-    data: EngineData
-    method: str
-    n_columns: int
-    epsilon: float
-    variant: str
-    seed: int | None
-    names: list[Any]
-    bounds: Any
-
-    def apply(self) -> EngineData:
-        labels = [str(name) for name in self.names]
-        train, test = (pd.DataFrame(part, columns=labels) for part in (self.data.train, self.data.test))
-        step = self._step().fit(train)
-        rewritten = step.transform(train)
-        if self.variant == "authors" and "pca" in self.method:
-            step = self._step().fit(test)
-        return EngineData(np.asarray(rewritten), np.asarray(step.transform(test)), self.data.labels)
-
-    def _step(self) -> Any:
-        if self.method == "hashing":
-            return ColumnHasher(self.n_columns)
-        if "pca" in self.method:
-            return components(self.n_columns, sparse=self.method == "sparse_pca", seed=self.seed)
-        return LaplaceNoise(self.epsilon, sound=self.method == "dp_sound", bounds=self.bounds, seed=self.seed)
+def _rewritten(
+    data: EngineData, names: list[Any], method: str, n_columns: int, epsilon: float, variant: str, seed: int | None
+) -> EngineData:
+    """Rewrite all columns by hashing, principal components or noise."""
+    train, test = (pd.DataFrame(part, columns=list(map(str, names))) for part in (data.train, data.test))
+    if method == "hashing":
+        step: Any = ColumnHasher(n_columns)
+    elif "pca" in method:
+        step = components(n_columns, sparse=method == "sparse_pca", seed=seed)
+    else:
+        step = LaplaceNoise(epsilon, sound=method == "dp_sound", seed=seed)
+    rewritten = step.fit(train).transform(train)
+    if variant == "authors" and "pca" in method:
+        step = clone(step).fit(test)
+    return EngineData(np.asarray(rewritten), np.asarray(step.transform(test)), data.labels)
 
 
 def _play(
-    data: EngineData | _Rewrite, columns: Sequence[int], model: BaseEstimator | None, seed: int | None, engine: str
+    data: EngineData, columns: Sequence[int], model: BaseEstimator | None, seed: int | None, engine: str
 ) -> list[float]:
-    """Return accuracy and identifiability on the given columns, or on all rewritten columns."""
-    if isinstance(data, _Rewrite):
-        data = data.apply()
-        columns = range(data.train.shape[1])
+    """Return accuracy and identifiability on the given columns."""
     trained = make_engine(engine, data, model, seed)
     return [trained.score([tuple(sorted(columns))], label)[0] for label in LABELS]

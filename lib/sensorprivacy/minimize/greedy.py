@@ -70,7 +70,6 @@ def take_features(
     by: str = "ratio",
     *,
     n_features: int | None = None,
-    percentile: float | None = None,
     total_utility: float | None = None,
     variant: str = "paper",
 ) -> list[Any]:
@@ -84,8 +83,6 @@ def take_features(
         See `rank_features`.
     n_features : int, optional
         Number of features to keep.
-    percentile : float, optional
-        Keep the features within this percentile of the score, see `size_at_percentile`.
     total_utility : float, optional
         V of section 3.1, in units of the score. Features are taken until their utilities sum to V or more.
 
@@ -97,10 +94,10 @@ def take_features(
     Raises
     ------
     ValueError
-        If not exactly one of the three is given, or it is out of range.
+        If not exactly one of the two is given, or it is out of range.
     """
-    if sum(value is not None for value in (n_features, percentile, total_utility)) != 1:
-        raise ValueError("give exactly one of n_features, percentile and total_utility")
+    if (n_features is None) == (total_utility is None):
+        raise ValueError("give exactly one of n_features and total_utility")
     names = rank_features(scores, by, variant=variant)
     if total_utility is not None:
         check_total_utility(scores, total_utility)
@@ -108,8 +105,6 @@ def take_features(
         # the tolerance prevents that a rounding error of the sum adds one more feature
         enough = gained >= total_utility - 1e-12 * max(1.0, abs(total_utility))
         n_features = int(np.argmax(enough)) + 1 if total_utility > 0 else 1
-    elif percentile is not None:
-        n_features = size_at_percentile(len(names), percentile, inclusive=scores.attrs.get("score") == "gini")
     assert n_features is not None
     if not 1 <= n_features <= len(names):
         raise ValueError(f"n_features={n_features}: keep between 1 and {len(names)} features")

@@ -8,8 +8,8 @@ to 65,536 distinct values in every column, and four bytes above.
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 
-from sensorprivacy.minimize.forest.sorting import group_rows
 from sensorprivacy.minimize.forest.splitting import Layout, Rows
 
 WIDE = 40
@@ -142,6 +142,29 @@ def subset_rows(columns: CodedColumns, subset: np.ndarray, classes: np.ndarray) 
         columns.offsets[subset],
     )
     return rows, layout, held_groups
+
+
+def group_rows(codes: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Group the rows that are equal in every column and in the label.
+
+    Parameters
+    ----------
+    codes : numpy.ndarray of unsigned integers, shape (k, n)
+        Coded columns.
+    labels : numpy.ndarray of int64, shape (n,)
+        One more column.
+
+    Returns
+    -------
+    group : numpy.ndarray of int64, shape (n,)
+        Group of each row, numbered in the order of their first rows.
+    first : numpy.ndarray of int64, shape (groups,)
+        First row of each group.
+    """
+    group = pd.factorize(labels)[0]
+    for column in codes:
+        group = pd.factorize(group * (int(column.max()) + 1) + column)[0]
+    return group, np.unique(group, return_index=True)[1]
 
 
 def lay_out(top_class: int, top_row: int, top_code: int) -> Layout:

@@ -1,4 +1,4 @@
-"""Compiled helpers of the shared forest that group equal rows and sort items by code.
+"""Compiled functions of the shared forest that sort items by code.
 
 All functions release the interpreter lock and write only to the arrays that they are given.
 """
@@ -10,8 +10,6 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from .random_numbers import GOLDEN, mix
-
 SMALL = 24  # up to this many items are sorted by insertion
 MAX_BINS = 8192  # buckets of one distribution pass: 32 KiB of counters
 CROWDED = 32  # a bucket of several codes with more items than this is sorted digit by digit
@@ -20,63 +18,6 @@ DIGIT = 11  # bits of a digit
 # functions compiled with these options allocate nothing and count no references
 BARE: dict[str, Any] = {"nogil": True, "cache": True, "_nrt": False}
 _NO_STEP, _U1 = np.uint64(0), np.uint64(1)
-
-
-@njit(nogil=True, cache=True)
-def _same_row(codes, labels, one, other):
-    same = labels[one] == labels[other]
-    for f in range(codes.shape[0]):
-        same = same and codes[f, one] == codes[f, other]
-    return same
-
-
-@njit(nogil=True, cache=True)
-def group_rows(codes, labels):
-    """Group the rows that are equal in every column and in the label.
-
-    Parameters
-    ----------
-    codes : ndarray of unsigned integers, shape (k, n)
-        Coded columns.
-    labels : ndarray of int64, shape (n,)
-        A further column.
-
-    Returns
-    -------
-    group : ndarray of int64, shape (n,)
-        Group of each row; groups are numbered in the order of their first rows.
-    first : ndarray of int64, shape (groups,)
-        First row of each group.
-    """
-    k, n = codes.shape
-    hashes = np.empty(n, np.uint64)
-    for i in range(n):
-        hashes[i] = mix(np.uint64(labels[i]) + GOLDEN)
-    for f in range(k):
-        for i in range(n):
-            hashes[i] = mix(hashes[i] + GOLDEN + np.uint64(codes[f, i]))
-    slots = 16
-    while slots < 2 * n:
-        slots *= 2
-    mask = np.uint64(slots - 1)
-    table = np.full(slots, -1, np.int64)
-    group = np.empty(n, np.int64)
-    first = np.empty(n, np.int64)
-    n_groups = 0
-    for i in range(n):
-        slot = hashes[i] & mask
-        # different rows can have equal hashes, so the rows themselves are compared
-        while table[slot] >= 0:
-            known = first[table[slot]]
-            if hashes[known] == hashes[i] and _same_row(codes, labels, known, i):
-                break
-            slot = (slot + _U1) & mask
-        if table[slot] < 0:
-            table[slot] = n_groups
-            first[n_groups] = i
-            n_groups += 1
-        group[i] = table[slot]
-    return group, first[:n_groups].copy()
 
 
 @njit(**BARE, forceinline=True)
