@@ -4,10 +4,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import kstest, laplace
+from sklearn.decomposition import SparsePCA
 from sklearn.feature_extraction import FeatureHasher
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from sensorprivacy.minimize.rewrites import ColumnHasher, FewRows, LaplaceNoise, components
+from sensorprivacy.minimize import rewrites
+from sensorprivacy.minimize.rewrites import ColumnHasher, LaplaceNoise, components
 
 
 @pytest.mark.parametrize("n_columns", [1, 3, 19])
@@ -85,19 +88,13 @@ def test_components(problem, sparse):
         np.testing.assert_allclose((made**2).sum(axis=0), expected)
 
 
-def test_fitted_to_few_rows():
-    class Count:
-        def get_params(self, deep=True):
-            return {}
-
-        def fit(self, X):
-            self.n = len(X)
-            return self
-
-        def transform(self, X):
-            return np.full((len(X), 1), self.n)
-
-    assert FewRows(Count(), most=7, seed=0).fit_transform(np.zeros((20, 2))).tolist() == [[7]] * 20
+def test_sparse_components_are_fitted_to_few_rows(problem, monkeypatch):
+    monkeypatch.setattr(rewrites, "SPARSE_PCA_ROWS", 50)
+    fitted = components(2, sparse=True, seed=0).fit(problem.features)
+    scaled = StandardScaler().fit_transform(problem.features)
+    rows = np.random.default_rng(0).permutation(240)[:50]
+    expected = SparsePCA(2, random_state=0).fit(scaled[rows]).transform(scaled)
+    np.testing.assert_array_equal(fitted.transform(problem.features), expected)
 
 
 def test_bad_input():

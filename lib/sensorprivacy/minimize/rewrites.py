@@ -1,11 +1,10 @@
-"""Baselines that rewrite columns instead of dropping them, as transformers: hashing, principal components, noise."""
+"""Methods that rewrite columns instead of dropping them: feature hashing, principal components, noise."""
 
 from typing import Any, Self
 
 import numpy as np
-import pandas as pd
 from scipy.sparse import csr_matrix
-from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.decomposition import PCA, SparsePCA
 from sklearn.feature_extraction import FeatureHasher
 from sklearn.pipeline import Pipeline, make_pipeline
@@ -15,18 +14,19 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sensorprivacy.mechanisms.laplace import laplace
 from sensorprivacy.mechanisms.noise import SecureNoise, SeededNoise, check_epsilon
+SPARSE_PCA_ROWS = 2000
 
 
 class ColumnHasher(TransformerMixin, BaseEstimator):
-    """Hash column names into fewer columns, adding up with a sign what meets in one (method 1).
+    """Hash column names into fewer columns and add the columns that share one, with random signs (method 1).
 
-    Gives what scikit-learn's ``FeatureHasher`` gives for rows as dicts {column name: value}, by one sparse product
-    instead of a dict a row.
+    The result equals that of scikit-learn's ``FeatureHasher`` for rows as dicts {column name: value}. It is computed
+    by one sparse product instead of one dict per row.
 
     Parameters
     ----------
     n_columns : int, default 10
-        Columns that are published.
+        Number of published columns.
 
     Attributes
     ----------
@@ -42,18 +42,7 @@ class ColumnHasher(TransformerMixin, BaseEstimator):
         self.n_columns = n_columns
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn the names of the columns.
-
-        Parameters
-        ----------
-        X : DataFrame or array-like of shape (n, d)
-            Columns without names are called ``x0``, ``x1``, ...
-        y : ignored
-
-        Returns
-        -------
-        ColumnHasher
-        """
+        """Learn the names of the columns. Columns without names are called ``x0``, ``x1``, ..."""
         validate_data(self, X)
         names = getattr(self, "feature_names_in_", [f"x{i}" for i in range(self.n_features_in_)])
         hasher = FeatureHasher(n_features=self.n_columns, input_type="dict")
@@ -171,55 +160,24 @@ class LaplaceNoise(TransformerMixin, BaseEstimator):
         return np.asarray([f"x{i}" for i in range(self.n_features_in_)] if names is None else names, dtype=object)
 
 
-class FewRows(TransformerMixin, BaseEstimator):
-    """Fit the step to at most `most` rows, drawn at random; transform all.
+class SampledSparsePCA(SparsePCA):
+    """Sparse PCA that is fitted to at most 2,000 rows, drawn at random, because fitting is slow."""
 
-    Parameters
-    ----------
-    step : transformer
-        Cloned, not changed.
-    most : int, default 2000
-        Most rows to fit to.
-    seed : int or None, default None
-        Seed of the draw.
-    """
-
-    def __init__(self, step: Any, most: int = 2000, seed: int | None = None) -> None:
-        self.step = step
-        self.most = most
-        self.seed = seed
-
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Fit the step to drawn rows.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-            Training rows.
-        y : ignored
-
-        Returns
-        -------
-        FewRows
-        """
-        rows = np.random.default_rng(self.seed).permutation(len(X))[: self.most]
-        self.step_ = clone(self.step).fit(X.iloc[rows] if isinstance(X, pd.DataFrame) else X[rows])
-        return self
-
-    def transform(self, X: Any) -> np.ndarray:
-        """Return what the fitted step makes of all rows."""
-        return np.asarray(self.step_.transform(X))
+    def fit(self, X: np.ndarray, y: Any = None) -> Self:
+        """Fit the components to the drawn rows of an array of shape (n, d)."""
+        rows = np.random.default_rng(self.random_state).permutation(len(X))[:SPARSE_PCA_ROWS]
+        return super().fit(X[rows])
 
 
 def components(n_components: int, *, sparse: bool = False, seed: int | None = None) -> Pipeline:
-    """Return standardization followed by principal components (method 2), dense or sparse.
+    """Return a pipeline of standardization and principal components (method 2).
 
     Parameters
     ----------
     n_components : int
-        Columns that are published.
+        Number of published columns.
     sparse : bool, default False
-        Sparse PCA (Zou et al.): components of few columns each, fitted to at most 2,000 rows, for it is slow.
+        Use sparse PCA (Zou et al.), whose components combine few columns each.
     seed : int or None
         Seed of the decomposition.
 
@@ -227,7 +185,5 @@ def components(n_components: int, *, sparse: bool = False, seed: int | None = No
     -------
     sklearn.pipeline.Pipeline
     """
-    if not sparse:
-        return make_pipeline(StandardScaler(), PCA(n_components, random_state=seed))
-    step = SparsePCA(n_components, random_state=seed)
-    return make_pipeline(StandardScaler(), FewRows(step, seed=seed))
+    step = SampledSparsePCA if sparse else PCA
+    return make_pipeline(StandardScaler(), step(n_components, random_state=seed))
