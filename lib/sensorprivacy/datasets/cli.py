@@ -59,7 +59,7 @@ def list_sets(arguments: argparse.Namespace) -> int:
         {
             "set": entry.name,
             "here": status(entry),
-            "download": f"{entry.download_mb:g} MB" if entry.sources else "by hand",
+            "download": f"{entry.download_mb:g} MB" if entry.origins else "by hand",
             "licence": entry.licence,
             "for": entry.role,
             "cite": entry.citation,
@@ -105,7 +105,7 @@ def where_set(arguments: argparse.Namespace) -> int:
 def card(name: str) -> str:
     """Return everything known about a set, one line each."""
     entry = lookup(name)
-    size = f"about {entry.download_mb:g} MB to download" if entry.sources else "fetched by hand"
+    size = f"about {entry.download_mb:g} MB to download" if entry.origins else "fetched by hand"
     if entry.forms:
         size += f", {entry.forms[0].size / 1e6:,.1f} MB unpacked"
     lines = {
@@ -116,7 +116,7 @@ def card(name: str) -> str:
         "licence": entry.licence,
         "cite": entry.citation,
         "home": entry.homepage or "none",
-        "sources": "; ".join(source.label for source in entry.sources) or "none",
+        "sources": "; ".join(origin.label for origin in entry.origins) or "none",
         "by hand": entry.how,
     }
     return "\n".join([f"{entry.name}: {entry.title}", *(f"  {key:8} {text}" for key, text in lines.items())])

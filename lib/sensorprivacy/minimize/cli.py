@@ -67,8 +67,7 @@ def minimize_file(arguments: argparse.Namespace) -> int:
         raise ValueError(f"--trees {arguments.trees}: a forest has at least one tree")
     from sklearn.ensemble import RandomForestClassifier
 
-    from sensorprivacy.datasets.own.tables import read_table
-    from sensorprivacy.datasets.problems import table_problem
+    from sensorprivacy.datasets.own.tables import read_table, table_problem
     from sensorprivacy.minimize.minimizer import FeatureMinimizer
 
     problem = table_problem(arguments.file, task=arguments.task, user=arguments.user, groups=arguments.groups)
