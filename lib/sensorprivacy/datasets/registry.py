@@ -17,17 +17,8 @@ from sensorprivacy.datasets.files import OwnFiles
 from sensorprivacy.datasets.finding import Located
 from sensorprivacy.datasets.own.recordings import user_windows
 from sensorprivacy.datasets.own.tables import is_path, read_table, table_problem
-from sensorprivacy.datasets.readers import (
-    iot23,
-    mobiact,
-    motionsense,
-    opportunity,
-    sentinel,
-    smartwatch,
-    tabular,
-    traffic,
-)
-from sensorprivacy.datasets.readers.tabular import Rows
+from sensorprivacy.datasets.readers import iot23, mobiact, motionsense, opportunity, sentinel, smartwatch, traffic
+from sensorprivacy.datasets.readers.tabular import TABLES, Rows, smart_home_sensors
 from sensorprivacy.datasets.types import Problem, Windows
 from sensorprivacy.paths import data_dir
 
@@ -53,21 +44,9 @@ WINDOWS: dict[str, Callable[..., Windows]] = {
     "smartwatch": smartwatch.smartwatch_windows,
     "mobiact": mobiact.mobiact_windows,
 }
-#: Reader of each table of the three-way paper.
-TABLES: dict[str, Callable[[Located, Rows], pd.DataFrame]] = {
-    "titanic": tabular.titanic,
-    "adult": tabular.adult,
-    "bank": tabular.bank,
-    "heart": tabular.heart,
-    "student": tabular.student,
-}
 #: Set of the catalogue behind a problem with another name.
-_SETS = {
-    "iot-sentinel-flows": "iot-sentinel",
-    "iot-sentinel-bits": "iot-sentinel",
-    "amir-netml": "amir",
-    "amir-nprint": "amir",
-}
+_SETS = {"iot-sentinel-flows": "iot-sentinel", "iot-sentinel-bits": "iot-sentinel"}
+_SETS |= {"amir-netml": "amir", "amir-nprint": "amir"}
 # Reading the smartwatch file can run code (it is a pickle), so only the verified file is read.
 _NO_OWN_FILES = {"smartwatch"}
 
@@ -198,7 +177,7 @@ def sensors(*, progress: bool = True) -> pd.DataFrame:
     pandas.DataFrame
         24 rows; columns sensor_id, node_id, type, name (room/thing/quantity).
     """
-    return tabular.smart_home_sensors(store.fetch("smart-home", progress=progress))
+    return smart_home_sensors(store.fetch("smart-home", progress=progress))
 
 
 def digest(name: str | Path) -> str:

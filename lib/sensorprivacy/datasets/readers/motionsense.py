@@ -12,14 +12,8 @@ from tqdm import tqdm
 
 from sensorprivacy.datasets.checks import require_columns
 from sensorprivacy.datasets.files import Files
-from sensorprivacy.datasets.readers.motion import (
-    Channels,
-    Recordings,
-    cut_windows,
-    join_recordings,
-    statistics_problem,
-    weight_class,
-)
+from sensorprivacy.datasets.readers import motion
+from sensorprivacy.datasets.readers.motion import Channels, Recordings
 from sensorprivacy.datasets.readers.windowing import Windowing
 from sensorprivacy.datasets.types import Problem, Windows
 
@@ -66,7 +60,7 @@ def read_motionsense(files: Files, progress: bool = True) -> Recordings:
         (f"sub_{subject}-{ACTIVITIES[at]}_{trial}", ACTIVITIES[at], subject, trial) for subject, at, trial, _ in found
     ]
     table = pd.DataFrame(rows, columns=["name", "activity", "subject", "trial"])
-    return join_recordings(parts, table, _people(files, table["subject"]), "motionsense")
+    return motion.join_recordings(parts, table, _people(files, table["subject"]), "motionsense")
 
 
 def motionsense_counts(files: Files) -> dict[str, int]:
@@ -107,14 +101,14 @@ def _people(files: Files, subjects: pd.Series) -> pd.DataFrame:
     if absent := sorted(set(subjects) - set(people.index)):
         raise ValueError(f"data_subjects_info.csv does not list subject {', '.join(map(str, absent))}")
     found = people.loc[subjects]
-    weight = weight_class(found["weight"])
+    weight = motion.weight_class(found["weight"])
     gender = found["gender"].map({1: "male", 0: "female"})
     return pd.DataFrame({"gender": gender.to_numpy(), "weight": weight.to_numpy()})
 
 
 def motionsense_problem(files: Files, *, length: int = 128, stride: int = 64, progress: bool = True) -> Problem:
     """Return 135 statistics of MotionSense's windows: activity = task, person = user, recording = group."""
-    return statistics_problem(files, "motionsense", lambda: read_motionsense(files, progress), length, stride)
+    return motion.statistics_problem(files, "motionsense", lambda: read_motionsense(files, progress), length, stride)
 
 
 def motionsense_windows(
@@ -130,4 +124,4 @@ def motionsense_windows(
     """Return windows of MotionSense, see `motion.cut_windows`. Trials 11 to 16 are the short ones."""
     recordings = read_motionsense(files, progress).of(activities)
     counts = {"whole set": motionsense_counts(files)}
-    return cut_windows(recordings, channels, length, stride, windowing, counts)
+    return motion.cut_windows(recordings, channels, length, stride, windowing, counts)

@@ -13,7 +13,7 @@ heart   720, read as text: ``?`` is a value, and    720, numbers read as numbers
 """
 
 import io
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, Literal
 
 import pandas as pd
@@ -109,6 +109,11 @@ def smart_home_sensors(files: Located) -> pd.DataFrame:
     """Return the list of the smart home's sensors."""
     listed = _csv(files, "sensor.csv")
     return listed.assign(name=listed["name"].str.strip())
+
+
+#: Reader of each table.
+TABLES: dict[str, Callable[[Located, Rows], pd.DataFrame]]
+TABLES = {"titanic": titanic, "adult": adult, "bank": bank, "heart": heart, "student": student}
 
 
 def _missing(rows: Rows) -> dict[str, Any]:
