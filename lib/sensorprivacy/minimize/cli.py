@@ -91,8 +91,7 @@ def _run(arguments: argparse.Namespace) -> int:
     check_out(arguments.out, arguments.file)
     if arguments.trees < 1:
         raise ValueError(f"--trees {arguments.trees}: a forest needs at least one tree")
-    from sensorprivacy.datasets.own.tables import read_table
-    from sensorprivacy.datasets.problems import table_problem
+    from sensorprivacy.datasets.own.tables import read_table, table_problem
     from sensorprivacy.minimize.page import page
 
     problem = table_problem(arguments.file, task=arguments.task, user=arguments.user, groups=arguments.groups)

@@ -115,4 +115,4 @@ def _section(entry: Dataset) -> str:
 
 
 def _size(entry: Dataset) -> str:
-    return f"{entry.download_mb:g}" if entry.download_mb and entry.sources else ""
+    return f"{entry.download_mb:g}" if entry.download_mb and entry.origins else ""

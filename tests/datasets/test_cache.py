@@ -1,10 +1,10 @@
-"""Tables kept as parquet: made once, made anew when anything they rest on changes or the file is damaged."""
+"""Tables kept as parquet: made once, and made again if anything they depend on changes or the file is damaged."""
 
 import pandas as pd
 import pytest
 
-from sensorprivacy.datasets import derived as derived_module
-from sensorprivacy.datasets.derived import derived
+from sensorprivacy.datasets import cache
+from sensorprivacy.datasets.cache import derived
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ def test_made_anew_for_other_members_choices_and_readers(folder, monkeypatch):
     derived("table", make, digest="e", stride=2)
     derived("table", make, digest="d", stride=3)
     derived("other", make, digest="d", stride=2)
-    monkeypatch.setattr(derived_module, "READER_VERSION", derived_module.READER_VERSION + 1)
+    monkeypatch.setattr(cache, "READER_VERSION", cache.READER_VERSION + 1)
     derived("table", make, digest="d", stride=2)
     assert make.times == 5
 
@@ -56,7 +56,7 @@ def test_damaged_table_is_made_anew(folder, damage):
 
 def test_table_is_returned_where_the_cache_cannot_be_written(folder):
     folder.write_text("a file where the folder should be")
-    with pytest.warns(UserWarning, match="table is not kept for the next run"):
+    with pytest.warns(UserWarning, match="the table table cannot be stored for the next run"):
         assert derived("table", Maker(), digest="d").equals(Maker()())
 
 
