@@ -22,13 +22,13 @@ def test_published_windows_are_torchs(anonymizer, windows, tmp_path, modify, sam
 
 
 def test_parity_holds_on_real_windows(mirror, tmp_path):
-    from sensorprivacy.latent import LatentAnonymizer, Settings, train_guesses
+    from sensorprivacy.latent import LatentAnonymizer, Settings, train_inference_models
     from sensorprivacy.latent.study import prepare
 
     known = prepare("motionsense", "gender")
     few, once = known.validation.take(np.arange(0, known.validation.n_windows, 100)), Settings(epochs=1, batch=16)
-    guesses = train_guesses(few, "gender", settings=once, progress=False)
-    fitted = LatentAnonymizer("gender", vae=once).fit(few, guesses=guesses, progress=False)
+    models = train_inference_models(few, "gender", settings=once, progress=False)
+    fitted = LatentAnonymizer("gender", vae=once).fit(few, models=models, progress=False)
     made, _ = prepared.anonymizer_bundles(fitted, few, tmp_path)
     found = prepared.parity(fitted, Pipeline(made), known.test.take(np.arange(0, known.test.n_windows, 40)))
     assert found["agree"].min() == 1
@@ -44,7 +44,7 @@ def test_the_manifest_says_all_and_the_same_anonymizer_gives_the_same_files(anon
     assert [step.title for step in bundle.steps] == [
         "public", "private", "encoder 0", "encoder 1", "transformation", "decoder 0", "decoder 1",
     ]  # fmt: skip
-    known = anonymizer.guesses_
+    known = anonymizer.models_
     assert bundle.step("public").weights == weights(known.public_model.network_)
     assert {step.kind for step in bundle.steps} == {"MLP", "-"}
     (tmp_path / "own").mkdir()
@@ -55,15 +55,15 @@ def test_the_manifest_says_all_and_the_same_anonymizer_gives_the_same_files(anon
 
 def test_what_a_device_does_not_do_is_refused(anonymizer):
     with pytest.raises(
-        ValueError, match=r"transport, redraw=0, detail=0\.0, witness=None: a device runs the paper's mean shift only"
+        ValueError, match=r"transport, redraw=0, spectral_noise=0\.0, second_reader=None: a device runs the paper's"
     ):
         networks_of(anonymizer.with_(transfer=Transport()))
     with pytest.raises(ValueError, match="redraw=3"):
         networks_of(anonymizer.with_(redraw=3))
-    with pytest.raises(ValueError, match=r"detail=0\.5"):
-        networks_of(anonymizer.with_(detail=0.5))
-    with pytest.raises(ValueError, match="witness=Classifier"):
-        networks_of(anonymizer.with_(witness=anonymizer.guesses_.public_model))
+    with pytest.raises(ValueError, match=r"spectral_noise=0\.5"):
+        networks_of(anonymizer.with_(spectral_noise=0.5))
+    with pytest.raises(ValueError, match="second_reader=Classifier"):
+        networks_of(anonymizer.with_(second_reader=anonymizer.models_.public_model))
 
 
 def test_int8_is_smaller_and_nearly_the_same(anonymizer, windows, bundle, small):

@@ -134,7 +134,7 @@ def _export(arguments: argparse.Namespace) -> int:
     folder = arguments.out or build_dir() / "edge"
     choices = {"epochs": arguments.epochs, "inference_epochs": arguments.inference_epochs}
     known = prepare("motionsense", "gender", **choices)
-    trained = latent.load(arguments.model) if arguments.model else known.anonymizer(known.guesses())
+    trained = latent.load(arguments.model) if arguments.model else known.anonymizer(known.inference_models())
     for bundle in prepared.write_all(known, trained, folder).values():
         print(f"{bundle.folder}  {sum(step.bytes for step in bundle.steps) / 1e6:.1f} MB, {len(bundle.steps)} files")
     print(f"{write_program(folder)}  carry the folder to a board and run: python3 edge.pyz measure --out board.json")

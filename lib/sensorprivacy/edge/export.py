@@ -99,16 +99,16 @@ def networks_of(anonymizer: LatentAnonymizer) -> Networks:
     ------
     ValueError
         If it moves latents otherwise than by the paper's shift, draws windows again, adds detail, or asks a
-        witness: a device does not.
+        second_reader: a device does not.
     """
     transfer = anonymizer.transfer or MeanShift()
-    ours = {"redraw": 0, "detail": 0.0, "witness": None}
+    ours = {"redraw": 0, "spectral_noise": 0.0, "second_reader": None}
     given = {name: getattr(anonymizer, name) for name in ours}
     if not isinstance(transfer, MeanShift) or given != ours:
         asked = ", ".join([transfer.name, *(f"{name}={value}" for name, value in given.items())])
         undone = ", ".join(f"{name}={value}" for name, value in ours.items())
         raise ValueError(f"{asked}: a device runs the paper's mean shift only: with_(transfer=MeanShift(), {undone})")
-    known = anonymizer.guesses_
+    known = anonymizer.models_
     return Networks(
         known.public_model.network_,
         known.private_model.network_,

@@ -6,7 +6,7 @@ import numpy as np
 import onnxruntime as ort
 
 from sensorprivacy.edge.bundle import Bundle, BundleError
-from sensorprivacy.latent.modify import SecretSource, Source, generator_of, targets
+from sensorprivacy.latent.modify import RandomSource, SecretSource, generator_of, targets
 
 _TYPES = {"tensor(float)": np.float32, "tensor(int64)": np.int64}
 
@@ -67,7 +67,7 @@ class Pipeline:
         Threads of onnxruntime.
     modify : str, optional
         See `latent.modify.targets`; the bundle's own when left out.
-    source : Source, optional
+    source : RandomSource, optional
         Randomness; the operating system's secure generator when left out.
 
     Raises
@@ -77,7 +77,7 @@ class Pipeline:
     """
 
     def __init__(
-        self, bundle: Bundle, *, threads: int = 1, modify: str | None = None, source: Source | None = None
+        self, bundle: Bundle, *, threads: int = 1, modify: str | None = None, source: RandomSource | None = None
     ) -> None:
         if not bundle.anonymizes:
             held = ", ".join(step.title for step in bundle.steps)
@@ -134,14 +134,14 @@ class Pipeline:
         np.add(out, self._mean, out=out)
         return code
 
-    def anonymize(self, values: np.ndarray, source: Source | None = None) -> Published:
+    def anonymize(self, values: np.ndarray, source: RandomSource | None = None) -> Published:
         """Anonymize many windows, class by class.
 
         Parameters
         ----------
         values : numpy.ndarray of float32, shape (n, channels, length)
             In the channels' units.
-        source : Source, optional
+        source : RandomSource, optional
             Randomness; this pipeline's own when left out. Draws are those of `LatentAnonymizer` for the same source.
 
         Raises

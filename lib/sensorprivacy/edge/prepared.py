@@ -20,7 +20,7 @@ from sensorprivacy.edge.timing import repeated
 from sensorprivacy.latent.anonymizer import LatentAnonymizer, replace_values
 from sensorprivacy.latent.classifiers import Classifier
 from sensorprivacy.latent.measures import inference_table
-from sensorprivacy.latent.modify import SecretSource, SeededSource, Source, bijection_codes, targets
+from sensorprivacy.latent.modify import RandomSource, SecretSource, SeededSource, bijection_codes, targets
 from sensorprivacy.latent.networks import PrivateVAE, sizes_for, weights
 from sensorprivacy.latent.rivals import AnonymizationAutoencoder, ReplacementAutoencoder
 from sensorprivacy.latent.study import Study
@@ -172,7 +172,7 @@ def precision_effect(
         ``distortion``, ``same_public`` and ``same_private`` (share of windows that the device tells as torch does),
         ``bytes`` of the files.
     """
-    known, rows = anonymizer.guesses_, {}
+    known, rows = anonymizer.models_, {}
     scaled = known.scaled(windows)
     public, private = anonymizer.infer(scaled)
     for name, pipeline in pipelines.items():
@@ -215,7 +215,7 @@ def weight_counts() -> pd.DataFrame:
     )
 
 
-def eager(networks: Networks, source: Source) -> Callable[[np.ndarray], np.ndarray]:
+def eager(networks: Networks, source: RandomSource) -> Callable[[np.ndarray], np.ndarray]:
     """Return Algorithm 1 for one window in eager torch, with nothing around it: what onnxruntime is held against."""
     mean, deviation = (torch.tensor(part)[:, None] for part in (networks.scaler.mean, networks.scaler.deviation))
     means, mapping = torch.as_tensor(networks.means, dtype=torch.float32), np.asarray(networks.mapping)
@@ -290,6 +290,6 @@ def against_eager(
 
 def routed(anonymizer: LatentAnonymizer, windows: Windows) -> pd.Series:
     """Return how many windows go to each public class's autoencoder, by the inferred class, as in paper 3's Table 4."""
-    public, _ = anonymizer.infer(anonymizer.guesses_.scaled(windows))
-    names = anonymizer.guesses_.public.names(public)
-    return pd.Series(names).value_counts().reindex(anonymizer.guesses_.public.classes, fill_value=0)
+    public, _ = anonymizer.infer(anonymizer.models_.scaled(windows))
+    names = anonymizer.models_.public.names(public)
+    return pd.Series(names).value_counts().reindex(anonymizer.models_.public.classes, fill_value=0)
