@@ -210,7 +210,7 @@ def _convolution(graph: Graph, part: nn.Conv1d | nn.Conv2d | nn.ConvTranspose1d,
 def _norm(graph: Graph, part: nn.BatchNorm2d, after: tuple[int, ...]) -> None:
     learnt = (part.weight, part.bias, part.running_mean, part.running_var)
     graph.add("BatchNormalization", [graph.last, *(graph.constant(value) for value in learnt)], epsilon=part.eps)  # type: ignore[arg-type]
-    # One multiply-add per value, under 1 % of a network, although onnxruntime folds it into the convolution.
+    # Counts one multiply-add per value (under 1 % of a network), although onnxruntime folds it into the convolution.
     graph.macs += prod(after)
 
 
