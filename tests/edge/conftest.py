@@ -1,4 +1,4 @@
-"""A small anonymizer on sines, and its bundle: hardly trained, as speed and parity need no more."""
+"""A small anonymizer of sine waves, trained briefly, and its bundle."""
 
 import numpy as np
 import pandas as pd
@@ -6,9 +6,9 @@ import pytest
 import torch
 
 from sensorprivacy.datasets.types import Windows
+from sensorprivacy.edge.board.pipeline import Pipeline
 from sensorprivacy.edge.export import export, networks_of, quantize
-from sensorprivacy.edge.pipeline import Pipeline
-from sensorprivacy.edge.prepared import signal_of
+from sensorprivacy.edge.paper_bundles import signal_of
 from sensorprivacy.latent import LatentAnonymizer, Settings, train_inference_models
 from sensorprivacy.latent.networks import Sizes
 

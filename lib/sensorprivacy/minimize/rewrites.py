@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sensorprivacy.mechanisms.laplace import laplace
 from sensorprivacy.mechanisms.noise import SecureNoise, SeededNoise, check_epsilon
+
 SPARSE_PCA_ROWS = 2000
 
 

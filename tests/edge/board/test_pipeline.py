@@ -1,4 +1,4 @@
-"""One window at a time and many at a time are the same thing, and the former leaves nothing behind."""
+"""One window at a time gives the same result as many at once, and does not leak memory."""
 
 import gc
 import tracemalloc
@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sensorprivacy.edge.bundle import BundleError
-from sensorprivacy.edge.pipeline import Pipeline
+from sensorprivacy.edge.board.bundle import BundleError
+from sensorprivacy.edge.board.pipeline import Pipeline
 
 
 def test_one_at_a_time_is_the_same_as_many(bundle, windows):
@@ -35,7 +35,7 @@ def test_the_steady_state_allocates_nothing_that_stays(bundle, windows):
     pipeline, out, window = Pipeline(bundle), np.zeros(bundle.shape, dtype=np.float32), windows.values[0]
     tracemalloc.start()
     try:
-        for _ in range(100):  # what is allocated once and kept is allocated now
+        for _ in range(100):  # allocates everything that stays
             pipeline.anonymize_one(window, out)
         gc.collect()
         before, _ = tracemalloc.get_traced_memory()
@@ -46,16 +46,16 @@ def test_the_steady_state_allocates_nothing_that_stays(bundle, windows):
         after, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    # bytes a window: what the interpreter and onnxruntime exchange once in a while does not grow with the windows
+    # bytes per window: the interpreter and onnxruntime also allocate now and then, independently of the windows
     assert (after - before) / 4000 < 1
     assert peak - before < 8000
 
 
-def test_what_does_not_fit_is_refused(bundle, windows):
-    with pytest.raises(ValueError, match=r"windows of shape \(1, 3, 32\), this bundle takes n x \(2, 32\)"):
+def test_unfit_input_is_refused(bundle, windows):
+    with pytest.raises(ValueError, match=r"windows of shape \(1, 3, 32\): this bundle takes n x \(2, 32\)"):
         Pipeline(bundle).anonymize(np.zeros((1, 3, 32), dtype=np.float32))
     with pytest.raises(ValueError, match="modify 'sometimes' is unknown"):
         Pipeline(bundle, modify="sometimes")
     short = replace(bundle, steps=tuple(step for step in bundle.steps if step.name != "transformation"))
-    with pytest.raises(BundleError, match="holds no whole pipeline"):
+    with pytest.raises(BundleError, match="does not hold the whole pipeline"):
         Pipeline(short)

@@ -1,12 +1,12 @@
-"""Section 6.4's calculation against sums done by hand."""
+"""Section 6.4's calculation agrees with sums by hand."""
 
 import pytest
 
-from sensorprivacy.edge.links import HEADER, LINKS, Link, offloading
+from sensorprivacy.edge.cloud import HEADER, LINKS, Link, offloading
 
 
 def test_a_link_is_added_up():
-    link = Link("x", round_trip=0.1, up=8000.0, down=16000.0)  # a kilobyte up a second, two down
+    link = Link("x", round_trip=0.1, up=8000.0, down=16000.0)  # 1 kB/s up, 2 kB/s down
     (row,) = offloading(0.002, 256, 10, cloud=0.001, links=(link,))
     short, window = 4 * 11 + HEADER, 4 * 256 + HEADER
     assert row["device"] == 0.002

@@ -1,4 +1,4 @@
-"""The stream's rules, on a pipeline that publishes windows as they are, so that the outcome is known beforehand."""
+"""The stream's rules, on a pipeline that publishes windows unchanged, so that the correct output is known."""
 
 import itertools
 from types import SimpleNamespace
@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sensorprivacy.edge import stream as module
-from sensorprivacy.edge.stream import StreamAnonymizer, StreamError
+from sensorprivacy.edge.board import stream as module
+from sensorprivacy.edge.board.stream import StreamAnonymizer, StreamError
 
 RATE, LENGTH, STRIDE = 50.0, 16, 4
 
 
 class Plain:
-    """Publishes each window as it is, or the n-th multiplied by n."""
+    """Publish each window unchanged, or the n-th multiplied by n."""
 
     def __init__(self, *, numbered=False, length=LENGTH, stride=STRIDE):
         self.bundle = SimpleNamespace(
@@ -43,8 +43,8 @@ def feed(stream, samples, times=None):
     ("speed", "clock", "own", "missed", "overrun"),
     [(1.0, 0.07, 0.07, 0, 0), (1.0, 0.09, 0.07, 13, 0), (1.0, 0.09, 0.09, 13, 13), (2.0, 0.05, 0.03, 13, 0)],
 )
-def test_a_deadline_is_missed_by_the_clock_or_by_ones_own_work(monkeypatch, speed, clock, own, missed, overrun):
-    """Four samples at 50 Hz, 0.08 s. The test sets both clocks: by true ones, a busy machine would decide."""
+def test_missed_deadlines_are_counted_by_clock_and_processor_time(monkeypatch, speed, clock, own, missed, overrun):
+    """The deadline is four samples at 50 Hz, 0.08 s. The test sets both clocks, because the machine may be busy."""
     monkeypatch.setattr(module, "perf_counter", itertools.count(step=clock).__next__)
     monkeypatch.setattr(module, "thread_time", itertools.count(step=own).__next__)
     stream = StreamAnonymizer(Plain(), rate=RATE, speed=speed)
@@ -55,7 +55,7 @@ def test_a_deadline_is_missed_by_the_clock_or_by_ones_own_work(monkeypatch, spee
 
 @settings(max_examples=30, deadline=None)
 @given(st.integers(2, 20), st.integers(1, 20), st.integers(0, 70))
-def test_windows_are_those_that_are_cut_from_the_recording(length, stride, count):
+def test_windows_equal_those_cut_from_the_recording(length, stride, count):
     pipeline = Plain(length=length, stride=stride)
     stream = StreamAnonymizer(pipeline, rate=RATE)
     samples = signal(count)
@@ -86,7 +86,7 @@ def test_merged_by_mean_is_the_mean_over_all_windows_that_cover_a_sample(length,
     np.testing.assert_allclose(np.hstack(parts), total[:, :final] / covers[:final], rtol=1e-4)
 
 
-def test_merged_by_newest_each_sample_is_of_the_first_window_that_has_it():
+def test_merged_by_newest_each_sample_comes_from_the_first_window_that_holds_it():
     stream, samples, parts = StreamAnonymizer(Plain(), rate=RATE, merge="newest"), signal(40), []
     for at, sample in enumerate(samples):
         if (out := stream.push(at / RATE, sample)) is not None:
@@ -99,7 +99,7 @@ def test_missing_and_broken_samples_are_filled_by_a_line():
     stream = StreamAnonymizer(pipeline, rate=RATE)
     for at, sample in enumerate(samples):
         if at in (5, 6, 18):
-            continue  # never came
+            continue  # lost
         stream.push(at / RATE, np.array([np.nan, 1.0]) if at in (9, 10) else sample)
     assert (stream.counts.filled, stream.counts.broken, stream.counts.restarts) == (5, 2, 0)
     for number, window in enumerate(pipeline.seen):
@@ -136,27 +136,27 @@ def test_jitter_below_half_a_sample_changes_nothing():
 
 
 @pytest.mark.parametrize("real", [25.0, 35.0, 70.0, 100.0])
-def test_samples_at_another_rate_are_noticed(real):
+def test_samples_at_another_rate_are_an_error(real):
     stream = StreamAnonymizer(Plain(), rate=RATE)
-    with pytest.raises(StreamError, match=r"samples a second arrive, plain was trained at 50: resample") as said:
+    with pytest.raises(StreamError, match=r"samples a second arrive, plain was trained at 50: resample") as caught:
         feed(stream, signal(200), np.arange(200) / real)
-    assert float(str(said.value).split()[0]) == pytest.approx(real, rel=0.1)
+    assert float(str(caught.value).split()[0]) == pytest.approx(real, rel=0.1)
 
 
-def test_samples_that_come_very_seldom_are_noticed():
+def test_very_rare_samples_are_an_error():
     stream = StreamAnonymizer(Plain(), rate=RATE)
     with pytest.raises(StreamError, match="8 samples in a row came alone"):
         feed(stream, signal(40), np.arange(40) / 4)
 
 
-def test_a_little_too_fast_or_slow_is_borne():
+def test_a_slightly_different_rate_is_accepted():
     for real in (48.0, 52.0):
         stream = StreamAnonymizer(Plain(), rate=RATE)
         feed(stream, signal(500), np.arange(500) / real)
         assert stream.counts.windows > 100
 
 
-def test_what_cannot_be_a_stream_is_refused():
+def test_invalid_settings_and_samples_are_refused():
     with pytest.raises(StreamError, match="the stream has 20 samples a second, plain was trained at 50: resample it"):
         StreamAnonymizer(Plain(), rate=20)
     with pytest.raises(StreamError, match="merge 'sum' is unknown"):

@@ -1,51 +1,54 @@
-"""Anonymize a stream of samples in real time: ring buffer, a window every stride, windows merged to a stream again.
+"""Anonymize a stream of samples in real time: collect windows, anonymize one every stride, merge them again.
 
-The rules, in one place:
+The rules:
 
-- A sample's time says which **slot** of the grid of 1 / rate seconds it fills; slot 0 is the first sample's.
-- **NaN or infinite**: the sample is as good as missing.
-- **Missing**: up to `gap` seconds, less than a stride, are filled by the straight line between the samples on both
-  sides, when the later one arrives. After a longer gap the buffer starts anew: no window spans it.
-- **Late** (its slot is filled or passed): dropped, if late by no more than `gap`; else the clock went back, an error.
-- **Wrong rate**: whenever a window's length of slots has passed, or a second where that is longer, the samples that
-  arrived in it are counted, broken ones included; an error if they are 20 % more or fewer than the rate says.
-- **Merging**: ``windows`` hands each anonymized window on, as the paper does. ``newest`` publishes of each window only
-  its last `stride` samples: no delay, every sample decided by one window. ``mean`` publishes each sample as the mean
-  over all windows that cover it, once no more will: smoother, later by length - stride samples; with a probabilistic
-  Modify it averages windows that were moved to different classes.
+- **Slots.** Time is divided into slots of 1 / rate seconds. A sample's time determines its slot; the first sample has
+  slot 0.
+- **Broken samples** (NaN or infinite) count as missing.
+- **Missing samples**, up to `gap` seconds and less than a stride, are filled by a straight line between their two
+  neighbours, when the later one arrives. After a longer gap the buffer starts again, so no window spans the gap.
+- **Late samples** (their slot is filled or passed) are dropped if they are late by at most `gap`. An even later sample
+  means that the clock went back, which is an error.
+- **Wrong rate.** Samples are counted for the length of a window, or for a second if that is longer. More than 20 % too
+  many or too few is an error. Broken samples count.
+- **Merging.** ``windows`` publishes each anonymized window, as the paper does. ``newest`` publishes the last `stride`
+  samples of each window, so one window determines each sample and there is no delay. ``mean`` publishes each sample as
+  the mean over all windows that cover it. That is smoother, but later by length - stride samples, and a probabilistic
+  Modify may have moved these windows to different classes.
 """
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from time import perf_counter, thread_time
 from typing import Any, Literal, get_args
 
 import numpy as np
 
-from sensorprivacy.edge.pipeline import Pipeline
+from sensorprivacy.edge.board.pipeline import Pipeline
 
 Merge = Literal["windows", "newest", "mean"]
-_TOLERANCE = 0.2  # of the rate
-_ALONE = 8  # samples, each too far from the one before
+_TOLERANCE = 0.2  # share of the rate
+_ALONE = 8  # consecutive samples, each too long after the one before
 
 
 class StreamError(ValueError):
-    """The stream is not what the bundle was made for."""
+    """The stream does not fit the bundle."""
 
 
 @dataclass
 class Counts:
-    """What has come and gone.
+    """Count the samples and windows of a stream.
 
     Attributes
     ----------
     samples, broken, filled, late, restarts : int
-        Arrived; of these not finite; slots filled in; arrived late and dropped; gaps too long to fill.
+        Samples that arrived; samples that were not finite; slots filled by a line; samples dropped as late; gaps too
+        long to fill.
     windows, missed, overrun : int
-        Windows anonymized; of these, that took longer than until the next was due, by the clock; and by the processor
-        time that they used themselves, which leaves out what a busy machine did meanwhile.
+        Windows anonymized; windows that took longer than the time to the next one, by the clock; the same by the
+        processor time that they used themselves, which excludes other programs.
     slowest : float
-        Seconds that the slowest window took, by the clock.
+        Seconds of the slowest window, by the clock.
     """
 
     samples: int = 0
@@ -60,30 +63,30 @@ class Counts:
 
 
 class StreamAnonymizer:
-    """Takes samples one by one and gives back anonymized ones.
+    """Take samples one by one and return anonymized ones.
 
     Parameters
     ----------
     pipeline : Pipeline
-        Loaded networks.
+        Pipeline that anonymizes the windows.
     rate : float
-        Samples a second of the stream.
+        Samples per second of the stream.
     merge : {"windows", "newest", "mean"}
-        See above.
+        How overlapping windows are merged, see above.
     gap : float
-        Seconds that are filled in; 0.2 are ten samples at 50 Hz.
+        Longest gap in seconds that is filled; 0.2 are ten samples at 50 Hz.
     speed : float
-        How much faster than real time the stream comes; the deadline is that much nearer.
+        Speed of the stream; 1 is real time. Deadlines are shorter by this factor.
 
     Attributes
     ----------
     counts : Counts
-        So far.
+        Counts so far.
 
     Raises
     ------
     StreamError
-        If the rate is not the one that the networks were trained at, or `merge` is unknown.
+        If the rate differs from the one that the networks were trained at, or `merge` is unknown.
     """
 
     def __init__(
@@ -99,11 +102,11 @@ class StreamAnonymizer:
         self.counts = Counts()
         self._pipeline, self._merge, self._rate = pipeline, merge, bundle.rate
         self._stride, (self._channels, self._length) = bundle.stride, bundle.shape
-        # slots; less than a stride, so that no sample brings two windows at once
+        # slots; less than a stride, so that one sample never completes two windows
         self._reach = min(self._stride - 1, max(1, round(gap * self._rate)))
         self._span = max(self._length, round(self._rate))
         self._deadline = bundle.budget / speed
-        # written twice, half a buffer apart, so that a window is always one piece of memory
+        # each sample is written twice, one length apart, so that every window is one contiguous block
         self._ring = np.zeros((self._channels, 2 * self._length), dtype=np.float32)
         self._sample = np.zeros(self._channels, dtype=np.float32)
         self._before = np.zeros(self._channels, dtype=np.float32)
@@ -116,24 +119,24 @@ class StreamAnonymizer:
         self._last, self._held, self._at, self._from, self._arrived = -1, 0, 0, 0, 0
 
     def push(self, time: float, values: np.ndarray) -> np.ndarray | None:
-        """Take one sample and return what is to be published now, if anything.
+        """Take one sample, and return the samples to publish now or None.
 
         Parameters
         ----------
         time : float
             Seconds, by any clock that does not go back.
         values : array-like of shape (channels,)
-            In the channels' units.
+            Sample in the channels' units.
 
         Returns
         -------
         numpy.ndarray of float32 or None
-            Channels x length for ``windows``, else channels x stride. Overwritten by the next: copy what is to stay.
+            Channels x length for ``windows``, else channels x stride. The next result overwrites this array.
 
         Raises
         ------
         StreamError
-            If the sample has another number of channels, the clock goes back or is no number, or samples come at
+            If the sample has another number of channels, its time goes back or is not finite, or samples arrive at
             another rate.
         """
         self._sample[:] = self._checked(values)
@@ -146,26 +149,24 @@ class StreamAnonymizer:
         if not np.isfinite(self._sample).all():
             self.counts.broken += 1
             return None
-        missing = slot - self._last - 1
-        if missing > self._reach and self._last >= 0:
+        started, missing = self._last >= 0, slot - self._last - 1
+        if started and missing > self._reach:
             self.counts.restarts += 1
             self._check_alone()
+        if not started or missing > self._reach:  # nothing to fill from
             self._restart(time)
             missing, slot = 0, 0
-        elif self._last < 0:  # nothing before it to fill from
-            self._restart(time)
-            missing, slot = 0, 0
-        published = None
+        due = False
         for step in range(1, missing + 1):
             share = step / (missing + 1)
-            self._ring_write(self._before + share * (self._sample - self._before))
-            self.counts.filled += 1
-            published = self._due() or published
-        self._ring_write(self._sample)
+            due |= self._write(self._before + share * (self._sample - self._before))
+        self.counts.filled += missing
+        due |= self._write(self._sample)
         self._before[:] = self._sample
         self._last = slot
-        due = self._due()
-        return self._result() if due or published else None
+        if not due:
+            return None
+        return self._window if self._merge == "windows" else self._out
 
     def _checked(self, values: Any) -> np.ndarray:
         given = np.asarray(values, dtype=np.float32)
@@ -192,22 +193,22 @@ class StreamAnonymizer:
         self._arrived += 1
 
     def _check_rate(self, slot: int) -> None:
-        """Count samples against slots, a span at a time."""
+        """Compare the number of samples with the number of slots, once per span."""
         self._arrived += 1
         passed = slot - self._from
         if passed < self._span:
             return
-        if passed <= self._span + self._reach:  # else a long gap, which is no rate
+        if passed <= self._span + self._reach:  # over a longer gap, the rate cannot be measured
             found = self._arrived / passed * self._rate
             if abs(found / self._rate - 1) > _TOLERANCE:
                 raise StreamError(
                     f"{found:.1f} samples a second arrive, {self._pipeline.bundle.name} was trained at {self._rate:g}: "
-                    "resample the stream, or mend the sensor"
+                    "resample the stream, or repair the sensor"
                 )
         self._from, self._arrived = slot, 0
 
     def _check_alone(self) -> None:
-        """Raise if samples come so seldom that hardly one is ever followed by another."""
+        """Raise an error if the samples are so rare that almost every one starts the buffer again."""
         self._alone = self._alone + 1 if self._held == 1 else 0
         if self._alone >= _ALONE:
             raise StreamError(
@@ -216,20 +217,18 @@ class StreamAnonymizer:
             )
 
     def _restart(self, time: float) -> None:
-        """Forget all samples; the one of this time is the first."""
+        """Forget all samples; the sample of this time is the first."""
         self._first = time
         self._last, self._held, self._at, self._from, self._arrived = -1, 0, 0, 0, 0
         self._sum[:] = 0
         self._covers[:] = 0
 
-    def _ring_write(self, sample: np.ndarray) -> None:
+    def _write(self, sample: np.ndarray) -> bool:
+        """Store a sample; if it completes a window, anonymize the window and return True."""
         self._ring[:, self._at] = sample
         self._ring[:, self._at + self._length] = sample
         self._at = (self._at + 1) % self._length
         self._held += 1
-
-    def _due(self) -> bool:
-        """Anonymize if a window is full and a stride has passed since the last; return whether it was."""
         beyond = self._held - self._length
         if beyond < 0 or beyond % self._stride:
             return False
@@ -244,12 +243,12 @@ class StreamAnonymizer:
         return True
 
     def _blend(self) -> None:
-        """Put the samples that are now final into `_out`."""
+        """Copy the samples that are now final to `_out`."""
         stride = self._stride
         if self._merge == "newest":
             self._out[:] = self._window[:, -stride:]
         elif self._merge == "mean":
-            # the window just made covers all columns of the sum; its oldest `stride` are covered by no later window
+            # the new window covers all columns of the sum; no later window covers the oldest `stride` columns
             self._sum += self._window
             self._covers += 1
             np.divide(self._sum[:, :stride], self._covers[:stride], out=self._out)
@@ -257,11 +256,3 @@ class StreamAnonymizer:
             self._covers[:-stride] = self._covers[stride:]
             self._sum[:, -stride:] = 0
             self._covers[-stride:] = 0
-
-    def _result(self) -> np.ndarray:
-        return self._window if self._merge == "windows" else self._out
-
-
-def counted(stream: StreamAnonymizer) -> dict[str, float]:
-    """Return a stream's counts as plain values, for a record."""
-    return asdict(stream.counts)

@@ -1,4 +1,4 @@
-"""Measurements: counts and order statistics are right, steps are bound to batches of the size asked for."""
+"""Repeats, summaries and timings of steps."""
 
 import itertools
 import math
@@ -8,8 +8,8 @@ import sys
 import numpy as np
 import pytest
 
-from sensorprivacy.edge import timing
-from sensorprivacy.edge.bundle import Bundle
+from sensorprivacy.edge.board import timing
+from sensorprivacy.edge.board.bundle import Bundle
 
 
 def test_repeats_fill_the_time_between_least_and_most(monkeypatch):
@@ -23,7 +23,7 @@ def test_repeats_fill_the_time_between_least_and_most(monkeypatch):
     assert len(timing.repeated(lambda: None, seconds=1e9, most=7)) == 7
 
 
-def test_a_summary_is_numpys():
+def test_a_summary_agrees_with_numpy():
     seconds = np.random.default_rng(0).random(1000)
     found = timing.summary(seconds)
     assert found["median"] == pytest.approx(np.median(seconds))
@@ -33,24 +33,24 @@ def test_a_summary_is_numpys():
 
 
 def test_every_step_of_a_bundle_is_timed_at_every_batch(bundle: Bundle):
-    told = []
-    found = timing.time_bundle(bundle, batches=(1, 3), seconds=0.001, tell=told.append)
+    lines = []
+    found = timing.time_bundle(bundle, batches=(1, 3), seconds=0.001, progress=lines.append)
     assert [(row["step"], row["code"], row["batch"]) for row in found["steps"]] == [
         (step.name, step.code, batch) for step in bundle.steps for batch in (1, 3)
     ]
     times = [row["median"] for row in (*found["steps"], *found["load"], found["window"])]
     assert all(math.isfinite(each) and each > 0 for each in times)
     assert all(0 < row["cpu"] < 50 * row["median"] for row in found["steps"])
-    assert len(told) == timing.ROUNDS * len(bundle.steps) + 1
+    assert len(lines) == timing.ROUNDS * len(bundle.steps) + 1
     assert all(row["repeats"] >= timing.ROUNDS * timing.LEAST for row in found["steps"])
     assert found["memory"]["after"] >= found["memory"]["before"] > 0
     assert [network["macs"] for network in found["networks"]] == [step.macs for step in bundle.steps]
 
 
-def test_the_high_water_mark_rises_with_what_is_held():
+def test_the_peak_of_memory_includes_freed_arrays():
     code = (
-        "import numpy as np; from sensorprivacy.edge.timing import memory_high_water as most\n"
-        "before = most(); np.ones(50_000_000); print(most() - before)"  # 400 MB, let go again
+        "import numpy as np; from sensorprivacy.edge.board.hardware import process_memory\n"
+        "before = process_memory(peak=True); np.ones(50_000_000); print(process_memory(peak=True) - before)"  # 400 MB
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert 200e6 < int(done.stdout) < 600e6

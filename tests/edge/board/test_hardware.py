@@ -1,8 +1,8 @@
-"""The hardware record is read off the system's files."""
+"""The description of a machine comes from the system's files."""
 
 import pytest
 
-from sensorprivacy.edge.hardware import hardware, is_pi3
+from sensorprivacy.edge.board.hardware import hardware, is_pi3
 
 PI = {
     "proc/device-tree/model": "Raspberry Pi 3 Model B Rev 1.2\0",
@@ -24,7 +24,7 @@ def root(tmp_path):
     return tmp_path
 
 
-def test_a_pi_says_what_it_is(root):
+def test_a_pi_is_described(root):
     found = hardware(root)
     assert found["board"] == "Raspberry Pi 3 Model B Rev 1.2"
     assert (found["cpu"], found["clock_mhz"], found["governor"]) == ("Cortex-A53", 1200, "ondemand")
@@ -42,11 +42,11 @@ def test_a_pi_says_what_it_is(root):
         (None, False),
     ],
 )
-def test_only_the_papers_board_is_the_papers_board(board, is_it):
+def test_only_a_pi_3_model_b_counts_as_the_papers_board(board, is_it):
     assert is_pi3({"hardware": {"board": board}}) is is_it
 
 
-def test_what_a_system_does_not_say_is_left_open(tmp_path):
+def test_values_that_a_system_does_not_give_are_none(tmp_path):
     found = hardware(tmp_path)
     assert found["board"] is found["memory_bytes"] is found["clock_mhz"] is found["cpu"] is None
 

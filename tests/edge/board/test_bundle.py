@@ -1,4 +1,4 @@
-"""What is wrong with a bundle is said, with the file and the remedy."""
+"""Errors in a bundle name the file and the remedy."""
 
 import json
 import shutil
@@ -6,8 +6,8 @@ import shutil
 import numpy as np
 import pytest
 
-from sensorprivacy.edge.bundle import MANIFEST, BundleError, digest, find_bundles, read_bundle
-from sensorprivacy.edge.pipeline import Pipeline
+from sensorprivacy.edge.board.bundle import MANIFEST, BundleError, digest, find_bundles, read_bundle
+from sensorprivacy.edge.board.pipeline import Pipeline
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ def change(folder, **fields):
     path.write_text(json.dumps(json.loads(path.read_text()) | fields))
 
 
-def test_a_bundle_comes_back_as_it_was(copy, bundle):
+def test_reading_a_bundle_returns_what_was_written(copy, bundle):
     found = read_bundle(copy)
     assert found.steps == bundle.steps
     assert found.step("encoder", 1).file == "encoder-1.onnx"
@@ -32,36 +32,34 @@ def test_a_truncated_file_is_named(copy):
     path = copy / "decoder-0.onnx"
     content = path.read_bytes()
     path.write_bytes(content[: len(content) // 2])
-    with pytest.raises(
-        BundleError, match=rf"decoder-0.onnx is truncated: {len(content) // 2} bytes, the manifest says"
-    ):
+    with pytest.raises(BundleError, match=rf"decoder-0.onnx is truncated: {len(content) // 2} bytes, expected"):
         read_bundle(copy)
     path.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
     with pytest.raises(BundleError, match=r"decoder-0.onnx is damaged: SHA-256"):
         read_bundle(copy)
     path.unlink()
-    with pytest.raises(BundleError, match=r"decoder-0\.onnx is missing: copy the whole folder"):
+    with pytest.raises(BundleError, match=r"decoder-0\.onnx is missing: copy the whole folder, or export it again"):
         read_bundle(copy)
 
 
-def test_a_truncated_file_that_the_manifest_agrees_with_is_refused_by_onnxruntime(copy):
+def test_onnxruntime_refuses_a_truncated_file_that_the_manifest_agrees_with(copy):
     path = copy / "public.onnx"
     path.write_bytes(path.read_bytes()[:500])
     steps = json.loads((copy / MANIFEST).read_text())["steps"]
     change(copy, steps=[s | ({"bytes": 500, "sha256": digest(path)} if s["file"] == path.name else {}) for s in steps])
-    with pytest.raises(BundleError, match=r"public.onnx: onnxruntime .* refuses it"):
+    with pytest.raises(BundleError, match=r"public.onnx: onnxruntime .* cannot read it"):
         Pipeline(read_bundle(copy))
 
 
 def test_a_manifest_of_another_version_or_kind_is_refused(copy):
     change(copy, version=2)
-    with pytest.raises(BundleError, match="is of version 2, this program reads version 1: export the bundle anew"):
+    with pytest.raises(BundleError, match="has version 2, expected 1: export the bundle again"):
         read_bundle(copy)
     change(copy, version=1, colour="blue")
     with pytest.raises(BundleError, match=r"a field is missing or unknown: .*colour"):
         read_bundle(copy)
     change(copy, format="diary")
-    with pytest.raises(BundleError, match="is no manifest of a bundle"):
+    with pytest.raises(BundleError, match="is not the manifest of a bundle"):
         read_bundle(copy)
     (copy / MANIFEST).write_text("{")
     with pytest.raises(BundleError, match="is damaged"):
@@ -79,7 +77,7 @@ def test_bundles_are_found_in_a_folder(copy, tmp_path):
 
 def test_samples_of_another_shape_are_refused(copy):
     np.save(copy / "windows.npy", np.zeros((4, 3, 32), dtype=np.float32))
-    with pytest.raises(BundleError, match=r"holds windows of shape \(3, 32\), the bundle takes \(2, 32\)"):
+    with pytest.raises(BundleError, match=r"holds windows of shape \(3, 32\), but the bundle takes \(2, 32\)"):
         read_bundle(copy).samples(2)
     (copy / "windows.npy").write_bytes(b"no array")
     with pytest.raises(BundleError, match=r"windows.npy is damaged"):
