@@ -155,10 +155,9 @@ def _lines(texts: tuple[str, str]) -> int:
 def _draw_box(axes: Axes, box: Box, texts: tuple[str, str], place: _Place) -> None:
     left, bottom, wide, tall = place
     style = f"round,pad=0,rounding_size={0.12 if box.rounded else 0.02}"
-    if box.colour == PALE:
-        light, edge = to_rgb(PALE), INK
-    else:
-        light, edge = tuple(1 - 0.3 * (1 - part) for part in to_rgb(box.colour)), box.colour
+    plain = box.colour == PALE
+    light = tuple(part if plain else 1 - 0.3 * (1 - part) for part in to_rgb(box.colour))
+    edge = INK if plain else box.colour
     axes.add_patch(FancyBboxPatch((left, bottom), wide, tall, boxstyle=style, fc=light, ec=edge, lw=1.1, zorder=3))
     title, text = texts
     upper = bottom + (tall + _lines(texts) * _LINE) / 2 - 0.02

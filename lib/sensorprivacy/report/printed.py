@@ -69,6 +69,12 @@ def printed_values(paper: int | None = None, *, folder: Path | None = None) -> p
     return pd.concat(frames, ignore_index=True)
 
 
+def printed_numbers(paper: int) -> dict[str, float]:
+    """Return a paper's printed numbers by claim id; NaN for claims that are not numbers."""
+    values = printed_values(paper)
+    return dict(zip(values["claim_id"], values["value"], strict=True))
+
+
 def number_in(printed: str) -> tuple[float, int | None] | None:
     """Return the number that a printed text states, and its number of printed decimals.
 

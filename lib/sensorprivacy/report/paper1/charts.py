@@ -90,7 +90,7 @@ def accuracy_identifiability(
     ring: dict[str, Any] = {"fmt": "o", "ms": 6, "mfc": "none", "mec": RED, "mew": 1.4, "ecolor": RED, "elinewidth": 1}
     groups = [rows for _, rows in chosen.groupby(list(_MEASURES), sort=False)]
     for rows in groups:
-        axes.errorbar(*_places(rows.iloc[0]), **_arms(rows.iloc[0]), **ring, zorder=5)
+        _cross(axes, rows.iloc[0], **ring, zorder=5)
     axes.plot([], [], "o", ms=6, mfc="none", mec=RED, mew=1.4, label="chosen at a threshold, 95 % interval")
     axes.margins(0.06)
     _name_chosen(axes, groups)
@@ -138,14 +138,8 @@ def method_panels(sweeps: pd.DataFrame, base: Mapping[str, float], *, width: flo
         _small(axes)
     handles = _loss_handles(" (left axis)", " (right axis)")
     handles += [Line2D([], [], color=c, marker=m, mfc="white", lw=0.7, label=_NAMES[k]) for k, (c, m) in looks.items()]
-    place: dict[str, Any] = {
-        "loc": "outside upper center",
-        "ncols": 5,
-        "fontsize": SMALLEST,
-        "columnspacing": 1,
-        "handlelength": 1.6,
-    }
-    fig.legend(handles=handles, **place)
+    place: dict[str, Any] = {"loc": "outside upper center", "ncols": 5, "fontsize": SMALLEST}
+    fig.legend(handles=handles, columnspacing=1, handlelength=1.6, **place)
     return fig
 
 
@@ -195,7 +189,7 @@ def frontier(sweeps: pd.DataFrame, base: pd.Series, *, width: float = PAGE) -> F
     for method, (colour, marker) in _LOOKS.items():
         rows = sweeps[sweeps["method"] == method]
         if len(rows):
-            axes.errorbar(*_places(rows), fmt=marker, color=colour, label=_NAMES[method], **_arms(rows), **looks)
+            _cross(axes, rows, fmt=marker, color=colour, label=_NAMES[method], **looks)
     _plane(axes, sweeps, base)
     axes.margins(0.05)
     fig.legend(loc="outside right upper", fontsize=SMALLEST, labelspacing=0.7)
@@ -268,12 +262,7 @@ def _name_chosen(axes: Axes, groups: Sequence[pd.DataFrame]) -> None:
     axes.autoscale_view()
     (left, right), (low, high) = axes.get_xlim(), axes.get_ylim()
     placed: list[tuple[float, float]] = []
-    looks: dict[str, Any] = {
-        "va": "center",
-        "color": INK,
-        "bbox": {"fc": "white", "ec": "none", "pad": 0.6, "alpha": 0.8},
-        "zorder": 6,
-    }
+    box = {"fc": "white", "ec": "none", "pad": 0.6, "alpha": 0.8}
     for rows in sorted(groups, key=lambda rows: (-rows["identifiability"].iloc[0], -rows["accuracy"].iloc[0])):
         x, y = float(rows["accuracy"].iloc[0]), float(rows["identifiability"].iloc[0])
         at = y - 0.03 * (high - low)
@@ -283,7 +272,8 @@ def _name_chosen(axes: Axes, groups: Sequence[pd.DataFrame]) -> None:
         placed.append((x, at))
         words = ", ".join(f"{threshold:g}" for threshold in rows.index)
         beyond = x > right - (0.025 + 0.013 * len(words)) * (right - left)
-        note(axes, words, (x, at), (-7 if beyond else 7, 0), ha="right" if beyond else "left", **looks)
+        shift, side = (-7, "right") if beyond else (7, "left")
+        note(axes, words, (x, at), (shift, 0), ha=side, va="center", color=INK, bbox=box, zorder=6)
 
 
 def _small(axes: Axes) -> None:
@@ -313,10 +303,10 @@ def _places(rows: Any) -> tuple[Any, Any]:
     return rows["accuracy"], rows["identifiability"]
 
 
-def _arms(rows: Any) -> dict[str, Any]:
-    """Return the lengths of both intervals' arms, as :meth:`Axes.errorbar` takes them."""
-    arms: dict[str, Any] = {}
-    for axis, name in zip(("xerr", "yerr"), _MEASURES, strict=True):
-        ends = [rows[name] - rows[f"{name}_low"], rows[f"{name}_high"] - rows[name]]
-        arms[axis] = np.array(ends, dtype=float).clip(0).reshape(2, -1)
-    return arms
+def _cross(axes: Axes, rows: Any, **looks: Any) -> None:
+    """Draw points with the intervals of both measures."""
+    arms = [
+        np.array([rows[name] - rows[f"{name}_low"], rows[f"{name}_high"] - rows[name]], dtype=float).clip(0)
+        for name in _MEASURES
+    ]
+    axes.errorbar(*_places(rows), yerr=arms[1].reshape(2, -1), xerr=arms[0].reshape(2, -1), **looks)

@@ -217,11 +217,7 @@ def _name_groups(axes: Axes, alpha: float, beta: float, numbers: Mapping[str, in
         "sensitive": (1.04, "right", 3),
         "ambiguous": (min(max((alpha + beta) / 2, 0.36), 0.64), "center", 3 if alpha - beta > 0.24 else 13),
     }
-    looks: dict[str, Any] = {
-        "xycoords": ("data", "axes fraction"),
-        "va": "bottom",
-        "fontsize": 7.5,
-        "fontweight": "bold",
-    }
+    looks: dict[str, Any] = {"xycoords": ("data", "axes fraction"), "va": "bottom", "fontsize": 7.5}
     for name, (at, side, above) in places.items():
-        note(axes, f"{name.replace('_', '-')} ({numbers[name]})", (at, 1), (0, above), ha=side, **looks)
+        text = f"{name.replace('_', '-')} ({numbers[name]})"
+        note(axes, text, (at, 1), (0, above), ha=side, fontweight="bold", **looks)
