@@ -5,7 +5,7 @@ one row for each threshold; the row of a data set in Table 2 repeats one of them
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 import pandas as pd
@@ -239,10 +239,10 @@ def cell(table: str | None, threshold: float, column: str) -> str:
     return f"1-T{table}-{threshold_word(threshold)}-{column}"
 
 
-def _table_2(dataset: str, player: str, row: Mapping[Any, Any]) -> dict[str, Ours]:
+def _table_2(dataset: str, player: str, row: Any) -> dict[str, Ours]:
     return {f"1-T2-{SETS[dataset]}-{player}{name}": value for name, value in _measured(row).items()}
 
 
-def _measured(row: Mapping[Any, Any]) -> dict[str, Ours]:
+def _measured(row: Any) -> dict[str, Ours]:
     """Return accuracy and identifiability of a row with their intervals."""
     return {name: Ours(*(float(row[f"{name}{end}"]) for end in ("", "_low", "_high"))) for name in _MEASURES}

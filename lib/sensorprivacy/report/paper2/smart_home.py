@@ -74,7 +74,7 @@ def _wide(table: str, *columns: str) -> list[dict[str, str]]:
     values = values[(values["table"] == table) & values["column"].isin(columns)]
     values = values.assign(id=values["claim_id"].str.rsplit("-", n=1).str[0])
     wide = values.pivot_table(index="id", columns="column", values="printed", aggfunc="first", sort=False)
-    return wide.reset_index().astype(str).to_dict("records")
+    return [dict(zip(row.index, map(str, row), strict=True)) for _, row in wide.reset_index().iterrows()]
 
 
 def _fold(word: str) -> str:
