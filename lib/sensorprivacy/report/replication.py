@@ -275,6 +275,8 @@ def _check_once(judged: pd.DataFrame) -> None:
 def _absent(claims: pd.DataFrame, runs: Mapping[str, RunStatus], unjudged: str) -> pd.DataFrame:
     """Return the verdict *no data* for claims that no run judged; refuse claims that should have been judged."""
     rows, open_ = [], []
+    # A summary may judge a claim of another run: that claim is open only if the summary ran.
+    all_ran = all(run.status in (OK, NO_DATA) for run in runs.values())
     for claim in claims.to_dict("records"):
         owner = _owner(claim["claim_id"], runs)
         if owner is None:
@@ -285,7 +287,7 @@ def _absent(claims: pd.DataFrame, runs: Mapping[str, RunStatus], unjudged: str) 
             reason = f"run {owner} does not compute it in this profile"
         else:
             reason = f"run {owner} {runs[owner].status}: {runs[owner].reason}".removesuffix(": ")
-        if owner is None or runs[owner].status == OK:
+        if owner is None or (runs[owner].status == OK and all_ran):
             open_.append(f"{claim['claim_id']} ({reason})")
         rows.append(claim | {"ours": "", "verdict": NO_DATA, "reason": " ".join(reason.split()), "run": owner or ""})
     if open_ and unjudged == "error":
