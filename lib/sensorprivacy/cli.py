@@ -4,6 +4,7 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 from sensorprivacy import __version__
@@ -58,7 +59,7 @@ def _run(arguments: argparse.Namespace) -> int:
             dict(arguments.parameters),
             output=arguments.output,
             log=arguments.log,
-            progress=not arguments.terse,
+            say=partial(print, flush=True),
         )
     except batch.NotebookFailedError as error:
         print(f"{name}: {error}", flush=True, file=sys.stdout if arguments.terse else sys.stderr)
@@ -117,7 +118,7 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
     run.add_argument("--needs", nargs="+", default=[], metavar="SET", help="data sets to fetch first")
     run.add_argument("--show", action="store_true", help="show the notebook's parameters, run nothing")
     run.add_argument("--log", type=Path, help="what the notebook prints (build/logs/<run>.log)")
-    run.add_argument("--terse", action="store_true", help="one line at the end instead of a progress bar")
+    run.add_argument("--terse", action="store_true", help="end with one line instead of the files' paths")
     run.add_argument("--name", help="what that line calls the run")
 
     again = commands.add_parser("reproduce", help="run what is out of date, then the report")

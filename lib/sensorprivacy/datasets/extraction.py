@@ -9,11 +9,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO
 
-from tqdm import tqdm
-
 from sensorprivacy.datasets.archives import is_tar, is_zip, unpack
 from sensorprivacy.datasets.catalogue import Form, Member, listing_digest
 from sensorprivacy.datasets.digests import sha256
+from sensorprivacy.progress import tqdm
 
 #: Folder, in a set's own, of what is not yet finished; hidden, so that it is never taken for data.
 PARTIAL = ".partial"

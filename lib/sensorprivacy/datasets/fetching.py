@@ -12,7 +12,6 @@ from pathlib import Path
 from urllib.parse import quote, urlsplit
 
 from filelock import FileLock
-from tqdm import tqdm
 
 from sensorprivacy.datasets import finding, network, places
 from sensorprivacy.datasets.archives import BROKEN
@@ -20,6 +19,7 @@ from sensorprivacy.datasets.catalogue import Dataset, Form, Member, Source
 from sensorprivacy.datasets.errors import CorruptDataError, DataUnavailableError
 from sensorprivacy.datasets.extraction import PARTIAL, MismatchError, gather, is_archive, made
 from sensorprivacy.datasets.network import NotThereError
+from sensorprivacy.progress import tqdm
 
 log = logging.getLogger("sensorprivacy.datasets")
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from urllib.parse import quote, urlsplit
 
 import requests
-from tqdm import tqdm
 
 from sensorprivacy.datasets.errors import DataUnavailableError
+from sensorprivacy.progress import tqdm
 
 CONNECT_SECONDS = 4.0
 READ_SECONDS = 30.0

@@ -7,7 +7,6 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 import pandas as pd
-from tqdm import tqdm
 
 from sensorprivacy.datasets import store
 from sensorprivacy.datasets.derived import derived
@@ -22,6 +21,7 @@ from sensorprivacy.datasets.readers.sentinel import Traffic, packet_features, re
 from sensorprivacy.datasets.readers.traffic import amir_problem, cic_problem, service_problem
 from sensorprivacy.datasets.readers.windowing import Windowing
 from sensorprivacy.datasets.types import Problem, Windows
+from sensorprivacy.progress import tqdm
 
 SentinelUser = Literal["address", "subnet", "person", "capture"]
 _LABELS = ("device", "person", "capture", "address", "subnet")

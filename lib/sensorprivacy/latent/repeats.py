@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 
 import pandas as pd
-from tqdm import tqdm
 
 from sensorprivacy.latent.measures import inference_table
 from sensorprivacy.latent.modify import Modify, SeededSource
 from sensorprivacy.latent.study import Study
 from sensorprivacy.latent.sweep import shifts
+from sensorprivacy.progress import tqdm
 
 SHARES = ["public_before", "public_after", "private_before", "private_after"]
 

@@ -15,7 +15,6 @@ import torch
 from sklearn.base import BaseEstimator
 from torch import Tensor, nn
 from torch.nn import functional
-from tqdm import tqdm
 
 from sensorprivacy.datasets.types import Windows
 from sensorprivacy.latent.anonymizer import replace_values
@@ -23,6 +22,7 @@ from sensorprivacy.latent.classifiers import Classifier
 from sensorprivacy.latent.losses import finite
 from sensorprivacy.latent.training import Settings, pick_device, seeded, train
 from sensorprivacy.latent.windows import Coding, Scaler, flatten, private_labels
+from sensorprivacy.progress import tqdm
 
 _CHUNK = 4096
 

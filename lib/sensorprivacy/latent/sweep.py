@@ -9,7 +9,6 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from tqdm import tqdm
 
 from sensorprivacy.datasets.types import Windows
 from sensorprivacy.latent.anonymizer import LatentAnonymizer
@@ -17,6 +16,7 @@ from sensorprivacy.latent.inference import Guesses
 from sensorprivacy.latent.measures import inference_table
 from sensorprivacy.latent.modify import SeededSource
 from sensorprivacy.latent.transfers import MeanShift, Transfer
+from sensorprivacy.progress import tqdm
 
 
 def sweep(

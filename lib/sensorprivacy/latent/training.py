@@ -15,9 +15,9 @@ from typing import Any, Literal, NamedTuple, get_args
 import pandas as pd
 import torch
 from torch import Tensor, nn
-from tqdm import tqdm
 
 from sensorprivacy.latent.losses import finite
+from sensorprivacy.progress import tqdm
 
 Precision = Literal["float32", "bfloat16"]
 Step = Callable[..., NamedTuple]  # (model, *batch) -> terms of the loss, the first is what is minimized

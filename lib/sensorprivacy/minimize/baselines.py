@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator
-from tqdm import tqdm
 
 from sensorprivacy.datasets.types import Problem
 from sensorprivacy.game.effectiveness import Undefined, effectiveness_column
@@ -18,6 +17,7 @@ from sensorprivacy.minimize.engines import LABELS, Engine, Held, hold, make_engi
 from sensorprivacy.minimize.greedy import PERCENTILES, VARIANTS, order, size_at_percentile
 from sensorprivacy.minimize.rewrites import ColumnHasher, LaplaceNoise, components
 from sensorprivacy.minimize.scores import score_features
+from sensorprivacy.progress import tqdm
 
 
 @dataclass(frozen=True)

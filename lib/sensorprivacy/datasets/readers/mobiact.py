@@ -11,10 +11,10 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 import pandas as pd
-from tqdm import tqdm
 
 from sensorprivacy.datasets.files import Source
 from sensorprivacy.datasets.readers.motion import Recordings
+from sensorprivacy.progress import tqdm
 
 ACTIVITIES = ("WAL", "STD", "JOG", "STU")  # walking, standing, jogging, stairs up: paper 3's four
 WEIGHTS = ("<= 70", "70-90", "> 90")  # kg, paper 3's three classes

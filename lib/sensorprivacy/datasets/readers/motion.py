@@ -14,12 +14,12 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.csv
-from tqdm import tqdm
 
 from sensorprivacy.datasets.files import Source
 from sensorprivacy.datasets.readers.statistics import window_statistics
 from sensorprivacy.datasets.readers.windowing import Windowing, cut, window_starts
 from sensorprivacy.datasets.types import Problem, Windows
+from sensorprivacy.progress import tqdm
 
 AXES = tuple(f"{sensor}_{axis}" for sensor in ("rotation", "acceleration") for axis in "xyz")
 MAGNITUDES = ("rotation", "acceleration")

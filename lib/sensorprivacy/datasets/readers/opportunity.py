@@ -6,10 +6,10 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 import pandas as pd
-from tqdm import tqdm
 
 from sensorprivacy.datasets.files import Source
 from sensorprivacy.datasets.types import Problem
+from sensorprivacy.progress import tqdm
 
 _FILE = re.compile(r"(?P<recording>S(?P<subject>\d+)-(ADL\d+|Drill))\.dat$")
 _WIDTH, _LOCOMOTION = 250, 243  # columns of a file; the label's, counted from 0

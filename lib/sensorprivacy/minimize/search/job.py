@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed, effective_n_jobs
 from sklearn.base import BaseEstimator
-from tqdm import tqdm
 
 from sensorprivacy.datasets.types import Problem
 from sensorprivacy.game.splits import Split, random_split
@@ -19,6 +18,7 @@ from sensorprivacy.minimize.engines import LABELS, Engine, Subset, hold, make_en
 from sensorprivacy.minimize.search.pool import pool_of, subsets_of
 from sensorprivacy.minimize.search.store import RunKey, Store
 from sensorprivacy.minimize.select import least_accuracy
+from sensorprivacy.progress import tqdm
 
 HOUR = 3600.0
 _BATCH_SECONDS = 5.0

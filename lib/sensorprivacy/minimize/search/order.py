@@ -11,11 +11,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from tqdm import tqdm
-
 from sensorprivacy.minimize.engines import Subset
 from sensorprivacy.minimize.search.job import Job
 from sensorprivacy.minimize.select import least_accuracy
+from sensorprivacy.progress import tqdm
 
 SLACK = 0.02
 """What dropping features may add to the accuracy, as pruning assumes."""
@@ -74,7 +73,7 @@ def descend(job: Job, lazy: float | None = None, slack: float | None = None) -> 
     hopeless: set[Subset] = set()
     best = -math.inf
     total = len(job.subsets) * (2 if lazy is None else 1)
-    bar = tqdm(total=total, desc=job.problem.name, unit="model", disable=not job.progress, dynamic_ncols=True)
+    bar = tqdm(total=total, desc="search", unit="model", disable=not job.progress, dynamic_ncols=True)
     with bar:
         for _, same_size in groupby(reversed(job.subsets), key=len):
             parents = {subset: parents_of(subset, job.pool) for subset in same_size}
