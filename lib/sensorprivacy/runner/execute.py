@@ -82,18 +82,18 @@ def run(
     """
     notebook = Path(notebook)
     values = resolve(read_parameters(notebook), given or {})
-    folder, name = _place(notebook, values)
-    output = Path(output) if output else build_dir() / "executed" / folder / f"{name}.ipynb"
-    log = Path(log) if log else build_dir() / "logs" / folder / f"{name}.log"
+    place = Path(output).stem if output and log else _place(notebook, values)
+    output = Path(output or build_dir() / "executed" / f"{place}.ipynb")
+    log = Path(log or build_dir() / "logs" / f"{place}.log")
     if output.resolve() == notebook.resolve():
         raise ValueError(f"the executed notebook would overwrite {notebook}: choose another output")
-    for place in (output.parent, log.parent):
-        place.mkdir(parents=True, exist_ok=True)
+    for folder in (output.parent, log.parent):
+        folder.mkdir(parents=True, exist_ok=True)
     started = time.monotonic()
     with log.open("w", encoding="utf-8") as stream:
         stream.write(f"{datetime.now().astimezone():%Y-%m-%d %H:%M:%S %z}  {notebook}  {values}\n")
         try:
-            with _progress(name, notebook, bool(values), stream, say) as hooks:
+            with _progress(output.stem, notebook, bool(values), stream, say) as hooks:
                 _execute(notebook, output, values, stream, hooks)
         except Exception as error:
             stream.write(_ANSI.sub("", f"\n{type(error).__name__}: {error}\n"))
@@ -103,14 +103,14 @@ def run(
     return Executed(notebook, output, log, values, seconds)
 
 
-def _place(notebook: Path, values: Mapping[str, Any]) -> tuple[str, str]:
-    """Return the names of a run's folder, a profile or ``own``, and of its files."""
+def _place(notebook: Path, values: Mapping[str, Any]) -> str:
+    """Return the path of a run's files without their endings: ``<profile>/<run>`` or ``own/<run>``."""
     # Imported here, with pandas and matplotlib: refusing a parameter should not wait for them.
     from sensorprivacy.runner.notebook import complete, run_name
 
     whole = complete(read_parameters(notebook), values)
     name, replicates = run_name(notebook, whole)
-    return str(whole["profile"]) if replicates else "own", name
+    return f"{whole['profile'] if replicates else 'own'}/{name}"
 
 
 def _execute(notebook: Path, output: Path, values: dict[str, Any], log: TextIO, hooks: Mapping[str, Any]) -> None:
