@@ -9,16 +9,18 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import filelock
 import nbformat
 import psutil
 import pytest
 
+from sensorprivacy.paths import mirror_address
 from sensorprivacy.runner import reproduce as workflow
 from sensorprivacy.runner.reproduce import BusyError, reproduce, summary
 from sensorprivacy.runner.runs import RunsError, statuses
-from sensorprivacy.runner.states import FAILED, NO_DATA, NOT_RUN, OK, DataState, marker_file
+from sensorprivacy.runner.states import FAILED, NO_DATA, NOT_RUN, OK, DataState, RunState, marker_file, write_status
 
 RUNS = """\
 runs:
@@ -264,13 +266,53 @@ def _pretend(names: list[str], profile: str, *_: object) -> None:
         marker_file(name, profile).touch()
 
 
-def test_a_run_executed_by_hand_is_told_by_its_record(home):
+def test_a_run_that_reproduce_did_not_start_counts_by_its_record(home):
+    """It was committed, or executed by hand: any subset of runs may be reproduced in a fresh clone."""
     (home / "figures/paper").mkdir(parents=True)
     (home / "figures/10_good").mkdir()
     (home / "figures/10_good/run.json").write_text("{}")
-    assert {name: state.status for name, state in statuses("paper").items()} == {
-        "10_good": OK,
-        "10_good-other": NOT_RUN,
-        "20_absent": NOT_RUN,
-        "30_failing": NOT_RUN,
-    }
+    expected = {"10_good": OK, "10_good-other": NOT_RUN, "20_absent": NOT_RUN, "30_failing": NOT_RUN}
+    assert {name: state.status for name, state in statuses("paper").items()} == expected
+    write_status("paper", dict.fromkeys(expected, RunState(NOT_RUN, "make reproduce")))
+    assert {name: state.status for name, state in statuses("paper").items()} == expected
+    write_status("paper", {"10_good": RunState(FAILED, "why")})
+    assert statuses("paper")["10_good"].status == FAILED
+
+
+def test_the_summary_lists_failures_and_what_did_not_run(home):
+    states = {"10_good": RunState(OK), "20_absent": RunState(NOT_RUN), "30_failing": RunState(FAILED, "why", "a.log")}
+    lines = summary(states, "quick").splitlines()
+    assert lines[0] == "quick profile, 3 runs: 1 ok, 1 failed, 1 not run"
+    assert lines[1:3] == ["  failed: 30_failing: why (a.log)", "  not run: 20_absent"]
+
+
+def test_a_folder_that_cannot_be_written_is_noticed_before_anything_runs(home, say, monkeypatch):
+    (home / "figures").write_text("a file, no folder")
+    with pytest.raises(OSError, match=r"cannot write to .*figures/quick: Not a directory; make it a writable folder"):
+        reproduce("quick", look, say=say.append)
+    (home / "figures").unlink()
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=1e6))
+    with pytest.raises(OSError, match="only 1 MB are free, 20 are needed"):
+        reproduce("quick", look, say=say.append)
+    assert say == []
+
+
+def test_the_mirror_is_remembered_for_later_shells(home, say, monkeypatch):
+    monkeypatch.setattr(workflow, "_snakemake", _pretend)
+    mirror = home / "mirror"
+    mirror.mkdir()
+    monkeypatch.setenv("SENSORPRIVACY_MIRROR", str(mirror))
+    reproduce("quick", look, only=["10_good"], say=say.append)
+    monkeypatch.delenv("SENSORPRIVACY_MIRROR")
+    assert mirror_address() == str(mirror)
+    reproduce("quick", look, only=["10_good"], say=say.append)
+    assert say == []
+    mirror.rmdir()
+    reproduce("quick", look, only=["10_good"], say=say.append)
+    gone = f"the data mirror used before is gone: {mirror}; set SENSORPRIVACY_MIRROR, or delete build/mirror.txt"
+    assert say == [gone]
+    assert mirror_address() is None
+    monkeypatch.setenv("SENSORPRIVACY_MIRROR", "")
+    assert mirror_address() is None
+    reproduce("quick", look, only=["10_good"], say=say.append)
+    assert say == [gone]
