@@ -25,7 +25,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         return command(arguments)
     except KeyboardInterrupt:
-        print("interrupted; what was finished is kept", file=sys.stderr)
+        print(f"interrupted{_kept(arguments)}", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:  # the reader, such as `head`, has gone
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -38,7 +38,23 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 2 if isinstance(error, ValueError) else 1
 
 
+def _kept(arguments: argparse.Namespace) -> str:
+    """Return what an interrupted command leaves."""
+    if arguments.command == _reproduce:
+        return "; finished runs are kept"
+    if "store" in arguments:  # minimize
+        return (
+            f"; trained subsets are kept in {arguments.store}"
+            if arguments.store
+            else "; without --store, nothing is kept"
+        )
+    return ""
+
+
 def _run(arguments: argparse.Namespace) -> int:
+    from sensorprivacy.runner import processes
+
+    processes.guard()
     from sensorprivacy.runner import execute as batch
     from sensorprivacy.runner.parameters import describe, read_parameters
 
@@ -69,6 +85,9 @@ def _run(arguments: argparse.Namespace) -> int:
 
 
 def _reproduce(arguments: argparse.Namespace) -> int:
+    from sensorprivacy.runner import processes
+
+    processes.guard()
     from sensorprivacy.runner import data as supply
     from sensorprivacy.runner import reproduce as workflow
     from sensorprivacy.runner.runs import read_runs, select

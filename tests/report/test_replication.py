@@ -105,6 +105,13 @@ def test_a_claim_that_its_run_did_not_judge_is_an_error(home, values):
     assert "run 20_x does not compute it in this profile" in set(whole["reason"])
 
 
+def test_a_claim_that_a_summary_judges_may_lack_while_the_summary_has_not_run(home, values):
+    ran("20_x", {"2-T2-age": 1.0})
+    states = {"20_x": State("ok", claims=("2-*",)), "22_summary": State("not run", "make reproduce")}
+    whole = collect("quick", states, values=values)
+    assert whole["verdict"].value_counts()["no data"] == len(values) - 1
+
+
 def test_a_claim_that_no_run_answers_for_is_an_error(home, values):
     states = {"21_x": State("no data", "why", ("2-T7-*",))}
     with pytest.raises(CollectError, match=r"12 printed values .* \(no run answers for it\)"):

@@ -8,9 +8,8 @@ from urllib.request import url2pathname
 
 import pooch
 
-from sensorprivacy.paths import data_dir
+from sensorprivacy.paths import MIRROR_VARIABLE, data_dir, mirror_address
 
-MIRROR_VARIABLE = "SENSORPRIVACY_MIRROR"
 CACHE_VARIABLE = "SENSORPRIVACY_CACHE"
 
 
@@ -45,20 +44,20 @@ def cache_folder() -> Path:
 
 
 def mirror() -> Path | str | None:
-    """Return the mirror that ``SENSORPRIVACY_MIRROR`` names.
+    """Return the mirror that ``SENSORPRIVACY_MIRROR`` names, or that `reproduce` used before (`mirror_address`).
 
     Returns
     -------
     pathlib.Path, str or None
-        A folder; the base address of a mirror on the web; None if the variable is not set.
+        A folder; the base address of a mirror on the web; None if there is none.
 
     Raises
     ------
     FileNotFoundError
         If it names a folder that is not there, or an address other than http, https or file.
     """
-    named = os.environ.get(MIRROR_VARIABLE)
-    if not named:
+    named = mirror_address()
+    if named is None:
         return None
     address = urlsplit(named)
     if address.scheme in ("http", "https"):

@@ -245,6 +245,8 @@ def _wanted(
 def _absent(claims: pd.DataFrame, runs: Mapping[str, RunStatus], unjudged: str) -> pd.DataFrame:
     """Return the verdicts of claims that no run judged; refuse those that should have been judged."""
     rows, open_ = [], []
+    # A summary may judge a claim of another run: that claim is open only if the summary ran.
+    all_ran = all(run.status in (OK, NO_DATA) for run in runs.values())
     for claim in claims.to_dict("records"):
         owner = _owner(claim["claim_id"], runs)
         if owner is None:
@@ -255,7 +257,7 @@ def _absent(claims: pd.DataFrame, runs: Mapping[str, RunStatus], unjudged: str) 
             reason = f"run {owner} does not compute it in this profile"
         else:
             reason = f"run {owner} {runs[owner].status}: {runs[owner].reason}".removesuffix(": ")
-        if owner is None or runs[owner].status == OK:
+        if owner is None or (runs[owner].status == OK and all_ran):
             open_.append(f"{claim['claim_id']} ({reason})")
         given = {name: claim[name] for name in COLUMNS[:6]}
         line = " ".join(reason.split())
