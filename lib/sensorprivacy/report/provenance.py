@@ -13,7 +13,6 @@ import json
 import os
 import platform
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -25,12 +24,11 @@ from typing import Any
 import pandas as pd
 from matplotlib.figure import Figure
 
-from sensorprivacy.paths import figures_dir, project_root
+from sensorprivacy.paths import check_writable, figures_dir, project_root
 from sensorprivacy.report import figures, tables, verdicts
 from sensorprivacy.report.printed import printed_values
 
 RUN_FILE, MACHINE_FILE, VERDICTS_FILE, DRAWN = "run.json", "machine.json", "verdicts.csv", "drawn"
-FREE_MB = 20  # a run's results take less
 
 # Modules that results depend on. The record has the versions of those that a run has loaded.
 _MODULES = ["sensorprivacy", "numpy", "scipy", "pandas", "pyarrow", "sklearn", "opendp", "torch", "shap", "joblib"]
@@ -67,7 +65,7 @@ def open_run(name: str, *, profile: str = "quick", parameters: Mapping[str, Any]
     ------
     ValueError
         If a name cannot be the name of a folder, or a parameter is not a JSON value.
-    RunError
+    OSError
         If the folder cannot be written to, or its disk is full.
     """
     for word in (name, profile):
@@ -75,7 +73,7 @@ def open_run(name: str, *, profile: str = "quick", parameters: Mapping[str, Any]
     values = {str(key): _json_value(key, value) for key, value in parameters.items()}
     record = {"notebook": name.partition("-")[0], "profile": profile, "parameters": values}
     run = Run(name, profile, {**record, "seed": values.get("seed"), "data": {}}, replicates)
-    check_writable(run.folder)
+    check_writable(run.folder if run.folder.exists() else run.folder.parent)
     return run
 
 
@@ -253,22 +251,6 @@ def in_paper_order(judged: pd.DataFrame, values: pd.DataFrame | None = None) -> 
     printed = (printed_values() if values is None else values)["claim_id"]
     order = pd.Series(range(len(printed)), index=printed)
     return judged.sort_values("claim_id", key=lambda ids: ids.map(order), kind="stable").reset_index(drop=True)
-
-
-def check_writable(folder: Path) -> None:
-    """Raise RunError if a folder cannot be written to, or if its disk is nearly full.
-
-    The folder need not exist. If it does not, the nearest folder above it is checked.
-    """
-    nearest = next(path for path in (folder, *folder.parents) if path.exists())
-    try:
-        with tempfile.TemporaryFile(dir=nearest) as probe:
-            probe.write(b"probe")
-        free = shutil.disk_usage(nearest).free / 1e6
-    except OSError as error:
-        raise RunError(f"cannot write results to {folder}: {error.strerror}; make {nearest} writable") from None
-    if free < FREE_MB:
-        raise RunError(f"cannot write results to {folder}: its disk has {free:.0f} MB left; free {FREE_MB} MB or more")
 
 
 def write_atomically(path: Path, content: bytes) -> None:

@@ -18,7 +18,7 @@ from typing import Any, TextIO
 
 import nbformat
 
-from sensorprivacy.paths import build_dir
+from sensorprivacy.paths import build_dir, check_writable
 from sensorprivacy.progress import BATCH
 from sensorprivacy.runner.parameters import read_parameters, resolve
 
@@ -88,7 +88,7 @@ def run(
     if output.resolve() == notebook.resolve():
         raise ValueError(f"the executed notebook would overwrite {notebook}: choose another output")
     for folder in (output.parent, log.parent):
-        folder.mkdir(parents=True, exist_ok=True)
+        check_writable(folder)
     started = time.monotonic()
     with log.open("w", encoding="utf-8") as stream:
         stream.write(f"{datetime.now().astimezone():%Y-%m-%d %H:%M:%S %z}  {notebook}  {values}\n")

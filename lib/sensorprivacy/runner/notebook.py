@@ -38,8 +38,8 @@ def begin(notebook: str, namespace: dict[str, Any]) -> Run:
     ------
     ParameterError
         If a parameter is unknown, of the wrong type, out of range or none of its choices.
-    RunError
-        If the results cannot be written.
+    OSError
+        If the folder for the results cannot be written to, or its disk is full.
 
     Examples
     --------
