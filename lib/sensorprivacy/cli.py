@@ -4,6 +4,7 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 from sensorprivacy import __version__
@@ -24,7 +25,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         return command(arguments)
     except KeyboardInterrupt:
-        print("interrupted; what was finished is kept", file=sys.stderr)
+        print(f"interrupted{_kept(arguments)}", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:  # the reader, such as `head`, has gone
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -37,7 +38,23 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 2 if isinstance(error, ValueError) else 1
 
 
+def _kept(arguments: argparse.Namespace) -> str:
+    """Return what an interrupted command leaves."""
+    if arguments.command == _reproduce:
+        return "; finished runs are kept"
+    if "store" in arguments:  # minimize
+        return (
+            f"; trained subsets are kept in {arguments.store}"
+            if arguments.store
+            else "; without --store, nothing is kept"
+        )
+    return ""
+
+
 def _run(arguments: argparse.Namespace) -> int:
+    from sensorprivacy.runner import processes
+
+    processes.guard()
     from sensorprivacy.runner import execute as batch
     from sensorprivacy.runner.parameters import describe, read_parameters
 
@@ -58,7 +75,7 @@ def _run(arguments: argparse.Namespace) -> int:
             dict(arguments.parameters),
             output=arguments.output,
             log=arguments.log,
-            progress=not arguments.terse,
+            say=partial(print, flush=True),
         )
     except batch.NotebookFailedError as error:
         print(f"{name}: {error}", flush=True, file=sys.stdout if arguments.terse else sys.stderr)
@@ -68,6 +85,9 @@ def _run(arguments: argparse.Namespace) -> int:
 
 
 def _reproduce(arguments: argparse.Namespace) -> int:
+    from sensorprivacy.runner import processes
+
+    processes.guard()
     from sensorprivacy.runner import data as supply
     from sensorprivacy.runner import reproduce as workflow
     from sensorprivacy.runner.runs import read_runs, select
@@ -117,7 +137,7 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
     run.add_argument("--needs", nargs="+", default=[], metavar="SET", help="data sets to fetch first")
     run.add_argument("--show", action="store_true", help="show the notebook's parameters, run nothing")
     run.add_argument("--log", type=Path, help="what the notebook prints (build/logs/<run>.log)")
-    run.add_argument("--terse", action="store_true", help="one line at the end instead of a progress bar")
+    run.add_argument("--terse", action="store_true", help="end with one line instead of the files' paths")
     run.add_argument("--name", help="what that line calls the run")
 
     again = commands.add_parser("reproduce", help="run what is out of date, then the report")

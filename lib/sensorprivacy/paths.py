@@ -1,9 +1,13 @@
-"""Where the compendium lies on this machine."""
+"""Find the compendium's folders, and the mirror of the data sets, on this machine."""
 
 import os
+import shutil
+import tempfile
 from pathlib import Path
 
+MIRROR_VARIABLE = "SENSORPRIVACY_MIRROR"
 _MARKS = ("notebooks", "data", "lib")
+_LEAST_MB = 20
 
 
 def project_root() -> Path:
@@ -55,6 +59,61 @@ def figures_dir(profile: str) -> Path:
     """
     figures = project_root() / "figures"
     return figures if profile == "paper" else figures / profile
+
+
+def mirror_address() -> str | None:
+    """Return the mirror of the data sets: a folder or an address; None if there is none.
+
+    ``SENSORPRIVACY_MIRROR`` names it; an empty value means no mirror. Without the variable, it is the mirror that
+    `reproduce` used before in this checkout, unless that folder is gone.
+    """
+    named = os.environ.get(MIRROR_VARIABLE)
+    if named is not None:
+        return named or None
+    remembered = remembered_mirror()
+    gone = remembered is None or ("://" not in remembered and not Path(remembered).is_dir())
+    return None if gone else remembered
+
+
+def remembered_mirror() -> str | None:
+    """Return the mirror that `reproduce` used before in this checkout, even if it is gone; None if there is none."""
+    try:
+        file = _mirror_file()
+    except FileNotFoundError:  # no checkout
+        return None
+    return file.read_text(encoding="utf-8").strip() if file.is_file() else None
+
+
+def remember_mirror() -> None:
+    """Write the mirror that ``SENSORPRIVACY_MIRROR`` names to ``build/mirror.txt``; delete the file to forget it."""
+    named = os.environ.get(MIRROR_VARIABLE)
+    if named:
+        _mirror_file().parent.mkdir(parents=True, exist_ok=True)
+        absolute = named if "://" in named else str(Path(named).expanduser().resolve())
+        _mirror_file().write_text(f"{absolute}\n", encoding="utf-8")
+
+
+def check_writable(folder: Path) -> None:
+    """Make a folder, and check that files can be written to it.
+
+    Raises
+    ------
+    OSError
+        If the folder cannot be made or written to, or its disk is full.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder) as probe:
+            probe.write(b"probe")
+        free = shutil.disk_usage(folder).free / 1e6
+    except OSError as error:
+        raise OSError(f"cannot write to {folder}: {error.strerror}; make it a writable folder") from None
+    if free < _LEAST_MB:
+        raise OSError(f"cannot write to {folder}: only {free:.0f} MB are free, {_LEAST_MB} are needed; make room")
+
+
+def _mirror_file() -> Path:
+    return build_dir() / "mirror.txt"
 
 
 def _is_root(folder: Path) -> bool:

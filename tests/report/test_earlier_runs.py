@@ -17,7 +17,7 @@ def home(tmp_path, monkeypatch):
 
 def test_a_table_of_every_run_that_has_it(home):
     for variant, value in (("b", 2), ("a", 1)):
-        run = open_run("10_game", variant=variant, parameters={})
+        run = open_run(f"10_game-{variant}", parameters={})
         run.table(pd.DataFrame({"value": [value]}), "base", "x")
         run.close()
     open_run("11_other", parameters={}).close()

@@ -12,7 +12,7 @@ from sensorprivacy.runner.parameters import ParameterError, describe, parse_para
 CELL = """\
 # Choose the data and the search.
 dataset: str = "titanic"  # which data set {titanic | adult | path}
-step: float = 0.05  # how far a threshold moves, above 0 up to 1
+step: float = 0.05  # how far a threshold moves {above 0 to 1}
 rounds: int = 3  # how many times
 search: str = "alternate"  # the rule {alternate | tabu | grid}
 sizes: list[int] = [5, 7]  # features kept {5 | 7 | 10}
@@ -20,6 +20,8 @@ names: list[str] = []  # columns
 draft: bool = False  # stop early
 seed: int | None = None  # random numbers; None draws fresh ones
 label: str = "# no comment"
+weights: list[float] = [1]  # of each loss {0 or more}
+level: float | None = 0.5  # to reach {0 to below 1}
 """
 
 
@@ -37,12 +39,13 @@ def write(path: Path, *sources: str, tags: tuple[str, ...] = ("parameters",)) ->
 
 
 def test_a_cell_is_read_line_by_line(parameters):
-    assert list(parameters) == ["dataset", "step", "rounds", "search", "sizes", "names", "draft", "seed", "label"]
-    assert str(parameters["step"].kind) == "float"
+    assert " ".join(parameters) == "dataset step rounds search sizes names draft seed label weights level"
+    assert parameters["seed"].annotation == "int | None"
     assert parameters["step"].default == 0.05
-    assert parameters["step"].help == "how far a threshold moves, above 0 up to 1"
+    assert parameters["step"].help == "how far a threshold moves"
+    assert parameters["step"].allowed == "above 0 to 1"
+    assert parameters["step"].choices == ()
     assert parameters["dataset"].choices == ("titanic", "adult")
-    assert parameters["dataset"].or_path
     assert parameters["sizes"].choices == (5, 7, 10)
     assert parameters["label"].help == ""
 
@@ -56,6 +59,7 @@ def test_a_cell_is_read_line_by_line(parameters):
         ("rounds", "7", 7),
         ("draft", "true", True),
         ("draft", "No", False),
+        ("draft", "1", True),
         ("label", "1", "1"),
         ("label", "no", "no"),
         ("sizes", "[5, 10]", [5, 10]),
@@ -78,12 +82,12 @@ def test_text_is_read_as_the_annotated_type(parameters, name, text, value):
     [
         ("step", "fast"),
         ("step", "nan"),
+        ("step", "inf"),
         ("step", True),
         ("step", None),
         ("rounds", "2.5"),
         ("rounds", 2.0),
         ("rounds", True),
-        ("draft", "1"),
         ("draft", 1),
         ("label", 1),
         ("sizes", "[5, x]"),
@@ -102,13 +106,37 @@ def test_an_ill_typed_or_foreign_value_is_refused_by_name(parameters, name, valu
     assert describe(parameters) in str(refused.value)
 
 
+@pytest.mark.parametrize(
+    ("name", "inside", "outside", "allowed"),
+    [
+        ("step", ["1", "1e-9", 0.5], ["0", "1.01", -0.1, 2], "above 0 to 1"),
+        ("weights", [[0.0, 3.5], "0, 100"], ["-1", "[1, -0.1]", [-2.0]], "0 or more"),
+        ("level", ["0", "0.999", None, "none"], ["1", "-0.1", 1.0], "0 to below 1"),
+    ],
+)
+def test_a_value_out_of_range_is_refused_with_the_allowed_range(parameters, name, inside, outside, allowed):
+    for value in inside:
+        resolve(parameters, {name: value})
+    for value in outside:
+        with pytest.raises(ParameterError) as refused:
+            resolve(parameters, {name: value})
+        assert str(refused.value).startswith(f"{name}={value!r}: input should be ")
+        assert f"; allowed: {allowed}\n" in str(refused.value)
+
+
+def test_a_single_number_in_braces_is_a_choice():
+    assert parse_parameters("k: int = 10  # features {10}")["k"].choices == (10,)
+    with pytest.raises(ValueError, match="is not one of 10"):
+        parse_parameters("k: int = 9  # features {10}")
+
+
 def test_an_unknown_name_is_refused_with_the_nearest_and_the_list(parameters):
     with pytest.raises(ParameterError, match=r"unknown parameter 'setp'; did you mean 'step'\?") as refused:
         resolve(parameters, {"setp": "1", "search": "tabou"})
     message = str(refused.value)
     assert "did you mean 'tabu'?" in message
-    assert "step: float = 0.05  how far a threshold moves, above 0 up to 1" in message
-    assert "dataset: str = 'titanic'  which data set {titanic | adult | path of a file}" in message
+    assert "step: float = 0.05  how far a threshold moves {above 0 to 1}" in message
+    assert "dataset: str = 'titanic'  which data set {titanic | adult | path}" in message
 
 
 def test_a_path_is_taken_where_the_choices_say_so(parameters, tmp_path):
@@ -133,6 +161,7 @@ def test_only_what_is_given_is_returned(parameters):
         ("step: complex = 1", "type 'complex' is none of"),
         ("step: dict[str, int] = {}", "is none of"),
         ("step: float = 2 * 3", "not a plain value"),
+        ("step: float = 2.0  # {0 to 1}", "less than or equal to 1; allowed: 0 to 1"),
         ("step: int = 'a'", "not of type int"),
         ("step: int = '1'", "not of type int"),
         ("rule: str = 'c'  # {a | b}", "is not one of a, b"),
@@ -146,7 +175,7 @@ def test_a_line_of_another_form_is_quoted(line, why):
     assert why in str(refused.value)
 
 
-@given(st.floats(allow_nan=False))
+@given(st.floats(allow_nan=False, allow_infinity=False))
 def test_a_float_survives_its_own_text(value):
     assert resolve(parse_parameters("x: float = 0.0"), {"x": repr(value)}) == {"x": value}
 

@@ -1,5 +1,6 @@
 """reproduce, on a small compendium made here: real Snakemake, real kernels, one line a notebook."""
 
+import contextlib
 import json
 import os
 import shutil
@@ -8,16 +9,18 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import filelock
 import nbformat
 import psutil
 import pytest
 
+from sensorprivacy.paths import mirror_address
 from sensorprivacy.runner import reproduce as workflow
 from sensorprivacy.runner.reproduce import BusyError, reproduce, summary
 from sensorprivacy.runner.runs import RunsError, statuses
-from sensorprivacy.runner.states import FAILED, NO_DATA, NOT_RUN, OK, DataState, marker_file
+from sensorprivacy.runner.states import FAILED, NO_DATA, NOT_RUN, OK, DataState, RunState, marker_file, write_status
 
 RUNS = """\
 runs:
@@ -164,26 +167,58 @@ def test_a_result_that_was_edited_or_deleted_is_made_again(home, say, monkeypatc
     assert " ".join(outdated) == "| 10_good 90_report | | 10_good | 10_good"
 
 
+SLOW = """
+import os, time
+from pathlib import Path
+import psutil
+started = Path("build/started")
+if started.exists():
+    first = int(started.read_text())
+    alive = psutil.pid_exists(first) and psutil.Process(first).status() != psutil.STATUS_ZOMBIE
+    assert not alive, "the notebook runs twice at once"
+else:
+    started.write_text(str(os.getpid()))
+    time.sleep(120)
+"""
+
+
+def living(processes: list[psutil.Process]) -> list[psutil.Process]:
+    """Return the processes that still do something; nobody may be there to collect those that have ended."""
+    found = []
+    for process in processes:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            found += [process] * (process.is_running() and process.status() != psutil.STATUS_ZOMBIE)
+    return found
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="signals")
-def test_an_interrupt_leaves_no_process_and_no_lock(home, say, interruptible):
-    write(home / "notebooks" / "30_failing.ipynb", "import time\nopen('build/started', 'w').close()\ntime.sleep(60)")
+@pytest.mark.parametrize("how", ["interrupt", "terminate", "kill"])
+def test_however_it_ends_its_children_end_too_and_a_restart_finishes(home, say, interruptible, how):
+    write(home / "notebooks" / "30_failing.ipynb", SLOW)
     words = [sys.executable, "-m", "sensorprivacy", "reproduce", "--only", "30_failing"]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
     child = subprocess.Popen(words, **pipes, start_new_session=True, preexec_fn=interruptible)
-    until = time.monotonic() + 200
+    until = time.monotonic() + 250
     while not (home / "build/started").exists():
         assert child.poll() is None, child.stdout.read()
         assert time.monotonic() < until
         time.sleep(0.2)
     children = psutil.Process(child.pid).children(recursive=True)
-    os.killpg(child.pid, signal.SIGINT)
-    told, _ = child.communicate(timeout=90)
-    assert child.returncode == 130
-    assert "interrupted; what was finished is kept" in told
-    assert "Traceback" not in told
-    assert psutil.wait_procs(children, timeout=20)[1] == []
-    write(home / "notebooks" / "30_failing.ipynb", "1")
+    assert len(children) >= 3  # Snakemake, `sensorprivacy run` and the kernel
+    if how == "interrupt":
+        os.killpg(child.pid, signal.SIGINT)  # as a terminal does
+    else:
+        child.send_signal(signal.SIGTERM if how == "terminate" else signal.SIGKILL)
+    message, _ = child.communicate(timeout=90)  # the output ends when the last child has closed it
+    assert child.returncode == {"interrupt": 130, "terminate": 143, "kill": -signal.SIGKILL}[how]
+    if how == "interrupt":
+        assert "interrupted; finished runs are kept" in message
+        assert "Traceback" not in message
+    until = time.monotonic() + 20
+    while living(children):
+        assert time.monotonic() < until, living(children)
+        time.sleep(0.2)
     assert reproduce("quick", look, only=["30_failing"], say=say.append)["30_failing"].status == OK
 
 
@@ -231,13 +266,53 @@ def _pretend(names: list[str], profile: str, *_: object) -> None:
         marker_file(name, profile).touch()
 
 
-def test_a_run_executed_by_hand_is_told_by_its_record(home):
+def test_a_run_that_reproduce_did_not_start_counts_by_its_record(home):
+    """It was committed, or executed by hand: any subset of runs may be reproduced in a fresh clone."""
     (home / "figures/paper").mkdir(parents=True)
     (home / "figures/10_good").mkdir()
     (home / "figures/10_good/run.json").write_text("{}")
-    assert {name: state.status for name, state in statuses("paper").items()} == {
-        "10_good": OK,
-        "10_good-other": NOT_RUN,
-        "20_absent": NOT_RUN,
-        "30_failing": NOT_RUN,
-    }
+    expected = {"10_good": OK, "10_good-other": NOT_RUN, "20_absent": NOT_RUN, "30_failing": NOT_RUN}
+    assert {name: state.status for name, state in statuses("paper").items()} == expected
+    write_status("paper", dict.fromkeys(expected, RunState(NOT_RUN, "make reproduce")))
+    assert {name: state.status for name, state in statuses("paper").items()} == expected
+    write_status("paper", {"10_good": RunState(FAILED, "why")})
+    assert statuses("paper")["10_good"].status == FAILED
+
+
+def test_the_summary_lists_failures_and_what_did_not_run(home):
+    states = {"10_good": RunState(OK), "20_absent": RunState(NOT_RUN), "30_failing": RunState(FAILED, "why", "a.log")}
+    lines = summary(states, "quick").splitlines()
+    assert lines[0] == "quick profile, 3 runs: 1 ok, 1 failed, 1 not run"
+    assert lines[1:3] == ["  failed: 30_failing: why (a.log)", "  not run: 20_absent"]
+
+
+def test_a_folder_that_cannot_be_written_is_noticed_before_anything_runs(home, say, monkeypatch):
+    (home / "figures").write_text("a file, no folder")
+    with pytest.raises(OSError, match=r"cannot write to .*figures/quick: Not a directory; make it a writable folder"):
+        reproduce("quick", look, say=say.append)
+    (home / "figures").unlink()
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=1e6))
+    with pytest.raises(OSError, match="only 1 MB are free, 20 are needed"):
+        reproduce("quick", look, say=say.append)
+    assert say == []
+
+
+def test_the_mirror_is_remembered_for_later_shells(home, say, monkeypatch):
+    monkeypatch.setattr(workflow, "_snakemake", _pretend)
+    mirror = home / "mirror"
+    mirror.mkdir()
+    monkeypatch.setenv("SENSORPRIVACY_MIRROR", str(mirror))
+    reproduce("quick", look, only=["10_good"], say=say.append)
+    monkeypatch.delenv("SENSORPRIVACY_MIRROR")
+    assert mirror_address() == str(mirror)
+    reproduce("quick", look, only=["10_good"], say=say.append)
+    assert say == []
+    mirror.rmdir()
+    reproduce("quick", look, only=["10_good"], say=say.append)
+    gone = f"the data mirror used before is gone: {mirror}; set SENSORPRIVACY_MIRROR, or delete build/mirror.txt"
+    assert say == [gone]
+    assert mirror_address() is None
+    monkeypatch.setenv("SENSORPRIVACY_MIRROR", "")
+    assert mirror_address() is None
+    reproduce("quick", look, only=["10_good"], say=say.append)
+    assert say == [gone]

@@ -54,16 +54,25 @@ def test_a_run_says_its_notebook_values_and_needs(written):
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("needs:", "nedes:", "'nedes' was unexpected"),
+        ("needs:", "nedes:", "21_division-adult > nedes: unknown key"),
         ("about: everything", "about: ''", "90_report > about"),
-        ("quick: 1, paper: 2", "quick: 1", "'paper' is a required property"),
-        ("quick: 1, paper: 2", "quick: fast, paper: 2", "'fast' is not of type 'number'"),
-        ("needs: [adult]", "needs: adult", "21_division-adult > needs: 'adult' is not of type 'array'"),
-        ("profiles: {paper:", "profiles: {papers:", "'papers' was unexpected"),
-        ("90_report:", "report:", "does not match"),
+        ("quick: 1, paper: 2", "quick: 1", "21_division-adult > minutes: Dictionary should have at least 2 items"),
+        (
+            "quick: 1, paper: 2",
+            "quick: fast, paper: 2",
+            "21_division-adult > minutes > quick: Input should be a valid number",
+        ),
+        ("needs: [adult]", "needs: adult", "21_division-adult > needs: Input should be a valid tuple"),
+        (
+            "profiles: {paper:",
+            "profiles: {papers:",
+            "21_division-adult > profiles > papers: Input should be 'quick' or 'paper'",
+        ),
+        ("90_report:", "report:", "runs > report: String should match pattern"),
         ("90_report:", "21_division-adult:", "21_division-adult twice"),
         ("about: the Adult data set", "about: x\n    after_all: true", "only one run can be after_all"),
         ("runs:", "runs: [", "is no YAML"),
+        ("runs:", "name: x\nruns:", "name: unknown key"),
         ("needs: [adult]", "after: [22_summary]", "comes after '22_summary', which names no run"),
         ("needs: [adult]", "after: ['90_*']", "comes after 90_report, which must be written above it"),
     ],
@@ -86,7 +95,9 @@ def test_a_run_reads_the_results_of_those_it_comes_after(written):
     [("abc", []), ("ab", []), ("ac", []), ("bc", ["a"]), ("a", ["b", "c"]), ("", ["a", "b", "c"])],
 )
 def test_a_run_may_need_one_set_of_several(here, missing):
-    run = Run("x", Path("x.ipynb"), "x", {}, needs=("a",), needs_one=("b", "c"), uses=("d",))
+    minutes = {"quick": 1, "paper": 1}
+    sets = {"needs": ("a",), "needs_one": ("b", "c"), "uses": ("d",)}
+    run = Run(name="x", notebook=Path("x.ipynb"), about="x", minutes=minutes, **sets)
     assert run.missing(lambda name: name in here) == missing
     assert run.sets == ("a", "b", "c", "d")
 
@@ -106,10 +117,10 @@ def test_every_mistake_in_notebooks_and_parameters_is_listed(written):
     with pytest.raises(RunsError) as refused:
         check_runs(read_runs(path).values(), ["titanic"])
     said = str(refused.value)
-    assert "21_division-adult: unknown data set 'adult'" in said
-    assert "step=0.1: 0.1 is not of type int" in said
+    assert "runs.yaml, 21_division-adult: unknown data set 'adult'" in said
+    assert "runs.yaml, 21_division-adult: step=0.1: input should be a valid integer" in said
     assert "step=0.05" in said
-    assert "90_report: no notebook" in said
+    assert "runs.yaml, 90_report: no notebook" in said
 
 
 def test_words_select_runs(written):

@@ -11,7 +11,6 @@ from pathlib import Path
 from urllib.parse import quote, urlsplit
 
 from filelock import FileLock
-from tqdm import tqdm
 
 from sensorprivacy.datasets import folders, network
 from sensorprivacy.datasets.archives import BROKEN, is_archive
@@ -20,6 +19,7 @@ from sensorprivacy.datasets.errors import CorruptDataError, DataUnavailableError
 from sensorprivacy.datasets.extraction import PARTIAL, MismatchError, extract
 from sensorprivacy.datasets.finding import Search, remedy
 from sensorprivacy.datasets.network import NotThereError
+from sensorprivacy.progress import tqdm
 
 log = logging.getLogger("sensorprivacy.datasets")
 

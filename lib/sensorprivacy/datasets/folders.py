@@ -7,9 +7,8 @@ from urllib.request import url2pathname
 
 import pooch
 
-from sensorprivacy.paths import data_dir
+from sensorprivacy.paths import MIRROR_VARIABLE, data_dir, mirror_address
 
-MIRROR_VARIABLE = "SENSORPRIVACY_MIRROR"
 CACHE_VARIABLE = "SENSORPRIVACY_CACHE"
 
 
@@ -28,20 +27,20 @@ def cache_folder() -> Path:
 
 
 def mirror() -> Path | str | None:
-    """Return the mirror that the variable ``SENSORPRIVACY_MIRROR`` names.
+    """Return the mirror that ``SENSORPRIVACY_MIRROR`` names, or that `reproduce` used before (`mirror_address`).
 
     Returns
     -------
     pathlib.Path, str or None
-        A folder; the base address of a mirror on the web; None if the variable is not set.
+        A folder; the base address of a mirror on the web; None if there is none.
 
     Raises
     ------
     FileNotFoundError
         If the folder does not exist, or the address is neither http, https nor file.
     """
-    named = os.environ.get(MIRROR_VARIABLE)
-    if not named:
+    named = mirror_address()
+    if named is None:
         return None
     address = urlsplit(named)
     if address.scheme in ("http", "https"):

@@ -12,9 +12,10 @@ from urllib.parse import quote, urlsplit
 import pooch
 import requests
 from requests.exceptions import ConnectTimeout, HTTPError, RequestException, SSLError
-from tqdm import tqdm
+from sensorprivacy.progress import tqdm
 
 from sensorprivacy.datasets.errors import DataUnavailableError
+from sensorprivacy.progress import tqdm
 
 TIMEOUT = (4.0, 30.0)  # seconds, to connect and between two packets
 ATTEMPTS = 3  # breaks in a row without any progress

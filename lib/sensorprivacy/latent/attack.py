@@ -7,7 +7,6 @@ from typing import Any, Literal, get_args
 import numpy as np
 import pandas as pd
 from sklearn.ensemble import HistGradientBoostingClassifier
-from tqdm import tqdm
 
 from sensorprivacy.datasets.readers.statistics import window_statistics
 from sensorprivacy.datasets.types import Windows
@@ -16,6 +15,7 @@ from sensorprivacy.latent.classifiers import Classifier, Kind
 from sensorprivacy.latent.measures import chance, share
 from sensorprivacy.latent.training import Settings
 from sensorprivacy.latent.windows import Coding, Scaler, private_labels, recording_of
+from sensorprivacy.progress import tqdm
 
 Release = Callable[[Windows], Windows]  # publishes windows: an anonymizer's transform, with fresh randomness each call
 Model = Literal["mlp", "cnn", "conv1d", "trees"]

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 from sklearn.ensemble import HistGradientBoostingClassifier
-from tqdm import tqdm
 
 from sensorprivacy.datasets.types import Windows
 from sensorprivacy.latent.anonymizer import LatentAnonymizer
@@ -15,6 +14,7 @@ from sensorprivacy.latent.inference import PublicModel
 from sensorprivacy.latent.measures import chance, share
 from sensorprivacy.latent.transfers import Codebook
 from sensorprivacy.latent.windows import recording_of
+from sensorprivacy.progress import tqdm
 
 
 def attack_all(

@@ -17,7 +17,7 @@ from sklearn.base import BaseEstimator
 from torch import Tensor, nn
 from torch.nn import functional
 from torch.optim import Adam, Optimizer
-from tqdm import tqdm
+from sensorprivacy.progress import tqdm
 
 from sensorprivacy.datasets.types import Windows
 from sensorprivacy.latent.classifiers import Classifier

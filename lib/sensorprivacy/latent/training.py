@@ -16,7 +16,6 @@ import numpy as np
 import pandas as pd
 import torch
 from torch import Tensor, nn
-from tqdm import tqdm
 
 from sensorprivacy.latent.losses import check_finite
 

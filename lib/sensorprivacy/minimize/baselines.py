@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator, clone
-from tqdm import tqdm
+from sensorprivacy.progress import tqdm
 
 from sensorprivacy.datasets.types import Problem
 from sensorprivacy.game.effectiveness import Undefined, effectiveness_column

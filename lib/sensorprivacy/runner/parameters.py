@@ -1,106 +1,134 @@
-"""The typed parameters of a notebook: read from its ``parameters`` cell, checked before anything runs.
+"""Read the parameters that a notebook declares, and check values against them before anything runs.
 
-A line of that cell reads ``name: type = default  # help {choice | choice}``. Types are int, float, bool, str, lists
-of them, each with ``| None`` where nothing is a value too. Braces at the end of the help close the list of choices;
-``path`` among them stands for any existing file.
+A line of the cell tagged ``parameters`` reads ``name: type = default  # help {allowed}``. A type is int, float, bool or
+str, a list of one of these, and either may be followed by ``| None``. The braces are optional. They hold choices, such
+as ``{tabu | grid}``, or a range: ``{0 to 1}``, ``{above 0 to 1}``, ``{0 to below 1}``, ``{above 0}``, ``{1 or more}``.
+The choice ``path`` allows any existing file. For a list, the braces limit each item.
 """
+
+# papermill.inspect_notebook is not used: it leaves out parameters of type `int | None` and lines with two equals signs,
+# does not report malformed lines, and takes a second to import. The types themselves are pydantic's work.
 
 import ast
 import difflib
 import io
-import math
+import json
 import re
 import tokenize
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-import nbformat
 import yaml
+from pydantic import AfterValidator, Field, TypeAdapter, ValidationError
 
-_ITEMS = ("int", "float", "bool", "str")
-_TRUTH = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
-_NOTHING = {"none", "null", "~"}
-_TYPE = re.compile(r"(?:list\[(?P<many>int|float|bool|str)\]|(?P<one>int|float|bool|str))(?P<optional> \| None)?")
-_CHOICES = re.compile(r"\{([^{}]*)\}\s*$")
+_TYPES: dict[str, Any] = {
+    "int": int,
+    "float": Annotated[float, Field(allow_inf_nan=False)],
+    "bool": bool,
+    "str": str,
+}
+_ANNOTATION = re.compile(r"(?P<many>list\[)?(?P<item>int|float|bool|str)(?(many)\])(?P<optional> \| None)?")
+_NONE = {"none", "null", "~"}
+_BRACES = re.compile(r"\{([^{}]*)\}\s*$")
+_NUMBER = r"(-?\d+(?:\.\d+)?)"
+_RANGE = re.compile(rf"(?=.*[a-z])(above )?{_NUMBER}(?: or more| to (below )?{_NUMBER})?")
 
 
 class ParameterError(ValueError):
-    """A parameter that the notebook does not have, or a value that it does not take."""
-
-
-@dataclass(frozen=True)
-class Kind:
-    """The type of a parameter: an item, many of it or one, perhaps nothing."""
-
-    item: str
-    many: bool = False
-    optional: bool = False
-
-    @classmethod
-    def parse(cls, annotation: str) -> "Kind":
-        """Return the kind that an annotation such as ``list[float] | None`` names; ValueError for any other type."""
-        found = _TYPE.fullmatch(annotation)
-        if found is None:
-            valid = ", ".join(_ITEMS)
-            raise ValueError(f"type {annotation!r} is none of {valid}, list[...] of them, with or without '| None'")
-        return cls(found["many"] or found["one"], bool(found["many"]), bool(found["optional"]))
-
-    def __str__(self) -> str:
-        name = f"list[{self.item}]" if self.many else self.item
-        return f"{name} | None" if self.optional else name
-
-    def convert(self, value: Any) -> Any:
-        """Return `value` as this kind; text, as a shell gives it, is read; anything else must already be of the type.
-
-        Raises
-        ------
-        ValueError
-            If it is not of this kind.
-        """
-        if self.optional and (value is None or (isinstance(value, str) and value.strip().lower() in _NOTHING)):
-            return None
-        if not self.many:
-            return _item(value, self.item)
-        if isinstance(value, str):
-            value = _listed(value)
-        if not isinstance(value, list):
-            raise ValueError(f"{value!r} is no list")
-        return [_item(each, self.item) for each in value]
+    """The notebook has no such parameter, or the parameter does not take the value."""
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """One line of a ``parameters`` cell."""
+    """One parameter of a notebook.
+
+    Attributes
+    ----------
+    name : str
+        Name of the variable.
+    annotation : str
+        Its type as the notebook writes it, such as ``"list[float] | None"``.
+    default : object
+        The value that the notebook uses by itself.
+    help : str
+        The comment, without its braces.
+    allowed : str
+        The text between the braces; empty if every value of the type is allowed.
+    """
 
     name: str
-    kind: Kind
+    annotation: str
     default: Any
     help: str = ""
-    choices: tuple[Any, ...] = ()
-    or_path: bool = False
+    allowed: str = ""
 
     def accept(self, value: Any) -> Any:
-        """Return `value` in this parameter's type, one of its choices; ValueError says what is wrong with it."""
-        converted = self.kind.convert(value)
-        for each in converted if isinstance(converted, list) else [converted]:
-            self._choose(each)
-        return converted
+        """Return a value in this parameter's type.
 
-    def _choose(self, value: Any) -> None:
-        if not (self.choices or self.or_path) or value is None or value in self.choices:
-            return
-        if self.or_path and Path(str(value)).expanduser().is_file():
-            return
-        words = [str(choice) for choice in self.choices]
-        also = " nor an existing file" if self.or_path else ""
+        Text, as a shell gives it, is converted. Any other value must already have the type.
+
+        Raises
+        ------
+        ValueError
+            If the value has another type, is not among the choices, or is out of range.
+        """
+        text = isinstance(value, str)
+        if text and self._type["optional"] and value.strip().lower() in _NONE:
+            return None
+        if text and self._type["many"]:
+            value = _items(value)
+        try:
+            return self._adapter.validate_python(value, strict=not text)
+        except ValidationError as error:
+            wrong = error.errors()[0]["msg"].removeprefix("Value error, ")
+            raise ValueError(wrong[0].lower() + wrong[1:] + (f"; allowed: {self.allowed}" * self._is_range)) from None
+
+    @property
+    def choices(self) -> tuple[Any, ...]:
+        """The values to choose from; empty if there are none."""
+        words = [] if self._is_range or not self.allowed else [word.strip() for word in self.allowed.split("|")]
+        item = TypeAdapter(_TYPES[self._type["item"]])
+        return tuple(item.validate_python(word) for word in words if word != "path")
+
+    @cached_property
+    def _type(self) -> re.Match[str]:
+        match = _ANNOTATION.fullmatch(self.annotation)
+        if match is None:
+            known = ", ".join(_TYPES)
+            raise ValueError(
+                f"type {self.annotation!r} is none of {known}, list[...] of them, with or without '| None'"
+            )
+        return match
+
+    @cached_property
+    def _is_range(self) -> bool:
+        return self._type["item"] in ("int", "float") and _RANGE.fullmatch(self.allowed) is not None
+
+    @cached_property
+    def _adapter(self) -> TypeAdapter[Any]:
+        kind = _TYPES[self._type["item"]]
+        if self._is_range:
+            kind = Annotated[kind, _limits(self.allowed)]
+        elif self.allowed:
+            kind = Annotated[kind, AfterValidator(self._choose)]
+        kind = list[kind] if self._type["many"] else kind  # type: ignore[valid-type]
+        return TypeAdapter(kind | None if self._type["optional"] else kind)
+
+    def _choose(self, value: Any) -> Any:
+        if value in self.choices:
+            return value
+        words, or_path = [str(choice) for choice in self.choices], bool(re.search(r"\bpath\b", self.allowed))
+        if or_path and Path(str(value)).expanduser().is_file():
+            return value
+        also = " nor an existing file" if or_path else ""
         raise ValueError(f"is not one of {', '.join(words)}{also}{_nearest(str(value), words)}")
 
     def __str__(self) -> str:
-        words = [str(choice) for choice in self.choices] + ["path of a file"] * self.or_path
-        closed = f" {{{' | '.join(words)}}}" if words else ""
-        return f"{self.name}: {self.kind} = {self.default!r}  {self.help}{closed}".rstrip()
+        allowed = f"{{{self.allowed}}}" if self.allowed else ""
+        return f"{self.name}: {self.annotation} = {self.default!r}  {self.help} {allowed}".rstrip()
 
 
 def read_parameters(notebook: Path) -> dict[str, Parameter]:
@@ -111,17 +139,11 @@ def read_parameters(notebook: Path) -> dict[str, Parameter]:
     FileNotFoundError
         If there is no such notebook.
     ParameterError
-        If the file is no notebook, has not exactly one cell tagged ``parameters``, or a line there is not of the form
-        ``name: type = default  # help {choice | choice}``.
+        If the file is no notebook, has not exactly one cell tagged ``parameters``, or a line of that cell is not of the
+        form ``name: type = default  # help {allowed}``.
     """
     notebook = Path(notebook)
-    if not notebook.is_file():
-        raise FileNotFoundError(f"no notebook {notebook}{_siblings(notebook)}")
-    try:
-        cells = nbformat.read(notebook, as_version=4).cells
-    except (nbformat.reader.NotJSONError, nbformat.ValidationError, UnicodeDecodeError, AttributeError) as error:
-        raise ParameterError(f"{notebook} is no notebook: {str(error).splitlines()[0][:200]}") from error
-    tagged = [cell.source for cell in cells if "parameters" in cell.metadata.get("tags", [])]
+    tagged = [source for source, tags in code_cells(notebook) if "parameters" in tags]
     if len(tagged) != 1:
         raise ParameterError(f"{notebook} has {len(tagged)} cells tagged 'parameters': it needs exactly one")
     try:
@@ -130,13 +152,36 @@ def read_parameters(notebook: Path) -> dict[str, Parameter]:
         raise ParameterError(f"{notebook}, parameters cell: {error}") from error
 
 
+def code_cells(notebook: Path) -> list[tuple[str, list[str]]]:
+    """Return the source and the tags of each code cell.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such notebook.
+    ParameterError
+        If the file is no notebook.
+    """
+    if not notebook.is_file():
+        names = sorted(path.name for path in notebook.parent.glob("*.ipynb"))
+        there = f"; {notebook.parent} holds {', '.join(names)}" if names else ""
+        raise FileNotFoundError(f"no notebook {notebook}{_nearest(notebook.name, names) or there}")
+    try:
+        # JSON instead of nbformat, whose import takes longer than everything else here.
+        cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
+        code = [cell for cell in cells if cell["cell_type"] == "code"]
+        return [("".join(cell["source"]), cell["metadata"].get("tags", [])) for cell in code]
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ParameterError(f"{notebook} is no notebook of format 4: {str(error)[:200]}") from error
+
+
 def parse_parameters(source: str) -> dict[str, Parameter]:
     """Return the parameters that the source of a ``parameters`` cell declares, by name.
 
     Raises
     ------
     ValueError
-        If a line is not of the form ``name: type = default  # help {choice | choice}``; it is quoted.
+        If a line is not of the form ``name: type = default  # help {allowed}``; the message quotes it.
     SyntaxError
         If the source is not Python.
     """
@@ -147,13 +192,12 @@ def parse_parameters(source: str) -> dict[str, Parameter]:
     }
     found: dict[str, Parameter] = {}
     for node in ast.parse(source).body:
-        line = ast.get_source_segment(source, node) or ""
         try:
             parameter = _declared(node, comments.get(node.end_lineno or 0, ""))
+            if parameter.name in found:
+                raise ValueError(f"parameter {parameter.name!r} is declared twice")
         except ValueError as error:
-            raise ValueError(f"line {node.lineno}, {line!r}: {error}") from error
-        if parameter.name in found:
-            raise ValueError(f"line {node.lineno}: parameter {parameter.name!r} is declared twice")
+            raise ValueError(f"line {node.lineno}, {ast.get_source_segment(source, node)!r}: {error}") from error
         found[parameter.name] = parameter
     return found
 
@@ -164,19 +208,20 @@ def resolve(parameters: Mapping[str, Parameter], given: Mapping[str, Any]) -> di
     Parameters
     ----------
     parameters : mapping of str to Parameter
-        What the notebook takes.
+        The parameters of the notebook.
     given : mapping of str to object
-        Values by name; text is read as the parameter's type, so a shell's words do.
+        Values by name; text is converted to the parameter's type.
 
     Returns
     -------
     dict
-        The given names only, in the order given; what is left out keeps the notebook's default.
+        The given names only, in the order given. All other parameters keep the notebook's defaults.
 
     Raises
     ------
     ParameterError
-        Naming every unknown parameter and every value that is ill-typed or not a choice; it lists the valid ones.
+        If a name is unknown, or a value has the wrong type, is not among the choices or is out of range. The message
+        lists every such value and all valid parameters.
     """
     values, problems = {}, []
     for name, value in given.items():
@@ -193,52 +238,42 @@ def resolve(parameters: Mapping[str, Parameter], given: Mapping[str, Any]) -> di
 
 
 def describe(parameters: Mapping[str, Parameter]) -> str:
-    """Return one indented line a parameter: name, type, default, help, choices."""
+    """Return one indented line for each parameter: name, type, default, help, allowed values."""
     return "\n".join(f"  {parameter}" for parameter in parameters.values()) or "  (none)"
 
 
 def _declared(node: ast.stmt, comment: str) -> Parameter:
     if not (isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value is not None):
         raise ValueError("write 'name: type = default  # help'")
-    kind = Kind.parse(ast.unparse(node.annotation))
     try:
         default = ast.literal_eval(node.value)
     except ValueError:
         raise ValueError("the default is not a plain value") from None
-    closed = _CHOICES.search(comment)
-    words = [word.strip() for word in closed[1].split("|")] if closed else []
-    choices = tuple(_item(word, kind.item) for word in words if word != "path")
-    parameter = Parameter(node.target.id, kind, default, _CHOICES.sub("", comment).strip(), choices, "path" in words)
-    if isinstance(default, str) and kind.item != "str":
-        raise ValueError(f"the default {default!r} is not of type {kind}")
+    braces = _BRACES.search(comment)
+    text = _BRACES.sub("", comment).strip()
+    parameter = Parameter(
+        node.target.id, ast.unparse(node.annotation), default, text, braces[1].strip() if braces else ""
+    )
+    if isinstance(default, str) and parameter._type["item"] != "str":
+        raise ValueError(f"the default {default!r} is not of type {parameter.annotation}")
     parameter.accept(default)
     return parameter
 
 
-def _item(value: Any, item: str) -> Any:
-    if isinstance(value, str):
-        return value if item == "str" else _read(value.strip(), item)
-    if item == "float" and isinstance(value, int) and not isinstance(value, bool):
-        return float(value)
-    if type(value).__name__ != item or value != value:
-        raise ValueError(f"{value!r} is not of type {item}")
-    return value
+def _limits(allowed: str) -> Any:
+    """Return a range such as ``above 0 to 1`` as pydantic's limits."""
+    above, low, below, high = _RANGE.fullmatch(allowed).groups()  # type: ignore[union-attr]
+    lower, upper = float(low), float(high) if high else None
+    return Field(
+        gt=lower if above else None,
+        ge=None if above else lower,
+        lt=upper if below else None,
+        le=None if below else upper,
+    )
 
 
-def _read(text: str, item: str) -> int | float | bool:
-    try:
-        if item == "bool":
-            return _TRUTH[text.lower()]
-        number = int(text) if item == "int" else float(text)
-    except (KeyError, ValueError):
-        raise ValueError(f"{text!r} is not of type {item}") from None
-    if math.isnan(number):
-        raise ValueError(f"{text!r} is not a number")
-    return number
-
-
-def _listed(text: str) -> Any:
-    """Return the words of ``[a, b]`` or ``a, b``, unread: the list's item type reads them."""
+def _items(text: str) -> Any:
+    """Return the items of ``[a, b]`` or ``a, b`` as text: the item's type reads them."""
     try:
         return yaml.load(text if text.lstrip().startswith("[") else f"[{text}]", Loader=yaml.BaseLoader)  # noqa: S506
     except yaml.YAMLError:
@@ -248,8 +283,3 @@ def _listed(text: str) -> Any:
 def _nearest(word: str, words: list[str]) -> str:
     near = difflib.get_close_matches(word, words, n=1)
     return f"; did you mean {near[0]!r}?" if near else ""
-
-
-def _siblings(notebook: Path) -> str:
-    names = sorted(path.name for path in notebook.parent.glob("*.ipynb"))
-    return _nearest(notebook.name, names) or (f"; {notebook.parent} holds {', '.join(names)}" if names else "")

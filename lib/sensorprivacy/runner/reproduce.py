@@ -1,4 +1,4 @@
-"""``reproduce``: look for the data once, run what is out of date, go on past a failure, report at the end."""
+"""Run the notebooks that are out of date, go on past a failure, and write the report at the end."""
 
 import csv
 import os
@@ -11,7 +11,16 @@ from typing import TextIO
 
 import filelock
 
-from sensorprivacy.paths import build_dir, figures_dir, project_root
+from sensorprivacy.paths import (
+    build_dir,
+    check_writable,
+    figures_dir,
+    mirror_address,
+    project_root,
+    remember_mirror,
+    remembered_mirror,
+)
+from sensorprivacy.runner import processes
 from sensorprivacy.runner.runs import Run, read_runs, select
 from sensorprivacy.runner.states import (
     FAILED,
@@ -29,12 +38,12 @@ from sensorprivacy.runner.states import (
     write_status,
 )
 
-# Runs stand side by side: threads that wait by spinning would only take each other's cores.
+# Several runs share the cores: threads that wait in a loop would take them from each other.
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "PASSIVE"}
 
 
 class BusyError(RuntimeError):
-    """Another process is reproducing in this checkout."""
+    """Another process runs `reproduce` in this checkout."""
 
 
 class WorkflowError(RuntimeError):
@@ -55,17 +64,17 @@ def reproduce(
     Parameters
     ----------
     profile : {"quick", "paper"}
-        Which of the runs' settings.
+        Settings of the runs.
     look : callable
-        Finds or fetches a data set; called once for each that a wanted run reads.
+        Finds or fetches a data set; called once for each set that a selected run reads.
     cores : int, default=1
-        How many runs at a time.
+        Number of runs at a time.
     only : iterable of str, optional
-        Names of runs, ``*`` for any part; the others keep the state they had. The report always follows.
+        Names of runs, ``*`` for any part; all other runs keep their state. The report always follows.
     dry_run : bool, default=False
-        Only say which runs are out of date.
+        Only list the runs that are out of date.
     say : callable, default=print
-        Takes each line meant for the user.
+        Called with each line meant for the user.
 
     Returns
     -------
@@ -74,25 +83,37 @@ def reproduce(
     Raises
     ------
     BusyError
-        If another process is at it in this checkout.
+        If another process runs `reproduce` in this checkout.
     RunsError
-        If ``runs.yaml`` is wrong or names no such run.
+        If ``runs.yaml`` is wrong or has no such run.
     WorkflowError
-        If Snakemake fails without any run having failed.
+        If Snakemake fails although no run has failed.
+    OSError
+        If results cannot be written.
     """
     runs = read_runs()
-    wanted = select(runs, only)
+    selected = select(runs, only)
     folder = build_dir()
-    folder.mkdir(parents=True, exist_ok=True)
+    for results in (folder, figures_dir(profile)):
+        check_writable(results)
     try:
-        # The system's own lock: it goes with the process, however that ends, so an interrupt leaves none behind.
-        with filelock.FileLock(folder / "reproduce.lock", timeout=0):
+        # The operating system releases the lock when the process ends, so an interrupt leaves none behind.
+        with filelock.FileLock(folder / "reproduce.lock", timeout=0), processes.lifeline(folder):
+            _settle_mirror(say)
             log_file("snakemake", profile).unlink(missing_ok=True)
-            data = _look_once(wanted.values(), look, say)
-            states = _run_all(wanted, profile, data, cores, dry_run, say)
+            data = _look_once(selected.values(), look, say)
+            states = _run_all(selected, profile, data, cores, dry_run, say)
             return states if dry_run else _report(runs, states, profile, cores)
     except filelock.Timeout:
-        raise BusyError(f"another process is reproducing in {project_root()}: let it end first") from None
+        raise BusyError(f"another process runs reproduce in {project_root()}: wait until it has ended") from None
+
+
+def _settle_mirror(say: Callable[[str], None]) -> None:
+    """Remember the mirror for later shells, which may lack the variable; say if a remembered one is gone."""
+    remember_mirror()
+    remembered = remembered_mirror()
+    if remembered and mirror_address() is None and "SENSORPRIVACY_MIRROR" not in os.environ:
+        say(f"the data mirror used before is gone: {remembered}; set SENSORPRIVACY_MIRROR, or delete build/mirror.txt")
 
 
 def _look_once(
@@ -107,7 +128,7 @@ def _look_once(
 
 
 def _run_all(
-    wanted: Mapping[str, Run],
+    selected: Mapping[str, Run],
     profile: str,
     data: Mapping[str, DataState],
     cores: int,
@@ -116,44 +137,45 @@ def _run_all(
 ) -> dict[str, RunState]:
     """Run all but the report, where their data allow it."""
     before = read_status(profile)
-    first = [run for run in wanted.values() if not run.after_all]
-    states = {run.name: _hindered(run, data) for run in first}
-    ready = [name for name, state in states.items() if state is None]
-    for name, state in states.items():
+    hindered = {run.name: _hindered(run, data) for run in selected.values() if not run.after_all}
+    for name, state in hindered.items():
         last = before.get(name)
+        if state is not None:
+            skipped = state.status == NO_DATA
+            say(
+                f"{name}: skipped, no data {', '.join(_missing(selected[name], data))}"
+                if skipped
+                else f"{name}: {state.reason}"
+            )
         changed = last is not None and last.status == OK and last.outputs != outputs(name, profile)
-        if state is not None and state.status == NO_DATA:
-            say(f"{name}: skipped, no data {', '.join(_missing(wanted[name], data))}")
-        elif state is not None:
-            say(f"{name}: {state.reason}")
-        if not dry_run and (state is not None or changed):  # changed: what it left was edited or deleted since
+        if not dry_run and (state is not None or changed):  # changed: its results were edited or deleted since
             marker_file(name, profile).unlink(missing_ok=True)
-    _snakemake(ready, profile, cores, dry_run)
-    return {name: state or _ended(wanted[name], profile) for name, state in states.items()}
+    _snakemake([name for name, state in hindered.items() if state is None], profile, cores, dry_run)
+    return {name: state or _ended(selected[name], profile) for name, state in hindered.items()}
 
 
 def _report(runs: Mapping[str, Run], states: Mapping[str, RunState], profile: str, cores: int) -> dict[str, RunState]:
-    """Tell the report how the runs ended, the ones not wanted this time included, and run it."""
+    """Write how all runs ended, those not selected included, and run the report, which reads it."""
     before = read_status(profile)
-    said = {
+    ended = {
         name: states.get(name) or before.get(name) or RunState(NOT_RUN, "make reproduce", claims=run.claims)
         for name, run in runs.items()
         if not run.after_all
     }
-    write_status(profile, said)
+    write_status(profile, ended)
     last = [name for name, run in runs.items() if run.after_all]
     _snakemake(last, profile, cores)
-    return {**said, **{name: _ended(runs[name], profile) for name in last}}
+    return {**ended, **{name: _ended(runs[name], profile) for name in last}}
 
 
 def _hindered(run: Run, data: Mapping[str, DataState]) -> RunState | None:
-    """Return why a run cannot start, or None: a set is absent, which is no failure, or corrupt, which is one."""
+    """Return why a run cannot start, or None. An absent data set is no failure; a corrupt one is."""
     missing = [data[name] for name in _missing(run, data)]
     broken = [state.reason for state in missing if state.broken]
     if broken:
         return RunState(FAILED, "; ".join(broken), claims=run.claims)
     if missing:
-        # Told without what was tried and how that failed, so that a report of it does not change from day to day.
+        # The network's messages are left out: they differ from day to day, and the report would change with them.
         reasons = [f"{state.name} is not on this machine: {state.how}" for state in missing]
         return RunState(NO_DATA, "; ".join(reasons), claims=run.claims)
     return None
@@ -167,53 +189,51 @@ def _ended(run: Run, profile: str) -> RunState:
     if marker_file(run.name, profile).is_file():
         return RunState(OK, claims=run.claims, outputs=outputs(run.name, profile))
     log = log_file(run.name, profile)
-    where = in_checkout(log) if log.is_file() else ""
-    return RunState(FAILED, _last_error(log), where, claims=run.claims)
-
-
-def _last_error(log: Path) -> str:
-    """Return the last line of a failed run's log: the error's own."""
     lines = log.read_text(encoding="utf-8").strip().splitlines() if log.is_file() else []
-    return lines[-1][:200] if lines else "it did not start"
+    reason = lines[-1][:200] if lines else "it did not start"  # the last line of a log is the error's own
+    return RunState(FAILED, reason, in_checkout(log) if log.is_file() else "", claims=run.claims)
 
 
 def _snakemake(names: Iterable[str], profile: str, cores: int, dry_run: bool = False) -> None:
     targets = [in_checkout(marker_file(name, profile)) for name in names]
     if not targets:
         return
-    words = [sys.executable, "-m", "snakemake", "--cores", str(cores), "--keep-going", "--rerun-incomplete", "--nolock"]
-    words += ["--scheduler", "greedy", "--config", f"profile={profile}"]
+    words = [sys.executable, "-m", processes.__name__, "snakemake", "--cores", str(cores), "--keep-going"]
+    words += ["--rerun-incomplete", "--nolock", "--scheduler", "greedy", "--config", f"profile={profile}"]
     words += ["--dry-run", "--quiet", "rules", "host", "progress"] * dry_run
-    # The jobs say `python`, so that their command does not change with the place of the environment.
+    # The jobs' command is `python`, so that it stays the same when the environment moves.
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
     log = log_file("snakemake", profile)
     log.parent.mkdir(parents=True, exist_ok=True)
     sys.stdout.flush()
     with log.open("a", encoding="utf-8") as stream:
         code = _wait_for([*words, "--", *targets], {**ONE_THREAD, **os.environ, "PATH": path}, stream)
-    said = log.read_text(encoding="utf-8").rpartition("Building DAG of jobs")[2]
-    if code and "Error in rule" not in said:  # it never came to running anything
-        raise WorkflowError(f"Snakemake failed, see {log}:\n{said[-2000:].strip()}")
+    output = log.read_text(encoding="utf-8").rpartition("Building DAG of jobs")[2]
+    if code and "Error in rule" not in output:  # it failed before it started a run
+        raise WorkflowError(f"Snakemake failed, see {log}:\n{output[-2000:].strip()}")
 
 
 def _wait_for(words: list[str], environment: dict[str, str], errors: TextIO) -> int:
-    """Run a command to its end and return its exit code; after Ctrl-C, let it end its jobs in its own way first."""
+    """Run a command to its end and return its exit code; after Ctrl-C, end what it started."""
     with subprocess.Popen(words, cwd=project_root(), env=environment, stderr=errors) as child:
         try:
             return child.wait()
         except KeyboardInterrupt:
-            child.wait(timeout=60)
+            # A terminal interrupts the children as well, and they then end by themselves.
+            processes.end_children(patience=10)
             raise
 
 
 def summary(states: Mapping[str, RunState], profile: str) -> str:
-    """Return the closing lines: how many runs ended how, which failed and why, verdicts, where results lie."""
+    """Return the closing lines: how the runs ended, failures with reasons, verdicts, and where the results are."""
     counts = Counter(state.status for state in states.values())
-    said = ", ".join(f"{counts[status]} {status}" for status in (OK, NO_DATA, FAILED, NOT_RUN) if counts[status])
-    lines = [f"{profile} profile, {len(states)} runs: {said}"]
+    ended = ", ".join(f"{counts[status]} {status}" for status in (OK, NO_DATA, FAILED, NOT_RUN) if counts[status])
+    lines = [f"{profile} profile, {len(states)} runs: {ended}"]
     for name, state in states.items():
         if state.status == FAILED:
             lines.append(f"  failed: {name}: {state.reason}" + (f" ({state.log})" if state.log else ""))
+    idle = [name for name, state in states.items() if state.status == NOT_RUN]
+    lines += [f"  not run: {', '.join(idle)}"] if idle else []
     folder = figures_dir(profile)
     verdicts = folder / "verdicts.csv"
     if verdicts.is_file():

@@ -1,96 +1,71 @@
-"""``runs.yaml``: which notebook runs with which parameters, what it needs and which claims it answers for."""
+"""Read ``runs.yaml``: which notebook runs with which parameters, what it needs and which claims it answers for."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
-import jsonschema
 import yaml
+from pydantic import BaseModel, ConfigDict, Field, PositiveFloat, PositiveInt, ValidationError
 
 from sensorprivacy.paths import figures_dir, project_root
 from sensorprivacy.runner.parameters import ParameterError, read_parameters, resolve
 from sensorprivacy.runner.states import NOT_RUN, OK, PROFILES, RunState, read_status
 
-_WORDS = {"type": "array", "items": {"type": "string"}, "uniqueItems": True}
-_PROFILED = {
-    "type": "object",
-    "additionalProperties": False,
-    "properties": {name: {"type": "object"} for name in PROFILES},
-}
-_SCHEMA = {
-    "type": "object",
-    "additionalProperties": False,
-    "required": ["runs"],
-    "properties": {
-        "runs": {
-            "type": "object",
-            "minProperties": 1,
-            "propertyNames": {"pattern": r"^[0-9]{2}_[a-z0-9_]+(-[A-Za-z0-9_.]+)*$"},
-            "additionalProperties": {
-                "type": "object",
-                "additionalProperties": False,
-                "required": ["about", "minutes"],
-                "properties": {
-                    "about": {"type": "string", "minLength": 1},
-                    "parameters": {"type": "object"},
-                    "profiles": _PROFILED,
-                    "needs": _WORDS,
-                    "needs_one": _WORDS,
-                    "uses": _WORDS,
-                    "claims": _WORDS,
-                    "minutes": {
-                        "type": "object",
-                        "additionalProperties": False,
-                        "required": list(PROFILES),
-                        "properties": {name: {"type": "number", "exclusiveMinimum": 0} for name in PROFILES},
-                    },
-                    "threads": {"type": "integer", "minimum": 1},
-                    "after": _WORDS,
-                    "after_all": {"type": "boolean"},
-                },
-            },
-        }
-    },
-}
+Profile = Literal["quick", "paper"]
+RunName = Annotated[str, Field(pattern=r"^[0-9]{2}_[a-z0-9_]+(-[A-Za-z0-9_.]+)*$")]
 
 
 class RunsError(ValueError):
-    """``runs.yaml`` does not say what it should; the message lists every place."""
+    """``runs.yaml`` is wrong; the message lists every mistake with its run and key."""
 
 
-@dataclass(frozen=True)
-class Run:
-    """One run: a notebook with its parameters."""
+class Entry(BaseModel):
+    """A run as ``runs.yaml`` describes it; the head of that file explains each key."""
 
-    name: str
-    notebook: Path
-    about: str
-    minutes: Mapping[str, float]
-    parameters: Mapping[str, Any] = field(default_factory=dict)
-    profiles: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    about: str = Field(min_length=1)
+    minutes: dict[Profile, PositiveFloat] = Field(min_length=len(PROFILES))
+    parameters: dict[str, Any] = {}
+    profiles: dict[Profile, dict[str, Any]] = {}
     needs: tuple[str, ...] = ()
     needs_one: tuple[str, ...] = ()
     uses: tuple[str, ...] = ()
     claims: tuple[str, ...] = ()
-    threads: int = 1
+    threads: PositiveInt = 1
     after: tuple[str, ...] = ()
     after_all: bool = False
 
+
+class Run(Entry):
+    """One run: a notebook with its parameters."""
+
+    name: str
+    notebook: Path
+
     def values(self, profile: str) -> dict[str, Any]:
-        """Return the run's parameters in a profile: its own, what the profile changes, and the profile's name."""
-        return {**self.parameters, **self.profiles.get(profile, {}), "profile": profile}
+        """Return the run's parameters in a profile: its own, the profile's changes, and the profile's name."""
+        return {**self.parameters, **dict(self.profiles).get(profile, {}), "profile": profile}  # type: ignore[call-overload]
 
     @property
     def sets(self) -> tuple[str, ...]:
-        """The data sets it reads: those it cannot do without, then those it takes where they are there."""
+        """The data sets that it reads: required ones first, then optional ones."""
         return (*self.needs, *self.needs_one, *self.uses)
 
     def missing(self, here: Callable[[str], bool]) -> list[str]:
-        """Return the data sets for want of which it cannot start: those it needs, or all of which it needs one."""
+        """Return the data sets whose absence prevents the run.
+
+        These are absent sets among ``needs``, and all of ``needs_one`` if none of them is available.
+        """
         lacking = [name for name in self.needs if not here(name)]
         return lacking if any(map(here, self.needs_one)) else [*lacking, *self.needs_one]
+
+
+class _File(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    runs: dict[RunName, Entry] = Field(min_length=1)
 
 
 def read_runs(path: Path | None = None) -> dict[str, Run]:
@@ -99,7 +74,7 @@ def read_runs(path: Path | None = None) -> dict[str, Run]:
     Parameters
     ----------
     path : path, optional
-        The file; ``runs.yaml`` of the checkout by default. Its notebooks lie in ``notebooks/`` beside it, a run being
+        The file; ``runs.yaml`` of the checkout by default. Its notebooks are in ``notebooks/`` beside it. A run is
         called ``<notebook>`` or ``<notebook>-<variant>``.
 
     Returns
@@ -109,23 +84,23 @@ def read_runs(path: Path | None = None) -> dict[str, Run]:
     Raises
     ------
     RunsError
-        If the file is missing, no YAML, or says something that no run has.
+        If the file is missing, is no YAML, or has unknown keys, wrong values or repeated names.
     """
     path = path or project_root() / "runs.yaml"
     try:
-        said = yaml.load(path.read_text(encoding="utf-8"), Loader=_NoRepeats)  # noqa: S506 - a safe loader
+        content = yaml.load(path.read_text(encoding="utf-8"), Loader=_NoRepeats)  # noqa: S506 - a safe loader
+        entries = _File.model_validate(content).runs
     except FileNotFoundError:
         raise RunsError(f"no file {path}") from None
     except yaml.YAMLError as error:
         raise RunsError(f"{path} is no YAML: {error}") from error
-    problems = [
-        f"{' > '.join(map(str, error.absolute_path)) or 'the file'}: {error.message}"
-        for error in jsonschema.Draft202012Validator(_SCHEMA).iter_errors(said)
-    ]
-    if problems:
-        raise RunsError("\n".join([f"{path}:", *problems]))
+    except ValidationError as error:
+        raise RunsError("\n".join([f"{path}:", *map(_mistake, error.errors())])) from None
     folder = path.parent / "notebooks"
-    runs = {name: _run(name, entry, folder) for name, entry in said["runs"].items()}
+    runs = {
+        name: Run(name=name, notebook=folder / f"{name.split('-')[0]}.ipynb", **dict(entry))
+        for name, entry in entries.items()
+    }
     _check_order(runs, path)
     last = [run.name for run in runs.values() if run.after_all]
     if len(last) > 1:
@@ -134,79 +109,93 @@ def read_runs(path: Path | None = None) -> dict[str, Run]:
 
 
 def before(run: Run, runs: Mapping[str, Run]) -> list[str]:
-    """Return the names of the runs whose results a run reads: those that the words of its ``after`` match."""
+    """Return the names of the runs whose results a run reads: those that a pattern of its ``after`` matches."""
     return [name for name in runs if name != run.name and any(fnmatchcase(name, word) for word in run.after)]
 
 
 def check_runs(runs: Iterable[Run], known_sets: Iterable[str]) -> None:
-    """Raise RunsError unless every run's notebook exists and takes its parameters, and its data sets are known."""
+    """Check that every run's notebook exists and takes its parameters, and that its data sets are known.
+
+    Raises
+    ------
+    RunsError
+        If not; the message lists every mistake.
+    """
     problems = []
     known = set(known_sets)
     for run in runs:
-        problems += [f"{run.name}: unknown data set {name!r}" for name in run.sets if name not in known]
+        problems += [f"runs.yaml, {run.name}: unknown data set {name!r}" for name in run.sets if name not in known]
         for profile in PROFILES:
             try:
                 resolve(read_parameters(run.notebook), run.values(profile))
             except (FileNotFoundError, ParameterError) as error:
-                problems.append(f"{run.name}: {error}")
+                problems.append(f"runs.yaml, {run.name}: {error}")
     if problems:
         raise RunsError("\n".join(dict.fromkeys(problems)))
 
 
 def select(runs: Mapping[str, Run], wanted: Iterable[str]) -> dict[str, Run]:
-    """Return the runs whose names match a word (``*`` for any part), all for no word; RunsError for a word without."""
-    words = list(wanted)
+    """Return the runs whose names match one of the patterns (``*`` for any part), or all runs if there is no pattern.
+
+    Raises
+    ------
+    RunsError
+        If a pattern matches no run.
+    """
+    words = list(wanted) or ["*"]
     for word in words:
         if not any(fnmatchcase(name, word) for name in runs):
             raise RunsError(f"no run {word!r}; there are {', '.join(runs)}")
-    return {name: run for name, run in runs.items() if not words or any(fnmatchcase(name, word) for word in words)}
+    return {name: run for name, run in runs.items() if any(fnmatchcase(name, word) for word in words)}
 
 
 def statuses(profile: str) -> dict[str, RunState]:
     """Return how each run of a profile ended, for the report; the report itself is left out.
 
+    A run that `reproduce` has not started counts as ok if ``figures/`` holds its record: it was committed, or executed
+    by hand.
+
     Parameters
     ----------
     profile : {"quick", "paper"}
-        Whose results.
+        The profile whose results are reported.
 
     Returns
     -------
     dict of str to RunState
-        As `reproduce` last told it. A run that it has not told of, such as one executed by hand, counts as ok where its
-        record lies in ``figures/``.
     """
-    told = read_status(profile)
-    return {
-        name: told.get(name) or RunState(OK if _recorded(name, profile) else NOT_RUN, claims=run.claims)
-        for name, run in read_runs().items()
-        if not run.after_all
-    }
+    last = read_status(profile)
+    found = {}
+    for name, run in read_runs().items():
+        state = last.get(name) or RunState(NOT_RUN, claims=run.claims)
+        if state.status == NOT_RUN and (figures_dir(profile) / name / "run.json").is_file():
+            state = RunState(OK, claims=run.claims)
+        if not run.after_all:
+            found[name] = state
+    return found
 
 
 def _check_order(runs: Mapping[str, Run], path: Path) -> None:
-    place = {name: number for number, name in enumerate(runs)}
+    place = list(runs)
     for run in runs.values():
         for word in run.after:
             if not any(fnmatchcase(name, word) for name in runs):
                 raise RunsError(f"{path}: {run.name} comes after {word!r}, which names no run")
-        # written in the order they run, so that no two can wait for each other
-        late = [name for name in before(run, runs) if place[name] > place[run.name] or runs[name].after_all]
+        # The file lists runs in an order in which they can run, so no two wait for each other.
+        later = place[place.index(run.name) :]
+        late = [name for name in before(run, runs) if name in later or runs[name].after_all]
         if late:
             raise RunsError(f"{path}: {run.name} comes after {', '.join(late)}, which must be written above it")
 
 
-def _recorded(name: str, profile: str) -> bool:
-    return (figures_dir(profile) / name / "run.json").is_file()
-
-
-def _run(name: str, entry: dict[str, Any], folder: Path) -> Run:
-    said: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in entry.items()}
-    return Run(name=name, notebook=folder / f"{name.split('-')[0]}.ipynb", **said)
+def _mistake(error: Any) -> str:
+    """Return pydantic's account of a mistake as one line: where, what."""
+    where = " > ".join(str(part) for part in error["loc"] if part != "[key]") or "the file"
+    return f"{where}: {'unknown key' if error['type'] == 'extra_forbidden' else error['msg']}"
 
 
 class _NoRepeats(yaml.SafeLoader):
-    """YAML would let a second run of the same name silently replace the first."""
+    """Refuse repeated names: YAML lets the second run of a name silently replace the first."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         names = [self.construct_object(key, deep=True) for key, _ in node.value]

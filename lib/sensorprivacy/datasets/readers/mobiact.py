@@ -12,7 +12,6 @@ from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
-from tqdm import tqdm
 
 from sensorprivacy.datasets.checks import check_choice, require_columns
 from sensorprivacy.datasets.files import Files

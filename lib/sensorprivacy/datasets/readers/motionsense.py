@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.csv
-from tqdm import tqdm
+from sensorprivacy.progress import tqdm
 
 from sensorprivacy.datasets.checks import require_columns
 from sensorprivacy.datasets.files import Files

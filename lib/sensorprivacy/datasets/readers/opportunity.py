@@ -6,11 +6,11 @@ from typing import Literal
 
 import numpy as np
 import pandas as pd
-from tqdm import tqdm
 
 from sensorprivacy.datasets.checks import check_choice
 from sensorprivacy.datasets.files import Files
 from sensorprivacy.datasets.types import Problem
+from sensorprivacy.progress import tqdm
 
 _FILE = re.compile(r"(?P<recording>S(?P<subject>\d+)-(ADL\d+|Drill))\.dat$")
 _WIDTH, _LOCOMOTION = 250, 243  # number of columns of a file; column of the label, counted from 0

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
-from tqdm import tqdm
+from sensorprivacy.progress import tqdm
 
 from sensorprivacy.datasets.cache import derived
 from sensorprivacy.datasets.files import Files

@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed, effective_n_jobs
 from sklearn.base import BaseEstimator
-from tqdm import tqdm
 
 from sensorprivacy.datasets.types import Problem
 from sensorprivacy.game.splits import Split, random_split
@@ -20,6 +19,7 @@ from sensorprivacy.minimize.engines import make_engine
 from sensorprivacy.minimize.search.results import ResultKey, ResultStore
 from sensorprivacy.minimize.search.subsets import all_subsets, feature_positions
 from sensorprivacy.minimize.select import least_accuracy
+from sensorprivacy.progress import tqdm
 
 HOUR = 3600.0
 _BATCH_SECONDS = 5.0

@@ -10,12 +10,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from tqdm import tqdm
+from sensorprivacy.progress import tqdm
 
 from sensorprivacy.minimize.engine_protocol import Subset
 from sensorprivacy.minimize.search.job import SearchJob
 from sensorprivacy.minimize.search.subsets import supersets
 from sensorprivacy.minimize.select import least_accuracy
+from sensorprivacy.progress import tqdm
 
 SLACK = 0.02
 """Largest gain in accuracy from dropping features that pruning assumes."""
@@ -73,7 +74,7 @@ def train_by_size(job: SearchJob, lazy: float | None = None, slack: float | None
     hopeless: set[Subset] = set()
     best = -math.inf
     total = len(job.subsets) * (2 if lazy is None else 1)
-    bar = tqdm(total=total, desc=job.problem.name, unit="model", disable=not job.progress, dynamic_ncols=True)
+    bar = tqdm(total=total, desc="search", unit="model", disable=not job.progress, dynamic_ncols=True)
     with bar:
         for _, same_size in groupby(reversed(job.subsets), key=len):
             larger = {subset: supersets(subset, job.positions) for subset in same_size}
