@@ -63,7 +63,7 @@ def test_run_executes_with_the_given_value_and_fails_with_the_cells_error(notebo
     ("words", "expected"),
     [
         (["-p", "stp", "1"], "unknown parameter 'stp'; did you mean 'step'?"),
-        (["-p", "step", "far"], "step='far': 'far' is not of type float"),
+        (["-p", "step", "far"], "step='far': input should be a valid number"),
     ],
 )
 def test_a_refused_parameter_is_exit_code_two_and_runs_nothing(notebook, tmp_path, capsys, words, expected):
@@ -115,7 +115,7 @@ def test_an_interrupt_is_one_line(monkeypatch, capsys):
 
     monkeypatch.setattr(workflow, "reproduce", interrupted)
     assert main(["reproduce"]) == 130
-    assert said(capsys).strip() == "interrupted; what was finished is kept"
+    assert said(capsys).strip() == "interrupted; finished runs are kept"
 
 
 def test_data_lists_every_set_with_size_licence_and_presence(capsys):

@@ -11,7 +11,7 @@ from pathlib import Path
 from packaging.requirements import Requirement
 
 from sensorprivacy.paths import build_dir, project_root
-from sensorprivacy.runner.dependencies import sources
+from sensorprivacy.runner.dependencies import package_files
 from sensorprivacy.runner.runs import Run, before, read_runs
 from sensorprivacy.runner.states import (
     data_state_file,
@@ -50,7 +50,7 @@ def plan(profile: str) -> list[Job]:
 
 
 def _job(run: Run, runs: Mapping[str, Run], profile: str, versions: Path) -> Job:
-    ours = sources(run.notebook, project_root() / "lib")
+    ours = package_files(run.notebook, project_root() / "lib")
     inputs = [run.notebook, versions, *ours]
     if ours:
         inputs += sorted(path for path in (project_root() / "data" / "paper").rglob("*") if path.is_file())

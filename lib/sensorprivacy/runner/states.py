@@ -6,6 +6,7 @@ its data set appears, goes or changes, and at no other time.
 
 import hashlib
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -116,4 +117,4 @@ def outputs(run: str, profile: str) -> dict[str, str]:
 
 def in_checkout(path: Path) -> str:
     """Return a path as the checkout calls it: relative, with forward slashes."""
-    return path.resolve().relative_to(project_root()).as_posix()
+    return Path(os.path.abspath(path)).relative_to(project_root()).as_posix()  # noqa: PTH100 - symlinks stay
