@@ -12,7 +12,6 @@ from urllib.parse import quote, urlsplit
 import pooch
 import requests
 from requests.exceptions import ConnectTimeout, HTTPError, RequestException, SSLError
-from sensorprivacy.progress import tqdm
 
 from sensorprivacy.datasets.errors import DataUnavailableError
 from sensorprivacy.progress import tqdm

@@ -17,7 +17,6 @@ from sklearn.base import BaseEstimator
 from torch import Tensor, nn
 from torch.nn import functional
 from torch.optim import Adam, Optimizer
-from sensorprivacy.progress import tqdm
 
 from sensorprivacy.datasets.types import Windows
 from sensorprivacy.latent.classifiers import Classifier
@@ -25,6 +24,7 @@ from sensorprivacy.latent.losses import check_finite
 from sensorprivacy.latent.networks import dense
 from sensorprivacy.latent.training import Settings, apply_in_chunks, pick_device, seeded, train
 from sensorprivacy.latent.windows import Coding, Scaler, flatten, private_labels, replace_values
+from sensorprivacy.progress import tqdm
 
 _CHUNK = 4096
 

@@ -18,6 +18,7 @@ import torch
 from torch import Tensor, nn
 
 from sensorprivacy.latent.losses import check_finite
+from sensorprivacy.progress import tqdm
 
 Precision = Literal["float32", "bfloat16"]
 Step = Callable[..., NamedTuple]  # (model, *batch) -> terms of the loss; the first is minimized

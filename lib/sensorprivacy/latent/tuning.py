@@ -13,7 +13,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from sklearn.base import clone
-from sensorprivacy.progress import tqdm
 
 from sensorprivacy.datasets.types import Windows
 from sensorprivacy.latent.anonymizer import LatentAnonymizer
@@ -22,6 +21,7 @@ from sensorprivacy.latent.measures import inference_table
 from sensorprivacy.latent.modify import Modify, SeededSource
 from sensorprivacy.latent.study import Study
 from sensorprivacy.latent.transfers import MeanShift, Transfer
+from sensorprivacy.progress import tqdm
 
 SHARES = ["public_before", "public_after", "private_before", "private_after"]
 

@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator, clone
-from sensorprivacy.progress import tqdm
 
 from sensorprivacy.datasets.types import Problem
 from sensorprivacy.game.effectiveness import Undefined, effectiveness_column
@@ -20,6 +19,7 @@ from sensorprivacy.minimize.greedy import PERCENTILES, rank_features, size_at_pe
 from sensorprivacy.minimize.rewrites import ColumnHasher, LaplaceNoise, components
 from sensorprivacy.minimize.scores import score_features
 from sensorprivacy.minimize.settings import VARIANTS
+from sensorprivacy.progress import tqdm
 
 
 @dataclass(frozen=True)

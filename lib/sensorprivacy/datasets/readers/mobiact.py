@@ -18,6 +18,7 @@ from sensorprivacy.datasets.files import Files
 from sensorprivacy.datasets.readers.motion import Channels, Recordings, cut_windows, join_recordings, weight_class
 from sensorprivacy.datasets.readers.windowing import Windowing
 from sensorprivacy.datasets.types import Windows
+from sensorprivacy.progress import tqdm
 
 ACTIVITIES = ("WAL", "STD", "JOG", "STU")  # walking, standing, jogging, stairs up: paper 3's four
 GRAVITY = 9.80665  # m/s^2, the unit of the files; `Recordings` use g

@@ -16,7 +16,6 @@ from sensorprivacy.datasets.files import Files
 from sensorprivacy.datasets.readers.statistics import window_statistics
 from sensorprivacy.datasets.readers.windowing import Windowing, cut, window_starts
 from sensorprivacy.datasets.types import Problem, Windows
-from sensorprivacy.progress import tqdm
 
 AXES = tuple(f"{sensor}_{axis}" for sensor in ("rotation", "acceleration") for axis in "xyz")
 MAGNITUDES = ("rotation", "acceleration")

@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.csv
-from sensorprivacy.progress import tqdm
 
 from sensorprivacy.datasets.checks import require_columns
 from sensorprivacy.datasets.files import Files
@@ -16,6 +15,7 @@ from sensorprivacy.datasets.readers import motion
 from sensorprivacy.datasets.readers.motion import Channels, Recordings
 from sensorprivacy.datasets.readers.windowing import Windowing
 from sensorprivacy.datasets.types import Problem, Windows
+from sensorprivacy.progress import tqdm
 
 WALKING = ("dws", "ups", "wlk", "jog")  # down stairs, up stairs, walking, jogging: paper 3's four
 ACTIVITIES = (*WALKING, "sit", "std")

@@ -13,7 +13,6 @@ from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
-from sensorprivacy.progress import tqdm
 
 from sensorprivacy.datasets.cache import derived
 from sensorprivacy.datasets.files import Files
@@ -22,6 +21,7 @@ from sensorprivacy.datasets.readers.flows import find_flows, flow_features
 from sensorprivacy.datasets.readers.packets import packet_features
 from sensorprivacy.datasets.readers.pcap import Frames, address_text, read_frames
 from sensorprivacy.datasets.types import Problem
+from sensorprivacy.progress import tqdm
 
 User = Literal["address", "subnet", "person", "capture"]
 _LABELS = ["device", "person", "capture", "address", "subnet"]

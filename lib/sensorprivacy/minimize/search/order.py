@@ -10,8 +10,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from sensorprivacy.progress import tqdm
-
 from sensorprivacy.minimize.engine_protocol import Subset
 from sensorprivacy.minimize.search.job import SearchJob
 from sensorprivacy.minimize.search.subsets import supersets
