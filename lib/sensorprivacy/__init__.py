@@ -8,13 +8,20 @@ The public names, such as `feature_minimize`, are imported when they are first u
 fast and does not load PyTorch.
 """
 
-from importlib.metadata import PackageNotFoundError, version
+from typing import Any
 
 import lazy_loader
 
-try:
-    __version__ = version("sensorprivacy")
-except PackageNotFoundError:  # a checkout on the path that is not installed
-    __version__ = "0+unknown"
+_lazy_getattr, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+
+def __getattr__(name: str) -> Any:
+    """Return a public name. The version is lazy too, because reading it takes as long as the rest of the import."""
+    if name != "__version__":
+        return _lazy_getattr(name)
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("sensorprivacy")
+    except PackageNotFoundError:  # a checkout on the path that is not installed
+        return "0+unknown"

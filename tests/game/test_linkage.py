@@ -91,7 +91,7 @@ def test_four_attacks():
     assert table.loc["exact columns first", "share"] >= table.loc["exact columns only", "share"]
 
 
-def test_columns_told_exact_are_taken_as_told():
+def test_given_exact_columns_are_used():
     frame = pd.DataFrame({"a": [1, 2, 3], "b": [1, 1, 2]})
     assert linkage(frame, frame, exact=["b"]).loc["exact columns only", "share"] == pytest.approx(2 / 3)
     assert "exact columns only" not in linkage(frame, frame, exact=[]).index
@@ -149,7 +149,7 @@ def test_refuses(original, published, message):
         linkage(original, published)
 
 
-def test_refuses_what_is_no_frame_or_no_sample():
+def test_refuses_other_types_and_empty_samples():
     frame = pd.DataFrame({"a": [1, 2]})
     with pytest.raises(TypeError, match="ndarray"):
         link(frame, frame.to_numpy())

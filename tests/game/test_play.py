@@ -1,4 +1,4 @@
-"""The game: scikit-learn on the same rows as the oracle, and strategies whose outcome is known beforehand."""
+"""The game, compared with scikit-learn on the same rows, and with strategies of known outcome."""
 
 import numpy as np
 import pandas as pd
@@ -20,7 +20,7 @@ TINY = RandomForestClassifier(n_estimators=10)
 
 @pytest.fixture
 def problem():
-    """`task` tells the task only, `user` the user only, `both` a bit of each, `noise` nothing."""
+    """`task` predicts the task only, `user` identifies the user only, `both` does a bit of each, `noise` neither."""
     draw = np.random.default_rng(0)
     task, users = draw.integers(0, 2, 400), draw.integers(0, 5, 400)
     features = pd.DataFrame(
@@ -58,7 +58,7 @@ def test_features_give_away_what_they_hold(problem):
     assert everything.adversary.beats_chance
 
 
-def test_chance_is_the_training_majority_judged_on_held_out_rows(problem):
+def test_chance_is_the_training_majority_scored_on_held_out_rows(problem):
     task = np.array(["a"] * 300 + ["b"] * 100)
     skewed = Problem(problem.features, task, problem.users)
     split = Split(np.r_[0:200, 300:350], np.r_[200:300, 350:400])
@@ -89,7 +89,7 @@ def test_default_model_is_a_forest_of_a_hundred_trees(problem):
 
 
 class Counts(GaussianNB):
-    """Tells on how many threads it was asked to fit and to predict."""
+    """Records the number of threads of every fit and prediction."""
 
     asked: list = []  # noqa: RUF012
 
@@ -114,7 +114,7 @@ def test_threads_change_nothing(problem):
 
 
 class Shift(TransformerMixin, BaseEstimator):
-    """Publishes every column, negated: a rewriting strategy that hides nothing from who trains on its output."""
+    """Releases every column negated, which hides nothing from a model that is trained on its output."""
 
     def fit(self, X, y, users):
         self.rows_, self.users_ = len(X), users
@@ -154,7 +154,7 @@ def test_strategy_learns_from_training_rows_only(problem):
     assert outcome.naive_adversary is not None
 
 
-def test_judged_on_validation_or_test(problem):
+def test_scores_on_validation_or_test(problem):
     split = random_split(400, test=0.2, validation=0.2)
     on_validation = play(problem, ["both"], model=TINY, split=split, part="validation")
     two_ways = play(problem, ["both"], model=TINY, split=Split(split.train, split.validation))

@@ -22,7 +22,7 @@ ALLOWED = {
 ALLOWED["runner"] = ALLOWED.keys() - {"runner"}
 ALLOWED["cli"] = ALLOWED.keys() - {"cli"}
 ALLOWED["__main__"] = {"cli"}
-ALLOWED[""] = STRATEGIES | {"game"}  # the public names, imported lazily
+ALLOWED[""] = STRATEGIES | {"game", "datasets"}  # the public names, imported lazily
 
 
 @pytest.fixture(scope="session")

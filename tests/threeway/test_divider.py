@@ -1,4 +1,4 @@
-"""ThreeWayDivider as scikit-learn sees it, and as the functions it is made of."""
+"""ThreeWayDivider: the scikit-learn contract, and agreement with the functions that it uses."""
 
 import pickle
 
@@ -72,7 +72,7 @@ def test_output_as_scikit_learn_checks_it(check, forgetful):
     check("ThreeWayDivider", ThreeWayDivider(noise_source=forgetful()))
 
 
-def test_fit_learns_what_the_functions_give(frame):
+def test_fit_agrees_with_the_functions(frame):
     divider = ThreeWayDivider().fit(frame)
     appraiser = Appraiser(frame)
     found = find_thresholds(appraiser)
@@ -85,7 +85,7 @@ def test_fit_learns_what_the_functions_give(frame):
     assert divider.epsilon_total_ == len(divider.division_.ambiguous)
 
 
-def test_transform_drops_keeps_and_noises(frame):
+def test_transform_drops_keeps_and_adds_noise(frame):
     divider = ThreeWayDivider(0.95, 0.05, search=None).fit(frame)
     assert divider.division_.sensitive == ("id",)
     assert divider.division_.non_sensitive == ("flag",)
@@ -100,7 +100,7 @@ def test_transform_drops_keeps_and_noises(frame):
     assert not divider.transform(frame).equals(out)
 
 
-def test_new_rows_are_noised_within_the_domains_of_fit(frame, seeded):
+def test_new_rows_get_noise_within_the_domains_of_fit(frame, seeded):
     divider = ThreeWayDivider(1, 0, search=None, clamp=True, noise_source=seeded()).fit(frame)
     new = frame.head(3).assign(age=[5, 500, 50])
     out = divider.transform(new)

@@ -1,4 +1,4 @@
-"""Columns to domains and back: every type keeps its kind, and every bad bound is refused."""
+"""Columns to domains and back: every type keeps its kind, and invalid bounds are refused."""
 
 import numpy as np
 import pandas as pd
@@ -52,7 +52,7 @@ def test_missing_is_one_more_category(name):
     assert back.dropna().tolist() == column.dropna().tolist()
 
 
-def test_missing_numbers_take_the_middle_and_come_out_noised(seeded):
+def test_missing_numbers_become_the_middle_and_get_noise(seeded):
     column = pd.Series([0.0, np.nan, 10.0], name="age")
     domain = domain_of(column)
     noisy = domain.noise(column, 100.0, seeded())
@@ -71,7 +71,7 @@ def test_missing_times_take_the_middle(seeded):
     assert abs(back[1] - pd.Timestamp("2020-01-02")) < pd.Timedelta("12h")
 
 
-def test_noise_beyond_the_calendar_is_put_on_its_edge():
+def test_noise_beyond_the_calendar_is_moved_to_its_edge():
     column = COLUMNS["time"].rename("when")
     back = domain_of(column).decode(np.array([-(2**62), 2**62, 0, 0]))
     assert back.notna().all()

@@ -1,4 +1,4 @@
-"""Publishing: what is dropped, kept and noised, the loop, and what it says it guarantees."""
+"""Publishing: dropped, unchanged and noisy columns, the loop, and the stated guarantees."""
 
 import math
 
@@ -29,7 +29,7 @@ def frame():
     )
 
 
-def test_drops_keeps_and_noises(frame):
+def test_drops_keeps_and_adds_noise(frame):
     """With the real, secure noise."""
     found = publish(frame, DIVISION)
     assert list(found.data.columns) == ["age", "sex", "job", "fare", "site"]
@@ -75,7 +75,7 @@ def test_loop_lowers_epsilon_until_the_level_is_reached(frame, seeded):
     ("arguments", "why"),
     [({"max_rounds": 2}, "2 rounds, the most allowed"), ({"floor": 10.0}, "below the floor 10")],
 )
-def test_loop_says_so_when_it_gives_up(frame, seeded, arguments, why):
+def test_loop_reports_why_it_stops_early(frame, seeded, arguments, why):
     found = publish(frame, DIVISION, epsilon=30.0, level=0.99, noise_source=seeded(), **arguments)
     assert not found.reached
     assert why in found.stopped
@@ -91,7 +91,7 @@ def test_every_query_runs_the_loop(frame, seeded, query):
     assert (one_number == expected * (len(one_number) // 3)).all()
 
 
-def test_what_is_guaranteed_is_said(frame, seeded):
+def test_guarantees_are_stated(frame, seeded):
     text = " ".join(publish(frame, DIVISION, epsilon=2.0, level=0.1, noise_source=seeded()).guarantees)
     for piece in (
         "e^epsilon",
@@ -122,7 +122,7 @@ def test_clamp_puts_numbers_back_between_their_bounds(frame, seeded):
     assert (tight == loose.clip(0, 120)).all()
 
 
-def test_numbers_may_be_told_to_be_categories(frame, seeded):
+def test_numbers_can_be_treated_as_categories(frame, seeded):
     found = publish(frame, DIVISION, categorical=["age"], noise_source=seeded())
     assert set(found.data["age"]) <= set(frame["age"])
     assert found.trace.set_index("column").loc["age", "mechanism"] == "randomized response"
@@ -151,12 +151,12 @@ def test_a_constant_ambiguous_column_costs_nothing(seeded):
     assert found.epsilon_total == 0
 
 
-def test_nothing_is_left_of_an_all_sensitive_table(frame):
+def test_an_all_sensitive_table_has_no_published_columns(frame):
     everything = Division(0, 0, tuple(frame.columns), (), ())
     assert publish(frame, everything).data.shape == (len(frame), 0)
 
 
-def test_with_the_appraiser_s_own_division(frame, seeded):
+def test_with_the_division_of_an_appraiser(frame, seeded):
     division = Appraiser(frame).at(0.9, 0.1).division
     assert set(publish(frame, division, noise_source=seeded()).data.columns) == set(division.kept)
 

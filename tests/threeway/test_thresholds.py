@@ -1,4 +1,4 @@
-"""The searches, each checked against its own rule on the trace it leaves."""
+"""Each search is checked against its own rule, using its trace."""
 
 import math
 
@@ -85,7 +85,7 @@ def test_strict_ends_on_a_local_optimum_and_grid_on_the_global_one(seed):
     assert len(best.trace) == len(lattice)
 
 
-def test_literal_says_that_it_goes_round():
+def test_literal_reports_a_cycle():
     """Two thresholds that do nothing: a plateau on which >= never ends."""
     judge = Appraiser(pd.DataFrame({"id": range(8), "one": [0] * 8, "two": [0] * 8}))
     found = find_thresholds(judge, search="literal")

@@ -27,7 +27,7 @@ class Release:
 
 
 def release(problem: Problem, strategy: Any, train: np.ndarray) -> Release:
-    """Return what a strategy releases, after fitting it to the training rows; see `play` for the strategies."""
+    """Return the release of a strategy, fitted to the training rows; see `play` for the strategies."""
     features = problem.features
     if hasattr(strategy, "fit") and hasattr(strategy, "transform"):
         return _transformed(problem, strategy, train)

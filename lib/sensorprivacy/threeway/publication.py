@@ -43,7 +43,7 @@ class Publication:
     stopped : str
         Why the loop ended.
     guarantees : tuple of str
-        What is guaranteed, and what is not.
+        The guarantees, and their limits.
     """
 
     data: pd.DataFrame

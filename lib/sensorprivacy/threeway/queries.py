@@ -1,4 +1,4 @@
-"""Queries of Fig. 1: questions asked of the original and the noisy column, to see how far noise moves the answer."""
+"""Queries of Fig. 1, answered on the original and on the noisy column, to measure how far noise moves the answer."""
 
 from typing import Literal, get_args
 
