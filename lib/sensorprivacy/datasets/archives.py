@@ -135,7 +135,7 @@ def walk(path: Path, *, tars: bool = True) -> Iterator[tuple[tuple[str, ...], Op
     inner : tuple of str
         The name inside each archive, from the outer to the inner; empty for a plain file.
     opener : callable
-        Opens the file. Call it before the next file is asked for.
+        Opens the file. Call it before requesting the next file.
 
     Raises
     ------

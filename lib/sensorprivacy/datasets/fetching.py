@@ -129,7 +129,7 @@ def _mirror_origins(entry: Dataset) -> list[Origin]:
 def _wanted(entry: Dataset, origin: Origin) -> Form:
     """Return the missing part of a form that an origin can provide.
 
-    If the set is complete, only an origin for optional members alone is asked.
+    If the set is complete, only origins that provide nothing but optional members are used.
     """
     form = next(form for form in entry.forms if form.name == origin.form)
     search = Search(entry)

@@ -15,7 +15,7 @@ Labels = pd.Series | np.ndarray | Sequence[Any]
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """A table on which the re-identification game is played.
+    """A table for the re-identification game.
 
     Parameters
     ----------

@@ -23,6 +23,7 @@ from sensorprivacy.progress import tqdm
 ACTIVITIES = ("WAL", "STD", "JOG", "STU")  # walking, standing, jogging, stairs up: paper 3's four
 GRAVITY = 9.80665  # m/s^2, the unit of the files; `Recordings` use g
 Form = Literal["annotated", "raw"]
+_TRIAL = 1  # the only repetition that the later code of paper 3's authors reads
 _FILES: dict[str, re.Pattern[str]] = {
     "annotated": re.compile(r"(?:^|/)(?P<activity>[A-Z]{3})_(?P<subject>\d+)_(?P<trial>\d+)_annotated\.csv$"),
     "raw": re.compile(r"(?:^|/)(?P<activity>[A-Z]{3})_(?P<sensor>acc|gyro)_(?P<subject>\d+)_(?P<trial>\d+)\.txt$"),
@@ -43,7 +44,6 @@ def read_mobiact(
     *,
     rate: int = 200,
     activities: Sequence[str] = ACTIVITIES,
-    trials: Sequence[int] = (1,),
     women: int | None = 16,
     men: int | None = 20,
     progress: bool = True,
@@ -63,8 +63,6 @@ def read_mobiact(
         standing, which needs 200: 36 people x 5 minutes x 20 % at stride 10.
     activities : sequence of str
         The owner's codes.
-    trials : sequence of int
-        Numbers of the repetitions. The later code of paper 3's authors reads the first.
     women, men : int or None
         Number of people: those with the lowest numbers who have all activities; None: all of them. Paper 3 uses 36
         people and does not name them.
@@ -85,7 +83,7 @@ def read_mobiact(
     if rate < 1:
         raise ValueError(f"rate={rate} must be at least 1 sample per second")
     people = read_people(files)
-    found = _found(files, form, activities, trials)
+    found = _found(files, form, activities)
     kept = _kept(people, found, len(activities), women, men)
     found = found[found["subject"].isin(kept)]
     parts = []
@@ -128,17 +126,17 @@ def read_people(files: Files) -> pd.DataFrame:
     return numbers.assign(gender=people["gender"].map(_GENDERS)).set_index("subject")
 
 
-def _found(files: Files, form: Form, activities: Sequence[str], trials: Sequence[int]) -> pd.DataFrame:
+def _found(files: Files, form: Form, activities: Sequence[str]) -> pd.DataFrame:
     """Return one row for each recording: activity, subject, trial, and the path of each sensor's file."""
     rows: dict[tuple[int, int, int], dict[str, str]] = {}
     for member in files.members:
         match = _FILES[form].search(member)
-        if match and match["activity"] in activities and int(match["trial"]) in trials:
+        if match and match["activity"] in activities and int(match["trial"]) == _TRIAL:
             key = int(match["subject"]), list(activities).index(match["activity"]), int(match["trial"])
             rows.setdefault(key, {})[match.groupdict().get("sensor", "all")] = member
     if not rows:
         wanted = "{}_1_{}_annotated.csv" if form == "annotated" else "{}_acc_1_{}.txt"
-        raise ValueError(f"there is no {form} file such as {wanted.format(activities[0], trials[0])}")
+        raise ValueError(f"there is no {form} file such as {wanted.format(activities[0], _TRIAL)}")
     for sensors in rows.values():
         if form == "raw" and len(sensors) < 2:
             raise ValueError(f"{next(iter(sensors.values()))} has no partner: each acc file needs a gyro file")
