@@ -98,8 +98,7 @@ def networks_of(anonymizer: LatentAnonymizer) -> Networks:
     Raises
     ------
     ValueError
-        If it moves latents otherwise than by the paper's shift, draws windows again, adds detail, or asks a
-        second_reader: a device does not.
+        If its transfer is not the paper's shift, or it redraws windows, adds spectral noise or has a second reader.
     """
     transfer = anonymizer.transfer or MeanShift()
     ours = {"redraw": 0, "spectral_noise": 0.0, "second_reader": None}

@@ -67,7 +67,7 @@ def mobiact_bundle(attribute: str, folder: Path) -> Bundle:
     networks = Networks(
         Classifier("cnn").build(shape, len(MOBIACT)),
         Classifier("cnn").build(shape, len(classes)),
-        vaes,  # type: ignore[arg-type]
+        vaes,
         means,
         Scaler((0.0,) * shape[0], (1.0,) * shape[0]),
         MOBIACT,
