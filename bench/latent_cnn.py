@@ -1,10 +1,10 @@
-"""How fast the paper's CNN trains and judges windows.
+"""Measure how fast the paper's CNN trains and classifies windows.
 
-Against the layers as they are drawn, ours pools before ReLU and holds filters side by side in memory; against all
-windows at once, ours judges few at a time.
+Training: our network pools before ReLU and stores channels last, and is compared with the layers as the paper draws
+them. Classification: our classifier takes few windows at a time, and is compared with all windows at once.
 
-Rounds of the same batches of random windows in MobiAct's shape, the ways in turn in one process: training cost depends
-on the shape alone. Ratio of processor seconds, medians over rounds.
+Both variants run in turn in one process, on the same batches of random windows in MobiAct's shape. The values of the
+windows do not matter for speed. Results are ratios of processor seconds, medians over rounds.
 
     python bench/latent_cnn.py --rounds 1    # a look
     python bench/latent_cnn.py --full        # writes the results
@@ -56,7 +56,7 @@ def step(model, x, codes):
 
 
 def faster(before, after, rounds):
-    """Return how many times the second way's processor time the first takes; each way makes what is then timed."""
+    """Return the processor time of the first variant divided by that of the second; calls prepare what is timed."""
     spent = {before: [], after: []}
     for _ in range(rounds):
         for way, times in spent.items():
@@ -72,12 +72,12 @@ def trained(build, data, settings):
     return lambda: partial(train, build(), step, data, settings, progress=False)
 
 
-def judged_at_once(windows):
+def classified_at_once(windows):
     """Return the pass of all windows through the network as drawn."""
     return partial(torch.no_grad()(drawn().eval()), torch.as_tensor(windows))
 
 
-def judged_by_ours(windows):
+def classified_by_ours(windows):
     """Return the compendium's classifier's judging."""
     classifier = Classifier("cnn")
     classifier.network_, classifier.classes_ = ours().eval(), CLASSES
@@ -101,7 +101,7 @@ def main():
             rows.append({"what": "training", "batch": batch, "precision": precision, "times as fast": ratio})
             print(rows[-1], flush=True)
     windows = data[0].numpy()
-    ratio = faster(partial(judged_at_once, windows), partial(judged_by_ours, windows), asked.rounds)
+    ratio = faster(partial(classified_at_once, windows), partial(classified_by_ours, windows), asked.rounds)
     rows.append({"what": "judging", "batch": "all", "precision": "float32", "times as fast": ratio})
     print(rows[-1], flush=True)
     if asked.full:

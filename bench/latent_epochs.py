@@ -1,8 +1,8 @@
-"""How many epochs paper 3's autoencoders need on MotionSense: inference before and after, as training goes on.
+"""Measure how many epochs paper 3's autoencoders need on MotionSense: accuracies before and after anonymization.
 
-Run: python bench/latent_epochs.py [--epochs 15 30 60 100] [--seed 0] [--threads 1]. Needs MotionSense. Each stage takes
-up the one before, from checkpoints; a run that was cut short goes on where it was. Writes one row a stage, part and
-activity to --output (bench/results/latent_epochs.csv). CPU seconds are those of this process since its start.
+Run: python bench/latent_epochs.py [--epochs 15 30 60 100] [--seed 0] [--threads 1]. Needs MotionSense. Each stage
+continues from the checkpoints of the stage before, also after an interruption. Writes one row per stage, part and
+activity to --output (bench/results/latent_epochs.csv). CPU seconds count from the start of this process.
 """
 
 import argparse
@@ -20,7 +20,7 @@ COLUMNS = ["public_before", "public_after", "private_before", "private_after", "
 
 
 def main():
-    """Train stage by stage and judge each on validation and test windows."""
+    """Train stage by stage, and measure each stage on validation and test windows."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--epochs", type=int, nargs="+", default=[15, 30, 60, 100])
     parser.add_argument("--seed", type=int, default=0)

@@ -1,8 +1,8 @@
-"""How many windows a second an anonymizer publishes: the whole test set of MotionSense in one call.
+"""Measure how many windows per second an anonymizer publishes: the whole test set of MotionSense in one call.
 
-The networks have the paper's sizes and are trained for one epoch: speed does not depend on how well they are trained.
-Beside the one call, the same windows one by one, as a plain loop over windows publishes them: that ratio is what the
-result rests on, for windows a second are those of one machine.
+The networks have the paper's sizes and are trained for one epoch, because the training does not change the speed. The
+same windows are also published one by one in a plain loop. The ratio of the two times is the main result, because
+windows per second depend on the machine.
 
     python bench/latent_throughput.py [--threads 1] [--full]    # with --full writes the results
 """

@@ -1,8 +1,8 @@
-"""How fast paper 3's autoencoders train: the whole set as one tensor, in 32 and 16 bits, against a DataLoader loop.
+"""Measure how fast paper 3's autoencoders train: the whole set as one tensor, in 32 and 16 bits, and a DataLoader loop.
 
-Speed: rounds of a few epochs of all four autoencoders, the ways in turn in one process, from the same weights; ratio of
-the loop's processor seconds to each way's, medians over rounds. Quality: trainings in 32 and 16 bits under several
-seeds, judged in 32 bits on windows held back: 16 bits are good enough if they differ no more than seeds do.
+Speed: all variants train the four autoencoders for a few epochs, in turn in one process, from the same weights. Results
+are ratios of the loop's processor seconds to each variant's, medians over rounds. Quality: trainings in 32 and 16 bits
+with several seeds, evaluated in 32 bits on validation windows. 16 bits suffice if they differ no more than seeds do.
 Needs MotionSense (`python -m sensorprivacy data fetch motionsense`).
 
     python bench/latent_training.py --rounds 1 --epochs 1 --quality 2    # a look
@@ -119,7 +119,7 @@ def main():
     parser.add_argument("--full", action="store_true", help="write the results")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--epochs", type=int, default=2, help="of a round")
-    parser.add_argument("--quality", type=int, default=20, help="epochs of the trainings that are judged")
+    parser.add_argument("--quality", type=int, default=20, help="epochs of the trainings whose quality is measured")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--threads", type=int, default=1)
     asked = parser.parse_args()

@@ -1,4 +1,4 @@
-"""Small windows in which activity and gender are plain to see: frequency tells the one, height the other."""
+"""Small windows in which frequency gives the activity, and height the gender."""
 
 import numpy as np
 import pandas as pd

@@ -32,7 +32,7 @@ def test_noise_gives_chance(windows: Windows, unseen: Windows) -> None:
     assert abs(found.accuracy - 0.5) < 0.12
 
 
-def test_a_deterministic_change_hides_nothing_from_who_has_the_anonymizer(
+def test_an_attacker_with_the_anonymizer_undoes_a_deterministic_change(
     anonymizer: LatentAnonymizer, windows: Windows, unseen: Windows
 ) -> None:
     """The paper's section 5.3.1: the original classifier is fooled, a fresh one is not."""
@@ -84,7 +84,7 @@ def test_averaging_sees_through_noise(windows: Windows, unseen: Windows) -> None
     assert often > once + 0.1
 
 
-def test_who_knows_the_activity_gains_where_it_matters(windows: Windows, unseen: Windows) -> None:
+def test_knowing_the_activity_helps_if_it_matters(windows: Windows, unseen: Windows) -> None:
     """Height tells gender only together with the activity: the released value is its product with +-1."""
 
     def crossed(some: Windows) -> Windows:
@@ -119,7 +119,7 @@ def test_wrong_attackers() -> None:
         Attacker("x", averaged=0)
 
 
-def test_nobody_asks_which_stranger_it_is(windows: Windows) -> None:
+def test_strangers_have_no_attack_on_identity(windows: Windows) -> None:
     known, strangers = (windows.take(np.flatnonzero(mask)) for mask in (windows.subject < 4, windows.subject >= 4))
     everyone, some = attackers(), attackers(strangers=True)
     assert [one.name for one in everyone if one not in some] == ["identity"]

@@ -25,7 +25,7 @@ def test_the_papers_cnn() -> None:
     assert weights(cnn(6, 128, 3)) == convolutions + norms + dense
 
 
-def test_the_cnn_pools_before_relu_without_changing_what_comes_out() -> None:
+def test_the_cnn_pools_before_relu_without_changing_the_output() -> None:
     """The order of the paper's figure, block by block, on the same weights."""
     network, windows = cnn(6, 32, 3).train(), torch.randn(16, 6, 32)
     parts = [part for part in network if not isinstance(part, torch.nn.Dropout)]
@@ -44,7 +44,7 @@ def test_the_cnn_refuses_short_windows() -> None:
 
 
 @pytest.mark.parametrize("kind", ["mlp", "cnn", "conv1d"])
-def test_each_network_learns_what_is_plain_to_see(windows: Windows, unseen: Windows, kind: str) -> None:
+def test_each_network_learns_an_easy_problem(windows: Windows, unseen: Windows, kind: str) -> None:
     dropout = 0.1 if kind == "mlp" else None
     model = Classifier(kind, dropout, Settings(epochs=20, batch=64, rate=3e-3))  # type: ignore[arg-type]
     x = windows.values - windows.values.mean(axis=(0, 2), keepdims=True)
@@ -62,14 +62,14 @@ def test_an_unknown_kind_lists_the_known(windows: Windows) -> None:
         Classifier("rnn").build((2, 32), 2)  # type: ignore[arg-type]
 
 
-def test_guesses_are_right_on_unseen_windows(models: InferenceModels, unseen: Windows) -> None:
+def test_inference_models_are_right_on_unseen_windows(models: InferenceModels, unseen: Windows) -> None:
     public, private = models.codes(unseen)
     scaled = models.scaled(unseen)
     assert np.mean(models.public_model.predict(scaled) == public) > 0.9
     assert np.mean(models.private_model.predict(scaled) == private) > 0.9
 
 
-def test_scales_are_learnt_on_training_windows_alone(windows: Windows, unseen: Windows) -> None:
+def test_scales_are_learned_on_training_windows_alone(windows: Windows, unseen: Windows) -> None:
     settings = Settings(epochs=1, batch=64)
     alone = train_inference_models(windows, "gender", settings=settings, progress=False)
     other = unseen.take(np.arange(40))

@@ -67,7 +67,7 @@ def test_the_strongest_is_the_best_voter_who_is_not_left_out() -> None:
     assert (best["attacker"], best["vote"], best["accuracy"]) == ("b", 0.85, 0.7)
 
 
-def test_activity_is_judged_by_others(models: InferenceModels, unseen: Windows) -> None:
+def test_activity_is_measured_by_independent_models(models: InferenceModels, unseen: Windows) -> None:
     found = activity_kept({"raw": as_it_is, "blank": blank}, [models, models], unseen)
     assert found.loc["raw", "activity"] > 0.95
     assert found.loc["raw", "distortion"] == 0

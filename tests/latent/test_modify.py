@@ -40,7 +40,7 @@ def test_any_bijection_can_be_given() -> None:
 
 
 @pytest.mark.parametrize("wrong", [{"a": "b"}, {"a": "b", "b": "b"}, {"a": "b", "b": "d"}, {}])
-def test_what_is_no_bijection_is_refused(wrong: dict[str, str]) -> None:
+def test_other_mappings_than_bijections_are_refused(wrong: dict[str, str]) -> None:
     with pytest.raises(ValueError, match="one-to-one"):
         bijection_codes(wrong, ["a", "b"])
 

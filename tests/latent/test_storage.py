@@ -26,7 +26,7 @@ def rewritten(path: Path, change: dict[str, str], drop: str = "") -> Path:
     return other
 
 
-def test_what_is_loaded_publishes_the_same(anonymizer: LatentAnonymizer, saved: Path, unseen: Windows) -> None:
+def test_a_loaded_anonymizer_publishes_the_same(anonymizer: LatentAnonymizer, saved: Path, unseen: Windows) -> None:
     again = load(saved)
     one, two = (some.transform(unseen, SeededSource(2)).values for some in (anonymizer, again))
     assert np.array_equal(one, two)
@@ -34,7 +34,7 @@ def test_what_is_loaded_publishes_the_same(anonymizer: LatentAnonymizer, saved: 
     assert again.models_.public.classes == ("jog", "walk")
 
 
-def test_a_transfer_with_parameters_comes_back(anonymizer: LatentAnonymizer, tmp_path: Path, unseen: Windows) -> None:
+def test_a_transfer_with_parameters_is_restored(anonymizer: LatentAnonymizer, tmp_path: Path, unseen: Windows) -> None:
     book = anonymizer.with_(
         transfer=Codebook(2, flip=0.1), modify="uniform", bijection={"male": "female", "female": "male"}
     )
@@ -45,7 +45,7 @@ def test_a_transfer_with_parameters_comes_back(anonymizer: LatentAnonymizer, tmp
     assert np.array_equal(one, two)
 
 
-def test_spectral_noise_and_second_reader_come_back(
+def test_spectral_noise_and_second_reader_are_restored(
     anonymizer: LatentAnonymizer, second_reader: Classifier, tmp_path: Path, unseen: Windows
 ) -> None:
     ours = anonymizer.with_(spectral_noise=0.5, second_reader=second_reader, redraw=3)
@@ -57,7 +57,7 @@ def test_spectral_noise_and_second_reader_come_back(
     assert np.array_equal(one, two)
 
 
-def test_training_latents_stay_at_home_unless_asked(anonymizer: LatentAnonymizer, saved: Path, tmp_path: Path) -> None:
+def test_training_latents_are_saved_only_on_request(anonymizer: LatentAnonymizer, saved: Path, tmp_path: Path) -> None:
     assert not any(name.startswith("latents") for name in load_file(saved))
     assert not hasattr(load(saved), "latents_")
     whole = load(save(anonymizer, tmp_path / "whole.safetensors", latents=True))
@@ -76,12 +76,12 @@ def test_another_file_is_refused(saved: Path) -> None:
 
 
 @pytest.mark.parametrize("drop", ["vae.1", "public", "statistics.0", "lost.1"])
-def test_missing_parts_are_told(saved: Path, drop: str) -> None:
+def test_missing_parts_are_reported(saved: Path, drop: str) -> None:
     with pytest.raises(ModelFileError, match="parts do not fit together"):
         load(rewritten(saved, {}, drop))
 
 
-def test_parts_of_another_network_are_told(saved: Path) -> None:
+def test_parts_of_another_network_are_reported(saved: Path) -> None:
     from safetensors import safe_open
 
     with safe_open(saved, framework="pt") as file:
@@ -90,7 +90,7 @@ def test_parts_of_another_network_are_told(saved: Path) -> None:
         load(rewritten(saved, {"content": content}))
 
 
-def test_a_damaged_or_absent_file_is_told(saved: Path) -> None:
+def test_a_damaged_or_absent_file_is_reported(saved: Path) -> None:
     saved.write_bytes(saved.read_bytes()[:2000])
     with pytest.raises(ModelFileError, match="damaged or not a safetensors file"):
         load(saved)

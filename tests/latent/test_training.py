@@ -70,7 +70,7 @@ def test_an_interrupted_training_resumes_to_the_same_loss_curve(data: tuple[Tens
         assert torch.equal(a, b)
 
 
-def test_a_finished_checkpoint_goes_on_to_more_epochs(data: tuple[Tensor, Tensor], tmp_path: Path) -> None:
+def test_a_finished_checkpoint_continues_to_more_epochs(data: tuple[Tensor, Tensor], tmp_path: Path) -> None:
     kept = tmp_path / "kept.pt"
     train(network(), step, data, replace(SETTINGS, epochs=3), checkpoint=kept, progress=False)
     longer = train(network(), step, data, SETTINGS, checkpoint=kept, progress=False)
@@ -131,7 +131,7 @@ def test_every_window_is_used_in_batches_of_like_size(data: tuple[Tensor, Tensor
     assert max(sizes) <= 64
 
 
-def test_a_loss_that_explodes_is_told(data: tuple[Tensor, Tensor]) -> None:
+def test_an_exploding_loss_is_reported(data: tuple[Tensor, Tensor]) -> None:
     with pytest.raises(FloatingPointError, match="lower the learning rate"):
         train(network(), step, (data[0], data[1] * float("inf")), SETTINGS, progress=False)
 

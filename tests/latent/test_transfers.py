@@ -47,7 +47,7 @@ def test_a_longer_shift(latents: tuple[np.ndarray, np.ndarray]) -> None:
 
 @pytest.mark.parametrize("transfer", [Transport(), Transport(0.5), Transport(0), Donor()])
 @pytest.mark.parametrize("to", [0, 1])
-def test_what_is_moved_has_mean_and_covariance_of_the_target(
+def test_transport_gives_mean_and_covariance_of_the_target(
     latents: tuple[np.ndarray, np.ndarray], transfer: Transfer, to: int
 ) -> None:
     z, private = latents

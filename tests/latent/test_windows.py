@@ -115,7 +115,7 @@ def test_the_papers_test_windows_of_motionsense(mirror: object) -> None:
     assert flatten(found.values).shape[1] == 256
 
 
-def test_recordings_too_short_for_a_gap_are_told(windows: Windows) -> None:
+def test_recordings_too_short_for_a_gap_are_reported(windows: Windows) -> None:
     short = windows.take(np.arange(windows.n_windows) % 16 < 4)
     with pytest.raises(ValueError, match="long enough for a test part with a gap of 3 windows"):
         split(short, "tail")

@@ -51,9 +51,7 @@ def train_autoencoder(
     def step(model: PrivateVAE, x: Tensor, private: Tensor) -> Loss:
         return vae_loss(model(x), x, private, beta=beta, alpha=alpha)
 
-    history = train(network, step, data, settings, **options)
-    assert isinstance(network, PrivateVAE)
-    return network, history
+    return network, train(network, step, data, settings, **options)
 
 
 def encode(network: PrivateVAE, x: np.ndarray, device: str) -> tuple[np.ndarray, np.ndarray]:

@@ -2,8 +2,7 @@
 
 import itertools
 from dataclasses import dataclass, field, replace
-from pathlib import Path
-from typing import Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 import pandas as pd
@@ -13,6 +12,7 @@ from torch.nn import functional
 from sensorprivacy.latent.training import Settings, apply_in_chunks, seeded, train
 
 Kind = Literal["mlp", "cnn", "conv1d"]
+Held = tuple[np.ndarray, np.ndarray] | None  # validation windows and their classes
 MLP = (512, 256, 256, 128, 16)
 _CHUNK = 4096  # windows classified at a time
 _CHUNK_CNN = 64  # the activations of so few windows stay in a core's cache, which is three times as fast
@@ -116,15 +116,7 @@ class Classifier:
         return seeded(makers[self.kind], self.settings.seed)
 
     def fit(
-        self,
-        values: np.ndarray,
-        codes: np.ndarray,
-        *,
-        classes: int | None = None,
-        validation: tuple[np.ndarray, np.ndarray] | None = None,
-        checkpoint: Path | None = None,
-        progress: bool = True,
-        label: str = "classifier",
+        self, values: np.ndarray, codes: np.ndarray, *, classes: int = 0, validation: Held = None, **options: Any
     ) -> "Classifier":
         """Train on scaled windows.
 
@@ -134,31 +126,23 @@ class Classifier:
             Scaled windows.
         codes : numpy.ndarray of int64, shape (n,)
             Their classes.
-        classes : int, optional
-            Number of classes, if some do not occur.
+        classes : int
+            Number of classes. 0: all classes occur in `codes`.
         validation : tuple of two arrays, optional
             Validation windows and their classes. Early stopping is off without them.
-        checkpoint, progress, label
-            As for `training.train`.
+        **options
+            ``checkpoint``, ``progress`` and ``label`` of `training.train`.
 
         Returns
         -------
         Classifier
         """
-        self.classes_ = int(classes or codes.max() + 1)
+        self.classes_ = classes or int(codes.max() + 1)
         self.network_ = self.build((values.shape[1], values.shape[2]), self.classes_)
         batch = max(min(self.settings.batch, len(values)), 2)
         patience = self.settings.patience if validation is not None else None
-        self.history_ = train(
-            self.network_,
-            _step,
-            (values, codes),
-            replace(self.settings, batch=batch, patience=patience),
-            validation=validation,
-            checkpoint=checkpoint,
-            progress=progress,
-            label=label,
-        )
+        settings = replace(self.settings, batch=batch, patience=patience)
+        self.history_ = train(self.network_, _step, (values, codes), settings, validation=validation, **options)
         return self
 
     def probabilities(self, values: np.ndarray) -> np.ndarray:

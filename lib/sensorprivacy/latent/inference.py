@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -83,22 +84,16 @@ class InferenceModels(PublicModel):
 
 
 def train_public_model(
-    windows: Windows,
-    *,
-    validation: Windows | None = None,
-    kind: Kind = "mlp",
-    settings: Settings | None = None,
-    checkpoint: Path | None = None,
-    progress: bool = True,
+    windows: Windows, *, validation: Windows | None, kind: Kind, settings: Settings, **options: Any
 ) -> PublicModel:
     """Train a model of the public class on raw windows.
 
     Parameters
     ----------
-    windows, validation, kind, settings, progress
+    windows, validation, kind, settings
         As for `train_inference_models`.
-    checkpoint : pathlib.Path, optional
-        File from which an interrupted training continues.
+    **options
+        ``checkpoint`` and ``progress`` of `training.train`.
 
     Returns
     -------
@@ -106,15 +101,9 @@ def train_public_model(
     """
     coding, scaler = Coding.fit(windows.public, "public class"), Scaler.fit(windows.values)
     held = (scaler.apply(validation.values), coding.codes(validation.public)) if validation is not None else None
-    model = Classifier(kind, settings=settings or Settings(epochs=60, batch=256)).fit(
-        scaler.apply(windows.values),
-        coding.codes(windows.public),
-        classes=len(coding.classes),
-        validation=held,
-        checkpoint=checkpoint,
-        progress=progress,
-        label=f"inference of public class, {kind}",
-    )
+    options |= {"classes": len(coding.classes), "label": f"inference of public class, {kind}"}
+    x, codes = scaler.apply(windows.values), coding.codes(windows.public)
+    model = Classifier(kind, settings=settings).fit(x, codes, validation=held, **options)
     return PublicModel((windows.n_channels, windows.length), scaler, coding, model)
 
 

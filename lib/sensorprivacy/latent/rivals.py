@@ -189,11 +189,8 @@ class AnonymizationAutoencoder(BaseEstimator):
         with torch.no_grad():
             published = self.network_(x)
         other.zero_grad()
-        first, second = (
-            functional.cross_entropy(one(published), codes)
-            for one, codes in zip(adversaries, (public, private), strict=True)
-        )
-        (first + second).backward()
+        loss = functional.cross_entropy(adversaries[0](published), public)
+        (loss + functional.cross_entropy(adversaries[1](published), private)).backward()
         other.step()
         own.zero_grad()
         published = self.network_(x)
@@ -206,6 +203,7 @@ class AnonymizationAutoencoder(BaseEstimator):
         return torch.stack([kept.detach(), leaked.detach(), changed.detach()])
 
 
+@dataclass(eq=False, repr=False)
 class Chain(BaseEstimator):
     """Apply several fitted anonymizers one after the other, as the paper chains the two autoencoders above.
 
@@ -215,8 +213,7 @@ class Chain(BaseEstimator):
         Objects with ``transform``, in order.
     """
 
-    def __init__(self, steps: Sequence[object]) -> None:
-        self.steps = steps
+    steps: Sequence[object]
 
     def transform(self, windows: Windows) -> Windows:
         """Return the windows after all steps."""

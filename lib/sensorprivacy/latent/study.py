@@ -97,9 +97,9 @@ class Study:
 
     def _public_model(self, role: str, kind: Kind, seed_shift: int) -> PublicModel:
         settings = replace(self.inference, seed=self.inference.seed + seed_shift)
-        checkpoint = self.folder / f"{role}-{kind}.pt"
+        saved = self.folder / f"{role}-{kind}.pt"
         return train_public_model(
-            self.train, validation=self.validation, kind=kind, settings=settings, checkpoint=checkpoint
+            self.train, validation=self.validation, kind=kind, settings=settings, checkpoint=saved
         )
 
     def with_seed(self, seed: int) -> "Study":
@@ -153,17 +153,7 @@ def prepare(
     words = [name, private]
     words += [scheme] if scheme != "paper" else []
     words += ["raw"] if channels == "raw" and not described else []
-    return Study(
-        name,
-        "-".join(words),
-        private,
-        windows,
-        train,
-        validation,
-        test,
-        network=network,
-        alpha=alpha,
-        beta=beta,
-        vae=Settings(epochs=epochs, batch=batch, precision=precision, seed=seed),
-        inference=Settings(epochs=inference_epochs, batch=INFERENCE_BATCH, precision=precision, patience=10, seed=seed),
-    )
+    vae = Settings(epochs=epochs, batch=batch, precision=precision, seed=seed)
+    inference = replace(vae, epochs=inference_epochs, batch=INFERENCE_BATCH, patience=10)
+    variant = "-".join(words)
+    return Study(name, variant, private, windows, train, validation, test, network, alpha, beta, vae, inference)

@@ -10,7 +10,7 @@ import pickle
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, TypeVar, get_args
 
 import numpy as np
 import pandas as pd
@@ -20,6 +20,7 @@ from torch import Tensor, nn
 from sensorprivacy.latent.losses import check_finite
 from sensorprivacy.progress import tqdm
 
+Network = TypeVar("Network", bound=nn.Module)
 Precision = Literal["float32", "bfloat16"]
 Step = Callable[..., NamedTuple]  # (model, *batch) -> terms of the loss; the first is minimized
 CHECKPOINT_VERSION = 1
@@ -83,7 +84,7 @@ def pick_device(name: str = "auto") -> torch.device:
     return torch.device(("cuda" if torch.cuda.is_available() else "cpu") if name == "auto" else name)
 
 
-def seeded(build: Callable[[], nn.Module], seed: int) -> nn.Module:
+def seeded(build: Callable[[], Network], seed: int) -> Network:
     """Build a network with initial weights of this seed, without changing PyTorch's random state."""
     with torch.random.fork_rng():
         torch.manual_seed(seed)

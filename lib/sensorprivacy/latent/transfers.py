@@ -100,10 +100,7 @@ class Transport:
 class Donor:
     """Replace z by the training latent of a random window of the target class, which keeps only the activity."""
 
-    @property
-    def name(self) -> str:
-        """Short name, for tables."""
-        return "donor"
+    name = "donor"
 
     def fit(self, z: Array, private: Array, classes: int) -> Statistics:
         """Return the training latents sorted by class (``donors``), and the starts of the classes (``begins``)."""

@@ -212,10 +212,8 @@ def repeat_over_seeds(
         plain = own.anonymizer(models, modify=modify)
         table, chosen = choose_shift(plain, own.validation, scales, redraws=redraws)
         best = table[table["chosen"]].iloc[0]
-        for change, one, shift, redraw in (
-            ("mean shift", plain, 1.0, 0),
-            ("chosen", chosen, best["shift"], best["redraws"]),
-        ):
+        pairs = [("mean shift", plain, 1.0, 0), ("chosen", chosen, best["shift"], best["redraws"])]
+        for change, one, shift, redraw in pairs:
             found = inference_table(models, own.test, one.transform(own.test, SeededSource(seed)))[SHARES]
             parts.append(found.reset_index().assign(seed=seed, change=change, shift=shift, redraws=redraw))
     return pd.concat(parts, ignore_index=True)[["seed", "change", "shift", "redraws", "public class", *SHARES]]
