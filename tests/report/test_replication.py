@@ -72,7 +72,7 @@ def test_the_file_is_what_is_returned_and_byte_stable(home, values):
 def test_by_default_all_claims_of_the_papers_that_runs_answer_for(home):
     whole = collect("quick", {"x": State("no data", "why", ("2-*",))})
     assert whole["claim_id"].tolist() == printed_values(2)["claim_id"].tolist()
-    assert collect("quick", {}, write=False).empty
+    assert collect("quick", {}).empty
 
 
 def test_a_failed_run_is_told_from_missing_data(home, values):

@@ -35,7 +35,6 @@ def grouped_bars(
     digits: int = 2,
     percent: bool = False,
     looks: Mapping[str, tuple[str, str]] | None = None,
-    width: float = PAGE,
 ) -> Figure:
     """Draw grouped bars, each with its value above it.
 
@@ -51,13 +50,11 @@ def grouped_bars(
         Whether to write the values, which are shares, as percentages.
     looks : mapping of str to (colour, hatch), optional
         Colour and hatch of each column. The default takes them from the colour scheme in order.
-    width : float, default 7
-        Width of the figure in inches.
     """
     panels = {"": data} if isinstance(data, pd.DataFrame) else dict(data)
     columns = list(next(iter(panels.values())).columns)
     chosen = looks or dict(zip(columns, zip(style.SERIES, style.HATCHES, strict=True), strict=False))
-    fig, grid = plt.subplots(len(panels), 1, figsize=(width, 0.45 + 1.65 * len(panels)), sharey=True, squeeze=False)
+    fig, grid = plt.subplots(len(panels), 1, figsize=(PAGE, 0.45 + 1.65 * len(panels)), sharey=True, squeeze=False)
     for axes, (title, frame) in zip(grid[:, 0], panels.items(), strict=True):
         _bars(axes, frame[columns].astype(float), chosen, digits, percent)
         axes.set_title(title)
@@ -71,21 +68,19 @@ def grouped_bars(
 
 
 @drawn
-def intervals_by_set(table: pd.DataFrame, *, width: float = PAGE) -> Figure:
+def intervals_by_set(table: pd.DataFrame) -> Figure:
     """Draw estimates with their intervals: one panel a measure, one band of rows a data set, one row an option.
 
     Parameters
     ----------
     table : pandas.DataFrame
         Columns measure, problem, option, value, low, high.
-    width : float, default 7
-        Width of the figure in inches.
     """
     panels, problems, options = (list(dict.fromkeys(table[name])) for name in ("measure", "problem", "option"))
     colours = (style.BLUE, style.RED, style.GREEN, style.PURPLE, INK, style.GREY)
     looks = dict(zip(options, zip(colours, "os^DvP", strict=True), strict=False))
     height = 0.8 + 0.13 * len(problems) * (len(options) + 1)
-    fig, grid = plt.subplots(1, len(panels), figsize=(width, height), sharey=True, squeeze=False)
+    fig, grid = plt.subplots(1, len(panels), figsize=(PAGE, height), sharey=True, squeeze=False)
     for axes, measure in zip(grid[0], panels, strict=True):
         for band in range(0, len(problems), 2):
             axes.axhspan(band - 0.5, band + 0.5, color=style.PALE, lw=0, zorder=0)
@@ -106,9 +101,7 @@ def intervals_by_set(table: pd.DataFrame, *, width: float = PAGE) -> Figure:
 
 
 @drawn
-def lines_with_markers(
-    data: pd.DataFrame, *, xlabel: str = "", ylabel: str = "", mark: float | None = None, width: float = COLUMN
-) -> Figure:
+def lines_with_markers(data: pd.DataFrame, *, xlabel: str = "", ylabel: str = "", mark: float | None = None) -> Figure:
     """Draw one line for each column over the index, with its name at its end.
 
     Parameters
@@ -119,10 +112,8 @@ def lines_with_markers(
         Labels of the axes. The default label of the x axis is the name of the index.
     mark : float, optional
         Position on the x axis to mark with a dotted line.
-    width : float, default 3.4
-        Width of the figure in inches.
     """
-    fig, axes = plt.subplots(figsize=(width, 2.4))
+    fig, axes = plt.subplots(figsize=(COLUMN, 2.4))
     for (_, column), colour, marker in zip(data.items(), style.SERIES, style.MARKERS, strict=False):
         axes.plot(data.index, column, color=colour, marker=marker, clip_on=False)
     axes.set_xlabel(xlabel or str(data.index.name or ""))
@@ -138,17 +129,15 @@ def lines_with_markers(
 
 
 @drawn
-def verdict_bars(counts: pd.DataFrame, *, width: float = PAGE) -> Figure:
+def verdict_bars(counts: pd.DataFrame) -> Figure:
     """Draw the share of each verdict among the printed values of each table.
 
     Parameters
     ----------
     counts : pandas.DataFrame
         As :func:`.replication.counts` returns them: index paper and table, one column for each verdict.
-    width : float, default 7
-        Width of the figure in inches.
     """
-    fig, axes = plt.subplots(figsize=(width, 0.75 + 0.19 * len(counts)))
+    fig, axes = plt.subplots(figsize=(PAGE, 0.75 + 0.19 * len(counts)))
     names = [f"paper {p}, {'text' if t == 'text' else f'Table {t}'}" for p, t in counts.index]
     place = np.arange(len(counts))[::-1]
     left = np.zeros(len(counts))

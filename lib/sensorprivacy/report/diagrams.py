@@ -80,7 +80,6 @@ def flow_diagram(
     arrows: Sequence[Arrow],
     *,
     frames: Mapping[str, Sequence[str]] | None = None,
-    width: float = PAGE,
     row_gap: float = 0.46,
     column_gap: float = 0.55,
 ) -> Figure:
@@ -94,8 +93,6 @@ def flow_diagram(
         The arrows.
     frames : mapping of str to sequence of str, optional
         Frames around several boxes: the title and the keys of the boxes.
-    width : float, default 7
-        Width of the figure in inches.
     row_gap, column_gap : float
         Inches between rows and between columns, for arrows and their labels.
 
@@ -108,7 +105,7 @@ def flow_diagram(
     _check(boxes, arrows, frames)
     columns = max(box.column for box in boxes) + 1
     margin, top = (0.16, 0.26) if frames else (0.05, 0.05)
-    wide = (width - 2 * margin - column_gap * (columns - 1)) / columns
+    wide = (PAGE - 2 * margin - column_gap * (columns - 1)) / columns
     texts = {box.key: _wrapped(box, wide) for box in boxes}
     rows = sorted({box.row for box in boxes})
     tall = {row: max(_lines(texts[b.key]) for b in boxes if b.row == row) * _LINE + 2 * _PAD for row in rows}
@@ -118,8 +115,8 @@ def flow_diagram(
         for box in (box for box in boxes if box.row == row):
             places[box.key] = (margin + box.column * (wide + column_gap), edge - tall[row], wide, tall[row])
         edge -= tall[row] + row_gap
-    fig = plt.figure(figsize=(width, height), layout="none")
-    axes = fig.add_axes((0, 0, 1, 1), xlim=(0, width), ylim=(0, height), aspect="equal")
+    fig = plt.figure(figsize=(PAGE, height), layout="none")
+    axes = fig.add_axes((0, 0, 1, 1), xlim=(0, PAGE), ylim=(0, height), aspect="equal")
     axes.axis("off")
     for title, keys in frames.items():
         _frame(axes, title, [places[key] for key in keys])

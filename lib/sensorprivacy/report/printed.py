@@ -17,7 +17,6 @@ from sensorprivacy.paths import data_dir
 
 COLUMNS = ("claim_id", "paper", "table", "row", "column", "printed", "value", "decimals")
 PAPERS = (1, 2, 3)
-KINDS = ("number", "set", "pair", "truth", "text")
 
 _WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 _NUMBER = re.compile(r"-?(\d{1,3}(,\d{3})+|\d+)(\.\d+)?")
@@ -65,8 +64,7 @@ def printed_values(paper: int | None = None, *, folder: Path | None = None) -> p
     paths = [path for number in wanted if (path := folder / f"paper-{number}.csv").is_file()]
     if not paths:
         raise FileNotFoundError(f"no printed values of paper {paper or 'any'} in {folder}: expected paper-<number>.csv")
-    frames = [_load(path, path.stat().st_mtime_ns) for path in paths]
-    return pd.concat(frames, ignore_index=True)
+    return pd.concat([_load(path, path.stat().st_mtime_ns) for path in paths], ignore_index=True)
 
 
 def printed_numbers(paper: int) -> dict[str, float]:
@@ -104,7 +102,7 @@ def number_in(printed: str) -> tuple[float, int | None] | None:
 
 
 def kind_of(printed: str, value: float) -> str:
-    """Return the kind of a printed value, one of `KINDS`.
+    """Return the kind of a printed value: number, set, pair, truth or text.
 
     A claim with a `value` is a number. Otherwise ``{a, b}`` is a set of names, ``(a, b)`` is a pair of thresholds,
     ``true`` or ``false`` is a statement, and anything else is text.
@@ -131,6 +129,11 @@ def pair_in(printed: str) -> tuple[tuple[float, int], tuple[float, int]]:
     if first is None or second is None:
         raise ValueError(f"{printed!r} is not a pair of numbers (a, b)")
     return first, second
+
+
+def same_name(name: object) -> str:
+    """Return a name without its case, spaces, hyphens and underscores, to compare names that differ in spelling."""
+    return re.sub(r"[\s_\-]+", "", str(name)).casefold()
 
 
 def precision(values: pd.DataFrame) -> pd.Series:
@@ -164,7 +167,7 @@ def _plain(text: str) -> tuple[float, int] | None:
 
 
 @cache
-def _load_cached(path: Path, _stamp: int) -> pd.DataFrame:
+def _load(path: Path, _stamp: int) -> pd.DataFrame:
     text = dict.fromkeys(("claim_id", "table", "row", "column", "printed"), str)
     frame = pd.read_csv(path, dtype=text, keep_default_na=False, na_values={"value": [""], "decimals": [""]})
     if tuple(frame.columns) != COLUMNS:
@@ -178,10 +181,6 @@ def _load_cached(path: Path, _stamp: int) -> pd.DataFrame:
         if fault := _fault(claim, paper):
             raise PaperValuesError(f"{path.name}: {claim.claim_id}: {fault}")
     return frame
-
-
-def _load(path: Path, stamp: int) -> pd.DataFrame:
-    return _load_cached(path, stamp).copy()
 
 
 def _fault(claim: Any, paper: int) -> str:

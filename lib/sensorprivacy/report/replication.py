@@ -7,7 +7,7 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import pandas as pd
 
@@ -19,27 +19,6 @@ from sensorprivacy.report.verdicts import COLUMNS, VERDICTS
 
 OK, NO_DATA = "ok", "no data"
 _TEXTS = ("claim_id", "table", "row", "column", "printed", "ours", "verdict", "reason", "run")
-_LEGEND = """| verdict | meaning |
-|---|---|
-| exact | our value equals the printed one at the printed precision; corrected misprints are listed below |
-| within | the printed value lies in our interval or in the stated tolerance |
-| differs | none of these; an entry of [DEVIATIONS.md](DEVIATIONS.md) gives the reason |
-| no data | the data set is not on this machine, or the authors did not publish their data |
-| not reproducible | the paper's own printed values exclude it |
-"""
-_CLAIMS = """## Claims
-
-Each row has a claim, the command that tests it, and the folder of its results. Minutes are for the quick profile on two
-cores; `make reproduce` alone runs everything in about 15 minutes. Rows state when they give results of the paper
-profile.
-"""
-_ENGINES = """## Engines
-
-The engine that trained the random forests of each run's searches and sweeps. `shared` is this library's own forest,
-`sklearn` is scikit-learn's; `bench/results/forest_agreement.md` measures how far they agree. With either engine,
-scikit-learn plays the game on all features (the column "SOTA" of paper 1's Table 2, except for IoT-23) and scores
-features. Summaries use the results of these runs.
-"""
 
 
 class RunStatus(Protocol):
@@ -66,12 +45,12 @@ def collect(
     profile: str,
     runs: Mapping[str, RunStatus],
     *,
-    papers: Iterable[int] | None = None,
     unjudged: str = "error",
     values: pd.DataFrame | None = None,
-    write: bool = True,
 ) -> pd.DataFrame:
-    """Collect the verdicts of all runs; claims that no run could compute get the verdict *no data*.
+    """Collect the verdicts of all runs, and write them to ``verdicts.csv`` beside the runs' folders.
+
+    Claims that no run could compute get the verdict *no data*. Papers without any claim that a run judges are left out.
 
     Parameters
     ----------
@@ -79,14 +58,10 @@ def collect(
         Profile of the runs: ``"paper"`` reads ``figures/``, any other ``figures/<profile>/``.
     runs : mapping of str to RunStatus
         For each run's name, how it ended and which claims it judges.
-    papers : iterable of int, optional
-        Use only these papers' claims. The default is all papers with a claim that some run judges.
     unjudged : {"error", "no data"}
         Treatment of a claim that a successful run should have judged but did not, or that belongs to no run.
     values : pandas.DataFrame, optional
         Printed values; the default is those of ``data/paper/``.
-    write : bool, default True
-        Whether to write ``verdicts.csv`` beside the runs' folders.
 
     Returns
     -------
@@ -108,14 +83,12 @@ def collect(
     read = [_read(folder / n, n) for n, s in ended.items() if s.claims or (folder / n / RUN_FILE).is_file()]
     judged = pd.concat(read, ignore_index=True) if read else _frame([])
     _check_once(judged)
-    if papers is None:
-        named = {str(pattern)[0] for state in runs.values() for pattern in state.claims}
-        papers = {int(first) for first in named if first.isdigit()} | set(judged["paper"].astype(int))
-    missing = values[values["paper"].isin(set(papers)) & ~values["claim_id"].isin(judged["claim_id"])]
+    named = {str(pattern)[0] for state in runs.values() for pattern in state.claims}
+    papers = named | set(judged["paper"].astype(str))
+    missing = values[values["paper"].astype(str).isin(papers) & ~values["claim_id"].isin(judged["claim_id"])]
     absent = _absent(missing, runs, unjudged)
     whole = in_paper_order(pd.concat([judged, absent], ignore_index=True), values)[list(COLUMNS)]
-    if write:
-        write_atomically(folder / VERDICTS_FILE, tables.csv_text(whole).encode())
+    write_atomically(folder / VERDICTS_FILE, tables.csv_text(whole).encode())
     return whole
 
 
@@ -147,22 +120,23 @@ def replication_text(verdicts: pd.DataFrame, *, profile: str = "paper", engines:
     engines : pandas.DataFrame, optional
         As :func:`.earlier_runs.engines` returns them.
     """
+    page = _claims_file()["page"]
     lines = [
         "# Replication: every printed value and our result",
         "",
         "<!-- Written by the notebook 90_replication_report from figures/verdicts.csv. -->",
         "",
         *([f"**Profile {profile}: not the papers' own settings.**", ""] if profile != "paper" else []),
-        _LEGEND,
+        page["legend"],
         tables.markdown_text(counts(verdicts, by=("paper",)).reset_index()),
-        _CLAIMS,
+        page["claims"],
         tables.markdown_text(claims_table()),
     ]
     for paper, own in verdicts.groupby("paper", sort=False):
         counted = counts(own).reset_index().drop(columns="paper")
         lines += [f"## Paper {paper}", "", tables.markdown_text(counted), *_not_exact(own)]
     if engines is not None and len(engines):
-        lines += [_ENGINES, tables.markdown_text(engines)]
+        lines += [page["engines"], tables.markdown_text(engines)]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -191,19 +165,14 @@ def write_replication(
 
 def claims_table() -> pd.DataFrame:
     """Return the papers' main claims from ``data/paper/claims.toml``, each with the command that tests it."""
-    path = data_dir() / "paper" / "claims.toml"
-    rows = [
-        {
-            "claim of the paper": claim["claim"],
-            "command": f"`make reproduce ONLY={claim['run']}`",
-            "results": f"`figures/quick/{claim['run']}/`",
-            "expected": claim["expected"],
-            "minutes": claim["minutes"],
-            "verdict": claim["verdict"],
-        }
-        for claim in tomllib.loads(path.read_text(encoding="utf-8"))["claim"]
-    ]
-    return pd.DataFrame(rows)
+    claims = pd.DataFrame(_claims_file()["claim"])
+    claims.insert(1, "command", "`make reproduce ONLY=" + claims["run"] + "`")
+    claims["run"] = "`figures/quick/" + claims["run"] + "/`"
+    return claims.rename(columns={"claim": "claim of the paper", "run": "results"})
+
+
+def _claims_file() -> dict[str, Any]:
+    return tomllib.loads((data_dir() / "paper" / "claims.toml").read_text(encoding="utf-8"))
 
 
 def _not_exact(own: pd.DataFrame) -> list[str]:

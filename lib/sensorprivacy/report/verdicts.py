@@ -3,7 +3,6 @@
 import difflib
 import math
 import numbers
-import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from sensorprivacy.report.ledger import Entry, entries, explanation
-from sensorprivacy.report.printed import kind_of, pair_in, precision, printed_values, set_in
+from sensorprivacy.report.printed import kind_of, pair_in, precision, printed_values, same_name, set_in
 
 VERDICTS = ("exact", "within", "differs", "no data", "not reproducible")
 COLUMNS = ("claim_id", "paper", "table", "row", "column", "printed", "ours", "low", "high", "verdict", "reason", "run")
@@ -193,9 +192,9 @@ def _number(value: Any, name: str) -> float:
 def _equal_set(claim: Any, ours: Any, ledger: tuple[Entry, ...]) -> tuple[str, bool, str]:
     if isinstance(ours, str) or not isinstance(ours, (Collection, np.ndarray, pd.Series)):
         raise VerdictError(f"{claim.claim_id}: {ours!r} is not a collection of names")
-    names = sorted(map(_name, ours), key=_fold)
+    names = sorted(map(_name, ours), key=same_name)
     printed = set_in(claim.printed)
-    equal, reason = _mended(claim.claim_id, printed, {_fold(name) for name in names}, ledger)
+    equal, reason = _mended(claim.claim_id, printed, {same_name(name) for name in names}, ledger)
     return "{" + ", ".join(names) + "}", equal and len(names) == len(printed), reason
 
 
@@ -203,18 +202,18 @@ def _equal_text(claim: Any, ours: Any, ledger: tuple[Entry, ...]) -> tuple[str, 
     if _is_bool(ours) or not isinstance(ours, (str, numbers.Real)):
         raise VerdictError(f"{claim.claim_id}: {ours!r} is not a text")
     text = _line(_name(ours))
-    return text, *_mended(claim.claim_id, (claim.printed,), {_fold(text)}, ledger)
+    return text, *_mended(claim.claim_id, (claim.printed,), {same_name(text)}, ledger)
 
 
 def _mended(name: str, printed: tuple[str, ...], ours: set[str], ledger: tuple[Entry, ...]) -> tuple[bool, str]:
     """Return whether the names agree, if necessary after correcting known misprints, and the corrections."""
-    if {_fold(word) for word in printed} == ours:
+    if {same_name(word) for word in printed} == ours:
         return True, ""
     meant, used = set(), []
     for word in printed:
         entry = next((entry for entry in ledger if entry.mends(name, word) != word), None)
         right = entry.mends(name, word) if entry else word
-        meant.add(_fold(right))
+        meant.add(same_name(right))
         if entry:
             used.append(f"{entry.id}: {word!r} read as {right!r}")
     return meant == ours, "; ".join(used) if meant == ours else ""
@@ -257,11 +256,6 @@ def _digits(value: float) -> str:
 
 def _name(word: Any) -> str:
     return _digits(float(word)) if isinstance(word, numbers.Real) and not _is_bool(word) else str(word)
-
-
-def _fold(word: str) -> str:
-    """Return a name without its case, spaces, hyphens and underscores."""
-    return re.sub(r"[\s_\-]+", "", word).casefold()
 
 
 def _line(text: str) -> str:

@@ -56,12 +56,7 @@ _NAMES = {method: title.split(" ", 1)[1] for method, title in PANELS.items()} | 
 
 @drawn
 def accuracy_identifiability(
-    subsets: pd.DataFrame,
-    chosen: pd.DataFrame,
-    base: pd.Series,
-    *,
-    printed: pd.DataFrame | None = None,
-    width: float = PAGE,
+    subsets: pd.DataFrame, chosen: pd.DataFrame, base: pd.Series, *, printed: pd.DataFrame | None = None
 ) -> Figure:
     """Draw accuracy and identifiability of every searched subset, and mark the choice at each threshold.
 
@@ -75,11 +70,9 @@ def accuracy_identifiability(
         All features: accuracy, identifiability, accuracy_chance, identifiability_chance.
     printed : pandas.DataFrame, optional
         The printed values, index threshold.
-    width : float, default 7
-        Width of the figure in inches.
     """
     shown = subsets.dropna(subset="identifiability")
-    fig, axes = plt.subplots(figsize=(width, width * 0.56))
+    fig, axes = plt.subplots(figsize=(PAGE, PAGE * 0.56))
     many = len(shown) > _MANY  # in a vector picture each point takes space in the file
     looks: dict[str, Any] = {"cmap": IRIDESCENT, "s": 14, "lw": 0.3, "ec": INK, "rasterized": many}
     points = axes.scatter(shown["accuracy"], shown["identifiability"], c=shown["n_features"], **looks)
@@ -102,7 +95,7 @@ def accuracy_identifiability(
 
 
 @drawn
-def method_panels(sweeps: pd.DataFrame, base: Mapping[str, float], *, width: float = PAGE) -> Figure:
+def method_panels(sweeps: pd.DataFrame, base: Mapping[str, float]) -> Figure:
     """Draw Fig. 2: accuracy loss and identifiability reduction of each method, then a comparison of all methods.
 
     Parameters
@@ -111,15 +104,13 @@ def method_panels(sweeps: pd.DataFrame, base: Mapping[str, float], *, width: flo
         Columns method, n_features, accuracy, identifiability, relative_effectiveness.
     base : mapping
         Accuracy and identifiability on all features.
-    width : float, default 7
-        Width of the figure in inches.
 
     Returns
     -------
     matplotlib.figure.Figure
         Sixteen panels, (a) to (p), in the paper's order.
     """
-    fig, grid = plt.subplots(4, 4, figsize=(width, width * 1.14))
+    fig, grid = plt.subplots(4, 4, figsize=(PAGE, PAGE * 1.14))
     panels = grid.ravel()
     # the paper's axes end at .4; ours extend further if a method loses more
     top = max(0.4, _most_lost(sweeps, base, list(PANELS)))
@@ -144,27 +135,18 @@ def method_panels(sweeps: pd.DataFrame, base: Mapping[str, float], *, width: flo
 
 
 @drawn
-def tradeoff_pair(
-    sweeps: pd.DataFrame,
-    base: Mapping[str, float],
-    methods: Sequence[str] = ("hashing", "shap_ratio"),
-    *,
-    width: float = PAGE,
-) -> Figure:
-    """Draw Fig. 1: accuracy loss and identifiability reduction of two methods side by side, on one scale.
+def tradeoff_pair(sweeps: pd.DataFrame, base: Mapping[str, float]) -> Figure:
+    """Draw Fig. 1: accuracy loss and identifiability reduction of hashing and of SHAP by CTV, on one scale.
 
     Parameters
     ----------
     sweeps, base
         As for :func:`method_panels`.
-    methods : sequence of str
-        The methods.
-    width : float, default 7
-        Width of the figure in inches.
     """
-    fig, grid = plt.subplots(1, len(methods), figsize=(width, 2.5), squeeze=False)
+    methods = ("hashing", "shap_ratio")
+    fig, grid = plt.subplots(1, len(methods), figsize=(PAGE, 2.5))
     top = _most_lost(sweeps, base, methods)
-    for axes, letter, method in zip(grid[0], "abcdef", methods, strict=False):
+    for axes, letter, method in zip(grid, "ab", methods, strict=True):
         rows = sweeps[sweeps["method"] == method]
         _loss_and_reduction(axes, rows, base, f"({letter}) {_NAMES[method]}", top=top, small=False)
     fig.legend(handles=_loss_handles(), loc="outside upper left", ncols=2)
@@ -172,7 +154,7 @@ def tradeoff_pair(
 
 
 @drawn
-def frontier(sweeps: pd.DataFrame, base: pd.Series, *, width: float = PAGE) -> Figure:
+def frontier(sweeps: pd.DataFrame, base: pd.Series) -> Figure:
     """Draw accuracy and identifiability of every setting of every method, with intervals and the common frontier.
 
     Parameters
@@ -181,10 +163,8 @@ def frontier(sweeps: pd.DataFrame, base: pd.Series, *, width: float = PAGE) -> F
         Columns method, accuracy and identifiability with ``_low`` and ``_high``.
     base : pandas.Series
         All features: accuracy, identifiability, accuracy_chance, identifiability_chance.
-    width : float, default 7
-        Width of the figure in inches.
     """
-    fig, axes = plt.subplots(figsize=(width, width * 0.6))
+    fig, axes = plt.subplots(figsize=(PAGE, PAGE * 0.6))
     looks: dict[str, Any] = {"ms": 4.5, "mfc": "white", "mew": 1, "ecolor": GREY, "elinewidth": 0.7, "zorder": 3}
     for method, (colour, marker) in _LOOKS.items():
         rows = sweeps[sweeps["method"] == method]
@@ -197,7 +177,7 @@ def frontier(sweeps: pd.DataFrame, base: pd.Series, *, width: float = PAGE) -> F
 
 
 @drawn
-def noise_panels(sweeps: pd.DataFrame, base: pd.Series, *, width: float = PAGE) -> Figure:
+def noise_panels(sweeps: pd.DataFrame, base: pd.Series) -> Figure:
     """Draw accuracy and identifiability against epsilon, for noise as printed and for clipped and scaled noise.
 
     Parameters
@@ -206,11 +186,9 @@ def noise_panels(sweeps: pd.DataFrame, base: pd.Series, *, width: float = PAGE) 
         Columns method (dp_printed, dp_sound), epsilon, accuracy and identifiability with ``_low`` and ``_high``.
     base : pandas.Series
         All features without noise: accuracy, identifiability, accuracy_chance, identifiability_chance.
-    width : float, default 7
-        Width of the figure in inches.
     """
     titles = {"dp_printed": "as printed: Laplace(1/ε) on every cell", "dp_sound": "sound: clipped, scaled, ε in all"}
-    fig, grid = plt.subplots(1, 2, figsize=(width, 2.5), sharey=True)
+    fig, grid = plt.subplots(1, 2, figsize=(PAGE, 2.5), sharey=True)
     for axes, (method, title) in zip(grid, titles.items(), strict=True):
         rows = sweeps[sweeps["method"] == method].sort_values("epsilon")
         for name, colour, marker in _LOSS:

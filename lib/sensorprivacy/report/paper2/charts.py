@@ -105,7 +105,7 @@ def group_shares(start: pd.DataFrame, determined: pd.DataFrame) -> Figure:
 
 
 @drawn
-def partition_strip(evaluation: pd.Series, alpha: float, beta: float, *, width: float = PAGE) -> Figure:
+def partition_strip(evaluation: pd.Series, alpha: float, beta: float) -> Figure:
     """Draw each attribute's evaluation, the thresholds and the three groups (paper 2, Eqs. 7-9).
 
     Parameters
@@ -114,12 +114,10 @@ def partition_strip(evaluation: pd.Series, alpha: float, beta: float, *, width: 
         Evaluation of each attribute, from 0 to 1.
     alpha, beta : float
         Thresholds, beta <= alpha.
-    width : float, default 7
-        Width of the figure in inches.
     """
     ranked = evaluation.sort_values(kind="stable")
     place = np.arange(len(ranked))
-    fig, axes = plt.subplots(figsize=(width, 1.0 + 0.165 * len(ranked)))
+    fig, axes = plt.subplots(figsize=(PAGE, 1.0 + 0.165 * len(ranked)))
     near = 1e-9  # a threshold and an evaluation may be the same decimal number, but differ in binary
     groups = np.where(
         ranked >= alpha - near, "sensitive", np.where(ranked <= beta + near, "non_sensitive", "ambiguous")
@@ -146,7 +144,7 @@ def partition_strip(evaluation: pd.Series, alpha: float, beta: float, *, width: 
 
 
 @drawn
-def search_path(grid: pd.DataFrame, trace: pd.DataFrame, *, width: float = 4.6) -> Figure:
+def search_path(grid: pd.DataFrame, trace: pd.DataFrame) -> Figure:
     """Draw the suitability of all pairs of thresholds, the path of the search, and the best pairs.
 
     Parameters
@@ -155,13 +153,11 @@ def search_path(grid: pd.DataFrame, trace: pd.DataFrame, *, width: float = 4.6) 
         Columns alpha, beta and suitability, with every pair on the lattice.
     trace : pandas.DataFrame
         Columns alpha, beta and optionally accepted: the pairs that the search evaluated, in order.
-    width : float, default 4.6
-        Width of the figure in inches.
     """
     grid = grid.drop_duplicates(["alpha", "beta"])
     cells = grid.pivot_table(index="beta", columns="alpha", values="suitability")
     path = trace[trace["accepted"]] if "accepted" in trace else trace
-    fig, axes = plt.subplots(figsize=(width, width * 0.82))
+    fig, axes = plt.subplots(figsize=(4.6, 4.6 * 0.82))
     image = axes.pcolormesh(cells.columns, cells.index, cells, cmap=IRIDESCENT, shading="nearest", rasterized=True)
     axes.plot(path["alpha"], path["beta"], color="white", lw=3.2, solid_capstyle="round")
     axes.plot(path["alpha"], path["beta"], color=INK, lw=1.5)
@@ -179,7 +175,7 @@ def search_path(grid: pd.DataFrame, trace: pd.DataFrame, *, width: float = 4.6) 
 
 
 @drawn
-def privacy_loop(trace: pd.DataFrame, threshold: float, *, width: float = COLUMN) -> Figure:
+def privacy_loop(trace: pd.DataFrame, threshold: float) -> Figure:
     """Draw the privacy level as epsilon falls, until it reaches the threshold (paper 2, Fig. 1).
 
     Parameters
@@ -188,12 +184,10 @@ def privacy_loop(trace: pd.DataFrame, threshold: float, *, width: float = COLUMN
         Columns round, epsilon and overall; a round may have several rows.
     threshold : float
         The requested privacy level.
-    width : float, default 3.4
-        Width of the figure in inches.
     """
     rounds = trace.drop_duplicates("round")
     epsilon, levels = rounds["epsilon"].to_numpy(float), rounds["overall"].to_numpy(float)
-    fig, axes = plt.subplots(figsize=(width, 2.4))
+    fig, axes = plt.subplots(figsize=(COLUMN, 2.4))
     axes.axhline(threshold, color=INK, lw=0.9, ls="--")
     axes.plot(epsilon, levels, color=SERIES[0], marker="o", zorder=3)
     reached = levels >= threshold

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from sensorprivacy.report.printed import printed_values
+from sensorprivacy.report.printed import printed_values, same_name
 
 # the owners name the measured quantity, the paper names the type of sensor
 _TYPES = {
@@ -35,10 +35,10 @@ def sensor_claims(sensors: pd.DataFrame) -> dict[str, str]:
 
 def _records(sensors: pd.DataFrame) -> dict[str, str]:
     names = dict(zip(sensors["sensor_id"].astype(int), sensors["name"].str.strip(), strict=True))
-    numbers = {_fold(name): str(number) for number, name in names.items()}
+    numbers = {same_name(name): str(number) for number, name in names.items()}
     ours: dict[str, str] = {}
     for row in _wide("5", "Sensor ID", "Name"):
-        name, number = names.get(int(row["Sensor ID"])), numbers.get(_fold(row["Name"]))
+        name, number = names.get(int(row["Sensor ID"])), numbers.get(same_name(row["Name"]))
         ours |= {f"{row['id']}-name": name} if name else {}
         ours |= {f"{row['id']}-sensor": number} if number else {}
     return ours
@@ -49,7 +49,9 @@ def _summary(sensors: pd.DataFrame) -> dict[str, str]:
     columns = {"Sensor type": "type", "Object monitored": "object", "Location": "location"}
     ours: dict[str, str] = {}
     for row in _wide("6", *columns):
-        agreed = [sum(_fold(row[column]) == _fold(one[word]) for column, word in columns.items()) for one in known]
+        agreed = [
+            sum(same_name(row[column]) == same_name(one[word]) for column, word in columns.items()) for one in known
+        ]
         if max(agreed) >= 2:
             found = known[agreed.index(max(agreed))]
             ours |= {f"{row['id']}-{word}": found[word] for word in columns.values()}
@@ -75,7 +77,3 @@ def _wide(table: str, *columns: str) -> list[dict[str, str]]:
     values = values.assign(id=values["claim_id"].str.rsplit("-", n=1).str[0])
     wide = values.pivot_table(index="id", columns="column", values="printed", aggfunc="first", sort=False)
     return [dict(zip(row.index, map(str, row), strict=True)) for _, row in wide.reset_index().iterrows()]
-
-
-def _fold(word: str) -> str:
-    return "".join(letter for letter in str(word).lower() if letter not in " -_")

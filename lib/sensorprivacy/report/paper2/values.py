@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import pandas as pd
 
-from sensorprivacy.report.printed import pair_in, printed_values
+from sensorprivacy.report.printed import pair_in, printed_values, same_name
 
 ENTROPY_TABLES = {"titanic": "7", "adult": "8"}
 TRACE_TABLES = {"titanic": "9", "adult": "10", "bank": "11", "heart": "12", "student": "13"}
@@ -15,11 +15,6 @@ MEASURES = ("sensitive", "non_sensitive", "ambiguous", "utility", "stability", "
 GROUPS = ("sensitive", "non_sensitive", "ambiguous")
 GAINS = ("utility", "stability", "suitability")
 WORK = {"gov": "Gov.", "self": "Self", "priv": "Priv."}
-
-
-def same_name(name: object) -> str:
-    """Return a name in lower case, without spaces, hyphens, underscores and other punctuation."""
-    return "".join(letter for letter in str(name).lower() if letter.isalnum())
 
 
 def entropy_claims(table: str, evaluation: pd.Series, names: Mapping[str, str] | None = None) -> dict[str, float]:

@@ -49,7 +49,7 @@ def anonymization_pipeline(public: Sequence[str], private: Sequence[str], modify
 
 
 @drawn
-def latent_space(points: pd.DataFrame, means: pd.DataFrame, *, width: float = PAGE) -> Figure:
+def latent_space(points: pd.DataFrame, means: pd.DataFrame) -> Figure:
     """Draw latents before and after the change in a plane, with class means and transfer vectors (paper 3, Fig. 4).
 
     Parameters
@@ -60,7 +60,7 @@ def latent_space(points: pd.DataFrame, means: pd.DataFrame, *, width: float = PA
         ``class``, ``x``, ``y``: mean latent of each class. An arrow leads from each mean to the next.
     """
     panels = list(dict.fromkeys(points["panel"]))
-    fig, grid = plt.subplots(1, len(panels), figsize=(width, 2.7), sharex=True, sharey=True, squeeze=False)
+    fig, grid = plt.subplots(1, len(panels), figsize=(PAGE, 2.7), sharex=True, sharey=True, squeeze=False)
     looks = dict(zip(means["class"], zip(SERIES, MARKERS, strict=True), strict=False))
     where = means[["x", "y"]].to_numpy()
     arrows = list(zip(where, np.roll(where, -1, axis=0), strict=True))[: 1 if len(where) == 2 else None]
@@ -104,7 +104,7 @@ def inference_panels(tables: Mapping[str, pd.DataFrame], private: str) -> dict[s
 
 
 @drawn
-def windows_over(signals: pd.DataFrame, *, width: float = PAGE) -> Figure:
+def windows_over(signals: pd.DataFrame) -> Figure:
     """Draw original and published windows on top of each other.
 
     Parameters
@@ -114,7 +114,7 @@ def windows_over(signals: pd.DataFrame, *, width: float = PAGE) -> Figure:
         public class and channel.
     """
     rows, columns = (list(dict.fromkeys(signals[name])) for name in ("channel", "public"))
-    size = (width, 0.5 + 1.15 * len(rows))
+    size = (PAGE, 0.5 + 1.15 * len(rows))
     fig, grid = plt.subplots(len(rows), len(columns), figsize=size, sharex=True, sharey="row", squeeze=False)
     looks: dict[str, dict[str, Any]] = {
         "original": {"color": GREY, "lw": 1.8},
@@ -135,7 +135,7 @@ def windows_over(signals: pd.DataFrame, *, width: float = PAGE) -> Figure:
 
 
 @drawn
-def network_layers(networks: Mapping[str, Sequence[tuple[str, int]]], *, width: float = PAGE) -> Figure:
+def network_layers(networks: Mapping[str, Sequence[tuple[str, int]]]) -> Figure:
     """Draw the layers of networks as bars; the height is the number of neurons or filters (Figs. 2, 3, 9, 10).
 
     Parameters
@@ -143,7 +143,7 @@ def network_layers(networks: Mapping[str, Sequence[tuple[str, int]]], *, width: 
     networks : mapping of str to sequence of (str, int)
         Kind and size of each layer, beginning at the input.
     """
-    fig, grid = plt.subplots(1, len(networks), figsize=(width, 2.5), sharey=True, squeeze=False)
+    fig, grid = plt.subplots(1, len(networks), figsize=(PAGE, 2.5), sharey=True, squeeze=False)
     looks = {"input": (GREY, ""), "dense": (BLUE, ""), "conv": (RED, "////"), "latent": (INK, "")}
     for axes, (title, layers) in zip(grid[0], networks.items(), strict=True):
         kinds, sizes = zip(*layers, strict=True)
@@ -160,7 +160,7 @@ def network_layers(networks: Mapping[str, Sequence[tuple[str, int]]], *, width: 
 
 
 @drawn
-def weight_grid(table: pd.DataFrame, measures: Sequence[str], *, width: float = PAGE) -> Figure:
+def weight_grid(table: pd.DataFrame, measures: Sequence[str]) -> Figure:
     """Draw measures over the grid of alpha and beta (paper 3, section 5.2).
 
     Parameters
@@ -170,7 +170,7 @@ def weight_grid(table: pd.DataFrame, measures: Sequence[str], *, width: float = 
     measures : sequence of str
         One panel each.
     """
-    fig, grid = plt.subplots(1, len(measures), figsize=(width, 2.4), squeeze=False)
+    fig, grid = plt.subplots(1, len(measures), figsize=(PAGE, 2.4), squeeze=False)
     for axes, measure in zip(grid[0], measures, strict=True):
         cells = table.pivot_table(index="beta", columns="alpha", values=measure)
         axes.imshow(cells, cmap=IRIDESCENT, aspect="auto", origin="lower")
@@ -187,7 +187,7 @@ def weight_grid(table: pd.DataFrame, measures: Sequence[str], *, width: float = 
 
 
 @drawn
-def weight_frontier(table: pd.DataFrame, *, chance: float, raw: float, width: float = PAGE) -> Figure:
+def weight_frontier(table: pd.DataFrame, *, chance: float, raw: float) -> Figure:
     """Draw public against private accuracy for each pair of weights, as a line through the lengths of the shift.
 
     Parameters
@@ -200,7 +200,7 @@ def weight_frontier(table: pd.DataFrame, *, chance: float, raw: float, width: fl
     raw : float
         Accuracy on the public class from raw windows.
     """
-    fig, axes = plt.subplots(figsize=(width, 3.0))
+    fig, axes = plt.subplots(figsize=(PAGE, 3.0))
     axes.axhline(raw, color=INK, ls=":", lw=1)
     axes.axvline(chance, color=INK, ls=":", lw=1)
     for place, ((alpha, beta), part) in enumerate(table.groupby(["alpha", "beta"], sort=True)):
@@ -218,7 +218,7 @@ def weight_frontier(table: pd.DataFrame, *, chance: float, raw: float, width: fl
 
 
 @drawn
-def attack_intervals(attacks: pd.DataFrame, *, width: float = PAGE) -> Figure:
+def attack_intervals(attacks: pd.DataFrame) -> Figure:
     """Draw the accuracy of attackers, with intervals and the chance level (paper 3, Fig. 8).
 
     Parameters
@@ -229,7 +229,7 @@ def attack_intervals(attacks: pd.DataFrame, *, width: float = PAGE) -> Figure:
     releases = list(dict.fromkeys(attacks["release"]))
     names = list(dict.fromkeys(attacks["attacker"]))[::-1]
     at = np.arange(len(names))
-    fig, grid = plt.subplots(1, len(releases), figsize=(width, 0.9 + 0.24 * len(names)), sharey=True, squeeze=False)
+    fig, grid = plt.subplots(1, len(releases), figsize=(PAGE, 0.9 + 0.24 * len(names)), sharey=True, squeeze=False)
     for axes, release in zip(grid[0], releases, strict=True):
         part = attacks[attacks["release"] == release].set_index("attacker").reindex(names)
         axes.hlines(at, part["low"], part["high"], color=BLUE, lw=2)
@@ -246,7 +246,7 @@ def attack_intervals(attacks: pd.DataFrame, *, width: float = PAGE) -> Figure:
 
 
 @drawn
-def privacy_frontier(table: pd.DataFrame, *, chance: float, raw: float, width: float = PAGE) -> Figure:
+def privacy_frontier(table: pd.DataFrame, *, chance: float, raw: float) -> Figure:
     """Draw activity accuracy against the strongest attacker's vote, one point for each transformation.
 
     Parameters
@@ -258,7 +258,7 @@ def privacy_frontier(table: pd.DataFrame, *, chance: float, raw: float, width: f
     raw : float
         Activity accuracy on raw windows.
     """
-    fig, axes = plt.subplots(figsize=(width, 3.2))
+    fig, axes = plt.subplots(figsize=(PAGE, 3.2))
     axes.fill_between([0, chance + 0.1], raw - 0.01, 2, color="#DDEEDD", zorder=0, label="_aim")
     axes.axvline(chance, color=INK, ls=":", lw=1)
     axes.axhline(raw, color=INK, ls=":", lw=1)
@@ -274,7 +274,7 @@ def privacy_frontier(table: pd.DataFrame, *, chance: float, raw: float, width: f
 
 
 @drawn
-def loss_curves(history: pd.DataFrame, terms: Sequence[str], *, width: float = PAGE) -> Figure:
+def loss_curves(history: pd.DataFrame, terms: Sequence[str]) -> Figure:
     """Draw the terms of the loss over epochs, one line for each public class.
 
     Parameters
@@ -284,7 +284,7 @@ def loss_curves(history: pd.DataFrame, terms: Sequence[str], *, width: float = P
     terms : sequence of str
         One panel each.
     """
-    fig, grid = plt.subplots(1, len(terms), figsize=(width, 2.2), squeeze=False)
+    fig, grid = plt.subplots(1, len(terms), figsize=(PAGE, 2.2), squeeze=False)
     looks = list(zip(SERIES, ("-", "--", ":", "-.") * 2, strict=False))
     for axes, term in zip(grid[0], terms, strict=True):
         for (name, part), (colour, line) in zip(history.groupby("public"), looks, strict=False):
