@@ -155,7 +155,7 @@ def test_a_result_that_was_edited_or_deleted_is_made_again(home, say, monkeypatc
     result.write_text("plain")
     outdated = []
 
-    def pretend(names, profile, *_):
+    def pretend(names, profile, *_, **__):
         outdated.extend(name for name in names if not marker_file(name, profile).exists())
         _pretend(names, profile)
 
@@ -260,7 +260,7 @@ def test_what_was_not_wanted_and_never_ran_is_told_so(home, say, monkeypatch):
     assert told["runs"]["30_failing"]["status"] == NOT_RUN
 
 
-def _pretend(names: list[str], profile: str, *_: object) -> None:
+def _pretend(names: list[str], profile: str, *_: object, **__: object) -> None:
     for name in names:
         marker_file(name, profile).parent.mkdir(parents=True, exist_ok=True)
         marker_file(name, profile).touch()
