@@ -191,6 +191,7 @@ def test_pages_are_written_from_their_sources(root, tmp_path, monkeypatch, capsy
     for name in ("notebooks", "lib"):
         (tmp_path / name).mkdir()
     shutil.copytree(root / "data" / "paper", tmp_path / "data" / "paper")
+    shutil.copy(root / "data" / "README.md", tmp_path / "data")
     monkeypatch.setenv("SENSORPRIVACY_HOME", str(tmp_path))
     for word, page, title in (("ledger", "DEVIATIONS.md", "# Deviations"), ("data", "data/README.md", "# The data")):
         assert main(["report", word]) == 0

@@ -87,13 +87,13 @@ def _reproduce(arguments: argparse.Namespace) -> int:
             print(f"{run.name:36} {run.minutes[arguments.profile]:5g} min  {run.about}")
         return 0
     from sensorprivacy.datasets import store
-    from sensorprivacy.runner import processes
+    from sensorprivacy.runner import processes, states
     from sensorprivacy.runner import reproduce as batch
     from sensorprivacy.runner.data import looker
 
     check_runs(runs.values(), store.names())
     processes.guard()
-    states = batch.reproduce(
+    ended = batch.reproduce(
         arguments.profile,
         looker(arguments.profile),
         cores=arguments.cores,
@@ -101,8 +101,8 @@ def _reproduce(arguments: argparse.Namespace) -> int:
         dry_run=arguments.dry_run,
     )
     if not arguments.dry_run:
-        print(batch.summary(states, arguments.profile))
-    return 1 if any(state.status == batch.FAILED for state in states.values()) else 0
+        print(batch.summary(ended, arguments.profile))
+    return 1 if any(state.status == states.FAILED for state in ended.values()) else 0
 
 
 def _report(arguments: argparse.Namespace) -> int:
@@ -116,7 +116,8 @@ def _report(arguments: argparse.Namespace) -> int:
     else:
         from sensorprivacy.datasets import cards
 
-        path, text = data_dir() / "README.md", cards.page()
+        path = data_dir() / "README.md"
+        text = cards.page(path.read_text(encoding="utf-8"))
     path.write_text(text, encoding="utf-8", newline="\n")
     print(path)
     return 0

@@ -12,17 +12,9 @@ from pathlib import Path
 from packaging.requirements import Requirement
 
 from sensorprivacy.paths import build_dir, data_dir, project_root
+from sensorprivacy.runner import states
 from sensorprivacy.runner.dependencies import package_files
 from sensorprivacy.runner.runs import Run, before, read_runs
-from sensorprivacy.runner.states import (
-    data_state_file,
-    in_checkout,
-    log_file,
-    marker_file,
-    read_data_state,
-    status_file,
-    write_if_changed,
-)
 
 
 @dataclass(frozen=True)
@@ -45,20 +37,20 @@ def plan(profile: str, *, report_only: bool = False) -> list[Job]:
     data sets that it needs are available.
     """
     runs = read_runs()
-    write_if_changed(_versions_file(), _versions())
+    states.write_if_changed(_versions_file(), _versions())
     return [_job(run, runs, profile) for run in runs.values() if run.after_all or not report_only]
 
 
 def _job(run: Run, runs: Mapping[str, Run], profile: str) -> Job:
-    states = [data_state_file(name) for name in run.sets]
+    waits = [states.data_state_file(name) for name in run.sets]
     if run.after_all:
-        states.append(status_file(profile))
+        waits.append(states.status_file(profile))
     # A run without its data never ends; the runs that read its results do without them.
-    states += [marker_file(name, profile) for name in before(run, runs) if _ready(runs[name])]
+    waits += [states.marker_file(name, profile) for name in before(run, runs) if _ready(runs[name])]
     return Job(
         name=run.name,
-        inputs=[*_code(run.notebook), *map(in_checkout, states)],
-        marker=in_checkout(marker_file(run.name, profile)),
+        inputs=[*_code(run.notebook), *map(states.in_checkout, waits)],
+        marker=states.in_checkout(states.marker_file(run.name, profile)),
         threads=run.threads,
         command=_command(run, profile),
         ready=_ready(run),
@@ -71,7 +63,7 @@ def _code(notebook: Path) -> tuple[str, ...]:
     ours = package_files(notebook, project_root() / "lib")
     printed = (data_dir() / "paper").rglob("*") if ours else ()
     values = sorted(path for path in printed if path.is_file())
-    return tuple(map(in_checkout, [notebook, _versions_file(), *ours, *values]))
+    return tuple(map(states.in_checkout, [notebook, _versions_file(), *ours, *values]))
 
 
 def _ready(run: Run) -> bool:
@@ -79,13 +71,14 @@ def _ready(run: Run) -> bool:
 
 
 def _available(name: str) -> bool:
-    state = read_data_state(name)
+    state = states.read_data_state(name)
     return state is not None and state.present
 
 
 def _command(run: Run, profile: str) -> str:
-    words = ["python", "-m", "sensorprivacy", "run", in_checkout(run.notebook), "--terse", "--name", run.name]
-    words += ["-o", f"build/executed/{profile}/{run.name}.ipynb", "--log", in_checkout(log_file(run.name, profile))]
+    log = states.in_checkout(states.log_file(run.name, profile))
+    words = ["python", "-m", "sensorprivacy", "run", states.in_checkout(run.notebook), "--terse", "--name", run.name]
+    words += ["-o", f"build/executed/{profile}/{run.name}.ipynb", "--log", log]
     for name, value in run.values(profile).items():
         words += ["-p", name, value if isinstance(value, str) else json.dumps(value)]
     return shlex.join(words)
