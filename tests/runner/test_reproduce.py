@@ -111,6 +111,7 @@ def counted(home: Path, run: str = "10_good") -> int:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(600)  # ten notebooks, on a busy machine
 def test_a_whole_life(home, say):
     """Runs that are ok, absent and failing; then touched and changed files, a new set: what runs and what does not."""
     first = reproduce("quick", look, cores=2, say=say.append)
@@ -193,6 +194,7 @@ def living(processes: list[psutil.Process]) -> list[psutil.Process]:
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="signals")
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize("how", ["interrupt", "terminate", "kill"])
 def test_however_it_ends_its_children_end_too_and_a_restart_finishes(home, say, interruptible, how):
     write(home / "notebooks" / "30_failing.ipynb", SLOW)
