@@ -24,9 +24,9 @@ from sklearn.ensemble import RandomForestClassifier
 
 from forest_cases import Case, table
 from sensorprivacy.game import play, random_split
-from sensorprivacy.minimize.engines import hold
+from sensorprivacy.minimize.engine_protocol import engine_data
 from sensorprivacy.minimize.forest.engine import SharedEngine
-from sensorprivacy.minimize.search.exhaustive import search
+from sensorprivacy.minimize.search.exhaustive import search_subsets
 from sensorprivacy.minimize.select import THRESHOLDS
 
 RESULTS = Path(__file__).resolve().parent / "results"
@@ -74,7 +74,7 @@ def choices(found, game, split, trees):
 
 def singles(game, split, seeds):
     """Print for each feature alone the mean score over many seeds of either forest, and their difference."""
-    held = hold(game, split)
+    held = engine_data(game, split)
     for label, (known, asked) in held.labels.items():
         for column, name in enumerate(game.features):
             one, other = held.train[:, [column]], held.test[:, [column]]
@@ -106,13 +106,13 @@ def main():
     base = {
         "model": RandomForestClassifier(trees),
         "split": split,
-        "store": arguments.store,
+        "result_store": arguments.store,
         "allow_long": True,
     }
     found = {
-        "shared": search(game, features, engine="shared", seed=0, **base),
-        "sklearn": search(game, features, engine="sklearn", seed=0, n_jobs=arguments.jobs, **base),
-        "reseeded": search(game, features, engine="sklearn", seed=1, n_jobs=arguments.jobs, **base),
+        "shared": search_subsets(game, features, engine="shared", seed=0, **base),
+        "sklearn": search_subsets(game, features, engine="sklearn", seed=0, n_jobs=arguments.jobs, **base),
+        "reseeded": search_subsets(game, features, engine="sklearn", seed=1, n_jobs=arguments.jobs, **base),
     }
     gaps = pd.DataFrame(
         compare(name, label, found[one].table, found[other].table)

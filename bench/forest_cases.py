@@ -15,7 +15,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sensorprivacy.datasets import problem
 from sensorprivacy.datasets.types import Problem
 from sensorprivacy.game import random_split
-from sensorprivacy.minimize.engines import Held, hold
+from sensorprivacy.minimize.engine_protocol import EngineData, engine_data
 from sensorprivacy.minimize.forest.engine import SharedEngine
 
 Subsets = Sequence[tuple[int, ...]]
@@ -73,9 +73,9 @@ def table(case: Case, seed: int = 0) -> Problem:
     )
 
 
-def held_rows(game: Problem, seed: int = 0) -> Held:
+def held_rows(game: Problem, seed: int = 0) -> EngineData:
     """Return a 70/30 split as the engines read it."""
-    return hold(game, random_split(game.n_records, test=0.3, seed=seed))
+    return engine_data(game, random_split(game.n_records, test=0.3, seed=seed))
 
 
 def some_subsets(width: int, count: int, seed: int = 0) -> Subsets:
@@ -85,7 +85,7 @@ def some_subsets(width: int, count: int, seed: int = 0) -> Subsets:
     return [lattice[i] for i in sorted(drawn)]
 
 
-def shared(held: Held, label: str, subsets: Subsets, trees: int, jobs: int, seed: int = 0) -> Scored:
+def shared(held: EngineData, label: str, subsets: Subsets, trees: int, jobs: int, seed: int = 0) -> Scored:
     """Score subsets with the shared forest; return accuracies and processor seconds, as all ways do.
 
     The table is coded before the clock runs: a search does it once for all of its subsets.
@@ -96,24 +96,26 @@ def shared(held: Held, label: str, subsets: Subsets, trees: int, jobs: int, seed
 
 
 @lru_cache(maxsize=1)
-def coded(held: Held, trees: int, jobs: int, seed: int) -> SharedEngine:
+def coded(held: EngineData, trees: int, jobs: int, seed: int) -> SharedEngine:
     """Return the shared forest over rows, the last one again if it is asked for twice."""
     return SharedEngine(held, RandomForestClassifier(trees), seed, n_threads=jobs)
 
 
-def over_subsets(held: Held, label: str, subsets: Subsets, trees: int, jobs: int, seed: int = 0) -> Scored:
+def over_subsets(held: EngineData, label: str, subsets: Subsets, trees: int, jobs: int, seed: int = 0) -> Scored:
     """Score subsets with scikit-learn's forests, joblib over subsets; processor seconds are the workers' own."""
     done = Parallel(n_jobs=jobs)(delayed(_one)(held, label, subset, trees, 1, seed) for subset in subsets)
     return [score for score, _ in done], sum(spent for _, spent in done)
 
 
-def in_forest(held: Held, label: str, subsets: Subsets, trees: int, jobs: int, seed: int = 0) -> Scored:
+def in_forest(held: EngineData, label: str, subsets: Subsets, trees: int, jobs: int, seed: int = 0) -> Scored:
     """Score subsets with scikit-learn's forests, one after the other, each on all cores."""
     done = [_one(held, label, subset, trees, jobs, seed) for subset in subsets]
     return [score for score, _ in done], sum(spent for _, spent in done)
 
 
-def _one(held: Held, label: str, subset: tuple[int, ...], trees: int, jobs: int, seed: int) -> tuple[float, float]:
+def _one(
+    held: EngineData, label: str, subset: tuple[int, ...], trees: int, jobs: int, seed: int
+) -> tuple[float, float]:
     known, asked = held.labels[label]
     columns = list(subset)
     begun = time.process_time()

@@ -33,8 +33,8 @@ from forest_cases import Case, held_rows, machine, over_subsets, shared, table
 from sensorprivacy.datasets import problem
 from sensorprivacy.datasets.types import Problem
 from sensorprivacy.game import random_split
-from sensorprivacy.minimize.engines import hold
-from sensorprivacy.minimize.search.exhaustive import search
+from sensorprivacy.minimize.engine_protocol import engine_data
+from sensorprivacy.minimize.search.exhaustive import search_subsets
 
 RESULTS = Path(__file__).resolve().parent / "results"
 PAPER_HOURS = 1.99  # what the authors logged for IoT-23
@@ -85,11 +85,11 @@ def paper(trees, jobs, whole):
         row = {
             "part": "paper" + ", rows made distinct" * jitter,
             "models": 1022,
-            "minutes": share(hold(game, split), 9, 6 if jitter else 48, shared, trees, jobs),
+            "minutes": share(engine_data(game, split), 9, 6 if jitter else 48, shared, trees, jobs),
         }
         if whole and not jitter:
             begun = time.process_time()
-            search(
+            search_subsets(
                 game, model=RandomForestClassifier(trees), split=split, part="test", engine="shared", allow_long=True
             )
             row["minutes_whole"] = (time.process_time() - begun) / CORES / 60
@@ -118,9 +118,9 @@ def pruned(trees, jobs, whole):
         # what a larger slack trains contains what a smaller one trains: the second search adds the rest
         for slack in (0.01, 0.02):
             begun = time.process_time()
-            found = search(
+            found = search_subsets(
                 game, model=RandomForestClassifier(trees), split=random_split(game.n_records, seed=0), engine="shared",
-                lazy=0.01, prune=True, slack=slack, allow_long=True, store=Path(folder) / "scores.sqlite",
+                lazy=0.01, prune=True, slack=slack, allow_long=True, result_store=Path(folder) / "scores.sqlite",
             )  # fmt: skip
             spent += time.process_time() - begun
             rows.append(
@@ -142,7 +142,7 @@ def mlxtend(trees, jobs, whole):
     taken = {"mlxtend": [], "shared": []}
     for _ in range(3):
         begun = time.perf_counter()
-        search(game, model=model, split=split, engine="shared", progress=False, allow_long=True)
+        search_subsets(game, model=model, split=split, engine="shared", progress=False, allow_long=True)
         taken["shared"].append(time.perf_counter() - begun)
         begun = time.perf_counter()
         for labels in (game.task, game.users):

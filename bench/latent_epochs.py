@@ -29,14 +29,14 @@ def main():
     asked = parser.parse_args()
     torch.set_num_threads(asked.threads)
     study = prepare("motionsense", "gender", epochs=max(asked.epochs), inference_epochs=60, seed=asked.seed)
-    guesses, rows = study.guesses(), []
+    models, rows = study.inference_models(), []
     for epochs in sorted(asked.epochs):
         shorter = replace(study, vae=replace(study.vae, epochs=epochs))
         fitted = latent.LatentAnonymizer("gender", alpha=study.alpha, beta=study.beta, vae=shorter.vae)
-        fitted.fit(study.train, validation=study.validation, guesses=guesses, checkpoints=study.folder)
+        fitted.fit(study.train, validation=study.validation, models=models, checkpoints=study.folder)
         for part, windows in (("validation", study.validation), ("test", study.test)):
             published = fitted.transform(windows, latent.SeededSource(0))
-            table = latent.inference_table(guesses, windows, published)[COLUMNS].round(3).reset_index()
+            table = latent.inference_table(models, windows, published)[COLUMNS].round(3).reset_index()
             rows.append(table.assign(epochs=epochs, part=part, cpu_seconds=round(time.process_time())))
         print(rows[-1].to_string(index=False), flush=True)
         pd.concat(rows).to_csv(asked.output, index=False)

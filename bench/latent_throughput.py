@@ -17,7 +17,7 @@ import torch
 
 from forest_cases import machine
 from sensorprivacy import datasets
-from sensorprivacy.latent import Donor, LatentAnonymizer, Settings, Transport, split, train_guesses
+from sensorprivacy.latent import Donor, LatentAnonymizer, Settings, Transport, split, train_inference_models
 
 RESULTS = Path(__file__).resolve().parent / "results"
 
@@ -34,8 +34,8 @@ def main():
     parts = split(windows, "paper", validation=0)
     train, test = windows.take(parts.train), windows.take(parts.test)
     quick = Settings(epochs=1, batch=512, precision="bfloat16")
-    guesses = train_guesses(train, "gender", settings=quick, progress=False)
-    fitted = LatentAnonymizer("gender", vae=quick).fit(train, guesses=guesses, progress=False)
+    models = train_inference_models(train, "gender", settings=quick, progress=False)
+    fitted = LatentAnonymizer("gender", vae=quick).fit(train, models=models, progress=False)
     print(f"{test.n_windows:,} windows, {asked.threads} thread(s), median of {asked.repeats}")
     rows = []
     for transfer in (None, Transport(0.7), Donor()):

@@ -29,9 +29,9 @@ from sklearn.ensemble import RandomForestClassifier
 from forest_cases import machine
 from sensorprivacy.datasets import Problem, problem
 from sensorprivacy.game import Split, random_split
-from sensorprivacy.minimize.engines import hold
+from sensorprivacy.minimize.engine_protocol import engine_data
 from sensorprivacy.minimize.forest.engine import SharedEngine
-from sensorprivacy.minimize.search.exhaustive import search
+from sensorprivacy.minimize.search.exhaustive import search_subsets
 
 HERE = Path(__file__).resolve().parent
 Scores = dict[tuple[str, ...], tuple[float, float]]
@@ -47,8 +47,8 @@ def ours(
     """Search with this library."""
     workers = None if engine == "shared" else jobs
     if engine == "shared":  # its threads are counted here, not joblib's workers
-        engine = SharedEngine(hold(game, split), model, 0, n_threads=jobs)
-    table = search(
+        engine = SharedEngine(engine_data(game, split), model, 0, n_threads=jobs)
+    table = search_subsets(
         game, model=model, split=split, seed=0, engine=engine, n_jobs=workers, allow_long=True, progress=False
     ).table  # fmt: skip
     return {row.features: (row.accuracy, row.identifiability) for row in table.itertuples()}

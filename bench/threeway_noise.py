@@ -15,7 +15,9 @@ import numpy as np
 import opendp.prelude as dp
 import pandas as pd
 
-from sensorprivacy.mechanisms.cells import SecureNoiser, laplace, randomized_response
+from sensorprivacy.mechanisms.laplace import laplace
+from sensorprivacy.mechanisms.noise import SecureNoise
+from sensorprivacy.mechanisms.randomized_response import randomized_response
 
 HERE = Path(__file__).resolve().parent
 EPSILON = 1.0
@@ -33,11 +35,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--full", action="store_true", help="a million rows as well")
     sizes = (48_842, 1_000_000) if parser.parse_args().full else (48_842,)
-    noiser, rows = SecureNoiser(), []
+    noise_source, rows = SecureNoise(), []
     for n in sizes:
         for k in (2, 16, 900):
             codes = np.arange(n) % k
-            ours = seconds(lambda codes=codes, k=k: randomized_response(codes, k, EPSILON, noiser))
+            ours = seconds(lambda codes=codes, k=k: randomized_response(codes, k, EPSILON, noise_source))
             truth = math.exp(EPSILON) / (math.exp(EPSILON) + k - 1)
             respond = dp.m.make_randomized_response(list(range(k)), truth)
             cells = codes[:5000].tolist()
@@ -46,7 +48,7 @@ def main() -> None:
             rows[-1] |= {"cell_by_cell_s": round(each, 2), "times_faster": round(each / ours, 1)}
             print(rows[-1], flush=True)
         for name, values in (("integers", np.arange(n) % 73), ("floats", np.arange(n) % 73 / 2)):
-            ours = seconds(lambda values=values: laplace(values, 0, 72, EPSILON, noiser))
+            ours = seconds(lambda values=values: laplace(values, 0, 72, EPSILON, noise_source))
             rows.append({"mechanism": f"Laplace, {name}", "rows": n, "one_call_s": round(ours, 3)})
             print(rows[-1], flush=True)
     if len(sizes) > 1:

@@ -4,6 +4,7 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 from sensorprivacy import __version__
@@ -69,7 +70,7 @@ def _run(arguments: argparse.Namespace) -> int:
             dict(arguments.parameters),
             output=arguments.output,
             log=arguments.log,
-            progress=not arguments.terse,
+            say=partial(print, flush=True),
         )
     except execute.NotebookFailedError as error:
         print(f"{name}: {error}", flush=True, file=sys.stdout if arguments.terse else sys.stderr)
@@ -136,7 +137,7 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
     run.add_argument("-o", "--output", type=Path, help="file for the executed notebook (build/executed/<run>.ipynb)")
     run.add_argument("--log", type=Path, help="file for the notebook's printed output (build/logs/<run>.log)")
     run.add_argument("--needs", nargs="+", default=[], metavar="SET", help="data sets to fetch first")
-    run.add_argument("--terse", action="store_true", help="print one line at the end instead of a progress bar")
+    run.add_argument("--terse", action="store_true", help="end with one line instead of the files' paths")
     run.add_argument("--name", help="name of the run in that line")
 
     again = commands.add_parser("reproduce", help="run every notebook that is out of date, then the report")

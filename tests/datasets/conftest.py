@@ -76,7 +76,7 @@ mirror = ["toy.zip"]
 "notes.txt" = {{ size = 5, sha256 = "{sha(b"notes")}", optional = true }}
 [toy.forms.wheel]
 "both.bin" = {{ size = {len(A + B)}, sha256 = "{sha(A + B)}" }}
-SOURCES
+ORIGINS
 
 [walks]
 title = "Walks"
@@ -110,7 +110,7 @@ how = "carry it"
 download_mb = 72
 [large.forms.plain]
 "a.csv" = {{ size = {len(A)}, sha256 = "{sha(A)}" }}
-[[large.sources]]
+[[large.origins]]
 form = "plain"
 url = "http://127.0.0.1:9/never.zip"
 
@@ -127,14 +127,14 @@ patterns = ["*.csv"]
 """
 
 
-def toy_text(*sources: str) -> str:
-    """Return the toy catalogue; each source is the TOML after ``[[toy.sources]]``."""
-    return TOY.replace("SOURCES", "\n".join(f"[[toy.sources]]\n{textwrap.dedent(source)}" for source in sources))
+def toy_text(*origins: str) -> str:
+    """Return the toy catalogue; each origin is the TOML after ``[[toy.origins]]``."""
+    return TOY.replace("ORIGINS", "\n".join(f"[[toy.origins]]\n{textwrap.dedent(origin)}" for origin in origins))
 
 
 def use_text(text: str) -> None:
     """Put a catalogue in place of the real one, in this process (tests in other processes call it there)."""
-    entries = {name: catalogue_module._dataset(name, entry) for name, entry in tomllib.loads(text).items()}
+    entries = {name: catalogue_module.read_entry(name, entry) for name, entry in tomllib.loads(text).items()}
     catalogue_module.catalogue = lambda: entries
 
 
@@ -158,10 +158,10 @@ def cache(tmp_path):
 
 @pytest.fixture
 def toys(machine, monkeypatch):
-    """Install the toy catalogue; call with sources to give the toy set some."""
+    """Install the toy catalogue; call with origins to give the toy set some."""
     monkeypatch.setattr(catalogue_module, "catalogue", catalogue_module.catalogue)  # so that it comes back
     use_text(toy_text())
-    return lambda *sources: use_text(toy_text(*sources))
+    return lambda *origins: use_text(toy_text(*origins))
 
 
 class Handler(http.server.BaseHTTPRequestHandler):

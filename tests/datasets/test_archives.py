@@ -1,11 +1,10 @@
 """Files in archives, at any depth, are found and opened by their address."""
 
-import io
 import zipfile
 
 import pytest
 
-from sensorprivacy.datasets.archives import BROKEN, files_below, unpack, zip_members
+from sensorprivacy.datasets.archives import BROKEN, files_below, walk, zip_members
 
 
 def test_zip_in_zip_in_zip_is_read_in_place(tmp_path, kit):
@@ -30,21 +29,19 @@ def test_closing_a_member_closes_the_archives_around_it(tmp_path, kit):
 
 
 @pytest.mark.parametrize("mode", ["w", "w:gz", "w:bz2", "w:xz"])
-def test_unpack_walks_tars_and_zips_in_each_other(tmp_path, kit, mode):
+def test_walk_looks_into_tars_and_zips_in_each_other(tmp_path, kit, mode):
     suffix = {"w": ".tar", "w:gz": ".tgz", "w:bz2": ".tar.bz2", "w:xz": ".tar.xz"}[mode]
     tar = kit.tarred({"x/in.zip": kit.zipped({"a.csv": kit.A}), "x/b.txt": kit.B}, mode)
     kit.put(tmp_path, {"o.zip": kit.zipped({f"t{suffix}": tar})})
-    taken, counted = {}, []
-    unpack(tmp_path / "o.zip", lambda path, stream: taken.update({path: stream.read()}), counted.append)
-    assert taken == {f"o.zip/t{suffix}/x/in.zip/a.csv": kit.A, f"o.zip/t{suffix}/x/b.txt": kit.B}
-    assert sum(counted) == len(kit.A + kit.B)
+    taken = {inner: opener().read() for inner, opener in walk(tmp_path / "o.zip")}
+    assert taken == {(f"t{suffix}", "x/in.zip", "a.csv"): kit.A, (f"t{suffix}", "x/b.txt"): kit.B}
 
 
-def test_unpack_hands_over_what_is_no_archive(tmp_path, kit):
+def test_walk_yields_a_file_that_is_no_archive(tmp_path, kit):
     kit.put(tmp_path, {"a.csv": kit.A})
-    taken = {}
-    unpack(tmp_path / "a.csv", lambda path, stream: taken.update({path: stream.read()}))
-    assert taken == {"a.csv": kit.A}
+    ((inner, opener),) = walk(tmp_path / "a.csv")
+    with opener() as stream:
+        assert (inner, stream.read()) == ((), kit.A)
 
 
 def test_a_bomb_of_nested_zips_is_not_followed_for_ever(tmp_path, kit):
@@ -65,7 +62,7 @@ def test_damage_is_an_error_of_a_known_kind(tmp_path, kit, name, damage):
     broken = whole[: len(whole) // 2] if damage == "cut" else b"\0\1\2\3" * 40 + whole[160:]
     kit.put(tmp_path, {name: broken})
     with pytest.raises((*BROKEN, OSError)) as caught:
-        unpack(tmp_path / name, lambda _, stream: io.BytesIO(stream.read()))
+        [opener().read() for _, opener in walk(tmp_path / name)]
     assert isinstance(caught.value, BROKEN), "what reading damaged archives raises must be in BROKEN"
 
 

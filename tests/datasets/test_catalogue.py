@@ -22,21 +22,21 @@ def test_every_set_is_there_and_says_what_people_need():
         assert bool(entry.forms) != bool(entry.patterns), f"{entry.name} is either pinned or on request"
 
 
-def test_sources_give_members_of_a_form():
+def test_origins_provide_members_of_a_form():
     for entry in catalogue().values():
         forms = {form.name: form for form in entry.forms}
-        for source in entry.sources:
-            assert bool(source.url) != bool(source.wheel), entry.name
-            assert set(source.members) <= {member.path for member in forms[source.form].members}, entry.name
-            assert source.members or source.listing, entry.name
-            if source.url:
-                assert source.url.startswith("https://"), entry.name
+        for origin in entry.origins:
+            assert bool(origin.url) != bool(origin.wheel), entry.name
+            assert set(origin.members) <= {member.path for member in forms[origin.form].members}, entry.name
+            assert origin.members or origin.listing, entry.name
+            if origin.url:
+                assert origin.url.startswith("https://"), entry.name
             else:
-                assert re.fullmatch(r"[a-z]+==[\d.]+", source.wheel), entry.name
+                assert re.fullmatch(r"[a-z]+==[\d.]+", origin.wheel), entry.name
         for form in entry.forms:
             required = {member.path for member in form.members if not member.optional}
-            given = {path for source in entry.sources if source.form == form.name for path in source.members}
-            assert not entry.sources or required <= given, f"{entry.name}: no source gives all of {form.name}"
+            given = {path for origin in entry.origins if origin.form == form.name for path in origin.members}
+            assert not entry.origins or required <= given, f"{entry.name}: no origin provides all of {form.name}"
 
 
 def test_no_package_index_is_named():

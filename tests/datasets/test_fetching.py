@@ -7,7 +7,7 @@ from sensorprivacy.datasets.catalogue import lookup
 from sensorprivacy.datasets.errors import DataUnavailableError
 
 
-def test_a_set_without_sources_names_the_remedy(toys):
+def test_a_set_without_origins_names_the_remedy(toys):
     with pytest.raises(DataUnavailableError, match=r"toy is not on this machine .*: make it yourself"):
         fetching.bring(lookup("toy"), progress=False)
 

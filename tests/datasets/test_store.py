@@ -12,7 +12,8 @@ import time
 
 import pytest
 
-from sensorprivacy.datasets import digests, extraction, finding, network, store
+from sensorprivacy.datasets import cache as cache_module
+from sensorprivacy.datasets import extraction, finding, network, store
 from sensorprivacy.datasets.errors import CorruptDataError, DataUnavailableError, UnknownDatasetError
 
 
@@ -172,7 +173,7 @@ def test_listed_members_in_every_carrier(toys, machine, cache, kit, carrier):
 def test_a_tar_is_unpacked_once(toys, machine, kit, monkeypatch):
     kit.put(machine / "walks", {"people.csv": kit.B, "w.tar.xz": kit.tarred(kit.LISTED)})
     assert store.available("walks")
-    monkeypatch.setattr(extraction, "unpack", lambda *_: pytest.fail("unpacked again"))
+    monkeypatch.setattr(extraction, "walk", lambda *_: pytest.fail("unpacked again"))
     assert store.available("walks")
 
 
@@ -201,8 +202,8 @@ def test_a_second_look_is_free_and_a_changed_file_is_noticed(toys, machine, kit,
     kit.put(machine / "toy-folder", {"a.csv": kit.A, "rest.zip": kit.zipped({"deep/b.txt": kit.B})})
     assert store.available("toy")
     hashed = []
-    real = digests.sha256
-    monkeypatch.setattr(digests, "sha256", lambda *given: hashed.append(1) or real(*given))
+    real = cache_module.sha256
+    monkeypatch.setattr(cache_module, "sha256", lambda *given: hashed.append(1) or real(*given))
     assert store.available("toy")
     assert not hashed
     store.verify("toy")
@@ -250,7 +251,7 @@ def test_fetch_asks_only_for_what_is_missing(toys, machine, web, kit, whole):
     assert [path for path, _ in web.asked] == ["/deep/b.txt", "/notes.txt"]
 
 
-def test_optional_members_from_a_source_of_their_own(toys, machine, web, kit, whole):
+def test_optional_members_from_an_origin_of_their_own(toys, machine, web, kit, whole):
     web.files["/toy.zip"] = kit.zipped(whole)
     notes = f'form = "plain"\nurl = "{web.url}/elsewhere"\nmembers = ["notes.txt"]'
     again = PLAIN.format(url=web.url, file="not-asked.zip")
@@ -271,7 +272,7 @@ def test_several_copies_in_one_archive_are_not_mixed_up(toys, machine, web, kit)
     assert contents(store.fetch("toy", progress=False)) == {"a.csv": kit.A, "deep/b.txt": kit.B}
 
 
-def test_sources_in_order_until_one_has_it(toys, machine, web, kit, whole):
+def test_origins_in_order_until_one_has_it(toys, machine, web, kit, whole):
     web.files["/second.zip"] = kit.zipped({"z/both.bin": kit.A + kit.B})
     toys(
         PLAIN.format(url="http://127.0.0.1:9", file="never.zip"),
@@ -293,14 +294,14 @@ def test_fetch_that_fails_is_one_line_with_reasons_and_remedy_and_leaves_nothing
     for part in (
         "toy cannot be fetched now",
         "404",
-        "page.zip gives an archive that cannot be read",
+        "page.zip provides an archive that cannot be read",
         "make it yourself",
     ):
         assert part in said
     assert not (machine / "toy-folder").exists()
 
 
-def test_a_source_with_other_content_is_an_error_and_nothing_is_kept(toys, machine, web, kit, whole):
+def test_an_origin_with_other_content_is_an_error_and_nothing_is_kept(toys, machine, web, kit, whole):
     web.files["/toy.zip"] = kit.zipped({**whole, "a.csv": b"changed upstream"})
     toys(PLAIN.format(url=web.url, file="toy.zip"))
     with pytest.raises(CorruptDataError) as caught:
@@ -349,7 +350,7 @@ def test_a_mirror_on_the_web(toys, machine, web, kit, whole, monkeypatch):
     assert contents(store.fetch("toy", progress=False)) == whole
     assert len(store.fetch("walks", progress=False).members) == 7
     assert (machine / "walks" / "csv" / "top" / "walk_2" / "sub_3.csv").exists()
-    assert network.NETWORK.unreachable == {}, "the mirror comes before the sources"
+    assert network.NETWORK.unreachable == {}, "the mirror comes before the origins"
 
 
 def test_a_wheel_as_carrier(toys, machine, tmp_path, kit, monkeypatch):
@@ -370,14 +371,14 @@ def test_a_wheel_as_carrier(toys, machine, tmp_path, kit, monkeypatch):
 
 
 def test_quick_profile_downloads_no_large_set(toys, machine, kit):
-    with pytest.raises(DataUnavailableError, match=r"its 72 MB are more than the 30 MB.*data fetch large"):
+    with pytest.raises(DataUnavailableError, match=r"its 72 MB exceed the 30 MB.*data fetch large"):
         store.fetch("large", limit_mb=store.limit_of("quick"))
-    assert store.state("large", obtain=True, profile="quick")["status"] == "absent"
     assert network.NETWORK.unreachable == {}, "it was not even asked for"
     assert store.limit_of("paper") is None
-    assert "never.zip" in store.state("large", obtain=True, profile="paper")["why"]
+    with pytest.raises(DataUnavailableError, match=r"never\.zip"):
+        store.fetch("large", limit_mb=store.limit_of("paper"))
     kit.put(machine / "large", {"a.csv": kit.A})
-    assert store.state("large", profile="quick")["status"] == "present", "one that is here joins all the same"
+    assert store.fetch("large", limit_mb=store.limit_of("quick")).form == "plain", "one that is here joins all the same"
 
 
 def test_state_is_plain_and_stable(toys, machine, kit, whole):
@@ -410,12 +411,12 @@ def test_unknown_set(toys):
 # ---- other processes, other users
 
 
-def process(kit, script, *sources_of_toy, **how):
+def process(kit, script, *origins_of_toy, **how):
     """Run a script in a process of its own that has the toy catalogue."""
     head = f"""
     import logging, runpy, sys
     toys = runpy.run_path({str(kit.path)!r})
-    toys["use_text"]({kit.toy_text(*sources_of_toy)!r})
+    toys["use_text"]({kit.toy_text(*origins_of_toy)!r})
     from sensorprivacy.datasets import store
     """
     code = textwrap.dedent(head) + textwrap.dedent(script)
@@ -536,14 +537,14 @@ def test_what_lies_in_a_read_only_folder_is_read(toys, machine, cache, kit, whol
     assert out == "True\n", err
 
 
-def test_a_full_disk_is_told_as_such(toys, machine, web, kit, whole, monkeypatch):
+def test_a_full_disk_is_a_clear_error(toys, machine, web, kit, whole, monkeypatch):
     web.files["/toy.zip"] = kit.zipped(whole)
     toys(PLAIN.format(url=web.url, file="toy.zip"))
 
     def full(*_, **__):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(extraction, "unpack", full)
+    monkeypatch.setattr(extraction, "walk", full)
     with pytest.raises(DataUnavailableError, match=r"toy cannot be written to .*toy-folder: No space left on device"):
         store.fetch("toy", progress=False)
 

@@ -1,4 +1,4 @@
-"""A small anonymizer on sines, and its bundle: hardly trained, as speed and parity need no more."""
+"""A small anonymizer of sine waves, trained briefly, and its bundle."""
 
 import numpy as np
 import pandas as pd
@@ -6,10 +6,10 @@ import pytest
 import torch
 
 from sensorprivacy.datasets.types import Windows
+from sensorprivacy.edge.board.pipeline import Pipeline
 from sensorprivacy.edge.export import export, networks_of, quantize
-from sensorprivacy.edge.pipeline import Pipeline
-from sensorprivacy.edge.prepared import signal_of
-from sensorprivacy.latent import LatentAnonymizer, Settings, train_guesses
+from sensorprivacy.edge.paper_bundles import signal_of
+from sensorprivacy.latent import LatentAnonymizer, Settings, train_inference_models
 from sensorprivacy.latent.networks import Sizes
 
 LENGTH, STRIDE, RATE = 32, 8, 50.0
@@ -46,9 +46,9 @@ def windows():
 @pytest.fixture(scope="session")
 def anonymizer(windows):
     few = Settings(epochs=8, batch=32, rate=3e-3)
-    guesses = train_guesses(windows, "gender", settings=few, progress=False)
+    models = train_inference_models(windows, "gender", settings=few, progress=False)
     fresh = LatentAnonymizer("gender", vae=few, sizes=Sizes((48, 24), 3))
-    return fresh.fit(windows, guesses=guesses, progress=False)
+    return fresh.fit(windows, models=models, progress=False)
 
 
 @pytest.fixture(scope="session")

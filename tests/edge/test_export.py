@@ -1,85 +1,85 @@
-"""Bundles against the anonymizer in torch, with the same randomness."""
+"""A bundle publishes the same windows as the anonymizer in torch."""
 
 import numpy as np
 import pytest
 
-from sensorprivacy.edge import prepared
-from sensorprivacy.edge.bundle import MANIFEST, read_bundle
+from sensorprivacy.edge import comparison, paper_bundles
+from sensorprivacy.edge.board.bundle import MANIFEST, read_bundle
+from sensorprivacy.edge.board.pipeline import Pipeline
 from sensorprivacy.edge.export import export, networks_of, quantize
-from sensorprivacy.edge.pipeline import Pipeline
 from sensorprivacy.latent import SeededSource, Transport
 from sensorprivacy.latent.networks import weights
 
 
 @pytest.mark.parametrize("modify", ["deterministic", "probabilistic"])
 @pytest.mark.parametrize("sampled", [True, False])
-def test_published_windows_are_torchs(anonymizer, windows, tmp_path, modify, sampled):
+def test_published_windows_agree_with_torch(anonymizer, windows, tmp_path, modify, sampled):
     chosen = anonymizer.with_(modify=modify, sampled=sampled)
-    made = export(networks_of(chosen), prepared.signal_of(windows, "gender"), tmp_path / "b")
-    found = prepared.parity(chosen, Pipeline(made), windows)
+    made = export(networks_of(chosen), paper_bundles.signal_of(windows, "gender"), tmp_path / "b")
+    found = comparison.parity(chosen, Pipeline(made), windows)
     assert found["agree"].min() == 1
-    assert found.loc["published", "largest"] < prepared.TOLERANCE
+    assert found.loc["published", "largest"] < comparison.TOLERANCE
 
 
 def test_parity_holds_on_real_windows(mirror, tmp_path):
-    from sensorprivacy.latent import LatentAnonymizer, Settings, train_guesses
+    from sensorprivacy.latent import LatentAnonymizer, Settings, train_inference_models
     from sensorprivacy.latent.study import prepare
 
     known = prepare("motionsense", "gender")
     few, once = known.validation.take(np.arange(0, known.validation.n_windows, 100)), Settings(epochs=1, batch=16)
-    guesses = train_guesses(few, "gender", settings=once, progress=False)
-    fitted = LatentAnonymizer("gender", vae=once).fit(few, guesses=guesses, progress=False)
-    made, _ = prepared.anonymizer_bundles(fitted, few, tmp_path)
-    found = prepared.parity(fitted, Pipeline(made), known.test.take(np.arange(0, known.test.n_windows, 40)))
+    models = train_inference_models(few, "gender", settings=once, progress=False)
+    fitted = LatentAnonymizer("gender", vae=once).fit(few, models=models, progress=False)
+    made, _ = paper_bundles.anonymizer_bundles(fitted, few, tmp_path)
+    found = comparison.parity(fitted, Pipeline(made), known.test.take(np.arange(0, known.test.n_windows, 40)))
     assert found["agree"].min() == 1
-    assert found.loc["published", "largest"] < prepared.TOLERANCE
+    assert found.loc["published", "largest"] < comparison.TOLERANCE
     assert (made.rate, made.stride, made.budget) == (50, 10, 0.2)
 
 
-def test_the_manifest_says_all_and_the_same_anonymizer_gives_the_same_files(anonymizer, windows, bundle, tmp_path):
-    again = export(networks_of(anonymizer), prepared.signal_of(windows, "gender"), tmp_path / "again")
+def test_the_manifest_is_complete_and_the_same_anonymizer_gives_the_same_files(anonymizer, windows, bundle, tmp_path):
+    again = export(networks_of(anonymizer), paper_bundles.signal_of(windows, "gender"), tmp_path / "again")
     assert [step.sha256 for step in again.steps] == [step.sha256 for step in bundle.steps]
     assert (bundle.public, bundle.private, bundle.mapping) == (("jog", "walk"), ("female", "male"), (1, 0))
     assert bundle.budget == pytest.approx(8 / 50)
     assert [step.title for step in bundle.steps] == [
         "public", "private", "encoder 0", "encoder 1", "transformation", "decoder 0", "decoder 1",
     ]  # fmt: skip
-    known = anonymizer.guesses_
+    known = anonymizer.models_
     assert bundle.step("public").weights == weights(known.public_model.network_)
     assert {step.kind for step in bundle.steps} == {"MLP", "-"}
     (tmp_path / "own").mkdir()
     (tmp_path / "own" / "thesis.txt").write_text("x")
-    with pytest.raises(FileExistsError, match="something else than a bundle"):
+    with pytest.raises(FileExistsError, match="exists and is not a bundle"):
         quantize(bundle, tmp_path / "own")
 
 
-def test_what_a_device_does_not_do_is_refused(anonymizer):
+def test_options_that_a_device_does_not_support_are_refused(anonymizer):
     with pytest.raises(
-        ValueError, match=r"transport, redraw=0, detail=0\.0, witness=None: a device runs the paper's mean shift only"
+        ValueError, match=r"transport, redraw=0, spectral_noise=0\.0, second_reader=None: a device runs the paper's"
     ):
         networks_of(anonymizer.with_(transfer=Transport()))
     with pytest.raises(ValueError, match="redraw=3"):
         networks_of(anonymizer.with_(redraw=3))
-    with pytest.raises(ValueError, match=r"detail=0\.5"):
-        networks_of(anonymizer.with_(detail=0.5))
-    with pytest.raises(ValueError, match="witness=Classifier"):
-        networks_of(anonymizer.with_(witness=anonymizer.guesses_.public_model))
+    with pytest.raises(ValueError, match=r"spectral_noise=0\.5"):
+        networks_of(anonymizer.with_(spectral_noise=0.5))
+    with pytest.raises(ValueError, match="second_reader=Classifier"):
+        networks_of(anonymizer.with_(second_reader=anonymizer.models_.public_model))
 
 
-def test_int8_is_smaller_and_nearly_the_same(anonymizer, windows, bundle, small):
+def test_int8_is_smaller_and_gives_nearly_the_same_results(anonymizer, windows, bundle, small):
     assert small.precision == "int8"
     assert small == read_bundle(small.folder)
     dense = [(a.bytes, b.bytes) for a, b in zip(bundle.steps, small.steps, strict=True) if a.weights > 10_000]
     assert dense
     assert all(after < 0.35 * before for before, after in dense)
-    effect = prepared.precision_effect(anonymizer, {"float32": Pipeline(bundle), "int8": Pipeline(small)}, windows)
+    effect = comparison.precision_effect(anonymizer, {"float32": Pipeline(bundle), "int8": Pipeline(small)}, windows)
     assert effect.loc["float32", ["same_public", "same_private"]].min() == 1
     assert effect.loc["int8", ["same_public", "same_private"]].min() > 0.9
     full, short = (Pipeline(each).anonymize(windows.values, SeededSource(1)).values for each in (bundle, small))
     assert 0 < np.abs(full - short).mean() < 0.1
 
 
-def test_a_bundle_carries_windows_to_time_with(bundle, windows):
+def test_a_bundle_stores_windows_for_timing(bundle, windows):
     np.testing.assert_array_equal(bundle.samples(20), windows.values[:20])
     assert bundle.samples(50).shape == (50, 2, 32)
     assert (bundle.folder / MANIFEST).is_file()

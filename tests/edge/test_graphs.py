@@ -1,4 +1,4 @@
-"""Graphs against torch itself: the same outputs, its own count of operations, the trained weights."""
+"""Graphs agree with torch: outputs, multiply-adds and trained weights."""
 
 import numpy as np
 import onnxruntime as ort
@@ -21,7 +21,7 @@ def run(graph, **given):
 
 
 def used(network: nn.Module) -> nn.Module:
-    """Return a network whose batch norms have seen something, ready to be used."""
+    """Return a network in evaluation mode, with random batch norms."""
     for part in network.modules():
         if isinstance(part, nn.BatchNorm2d):
             nn.init.uniform_(part.running_mean), nn.init.uniform_(part.running_var, 0.5, 2)
@@ -38,7 +38,7 @@ NETWORKS = {
 
 @pytest.mark.parametrize("name", NETWORKS)
 @pytest.mark.parametrize("batch", [1, 5])
-def test_a_classifier_gives_what_torch_gives(name, batch):
+def test_a_classifier_gives_the_same_output_as_torch(name, batch):
     build, shape = NETWORKS[name]
     network = used(build())
     x = torch.randn(batch, *shape)
@@ -47,7 +47,7 @@ def test_a_classifier_gives_what_torch_gives(name, batch):
 
 
 @pytest.mark.parametrize("name", NETWORKS)
-def test_multiply_adds_and_weights_are_those_of_torch(name):
+def test_multiply_adds_and_weights_agree_with_torch(name):
     build, shape = NETWORKS[name]
     network = used(build())
     graph = graphs.classifier(network, shape, "logits")
@@ -55,10 +55,10 @@ def test_multiply_adds_and_weights_are_those_of_torch(name):
         network(torch.randn(1, *shape))
     norms = sum(
         part.num_features * size for part, size in zip(_norms(network), _sizes(network, shape), strict=True)
-    )  # torch counts none for them
+    )  # torch does not count these
     assert 2 * (graph.macs - norms) == counter.get_total_flops()
     assert graph.weights == weights(network)
-    assert graph.convolves is ("cnn" in name)
+    assert graph.kind == ("CNN" if "cnn" in name else "MLP")
 
 
 def _norms(network):
@@ -76,7 +76,7 @@ def _sizes(network, shape):
 @pytest.mark.parametrize(
     "network", [_perceptron((64, 16, 8, 16, 64)), _convolutional(2, (4, 8))], ids=["dense", "conv"]
 )
-def test_an_autoencoder_gives_what_torch_gives(network):
+def test_an_autoencoder_gives_the_same_output_as_torch(network):
     x = torch.randn(3, 2, 32)
     graph = graphs.autoencoder(network.eval(), (2, 32))
     (ours,) = run(graph, x=x.numpy())
@@ -88,7 +88,7 @@ def test_an_autoencoder_gives_what_torch_gives(network):
     assert graph.weights == weights(network)
 
 
-def test_encoder_and_decoder_give_what_torch_gives_and_the_variance_is_bounded():
+def test_encoder_and_decoder_give_the_same_output_as_torch_and_the_variance_is_bounded():
     vae = PrivateVAE(64, Sizes((16, 8), 3), 2).eval()
     nn.init.constant_(vae.log_variance.bias, 50)
     x = torch.randn(4, 2, 32)
@@ -107,7 +107,7 @@ def test_encoder_and_decoder_give_what_torch_gives_and_the_variance_is_bounded()
 
 @settings(max_examples=15, deadline=None)
 @given(st.integers(1, 4), st.integers(2, 4), st.integers(1, 6), st.integers(1, 7), st.integers(0, 2**32 - 1))
-def test_the_transformation_is_algorithm_1s(public, private, size, count, seed):
+def test_the_transformation_follows_algorithm_1(public, private, size, count, seed):
     generator = np.random.default_rng(seed)
     means = generator.standard_normal((public, private, size))
     mean, log_variance, noise = generator.standard_normal((3, count, size)).astype(np.float32)
@@ -122,5 +122,5 @@ def test_the_same_network_gives_the_same_bytes_and_an_unknown_layer_is_named():
     network = mlp(64, 3).eval()
     first, second = (graphs.classifier(network, (2, 32), "logits").model().SerializeToString() for _ in range(2))
     assert first == second
-    with pytest.raises(TypeError, match="layer GELU cannot be exported: known are Linear"):
+    with pytest.raises(TypeError, match="layer GELU cannot be exported: use only Linear"):
         graphs.classifier(nn.Sequential(nn.Flatten(), nn.GELU()), (2, 32), "logits")

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sensorprivacy.game.linkage import ATTACKS, k_anonymity, link, linkage
+from sensorprivacy.game.linkage import k_anonymity, link, linkage
 
 
 def by_loops(original, published, numbers, exact=()):
@@ -80,7 +80,7 @@ def test_four_attacks():
     )
     published = original[["age", "town"]].assign(age=original["age"] + rng.integers(-30, 31, n))
     table = linkage(original, published)
-    assert tuple(table.index) == ATTACKS
+    assert table.index.tolist() == ["published", "exact columns first", "exact columns only", "without noise"]
     assert table.loc["published", "columns"] == 2
     assert table.loc["exact columns only", "columns"] == 1
     # the town alone: one hit per town that occurs, whoever is picked

@@ -189,7 +189,7 @@ class Loses(Shift):
 def test_bad_input(problem):
     with pytest.raises(KeyError, match="'speed'"):
         play(problem, ["task", "speed"])
-    with pytest.raises(ValueError, match="no feature is published"):
+    with pytest.raises(ValueError, match="no feature is released"):
         play(problem, [])
     with pytest.raises(TypeError, match="list of columns"):
         play(problem, "task")

@@ -85,7 +85,7 @@ def test_bad_input():
         Split(np.array([0, 1]), np.array([], dtype=int))
     with pytest.raises(ValueError, match="no validation rows"):
         random_split(10).part("validation")
-    with pytest.raises(ValueError, match="no part of a split"):
+    with pytest.raises(ValueError, match="not a part of a split"):
         random_split(10).part("holdout")
     with pytest.raises(ValueError, match="iot-23"):
         paper_split("mobiact", 10)

@@ -9,7 +9,7 @@ import re
 import pandas as pd
 import pytest
 
-from sensorprivacy.datasets import PAPER_NAMES, table
+from sensorprivacy.datasets import paper_names, table
 from sensorprivacy.threeway import Appraiser, find_thresholds
 
 SETS = {"titanic": 9, "adult": 10, "bank": 11, "heart": 12, "student": 13}
@@ -53,7 +53,7 @@ def pair(text):
 
 def named(name, rows="as_printed", **options):
     frame = table(name, rows, **options)
-    return frame.rename(columns=PAPER_NAMES[name])
+    return frame.rename(columns=paper_names(name, frame))
 
 
 def missed_entropies(cells, frame):

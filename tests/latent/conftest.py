@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from sensorprivacy.datasets import Windows
-from sensorprivacy.latent import Classifier, Guesses, LatentAnonymizer, Settings, train_guesses
+from sensorprivacy.latent import Classifier, InferenceModels, LatentAnonymizer, Settings, train_inference_models
 from sensorprivacy.latent.networks import Sizes
 
 LENGTH, STRIDE = 32, 8
@@ -56,19 +56,19 @@ def unseen() -> Windows:
 
 
 @pytest.fixture(scope="session")
-def guesses(windows: Windows) -> Guesses:
-    return train_guesses(windows, "gender", settings=Settings(epochs=30, batch=64), progress=False)
+def models(windows: Windows) -> InferenceModels:
+    return train_inference_models(windows, "gender", settings=Settings(epochs=30, batch=64), progress=False)
 
 
 @pytest.fixture(scope="session")
-def witness(windows: Windows, guesses: Guesses) -> Classifier:
+def second_reader(windows: Windows, models: InferenceModels) -> Classifier:
     """A second model of the activity, of another kind of network."""
     model = Classifier("conv1d", settings=Settings(epochs=6, batch=64, seed=9))
-    return model.fit(guesses.scaled(windows), guesses.public.codes(windows.public), progress=False)
+    return model.fit(models.scaled(windows), models.public.codes(windows.public), progress=False)
 
 
 @pytest.fixture(scope="session")
-def anonymizer(windows: Windows, guesses: Guesses) -> LatentAnonymizer:
+def anonymizer(windows: Windows, models: InferenceModels) -> LatentAnonymizer:
     vae = Settings(epochs=150, batch=64, rate=3e-3)
     fresh = LatentAnonymizer("gender", vae=vae, sizes=Sizes((64, 32), 4))
-    return fresh.fit(windows, guesses=guesses, progress=False)
+    return fresh.fit(windows, models=models, progress=False)

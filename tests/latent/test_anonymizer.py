@@ -10,7 +10,7 @@ from sensorprivacy.latent import (
     Classifier,
     Codebook,
     Donor,
-    Guesses,
+    InferenceModels,
     LatentAnonymizer,
     MeanShift,
     SeededSource,
@@ -18,15 +18,15 @@ from sensorprivacy.latent import (
     Transport,
     inference_table,
 )
-from sensorprivacy.latent.anonymizer import replace_values
 from sensorprivacy.latent.networks import Sizes, sizes_for, weights
+from sensorprivacy.latent.windows import replace_values
 
 SMALL = {"vae": Settings(epochs=2, batch=64), "sizes": Sizes((16,), 2)}
 
 
 def test_the_activity_stays_and_the_gender_turns(anonymizer: LatentAnonymizer, unseen: Windows) -> None:
     published = anonymizer.transform(unseen, SeededSource(0))
-    table = inference_table(anonymizer.guesses_, unseen, published).loc["all"]
+    table = inference_table(anonymizer.models_, unseen, published).loc["all"]
     assert table["private_before"] > 0.9
     assert table["public_after"] > 0.9
     assert table["private_after"] < 0.1
@@ -38,7 +38,7 @@ def test_algorithm_1_step_by_step(anonymizer: LatentAnonymizer, unseen: Windows)
 
     plain = anonymizer.with_(sampled=False)
     one = unseen.take([5])
-    x = plain.guesses_.scaler.apply(one.values)
+    x = plain.models_.scaler.apply(one.values)
     public, private = (int(codes[0]) for codes in plain.infer(x))
     network = plain.vaes_[public]
     training = anonymizer.latents_[public]
@@ -47,7 +47,7 @@ def test_algorithm_1_step_by_step(anonymizer: LatentAnonymizer, unseen: Windows)
         z = network.encode(torch.as_tensor(x.reshape(1, -1)))[0].numpy()
         shifted = z - average[private] + average[1 - private]
         decoded = network.decoder(torch.as_tensor(shifted)).numpy().reshape(x.shape)
-    expected = plain.guesses_.scaler.undo(decoded)
+    expected = plain.models_.scaler.undo(decoded)
     assert np.allclose(plain.transform(one).values, expected, atol=1e-4)
 
 
@@ -78,21 +78,21 @@ def test_other_transfers_share_the_networks(anonymizer: LatentAnonymizer, unseen
     other = anonymizer.with_(transfer=transfer)
     assert other.vaes_ is anonymizer.vaes_
     published = other.transform(unseen, SeededSource(0))
-    table = inference_table(anonymizer.guesses_, unseen, published).loc["all"]
+    table = inference_table(anonymizer.models_, unseen, published).loc["all"]
     assert table["public_after"] > 0.85
     assert table["private_after"] < 0.2
     assert anonymizer.statistics_[0].keys() == {"means"}  # the original is as it was
 
 
 def test_what_is_trained_cannot_be_changed(anonymizer: LatentAnonymizer) -> None:
-    with pytest.raises(ValueError, match="alpha, private cannot change without training anew"):
+    with pytest.raises(ValueError, match="alpha, private cannot change without a new training"):
         anonymizer.with_(alpha=1, private="subject")
 
 
 def test_redrawing_keeps_more_of_the_activity(anonymizer: LatentAnonymizer, unseen: Windows) -> None:
     far = anonymizer.with_(transfer=MeanShift(2))
     once, again = (
-        inference_table(anonymizer.guesses_, unseen, some.transform(unseen, SeededSource(0))).loc["all"]
+        inference_table(anonymizer.models_, unseen, some.transform(unseen, SeededSource(0))).loc["all"]
         for some in (far, far.with_(redraw=20))
     )
     assert once["public_after"] < 0.97
@@ -102,7 +102,7 @@ def test_redrawing_keeps_more_of_the_activity(anonymizer: LatentAnonymizer, unse
 def test_redrawing_can_insist_on_the_private_class(anonymizer: LatentAnonymizer, unseen: Windows) -> None:
     near = anonymizer.with_(transfer=MeanShift(0.5))
     once, again = (
-        inference_table(anonymizer.guesses_, unseen, some.transform(unseen, SeededSource(0))).loc["all"]
+        inference_table(anonymizer.models_, unseen, some.transform(unseen, SeededSource(0))).loc["all"]
         for some in (near, near.with_(redraw=20, insist="both"))
     )
     assert once["private_after"] > 0.1
@@ -111,44 +111,44 @@ def test_redrawing_can_insist_on_the_private_class(anonymizer: LatentAnonymizer,
         near.with_(redraw=1, insist="all").transform(unseen)
 
 
-def test_a_witness_has_a_say_in_what_is_seen_and_in_what_is_published(
-    anonymizer: LatentAnonymizer, witness: Classifier, unseen: Windows
+def test_a_second_reader_helps_to_infer_and_to_redraw(
+    anonymizer: LatentAnonymizer, second_reader: Classifier, unseen: Windows
 ) -> None:
-    scaled = anonymizer.guesses_.scaled(unseen)
-    both = anonymizer.guesses_.public_model.probabilities(scaled) + witness.probabilities(scaled)
-    seen = anonymizer.with_(witness=witness)
+    scaled = anonymizer.models_.scaled(unseen)
+    both = anonymizer.models_.public_model.probabilities(scaled) + second_reader.probabilities(scaled)
+    seen = anonymizer.with_(second_reader=second_reader)
     assert np.array_equal(seen.infer(scaled)[0], both.argmax(axis=1))
     far = anonymizer.with_(transfer=MeanShift(2))
-    found = [one.anonymize(unseen, SeededSource(0)) for one in (far, far.with_(witness=witness, redraw=20))]
-    read = [np.mean(witness.predict(anonymizer.guesses_.scaled(one.windows)) == one.public) for one in found]
+    found = [one.anonymize(unseen, SeededSource(0)) for one in (far, far.with_(second_reader=second_reader, redraw=20))]
+    read = [np.mean(second_reader.predict(anonymizer.models_.scaled(one.windows)) == one.public) for one in found]
     assert read[0] < read[1]
 
 
-def test_one_general_autoencoder_serves_all_activities(windows: Windows, guesses: Guesses, unseen: Windows) -> None:
-    general = LatentAnonymizer("gender", general=True, **SMALL).fit(windows, guesses=guesses, progress=False)
+def test_one_autoencoder_for_all_activities(windows: Windows, models: InferenceModels, unseen: Windows) -> None:
+    general = LatentAnonymizer("gender", general=True, **SMALL).fit(windows, models=models, progress=False)
     assert general.vaes_[0] is general.vaes_[1]
     assert set(general.history_["public"]) == {"all"}
     assert general.transform(unseen).values.shape == unseen.values.shape
     assert weights(general.vaes_[0]) > 0
 
 
-def test_layers_are_the_papers_unless_given(windows: Windows, guesses: Guesses) -> None:
-    fitted = LatentAnonymizer("gender", vae=Settings(epochs=1, batch=64)).fit(windows, guesses=guesses, progress=False)
+def test_layers_are_the_papers_unless_given(windows: Windows, models: InferenceModels) -> None:
+    fitted = LatentAnonymizer("gender", vae=Settings(epochs=1, batch=64)).fit(windows, models=models, progress=False)
     assert fitted.vaes_[0].mean.out_features == sizes_for(64).latent == 10
 
 
-def test_a_fit_repeats_itself(windows: Windows, guesses: Guesses, unseen: Windows) -> None:
-    one, two = (LatentAnonymizer("gender", **SMALL).fit(windows, guesses=guesses, progress=False) for _ in range(2))
+def test_a_fit_repeats_itself(windows: Windows, models: InferenceModels, unseen: Windows) -> None:
+    one, two = (LatentAnonymizer("gender", **SMALL).fit(windows, models=models, progress=False) for _ in range(2))
     pd.testing.assert_frame_equal(one.history_, two.history_)
     published = [some.transform(unseen, SeededSource(4)).values for some in (one, two)]
     assert np.array_equal(*published)
 
 
-def test_interrupted_trainings_are_taken_up(windows: Windows, guesses: Guesses, tmp_path: Path) -> None:
-    whole = LatentAnonymizer("gender", **SMALL).fit(windows, guesses=guesses, progress=False)
+def test_interrupted_trainings_are_taken_up(windows: Windows, models: InferenceModels, tmp_path: Path) -> None:
+    whole = LatentAnonymizer("gender", **SMALL).fit(windows, models=models, progress=False)
     fresh = LatentAnonymizer("gender", vae=Settings(epochs=1, batch=64), sizes=SMALL["sizes"])
-    fresh.fit(windows, guesses=guesses, checkpoints=tmp_path, progress=False)
-    again = LatentAnonymizer("gender", **SMALL).fit(windows, guesses=guesses, checkpoints=tmp_path, progress=False)
+    fresh.fit(windows, models=models, checkpoints=tmp_path, progress=False)
+    again = LatentAnonymizer("gender", **SMALL).fit(windows, models=models, checkpoints=tmp_path, progress=False)
     pd.testing.assert_frame_equal(again.history_, whole.history_)
     assert len(list(tmp_path.iterdir())) == 2
 
@@ -156,7 +156,7 @@ def test_interrupted_trainings_are_taken_up(windows: Windows, guesses: Guesses, 
 def test_identity_can_be_hidden(windows: Windows) -> None:
     hide = LatentAnonymizer("subject", inference=Settings(epochs=2, batch=64), **SMALL)
     hide.fit(windows, progress=False)
-    assert hide.guesses_.private.classes == ("0", "1", "2", "3", "4", "5")
+    assert hide.models_.private.classes == ("0", "1", "2", "3", "4", "5")
     found = hide.anonymize(windows, SeededSource(0))
     assert np.array_equal(found.target, (found.private + 1) % 6)
 
@@ -165,13 +165,13 @@ def test_it_is_a_scikit_learn_object() -> None:
     made = LatentAnonymizer("weight", alpha=3, transfer=Transport(0.5))
     copied = clone(made)
     assert copied.get_params() == made.get_params()
-    assert not hasattr(copied, "guesses_")
+    assert not hasattr(copied, "models_")
 
 
-def test_a_class_absent_from_one_activity_is_named(windows: Windows, guesses: Guesses) -> None:
+def test_a_class_absent_from_one_activity_is_named(windows: Windows, models: InferenceModels) -> None:
     some = windows.take(((windows.public != "jog") | (windows.private["gender"] != "male")).to_numpy())
     with pytest.raises(ValueError, match=r"'jog' has 0 training window\(s\) of gender 'male'"):
-        LatentAnonymizer("gender", **SMALL).fit(some, guesses=guesses, progress=False)
+        LatentAnonymizer("gender", **SMALL).fit(some, models=models, progress=False)
 
 
 def test_an_unseen_class_in_validation_is_named(windows: Windows, unseen: Windows) -> None:
@@ -189,11 +189,11 @@ def test_windows_that_are_wrong_are_refused(anonymizer: LatentAnonymizer, unseen
         replace_values(unseen, broken)
 
 
-def test_too_few_windows_for_the_batch(windows: Windows, guesses: Guesses) -> None:
+def test_too_few_windows_for_the_batch(windows: Windows, models: InferenceModels) -> None:
     with pytest.raises(ValueError, match="autoencoder of jog: 192 windows are too few for a batch of 512"):
-        LatentAnonymizer("gender").fit(windows, guesses=guesses, progress=False)
+        LatentAnonymizer("gender").fit(windows, models=models, progress=False)
 
 
-def test_guesses_of_another_attribute_are_refused(windows: Windows, guesses: Guesses) -> None:
-    with pytest.raises(ValueError, match="guesses tell 'gender', but 'subject' is to be hidden"):
-        LatentAnonymizer("subject").fit(windows, guesses=guesses, progress=False)
+def test_inference_models_of_another_attribute_are_refused(windows: Windows, models: InferenceModels) -> None:
+    with pytest.raises(ValueError, match="inference models predict 'gender', but private='subject'"):
+        LatentAnonymizer("subject").fit(windows, models=models, progress=False)

@@ -4,8 +4,8 @@ import pytest
 from sensorprivacy.datasets import Windows
 from sensorprivacy.game.intervals import wilson
 from sensorprivacy.latent import Attacker, LatentAnonymizer, Settings, attackers, reidentify
-from sensorprivacy.latent.anonymizer import replace_values
 from sensorprivacy.latent.attack import vote
+from sensorprivacy.latent.windows import replace_values
 
 QUICK = Settings(epochs=15, batch=64, rate=3e-3)
 PLAIN = Attacker("plain", dropout=0.0, settings=QUICK)

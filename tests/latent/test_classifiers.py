@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from sensorprivacy.datasets import Windows
-from sensorprivacy.latent import Guesses, train_guesses
+from sensorprivacy.latent import InferenceModels, train_inference_models
 from sensorprivacy.latent.classifiers import Classifier, cnn, mlp
 from sensorprivacy.latent.networks import weights
 from sensorprivacy.latent.training import Settings
@@ -62,30 +62,30 @@ def test_an_unknown_kind_lists_the_known(windows: Windows) -> None:
         Classifier("rnn").build((2, 32), 2)  # type: ignore[arg-type]
 
 
-def test_guesses_are_right_on_unseen_windows(guesses: Guesses, unseen: Windows) -> None:
-    public, private = guesses.codes(unseen)
-    scaled = guesses.scaled(unseen)
-    assert np.mean(guesses.public_model.predict(scaled) == public) > 0.9
-    assert np.mean(guesses.private_model.predict(scaled) == private) > 0.9
+def test_guesses_are_right_on_unseen_windows(models: InferenceModels, unseen: Windows) -> None:
+    public, private = models.codes(unseen)
+    scaled = models.scaled(unseen)
+    assert np.mean(models.public_model.predict(scaled) == public) > 0.9
+    assert np.mean(models.private_model.predict(scaled) == private) > 0.9
 
 
 def test_scales_are_learnt_on_training_windows_alone(windows: Windows, unseen: Windows) -> None:
     settings = Settings(epochs=1, batch=64)
-    alone = train_guesses(windows, "gender", settings=settings, progress=False)
+    alone = train_inference_models(windows, "gender", settings=settings, progress=False)
     other = unseen.take(np.arange(40))
-    with_validation = train_guesses(windows, "gender", validation=other, settings=settings, progress=False)
+    with_validation = train_inference_models(windows, "gender", validation=other, settings=settings, progress=False)
     assert alone.scaler == with_validation.scaler
 
 
-def test_windows_of_another_shape_are_refused(guesses: Guesses, unseen: Windows) -> None:
-    from sensorprivacy.latent.anonymizer import replace_values
+def test_windows_of_another_shape_are_refused(models: InferenceModels, unseen: Windows) -> None:
+    from sensorprivacy.latent.windows import replace_values
 
     short = replace_values(unseen, unseen.values[:, :, :16])
     with pytest.raises(ValueError, match="2 channels x 16 samples, but this was trained on 2 channels x 32 samples"):
-        guesses.scaled(short)
+        models.scaled(short)
 
 
 def test_a_single_private_class_is_refused(windows: Windows) -> None:
     women = windows.take((windows.private["gender"] == "female").to_numpy())
     with pytest.raises(ValueError, match="gender has the single class 'female'"):
-        train_guesses(women, "gender", progress=False)
+        train_inference_models(women, "gender", progress=False)

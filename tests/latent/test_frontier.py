@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 
 from sensorprivacy.datasets import Windows
-from sensorprivacy.latent import Attacker, Guesses, LatentAnonymizer, Settings
-from sensorprivacy.latent.anonymizer import replace_values
+from sensorprivacy.latent import Attacker, InferenceModels, LatentAnonymizer, Settings
 from sensorprivacy.latent.frontier import activity_kept, attack_all, residual_leak, strongest
+from sensorprivacy.latent.windows import replace_values
 
 QUICK = Settings(epochs=15, batch=64, rate=3e-3)
 
@@ -67,8 +67,8 @@ def test_the_strongest_is_the_best_voter_who_is_not_left_out() -> None:
     assert (best["attacker"], best["vote"], best["accuracy"]) == ("b", 0.85, 0.7)
 
 
-def test_activity_is_judged_by_others(guesses: Guesses, unseen: Windows) -> None:
-    found = activity_kept({"raw": as_it_is, "blank": blank}, [guesses, guesses], unseen)
+def test_activity_is_judged_by_others(models: InferenceModels, unseen: Windows) -> None:
+    found = activity_kept({"raw": as_it_is, "blank": blank}, [models, models], unseen)
     assert found.loc["raw", "activity"] > 0.95
     assert found.loc["raw", "distortion"] == 0
     assert found.loc["blank", "activity"] < 0.8

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch.distributions import MultivariateNormal, kl_divergence
 
-from sensorprivacy.latent.losses import divergence, finite, vae_loss
+from sensorprivacy.latent.losses import check_finite, divergence, vae_loss
 from sensorprivacy.latent.networks import Output
 
 
@@ -31,4 +31,4 @@ def test_loss_by_hand() -> None:
 
 def test_a_loss_that_is_no_number_names_the_epoch() -> None:
     with pytest.raises(FloatingPointError, match="nan in epoch 3: lower the learning rate"):
-        finite(torch.tensor(float("nan")), 3)
+        check_finite(torch.tensor(float("nan")), 3)

@@ -3,7 +3,7 @@ import pytest
 
 from sensorprivacy.datasets import Windows
 from sensorprivacy.game.intervals import wilson
-from sensorprivacy.latent import Guesses, confusion, inference_table, share
+from sensorprivacy.latent import InferenceModels, confusion, inference_table, share
 from sensorprivacy.latent.measures import chance
 
 
@@ -34,8 +34,8 @@ def test_chance_is_the_class_most_frequent_in_training() -> None:
     assert chance(np.array([0, 0, 1]), np.array([0, 1, 1, 1])) == 0.25
 
 
-def test_the_table_has_a_row_a_class_and_one_for_all(guesses: Guesses, unseen: Windows) -> None:
-    table = inference_table(guesses, unseen, unseen)
+def test_the_table_has_a_row_a_class_and_one_for_all(models: InferenceModels, unseen: Windows) -> None:
+    table = inference_table(models, unseen, unseen)
     assert table.index.tolist() == ["jog", "walk", "all"]
     assert table["windows"].tolist() == [192, 192, 384]
     assert table["chance"].tolist() == [0.5] * 3
@@ -46,8 +46,8 @@ def test_the_table_has_a_row_a_class_and_one_for_all(guesses: Guesses, unseen: W
     assert (table["public_after"] <= table["public_after_high"]).all()
 
 
-def test_confusion_rows_sum_to_one(guesses: Guesses, unseen: Windows) -> None:
+def test_confusion_rows_sum_to_one(models: InferenceModels, unseen: Windows) -> None:
     for which in ("public", "private"):
-        table = confusion(guesses, unseen, which)
+        table = confusion(models, unseen, which)
         assert np.allclose(table.sum(axis=1), 1)
         assert (np.diag(table) > 0.9).all()

@@ -6,7 +6,7 @@ from sensorprivacy.latent import (
     AnonymizationAutoencoder,
     Attacker,
     Chain,
-    Guesses,
+    InferenceModels,
     ReplacementAutoencoder,
     Settings,
     inference_table,
@@ -22,9 +22,9 @@ def replaced(windows: Windows) -> ReplacementAutoencoder:
 
 
 def test_sensitive_windows_pass_for_neutral_ones(
-    replaced: ReplacementAutoencoder, guesses: Guesses, unseen: Windows
+    replaced: ReplacementAutoencoder, models: InferenceModels, unseen: Windows
 ) -> None:
-    table = inference_table(guesses, unseen, replaced.transform(unseen))
+    table = inference_table(models, unseen, replaced.transform(unseen))
     assert table.loc["jog", "public_before"] > 0.9
     assert table.loc["jog", "public_after"] < 0.3
     assert table.loc["walk", "public_after"] > 0.9
@@ -37,13 +37,13 @@ def test_without_sensitive_windows_it_copies(windows: Windows, unseen: Windows) 
 
 
 def test_the_anonymization_autoencoder_keeps_activity_and_fools_its_adversary(
-    windows: Windows, unseen: Windows, guesses: Guesses
+    windows: Windows, unseen: Windows, models: InferenceModels
 ) -> None:
     settings = Settings(epochs=60, batch=64, rate=3e-3)
     rival = AnonymizationAutoencoder("gender", keep=4, hide=1, filters=(16, 16), settings=settings)
     rival.fit(windows, progress=False)
     assert rival.history_["private"].iloc[-1] < rival.history_["private"].max() / 2
-    table = inference_table(guesses, unseen, rival.transform(unseen)).loc["all"]
+    table = inference_table(models, unseen, rival.transform(unseen)).loc["all"]
     assert table["public_after"] > 0.85
     assert table["private_after"] < table["private_before"] - 0.1
 

@@ -31,7 +31,7 @@ def test_what_is_loaded_publishes_the_same(anonymizer: LatentAnonymizer, saved: 
     one, two = (some.transform(unseen, SeededSource(2)).values for some in (anonymizer, again))
     assert np.array_equal(one, two)
     assert again.modify == anonymizer.modify
-    assert again.guesses_.public.classes == ("jog", "walk")
+    assert again.models_.public.classes == ("jog", "walk")
 
 
 def test_a_transfer_with_parameters_comes_back(anonymizer: LatentAnonymizer, tmp_path: Path, unseen: Windows) -> None:
@@ -45,14 +45,14 @@ def test_a_transfer_with_parameters_comes_back(anonymizer: LatentAnonymizer, tmp
     assert np.array_equal(one, two)
 
 
-def test_detail_and_witness_come_back(
-    anonymizer: LatentAnonymizer, witness: Classifier, tmp_path: Path, unseen: Windows
+def test_spectral_noise_and_second_reader_come_back(
+    anonymizer: LatentAnonymizer, second_reader: Classifier, tmp_path: Path, unseen: Windows
 ) -> None:
-    ours = anonymizer.with_(detail=0.5, witness=witness, redraw=3)
+    ours = anonymizer.with_(spectral_noise=0.5, second_reader=second_reader, redraw=3)
     again = load(save(ours, tmp_path / "ours.safetensors"))
-    assert again.detail == 0.5
-    assert again.witness is not None
-    assert again.witness.kind == "conv1d"
+    assert again.spectral_noise == 0.5
+    assert again.second_reader is not None
+    assert again.second_reader.kind == "conv1d"
     one, two = (some.transform(unseen, SeededSource(2)).values for some in (ours, again))
     assert np.array_equal(one, two)
 
@@ -66,16 +66,16 @@ def test_training_latents_stay_at_home_unless_asked(anonymizer: LatentAnonymizer
 
 
 def test_another_version_is_refused(saved: Path) -> None:
-    with pytest.raises(ModelFileError, match="of version 99, this package reads version 2: fit and save anew"):
+    with pytest.raises(ModelFileError, match="has version 99, this package reads version 3: fit and save again"):
         load(rewritten(saved, {"version": "99"}))
 
 
 def test_another_file_is_refused(saved: Path) -> None:
-    with pytest.raises(ModelFileError, match="no saved anonymizer"):
+    with pytest.raises(ModelFileError, match="not a saved anonymizer"):
         load(rewritten(saved, {"format": "something"}))
 
 
-@pytest.mark.parametrize("drop", ["vae.1", "public", "statistics.0", "losses.1"])
+@pytest.mark.parametrize("drop", ["vae.1", "public", "statistics.0", "lost.1"])
 def test_missing_parts_are_told(saved: Path, drop: str) -> None:
     with pytest.raises(ModelFileError, match="parts do not fit together"):
         load(rewritten(saved, {}, drop))
@@ -92,7 +92,7 @@ def test_parts_of_another_network_are_told(saved: Path) -> None:
 
 def test_a_damaged_or_absent_file_is_told(saved: Path) -> None:
     saved.write_bytes(saved.read_bytes()[:2000])
-    with pytest.raises(ModelFileError, match="damaged or no safetensors file"):
+    with pytest.raises(ModelFileError, match="damaged or not a safetensors file"):
         load(saved)
     with pytest.raises(FileNotFoundError, match="no saved anonymizer"):
         load(saved.with_name("none"))

@@ -34,17 +34,15 @@ def test_from_a_description_to_published_windows(
     study = prepare(str(described), "sex", **choices)  # type: ignore[arg-type]
     assert study.variant == "own-sex-tail"
     assert study.counts.to_numpy().sum() < study.windows.n_windows  # gaps
-    guesses, judge, other = study.guesses(), study.judge(), study.judge("conv1d")
-    fitted = study.anonymizer(guesses)
+    models, judge, other = study.inference_models(), study.independent_model(), study.independent_model("conv1d")
+    fitted = study.anonymizer(models)
     published = fitted.transform(study.test, SeededSource(0))
     assert published.values.shape == study.test.values.shape
-    assert not np.array_equal(
-        *(some.public_model.probabilities(guesses.scaled(study.test)) for some in (guesses, judge))
-    )
-    assert [one.public_model.kind for one in (guesses, judge, other)] == ["mlp", "mlp", "conv1d"]
-    seconds = study.witness("mlp").probabilities(guesses.scaled(study.test))
-    assert not np.array_equal(seconds, judge.public_model.probabilities(guesses.scaled(study.test)))
+    assert not np.array_equal(*(some.public_model.probabilities(models.scaled(study.test)) for some in (models, judge)))
+    assert [one.public_model.kind for one in (models, judge, other)] == ["mlp", "mlp", "conv1d"]
+    seconds = study.second_reader("mlp").probabilities(models.scaled(study.test))
+    assert not np.array_equal(seconds, judge.public_model.probabilities(models.scaled(study.test)))
     again = prepare(str(described), "sex", **choices)  # type: ignore[arg-type]
-    taken_up = again.anonymizer(again.guesses())
+    taken_up = again.anonymizer(again.inference_models())
     assert np.array_equal(taken_up.transform(study.test, SeededSource(0)).values, published.values)
     assert len(list(study.folder.rglob("*.pt"))) == 7

@@ -104,7 +104,7 @@ def test_how_many_later_windows_share_samples(length: int, stride: int, later: i
 
 
 def test_the_papers_test_windows_of_motionsense(mirror: object) -> None:
-    from sensorprivacy.datasets.problems import windows as load
+    from sensorprivacy.datasets import windows as load
 
     found = load("motionsense", progress=False)
     parts = split(found, "paper")

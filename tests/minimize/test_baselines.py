@@ -9,7 +9,7 @@ from sklearn.preprocessing import StandardScaler
 
 from sensorprivacy.game import Undefined, play, random_split, relative_effectiveness
 from sensorprivacy.minimize.baselines import METHODS, rank_methods, settings, sweep
-from sensorprivacy.minimize.greedy import order
+from sensorprivacy.minimize.greedy import rank_features
 from sensorprivacy.minimize.rewrites import LaplaceNoise
 from sensorprivacy.minimize.scores import score_features
 
@@ -54,7 +54,7 @@ def test_kept_features_are_played_as_the_game_plays_them(problem):
         problem.features.iloc[learnt], problem.task[learnt], problem.users[learnt], "information", seed=5
     )
     for row in table.itertuples():
-        assert row.features == tuple(order(scores, "utility")[: row.n_features])
+        assert row.features == tuple(rank_features(scores, "utility")[: row.n_features])
         columns = sorted(row.features, key=list(problem.features).index)
         outcome = play(problem, columns, model=FAST["model"], split=split, seed=5)
         assert (row.accuracy, row.identifiability) == (outcome.accuracy, outcome.identifiability)
@@ -168,7 +168,7 @@ def test_bad_input(problem):
         sweep(problem, "lasso")
     with pytest.raises(ValueError, match="unknown variant 'mine'"):
         sweep(problem, "pca", variant="mine")
-    with pytest.raises(ValueError, match=r"sizes=\[6\]: name at least one, from 1 to 5"):
+    with pytest.raises(ValueError, match=r"sizes=\[6\]: give at least one, from 1 to 5"):
         sweep(problem, "utility", sizes=[6])
     with pytest.raises(ValueError, match=r"sizes=\[0\]"):
         sweep(problem, "hashing", sizes=[0])

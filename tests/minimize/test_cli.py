@@ -1,18 +1,21 @@
 """The command: a page on stdout, a table on disk, errors before minutes are spent."""
 
 import argparse
+import re
 import subprocess
 import sys
+from unittest.mock import Mock
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from sensorprivacy import minimize
-from sensorprivacy.datasets.own import tables
 from sensorprivacy.game import Measure
-from sensorprivacy.minimize import cli, engines, greedy, scores
-from sensorprivacy.minimize.cli import _verdict, add_minimize_command
+from sensorprivacy.minimize import cli
+from sensorprivacy.minimize.cli import add_minimize_command
+from sensorprivacy.minimize.minimizer import FeatureMinimizer
+from sensorprivacy.minimize.page import verdict
 
 FAST = ["--trees", "5", "--quiet"]
 
@@ -47,7 +50,7 @@ def test_page_and_table(run, file, table, tmp_path, capsys, suffix):
     out = tmp_path / f"small{suffix}"
     assert run(file, "--task", "device", "--user", "owner", "--threshold", ".05", "--out", out, *FAST) == 0
     said = capsys.readouterr().out
-    for part in ("DATA MINIMIZATION OF home", "What to keep", "What it costs", "What an adversary still learns"):
+    for part in ("DATA MINIMIZATION OF home", "Features to keep", "Cost: accuracy", "Identifiability: share"):
         assert part in said
     assert max(len(line) for line in said.splitlines() if str(out) not in line) <= 120
     assert len(said.splitlines()) < 50
@@ -83,8 +86,8 @@ def measure(score, low, chance):
 
 
 def test_an_adversary_that_does_not_beat_chance_is_reported_as_such():
-    assert "No better than" in _verdict(measure(0.3, 0.2, 0.25))
-    assert "Still 2.0 times" in _verdict(measure(0.5, 0.4, 0.25))
+    assert "No better than" in verdict(measure(0.3, 0.2, 0.25))
+    assert "Still 2.0 times" in verdict(measure(0.5, 0.4, 0.25))
 
 
 @pytest.mark.parametrize(
@@ -93,7 +96,7 @@ def test_an_adversary_that_does_not_beat_chance_is_reported_as_such():
         (["--out", "small.xlsx"], "must end in"),
         (["--out", "no/such/small.csv"], "there is no folder"),
         (["--trees", "0"], "at least one tree"),
-        (["--threshold", "2"], r"threshold=2\.0"),
+        (["--threshold", "2"], r"--threshold 2\.0: must"),
         (["--groups", "owner"], "different columns"),
     ],
 )
@@ -104,7 +107,7 @@ def test_wrong_words(run, file, words, message):
 
 def test_input_is_never_replaced(run, file):
     before = file.read_bytes()
-    with pytest.raises(ValueError, match="is the table itself"):
+    with pytest.raises(ValueError, match="is the input table itself"):
         run(file, "--task", "device", "--user", "owner", "--out", file)
     assert file.read_bytes() == before
 
@@ -118,14 +121,66 @@ def test_wrong_column_and_constant_feature(run, file, table):
     assert run(file, "--task", "device", "--user", "owner", "--constant", "drop", *FAST) == 0
 
 
-def test_words_are_those_of_the_library():
-    assert cli.SCORES == scores.SCORES
-    assert cli.ORDERS == greedy.ORDERS
-    assert cli.ENGINES == engines.ENGINES
-    assert (cli.TEXT_SUFFIXES, cli.PARQUET_SUFFIXES) == (tables.TEXT_SUFFIXES, tables.PARQUET_SUFFIXES)
+OWN = ["--task", "device", "--user", "owner"]
 
 
-def test_saying_what_the_command_takes_loads_no_forest():
+def test_errors_name_options_of_the_command(run, file, table, monkeypatch):
+    table.assign(floor=1).to_csv(file, index=False)
+    with pytest.raises(ValueError, match="drop them with --constant drop"):
+        run(file, *OWN, *FAST)
+    table.to_csv(file, index=False)
+    with pytest.raises(ValueError, match="--preselect 0: keep between"):
+        run(file, *OWN, "--preselect", "0", *FAST)
+    monkeypatch.setattr("sensorprivacy.minimize.search.exhaustive.HOUR", 0.0)
+    with pytest.raises(minimize.SearchTooLongError, match=r"start it with --allow-long, or .* \(--preselect\)"):
+        run(file, *OWN, *FAST)
+
+
+@pytest.mark.parametrize(("words", "advice"), [([], "nothing was saved"), (["--store"], "are saved in .*scores")])
+def test_an_interruption_says_what_is_saved(run, file, tmp_path, capsys, monkeypatch, words, advice):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(FeatureMinimizer, "fit", interrupted)
+    words = [*words, tmp_path / "scores"] if words else []
+    assert run(file, *OWN, *words, *FAST) == 130
+    assert re.search(advice, capsys.readouterr().err)
+
+
+def test_a_folder_that_cannot_be_written_or_is_full_is_found_before_the_search(run, file, tmp_path, monkeypatch):
+    monkeypatch.setattr(FeatureMinimizer, "fit", lambda *_, **__: pytest.fail("the search has started"))
+    with monkeypatch.context() as patch:
+        patch.setattr(cli.tempfile, "TemporaryFile", Mock(side_effect=OSError(30, "Read-only file system")))
+        with pytest.raises(OSError, match=r"cannot write into .* \(Read-only file system\); name another folder"):
+            run(file, *OWN, "--out", tmp_path / "small.csv", *FAST)
+    monkeypatch.setattr(cli.shutil, "disk_usage", lambda _: Mock(free=10))
+    with pytest.raises(OSError, match="the disk has 10 free bytes"):
+        run(file, *OWN, "--out", tmp_path / "small.csv", *FAST)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_a_disk_that_fills_up_leaves_the_old_output_complete(table, tmp_path, monkeypatch, suffix):
+    out = tmp_path / f"small{suffix}"
+    out.write_text("old")
+
+    def fills_up(self, path, **_):
+        path.write_text("half a ta")
+        raise OSError(28, "No space left on device")
+
+    for name in ("to_csv", "to_parquet"):
+        monkeypatch.setattr(pd.DataFrame, name, fills_up)
+    with pytest.raises(OSError, match=r"cannot write the kept columns .*No space left"):
+        cli.write_table(table, out)
+    assert [path.name for path in tmp_path.iterdir()] == [out.name]
+    assert out.read_text() == "old"
+
+
+def test_a_store_that_cannot_be_written_gives_a_clear_error(run, file, tmp_path):
+    with pytest.raises(OSError, match="cannot read or write search results"):
+        run(file, *OWN, "--store", tmp_path, *FAST)
+
+
+def test_help_loads_no_forest():
     code = (
         "import argparse, sys; from sensorprivacy.minimize.cli import add_minimize_command; "
         "add_minimize_command(argparse.ArgumentParser().add_subparsers()); "
@@ -138,5 +193,5 @@ def test_saying_what_the_command_takes_loads_no_forest():
 def test_names_of_the_package():
     assert all(getattr(minimize, name) is not None for name in minimize.__all__)
     assert set(minimize.__all__) <= set(dir(minimize))
-    with pytest.raises(AttributeError, match="no attribute 'maximize'"):
+    with pytest.raises(AttributeError, match="maximize"):
         _ = minimize.maximize

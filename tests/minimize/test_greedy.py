@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sensorprivacy.minimize.greedy import PERCENTILES, knapsack, order, size_at_percentile, take
+from sensorprivacy.minimize.greedy import PERCENTILES, knapsack, rank_features, size_at_percentile, take_features
 from sensorprivacy.minimize.scores import cost_to_value
 
 
@@ -40,25 +40,25 @@ scored = st.lists(st.tuples(cents, cents), min_size=1, max_size=8).map(
     ],
 )
 def test_orders_of_the_text(by, expected):
-    assert order(FOUR, by) == expected.split()
+    assert rank_features(FOUR, by) == expected.split()
 
 
 def test_orders_of_the_authors():
     information, gini = FOUR.copy(), FOUR.copy()
     information.attrs, gini.attrs = {"score": "information"}, {"score": "gini"}
-    assert order(information, "identifiability", variant="authors") == ["f0", "f2", "f3", "f1"]
+    assert rank_features(information, "identifiability", variant="authors") == ["f0", "f2", "f3", "f1"]
     # mean of utility / .4 and c / .8: 1, .44, .44, .125, so f1 and f2 depend on rounding
-    assert order(information, "tradeoff", variant="authors")[::3] == ["f0", "f3"]
+    assert rank_features(information, "tradeoff", variant="authors")[::3] == ["f0", "f3"]
     # c / (1 + v): .571, .077, .25, .2; the highest first
-    assert order(gini, "ratio", variant="authors") == ["f0", "f2", "f3", "f1"]
+    assert rank_features(gini, "ratio", variant="authors") == ["f0", "f2", "f3", "f1"]
     # SHAP values are ordered as in the text
-    assert order(FOUR, "ratio", variant="authors") == order(FOUR, "ratio")
-    assert order(gini, "utility", variant="authors") == order(gini, "utility")
+    assert rank_features(FOUR, "ratio", variant="authors") == rank_features(FOUR, "ratio")
+    assert rank_features(gini, "utility", variant="authors") == rank_features(gini, "utility")
 
 
 @given(scored, st.sampled_from(["utility", "identifiability", "ratio", "tradeoff"]))
 def test_an_order_is_a_permutation_sorted_by_its_key(scores, by):
-    names = order(scores, by)
+    names = rank_features(scores, by)
     assert sorted(names) == sorted(scores["feature"])
     if by != "tradeoff":
         key = scores.set_index("feature")[by][names].to_numpy()
@@ -68,7 +68,7 @@ def test_an_order_is_a_permutation_sorted_by_its_key(scores, by):
 @given(scored, st.floats(0, 1), st.sampled_from(["utility", "identifiability", "ratio"]))
 def test_greedy_meets_total_utility_and_stops_there(scores, share, by):
     wanted = share * scores["utility"].sum()
-    kept = take(scores, by, total_utility=wanted)
+    kept = take_features(scores, by, total_utility=wanted)
     value = scores.set_index("feature")["utility"]
     assert value[kept].sum() >= wanted - 1e-9
     assert len(kept) == 1 or value[kept[:-1]].sum() < wanted
@@ -94,7 +94,7 @@ def test_a_small_total_utility_is_not_lost_in_the_solver_s_tolerance():
 
 def test_greedy_is_not_the_optimum():
     # utility .3 can be had for .1 by f1; greedy by utility pays .8 for f0
-    assert take(FOUR, "utility", total_utility=0.3) == ["f0"]
+    assert take_features(FOUR, "utility", total_utility=0.3) == ["f0"]
     assert knapsack(FOUR, 0.3) == ["f1"]
 
 
@@ -124,25 +124,24 @@ def test_percentiles():
     assert size_at_percentile(36, 40) == 14
     assert [size_at_percentile(74, p, inclusive=True) for p in (0.03, 3, 10, 100)] == [1, 3, 8, 74]
     assert size_at_percentile(5, 0.03) == 1
-    assert take(FOUR, "utility", percentile=50) == ["f0", "f1"]
 
 
 def test_bad_input():
     with pytest.raises(ValueError, match="unknown order 'cost'"):
-        order(FOUR, "cost")
+        rank_features(FOUR, "cost")
     with pytest.raises(ValueError, match="unknown variant 'mine'"):
-        order(FOUR, variant="mine")
+        rank_features(FOUR, variant="mine")
     with pytest.raises(ValueError, match="exactly one"):
-        take(FOUR)
+        take_features(FOUR)
     with pytest.raises(ValueError, match="exactly one"):
-        take(FOUR, n_features=1, percentile=3)
-    with pytest.raises(ValueError, match="n_features=5: there are 4"):
-        take(FOUR, n_features=5)
+        take_features(FOUR, n_features=1, total_utility=0.3)
+    with pytest.raises(ValueError, match="n_features=5: keep between 1 and 4"):
+        take_features(FOUR, n_features=5)
     with pytest.raises(ValueError, match="n_features=0"):
-        take(FOUR, n_features=0)
+        take_features(FOUR, n_features=0)
     with pytest.raises(ValueError, match="percentile=0"):
-        take(FOUR, percentile=0)
-    with pytest.raises(ValueError, match=r"total_utility=1\.0: must lie between 0 and 0\.9"):
-        take(FOUR, total_utility=1.0)
+        size_at_percentile(4, 0)
+    with pytest.raises(ValueError, match=r"total_utility=1\.0: must be between 0 and 0\.9"):
+        take_features(FOUR, total_utility=1.0)
     with pytest.raises(ValueError, match="total_utility=-1"):
         knapsack(FOUR, -1)

@@ -16,10 +16,11 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sensorprivacy.game import play
 from sensorprivacy.minimize.minimizer import FeatureMinimizer, feature_minimize
-from sensorprivacy.minimize.search.exhaustive import SearchTooLongError, search
-from sensorprivacy.minimize.search.pool import TooManyFeaturesError
-from sensorprivacy.minimize.search.store import StoreError
+from sensorprivacy.minimize.search.exhaustive import SearchTooLongError, search_subsets
+from sensorprivacy.minimize.search.results import ResultStoreError
+from sensorprivacy.minimize.search.subsets import TooManyFeaturesError
 from sensorprivacy.minimize.select import NoSubsetError
+from sensorprivacy.minimize.settings import Preselection, SearchSettings
 
 TINY = RandomForestClassifier(n_estimators=8)
 
@@ -30,7 +31,9 @@ def fitted(problem):
 
 
 @pytest.mark.filterwarnings("ignore:no users given")
-@parametrize_with_checks([FeatureMinimizer(estimator=RandomForestClassifier(3), max_rows=20)])
+@parametrize_with_checks(
+    [FeatureMinimizer(estimator=RandomForestClassifier(3), preselection=Preselection(max_rows=20))]
+)
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
 
@@ -50,7 +53,13 @@ def test_the_api_of_section_3_2(problem):
 
 def test_everything_learned_is_reachable(problem):
     minimized, minimizer = feature_minimize(
-        problem.features, problem.task, problem.users, 0.05, estimator=TINY, return_minimizer=True, lazy=False
+        problem.features,
+        problem.task,
+        problem.users,
+        0.05,
+        estimator=TINY,
+        return_minimizer=True,
+        search=SearchSettings(lazy=False),
     )
     assert len(minimizer.results_) == 31
     assert list(minimizer.transform(problem.features).T.tolist()) == list(minimized.to_numpy().T.tolist())
@@ -59,9 +68,9 @@ def test_everything_learned_is_reachable(problem):
 
 
 def test_chosen_on_validation_rows_reported_on_test_rows(fitted, problem):
-    searched = search(problem, model=TINY, split=fitted.split_, seed=42, lazy=0.05, progress=False)
+    searched = search_subsets(problem, model=TINY, split=fitted.split_, seed=42, lazy=0.05, progress=False)
     pd.testing.assert_frame_equal(fitted.results_, searched.table, check_exact=True)
-    assert searched.part == "validation"
+    assert searched.key.part == "validation"
     pd.testing.assert_series_equal(fitted.chosen_, searched.select(0.05))
     expected = play(problem, list(fitted.chosen_["features"]), model=TINY, split=fitted.split_, part="test")
     assert (fitted.outcome_.task, fitted.outcome_.adversary) == (expected.task, expected.adversary)
@@ -77,7 +86,7 @@ def test_choosing_on_the_test_rows_as_the_paper_does(problem):
 
 
 def test_two_stages(problem):
-    minimizer = FeatureMinimizer(0.1, n_preselect=2, feature_score="gini", estimator=TINY)
+    minimizer = FeatureMinimizer(0.1, n_preselect=2, preselection=Preselection("gini"), estimator=TINY)
     minimizer.fit(problem.features, problem.task, users=problem.users)
     assert len(minimizer.preselected_) == 2
     assert len(minimizer.results_) == 3
@@ -86,7 +95,7 @@ def test_two_stages(problem):
 
 
 def test_definition_1_counts_from_all_features(problem):
-    minimizer = FeatureMinimizer(0.1, estimator=TINY, reference="all")
+    minimizer = FeatureMinimizer(0.1, estimator=TINY, search=SearchSettings(reference="all"))
     minimizer.fit(problem.features, problem.task, users=problem.users)
     full = play(problem, model=TINY, split=minimizer.split_, part="validation")
     assert minimizer.chosen_["accuracy"] >= 0.9 * full.accuracy - 1e-12
@@ -146,13 +155,20 @@ def test_grid_search_over_the_threshold(problem):
     assert grid.best_estimator_["minimize"].adversary_
 
 
-def test_resumes_from_its_store(problem, tmp_path):
-    settings = {"estimator": TINY, "store": tmp_path / "scores"}
+def test_settings_can_be_cloned_and_set():
+    minimizer = FeatureMinimizer(search=SearchSettings(engine="shared"), preselection=Preselection("gini"))
+    assert sklearn.clone(minimizer).search == minimizer.search
+    minimizer.set_params(search=SearchSettings(margin=0.1), preselection=None)
+    assert minimizer.get_params()["search"].margin == 0.1
+
+
+def test_resumes_from_its_result_store(problem, tmp_path):
+    settings = {"estimator": TINY, "search": SearchSettings(result_store=tmp_path / "scores")}
     first, second = (
         FeatureMinimizer(0.05, **settings).fit(problem.features, problem.task, users=problem.users) for _ in "12"
     )
     pd.testing.assert_frame_equal(first.results_, second.results_, check_exact=True)
-    with pytest.raises(StoreError, match="made from other data"):
+    with pytest.raises(ResultStoreError, match="made from other data"):
         FeatureMinimizer(0.05, **settings).fit(problem.features, 1 - problem.task, users=problem.users)
 
 
@@ -175,12 +191,12 @@ class TestBadInput:
 
     @pytest.mark.parametrize(("value", "word"), [(np.nan, "NaN"), (np.inf, "infinity"), (-np.inf, "infinity")])
     def test_unfit_feature_is_named(self, problem, value, word):
-        with pytest.raises(ValueError, match=rf"feature 'both' holds {word} in 1 of 240 rows \(first: 7\)"):
+        with pytest.raises(ValueError, match=rf"feature 'both' has {word} in 1 of 240 rows \(first: 7\)"):
             self.minimize(problem, features=self.spoilt(problem, "both", 7, value))
 
     def test_unfit_column_of_an_array_is_named(self, problem):
         X = self.spoilt(problem, "both", 7, np.nan).to_numpy()
-        with pytest.raises(ValueError, match="feature 'x2' holds NaN"):
+        with pytest.raises(ValueError, match="feature 'x2' has NaN"):
             FeatureMinimizer().fit(X, problem.task, users=problem.users)
 
     def test_user_with_one_row(self, problem):
@@ -197,14 +213,14 @@ class TestBadInput:
             self.minimize(problem, task=task)
 
     def test_one_class_only(self, problem):
-        with pytest.raises(ValueError, match="y holds one class only"):
+        with pytest.raises(ValueError, match="y has only one class"):
             self.minimize(problem, task=np.zeros(240, dtype=int))
-        with pytest.raises(ValueError, match="users holds one class only"):
+        with pytest.raises(ValueError, match="users has only one class"):
             self.minimize(problem, users=["ann"] * 240)
 
     def test_constant_feature_is_named(self, problem):
         features = problem.features.assign(room=3.0)
-        with pytest.raises(ValueError, match=r"constant features tell nothing: 'room'; .*constant='drop'"):
+        with pytest.raises(ValueError, match=r"constant features carry no information: 'room'; .*constant='drop'"):
             self.minimize(problem, features=features)
         minimized, minimizer = self.minimize(problem, features=features, constant="drop", return_minimizer=True)
         assert "room" not in minimizer.preselected_
@@ -229,7 +245,8 @@ class TestBadInput:
 
     def test_no_subset_meets_the_threshold(self, problem):
         # greedy by identifiability keeps noise alone, which cannot keep the accuracy of all features
-        options = {"n_preselect": 1, "by": "identifiability", "feature_score": "gini", "reference": "all"}
+        greedy = Preselection("gini", by="identifiability")
+        options = {"n_preselect": 1, "preselection": greedy, "search": SearchSettings(reference="all")}
         poor = problem.features.drop(columns=["task", "task2"])
         poor["sum"] = problem.task * 4 + problem.users
         with pytest.raises(NoSubsetError, match="no subset keeps an accuracy of"):
@@ -237,11 +254,11 @@ class TestBadInput:
 
     def test_unknown_words(self, problem):
         for options, message in (
-            ({"feature_score": "lime", "n_preselect": 2}, "unknown score 'lime'"),
-            ({"by": "luck", "n_preselect": 2}, "unknown order 'luck'"),
-            ({"variant": "mine", "n_preselect": 2}, "unknown variant 'mine'"),
-            ({"reference": "mean"}, "unknown reference 'mean'"),
-            ({"engine": "cuda"}, "unknown engine 'cuda'"),
+            ({"preselection": Preselection("lime"), "n_preselect": 2}, "unknown score 'lime'"),
+            ({"preselection": Preselection(by="luck"), "n_preselect": 2}, "unknown order 'luck'"),
+            ({"preselection": Preselection(variant="mine"), "n_preselect": 2}, "unknown variant 'mine'"),
+            ({"search": SearchSettings(reference="mean")}, "unknown reference 'mean'"),
+            ({"search": SearchSettings(engine="cuda")}, "unknown engine 'cuda'"),
             ({"rare": "ok"}, "rare='ok'"),
             ({"constant": "ok"}, "constant='ok'"),
         ):
@@ -252,7 +269,7 @@ class TestBadInput:
         monkeypatch.setattr("sensorprivacy.minimize.search.exhaustive.HOUR", 0.0)
         with pytest.raises(SearchTooLongError, match="allow_long=True"):
             self.minimize(problem)
-        assert self.minimize(problem, allow_long=True).shape[1] >= 1
+        assert self.minimize(problem, search=SearchSettings(allow_long=True)).shape[1] >= 1
 
     def test_words_instead_of_numbers(self, problem):
         features = problem.features.assign(place="kitchen")

@@ -4,10 +4,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import kstest, laplace
+from sklearn.decomposition import SparsePCA
 from sklearn.feature_extraction import FeatureHasher
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from sensorprivacy.minimize.rewrites import ColumnHasher, FewRows, LaplaceNoise, components
+from sensorprivacy.minimize import rewrites
+from sensorprivacy.minimize.rewrites import ColumnHasher, LaplaceNoise, components
 
 
 @pytest.mark.parametrize("n_columns", [1, 3, 19])
@@ -54,6 +57,17 @@ def test_bounds_from_the_data_are_said_to_be_so():
     step = LaplaceNoise(1, sound=True).fit(np.array([[0.0, 5.0], [2.0, 5.0]]))
     assert step.bounds_from_data_
     np.testing.assert_array_equal(step.scale_, [4, 0])
+    released = step.transform(np.array([[0.0, 5.0], [2.0, 9.0]]))
+    assert (released[:, 1] == 5).all()
+    assert (released[:, 0] != [0, 2]).all()
+
+
+def test_sound_noise_without_a_seed_has_the_scale_of_the_seeded_noise():
+    table = np.tile([[0.0, -50.0], [1.0, 50.0]], (5000, 1))
+    for seed in (None, 0):
+        noise = LaplaceNoise(4, sound=True, bounds=[(0, 1), (-50, 50)], seed=seed).fit(table).transform(table) - table
+        assert kstest(noise[:, 0], laplace(scale=0.5).cdf).pvalue > 1e-9
+        assert kstest(noise[:, 1], laplace(scale=50).cdf).pvalue > 1e-9
 
 
 def test_noise_is_fresh_at_every_call_and_comes_back_with_the_seed():
@@ -74,19 +88,13 @@ def test_components(problem, sparse):
         np.testing.assert_allclose((made**2).sum(axis=0), expected)
 
 
-def test_fitted_to_few_rows():
-    class Count:
-        def get_params(self, deep=True):
-            return {}
-
-        def fit(self, X):
-            self.n = len(X)
-            return self
-
-        def transform(self, X):
-            return np.full((len(X), 1), self.n)
-
-    assert FewRows(Count(), most=7, seed=0).fit_transform(np.zeros((20, 2))).tolist() == [[7]] * 20
+def test_sparse_components_are_fitted_to_few_rows(problem, monkeypatch):
+    monkeypatch.setattr(rewrites, "SPARSE_PCA_ROWS", 50)
+    fitted = components(2, sparse=True, seed=0).fit(problem.features)
+    scaled = StandardScaler().fit_transform(problem.features)
+    rows = np.random.default_rng(0).permutation(240)[:50]
+    expected = SparsePCA(2, random_state=0).fit(scaled[rows]).transform(scaled)
+    np.testing.assert_array_equal(fitted.transform(problem.features), expected)
 
 
 def test_bad_input():
@@ -96,8 +104,31 @@ def test_bad_input():
         LaplaceNoise(1, sound=True, bounds=[(0, 1)]).fit(np.zeros((2, 2)))
     with pytest.raises(ValueError, match="low <= high"):
         LaplaceNoise(1, sound=True, bounds=[(0, 1), (3, 2)]).fit(np.zeros((2, 2)))
+    with pytest.raises(ValueError, match="epsilon=150"):
+        LaplaceNoise(300, sound=True, bounds=[(0, 1)] * 2).fit(np.zeros((2, 2)))
 
 
 @parametrize_with_checks([ColumnHasher(3), LaplaceNoise(seed=0)])
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
+
+
+@pytest.mark.parametrize(
+    "bounds", [[(0, np.inf)], [(-np.inf, 0)], [(np.nan, 1)], [(np.inf, np.inf)], [(-1e308, 1e308)]]
+)
+def test_sound_noise_refuses_infinite_and_missing_bounds(bounds):
+    with pytest.raises(ValueError, match="two finite numbers"):
+        LaplaceNoise(1, sound=True, bounds=bounds).fit(np.zeros((2, 1)))
+
+
+def test_digits_of_small_releases_do_not_reveal_the_row():
+    """A floating-point sum has the coarse grid of its larger part, so 1 + noise near 0 is a multiple of 2^-53.
+
+    Mironov (CCS 2012) reads the row off that grid. OpenDP's noise puts every release on one grid for all rows.
+    """
+    step = LaplaceNoise(1, sound=True, bounds=[(0, 1)]).fit(np.zeros((2, 1)))
+    for row in (0.0, 1.0):
+        released = step.transform(np.full((20_000, 1), row))[:, 0]
+        small = released[np.abs(released) < 2**-6]
+        assert len(small) > 30
+        assert np.mean(small * 2**53 == np.rint(small * 2**53)) < 0.5

@@ -11,8 +11,6 @@ from sensorprivacy.minimize.scores import (
     cost_to_value,
     draw_rows,
     entropies,
-    impurities,
-    mutual_information,
     score_features,
     shap_values,
 )
@@ -50,14 +48,14 @@ def test_entropy_of_ten_bins():
     np.testing.assert_allclose(entropies(table, bins=5)[0], np.log(5))
 
 
-def test_mutual_information_of_what_tells_all_and_nothing():
+def test_mutual_information_of_a_perfect_and_a_useless_feature():
     labels = np.repeat([0, 1], 500)
     table = pd.DataFrame(
         {"all": labels * 10 + np.random.default_rng(0).normal(size=1000), "nothing": np.tile([0.0, 1.0], 500)}
     )
-    tells_all, tells_nothing = mutual_information(table, labels)
-    assert tells_all == pytest.approx(np.log(2), abs=0.01)
-    assert tells_nothing == pytest.approx(0, abs=0.03)
+    perfect, useless = score_features(table, labels, labels, "information")["utility"]
+    assert perfect == pytest.approx(np.log(2), abs=0.01)
+    assert useless == pytest.approx(0, abs=0.03)
 
 
 def test_shap_of_one_stump_by_hand():
@@ -94,10 +92,13 @@ def test_answer_of_shap_in_another_shape_is_refused(problem, monkeypatch):
         shap_values(problem.features, problem.task, SMALL, np.arange(3))
 
 
-def test_impurities_are_those_of_the_forest(problem):
-    forest = RandomForestClassifier(5, random_state=1)
-    oracle = RandomForestClassifier(5, random_state=1).fit(problem.features.to_numpy(), problem.task)
-    np.testing.assert_array_equal(impurities(problem.features, problem.task, forest), oracle.feature_importances_)
+def test_gini_scores_are_the_importances_of_the_forests(problem):
+    frame = score_features(
+        problem.features, problem.task, problem.users, "gini", forest=RandomForestClassifier(5), seed=1
+    )
+    for column, labels in (("utility", problem.task), ("identifiability", problem.users)):
+        oracle = RandomForestClassifier(5, random_state=1).fit(problem.features.to_numpy(), labels)
+        np.testing.assert_array_equal(frame[column], oracle.feature_importances_)
 
 
 def test_caps_are_kept_and_reported(problem):
@@ -111,7 +112,7 @@ def test_caps_are_kept_and_reported(problem):
     assert list(draw_rows(5, 10, 0)) == [0, 1, 2, 3, 4]
 
 
-def test_feature_without_value_is_infinitely_dear():
+def test_feature_without_utility_has_an_infinite_ratio():
     assert list(cost_to_value(pd.Series([0.0, 0.2, 0.2]), pd.Series([0.0, 0.0, 0.4]))) == [np.inf, np.inf, 0.5]
 
 

@@ -79,7 +79,7 @@ def test_table_names_undefined_effectiveness():
 def test_lazy_table_serves_thresholds_that_it_was_searched_for():
     lazy = SUBSETS.assign(identifiability=[math.nan, 0.5, 0.6, 0.6])
     assert select(lazy, 0.1)["features"] == ("b",)
-    with pytest.raises(ValueError, match="1 subsets pass threshold 1 but were never attacked"):
+    with pytest.raises(ValueError, match="1 subsets pass threshold 1 but have no identifiability"):
         select(lazy, 1)
 
 
@@ -95,9 +95,9 @@ def test_threshold_outside_0_1(threshold):
 
 
 def test_bad_input():
-    with pytest.raises(ValueError, match="no subset to select"):
+    with pytest.raises(ValueError, match="table of subsets is empty"):
         select(SUBSETS.iloc[:0], 0.1)
     with pytest.raises(ValueError, match="margin=2"):
         select(SUBSETS, 0.1, margin=2)
-    with pytest.raises(ValueError, match="no threshold"):
+    with pytest.raises(ValueError, match="at least one threshold"):
         select_table(SUBSETS, [])

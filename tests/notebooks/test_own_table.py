@@ -32,8 +32,9 @@ def test_a_table_of_ones_own_is_played(notebook, home, tmp_path):
                 [works + draw.normal(0, 0.2), who + draw.normal(0, 0.2), draw.normal(), works, who, trip % 40]
             )
     columns = {"task": "works", "user": "who", "groups": "trip"}
-    batch.run(home / "notebooks" / f"{notebook}.ipynb", {"dataset": str(path), "trees": 5, **columns}, progress=False)
-    folder = figures_dir("quick") / f"{notebook}-mine"
+    done = batch.run(home / "notebooks" / f"{notebook}.ipynb", {"dataset": str(path), "trees": 5, **columns})
+    assert done.output.stem.startswith(f"{notebook}-mine-")
+    folder = figures_dir("own") / done.output.stem
     record = json.loads((folder / "run.json").read_text())
     assert record["parameters"]["user"] == "who"
     assert str(tmp_path) not in json.dumps(record)

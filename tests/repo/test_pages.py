@@ -6,23 +6,11 @@ import pytest
 import yaml
 
 from sensorprivacy.datasets.catalogue import catalogue
-from sensorprivacy.runner.runs import read_runs
 
 
 @pytest.fixture(scope="session")
 def readme(root):
     return (root / "README.md").read_text(encoding="utf-8")
-
-
-def test_every_run_that_answers_for_claims_has_its_row(readme):
-    table = readme.split("<!-- claims -->")[1].split("<!-- /claims -->")[0]
-    rows = [line for line in table.strip().splitlines()[2:] if line.startswith("|")]
-    for run in read_runs().values():
-        if run.claims:
-            (row,) = [row for row in rows if f"ONLY={run.name}`" in row]
-            assert f"figures/quick/{run.name}/" in row
-    named = set(re.findall(r"ONLY=([\w.-]+)", table)) | set(re.findall(r"figures/quick/([\w.-]+)/", table))
-    assert named <= set(read_runs())
 
 
 def test_every_data_set_is_named(readme):

@@ -43,13 +43,16 @@ def test_entries_come_by_number(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (GOOD + GOOD, "ids given twice: D1"),
-        (GOOD.replace('"D1"', '"1"'), "an id is D and a number"),
-        (GOOD.replace('says = "This."', ""), "entry D1: says is missing"),
-        (GOOD.replace('"because"', '" "'), "entry D1: reason is missing or empty"),
-        (GOOD.replace("paper = 2", "paper = 4"), "paper 4 is none of"),
-        (GOOD.replace('"tests/report/test_ledger.py::test_x"', ""), "nothing demonstrates it"),
-        (GOOD + 'explain = ["2-T3-*"]\n', "unknown fields explain"),
+        (GOOD + GOOD, "two entries have the id D1"),
+        (GOOD.replace('"D1"', '"1"'), "entry 1: id: String should match pattern"),
+        (GOOD.replace('says = "This."', ""), "entry D1: says: Field required"),
+        (GOOD.replace('"because"', '" "'), "entry D1: reason: String should have at least 1 character"),
+        (GOOD.replace("paper = 2", "paper = 4"), "entry D1: paper: Input should be less than or equal to 3"),
+        (
+            GOOD.replace('"tests/report/test_ledger.py::test_x"', ""),
+            "demonstration: Tuple should have at least 1 item",
+        ),
+        (GOOD + 'explain = ["2-T3-*"]\n', "entry D1: explain: Extra inputs are not permitted"),
     ],
 )
 def test_an_entry_that_breaks_a_rule_is_refused(tmp_path, text, message):

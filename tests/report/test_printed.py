@@ -70,7 +70,7 @@ def test_a_claim_is_told_by_its_form(printed, value, kind):
 def test_sets_and_pairs_are_taken_apart():
     assert set_in("{Walc, Health }") == ("Walc", "Health")
     assert pair_in("(0.70, 0.3)") == ((0.7, 2), (0.3, 1))
-    with pytest.raises(ValueError, match=r"'0\.7' is no pair"):
+    with pytest.raises(ValueError, match=r"'0\.7' is not a pair"):
         pair_in("0.7")
 
 
@@ -95,13 +95,13 @@ def test_no_file_is_named(tmp_path):
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
-        (GOOD + GOOD, "given twice: 2-T2-age"),
-        ("2-T2-age,2,2,Age,Entropy,1.0,1.1,1\n", r"value 1\.1 but '1\.0' says 1\.0"),
-        ("2-T2-age,2,2,Age,Entropy,1.0,1.0,2\n", r"decimals 2 but '1\.0' is printed with 1"),
-        ("2-T2-age,2,2,Age,Entropy,1.0,1.0,\n", r"decimals <NA> but"),
+        (GOOD + GOOD, "duplicate claim ids: 2-T2-age"),
+        ("2-T2-age,2,2,Age,Entropy,1.0,1.1,1\n", r"value 1\.1 but '1\.0' states 1\.0"),
+        ("2-T2-age,2,2,Age,Entropy,1.0,1.0,2\n", r"decimals 2 but '1\.0' has 1"),
+        ("2-T2-age,2,2,Age,Entropy,1.0,1.0,\n", r"decimals None but"),
         ("2-T2-age,2,2,Age,Entropy,much,1.0,1\n", "'much' states no number"),
         ("2-T2-age,2,2,Age,Entropy,{Age},,1\n", "decimals 1 without a value"),
-        ("2-T2-age,2,2,Age,Entropy,,,\n", "nothing printed"),
+        ("2-T2-age,2,2,Age,Entropy,,,\n", "the printed text is empty"),
         ("2-T2-Age,2,2,Age,Entropy,1.0,1.0,1\n", "an id is paper-table-words"),
         ("2-T3-age,2,2,Age,Entropy,1.0,1.0,1\n", "the id names another table"),
         ("1-T2-age,1,2,Age,Entropy,1.0,1.0,1\n", "paper 1 in the file of paper 2"),

@@ -2,6 +2,10 @@
 
 import hashlib
 import json
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
 
 import matplotlib.pyplot as plt
 import pandas as pd
@@ -48,15 +52,17 @@ def contents(folder):
 
 
 def test_a_run_leaves_figures_tables_verdicts_and_its_record(home):
-    folder = fill(open_run("21_x", variant="adult", parameters={"step": 0.05}, data={"adult": "abc"}, seed=7))
+    run = open_run("21_x-adult", parameters={"step": 0.05, "seed": 7})
+    run.uses({"adult": "abc"})
+    folder = fill(run)
     assert folder == home / "figures" / "quick" / "21_x-adult"
     stable = {"numbers.csv", "numbers.md", "line.png", "line.svg", "verdicts.csv"}
     assert set(contents(folder)) == stable | {"drawn/noise.csv", "drawn/noise.md", "run.json", "machine.json"}
     said = record(folder)
     assert {name: hashlib.sha256(contents(folder)[name]).hexdigest() for name in stable} == said["files"]
     assert said["drawn"] == ["drawn/noise.csv", "drawn/noise.md"]
-    assert (said["run"], said["notebook"], said["variant"], said["profile"]) == ("21_x-adult", "21_x", "adult", "quick")
-    assert (said["parameters"], said["data"], said["seed"]) == ({"step": 0.05}, {"adult": "abc"}, 7)
+    assert (said["run"], said["notebook"], said["profile"]) == ("21_x-adult", "21_x", "quick")
+    assert (said["parameters"], said["data"], said["seed"]) == ({"step": 0.05, "seed": 7}, {"adult": "abc"}, 7)
     assert said["packages"]["pandas"] == pd.__version__
 
 
@@ -95,7 +101,7 @@ def test_the_paper_profile_is_committed_and_not_stamped(home):
 def test_nothing_is_written_before_close(home):
     run = open_run("21_x", parameters={})
     run.table(FRAME, "numbers", "Some numbers")
-    assert not (home / "figures").exists()
+    assert contents(home / "figures") == {}
 
 
 def test_a_run_that_fails_leaves_the_last_one_as_it_was(home):
@@ -117,36 +123,104 @@ def test_a_block_that_ends_well_closes(home):
     assert (run.folder / "run.json").is_file()
 
 
-def test_a_crash_while_closing_leaves_no_half_written_record(home, monkeypatch):
+@pytest.fixture
+def small_disk(tmp_path_factory):
+    """Return a folder on a disk of one megabyte; skip where this user cannot mount one."""
+    folder = tmp_path_factory.mktemp("disk")
+    mount = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(folder)]
+    if shutil.which("mount") is None or subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("cannot mount a small disk here")
+    yield folder
+    subprocess.run(["umount", str(folder)], check=True)
+
+
+def test_a_full_disk_is_noticed_before_the_work_starts(home, small_disk):
+    (home / "figures").symlink_to(small_disk)
+    with pytest.raises(OSError, match=r"cannot write to .*figures/quick: only 1 MB are free"):
+        open_run("21_x", parameters={})
+
+
+def test_a_disk_that_fills_up_leaves_the_last_results_whole(home, small_disk, monkeypatch):
+    (home / "figures").symlink_to(small_disk)
+    monkeypatch.setattr("sensorprivacy.paths._LEAST_MB", 0)
     folder = fill(open_run("21_x", parameters={}))
-    before = (folder / "run.json").read_bytes()
+    before = contents(folder)
     run = open_run("21_x", parameters={"other": 1})
     run.table(FRAME * 2, "numbers", "Other numbers")
-    written = provenance.write_atomically
-
-    def fails(path, content):
-        if path.name == "numbers.md":
-            raise OSError("disk full")
-        written(path, content)
-
-    monkeypatch.setattr(provenance, "write_atomically", fails)
-    with pytest.raises(OSError, match="disk full"):
+    (small_disk / "other").write_bytes(bytes(shutil.disk_usage(small_disk).free - 4096))
+    run.table(pd.DataFrame({"a": range(9000)}), "zeros", "A long table")
+    with pytest.raises(RunError, match=r"No space left on device; the earlier files there are unchanged"):
         run.close()
-    assert (folder / "run.json").read_bytes() == before
-    monkeypatch.undo()
-    monkeypatch.setenv("SENSORPRIVACY_HOME", str(home))
-    run.close()  # and the disk has room again
+    assert contents(folder) == before
+    (small_disk / "other").unlink()
+    run.close()  # the disk has room again
     assert record(folder)["parameters"] == {"other": 1}
+
+
+def test_a_failure_while_writing_leaves_the_last_results_whole(home, monkeypatch):
+    before = contents(fill(open_run("21_x", parameters={})))
+    run = open_run("21_x", parameters={"other": 1})
+    run.table(FRAME * 2, "numbers", "Other numbers")
+    monkeypatch.setattr("pathlib.Path.write_bytes", fails_for("numbers.md", "pathlib.Path.write_bytes"))
+    with pytest.raises(RunError, match="disk full"):
+        run.close()
+    assert contents(run.folder) == before
+
+
+def fails_for(name, of):
+    """Return a method of Path that raises for files of one name."""
+    method = getattr(Path, of.rpartition(".")[2])
+
+    def wrapped(path, *words):
+        if path.name == name:
+            raise OSError("disk full")
+        return method(path, *words)
+
+    return wrapped
+
+
+@pytest.mark.parametrize("place", ["figures", "figures/quick", "figures/quick/21_x"])
+def test_a_folder_that_is_a_file_is_noticed_before_the_work_starts(home, place):
+    (home / place).parent.mkdir(parents=True, exist_ok=True)
+    (home / place).write_text("")
+    with pytest.raises(OSError, match=r"cannot write to .*figures/quick.*; make it a writable folder"):
+        open_run("21_x", parameters={})
+
+
+def test_a_read_only_folder_is_noticed_before_the_work_starts(home, monkeypatch):
+    def refuses(dir):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(tempfile, "TemporaryFile", refuses)
+    with pytest.raises(OSError, match=r"figures/quick: Permission denied; make it a writable folder"):
+        open_run("21_x", parameters={})
 
 
 def test_an_atomic_write_that_fails_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch):
     path = tmp_path / "run.json"
     provenance.write_atomically(path, b"old")
-    monkeypatch.setattr("pathlib.Path.replace", lambda *_: (_ for _ in ()).throw(OSError("no")))
-    with pytest.raises(OSError, match="no"):
+    monkeypatch.setattr("pathlib.Path.replace", fails_for("run.json", "pathlib.Path.replace"))
+    with pytest.raises(RunError, match="disk full"):
         provenance.write_atomically(path, b"new")
     assert path.read_bytes() == b"old"
     assert [p.name for p in tmp_path.iterdir()] == ["run.json"]
+
+
+def test_a_run_of_ones_own_has_its_own_folder_and_keeps_no_verdicts(home):
+    run = open_run("21_x-mine", parameters={}, replicates=False)
+    shown = run.claims({"2-T11-r1-utility": 0.1})  # differs from the printed value, and no entry explains it
+    assert "1 printed values: 1 differs (not kept: not in runs.yaml) [quick]" in shown._repr_html_()
+    folder = run.close()
+    assert folder == home / "figures" / "own" / "21_x-mine"
+    assert set(contents(folder)) == {"run.json", "machine.json"}
+
+
+@pytest.mark.parametrize(("replicates", "why"), [(True, "no printed value"), (False, "its own data or settings")])
+def test_a_run_without_verdicts_says_so(home, replicates, why):
+    shown = open_run("21_x", parameters={}, replicates=replicates).claims({})
+    for text in (repr(shown), shown._repr_html_()):
+        assert "This run has no verdicts" in text
+        assert why in text
 
 
 def test_what_an_earlier_run_left_goes_and_nothing_else(home):
@@ -225,9 +299,8 @@ def test_an_unknown_claim_is_refused(home):
 def test_names_that_leave_the_folder_are_refused(home, name):
     with pytest.raises(ValueError, match="name"):
         open_run(name, parameters={})
-    if name:
-        with pytest.raises(ValueError, match="name"):
-            open_run("21_x", variant=name, parameters={})
+    with pytest.raises(ValueError, match="name"):
+        open_run("21_x", profile=name, parameters={})
     with pytest.raises(ValueError, match="name"):
         open_run("21_x", parameters={}).table(FRAME, name or "/", "Caption")
 
@@ -248,10 +321,10 @@ def test_a_parameter_that_is_no_json_is_refused(home, value):
 
 def test_no_path_of_this_machine_gets_into_the_record(home):
     inside, outside = home / "data" / "my.csv", "/somewhere/else/my.parquet"
-    run = open_run("21_x", parameters={"a": str(inside), "b": outside, "c": inside, "d": "as_printed"})
+    run = open_run("21_x", parameters={"a": str(inside), "b": [outside], "c": inside, "d": "as_printed"})
     assert record(run.close())["parameters"] == {
         "a": "data/my.csv",
-        "b": "my.parquet",
+        "b": ["my.parquet"],
         "c": "data/my.csv",
         "d": "as_printed",
     }

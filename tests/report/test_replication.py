@@ -6,8 +6,9 @@ import pandas as pd
 import pytest
 
 from sensorprivacy.report import collect, counts, open_run, printed_values, write_replication
-from sensorprivacy.report.replication import CollectError, read_verdicts, replication_text
+from sensorprivacy.report.replication import CollectError, claims_table, read_verdicts, replication_text
 from sensorprivacy.report.verdicts import COLUMNS
+from sensorprivacy.runner.runs import read_runs
 
 
 @dataclass(frozen=True)
@@ -114,7 +115,7 @@ def test_a_claim_that_a_summary_judges_may_lack_while_the_summary_has_not_run(ho
 
 def test_a_claim_that_no_run_answers_for_is_an_error(home, values):
     states = {"21_x": State("no data", "why", ("2-T7-*",))}
-    with pytest.raises(CollectError, match=r"12 printed values .* \(no run answers for it\)"):
+    with pytest.raises(CollectError, match=r"12 printed values .* \(no run judges it\)"):
         collect("quick", states, values=values)
 
 
@@ -176,7 +177,7 @@ def test_the_page_names_every_claim_that_is_not_exact_with_a_link_to_its_entry(h
     )
     assert "### Not reproducible (1)" in text
     assert "nothing can be ambiguous; [D9](DEVIATIONS.md#d9):" in text
-    assert "### Exact, with a name mended (1)" in text
+    assert "### Exact, with a corrected misprint (1)" in text
     assert "titanic: get it" in text
     assert "**Profile quick: not the papers' own settings.**" in text
     assert "2-T2-age" not in text
@@ -187,3 +188,24 @@ def test_the_page_goes_where_its_profile_belongs(home):
     assert write_replication(verdicts) == home / "REPLICATION.md"
     assert write_replication(verdicts, profile="quick") == home / "figures" / "quick" / "REPLICATION.md"
     assert write_replication(verdicts, home / "page.md").read_text() == (home / "REPLICATION.md").read_text()
+
+
+def test_the_page_names_the_engines_of_runs_that_had_a_choice(home):
+    verdicts = collect("quick", {"x": State("no data", "why", ("2-*",))})
+    trained = pd.DataFrame([("10_x", 1, "shared", 7, 3)], columns=["run", "judged", "engine", "trees", "seed"])
+    assert "## Engines" not in replication_text(verdicts, engines=trained.head(0))
+    text = replication_text(verdicts, engines=trained)
+    assert "## Engines" in text
+    assert [cell.strip() for cell in text.splitlines()[-1].split("|")[1:-1]] == ["10_x", "1", "shared", "7", "3"]
+
+
+def test_every_run_that_judges_claims_has_its_row_on_the_page(home, root):
+    rows = claims_table()
+    runs = read_runs(root / "runs.yaml")
+    judging = {name for name, run in runs.items() if run.claims}
+    named = rows["command"].str.extract("ONLY=([^`]+)")[0]
+    assert named.is_unique
+    assert judging <= set(named) <= set(runs)
+    assert rows["results"].tolist() == [f"`figures/quick/{name}/`" for name in named]
+    text = replication_text(collect("quick", {"x": State("no data", "why", ("2-*",))}))
+    assert all(command in text for command in rows["command"])

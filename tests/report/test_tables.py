@@ -72,7 +72,7 @@ def test_levels_of_index_and_columns_are_laid_flat():
 
 
 def test_columns_given_twice_are_refused():
-    with pytest.raises(ValueError, match=r"column names given twice: \['a'\]"):
+    with pytest.raises(ValueError, match="more than one column named a"):
         csv_text(pd.DataFrame([[1, 2]], columns=["a", "a"]))
 
 

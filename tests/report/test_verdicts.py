@@ -13,10 +13,10 @@ from sensorprivacy.report.ledger import Entry
 from sensorprivacy.report.printed import COLUMNS as VALUE_COLUMNS
 from sensorprivacy.report.verdicts import COLUMNS, UnexplainedError, UnknownClaimError, VerdictError
 
-ENTRY = Entry("D7", 2, "a title", "says", "rests on", "the rows differ", ("tests/x.py",), ("2-T2-b", "2-T14-s"))
-MISPRINT = Entry(
-    "D8", 2, "t", "s", "r", "misprint", ("tests/x.py",), (), ("2-T14-*",), {"Martial status": "Marital status"}
-)
+TEXTS = {"paper": 2, "title": "t", "says": "s", "rests_on": "r", "demonstration": ("tests/x.py",)}
+ENTRY = Entry(id="D7", reason="the rows differ", explains=("2-T2-b", "2-T14-s"), **TEXTS)
+MENDED = {"Martial status": "Marital status"}
+MISPRINT = Entry(id="D8", reason="misprint", bears_on=("2-T14-*",), misprints=MENDED, **TEXTS)
 
 
 def claims(**printed: tuple[str, float, int | None]) -> pd.DataFrame:
@@ -195,24 +195,24 @@ def test_ours_is_written_without_noise_of_the_last_bits():
 @pytest.mark.parametrize(
     ("claim", "ours", "message"),
     [
-        ("2-T2-a", math.nan, "2-T2-a: nan; where data are missing pass no_data"),
+        ("2-T2-a", math.nan, "2-T2-a: nan; if data are missing, pass no_data"),
         ("2-T2-a", math.inf, "2-T2-a: inf"),
-        ("2-T2-a", "0.5", r"2-T2-a: '0\.5' is no number"),
-        ("2-T2-a", True, "2-T2-a: True is no number"),
-        ("2-T2-a", None, "2-T2-a: None is no number"),
+        ("2-T2-a", "0.5", r"2-T2-a: '0\.5' is not a number"),
+        ("2-T2-a", True, "2-T2-a: True is not a number"),
+        ("2-T2-a", None, "2-T2-a: None is not a number"),
         ("2-T2-a", Ours(0.5, 0.6, 0.4), r"2-T2-a: interval \[0\.6, 0\.4\] is reversed"),
         ("2-T2-a", Ours(0.5, 0.4), "2-T2-a: an interval needs both ends"),
         ("2-T2-a", Ours(0.5, math.nan, 0.6), "2-T2-a: nan"),
-        ("2-T14-s", "Age", "2-T14-s: 'Age' is no collection of names"),
-        ("2-T14-s", 3, "2-T14-s: 3 is no collection"),
+        ("2-T14-s", "Age", "2-T14-s: 'Age' is not a collection of names"),
+        ("2-T14-s", 3, "2-T14-s: 3 is not a collection"),
         ("2-T14-s", Ours({"Age"}, 0, 1), "2-T14-s: an interval for"),
-        ("2-T15-p", (0.7,), "2-T15-p: .* is no pair"),
-        ("2-T15-p", "ab", "2-T15-p: 'ab' is no pair"),
+        ("2-T15-p", (0.7,), "2-T15-p: .* is not a pair"),
+        ("2-T15-p", "ab", "2-T15-p: 'ab' is not a pair"),
         ("2-T15-p", (0.7, math.nan), "2-T15-p: nan"),
         ("2-T16-t", 1, "2-T16-t: 1 is neither True nor False"),
         ("2-T16-t", "true", "2-T16-t: 'true' is neither"),
-        ("2-T17-w", True, "2-T17-w: True is no text"),
-        ("2-T17-w", None, "2-T17-w: None is no text"),
+        ("2-T17-w", True, "2-T17-w: True is not a text"),
+        ("2-T17-w", None, "2-T17-w: None is not a text"),
     ],
 )
 def test_a_value_of_the_wrong_sort_is_refused_by_name(claim, ours, message):

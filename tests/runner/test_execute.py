@@ -1,6 +1,7 @@
 """Strict papermill: small notebooks made here are run through it."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -12,7 +13,8 @@ import nbformat
 import psutil
 import pytest
 
-from sensorprivacy.runner.execute import NotebookFailedError, run, run_name
+from sensorprivacy.runner import execute
+from sensorprivacy.runner.execute import NotebookFailedError, run
 from sensorprivacy.runner.parameters import ParameterError
 
 
@@ -34,7 +36,7 @@ def printed(path: Path) -> str:
 def test_a_notebook_runs_with_its_parameters_in_this_environment(tmp_path):
     source = notebook(tmp_path / "a.ipynb", "import os, sys\nprint('x' * times, sys.prefix, os.getcwd())")
     before = source.read_bytes()
-    done = run(source, {"times": "3"}, output=tmp_path / "out" / "b.ipynb", log=tmp_path / "log.txt", progress=False)
+    done = run(source, {"times": "3"}, output=tmp_path / "out" / "b.ipynb", log=tmp_path / "log.txt")
     assert printed(done.output).split() == ["xxx", sys.prefix, os.getcwd()]  # noqa: PTH109 - what the kernel says too
     assert done.parameters == {"times": 3}
     assert "xxx" in done.log.read_text()
@@ -45,7 +47,7 @@ def test_a_refused_parameter_runs_nothing(tmp_path):
     source = notebook(tmp_path / "a.ipynb", f"open({str(tmp_path / 'ran')!r}, 'w').close()")
     with pytest.raises(ParameterError, match="did you mean 'times'"):
         run(source, {"tims": 1}, output=tmp_path / "b.ipynb")
-    with pytest.raises(ParameterError, match="not of type int"):
+    with pytest.raises(ParameterError, match="times='often'"):
         run(source, {"times": "often"}, output=tmp_path / "b.ipynb")
     assert not (tmp_path / "ran").exists()
     assert not (tmp_path / "b.ipynb").exists()
@@ -59,7 +61,7 @@ def test_a_failing_cell_ends_with_its_error_in_short_and_the_partial_notebook(tm
         "print('never')",
     )
     with pytest.raises(NotebookFailedError) as failed:
-        run(source, output=tmp_path / "b.ipynb", log=tmp_path / "log.txt", progress=False)
+        run(source, output=tmp_path / "b.ipynb", log=tmp_path / "log.txt")
     message = str(failed.value)
     assert "a.ipynb failed in cell [3]: json.loads('{' * times)" in message
     assert "JSONDecodeError: Expecting property name" in message
@@ -74,7 +76,7 @@ def test_a_failing_cell_ends_with_its_error_in_short_and_the_partial_notebook(tm
 def test_a_kernel_that_dies_is_a_failure_not_a_hang(tmp_path):
     source = notebook(tmp_path / "a.ipynb", "import os\nos._exit(9)")
     with pytest.raises(NotebookFailedError, match="Kernel died"):
-        run(source, output=tmp_path / "b.ipynb", log=tmp_path / "log.txt", progress=False)
+        run(source, output=tmp_path / "b.ipynb", log=tmp_path / "log.txt")
 
 
 def test_the_source_is_never_overwritten(tmp_path):
@@ -87,17 +89,21 @@ def test_by_default_results_go_to_the_ignored_build_folder(tmp_path, monkeypatch
     for name in ("notebooks", "data", "lib"):
         (tmp_path / name).mkdir()
     monkeypatch.setenv("SENSORPRIVACY_HOME", str(tmp_path))
-    done = run(notebook(tmp_path / "notebooks" / "a.ipynb"), {"times": 4}, progress=False)
-    assert done.output == tmp_path / "build" / "executed" / "a-times_4.ipynb"
-    assert done.log == tmp_path / "build" / "logs" / "a-times_4.log"
+    done = run(notebook(tmp_path / "notebooks" / "a.ipynb"), {"times": 4})
+    assert re.fullmatch(r"a-[0-9a-f]{8}", done.output.stem)  # no run of runs.yaml
+    assert done.output == tmp_path / "build" / "executed" / "own" / f"{done.output.stem}.ipynb"
+    assert done.log == tmp_path / "build" / "logs" / "own" / f"{done.output.stem}.log"
     assert done.output.is_file()
 
 
-def test_a_run_is_named_by_what_tells_it_apart():
-    name = run_name(Path("x/21_division.ipynb"), {"dataset": "adult", "profile": "paper", "step": 0.1})
-    assert name == "21_division-adult-step_0.1"
-    assert run_name(Path("21.ipynb"), {"dataset": "/some/where/My table.csv"}) == "21-My_table"
-    assert run_name(Path("20.ipynb"), {}) == "20"
+def test_a_slow_cell_is_reported_and_the_log_has_a_line_for_each(tmp_path, monkeypatch):
+    monkeypatch.setattr(execute, "SLOW_SECONDS", 1)
+    said = []
+    source = notebook(tmp_path / "a.ipynb", "pass", "import time\ntime.sleep(3)")
+    done = run(source, {"times": 1}, output=tmp_path / "b.ipynb", log=tmp_path / "log.txt", say=said.append)
+    lines = [line for line in done.log.read_text().splitlines() if ": cell " in line]
+    assert [line.partition(": ")[2] for line in lines] == [f"cell {number} of 4" for number in (1, 2, 3, 4)]
+    assert said == lines[-1:]
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals")

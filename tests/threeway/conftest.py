@@ -1,42 +1,27 @@
-"""Seeded noise for this room's tests. Not private: whoever knows the seed can take the noise off again."""
+"""Seeded noise for the tests of this package. It is not private: anyone who knows the seed can subtract the noise."""
 
 import numpy as np
 import pytest
 
-
-class SeededNoiser:
-    """Draws the same laws as the secure noiser, from a seeded generator."""
-
-    def __init__(self, seed=0):
-        self.rng = np.random.default_rng(seed)
-
-    def laplace(self, values, scale):
-        noise = self.rng.laplace(0, scale, len(values))
-        return values + (np.rint(noise).astype(np.int64) if values.dtype.kind == "i" else noise)
-
-    def flags(self, n, probability):
-        return self.rng.random(n) < probability
-
-    def integers(self, n, k):
-        return self.rng.integers(k, size=n)
+from sensorprivacy.mechanisms.noise import SeededNoise
 
 
-class ForgetfulNoiser(SeededNoiser):
-    """Starts its generator anew at every draw, so that the same input always gets the same noise."""
+class ForgetfulNoise(SeededNoise):
+    """Restarts its generator at every draw, so that the same input always gets the same noise."""
 
     def __init__(self, seed=0):
         self.seed = seed
 
     @property
-    def rng(self):
+    def generator(self):
         return np.random.default_rng(self.seed)
 
 
 @pytest.fixture
 def seeded():
-    return SeededNoiser
+    return lambda seed=0: SeededNoise(seed)
 
 
 @pytest.fixture
 def forgetful():
-    return ForgetfulNoiser
+    return ForgetfulNoise

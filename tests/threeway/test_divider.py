@@ -52,7 +52,7 @@ def test_check_estimator_with_secure_noise():
 
 def test_check_estimator_with_repeatable_noise(forgetful):
     """Noise that repeats lets scikit-learn run the checks that it skips for random transformers."""
-    results = check_estimator(ThreeWayDivider(noiser=forgetful()), expected_failed_checks=FORGETFUL, on_skip=None)
+    results = check_estimator(ThreeWayDivider(noise_source=forgetful()), expected_failed_checks=FORGETFUL, on_skip=None)
     passed = [result["check_name"] for result in results if result["status"] == "passed"]
     assert {"check_transformer_general", "check_estimators_pickle", "check_transformer_preserve_dtypes"} <= set(passed)
 
@@ -69,7 +69,7 @@ def test_check_estimator_with_repeatable_noise(forgetful):
     ],
 )
 def test_output_as_scikit_learn_checks_it(check, forgetful):
-    check("ThreeWayDivider", ThreeWayDivider(noiser=forgetful()))
+    check("ThreeWayDivider", ThreeWayDivider(noise_source=forgetful()))
 
 
 def test_fit_learns_what_the_functions_give(frame):
@@ -101,7 +101,7 @@ def test_transform_drops_keeps_and_noises(frame):
 
 
 def test_new_rows_are_noised_within_the_domains_of_fit(frame, seeded):
-    divider = ThreeWayDivider(1, 0, search=None, clamp=True, noiser=seeded()).fit(frame)
+    divider = ThreeWayDivider(1, 0, search=None, clamp=True, noise_source=seeded()).fit(frame)
     new = frame.head(3).assign(age=[5, 500, 50])
     out = divider.transform(new)
     assert out["age"].between(frame["age"].min(), frame["age"].max()).all()
@@ -112,7 +112,7 @@ def test_new_rows_are_noised_within_the_domains_of_fit(frame, seeded):
 
 
 def test_set_output_clone_pickle_pipeline(frame, forgetful):
-    divider = ThreeWayDivider(noiser=forgetful(), bounds={"age": (0, 120)})
+    divider = ThreeWayDivider(noise_source=forgetful(), bounds={"age": (0, 120)})
     assert clone(divider).get_params()["bounds"] == {"age": (0, 120)}
     out = divider.set_output(transform="pandas").fit_transform(frame)
     assert isinstance(out, pd.DataFrame)
@@ -125,7 +125,7 @@ def test_set_output_clone_pickle_pipeline(frame, forgetful):
 
 def test_arrays_go_in_and_come_out(forgetful):
     X = np.random.default_rng(0).integers(0, [2, 5, 40], (100, 3)).astype(float)
-    divider = ThreeWayDivider(1, 0, search=None, noiser=forgetful()).fit(X)
+    divider = ThreeWayDivider(1, 0, search=None, noise_source=forgetful()).fit(X)
     assert isinstance(divider.transform(X), np.ndarray)
     assert divider.get_feature_names_out().tolist() == ["x0", "x1"]
     assert divider.get_feature_names_out(["a", "b", "c"]).tolist() == ["a", "b"]

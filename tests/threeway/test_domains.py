@@ -105,7 +105,7 @@ def test_unknown_categories(seeded):
     new = pd.Series(["a", "z", None], name="t")
     with pytest.raises(ValueError, match="'t' holds values"):
         domain.noise(new, 1.0, seeded())
-    drawn = np.array([domain.noise(new, 100.0, seeded(seed), "redraw") for seed in range(40)])
+    drawn = np.array([domain.noise(new, 100.0, seeded(seed), unknown="redraw") for seed in range(40)])
     assert (drawn[:, 0] == 0).all()
     for place in (1, 2):
         assert set(drawn[:, place]) == {0, 1}

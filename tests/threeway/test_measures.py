@@ -9,18 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import entropy
 
-from sensorprivacy.threeway import (
-    Appraiser,
-    Division,
-    entropies,
-    evaluate,
-    joint_entropy,
-    stability,
-    suitability,
-    trisect,
-    utility_as_printed,
-    utility_as_stated,
-)
+from sensorprivacy.threeway import Appraiser, Sizes, entropies, evaluate, stability, suitability, trisect
+from sensorprivacy.threeway.division import encode
+from sensorprivacy.threeway.measures import joint_entropies
 
 
 def table(seed, n=60, d=5):
@@ -37,34 +28,45 @@ def by_pandas(frame, columns):
     return entropy(frame.groupby(list(columns), dropna=False).size())
 
 
+def utility_as_printed(frame, division):
+    """Mean entropy of the published attributes over the mean entropy of all."""
+    every = entropies(frame)
+    kept = every[list(division.kept)]
+    return kept.mean() / every.mean() if len(kept) else 0.0
+
+
+def utility_as_stated(frame, division):
+    """Joint entropy of the published attributes over the joint entropy of all."""
+    return by_pandas(frame, division.kept) / by_pandas(frame, frame.columns)
+
+
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, 10**6), st.integers(1, 80))
 def test_joint_entropy_equals_scipy_and_bounds_its_marginals(seed, n):
     frame = table(seed, n).fillna(-1)
-    joint = joint_entropy(frame)
-    single = entropies(frame)
-    assert joint == pytest.approx(by_pandas(frame, frame.columns), abs=1e-12)
+    joints = joint_entropies(list(encode(frame)))
+    for k, value in enumerate(joints):
+        assert value == pytest.approx(by_pandas(frame, frame.columns[:k]), abs=1e-12)
+    joint, single = joints[-1], entropies(frame)
     assert single.max() - 1e-12 <= joint <= min(single.sum(), math.log(n)) + 1e-12
-    assert joint_entropy(frame, []) == 0
 
 
 def test_joint_entropy_takes_missing_as_one_value():
     frame = pd.DataFrame({"a": [1, 1, None, None], "b": ["x", "x", "x", None]})
-    assert joint_entropy(frame) == pytest.approx(entropy([2, 1, 1]))
+    assert joint_entropies(list(encode(frame)))[-1] == pytest.approx(entropy([2, 1, 1]))
 
 
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, 10**6), st.floats(0, 1), st.floats(0, 1))
-def test_appraiser_equals_measuring_by_itself(seed, one, other):
-    """One pass over the rows gives what a pass for each division gives."""
+def test_appraiser_equals_measuring_each_division(seed, one, other):
+    """One pass over the rows gives the same as one pass per division."""
     frame, alpha, beta = table(seed), max(one, other), min(one, other)
     division = trisect(evaluate(entropies(frame)), alpha, beta)
     printed, stated = Appraiser(frame).at(alpha, beta), Appraiser(frame, "as_stated", None).at(alpha, beta)
     assert printed.division == stated.division == division
-    assert printed.utility == pytest.approx(utility_as_printed(entropies(frame), division), abs=1e-12)
+    assert printed.utility == pytest.approx(utility_as_printed(frame, division), abs=1e-12)
     assert stated.utility == pytest.approx(utility_as_stated(frame, division), abs=1e-12)
-    assert stated.utility == pytest.approx(by_pandas(frame, division.kept) / by_pandas(frame, frame.columns), abs=1e-12)
-    assert printed.stability == pytest.approx(stability(division), abs=1e-12)
+    assert printed.stability == pytest.approx(stability(division.sizes), abs=1e-12)
     assert stated.suitability == pytest.approx(suitability(stated.utility, stated.stability, None))
     assert printed.suitability == suitability(printed.utility, printed.stability, 2)
 
@@ -85,19 +87,11 @@ def test_appraiser_table_and_restatement():
     pd.testing.assert_frame_equal(appraiser.table(thresholds), rows)
 
 
-def test_utility_grows_with_alpha_and_is_one_for_everything():
+def test_utility_grows_with_alpha_and_stays_below_one_without_the_highest_entropy():
     for utility in ("as_printed", "as_stated"):
         rows = Appraiser(table(2), utility).table([(a / 20, 0) for a in range(21)])
         assert rows["utility"].is_monotonic_increasing
-    everything = Division(1, 0, (), tuple(table(2).columns), ())
-    assert utility_as_printed(entropies(table(2)), everything) == pytest.approx(1)
-    assert utility_as_stated(table(2), everything) == 1
-
-
-def sized(sensitive, quiet, between):
-    names = iter(range(sensitive + quiet + between))
-    groups = [tuple(next(names) for _ in range(size)) for size in (sensitive, quiet, between)]
-    return Division(1, 0, *groups)
+        assert rows["utility"].iloc[-1] < 1
 
 
 @pytest.mark.parametrize(
@@ -105,15 +99,15 @@ def sized(sensitive, quiet, between):
     [((1, 1, 10), 10 / 132), ((0, 3, 3), 0.25), ((4, 8, 0), 0), ((4, 0, 8), 0), ((5, 0, 0), 0), ((2, 5, 5), 25 / 120)],
 )
 def test_stability_by_hand(sizes, value):
-    assert stability(sized(*sizes)) == pytest.approx(value)
+    assert stability(Sizes(*sizes)) == pytest.approx(value)
 
 
 @given(st.integers(0, 30), st.integers(0, 30), st.integers(1, 30))
 def test_stability_peaks_at_equal_groups(sensitive, quiet, between):
-    value = stability(sized(sensitive, quiet, between))
+    value = stability(Sizes(sensitive, quiet, between))
     assert 0 <= value <= 0.25
     total = quiet + between
-    assert value <= stability(sized(sensitive, total // 2, total - total // 2)) + 1e-15
+    assert value <= stability(Sizes(sensitive, total // 2, total - total // 2)) + 1e-15
 
 
 @pytest.mark.parametrize(

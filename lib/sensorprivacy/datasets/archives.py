@@ -1,9 +1,10 @@
-"""Files in folders, in archives, and in archives in archives: walk them, open them by their address."""
+"""Find and open files in folders, in archives, and in archives inside archives."""
 
 import gzip
 import io
 import lzma
 import os
+import shutil
 import tarfile
 import tempfile
 import zipfile
@@ -11,15 +12,16 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import IO, BinaryIO, cast
 
 ZIPS = (".zip", ".whl")
 TARS = (".tar", ".tar.gz", ".tgz", ".tar.xz", ".txz", ".tar.bz2", ".tbz2")
-MAX_DEPTH = 5  # archives in archives; a bomb nests deeper
+MAX_DEPTH = 5  # archives inside archives; a zip bomb is nested more deeply
 _IN_MEMORY = 64 * 2**20
 
-#: What reading a damaged archive raises.
+#: Errors that a damaged archive raises.
 BROKEN = (
     zipfile.BadZipFile,
     tarfile.TarError,
@@ -31,16 +33,19 @@ BROKEN = (
 )
 
 
+Opener = Callable[[], IO[bytes]]
+
+
 @dataclass(frozen=True, order=True)
 class Address:
-    """Where a file lies: a path, and for a file in zips (or wheels) the names from the outer archive to the inner.
+    """Locate a file: its path on disk, or its path inside one or more zips (or wheels).
 
     Attributes
     ----------
     path : pathlib.Path
-        The file on disk.
+        The file on disk; for a file in an archive, the outer archive.
     inner : tuple of str
-        Empty for a plain file; else the names on the way in, the last being the file's own.
+        Empty for a plain file; else the name inside each archive, from the outer to the inner.
     """
 
     path: Path
@@ -51,17 +56,11 @@ class Address:
 
     @property
     def name(self) -> str:
-        """Full path with forward slashes: what the end of a member's path is compared with."""
+        """Full path with forward slashes, through all archives."""
         return "/".join((self.path.as_posix(), *self.inner))
 
     def open(self) -> BinaryIO:
-        """Open the file for reading; the archives around it close with it.
-
-        Returns
-        -------
-        binary file
-            Positioned at the start.
-        """
+        """Open the file for reading bytes. Closing it also closes the archives around it."""
         if not self.inner:
             return self.path.open("rb")
         with ExitStack() as stack:
@@ -73,7 +72,7 @@ class Address:
 
 
 class _Closing(io.BufferedReader):
-    """A stream that closes what it came out of."""
+    """A stream that closes the archives around it."""
 
     def __init__(self, stream: IO[bytes], stack: ExitStack) -> None:
         super().__init__(cast(io.RawIOBase, stream))
@@ -87,17 +86,22 @@ class _Closing(io.BufferedReader):
 
 
 def is_zip(name: str) -> bool:
-    """Tell whether a name is that of a zip or a wheel."""
+    """Return whether a file name is that of a zip or a wheel."""
     return name.lower().endswith(ZIPS)
 
 
 def is_tar(name: str) -> bool:
-    """Tell whether a name is that of a tar, compressed or not."""
+    """Return whether a file name is that of a tar, compressed or not."""
     return name.lower().endswith(TARS)
 
 
+def is_archive(name: str) -> bool:
+    """Return whether a file name is that of an archive that `walk` can read."""
+    return is_zip(name) or is_tar(name)
+
+
 def files_below(folder: Path) -> Iterator[Path]:
-    """Yield the files at and below a folder in a fixed order, without hidden ones (locks, half-downloaded files)."""
+    """Yield all files in a folder and its subfolders, in a fixed order and without hidden files."""
     for where, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(names):
@@ -106,93 +110,65 @@ def files_below(folder: Path) -> Iterator[Path]:
 
 
 def zip_members(path: Path) -> Iterator[Address]:
-    """Yield the address of every file in a zip, and in zips in it, without reading their content.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-        A zip or a wheel.
-
-    Yields
-    ------
-    Address
-        Of each file; tars in it are yielded as files.
+    """Yield the address of every file in a zip, and in zips inside it; a tar inside it counts as a file.
 
     Raises
     ------
     zipfile.BadZipFile
-        If it, or an archive in it, is damaged.
+        If the zip, or one inside it, is damaged.
     """
-    with path.open("rb") as stream:
-        yield from _zip_members(stream, Address(path), 0)
+    return (Address(path, inner) for inner, _ in walk(path, tars=False))
 
 
-def _zip_members(stream: IO[bytes], outer: Address, depth: int) -> Iterator[Address]:
-    with zipfile.ZipFile(stream) as archive:
-        for entry in archive.infolist():
-            if entry.is_dir():
-                continue
-            address = Address(outer.path, (*outer.inner, entry.filename))
-            if is_zip(entry.filename) and depth < MAX_DEPTH:
-                with archive.open(entry) as inner:
-                    yield from _zip_members(inner, address, depth + 1)
-            else:
-                yield address
-
-
-def unpack(path: Path, take: Callable[[str, IO[bytes]], None], progress: Callable[[int], object] | None = None) -> None:
-    """Hand every file of an archive, and of archives in it, to `take`, in one pass from front to back.
+def walk(path: Path, *, tars: bool = True) -> Iterator[tuple[tuple[str, ...], Opener]]:
+    """Yield every file of an archive, and of archives inside it, in one pass from front to back.
 
     Parameters
     ----------
     path : pathlib.Path
-        A zip, wheel or tar; or any other file, which is handed over as it is.
-    take : callable
-        Called with the full path in the archive and the open content.
-    progress : callable, optional
-        Called with the number of bytes of each file handed over.
+        A zip, wheel or tar. Any other file yields itself.
+    tars : bool
+        Look into tars inside zips as well.
+
+    Yields
+    ------
+    inner : tuple of str
+        The name inside each archive, from the outer to the inner; empty for a plain file.
+    opener : callable
+        Opens the file. Call it before the next file is asked for.
 
     Raises
     ------
-    zipfile.BadZipFile, tarfile.TarError, EOFError, OSError
-        If the archive is damaged.
+    Exception
+        One of `BROKEN`, if an archive is damaged.
     """
+    if not is_archive(path.name):
+        yield (), cast(Opener, partial(path.open, "rb"))
+        return
     with path.open("rb") as stream:
-        _unpack(stream, path.name, take, progress, 0)
+        yield from _walk(stream, (path.name,), tars)
 
 
-def _unpack(
-    stream: IO[bytes],
-    name: str,
-    take: Callable[[str, IO[bytes]], None],
-    progress: Callable[[int], object] | None,
-    depth: int,
-) -> None:
-    if depth <= MAX_DEPTH and is_zip(name):
-        with zipfile.ZipFile(stream) as archive:
-            for entry in archive.infolist():
-                if not entry.is_dir():
-                    with archive.open(entry) as inner:
-                        _unpack(_seekable(inner, entry.filename), f"{name}/{entry.filename}", take, progress, depth + 1)
-    elif depth <= MAX_DEPTH and is_tar(name):
-        with tarfile.open(fileobj=stream, mode="r:*") as archive:
-            for member in archive:
-                content = archive.extractfile(member) if member.isfile() else None
-                if content is not None:
-                    with content:
-                        _unpack(content, f"{name}/{member.name}", take, progress, depth + 1)
+def _walk(stream: IO[bytes], names: tuple[str, ...], tars: bool) -> Iterator[tuple[tuple[str, ...], Opener]]:
+    with zipfile.ZipFile(stream) if is_zip(names[-1]) else tarfile.open(fileobj=stream, mode="r:*") as archive:
+        for name, opener in _entries(archive):
+            if len(names) <= MAX_DEPTH and (is_zip(name) or (tars and is_tar(name))):
+                # zipfile would read an inner archive again from its start at each step back
+                with opener() as content, tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY) as copy:
+                    shutil.copyfileobj(content, copy)
+                    copy.seek(0)
+                    yield from _walk(copy, (*names, name), tars)
+            else:
+                yield (*names[1:], name), opener
+
+
+def _entries(archive: zipfile.ZipFile | tarfile.TarFile) -> Iterator[tuple[str, Opener]]:
+    """Yield name and opener of each file of an archive."""
+    if isinstance(archive, zipfile.ZipFile):
+        for entry in archive.infolist():
+            if not entry.is_dir():
+                yield entry.filename, partial(archive.open, entry)
     else:
-        take(name, stream)
-        if progress is not None:
-            progress(stream.tell())
-
-
-def _seekable(stream: IO[bytes], name: str) -> IO[bytes]:
-    """Return an archive in a zip as a stream that seeks fast (zipfile reads from the start at each step back)."""
-    if not (is_zip(name) or is_tar(name)):
-        return stream
-    copy = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY)  # noqa: SIM115  (closed when the walk lets go of it)
-    while block := stream.read(2**20):
-        copy.write(block)
-    copy.seek(0)
-    return copy
+        for member in archive:
+            if member.isfile():
+                yield member.name, cast(Opener, partial(archive.extractfile, member))

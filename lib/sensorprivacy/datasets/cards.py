@@ -14,7 +14,7 @@ def page(current: str) -> str:
 
 
 def _card(entry: Dataset) -> str:
-    downloads = entry.download_mb and entry.sources
+    downloads = entry.download_mb and entry.origins
     rows = {
         "name, folder": f"`{entry.name}`, `data/raw/{entry.folder}/`",
         "used for": entry.role,

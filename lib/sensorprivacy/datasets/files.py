@@ -1,31 +1,35 @@
-"""What a reader asks of the place where files are, and a user's own folder as such a place."""
+"""The files that a reader reads: a set of the catalogue, or a folder of the user."""
 
-import hashlib
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import IO, Protocol
+from typing import BinaryIO, Protocol
 
+from sensorprivacy.datasets.cache import sha256
 from sensorprivacy.datasets.catalogue import listing_digest
 
 
-class Source(Protocol):
-    """Where the files of a set are: what `store.fetch` returns, or `OwnFiles`."""
+class Files(Protocol):
+    """The files of a set: the result of `store.fetch`, or `OwnFiles`."""
 
     @property
     def members(self) -> tuple[str, ...]:
         """Paths of the files."""
 
-    def open(self, member: str) -> IO[bytes]:
-        """Open one file for reading."""
+    @property
+    def digest(self) -> str:
+        """SHA-256 over all files."""
+
+    def open(self, member: str) -> BinaryIO:
+        """Open a file for reading bytes."""
 
     def read(self, member: str) -> bytes:
-        """Return the content of one file."""
+        """Return the content of a file."""
 
 
 @dataclass(frozen=True)
 class OwnFiles:
-    """A folder or a file of the user's own, in place of a set of the catalogue.
+    """A folder or a file of the user, in place of a set of the catalogue.
 
     Parameters
     ----------
@@ -37,28 +41,25 @@ class OwnFiles:
 
     @cached_property
     def members(self) -> tuple[str, ...]:
-        """Paths of the files, below the folder."""
+        """Paths of the files, relative to the folder."""
         if self.path.is_file():
             return (self.path.name,)
         return tuple(sorted(file.relative_to(self.path).as_posix() for file in self.path.rglob("*") if file.is_file()))
 
-    def open(self, member: str) -> IO[bytes]:
-        """Open one file for reading."""
+    def open(self, member: str) -> BinaryIO:
+        """Open a file for reading bytes."""
         return (self.path if self.path.is_file() else self.path / member).open("rb")
 
     def read(self, member: str) -> bytes:
-        """Return the content of one file."""
+        """Return the content of a file."""
         with self.open(member) as stream:
             return stream.read()
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 over the digests and paths of all files."""
+        """SHA-256 over the paths and digests of all files."""
         digests = {}
         for member in self.members:
             with self.open(member) as stream:
-                digest = hashlib.sha256()
-                while block := stream.read(2**20):
-                    digest.update(block)
-            digests[member] = digest.hexdigest()
+                digests[member] = sha256(stream)
         return listing_digest(digests)

@@ -1,9 +1,9 @@
-"""What crosses the wall between the readers of data and the strategies: a table of features, or windows of a signal."""
+"""The two forms of data that defences and attackers use: a table of features, or windows of a signal."""
 
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -20,30 +20,30 @@ class Problem:
     Parameters
     ----------
     features : pandas.DataFrame
-        One row a record, one column a feature, n x d. Numbers (or booleans), all finite.
+        One row for each record, one column for each feature, n x d. Numbers or booleans, all finite.
     task : pandas.Series or array-like of shape (n,)
-        What the service wants to tell: the class of each record.
+        Label that the service predicts: the class of each record.
     users : pandas.Series or array-like of shape (n,)
-        What the adversary wants to tell: whose record it is.
+        Label that the attacker predicts: the person or device of each record.
     groups : pandas.Series or array-like of shape (n,), optional
-        Capture, trial or recording of each record; an honest split has no group on both sides.
+        Capture, trial or recording of each record. A group split puts each group either in training or in test.
     name : str
         Name of the data set.
     provenance : dict, optional
-        Where the rows came from: set, digest of its members, choices of the reader. JSON values only.
+        Origin of the rows: set, digest of its members, options of the reader. JSON values only.
 
     Attributes
     ----------
     features, task, users, groups
-        As given, with one common index 0 ... n - 1.
+        The given values, with one common index 0 ... n - 1.
 
     Raises
     ------
     TypeError
-        If `features` is no data frame, or one of its columns is not numeric.
+        If `features` is no data frame, or has a column that is not numeric.
     ValueError
-        If there is no row or no column, a column name occurs twice, a feature is missing or infinite, labels are
-        missing, of another length, or carry another index than the features.
+        If `features` is empty, repeats a column name, or has missing or infinite values; or if labels are missing, have
+        another length, or have another index than the features.
 
     Examples
     --------
@@ -81,7 +81,7 @@ class Problem:
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 over column names, features and labels: equal digests are equal problems, whatever their name."""
+        """SHA-256 over column names, features and labels. Equal problems have equal digests, whatever their names."""
         digest = hashlib.sha256()
         for column in self.features:
             _feed(digest, f"feature {column}", self.features[column].to_numpy())
@@ -94,29 +94,29 @@ class Problem:
 
 @dataclass(frozen=True, eq=False)
 class Windows:
-    """Windows of a multichannel signal with what is public and what is private about each.
+    """Windows of a multichannel signal, with a public label and private attributes for each window.
 
     Parameters
     ----------
     values : numpy.ndarray of shape (n, channels, length)
-        The signal; kept as float32, all finite.
+        The signal, converted to float32; all values finite.
     public : pandas.Series or array-like of shape (n,)
-        The class that the service may know (the activity).
+        The label that the service may know (the activity).
     private : pandas.DataFrame of n rows
-        One column a private attribute (gender, weight class).
+        One column for each private attribute (gender, weight class).
     subject : pandas.Series or array-like of shape (n,)
-        Whose window it is.
+        Person of each window.
     trial : pandas.Series or array-like of shape (n,)
-        Recording that the window was cut from.
+        Recording of each window.
     name : str
         Name of the data set.
     provenance : dict, optional
-        Where the windows came from. JSON values only.
+        Origin of the windows. JSON values only.
 
     Raises
     ------
     ValueError
-        If `values` has not three dimensions, is empty or not finite, or labels are missing or of another length.
+        If `values` has not three dimensions, is empty or not finite; or if labels are missing or have another length.
     """
 
     values: np.ndarray
@@ -134,8 +134,8 @@ class Windows:
         broken = ~np.isfinite(values).all(axis=(1, 2))
         if broken.any():
             raise ValueError(
-                f"{int(broken.sum())} of {len(values)} windows hold missing or infinite values, "
-                f"first: {int(broken.argmax())}"
+                f"{int(broken.sum())} of {len(values)} windows have missing or infinite values (first: window "
+                f"{int(broken.argmax())}): drop or fill them first"
             )
         object.__setattr__(self, "values", values)
         index = pd.RangeIndex(len(values))
@@ -143,7 +143,9 @@ class Windows:
             labels = getattr(self, role)
             object.__setattr__(self, role, _labels(np.asarray(labels), role, index))
         if not isinstance(self.private, pd.DataFrame):
-            raise TypeError(f"private must be a DataFrame, one column an attribute, got {type(self.private).__name__}")
+            raise TypeError(
+                f"private must be a DataFrame with one column for each attribute, got {type(self.private).__name__}"
+            )
         private = {
             str(name): _labels(column.to_numpy(), f"private[{name}]", index) for name, column in self.private.items()
         }
@@ -166,29 +168,22 @@ class Windows:
         return int(self.values.shape[2])
 
     def take(self, rows: np.ndarray | Sequence[int]) -> "Windows":
-        """Return the windows at the given positions, or where a boolean mask of length n is true.
+        """Return the windows at the given positions, or those that a boolean mask selects.
 
         Parameters
         ----------
         rows : array-like of int, or of bool with shape (n,)
-            Which windows, in this order.
+            Positions of the windows, or a mask.
 
         Returns
         -------
         Windows
-            The chosen ones, under the same name and provenance.
+            These windows, with the same name and provenance.
         """
         at = np.asarray(rows)
         at = np.flatnonzero(at) if at.dtype == bool else at
-        return Windows(
-            self.values[at],
-            self.public.iloc[at],
-            self.private.iloc[at],
-            self.subject.iloc[at],
-            self.trial.iloc[at],
-            name=self.name,
-            provenance=self.provenance,
-        )
+        labels = {role: getattr(self, role).iloc[at] for role in ("public", "private", "subject", "trial")}
+        return replace(self, values=self.values[at], **labels)
 
     @cached_property
     def digest(self) -> str:
@@ -209,10 +204,10 @@ def _check_features(features: pd.DataFrame) -> None:
         raise ValueError(f"features must have rows and columns, got {features.shape[0]} x {features.shape[1]}")
     twice = features.columns[features.columns.duplicated()].unique()
     if len(twice):
-        raise ValueError(f"column names must differ, these occur more than once: {', '.join(map(str, twice))}")
+        raise ValueError(f"column names must be unique, but these occur more than once: {', '.join(map(str, twice))}")
     for name, column in features.items():
         if not pd.api.types.is_numeric_dtype(column) or pd.api.types.is_complex_dtype(column):
-            raise TypeError(f"feature {name!r} is {column.dtype}, not numeric: code its categories as numbers first")
+            raise TypeError(f"feature {name!r} is {column.dtype}, not numeric: replace its categories by numbers first")
         unfit = ~np.isfinite(column.to_numpy(dtype=float, na_value=np.nan))
         if unfit.any():
             raise ValueError(
@@ -222,13 +217,11 @@ def _check_features(features: pd.DataFrame) -> None:
 
 
 def _labels(labels: Labels, role: str, index: pd.Index) -> pd.Series:
-    """Return `labels` as a Series 0 ... n - 1; a Series that carries another index than the features is refused."""
+    """Return `labels` as a Series with index 0 ... n - 1; refuse a Series with another index than the features."""
     if len(labels) != len(index):
         raise ValueError(f"{role} has {len(labels)} labels for {len(index)} rows")
     if isinstance(labels, pd.Series) and not labels.index.equals(index):
-        raise ValueError(
-            f"{role} carries another index than the features: align them, or pass a plain array in row order"
-        )
+        raise ValueError(f"{role} has another index than the features: align them, or pass an array in row order")
     series = pd.Series(labels).reset_index(drop=True).rename(role)
     missing = series.isna().to_numpy()
     if missing.any():
@@ -237,7 +230,7 @@ def _labels(labels: Labels, role: str, index: pd.Index) -> pd.Series:
 
 
 def _feed(digest: Any, name: str, values: np.ndarray) -> None:
-    """Add an array to a digest so that neither type, shape nor where one value ends can be mistaken for another."""
+    """Add an array to a digest, so that arrays with other types, shapes or values have another digest."""
     digest.update(f"{name}\0{values.shape}\0".encode())
     if values.dtype.kind in "biuf":
         digest.update(values.dtype.str.encode())
@@ -249,8 +242,8 @@ def _feed(digest: Any, name: str, values: np.ndarray) -> None:
 
 
 def _plain(provenance: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a copy that JSON can hold, so that a run can write down where its data came from."""
+    """Return a copy with JSON values only, so that a run can record where its data came from."""
     try:
         return dict(json.loads(json.dumps(dict(provenance))))
     except TypeError as error:
-        raise TypeError(f"provenance must hold JSON values only: {error}") from error
+        raise TypeError(f"provenance must have JSON values only: {error}") from error

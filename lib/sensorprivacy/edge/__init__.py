@@ -1,5 +1,6 @@
-"""Paper 3 on a device: its networks as ONNX files, a stream anonymized in real time, and what each step costs.
+"""Run paper 3's anonymization on a small device, and measure the time and memory it takes.
 
-What runs on the device (`bundle` to `stream`, `replay`, `timing`, `hardware`, `device`, `bounds`, `links`, `cli`) needs
-numpy and onnxruntime only, so nothing is imported here. What prepares it (`export`, `graphs`, `study`) needs torch.
+Package `board` is everything that runs on the device; it needs only numpy and onnxruntime. The modules beside it
+prepare and evaluate: `export` writes networks as ONNX files, `program` packs package `board` into one file, and
+`tables` turns measurements into tables. Nothing is imported here, so that a device does not load PyTorch.
 """

@@ -1,10 +1,10 @@
-"""Write an anonymizer as a bundle: ONNX files, a manifest, a few windows; in float32 or with weights in 8 bits."""
+"""Write an anonymizer as a bundle (ONNX files, a manifest, some windows), in float32 or with 8-bit weights."""
 
 import logging
 import shutil
 import tempfile
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -12,69 +12,39 @@ import onnx
 from torch import nn
 
 from sensorprivacy.edge import graphs
-from sensorprivacy.edge.bundle import PIPELINE, SAMPLES, Bundle, Step, digest, read_bundle, write_manifest
+from sensorprivacy.edge.board.bundle import MANIFEST, SAMPLES, Bundle, Signal, Step, digest, read_bundle, write_manifest
 from sensorprivacy.latent.anonymizer import LatentAnonymizer
 from sensorprivacy.latent.modify import bijection_codes
 from sensorprivacy.latent.networks import PrivateVAE
 from sensorprivacy.latent.transfers import MeanShift
 from sensorprivacy.latent.windows import Scaler
 
-_BOUND = 10.0  # PrivateVAE.encode keeps the log variance within this
-
-
-@dataclass(frozen=True)
-class Signal:
-    """What a bundle must know of the windows.
-
-    Parameters
-    ----------
-    name, attribute : str
-        Data set and private attribute.
-    rate : float
-        Samples a second.
-    stride : int
-        Samples from one window to the next.
-    channels : tuple of str
-        In order.
-    length : int
-        Samples of a window.
-    """
-
-    name: str
-    attribute: str
-    rate: float
-    stride: int
-    channels: tuple[str, ...]
-    length: int
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Channels and samples of a window."""
-        return len(self.channels), self.length
+_BOUND = 10.0  # PrivateVAE.encode limits the log variance to this
+Models = Mapping[tuple[str, int | None], graphs.Graph]
 
 
 @dataclass(frozen=True)
 class Networks:
-    """All that Algorithm 1 rests on.
+    """Hold the networks and settings of Algorithm 1.
 
     Parameters
     ----------
     public_model, private_model : torch.nn.Module
         Inference models.
     vaes : sequence of PrivateVAE
-        One a public class.
+        One per public class.
     means : numpy.ndarray of shape (public, private, d)
         Mean latents m(y, p).
     scaler : Scaler
-        Of the channels.
+        Scale of the channels.
     public, private : tuple of str
         Classes.
     modify : str
-        See `latent.modify`.
+        How the target class is chosen, see `latent.modify`.
     mapping : tuple of int
-        Where Modify sends each private class.
+        Code of the class that Modify sends each private class to.
     sampled : bool
-        Whether z is drawn.
+        True: draw z from the posterior. False: use the posterior's mean.
     trained : bool
         False for random weights.
     """
@@ -93,22 +63,22 @@ class Networks:
 
 
 def networks_of(anonymizer: LatentAnonymizer) -> Networks:
-    """Return what a fitted anonymizer rests on.
+    """Return the networks and settings of a fitted anonymizer.
 
     Raises
     ------
     ValueError
-        If it moves latents otherwise than by the paper's shift, draws windows again, adds detail, or asks a
-        witness: a device does not.
+        If it uses an option that a device does not support: another transfer than the paper's shift, redrawn windows,
+        spectral noise, or a second reader.
     """
     transfer = anonymizer.transfer or MeanShift()
-    ours = {"redraw": 0, "detail": 0.0, "witness": None}
-    given = {name: getattr(anonymizer, name) for name in ours}
-    if not isinstance(transfer, MeanShift) or given != ours:
-        asked = ", ".join([transfer.name, *(f"{name}={value}" for name, value in given.items())])
-        undone = ", ".join(f"{name}={value}" for name, value in ours.items())
-        raise ValueError(f"{asked}: a device runs the paper's mean shift only: with_(transfer=MeanShift(), {undone})")
-    known = anonymizer.guesses_
+    supported = {"redraw": 0, "spectral_noise": 0.0, "second_reader": None}
+    given = {name: getattr(anonymizer, name) for name in supported}
+    if not isinstance(transfer, MeanShift) or given != supported:
+        found = ", ".join([transfer.name, *(f"{name}={value}" for name, value in given.items())])
+        remedy = ", ".join(f"{name}={value}" for name, value in supported.items())
+        raise ValueError(f"{found}: a device runs the paper's mean shift only: with_(transfer=MeanShift(), {remedy})")
+    known = anonymizer.models_
     return Networks(
         known.public_model.network_,
         known.private_model.network_,
@@ -124,141 +94,98 @@ def networks_of(anonymizer: LatentAnonymizer) -> Networks:
 
 
 def export(networks: Networks, signal: Signal, folder: Path | str, *, samples: np.ndarray | None = None) -> Bundle:
-    """Write a bundle, replacing the one that is there only when all is written.
+    """Write networks as a bundle; an earlier bundle is replaced after all files are written.
 
     Parameters
     ----------
     networks : Networks
-        See `networks_of`.
+        Networks and settings, see `networks_of`.
     signal : Signal
-        What the windows are.
+        Description of the windows.
     folder : path
-        Where to.
+        Folder to write.
     samples : numpy.ndarray, optional
-        Windows to time with, n x channels x length; random ones are used when left out.
+        Windows for timing, n x channels x length; random ones by default.
+    """
+    shape, latent = signal.shape, int(networks.means.shape[2])
+    models: dict[tuple[str, int | None], graphs.Graph] = {
+        ("public", None): graphs.classifier(networks.public_model.cpu().eval(), shape, "public_logits"),
+        ("private", None): graphs.classifier(networks.private_model.cpu().eval(), shape, "private_logits"),
+    }
+    vaes = [vae.cpu().eval() for vae in networks.vaes]
+    for code, vae in enumerate(vaes):
+        models["encoder", code] = graphs.encoder(vae.encoder, vae.mean, vae.log_variance, shape, _BOUND)
+    models["transformation", None] = graphs.transformation(networks.means)
+    for code, vae in enumerate(vaes):
+        models["decoder", code] = graphs.decoder(vae.decoder, latent, shape)
+    names = ("public", "private", "modify", "mapping", "sampled", "trained")
+    settings = {name: getattr(networks, name) for name in names}
+    described = asdict(signal) | asdict(networks.scaler) | settings
+    bundle = Bundle(**described, precision="float32", latent=latent, steps=(), folder=Path(folder))
+    return write_bundle(bundle, models, samples)
+
+
+def write_bundle(bundle: Bundle, models: Models, samples: np.ndarray | None = None) -> Bundle:
+    """Write graphs, manifest and samples into a bundle's folder; each graph becomes a step, in this order."""
+    steps = []
+    for (name, code), graph in models.items():
+        file = f"{name}.onnx" if code is None else f"{name}-{code}.onnx"
+        steps.append(Step(name, code, file, "", 0, graph.kind, graph.weights, graph.macs))
+
+    def save(step: Step, path: Path) -> None:
+        onnx.save(models[step.name, step.code].model(), path)
+
+    return _write(replace(bundle, steps=tuple(steps)), save, samples)
+
+
+def quantize(bundle: Bundle, folder: Path | str) -> Bundle:
+    """Write a bundle again with 8-bit weights in its dense layers; activations are quantized during the run.
+
+    Convolutions stay in float32, because onnxruntime runs them in 8 bits only with fixed activation scales.
+
+    Parameters
+    ----------
+    bundle : Bundle
+        Bundle in float32.
+    folder : path
+        Folder to write.
 
     Returns
     -------
     Bundle
-        As `read_bundle` gives it.
+        Bundle of precision ``int8``. `comparison.precision_effect` measures its accuracy.
     """
-    shape = signal.shape
-    models: dict[tuple[str, int | None], graphs.Graph] = {
-        ("public", None): graphs.classifier(networks.public_model.cpu().eval(), shape, "public_logits"),
-        ("private", None): graphs.classifier(networks.private_model.cpu().eval(), shape, "private_logits"),
-        ("transformation", None): graphs.transformation(networks.means),
-    }
-    for code, vae in enumerate(networks.vaes):
-        vae.cpu().eval()
-        models["encoder", code] = graphs.encoder(vae.encoder, vae.mean, vae.log_variance, shape, _BOUND)
-        models["decoder", code] = graphs.decoder(vae.decoder, networks.means.shape[2], shape)
-    bundle = Bundle(
-        name=signal.name,
-        attribute=signal.attribute,
-        precision="float32",
-        trained=networks.trained,
-        rate=float(signal.rate),
-        stride=signal.stride,
-        length=signal.length,
-        channels=tuple(signal.channels),
-        mean=networks.scaler.mean,
-        deviation=networks.scaler.deviation,
-        public=networks.public,
-        private=networks.private,
-        latent=int(networks.means.shape[2]),
-        modify=networks.modify,
-        mapping=networks.mapping,
-        sampled=networks.sampled,
-        steps=(),
-        folder=Path(folder),
-    )
-    return write_bundle(bundle, models, samples)
+    from onnxruntime.quantization import QuantType, quantize_dynamic
+
+    def save(step: Step, path: Path) -> None:
+        quantize_dynamic(bundle.folder / step.file, path, op_types_to_quantize=["MatMul"], weight_type=QuantType.QInt8)
+
+    log = logging.getLogger()
+    level = log.level
+    log.setLevel(logging.ERROR)  # onnxruntime recommends a preprocessing that these graphs do not need
+    try:
+        return _write(replace(bundle, precision="int8", folder=Path(folder)), save, bundle.stored_windows())
+    finally:
+        log.setLevel(level)
 
 
-def write_bundle(
-    bundle: Bundle, models: dict[tuple[str, int | None], graphs.Graph], samples: np.ndarray | None = None
-) -> Bundle:
-    """Write graphs, manifest and samples into a bundle's folder; steps are those of the graphs."""
+def _write(bundle: Bundle, save: Callable[[Step, Path], object], samples: np.ndarray | None) -> Bundle:
+    """Write a bundle into a temporary folder, move it to its place, and read it back."""
     target = bundle.folder
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=target.parent) as part:
         made, steps = Path(part) / "bundle", []
         made.mkdir()
-        for (name, code), graph in sorted(models.items(), key=lambda item: _place(item[0])):
-            file = f"{name}.onnx" if code is None else f"{name}-{code}.onnx"
-            onnx.save(graph.model(), made / file)
-            counted = {"weights": graph.weights, "macs": graph.macs}
-            steps.append(_step(made / file, name, code, _kind(graph), counted))
+        for step in bundle.steps:
+            path = made / step.file
+            save(step, path)
+            steps.append(replace(step, sha256=digest(path), bytes=path.stat().st_size))
         if samples is not None:
             np.save(made / SAMPLES, samples.astype(np.float32))
         write_manifest(replace(bundle, steps=tuple(steps), folder=made))
-        _put(made, target)
+        if target.exists():
+            if any(path.is_dir() for path in target.iterdir()) or not (target / MANIFEST).is_file():
+                raise FileExistsError(f"{target} exists and is not a bundle: choose another folder")
+            shutil.rmtree(target)
+        made.replace(target)
     return read_bundle(target)
-
-
-def quantize(bundle: Bundle, folder: Path | str) -> Bundle:
-    """Write the bundle with the weights of its dense layers in 8 bits, activations quantized as they come.
-
-    Convolutions stay in float32: onnxruntime multiplies them in 8 bits only with fixed activation scales.
-
-    Parameters
-    ----------
-    bundle : Bundle
-        In float32.
-    folder : path
-        Where to.
-
-    Returns
-    -------
-    Bundle
-        Of precision ``int8``; what it does to accuracy is for `study.int8_effect` to measure.
-    """
-    from onnxruntime.quantization import QuantType, quantize_dynamic
-
-    target = Path(folder)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    log = logging.getLogger()
-    level = log.level
-    with tempfile.TemporaryDirectory(dir=target.parent) as part:
-        made, steps = Path(part) / "bundle", []
-        made.mkdir()
-        log.setLevel(logging.ERROR)  # it advises a preprocessing that these graphs do not need
-        try:
-            for step in bundle.steps:
-                quantize_dynamic(
-                    bundle.folder / step.file,
-                    made / step.file,
-                    op_types_to_quantize=["MatMul"],
-                    weight_type=QuantType.QInt8,
-                )
-                counted = {"weights": step.weights, "macs": step.macs}
-                steps.append(_step(made / step.file, step.name, step.code, step.kind, counted))
-        finally:
-            log.setLevel(level)
-        if (bundle.folder / SAMPLES).is_file():
-            shutil.copy(bundle.folder / SAMPLES, made)
-        write_manifest(replace(bundle, precision="int8", steps=tuple(steps), folder=made))
-        _put(made, target)
-    return read_bundle(target)
-
-
-def _step(path: Path, name: str, code: int | None, kind: str, counted: dict[str, int]) -> Step:
-    return Step(name, code, path.name, digest(path), path.stat().st_size, kind, **counted)
-
-
-def _kind(graph: graphs.Graph) -> str:
-    return "CNN" if graph.convolves else "MLP" if graph.weights else "-"
-
-
-def _place(key: tuple[str, int | None]) -> tuple[int, str, int]:
-    name, code = key
-    return (PIPELINE.index(name) if name in PIPELINE else len(PIPELINE), name, -1 if code is None else code)
-
-
-def _put(made: Path, target: Path) -> None:
-    """Move a finished folder into its place."""
-    if target.exists():
-        if any(path.is_dir() for path in target.iterdir()) or not (target / "manifest.json").is_file():
-            raise FileExistsError(f"{target} holds something else than a bundle: name another folder")
-        shutil.rmtree(target)
-    made.replace(target)

@@ -1,35 +1,17 @@
-"""The judge: one game that measures what any strategy keeps for the task and gives away about the users."""
+"""The re-identification game: measure how well a published table serves its task and identifies its users."""
 
-from sensorprivacy.game.effectiveness import Undefined, effectiveness_column, relative_effectiveness
-from sensorprivacy.game.intervals import wilson, with_intervals
-from sensorprivacy.game.play import Measure, Outcome, play, play_repeated, seeded, summarize
-from sensorprivacy.game.splits import (
-    PAPER_SPLITS,
-    Split,
-    default_split,
-    grouped_split,
-    paper_split,
-    random_split,
-    repeat,
-)
-
-__all__ = [
-    "PAPER_SPLITS",
-    "Measure",
-    "Outcome",
-    "Split",
-    "Undefined",
-    "default_split",
-    "effectiveness_column",
-    "grouped_split",
-    "paper_split",
-    "play",
-    "play_repeated",
-    "random_split",
-    "relative_effectiveness",
-    "repeat",
-    "seeded",
-    "summarize",
-    "wilson",
-    "with_intervals",
-]
+from sensorprivacy.game.effectiveness import Undefined as Undefined
+from sensorprivacy.game.effectiveness import effectiveness_column as effectiveness_column
+from sensorprivacy.game.effectiveness import relative_effectiveness as relative_effectiveness
+from sensorprivacy.game.intervals import wilson as wilson
+from sensorprivacy.game.intervals import with_intervals as with_intervals
+from sensorprivacy.game.outcome import Measure as Measure
+from sensorprivacy.game.outcome import Outcome as Outcome
+from sensorprivacy.game.outcome import summarize as summarize
+from sensorprivacy.game.play import play as play
+from sensorprivacy.game.play import play_repeated as play_repeated
+from sensorprivacy.game.splits import Split as Split
+from sensorprivacy.game.splits import default_split as default_split
+from sensorprivacy.game.splits import grouped_split as grouped_split
+from sensorprivacy.game.splits import random_split as random_split
+from sensorprivacy.game.splits import repeat as repeat

@@ -1,4 +1,4 @@
-"""Relative effectiveness: how much identifiability falls for each unit of accuracy given up."""
+"""Relative effectiveness: how much identifiability falls for each unit of accuracy that is lost."""
 
 import math
 from enum import StrEnum
@@ -8,14 +8,14 @@ import pandas as pd
 
 
 class Undefined(StrEnum):
-    """Why a relative effectiveness is no number."""
+    """Reasons why a relative effectiveness is not a number."""
 
     UNCHANGED = "N/A"
-    """Accuracy is that of the base: nothing was paid, there is no ratio."""
+    """Accuracy equals that of the base, so there is no ratio."""
     DOMINATES = "dominates"
-    """Accuracy rose and identifiability did not: better than the base in both."""
+    """Accuracy rose and identifiability did not: at least as good as the base in both."""
     DOMINATED = "dominated"
-    """Accuracy fell and identifiability did not: worse than the base in both."""
+    """Accuracy fell and identifiability did not: no better than the base in either."""
 
 
 def relative_effectiveness(
@@ -26,23 +26,23 @@ def relative_effectiveness(
     *,
     decimals: int | None = None,
 ) -> float | Undefined:
-    """Return r = ln((identifiability - base) / (accuracy - base)), or the name of the case that has none.
+    """Return r = ln((identifiability - base) / (accuracy - base)), or the reason why it is undefined.
 
     Parameters
     ----------
     accuracy, identifiability : float
-        What was measured, both as fractions or both in per cent.
+        The measured values, both as fractions or both in per cent.
     base_accuracy, base_identifiability : float
-        What it is compared with, in the same unit.
+        The values to compare with, in the same unit.
     decimals : int, optional
-        Round all four to this many decimals first. The paper's tables come from percentages rounded to two: 4 for
-        fractions, 2 for percentages. None computes from full precision.
+        Round all four values to this many decimals first. The paper's tables use percentages with two decimals: give 4
+        for fractions, 2 for percentages. None uses full precision.
 
     Returns
     -------
     float or Undefined
-        The natural logarithm of the ratio. Where accuracy and identifiability *both rose* the ratio is positive as
-        well and a number is returned: read it beside the sign of the change.
+        The natural logarithm of the ratio. If accuracy and identifiability *both rose*, the ratio is positive too and
+        a number is returned: read it together with the sign of the change.
 
     Raises
     ------
@@ -51,7 +51,7 @@ def relative_effectiveness(
 
     References
     ----------
-    Paper 1, Definition 2. Its log is natural: only so do the printed tables come out.
+    Paper 1, Definition 2. The logarithm is natural: only then do the printed tables agree.
 
     Examples
     --------
@@ -65,21 +65,21 @@ def relative_effectiveness(
         raise ValueError(f"accuracy and identifiability must be finite, got {values}")
     if decimals is not None:
         accuracy, identifiability, base_accuracy, base_identifiability = (round(value, decimals) for value in values)
-    paid, gained = accuracy - base_accuracy, identifiability - base_identifiability
-    if paid == 0:
+    accuracy_change, identifiability_change = accuracy - base_accuracy, identifiability - base_identifiability
+    if accuracy_change == 0:
         return Undefined.UNCHANGED
-    if gained == 0 or (gained > 0) != (paid > 0):
-        return Undefined.DOMINATES if paid > 0 else Undefined.DOMINATED
-    return math.log(gained / paid)
+    if identifiability_change == 0 or (identifiability_change > 0) != (accuracy_change > 0):
+        return Undefined.DOMINATES if accuracy_change > 0 else Undefined.DOMINATED
+    return math.log(identifiability_change / accuracy_change)
 
 
 def effectiveness_column(table: pd.DataFrame, base: Any, *, decimals: int | None = None) -> pd.Series:
-    """Return the relative effectiveness of every row of a table against one base.
+    """Return the relative effectiveness of every row of a table, compared with one base.
 
     Parameters
     ----------
     table : pandas.DataFrame
-        With columns ``accuracy`` and ``identifiability``.
+        A table with columns ``accuracy`` and ``identifiability``.
     base : hashable or pandas.Series
         Index label of the base row in `table`, or a row with the same two entries.
     decimals : int, optional
@@ -95,12 +95,10 @@ def effectiveness_column(table: pd.DataFrame, base: Any, *, decimals: int | None
     KeyError
         If a column or the base row is missing.
     """
-    if isinstance(base, pd.Series):
-        base_accuracy, base_identifiability = base["accuracy"], base["identifiability"]
-    else:
-        base_accuracy, base_identifiability = table["accuracy"][base], table["identifiability"][base]
+    row = base if isinstance(base, pd.Series) else table.loc[base]
+    compared_with = (row["accuracy"], row["identifiability"])
     values = [
-        relative_effectiveness(accuracy, identifiability, base_accuracy, base_identifiability, decimals=decimals)
-        for accuracy, identifiability in zip(table["accuracy"], table["identifiability"], strict=True)
+        relative_effectiveness(*measured, *compared_with, decimals=decimals)
+        for measured in zip(table["accuracy"], table["identifiability"], strict=True)
     ]
     return pd.Series(values, index=table.index, name="relative_effectiveness", dtype=object)

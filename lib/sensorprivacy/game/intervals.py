@@ -1,4 +1,4 @@
-"""Confidence intervals of shares."""
+"""Confidence intervals of proportions, such as accuracy."""
 
 import math
 from collections.abc import Iterable
@@ -8,16 +8,16 @@ from scipy.special import ndtri
 
 
 def wilson(successes: float, trials: float, confidence: float = 0.95) -> tuple[float, float]:
-    """Return Wilson's score interval of a share.
+    """Return Wilson's score interval of a proportion.
 
     Parameters
     ----------
     successes : float
-        How many of the trials succeeded, 0 to `trials`. May be fractional, as where ties share one success.
+        Number of successful trials, 0 to `trials`. It may be fractional, for example if ties share one success.
     trials : float
         Number of trials, above 0.
     confidence : float, default .95
-        Coverage asked for, strictly between 0 and 1.
+        Coverage, strictly between 0 and 1.
 
     Returns
     -------
@@ -27,7 +27,7 @@ def wilson(successes: float, trials: float, confidence: float = 0.95) -> tuple[f
     Raises
     ------
     ValueError
-        If an argument lies outside its range.
+        If an argument is outside its range.
 
     References
     ----------
@@ -42,14 +42,14 @@ def wilson(successes: float, trials: float, confidence: float = 0.95) -> tuple[f
     if not 0 < trials < math.inf:
         raise ValueError(f"trials={trials}: give the number of trials, above 0")
     if not 0 <= successes <= trials:
-        raise ValueError(f"successes={successes}: must lie between 0 and trials={trials}")
+        raise ValueError(f"successes={successes}: must be between 0 and trials={trials}")
     if not 0 < confidence < 1:
-        raise ValueError(f"confidence={confidence}: must lie strictly between 0 and 1, such as .95")
+        raise ValueError(f"confidence={confidence}: must be above 0 and below 1, such as .95")
     z = float(ndtri((1 + confidence) / 2))
     share = successes / trials
     centre = (successes + z * z / 2) / (trials + z * z)
     half = z / (trials + z * z) * math.sqrt(trials * share * (1 - share) + z * z / 4)
-    # at 0 and 1 the bounds are exact; rounding must not push them off
+    # the bounds 0 and 1 are exact; rounding must not move them
     low = 0.0 if share == 0 else max(0.0, centre - half)
     high = 1.0 if share == 1 else min(1.0, centre + half)
     return low, high
@@ -61,28 +61,28 @@ def with_intervals(
     columns: Iterable[str] = ("accuracy", "identifiability"),
     confidence: float = 0.95,
 ) -> pd.DataFrame:
-    """Return a table of shares with Wilson's interval of each: columns ``<name>_low`` and ``<name>_high``.
+    """Add Wilson's intervals to a table of proportions, as columns ``<name>_low`` and ``<name>_high``.
 
     Parameters
     ----------
     table : pandas.DataFrame
-        One row an outcome, with the columns named.
+        One row per outcome.
     trials : int
-        Held-out rows that each share was counted on.
+        Number of held-out rows behind each proportion.
     columns : iterable of str
-        Columns with shares.
+        Columns with proportions.
     confidence : float, default .95
-        Coverage asked for.
+        Coverage of the intervals.
 
     Returns
     -------
     pandas.DataFrame
-        A copy with the two columns behind each share.
+        A copy with the two new columns after each proportion.
     """
     wide = table.copy()
     for name in columns:
         ends = [wilson(round(share * trials), trials, confidence) for share in wide[name]]
-        for offset, (word, position) in enumerate((("low", 0), ("high", 1)), start=1):
-            at = list(wide.columns).index(name) + offset
-            wide.insert(at, f"{name}_{word}", [end[position] for end in ends])
+        place = list(wide.columns).index(name)
+        wide.insert(place + 1, f"{name}_low", [low for low, _ in ends])
+        wide.insert(place + 2, f"{name}_high", [high for _, high in ends])
     return wide

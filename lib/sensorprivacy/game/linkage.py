@@ -1,7 +1,8 @@
-"""Who is who in a published table: re-identification by record linkage, and k-anonymity."""
+"""Re-identify the rows of a published table by record linkage, and measure its k-anonymity."""
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -9,29 +10,27 @@ from scipy.spatial.distance import cdist
 
 from sensorprivacy.game.intervals import wilson
 
-_CELLS = 20_000_000  # distances held at a time: 160 MB
-_TIE = 1e-9  # distances closer than this are equal; those of whole columns differ by more
-_FIRST = 1e6  # outweighs any distance over noised columns
-
-ATTACKS = ("published", "exact columns first", "exact columns only", "without noise")
+_CELLS = 20_000_000  # distances in memory at once: 160 MB
+_TIE = 1e-9  # distances closer than this are equal
+_FIRST = 1e6  # larger than any distance over noisy columns
 
 
 @dataclass(frozen=True)
 class Linkage:
-    """How many published rows were linked to the original row they came from.
+    """The share of published rows that an attack linked to their original row.
 
     Parameters
     ----------
     share : float
-        Share of the attacked rows whose nearest original row is their own; k rows equally near count 1/k each.
+        Share of the attacked rows whose nearest original row is their own. If k rows are equally near, it counts 1/k.
     low, high : float
-        Wilson's interval of the share, for the rows drawn and the ties' coin tosses.
+        Wilson's confidence interval of the share, for the sampling of rows and the random choice among ties.
     chance : float
-        Share that guessing reaches: 1/n.
+        Share that random linking reaches: 1/n.
     rows : int
         Number of published rows attacked.
     columns : int
-        Number of columns compared.
+        Number of compared columns.
     """
 
     share: float
@@ -43,7 +42,7 @@ class Linkage:
 
     @property
     def beats_chance(self) -> bool:
-        """Whether the interval lies above chance."""
+        """Whether the interval lies above the chance level."""
         return self.low > self.chance
 
 
@@ -58,21 +57,21 @@ def linkage(
 ) -> pd.DataFrame:
     """Attack a published table by record linkage, in four ways.
 
-    The adversary holds the original's values in the columns that were published and asks for every published row
-    which original row it came from.
+    The attacker knows the original values of the published columns, and searches the original row of every published
+    row.
 
     Parameters
     ----------
     original : pandas.DataFrame
         The n original rows.
     published : pandas.DataFrame
-        The same n rows in the same order, some columns dropped, some noised.
+        The same n rows in the same order, with some columns dropped and some noisy.
     exact : sequence of column names, optional
-        The columns that were published as they are, such as a division's non-sensitive ones. Those that agree in every
-        row if not given, which weak noise on few values may do by chance.
+        The columns that were published unchanged, such as the non-sensitive ones of a division. Default: the columns
+        that agree in every row. Weak noise on few values can leave such a column by chance.
     sample : int or None, default 2000
-        Attack so many published rows, drawn without replacement, against all n original ones; None attacks all, at a
-        cost of n squared.
+        Number of published rows to attack, drawn without replacement and compared with all n original rows. None
+        attacks all rows, which takes time proportional to n squared.
     confidence : float, default .95
         Coverage of the intervals.
     seed : int or numpy.random.Generator, default 0
@@ -81,14 +80,14 @@ def linkage(
     Returns
     -------
     pandas.DataFrame
-        One row an attack, indexed by its name, with columns share, low, high, chance, rows, columns:
+        One row per attack, indexed by its name, with columns share, low, high, chance, rows, columns:
 
-        - "published": nearest over all published columns.
-        - "exact columns first": the columns that were published unchanged must match, then nearest over the noised
-          ones. The stronger adversary, who knows which columns carry noise.
-        - "exact columns only": the unchanged columns alone, the baseline that noise cannot touch.
-        - "without noise": nearest over all published columns as they were before noise, the baseline that says what
-          noise took away.
+        - "published": the nearest row over all published columns.
+        - "exact columns first": the unchanged columns must match, then the nearest row over the noisy columns. This
+          attacker is stronger and knows which columns are noisy.
+        - "exact columns only": the unchanged columns alone, a baseline that noise cannot change.
+        - "without noise": the nearest row over all published columns before noise, a baseline that shows the effect of
+          the noise.
 
     Raises
     ------
@@ -101,25 +100,25 @@ def linkage(
 
     References
     ----------
-    The distance is J. C. Gower's, "A general coefficient of similarity and some of its properties", Biometrics 27
-    (1971); the attack that of J. Domingo-Ferrer and V. Torra, "Distance-based and probabilistic record linkage for
+    The distance is from J. C. Gower, "A general coefficient of similarity and some of its properties", Biometrics 27
+    (1971). The attack is from J. Domingo-Ferrer and V. Torra, "Distance-based and probabilistic record linkage for
     re-identification of records with categorical variables" (2002).
     """
     shared = _shared(original, published)
     if exact is None:
-        exact = [name for name in shared if _same(original[name], published[name])]
+        # compared by position: the two tables can have different indexes
+        exact = [name for name in shared if pd.Series(original[name].array).equals(pd.Series(published[name].array))]
     exact = [name for name in shared if name in set(exact)]
-    rows = _draw(len(original), sample, seed)
+    options: dict[str, Any] = {"rows": _sample(len(original), sample, seed), "confidence": confidence}
     truth = original[shared]
-    outcomes = [
-        link(truth, published, rows=rows, confidence=confidence),
-        link(truth, published, exact=exact, rows=rows, confidence=confidence),
-        link(truth[list(exact)], published, exact=exact, rows=rows, confidence=confidence) if exact else None,
-        link(truth, truth, rows=rows, confidence=confidence),
-    ]
-    columns = ["share", "low", "high", "chance", "rows", "columns"]
-    told = {name: vars(found) for name, found in zip(ATTACKS, outcomes, strict=True) if found is not None}
-    return pd.DataFrame.from_dict(told, orient="index", columns=columns).rename_axis("attack")
+    attacks = {
+        "published": link(truth, published, **options),
+        "exact columns first": link(truth, published, exact=exact, **options),
+        "exact columns only": link(truth[exact], published, exact=exact, **options) if exact else None,
+        "without noise": link(truth, truth, **options),
+    }
+    rows = {name: vars(found) for name, found in attacks.items() if found is not None}
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("attack")
 
 
 def link(
@@ -133,24 +132,24 @@ def link(
     """Link published rows to their nearest original rows over the columns that both tables have.
 
     The distance of two rows is the sum over columns of |x - y| over the original's range for numbers and points in
-    time, and of 0 or 1 for anything else. A missing number stands at the middle of the range, which is where noise
-    leaves it; where both tables have missing cells, being missing counts as one more category.
+    time, and of 0 or 1 for other types. A missing number becomes the middle of the range, as in a publication. If both
+    tables have missing cells, "missing" counts as one more category.
 
     Parameters
     ----------
     original, published : pandas.DataFrame
-        n rows each, row i of one belonging to row i of the other.
+        n rows each; row i of one table is row i of the other.
     exact : sequence of column names, optional
         Columns that must match before any distance over the others counts.
     rows : numpy.ndarray, optional
-        Places of the published rows to attack; all if not given.
+        Positions of the published rows to attack. Default: all.
     confidence : float, default .95
         Coverage of the interval.
 
     Returns
     -------
     Linkage
-        The share that was linked rightly, with its interval and the chance level.
+        The share of correct links, with its confidence interval and the chance level.
 
     Raises
     ------
@@ -165,8 +164,7 @@ def link(
     """
     shared = _shared(original, published)
     places = np.arange(len(original)) if rows is None else np.asarray(rows)
-    apart = [name for name in shared if name not in set(exact)]
-    known, seen = _encode(original, published, apart)
+    known, seen = _encode(original, published, [name for name in shared if name not in set(exact)])
     classes = _classes(original, published, [name for name in shared if name in set(exact)])
     hits = 0.0
     step = max(1, _CELLS // len(original))
@@ -184,16 +182,16 @@ def link(
 
 @dataclass(frozen=True)
 class Anonymity:
-    """How many rows of a table look alike.
+    """How many rows of a table are alike.
 
     Parameters
     ----------
     k : int
-        Size of the smallest class of rows that agree in every column: the table is k-anonymous.
+        Size of the smallest class of equal rows: the table is k-anonymous.
     unique : float
-        Share of rows that agree with no other.
+        Share of rows that are equal to no other row.
     classes : pandas.DataFrame
-        How many classes there are of each size: columns size, classes, rows.
+        Number of classes of each size: columns size, classes, rows.
     """
 
     k: int
@@ -202,15 +200,15 @@ class Anonymity:
 
 
 def k_anonymity(frame: pd.DataFrame, columns: Sequence[Hashable] | None = None) -> Anonymity:
-    """Return how anonymous a table's rows are among each other.
+    """Measure how many rows of a table are equal, and how many are unique.
 
     Parameters
     ----------
     frame : pandas.DataFrame
         n rows.
     columns : sequence, optional
-        What an adversary may know of a row; all columns if not given. Missing values agree with each other. No columns
-        at all put every row into one class.
+        The columns that an attacker may know. Default: all. Missing values equal each other. With an empty list, all
+        rows are in one class.
 
     Returns
     -------
@@ -234,9 +232,9 @@ def k_anonymity(frame: pd.DataFrame, columns: Sequence[Hashable] | None = None) 
     chosen = list(frame.columns) if columns is None else list(columns)
     absent = [name for name in chosen if name not in frame.columns]
     if absent:
-        raise ValueError(f"columns {absent} are not in the frame, which has {list(frame.columns)}")
+        raise ValueError(f"columns {absent} are not in the table: choose from {list(frame.columns)}")
     if len(frame) == 0:
-        raise ValueError("the frame has no rows")
+        raise ValueError("the table has no rows: give at least one")
     sizes = frame.groupby(chosen, dropna=False, observed=True, sort=False).size() if chosen else pd.Series([len(frame)])
     size, classes = np.unique(sizes.to_numpy(), return_counts=True)
     table = pd.DataFrame({"size": size, "classes": classes, "rows": size * classes})
@@ -248,24 +246,24 @@ def _shared(original: pd.DataFrame, published: pd.DataFrame) -> list[Hashable]:
         if not isinstance(frame, pd.DataFrame):
             raise TypeError(f"{name} is a {type(frame).__name__}: give a pandas DataFrame")
         if frame.columns.has_duplicates:
-            raise ValueError(f"{name} repeats column names {frame.columns[frame.columns.duplicated()].tolist()}")
+            raise ValueError(
+                f"{name} repeats column names {frame.columns[frame.columns.duplicated()].tolist()}: rename them"
+            )
     if len(original) != len(published) or len(original) == 0:
         raise ValueError(
-            f"{len(original)} original rows and {len(published)} published ones: row i must belong to row i"
+            f"{len(original)} original rows and {len(published)} published rows: give the same rows in the same order"
         )
     shared: list[Hashable] = [name for name in published.columns if name in original.columns]
     if not shared:
-        raise ValueError(f"no common column in {list(original.columns)} and {list(published.columns)}")
+        raise ValueError(
+            f"no common column in {list(original.columns)} and {list(published.columns)}: share at least one"
+        )
     return shared
 
 
-def _same(one: pd.Series, other: pd.Series) -> bool:
-    return bool(pd.Series(one.array).equals(pd.Series(other.array)))
-
-
-def _draw(n: int, sample: int | None, seed: int | np.random.Generator) -> np.ndarray:
+def _sample(n: int, sample: int | None, seed: int | np.random.Generator) -> np.ndarray:
     if sample is not None and sample < 1:
-        raise ValueError(f"sample={sample}: attack at least one row, or None for all")
+        raise ValueError(f"sample={sample}: attack at least one row, or give None for all")
     if sample is None or sample >= n:
         return np.arange(n)
     return np.sort(np.random.default_rng(seed).choice(n, sample, replace=False))
@@ -295,7 +293,7 @@ def _encode(original: pd.DataFrame, published: pd.DataFrame, names: Sequence[Has
 
 
 def _as_numbers(column: pd.Series) -> np.ndarray | None:
-    """Return a column of numbers or points in time as floats, anything else as None."""
+    """Return a column of numbers or points in time as floats, and None for other types."""
     if isinstance(column.dtype, pd.CategoricalDtype) or column.dtype.kind not in "iufM" or column.isna().all():
         return None
     if column.dtype.kind == "M":
@@ -312,11 +310,9 @@ def _classes(original: pd.DataFrame, published: pd.DataFrame, names: Sequence[Ha
     """Return codes of the exact columns' combinations of values, the same codes in both tables."""
     if not names:
         return None
-    joint = np.zeros(2 * len(original), dtype=np.int64)
-    for name in names:
-        codes = _code_pair(original[name], published[name]).astype(np.int64) + 1  # 0 is missing
-        joint = pd.factorize(joint * (codes.max() + 1) + codes)[0]
-    return joint[: len(original)], joint[len(original) :]
+    both = pd.concat([frame[list(names)].astype(object) for frame in (original, published)])
+    codes = both.groupby(list(names), dropna=False, sort=False).ngroup().to_numpy()
+    return codes[: len(original)], codes[len(original) :]
 
 
 def _distances(known: Encoded, seen: Encoded, rows: np.ndarray) -> np.ndarray:

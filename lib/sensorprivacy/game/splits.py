@@ -1,9 +1,9 @@
-"""Which rows the players learn from, and which they are judged on."""
+"""Split the rows of a problem into training rows and held-out rows."""
 
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -19,26 +19,26 @@ PAPER_SPLITS: dict[str, dict[str, float]] = {
     "amir-nprint": {"test": 0.2},
     "service-recognition": {"test": 0.2},
 }
-"""Fractions of the rows that the paper's authors held out, by data set; their seed is 42 where there is one."""
+"""Fractions of the rows that the paper's authors held out, by data set. Where they set a seed, it is 42."""
 
 PARTS = ("train", "validation", "test")
 
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """Rows of a problem, by position, in two or three parts.
+    """Row positions of a problem, in two or three parts.
 
     Parameters
     ----------
     train, test : numpy.ndarray of int
-        Positions the players learn from, and positions the outcome is reported on.
+        Positions of the training rows, and of the rows for the reported results.
     validation : numpy.ndarray of int, optional
-        Positions that a choice between strategies is made on. Without them a choice is made on `test`, as the paper
-        does, and its outcome flatters.
+        Positions of the rows for choosing between strategies. Without them, strategies are chosen on `test`, as in the
+        paper, and the reported results are optimistic.
     how : str
         How the parts were drawn, for reports.
     seed : int or None
-        Seed they were drawn with.
+        Seed of the draw.
 
     Raises
     ------
@@ -53,15 +53,18 @@ class Split:
     seed: int | None = None
 
     def __post_init__(self) -> None:
-        parts = {name: rows for name in PARTS if (rows := getattr(self, name)) is not None}
-        for name, rows in parts.items():
+        for name, rows in self._parts.items():
             rows = np.asarray(rows, dtype=np.int64)
             if rows.ndim != 1 or len(rows) == 0:
                 raise ValueError(f"{name} must be a non-empty list of row positions, got shape {rows.shape}")
             object.__setattr__(self, name, rows)
-        every = np.concatenate([getattr(self, name) for name in parts])
+        every = np.concatenate(list(self._parts.values()))
         if len(np.unique(every)) != len(every):
-            raise ValueError("a row stands in two parts of the split: what is learnt from may not be judged on")
+            raise ValueError("a row is in two parts of the split: give each part different rows")
+
+    @property
+    def _parts(self) -> dict[str, np.ndarray]:
+        return {name: rows for name in PARTS if (rows := getattr(self, name)) is not None}
 
     def part(self, name: str) -> np.ndarray:
         """Return the positions of ``"train"``, ``"validation"`` or ``"test"``.
@@ -82,28 +85,28 @@ class Split:
             If there is no such part, or this split has no validation rows.
         """
         if name not in PARTS:
-            raise ValueError(f"{name!r} is no part of a split: choose from {', '.join(PARTS)}")
+            raise ValueError(f"{name!r} is not a part of a split: choose from {', '.join(PARTS)}")
         rows = getattr(self, name)
         if rows is None:
-            raise ValueError("this split has no validation rows: draw it with validation=.15, or choose on 'test'")
+            raise ValueError("this split has no validation rows: draw it with validation=.15, or use 'test'")
         return rows
 
     def capped(self, train: int | None = None, held: int | None = None, *, seed: int | None = 42) -> "Split":
-        """Return a split with fewer rows, drawn at random from each part: for a first look at a large set.
+        """Return a split with fewer rows, drawn at random from each part, for a first look at a large data set.
 
         Parameters
         ----------
         train : int or None
-            Keep at most so many rows to learn from; None keeps all.
+            Largest number of training rows; None keeps all.
         held : int or None
-            Keep at most so many rows in the test part, and as many in the validation part.
+            Largest number of rows in the test part, and in the validation part.
         seed : int or None, default 42
             Seed of the draw.
 
         Returns
         -------
         Split
-            This one, if no part is larger.
+            This split, if no part is larger.
 
         Raises
         ------
@@ -111,15 +114,14 @@ class Split:
             If a number is below 1.
         """
         sizes = {"train": train, "validation": held, "test": held}
-        given = {name: rows for name in PARTS if (rows := getattr(self, name)) is not None}
-        parts = {name: _thin(rows, sizes[name], seed) for name, rows in given.items()}
-        if all(len(parts[name]) == len(rows) for name, rows in given.items()):
+        parts = {name: _thin(rows, sizes[name], seed) for name, rows in self._parts.items()}
+        if all(len(parts[name]) == len(rows) for name, rows in self._parts.items()):
             return self
         words = " / ".join(f"{len(rows):,}" for rows in parts.values())
         return Split(**parts, how=f"{self.how}, {words} rows drawn", seed=self.seed)
 
     def halved(self, *, seed: int | None = 42) -> "Split":
-        """Return the split with its held-out rows cut in two: half to choose on, half to report on.
+        """Return the split with its held-out rows divided in two: half for choosing, half for the reported results.
 
         Parameters
         ----------
@@ -129,17 +131,17 @@ class Split:
         Returns
         -------
         Split
-            Same training rows; this one, if it has validation rows.
+            The same training rows. This split, if it has validation rows.
         """
         if self.validation is not None:
             return self
-        chosen_on, reported_on = train_test_split(self.test, test_size=0.5, random_state=seed)
+        validation, test = train_test_split(self.test, test_size=0.5, random_state=seed)
         how = f"{self.how}, half of the held-out rows to choose on"
-        return Split(self.train, reported_on, validation=chosen_on, how=how, seed=self.seed)
+        return Split(self.train, test, validation=validation, how=how, seed=self.seed)
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 of the positions of each part: equal digests are equal splits."""
+        """SHA-256 of the positions of each part: equal digests mean equal splits."""
         digest = hashlib.sha256()
         for name in PARTS:
             rows = getattr(self, name)
@@ -150,19 +152,19 @@ class Split:
 
 
 def random_split(n: int, *, test: float = 0.3, validation: float = 0.0, seed: int | None = 42) -> Split:
-    """Draw rows at random, exactly as scikit-learn's ``train_test_split`` does on any table of `n` rows.
+    """Draw rows at random, exactly as scikit-learn's ``train_test_split`` does for a table of `n` rows.
 
     Parameters
     ----------
     n : int
         Number of rows.
     test : float, default .3
-        Fraction of all rows to report on.
+        Fraction of all rows for the reported results.
     validation : float, default 0
-        Fraction of all rows to choose on; 0 makes a two-way split. Three ways are two calls, as the authors made
-        them: held out against train, then test against validation.
+        Fraction of all rows for choosing between strategies; 0 makes two parts. Three parts need two draws, as in the
+        authors' code: first the training rows, then test and validation.
     seed : int, default 42
-        The authors' seed is the default.
+        Seed of the draw. The default is the authors' seed.
 
     Returns
     -------
@@ -171,20 +173,14 @@ def random_split(n: int, *, test: float = 0.3, validation: float = 0.0, seed: in
     Raises
     ------
     ValueError
-        If the fractions are not within (0, 1), or sum to 1 or more.
+        If the fractions are not between 0 and 1, or sum to 1 or more.
     """
-    return _draw(
-        lambda rows, size: train_test_split(rows, test_size=size, random_state=seed),
-        n,
-        test,
-        validation,
-        "random",
-        seed,
-    )
+    cut = partial(train_test_split, random_state=seed)
+    return _draw(cut, n, test, validation, "random", seed)
 
 
 def grouped_split(groups: Any, *, test: float = 0.3, validation: float = 0.0, seed: int | None = 42) -> Split:
-    """Draw whole groups, so that no capture, trial or recording stands on both sides.
+    """Draw whole groups, so that no capture, trial or recording is in two parts.
 
     Parameters
     ----------
@@ -207,28 +203,26 @@ def grouped_split(groups: Any, *, test: float = 0.3, validation: float = 0.0, se
     codes, names = pd.factorize(pd.Series(groups).reset_index(drop=True))
     parts = 3 if validation else 2
     if len(names) < parts:
-        raise ValueError(
-            f"{len(names)} group(s) cannot be split into {parts} parts: pass finer groups, or split at random"
-        )
+        raise ValueError(f"{len(names)} group(s) cannot fill {parts} parts: pass finer groups, or split at random")
 
-    def cut(rows: np.ndarray, size: float) -> tuple[np.ndarray, np.ndarray]:
-        kept, held = next(GroupShuffleSplit(1, test_size=size, random_state=seed).split(rows, groups=codes[rows]))
+    def cut(rows: np.ndarray, test_size: float) -> tuple[np.ndarray, np.ndarray]:
+        kept, held = next(GroupShuffleSplit(1, test_size=test_size, random_state=seed).split(rows, groups=codes[rows]))
         return rows[kept], rows[held]
 
     return _draw(cut, len(codes), test, validation, "grouped", seed)
 
 
 def paper_split(name: str, n: int, *, seed: int = 42) -> Split:
-    """Return the split that the paper's authors used on a data set.
+    """Return the split that the paper's authors used for a data set.
 
     Parameters
     ----------
     name : str
-        A key of `PAPER_SPLITS`: names of the catalogue.
+        A key of `PAPER_SPLITS`, as in the catalogue.
     n : int
         Number of rows.
     seed : int, default 42
-        Theirs.
+        Seed of the draw. The default is the authors' seed.
 
     Returns
     -------
@@ -237,17 +231,17 @@ def paper_split(name: str, n: int, *, seed: int = 42) -> Split:
     Raises
     ------
     ValueError
-        If the paper has no such data set.
+        If the paper does not use this data set.
     """
     if name not in PAPER_SPLITS:
-        raise ValueError(f"no split of the paper is known for {name!r}: choose from {', '.join(PAPER_SPLITS)}")
+        raise ValueError(f"the paper has no split for {name!r}: choose from {', '.join(PAPER_SPLITS)}")
     return random_split(n, seed=seed, **PAPER_SPLITS[name])
 
 
 def default_split(
     name: str, n: int, *, seed: int = 42, train_rows: int | None = None, held_rows: int | None = None
 ) -> Split:
-    """Return the paper's split of a data set, or 70/30 at random where it has none, with at most so many rows.
+    """Return the paper's split of a data set, or a random 70/30 split if it has none, with limited rows.
 
     Parameters
     ----------
@@ -278,7 +272,7 @@ def repeat(draw: Callable[..., Split], rows: Any, *, times: int, seed: int = 42,
     rows : int or array-like
         First argument of `draw`.
     times : int
-        How many splits, at least 1.
+        Number of splits, at least 1.
     seed : int, default 42
         First seed.
     **fractions : float
@@ -302,19 +296,17 @@ def _thin(rows: np.ndarray, most: int | None, seed: int | None) -> np.ndarray:
     if most is None or len(rows) <= most:
         return rows
     if most < 1:
-        raise ValueError(f"{most} rows: keep at least one")
+        raise ValueError(f"{most} rows: keep at least one row in each part")
     return np.sort(np.random.default_rng(seed).choice(rows, size=most, replace=False))
 
 
-def _draw(
-    cut: Callable[[np.ndarray, float], Any], n: int, test: float, validation: float, how: str, seed: int | None
-) -> Split:
+def _draw(cut: Callable[..., Any], n: int, test: float, validation: float, how: str, seed: int | None) -> Split:
     if not (0 < test < 1 and 0 <= validation < 1 and test + validation < 1):
-        raise ValueError(f"test={test}, validation={validation}: fractions must be positive and leave rows to train on")
-    # .15 + .15 is .3 and .15 / .3 is .5 only after rounding: the authors passed .3 and .5
-    train, held = cut(np.arange(n), round(test + validation, 12))
+        raise ValueError(f"test={test}, validation={validation}: give positive fractions with a sum below 1")
+    # .15 + .15 is .3 and .15 / .3 is .5 only after rounding; the authors passed .3 and .5
+    train, held = cut(np.arange(n), test_size=round(test + validation, 12))
     if not validation:
         return Split(train, held, how=f"{how} {1 - test:.3g}/{test:.3g}", seed=seed)
-    chosen_on, reported_on = cut(held, round(test / (test + validation), 12))
+    validation_rows, test_rows = cut(held, test_size=round(test / (test + validation), 12))
     sizes = f"{1 - test - validation:.3g}/{validation:.3g}/{test:.3g}"
-    return Split(train, reported_on, validation=chosen_on, how=f"{how} {sizes}", seed=seed)
+    return Split(train, test_rows, validation=validation_rows, how=f"{how} {sizes}", seed=seed)

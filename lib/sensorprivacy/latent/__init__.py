@@ -1,6 +1,6 @@
-"""Paper 3's strategy: rewrite windows in the latent space of variational autoencoders, and the attacks on it.
+"""Paper 3's strategy: rewrite windows in the latent space of variational autoencoders, and attacks on the result.
 
-Names below are imported when they are first used: a device takes `latent.modify` from here, and has no torch.
+Public names are imported when they are first used, so that a device can use `latent.modify` without PyTorch.
 """
 
 import lazy_loader

@@ -5,8 +5,8 @@ from .attack import Attacker as Attacker
 from .attack import attackers as attackers
 from .attack import reidentify as reidentify
 from .classifiers import Classifier as Classifier
-from .inference import Guesses as Guesses
-from .inference import train_guesses as train_guesses
+from .inference import InferenceModels as InferenceModels
+from .inference import train_inference_models as train_inference_models
 from .measures import confusion as confusion
 from .measures import inference_table as inference_table
 from .measures import share as share

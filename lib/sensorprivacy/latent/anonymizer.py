@@ -1,47 +1,45 @@
-"""Model-free anonymization by moving latent representations: paper 3's Algorithm 1, and ours beside it."""
+"""Anonymize windows by moving their latent representations: paper 3's Algorithm 1, and our additions."""
 
 import copy
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
-import torch
+from numpy.random import Generator
 from sklearn.base import BaseEstimator
-from torch import Tensor
 
 from sensorprivacy.datasets.types import Windows
+from sensorprivacy.latent.autoencoders import decode, encode, train_autoencoder
 from sensorprivacy.latent.classifiers import Classifier, Kind
-from sensorprivacy.latent.inference import Guesses, train_guesses
-from sensorprivacy.latent.losses import Loss, vae_loss
-from sensorprivacy.latent.modify import Modify, SecretSource, Source, bijection_codes, generator_of, targets
+from sensorprivacy.latent.inference import InferenceModels, train_inference_models
+from sensorprivacy.latent.modify import Modify, RandomSource, SecretSource, bijection_codes, generator_of, targets
 from sensorprivacy.latent.networks import PrivateVAE, Sizes, sizes_for
-from sensorprivacy.latent.spectral_noise import drawn, spectra
-from sensorprivacy.latent.training import Settings, pick_device, seeded, train
+from sensorprivacy.latent.spectral_noise import draw_noise, lost_spectra
+from sensorprivacy.latent.training import Settings
 from sensorprivacy.latent.transfers import MeanShift, Statistics, Transfer
-from sensorprivacy.latent.windows import flatten
+from sensorprivacy.latent.windows import flatten, replace_values
 
-_CHUNK = 8192
-# what no training rests on
-_LATE = {"modify", "transfer", "redraw", "insist", "sampled", "bijection", "detail", "witness"}
+# parameters that can change without training again
+_FREE = {"modify", "transfer", "redraw", "insist", "sampled", "bijection", "spectral_noise", "second_reader"}
 
 
 @dataclass(frozen=True)
 class Anonymized:
-    """Anonymized windows, with what the device thought of each.
+    """Anonymized windows, and the classes that the device inferred.
 
     Attributes
     ----------
     windows : Windows
-        The windows as published; labels are the true ones, for judging.
+        The published windows, with their true labels for evaluation.
     public, private : numpy.ndarray of int64
         Inferred classes, as codes.
     target : numpy.ndarray of int64
         Private class that each window was moved to.
     distortion : float
-        Mean squared difference to the original, in units of each channel's deviation.
+        Mean squared difference from the original, in units of each channel's deviation.
     """
 
     windows: Windows
@@ -51,60 +49,59 @@ class Anonymized:
     distortion: float
 
 
+@dataclass(eq=False, repr=False)
 class LatentAnonymizer(BaseEstimator):
-    """Rewrites windows so that their activity can be told and their private attribute cannot.
+    """Rewrite windows so that a model can infer their activity but not their private attribute.
 
     Parameters
     ----------
     private : str, default "gender"
         The private attribute to hide, or ``subject``.
     modify : {"deterministic", "probabilistic", "uniform", "constant"}, default "deterministic"
-        To which private class a window is moved, see `modify.targets`.
+        How the new private class is chosen, see `modify.targets`.
     transfer : Transfer, optional
-        How its latent is moved, see `transfers`; the paper's mean shift when left out.
+        How a latent is moved, see `transfers`. The default is the paper's mean shift.
     alpha, beta : float
-        Weights of the private classification and of the divergence in the loss (Equation 2). `beta` is in the scale of
-        a squared error summed over a window's values.
+        Weights of the private classification and of the divergence in the loss (Equation 2). `beta` refers to a
+        squared error that is summed over a window's values.
     vae, inference : Settings, optional
-        How autoencoders and inference models are trained; 300 epochs at batch 512 (paper 3's, by its authors' code) and
-        60 at batch 256 when left out.
-    kind : {"mlp", "cnn"}
+        How autoencoders and inference models are trained. Defaults: 300 epochs with batches of 512 (the authors'
+        code), and 60 epochs with batches of 256.
+    kind : {"mlp", "cnn", "conv1d"}
         Network of the inference models.
     sizes : Sizes, optional
-        Layers of the autoencoders; those of the paper for windows of this size when left out.
+        Layers of the autoencoders. The default is the paper's layers for windows of this size.
     general : bool
-        One autoencoder for all public classes, as in the authors' earlier work, instead of one a class.
+        Train one autoencoder for all public classes, as in the authors' earlier work, instead of one per class.
     sampled : bool
-        Sample z, as the paper does, or take the posterior's mean.
+        Sample z, as the paper does, instead of using the posterior's mean.
     redraw : int
-        Ours: how often a window is drawn again that is not read as it should be, where the transfer or the sampled z is
-        random.
+        Ours: how often a window is drawn again while its class is misread. This needs a random transfer or sampled z.
     insist : {"public", "both"}
-        Ours: as what the inference models must read a redrawn window: as its public class, or also as the
-        private class that it was moved to.
+        Ours: whether a window is redrawn until its public class is recognized, or also its new private class.
     bijection : mapping of str to str, optional
-        Where each private class goes; each to the next when left out.
-    detail : float
-        Ours: decoders publish smooth windows. Deviation, as a share of what decoding loses of training windows of the
-        same public class and of the class moved to, of noise with the spectrum of that loss, added to what is
-        published; 0 (the paper's) to 1. Of the window it tells those two classes at most: it is drawn without looking.
-    witness : Classifier, optional
-        Ours: a second model of the public class, of another kind of network, trained on windows as scaled by
-        `guesses`. Both models' probabilities together say what a window's public class is, and a window is drawn again
-        unless both read it rightly.
+        The new class of each private class. By default each class becomes the next one.
+    spectral_noise : float
+        Ours: amount of noise added to published windows, 0 (the paper's) to 1. Decoded windows are too smooth. The
+        noise has the spectrum of what decoding lost of training windows with the same public class and the target
+        private class; 1 adds all of it. It depends on the window only through these two classes.
+    second_reader : Classifier, optional
+        Ours: a second model of the public class, with another kind of network, trained on windows that `models_`
+        scaled. Both models' probabilities are added to infer the public class, and a window is redrawn unless both
+        recognize it.
 
     Attributes
     ----------
-    guesses_ : Guesses
-        Inference models, classes, scaling.
+    models_ : InferenceModels
+        Inference models, classes and scaling.
     vaes_ : list of PrivateVAE
-        One a public class; the same one again and again if `general`.
+        One per public class; the same one repeated if `general`.
     statistics_ : list of dict
-        What the transfer knows, one a public class; for the paper's, the mean latents m(y, p).
+        The arrays that the transfer learned, per public class. For the paper's transfer: the mean latents m(y, p).
     latents_ : list of tuple (z, private codes)
-        Mean latents of the training windows of each public class.
-    losses_ : list of numpy.ndarray of float32, shape (private classes, channels, length // 2 + 1)
-        Spectra of what decoding loses of the training windows, one a public class, see `details`.
+        Mean latents of the training windows, per public class.
+    lost_spectra_ : list of numpy.ndarray of float32, shape (private classes, channels, length // 2 + 1)
+        Spectra of what decoding lost of the training windows, per public class, see `spectral_noise`.
     history_ : pandas.DataFrame
         Loss curves, with the column ``public``.
 
@@ -113,42 +110,23 @@ class LatentAnonymizer(BaseEstimator):
     Paper 3, Algorithm 1 and Equation 2.
     """
 
-    def __init__(
-        self,
-        private: str = "gender",
-        *,
-        modify: Modify = "deterministic",
-        transfer: Transfer | None = None,
-        alpha: float = 10.0,
-        beta: float = 0.1,
-        vae: Settings | None = None,
-        inference: Settings | None = None,
-        kind: Kind = "mlp",
-        sizes: Sizes | None = None,
-        general: bool = False,
-        sampled: bool = True,
-        redraw: int = 0,
-        insist: Literal["public", "both"] = "public",
-        bijection: Mapping[str, str] | None = None,
-        detail: float = 0.0,
-        witness: Classifier | None = None,
-    ) -> None:
-        self.private = private
-        self.modify = modify
-        self.transfer = transfer
-        self.alpha = alpha
-        self.beta = beta
-        self.vae = vae
-        self.inference = inference
-        self.kind = kind
-        self.sizes = sizes
-        self.general = general
-        self.sampled = sampled
-        self.redraw = redraw
-        self.insist = insist
-        self.bijection = bijection
-        self.detail = detail
-        self.witness = witness
+    private: str = "gender"
+    _: KW_ONLY
+    modify: Modify = "deterministic"
+    transfer: Transfer | None = None
+    alpha: float = 10.0
+    beta: float = 0.1
+    vae: Settings | None = None
+    inference: Settings | None = None
+    kind: Kind = "mlp"
+    sizes: Sizes | None = None
+    general: bool = False
+    sampled: bool = True
+    redraw: int = 0
+    insist: Literal["public", "both"] = "public"
+    bijection: Mapping[str, str] | None = None
+    spectral_noise: float = 0.0
+    second_reader: Classifier | None = None
 
     def fit(
         self,
@@ -156,39 +134,34 @@ class LatentAnonymizer(BaseEstimator):
         y: object = None,
         *,
         validation: Windows | None = None,
-        guesses: Guesses | None = None,
+        models: InferenceModels | None = None,
         checkpoints: Path | None = None,
         progress: bool = True,
     ) -> "LatentAnonymizer":
-        """Train inference models and autoencoders, and store the mean latents.
+        """Train inference models and autoencoders, and learn the transfer.
 
         Parameters
         ----------
         windows : Windows
             Training windows.
         y : ignored
-            Labels are in the windows.
+            Labels are part of the windows.
         validation : Windows, optional
-            Held back; needed for early stopping.
-        guesses : Guesses, optional
-            Inference models trained before; trained here when left out.
+            Validation windows; early stopping needs them.
+        models : InferenceModels, optional
+            Inference models trained before. By default they are trained here.
         checkpoints : pathlib.Path, optional
-            Folder in which interrupted trainings are kept and taken up.
+            Folder for checkpoints, from which interrupted trainings continue.
         progress : bool
-            Show bars.
-
-        Returns
-        -------
-        LatentAnonymizer
-            This one.
+            Show progress bars.
 
         Raises
         ------
         ValueError
-            If a private class has no training window for some public class, a class is unknown or single, or there are
-            too few windows for a batch.
+            If a private class has no training window in some public class, a class is unknown or the only one, or
+            there are fewer windows than one batch holds.
         """
-        self.guesses_ = guesses or train_guesses(
+        self.models_ = models or train_inference_models(
             windows,
             self.private,
             validation=validation,
@@ -197,233 +170,179 @@ class LatentAnonymizer(BaseEstimator):
             checkpoints=checkpoints,
             progress=progress,
         )
-        if self.guesses_.attribute != self.private:
-            raise ValueError(f"guesses tell {self.guesses_.attribute!r}, but {self.private!r} is to be hidden")
-        public, private = self.guesses_.codes(windows)
-        self._check_cells(public, private)
-        x = flatten(self.guesses_.scaled(windows))
-        held = None
-        if validation is not None:
-            held = (flatten(self.guesses_.scaled(validation)), *self.guesses_.codes(validation))
+        known = self.models_
+        if known.attribute != self.private:
+            raise ValueError(
+                f"the inference models predict {known.attribute!r}, but private={self.private!r}: train models of it"
+            )
+        data = self._arrays(windows)
+        held = self._arrays(validation) if validation is not None else None
+        known.check_cells(*data[1:])
         self.vaes_: list[PrivateVAE] = []
         histories = []
-        for code, name in enumerate(self.guesses_.public.classes):
-            if self.general and code:
-                self.vaes_.append(self.vaes_[0])
-                continue
-            network, history = self._train_one(code, name, (x, public, private), held, checkpoints, progress)
+        for code, name in enumerate(known.public.classes[:1] if self.general else known.public.classes):
+            settings = replace(self.vae or Settings(), seed=(self.vae or Settings()).seed * 101 + code)
+            network, history = train_autoencoder(
+                self._of_class(code, data),
+                self._sizes(),
+                len(known.private.classes),
+                settings,
+                alpha=self.alpha,
+                beta=self.beta,
+                validation=self._of_class(code, held) if held is not None else None,
+                checkpoint=checkpoints / f"vae-{code}.pt" if checkpoints else None,
+                progress=progress,
+                label="general autoencoder" if self.general else f"autoencoder of {name}",
+            )
             self.vaes_.append(network)
             histories.append(history.assign(public="all" if self.general else name))
+        if self.general:
+            self.vaes_ *= len(known.public.classes)
         self.history_ = pd.concat(histories, ignore_index=True)
-        self.latents_, self.losses_ = [], []
-        for code in range(len(self.guesses_.public.classes)):
-            rows = public == code
-            z = self._encode(code, x[rows])[0]
-            lost = (x[rows] - self._decode(code, z)).reshape(-1, *self.guesses_.shape)
-            self.latents_.append((z, private[rows]))
-            self.losses_.append(spectra(lost, private[rows], len(self.guesses_.private.classes)))
-        return self._learn_transfer()
+        return self._learn_latents(*data)._learn_transfer()
 
-    def transform(self, windows: Windows, source: Source | None = None) -> Windows:
-        """Return the windows anonymized; see `anonymize`."""
+    def transform(self, windows: Windows, source: RandomSource | None = None) -> Windows:
+        """Return the anonymized windows; see `anonymize`."""
         return self.anonymize(windows, source).windows
 
-    def anonymize(self, windows: Windows, source: Source | None = None) -> Anonymized:
+    def anonymize(self, windows: Windows, source: RandomSource | None = None) -> Anonymized:
         """Anonymize windows by Algorithm 1: infer, encode, sample, move, decode.
 
         Parameters
         ----------
         windows : Windows
-            Windows of the training windows' shape; their labels are not looked at.
-        source : Source, optional
-            Randomness; the operating system's secure generator when left out.
+            Windows of the training windows' shape. Their labels are not used.
+        source : RandomSource, optional
+            Randomness. The default is the operating system's secure generator.
 
         Returns
         -------
         Anonymized
-            The published windows and what the device inferred.
+            The published windows and the inferred classes.
 
         Raises
         ------
         ValueError
-            If the windows have another shape, or `detail` is out of range.
-        AttributeError
-            If it is not fitted.
+            If the windows have another shape, or `spectral_noise` is out of range.
         """
-        if not 0 <= self.detail <= 1:
-            raise ValueError(f"detail={self.detail}: the share of the lost detail lies between 0 and 1")
+        if not 0 <= self.spectral_noise <= 1:
+            raise ValueError(f"spectral_noise={self.spectral_noise} is out of range: give a number from 0 to 1")
         source = source or SecretSource()
-        scaled = self.guesses_.scaled(windows)
+        scaled = self.models_.scaled(windows)
         public, private = self.infer(scaled)
-        mapping = bijection_codes(self.bijection, self.guesses_.private.classes)
+        mapping = bijection_codes(self.bijection, self.models_.private.classes)
         target = targets(private, self.modify, mapping, source)
         generator = generator_of(source)
         published = self._rewrite(scaled, public, private, target, generator)
-        lost = np.arange(len(published))
+        misread = np.arange(len(published))
         for _ in range(self.redraw):
-            lost = lost[self._misread(published[lost], public[lost], target[lost])]  # who is read rightly stays so
-            if not len(lost):
+            # windows that are recognized are not redrawn
+            misread = misread[self._misread(published[misread], public[misread], target[misread])]
+            if not len(misread):
                 break
-            published[lost] = self._rewrite(scaled[lost], public[lost], private[lost], target[lost], generator)
+            codes = public[misread], private[misread], target[misread]
+            published[misread] = self._rewrite(scaled[misread], *codes, generator)
         distortion = float(np.mean((published - scaled) ** 2, dtype=np.float64))
-        shown = replace_values(windows, self.guesses_.scaler.undo(published))
+        shown = replace_values(windows, self.models_.scaler.undo(published))
         return Anonymized(shown, public, private, target, distortion)
-
-    def _misread(self, published: np.ndarray, public: np.ndarray, target: np.ndarray) -> np.ndarray:
-        """Return which published windows the device's models do not read as they should."""
-        if self.insist not in ("public", "both"):
-            raise ValueError(f"insist {self.insist!r} is unknown: choose from public, both")
-        wrong = self.guesses_.public_model.predict(published) != public
-        if self.witness is not None:
-            wrong |= self.witness.predict(published) != public
-        if self.insist == "both":
-            wrong |= self.guesses_.private_model.predict(published) != target
-        return wrong
 
     def infer(self, scaled: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the inferred public and private codes of scaled windows."""
-        odds = self.guesses_.public_model.probabilities(scaled)
-        if self.witness is not None:
-            odds = odds + self.witness.probabilities(scaled)
-        return odds.argmax(axis=1), self.guesses_.private_model.predict(scaled)
+        probabilities = self.models_.public_model.probabilities(scaled)
+        if self.second_reader is not None:
+            probabilities = probabilities + self.second_reader.probabilities(scaled)
+        return probabilities.argmax(axis=1), self.models_.private_model.predict(scaled)
 
-    def latents(self, windows: Windows, public: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return mean and log variance of q(z|x), each n x d, by the autoencoder of each window's public code."""
-        x = flatten(self.guesses_.scaled(windows))
+    def latents(self, windows: Windows, public: np.ndarray) -> np.ndarray:
+        """Return the mean of q(z|x), n x d, by the autoencoder of each window's public code."""
+        x = flatten(self.models_.scaled(windows))
         mean = np.zeros((len(x), self._sizes().latent), dtype=np.float32)
-        log_variance = np.zeros_like(mean)
         for code in np.unique(public):
-            rows = np.flatnonzero(public == code)
-            mean[rows], log_variance[rows] = self._encode(int(code), x[rows])
-        return mean, log_variance
+            mean[public == code] = self._encode(code, x[public == code])[0]
+        return mean
 
     def with_(self, **changes: Any) -> "LatentAnonymizer":
-        """Return a copy that shares all networks but modifies or transfers otherwise.
+        """Return a copy that shares all networks but has other parameters.
 
         Parameters
         ----------
         **changes
-            Any of ``modify``, ``transfer``, ``redraw``, ``insist``, ``sampled``, ``bijection``, ``detail`` and
-            ``witness``.
+            Any of ``modify``, ``transfer``, ``redraw``, ``insist``, ``sampled``, ``bijection``, ``spectral_noise`` and
+            ``second_reader``.
 
         Raises
         ------
         ValueError
-            If something is to change that the networks were trained with.
+            If another parameter is given, because changing it needs a new training.
         """
-        if fixed := sorted(set(changes) - _LATE):
-            raise ValueError(f"{', '.join(fixed)} cannot change without training anew")
+        if fixed := sorted(set(changes) - _FREE):
+            raise ValueError(f"{', '.join(fixed)} cannot change without a new training: fit another LatentAnonymizer")
         other = copy.copy(self).set_params(**changes)
         return other._learn_transfer() if "transfer" in changes else other
 
+    def _arrays(self, windows: Windows) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return scaled, flattened windows with their true public and private codes."""
+        return flatten(self.models_.scaled(windows)), *self.models_.codes(windows)
+
+    def _of_class(self, code: int, data: tuple[np.ndarray, ...]) -> tuple[np.ndarray, np.ndarray]:
+        """Return the windows that one autoencoder learns from, and their private codes."""
+        x, public, private = data
+        rows = slice(None) if self.general else public == code
+        return x[rows], private[rows]
+
+    def _learn_latents(self, x: np.ndarray, public: np.ndarray, private: np.ndarray) -> "LatentAnonymizer":
+        """Store the mean latents of the training windows, and the spectra of what decoding loses of them."""
+        self.latents_, self.lost_spectra_ = [], []
+        for code in range(len(self.models_.public.classes)):
+            rows = public == code
+            z = self._encode(code, x[rows])[0]
+            lost = (x[rows] - self._decode(code, z)).reshape(-1, *self.models_.shape)
+            self.latents_.append((z, private[rows]))
+            self.lost_spectra_.append(lost_spectra(lost, private[rows], len(self.models_.private.classes)))
+        return self
+
     def _learn_transfer(self) -> "LatentAnonymizer":
-        transfer, classes = self.transfer or MeanShift(), len(self.guesses_.private.classes)
+        transfer, classes = self.transfer or MeanShift(), len(self.models_.private.classes)
         self.statistics_: list[Statistics] = [
             transfer.fit(z.astype(np.float64), private, classes) for z, private in self.latents_
         ]
         return self
 
-    def _train_one(
-        self,
-        code: int,
-        name: str,
-        data: tuple[np.ndarray, ...],
-        held: tuple[np.ndarray, ...] | None,
-        checkpoints: Path | None,
-        progress: bool,
-    ) -> tuple[PrivateVAE, pd.DataFrame]:
-        """Train the autoencoder of one public class, or the general one."""
-        settings = self.vae or Settings()
-        settings = replace(settings, seed=settings.seed * 101 + code)
-        values, classes = data[0].shape[1], len(self.guesses_.private.classes)
-        network = seeded(lambda: PrivateVAE(values, self._sizes(), classes), settings.seed)
-
-        def chosen(parts: tuple[np.ndarray, ...]) -> tuple[Tensor, Tensor]:
-            x, public, private = parts
-            rows = slice(None) if self.general else public == code
-            return torch.as_tensor(x[rows]), torch.as_tensor(private[rows])
-
-        def step(model: PrivateVAE, x: Tensor, private: Tensor) -> Loss:
-            return vae_loss(model(x), x, private, beta=self.beta, alpha=self.alpha)
-
-        history = train(
-            network,
-            step,
-            chosen(data),
-            settings,
-            validation=chosen(held) if held is not None else None,
-            checkpoint=checkpoints / f"vae-{code}.pt" if checkpoints else None,
-            progress=progress,
-            label="general autoencoder" if self.general else f"autoencoder of {name}",
-        )
-        assert isinstance(network, PrivateVAE)
-        return network, history
-
     def _rewrite(
-        self,
-        scaled: np.ndarray,
-        public: np.ndarray,
-        private: np.ndarray,
-        target: np.ndarray,
-        generator: np.random.Generator,
+        self, scaled: np.ndarray, public: np.ndarray, private: np.ndarray, target: np.ndarray, generator: Generator
     ) -> np.ndarray:
-        """Return scaled windows encoded, moved and decoded, n x channels x length."""
+        """Encode, move and decode scaled windows, n x channels x length."""
         x, published = flatten(scaled), np.empty((len(scaled), scaled[0].size), dtype=np.float32)
         transfer = self.transfer or MeanShift()
         for code in np.unique(public):
             rows = np.flatnonzero(public == code)
-            z, log_variance = self._encode(int(code), x[rows])
+            z, log_variance = self._encode(code, x[rows])
             if self.sampled:
                 z = z + generator.standard_normal(z.shape) * np.exp(0.5 * log_variance)
             known = self.statistics_[code]
             moved = transfer.move(known, z.astype(np.float64), private[rows], target[rows], generator)
-            published[rows] = self._decode(int(code), moved.astype(np.float32))
-            if self.detail:
-                noise = drawn(self.losses_[code][target[rows]], scaled.shape[2], generator)
-                published[rows] += self.detail * noise.reshape(len(rows), -1)
+            published[rows] = self._decode(code, moved.astype(np.float32))
+            if self.spectral_noise:
+                noise = draw_noise(self.lost_spectra_[code][target[rows]], scaled.shape[2], generator)
+                published[rows] += self.spectral_noise * noise.reshape(len(rows), -1)
         return published.reshape(scaled.shape)
 
-    @torch.no_grad()
+    def _misread(self, published: np.ndarray, public: np.ndarray, target: np.ndarray) -> np.ndarray:
+        """Return a mask of the published windows whose classes the device's models do not recognize."""
+        if self.insist not in ("public", "both"):
+            raise ValueError(f"insist {self.insist!r} is unknown: choose from public, both")
+        wrong = self.models_.public_model.predict(published) != public
+        if self.second_reader is not None:
+            wrong |= self.second_reader.predict(published) != public
+        if self.insist == "both":
+            wrong |= self.models_.private_model.predict(published) != target
+        return wrong
+
     def _encode(self, code: int, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        network, device = self._network(code)
-        parts = [network.encode(torch.as_tensor(x[at : at + _CHUNK]).to(device)) for at in range(0, len(x), _CHUNK)]
-        means, variances = zip(*parts, strict=True)
-        return torch.cat(means).cpu().numpy(), torch.cat(variances).cpu().numpy()
+        return encode(self.vaes_[code], x, (self.vae or Settings()).device)
 
-    @torch.no_grad()
     def _decode(self, code: int, z: np.ndarray) -> np.ndarray:
-        network, device = self._network(code)
-        parts = [network.decoder(torch.as_tensor(z[at : at + _CHUNK]).to(device)) for at in range(0, len(z), _CHUNK)]
-        return torch.cat(parts).cpu().numpy()
-
-    def _network(self, code: int) -> tuple[PrivateVAE, torch.device]:
-        device = pick_device((self.vae or Settings()).device)
-        return self.vaes_[code].to(device).eval(), device
+        return decode(self.vaes_[code], z, (self.vae or Settings()).device)
 
     def _sizes(self) -> Sizes:
-        return self.sizes or sizes_for(int(np.prod(self.guesses_.shape)), self.general)
-
-    def _check_cells(self, public: np.ndarray, private: np.ndarray) -> None:
-        """Raise if a private class has no training window for a public class: it has no mean latent m(y, p)."""
-        known = self.guesses_
-        counts = np.zeros((len(known.public.classes), len(known.private.classes)), dtype=np.int64)
-        np.add.at(counts, (public, private), 1)
-        if (counts < 2).any():
-            which, whose = (int(at) for at in np.argwhere(counts < 2)[0])
-            raise ValueError(
-                f"{known.public.classes[which]!r} has {counts[which, whose]} training window(s) of {self.private} "
-                f"{known.private.classes[whose]!r}: their mean latent needs two; bring more, or leave the class out"
-            )
-
-
-def replace_values(windows: Windows, values: np.ndarray) -> Windows:
-    """Return windows with other values and the same labels."""
-    return Windows(
-        values,
-        windows.public,
-        windows.private,
-        windows.subject,
-        windows.trial,
-        name=windows.name,
-        provenance=windows.provenance,
-    )
+        return self.sizes or sizes_for(int(np.prod(self.models_.shape)), self.general)

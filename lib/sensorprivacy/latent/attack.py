@@ -1,13 +1,12 @@
-"""Adversaries who have the anonymizer: paper 3's re-identification attack, and stronger ones that no paper tried."""
+"""Attack published windows: paper 3's re-identification attack, and stronger adversaries that know the anonymizer."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
 import numpy as np
 import pandas as pd
 from sklearn.ensemble import HistGradientBoostingClassifier
-from tqdm import tqdm
 
 from sensorprivacy.datasets.readers.statistics import window_statistics
 from sensorprivacy.datasets.types import Windows
@@ -16,29 +15,31 @@ from sensorprivacy.latent.classifiers import Classifier, Kind
 from sensorprivacy.latent.measures import chance, share
 from sensorprivacy.latent.training import Settings
 from sensorprivacy.latent.windows import Coding, Scaler, private_labels, recording_of
+from sensorprivacy.progress import tqdm
 
 Release = Callable[[Windows], Windows]  # publishes windows: an anonymizer's transform, with fresh randomness each call
 Model = Literal["mlp", "cnn", "conv1d", "trees"]
+_SETTINGS = Settings(epochs=30, batch=256)
 
 
 @dataclass(frozen=True)
 class Attacker:
-    """What an adversary knows and trains.
+    """The knowledge and the model of an adversary.
 
     Parameters
     ----------
     name : str
-        For tables.
+        Name in tables.
     model : {"mlp", "cnn", "conv1d", "trees"}
         The paper's two networks, a 1-D CNN, or gradient-boosted trees on statistics of the window.
     dropout : float or None
-        Of the network; None: the paper's, which holds an attacker back.
+        Dropout of the network. None: the paper's, which weakens an attacker.
     knows_public : bool
-        Whether the activity is told, as one constant channel a class.
+        Whether the attacker knows the activity. It is then an input, one constant channel per class.
     averaged : int
-        How many anonymizations of the same window are at hand; they are averaged.
+        Number of anonymizations of the same window that the attacker has and averages.
     attribute : str or None
-        What is attacked; None: what the attack is called with. ``subject``: identity.
+        The attribute to infer; ``subject`` is identity. None: the attribute of the attack.
     settings : Settings
         How the network is trained.
     """
@@ -49,13 +50,13 @@ class Attacker:
     knows_public: bool = False
     averaged: int = 1
     attribute: str | None = None
-    settings: Settings = field(default_factory=lambda: Settings(epochs=30, batch=256))
+    settings: Settings = _SETTINGS
 
     def __post_init__(self) -> None:
         if self.model not in get_args(Model):
             raise ValueError(f"model {self.model!r} is unknown: choose from {', '.join(get_args(Model))}")
         if self.averaged < 1:
-            raise ValueError(f"averaged={self.averaged}: at least one anonymization is at hand")
+            raise ValueError(f"averaged={self.averaged}: give at least one anonymization")
 
 
 def attackers(kind: Kind = "mlp", settings: Settings | None = None, *, strangers: bool = False) -> tuple[Attacker, ...]:
@@ -68,9 +69,8 @@ def attackers(kind: Kind = "mlp", settings: Settings | None = None, *, strangers
     settings : Settings, optional
         How their networks are trained.
     strangers : bool
-        Whether the people attacked are none of those learnt from: then nobody can ask which of these it is.
+        Whether the test windows are of people outside the training windows. The attack on identity is then left out.
     """
-    settings = settings or Settings(epochs=30, batch=256)
     made = (
         Attacker("paper's", kind),
         Attacker("no dropout", kind, dropout=0.0),
@@ -80,23 +80,23 @@ def attackers(kind: Kind = "mlp", settings: Settings | None = None, *, strangers
         Attacker("1-D CNN", "conv1d"),
         Attacker("identity", kind, dropout=0.0, attribute="subject"),
     )
-    return tuple(replace(one, settings=settings) for one in made if not (strangers and one.attribute == "subject"))
+    return tuple(replace(one, settings=settings or _SETTINGS) for one in (made[:-1] if strangers else made))
 
 
 @dataclass(frozen=True)
 class Attack:
-    """What an adversary reached.
+    """The result of an attack.
 
     Attributes
     ----------
     attacker : str
-        Its name.
+        Name of the adversary.
     runs : pandas.DataFrame
-        One row a run: ``run``, ``accuracy`` over test windows, ``vote`` over test recordings.
+        One row per run: ``run``, ``accuracy`` over test windows, ``vote`` over test recordings.
     summary : pandas.Series
         Means over runs: ``accuracy`` with ``deviation`` (over runs), ``low`` and ``high`` (over runs and recordings),
-        ``vote`` with ``vote_low`` and ``vote_high``, ``chance`` and ``vote_chance`` (the class most frequent in
-        training), ``runs``, ``windows``, ``recordings``.
+        ``vote`` with ``vote_low`` and ``vote_high``, ``chance`` and ``vote_chance`` (always predicting the class most
+        frequent in training), ``runs``, ``windows``, ``recordings``.
     """
 
     attacker: str
@@ -116,32 +116,31 @@ def reidentify(
     seed: int = 0,
     progress: bool = True,
 ) -> Attack:
-    """Attack what is published: train on published windows of known class, and name those of the test windows.
+    """Attack published windows: train on published windows of known class, and predict those of the test windows.
 
     Parameters
     ----------
     release : callable
-        Publishes windows, with fresh randomness at each call. The identity function gives the attack on raw windows.
+        Publishes windows, with fresh randomness in each call. The identity function gives the attack on raw windows.
     train, test : Windows
-        Raw windows. The adversary publishes a random share of `train` through `release` itself; `test` is published by
-        the device.
+        Raw windows. The adversary publishes a random share of `train` through `release`; the device publishes `test`.
     attribute : str
         The private attribute.
     attacker : Attacker
         The adversary.
     runs : int
-        Independent runs: sample of the training windows, randomness of both publications, initial weights.
+        Independent runs: each draws training windows, publications and initial weights anew.
     share_known : float
         Share of the training windows that the adversary has.
     seed : int
-        Of samples and weights; run r uses seed + r.
+        Seed of samples and weights; run r uses seed + r.
     progress : bool
-        Show a bar.
+        Show a progress bar.
 
     Returns
     -------
     Attack
-        Accuracy over windows and vote over recordings, run by run and summed up.
+        Accuracy over windows and vote over recordings, for each run and in summary.
 
     Raises
     ------
@@ -159,61 +158,76 @@ def reidentify(
     truth = coding.codes(private_labels(test, attribute))
     public = Coding.fit(train.public, "public class")
     recordings = recording_of(test)
-    rows, right, voted = [], np.zeros(len(truth)), np.zeros(recordings.max() + 1)
+    recording_truth = _first(truth, recordings)
+    rows, right, voted = [], np.zeros(len(truth)), np.zeros(len(recording_truth))
     for run in tqdm(range(runs), attacker.name, disable=not progress, leave=False):
         generator = np.random.default_rng([seed, run])
         known = train.take(np.sort(generator.permutation(train.n_windows)[: round(share_known * train.n_windows)]))
-        learnt, judged = (_inputs(release, some, attacker, public) for some in (known, test))
+        learned, attacked = (_inputs(release, some, attacker, public) for some in (known, test))
         codes = coding.codes(private_labels(known, attribute))
-        odds = _learn(attacker, learnt, codes, judged, len(coding.classes), seed + run)
-        named = odds.argmax(axis=1) == truth
-        votes = vote(odds, recordings) == _first(truth, recordings)
-        right, voted = right + named / runs, voted + votes / runs
-        rows.append({"run": run + 1, "accuracy": float(named.mean()), "vote": float(votes.mean())})
-    learnt_codes = coding.codes(private_labels(train, attribute))
-    return Attack(
-        attacker.name, pd.DataFrame(rows), _sum_up(pd.DataFrame(rows), right, voted, recordings, truth, learnt_codes)
-    )
+        probabilities = _predict(attacker, learned, codes, attacked, len(coding.classes), seed + run)
+        correct = probabilities.argmax(axis=1) == truth
+        votes = vote(probabilities, recordings) == recording_truth
+        right, voted = right + correct / runs, voted + votes / runs
+        rows.append({"run": run + 1, "accuracy": float(correct.mean()), "vote": float(votes.mean())})
+    table, found = pd.DataFrame(rows), share(right, recordings)
+    vote_low, vote_high = wilson(float(voted.sum()), len(voted))
+    training = coding.codes(private_labels(train, attribute))
+    summary: dict[str, Any] = {
+        "accuracy": found.score,
+        "deviation": float(table["accuracy"].std(ddof=1)),
+        "low": found.low,
+        "high": found.high,
+        "chance": chance(training, truth),
+        "vote": float(voted.mean()),
+        "vote_low": vote_low,
+        "vote_high": vote_high,
+        "vote_chance": chance(training, recording_truth),
+        "runs": runs,
+        "windows": found.windows,
+        "recordings": found.recordings,
+    }
+    return Attack(attacker.name, table, pd.Series(summary))
 
 
-def vote(odds: np.ndarray, recordings: np.ndarray) -> np.ndarray:
-    """Return the class of each recording, 0 ... : the one whose probabilities multiply to most over its windows.
+def vote(probabilities: np.ndarray, recordings: np.ndarray) -> np.ndarray:
+    """Return the class of each recording whose probabilities have the greatest product over its windows.
 
     Parameters
     ----------
-    odds : numpy.ndarray of shape (n, classes)
+    probabilities : numpy.ndarray of shape (n, classes)
         Probabilities of each window.
     recordings : numpy.ndarray of int, shape (n,)
         Recording of each window, 0 ... r - 1.
     """
-    logs = np.log(np.clip(odds, 1e-6, None))
+    logs = np.log(np.clip(probabilities, 1e-6, None))
     sums = np.stack([np.bincount(recordings, column) for column in logs.T], axis=1)
     return sums.argmax(axis=1)
 
 
 def _inputs(release: Release, windows: Windows, attacker: Attacker, public: Coding) -> np.ndarray:
-    """Return what the adversary sees of published windows, n x channels x length."""
+    """Return the adversary's view of published windows, n x channels x length."""
     published = (release(windows) for _ in range(attacker.averaged))
     seen: np.ndarray = sum(some.values / attacker.averaged for some in published)  # type: ignore[assignment]  # noqa: PD011
     if attacker.knows_public:
-        told = np.eye(len(public.classes), dtype=np.float32)[public.codes(windows.public)]
-        seen = np.concatenate([seen, np.repeat(told[:, :, None], seen.shape[2], axis=2)], axis=1)
+        one_hot = np.eye(len(public.classes), dtype=np.float32)[public.codes(windows.public)]
+        seen = np.concatenate([seen, np.repeat(one_hot[:, :, None], seen.shape[2], axis=2)], axis=1)
     return seen.astype(np.float32)
 
 
-def _learn(
-    attacker: Attacker, learnt: np.ndarray, codes: np.ndarray, judged: np.ndarray, classes: int, seed: int
+def _predict(
+    attacker: Attacker, learned: np.ndarray, codes: np.ndarray, attacked: np.ndarray, classes: int, seed: int
 ) -> np.ndarray:
-    """Return the probabilities that the trained adversary gives each test window's classes."""
+    """Train the adversary and return its probabilities of each attacked window's classes."""
     if attacker.model == "trees":
-        model = HistGradientBoostingClassifier(random_state=seed, max_iter=100).fit(_statistics(learnt), codes)
-        odds = np.zeros((len(judged), classes))
-        odds[:, model.classes_] = model.predict_proba(_statistics(judged))
-        return odds
-    scaler = Scaler.fit(learnt)
+        model = HistGradientBoostingClassifier(random_state=seed, max_iter=100).fit(_statistics(learned), codes)
+        probabilities = np.zeros((len(attacked), classes))
+        probabilities[:, model.classes_] = model.predict_proba(_statistics(attacked))
+        return probabilities
+    scaler = Scaler.fit(learned)
     network = Classifier(attacker.model, attacker.dropout, replace(attacker.settings, seed=seed))
-    network.fit(scaler.apply(learnt), codes, classes=classes, progress=False, label=attacker.name)
-    return network.probabilities(scaler.apply(judged))
+    network.fit(scaler.apply(learned), codes, classes=classes, progress=False, label=attacker.name)
+    return network.probabilities(scaler.apply(attacked))
 
 
 def _statistics(values: np.ndarray) -> np.ndarray:
@@ -225,30 +239,3 @@ def _first(values: np.ndarray, groups: np.ndarray) -> np.ndarray:
     """Return the value of each group's first row."""
     _, first = np.unique(groups, return_index=True)
     return values[first]
-
-
-def _sum_up(
-    rows: pd.DataFrame,
-    right: np.ndarray,
-    voted: np.ndarray,
-    recordings: np.ndarray,
-    truth: np.ndarray,
-    learnt: np.ndarray,
-) -> pd.Series:
-    found = share(right, recordings)
-    low, high = wilson(float(voted.sum()), len(voted))
-    summary: dict[str, Any] = {
-        "accuracy": found.score,
-        "deviation": float(rows["accuracy"].std(ddof=1)) if len(rows) > 1 else float("nan"),
-        "low": found.low,
-        "high": found.high,
-        "chance": chance(learnt, truth),
-        "vote": float(voted.mean()),
-        "vote_low": low,
-        "vote_high": high,
-        "vote_chance": chance(learnt, _first(truth, recordings)),
-        "runs": len(rows),
-        "windows": found.windows,
-        "recordings": found.recordings,
-    }
-    return pd.Series(summary)

@@ -1,22 +1,21 @@
-"""The inference models of paper 3: the MLP of MotionSense and the CNN of MobiAct, public and private alike."""
+"""Classifiers of windows: the paper's MLP (MotionSense) and CNN (MobiAct), and a stronger 1-D CNN for attackers."""
 
-from collections.abc import Callable
+import itertools
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 import pandas as pd
-import torch
-from torch import Tensor, nn
+from torch import Tensor, channels_last, nn
 from torch.nn import functional
 
-from sensorprivacy.latent.training import Settings, pick_device, seeded, train
+from sensorprivacy.latent.training import Settings, apply_in_chunks, seeded, train
 
 Kind = Literal["mlp", "cnn", "conv1d"]
 MLP = (512, 256, 256, 128, 16)
-_CHUNK = 4096  # windows judged at a time
-_CHUNK_CNN = 64  # of so few, what its layers give stays in a core's cache: three times as fast
+_CHUNK = 4096  # windows classified at a time
+_CHUNK_CNN = 64  # the activations of so few windows stay in a core's cache, which is three times as fast
 
 
 class CrossEntropy(NamedTuple):
@@ -25,9 +24,9 @@ class CrossEntropy(NamedTuple):
     Attributes
     ----------
     total : Tensor
-        Mean cross-entropy, nats.
+        Mean cross-entropy, in nats.
     accuracy : Tensor
-        Share of windows named rightly.
+        Share of windows whose class is predicted correctly.
     """
 
     total: Tensor
@@ -37,7 +36,7 @@ class CrossEntropy(NamedTuple):
 def mlp(values: int, classes: int, dropout: float = 0.5) -> nn.Module:
     """Return the paper's MLP (Fig. 9b): 512-256-256-128-16, dropout after each layer but the last."""
     layers: list[nn.Module] = [nn.Flatten()]
-    for left, right in zip((values, *MLP), MLP, strict=False):
+    for left, right in itertools.pairwise((values, *MLP)):
         layers += [nn.Linear(left, right), nn.ReLU(), nn.Dropout(dropout)]
     layers.pop()  # dropping half of the last 16 neurons would leave too few
     return nn.Sequential(*layers, nn.Linear(MLP[-1], classes))
@@ -52,45 +51,39 @@ def cnn(channels: int, length: int, classes: int, dropout: float = 0.25) -> nn.M
         If a window is too short for three poolings.
     """
     if length < 8:
-        raise ValueError(f"windows of {length} samples are too short for the CNN: it halves them three times")
+        raise ValueError(f"windows of {length} samples are too short for the CNN: give at least 8 samples")
     layers: list[nn.Module] = [nn.Unflatten(1, (1, channels))]  # n x 1 x channels x length, like a picture
-    for left, right in ((1, 64), (64, 64), (64, 32)):
+    for left, right in itertools.pairwise((1, 64, 64, 32)):
         height = min(2, channels)
-        padding = nn.ZeroPad2d((2, 2, 0, height - 1))  # so that channels and samples stay as many as they are
+        padding = nn.ZeroPad2d((2, 2, 0, height - 1))  # keeps the numbers of channels and samples
         convolution = nn.Conv2d(left, right, (height, 5))
-        # the greatest of two, then ReLU: the same as the other way round, on half as many values
+        # pooling before ReLU gives the same result as after it, with half the work
         layers += [padding, convolution, nn.BatchNorm2d(right), nn.MaxPool2d((1, 2)), nn.ReLU(), nn.Dropout(dropout)]
     dense = 32 * channels * (length // 8)
     layers += [nn.Flatten(), nn.Linear(dense, 128), nn.ReLU(), nn.Linear(128, 16), nn.ReLU(), nn.Linear(16, classes)]
-    network = nn.Sequential(*layers)
-    return network.to(memory_format=torch.channels_last)  # type: ignore[call-overload]  # a CPU is faster so
+    return nn.Sequential(*layers).to(memory_format=channels_last)  # type: ignore[call-overload]  # faster on a CPU
 
 
 def conv1d(channels: int, classes: int, width: int = 32) -> nn.Module:
-    """Return a 1-D CNN with global pooling: blind to where in the window something happens."""
+    """Return a 1-D CNN with global pooling, which ignores where in the window something happens."""
     layers: list[nn.Module] = []
-    for left, right, stride in (
-        (channels, width, 1),
-        (width, width, 2),
-        (width, 2 * width, 2),
-        (2 * width, 2 * width, 2),
-    ):
-        layers += [nn.Conv1d(left, right, 7, stride=stride, padding=3), nn.BatchNorm1d(right), nn.ReLU()]
+    for at, (left, right) in enumerate(itertools.pairwise((channels, width, width, 2 * width, 2 * width))):
+        layers += [nn.Conv1d(left, right, 7, stride=min(at + 1, 2), padding=3), nn.BatchNorm1d(right), nn.ReLU()]
     return nn.Sequential(*layers, nn.AdaptiveAvgPool1d(1), nn.Flatten(), nn.Linear(2 * width, classes))
 
 
 @dataclass
 class Classifier:
-    """A network that tells classes of windows.
+    """A network that predicts the class of a window.
 
     Parameters
     ----------
     kind : {"mlp", "cnn", "conv1d"}
         ``mlp`` and ``cnn`` are the paper's; ``conv1d`` is a stronger one, for attackers.
     dropout : float or None
-        Share of neurons silenced in training; None: the paper's.
+        Share of neurons silenced in training. None: the paper's. ``conv1d`` has no dropout.
     settings : Settings
-        How it is trained.
+        How to train.
 
     Attributes
     ----------
@@ -115,7 +108,7 @@ class Classifier:
             raise ValueError(f"kind {self.kind!r} is unknown: choose from {', '.join(get_args(Kind))}")
         channels, length = shape
         drop = {} if self.dropout is None else {"dropout": self.dropout}
-        makers: dict[str, Callable[[], nn.Module]] = {
+        makers = {
             "mlp": lambda: mlp(channels * length, classes, **drop),
             "cnn": lambda: cnn(channels, length, classes, **drop),
             "conv1d": lambda: conv1d(channels, classes),
@@ -142,49 +135,40 @@ class Classifier:
         codes : numpy.ndarray of int64, shape (n,)
             Their classes.
         classes : int, optional
-            Number of classes, where not all occur.
+            Number of classes, if some do not occur.
         validation : tuple of two arrays, optional
-            Windows and classes held back.
-        checkpoint : pathlib.Path, optional
-            File from which an interrupted training goes on, see `training.train`.
-        progress : bool
-            Show a bar.
-        label : str
-            What the bar says.
+            Validation windows and their classes. Early stopping is off without them.
+        checkpoint, progress, label
+            As for `training.train`.
 
         Returns
         -------
         Classifier
-            This one.
         """
         self.classes_ = int(classes or codes.max() + 1)
         self.network_ = self.build((values.shape[1], values.shape[2]), self.classes_)
-        held = tuple(map(torch.as_tensor, validation)) if validation is not None else None
-        settings = self.settings if held is not None else replace(self.settings, patience=None)
-        size = min(settings.batch, len(values))
+        batch = max(min(self.settings.batch, len(values)), 2)
+        patience = self.settings.patience if validation is not None else None
         self.history_ = train(
             self.network_,
             _step,
-            (torch.as_tensor(values), torch.as_tensor(codes)),
-            replace(settings, batch=max(size, 2)),
-            validation=held,
+            (values, codes),
+            replace(self.settings, batch=batch, patience=patience),
+            validation=validation,
             checkpoint=checkpoint,
             progress=progress,
             label=label,
         )
         return self
 
-    @torch.no_grad()
     def probabilities(self, values: np.ndarray) -> np.ndarray:
         """Return the probability of each class, n x classes, float32."""
-        device = pick_device(self.settings.device)
-        self.network_.to(device).eval()
-        size = _CHUNK_CNN if self.kind == "cnn" else _CHUNK
-        parts = [
-            functional.softmax(self.network_(torch.as_tensor(values[start : start + size]).to(device)), dim=1).cpu()
-            for start in range(0, len(values), size)
-        ]
-        return torch.cat(parts).numpy() if parts else np.zeros((0, self.classes_), dtype=np.float32)
+        chunk = _CHUNK_CNN if self.kind == "cnn" else _CHUNK
+
+        def softmax(windows: Tensor) -> Tensor:
+            return functional.softmax(self.network_(windows), dim=1)
+
+        return apply_in_chunks(self.network_, softmax, values, self.settings.device, chunk)
 
     def predict(self, values: np.ndarray) -> np.ndarray:
         """Return the most probable class of each window, int64."""

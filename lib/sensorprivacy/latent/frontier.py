@@ -1,4 +1,4 @@
-"""Many releases against many adversaries: what each keeps of the activity, and what the strongest attacker gets."""
+"""Compare many releases: how much of the activity each keeps, and how much the strongest attacker infers."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -6,15 +6,15 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 from sklearn.ensemble import HistGradientBoostingClassifier
-from tqdm import tqdm
 
 from sensorprivacy.datasets.types import Windows
 from sensorprivacy.latent.anonymizer import LatentAnonymizer
 from sensorprivacy.latent.attack import Attacker, Release, reidentify
-from sensorprivacy.latent.inference import Judge
+from sensorprivacy.latent.inference import PublicModel
 from sensorprivacy.latent.measures import chance, share
 from sensorprivacy.latent.transfers import Codebook
 from sensorprivacy.latent.windows import recording_of
+from sensorprivacy.progress import tqdm
 
 
 def attack_all(
@@ -29,17 +29,16 @@ def attack_all(
     seed: int = 0,
     progress: bool = True,
 ) -> pd.DataFrame:
-    """Return one row for each release and adversary.
+    """Attack every release with every adversary.
 
-    All adversaries see the same publications, each run new ones: what is published is the same for all, and publishing
-    takes longer than many an attack.
+    All adversaries see the same publications, and each run sees new ones. Publishing can take longer than an attack.
 
     Parameters
     ----------
     releases : mapping of str to callable
-        What publishes windows, by name.
+        Functions that publish windows, by name.
     adversaries : sequence of Attacker
-        Who attacks.
+        The adversaries.
     train, test : Windows
         Raw windows, see `attack.reidentify`.
     attribute : str
@@ -47,110 +46,94 @@ def attack_all(
     runs, share_known, seed : int, float, int
         As for `attack.reidentify`.
     progress : bool
-        Show a bar.
+        Show a progress bar.
 
     Returns
     -------
     pandas.DataFrame
         ``release``, ``attacker``, then the summary of `attack.Attack`.
     """
-    rows = []
+    rows, options = [], {"runs": runs, "share_known": share_known, "seed": seed, "progress": False}
     with tqdm(total=len(releases) * len(adversaries), desc="attacks", disable=not progress) as bar:
         for name, release in releases.items():
-            kept = _Kept(release)
+            publications: dict[str, list[Windows]] = {}
             for adversary in adversaries:
-                found = reidentify(
-                    kept.reader() if len(adversaries) > 1 else release,  # what nobody reads again need not be kept
-                    train,
-                    test,
-                    attribute,
-                    adversary,
-                    runs=runs,
-                    share_known=share_known,
-                    seed=seed,
-                    progress=False,
-                )
+                # with a single adversary, nobody needs the publications again
+                shared = _repeating(release, publications) if len(adversaries) > 1 else release
+                found = reidentify(shared, train, test, attribute, adversary, **options)  # type: ignore[arg-type]
                 rows.append({"release": name, "attacker": adversary.name, **found.summary})
                 bar.update()
     return pd.DataFrame(rows)
 
 
-class _Kept:
-    """A release whose publications are kept: every reader is given the same ones, in the same order."""
+def _repeating(release: Release, publications: dict[str, list[Windows]]) -> Release:
+    """Return a release that repeats the stored publications of the same windows in order, then adds new ones."""
+    calls: Counter[str] = Counter()
 
-    def __init__(self, release: Release) -> None:
-        self.release = release
-        self.published: dict[str, list[Windows]] = {}
+    def publish(windows: Windows) -> Windows:
+        key = windows.digest
+        stored = publications.setdefault(key, [])
+        if calls[key] == len(stored):
+            stored.append(release(windows))
+        calls[key] += 1
+        return stored[calls[key] - 1]
 
-    def reader(self) -> Release:
-        """Return a release that publishes the same windows anew each time it is asked, as the first reader saw them."""
-        asked: Counter[str] = Counter()
-
-        def publish(windows: Windows) -> Windows:
-            key = windows.digest
-            known = self.published.setdefault(key, [])
-            if asked[key] == len(known):
-                known.append(self.release(windows))
-            asked[key] += 1
-            return known[asked[key] - 1]
-
-        return publish
+    return publish
 
 
-def activity_kept(releases: Mapping[str, Release], judges: Sequence[Judge], test: Windows) -> pd.DataFrame:
-    """Return how well classifiers that no release uses still tell the public class.
+def activity_kept(releases: Mapping[str, Release], models: Sequence[PublicModel], test: Windows) -> pd.DataFrame:
+    """Return how accurately independent classifiers, used by no release, predict the public class.
 
     Parameters
     ----------
     releases : mapping of str to callable
-        What publishes windows, by name.
-    judges : sequence of Judge
-        Independent models, of several kinds if possible: what one kind of network still reads from smoothed
-        windows, another may not.
+        Functions that publish windows, by name.
+    models : sequence of PublicModel
+        Independent models, if possible with several kinds of network: smoothed windows that one kind recognizes,
+        another may not.
     test : Windows
         Raw test windows.
 
     Returns
     -------
     pandas.DataFrame
-        By release: ``activity`` (mean over judges) with ``low`` and ``high``, ``worst`` (public class), a column
-        ``by <kind>`` for each judge's kind of network, ``distortion`` (mean squared change in units of each channel's
-        deviation).
+        By release: ``activity`` (mean accuracy of the models) with ``low`` and ``high``, ``worst`` (the least accuracy
+        among public classes), a column ``by <kind>`` for each model's kind of network, ``distortion`` (mean squared
+        change, in units of each channel's deviation).
     """
     recordings, rows = recording_of(test), {}
+    truth, raw = models[0].public.codes(test.public), models[0].scaled(test)
     for name, release in releases.items():
         published = release(test)
-        truth = judges[0].public.codes(test.public)
-        each = [judge.public_model.predict(judge.scaled(published)) == truth for judge in judges]
+        each = [model.public_model.predict(model.scaled(published)) == truth for model in models]
         right = np.mean(each, axis=0)
         found = share(right, recordings)
-        change = judges[0].scaled(published) - judges[0].scaled(test)
         rows[name] = {
             "activity": found.score,
             "low": found.low,
             "high": found.high,
             "worst": min(right[truth == code].mean() for code in np.unique(truth)),
-            **{f"by {judge.public_model.kind}": one.mean() for judge, one in zip(judges, each, strict=True)},
-            "distortion": float(np.mean(change**2, dtype=np.float64)),
+            **{f"by {model.public_model.kind}": one.mean() for model, one in zip(models, each, strict=True)},
+            "distortion": float(np.mean((models[0].scaled(published) - raw) ** 2, dtype=np.float64)),
         }
     return pd.DataFrame(rows).T.rename_axis("release")
 
 
 def strongest(attacks: pd.DataFrame, leave_out: Sequence[str] = ("identity",)) -> pd.DataFrame:
-    """Return, for each release, the attacker whose vote over a recording is right most often.
+    """Return, for each release, the attacker whose vote over a recording is most often correct.
 
     Parameters
     ----------
     attacks : pandas.DataFrame
-        As `attack_all` returns it.
+        As returned by `attack_all`.
     leave_out : sequence of str
-        Attackers of another attribute, whose chance level is another.
+        Attackers of another attribute, which has another chance level.
 
     Returns
     -------
     pandas.DataFrame
         By release: ``attacker``, ``vote``, ``vote_low``, ``vote_high``, ``vote_chance``, and the greatest ``accuracy``
-        over single windows. The strongest of several is chosen by its test score, so its score flatters the attacker.
+        over single windows. The attacker is chosen by its test score, so the score is optimistic for the attacker.
     """
     some = attacks[~attacks["attacker"].isin(list(leave_out))]
     best = some.loc[some.groupby("release", sort=False)["vote"].idxmax()].set_index("release")
@@ -159,12 +142,12 @@ def strongest(attacks: pd.DataFrame, leave_out: Sequence[str] = ("identity",)) -
 
 
 def residual_leak(anonymizer: LatentAnonymizer, train: Windows, test: Windows, *, cells: int = 8) -> pd.DataFrame:
-    """Return how well the private class is told from what the mean shift keeps: where the leak sits.
+    """Return how accurately the private class is predicted from the residual that the mean shift keeps.
 
-    Trees are trained on latents of training windows of known class and judged on those of test windows. Means are taken
-    out by the private class that the device *infers*, as in Algorithm 1: by the true one, the residual itself would
-    carry it. Where the coin of Modify is fair, z' is the residual and a mean that tells nothing, so no attacker on
-    single windows can learn more of the class from z' than there is in the residual.
+    Trees are trained on latents of training windows with known class and tested on those of test windows. The means
+    that are subtracted belong to the private class that the device *infers*, as in Algorithm 1: with the true class,
+    the residual itself would contain it. If the coin of Modify is fair, z' is the residual plus a mean that is
+    independent of the class. An attacker on single windows then cannot learn more from z' than from the residual.
 
     Parameters
     ----------
@@ -173,50 +156,46 @@ def residual_leak(anonymizer: LatentAnonymizer, train: Windows, test: Windows, *
     train, test : Windows
         Raw windows.
     cells : int
-        Of the codebook.
+        Number of cells of the codebook.
 
     Returns
     -------
     pandas.DataFrame
-        By what is kept: the latent z; the residual z - m(y, p), which the paper's mean shift keeps; the residual
-        whitened by class, which the transport keeps; the cell of a codebook; chance. ``accuracy``, ``low``, ``high``.
+        Index ``predicted from``: the latent z; the residual z - m(y, p), which the paper's mean shift keeps; the
+        residual whitened by class, which the transport keeps; the cell of a codebook; chance. Columns: ``accuracy``,
+        ``low``, ``high``.
     """
-    known = anonymizer.guesses_
+    models = anonymizer.models_
     recordings = recording_of(test)
-    parts = {part: _residuals(anonymizer, some, cells) for part, some in (("train", train), ("test", test))}
-    codes = {part: known.codes(some) for part, some in (("train", train), ("test", test))}
+    train_parts, test_parts = (_residuals(anonymizer, some, cells) for some in (train, test))
+    (train_public, train_private), (test_public, test_private) = models.codes(train), models.codes(test)
     rows = {}
-    for name in parts["train"]:
+    for name in train_parts:
         right = np.zeros(test.n_windows)
-        for code in range(len(known.public.classes)):
-            learnt, judged = (codes[part][0] == code for part in ("train", "test"))
-            if not judged.any():
-                continue
-            model = HistGradientBoostingClassifier(random_state=0, max_iter=60)
-            model.fit(parts["train"][name][learnt], codes["train"][1][learnt])
-            right[judged] = model.predict(parts["test"][name][judged]) == codes["test"][1][judged]
+        for code in np.unique(test_public):
+            learned, tested = train_public == code, test_public == code
+            trees = HistGradientBoostingClassifier(random_state=0, max_iter=60)
+            trees.fit(train_parts[name][learned], train_private[learned])
+            right[tested] = trees.predict(test_parts[name][tested]) == test_private[tested]
         found = share(right, recordings)
         rows[name] = {"accuracy": found.score, "low": found.low, "high": found.high}
-    rows["chance"] = {"accuracy": chance(codes["train"][1], codes["test"][1])}
-    return pd.DataFrame(rows).T.rename_axis("told from")
+    rows["chance"] = {"accuracy": chance(train_private, test_private)}
+    return pd.DataFrame(rows).T.rename_axis("predicted from")
 
 
 def _residuals(anonymizer: LatentAnonymizer, windows: Windows, cells: int) -> dict[str, np.ndarray]:
     """Return latent, residual, whitened residual and cell of each window, by true public and inferred private class."""
-    public = anonymizer.guesses_.codes(windows)[0]
-    private = anonymizer.guesses_.private_model.predict(anonymizer.guesses_.scaled(windows))
-    z = anonymizer.latents(windows, public)[0].astype(float)
-    classes = len(anonymizer.guesses_.private.classes)
-    cell = f"cell of {cells}"
-    found = {"latent z": z, "residual z - m(y, p)": z.copy(), "whitened residual": z.copy(), cell: z[:, :1].copy()}
+    models = anonymizer.models_
+    public = models.codes(windows)[0]
+    private = models.private_model.predict(models.scaled(windows))
+    z = anonymizer.latents(windows, public).astype(float)
+    residual, white, cell = z.copy(), z.copy(), z[:, :1].copy()
     for code in np.unique(public):
         rows = np.flatnonzero(public == code)
         latents, owners = anonymizer.latents_[code]
-        known = Codebook(cells).fit(latents.astype(float), owners, classes)
-        residual = z[rows] - known["means"][private[rows]]
-        white = np.einsum("nij,nj->ni", known["whiten"][private[rows]], residual)
-        distance = ((white[:, None, :] - known["centres"][None]) ** 2).sum(axis=2)
-        found["residual z - m(y, p)"][rows] = residual
-        found["whitened residual"][rows] = white
-        found[cell][rows] = distance.argmin(axis=1)[:, None]
-    return found
+        known = Codebook(cells).fit(latents.astype(float), owners, len(models.private.classes))
+        residual[rows] = z[rows] - known["means"][private[rows]]
+        white[rows] = np.einsum("nij,nj->ni", known["whiten"][private[rows]], residual[rows])
+        distance = ((white[rows][:, None, :] - known["centres"][None]) ** 2).sum(axis=2)
+        cell[rows] = distance.argmin(axis=1)[:, None]
+    return {"latent z": z, "residual z - m(y, p)": residual, "whitened residual": white, f"cell of {cells}": cell}

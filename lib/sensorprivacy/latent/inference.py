@@ -1,4 +1,4 @@
-"""The two pretrained models of Algorithm 1: public and private class of a window, as the device guesses them."""
+"""Train the inference models of Algorithm 1, which infer the public and the private class of a window."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,58 +12,17 @@ from sensorprivacy.latent.windows import Coding, Scaler, private_labels
 
 
 @dataclass(frozen=True)
-class Guesses:
-    """Scaling, classes and the two inference models, trained once and shared by what is built on them.
-
-    Parameters
-    ----------
-    attribute : str
-        The private attribute, or ``subject``.
-    shape : tuple of int
-        Channels and samples of a window.
-    scaler : Scaler
-        Learnt on training windows.
-    public, private : Coding
-        Classes.
-    public_model, private_model : Classifier
-        The models.
-    """
-
-    attribute: str
-    shape: tuple[int, int]
-    scaler: Scaler
-    public: Coding
-    private: Coding
-    public_model: Classifier
-    private_model: Classifier
-
-    def scaled(self, windows: Windows) -> np.ndarray:
-        """Return the scaled values of windows.
-
-        Raises
-        ------
-        ValueError
-            If they have another number of channels or samples than the training windows.
-        """
-        return _scaled(self.scaler, self.shape, windows)
-
-    def codes(self, windows: Windows) -> tuple[np.ndarray, np.ndarray]:
-        """Return the true public and private codes of windows."""
-        return self.public.codes(windows.public), self.private.codes(private_labels(windows, self.attribute))
-
-
-@dataclass(frozen=True)
-class Judge:
-    """Scaling, classes and a model of the public class: half of `Guesses`, or a judge that no anonymizer uses.
+class PublicModel:
+    """A model of the public class, with the scaling and the classes that it needs.
 
     Parameters
     ----------
     shape : tuple of int
         Channels and samples of a window.
     scaler : Scaler
-        Learnt on training windows.
+        Scaling, learned on training windows.
     public : Coding
-        Classes.
+        Public classes.
     public_model : Classifier
         The model.
     """
@@ -74,19 +33,56 @@ class Judge:
     public_model: Classifier
 
     def scaled(self, windows: Windows) -> np.ndarray:
-        """Return the scaled values of windows, as `Guesses.scaled` does."""
-        return _scaled(self.scaler, self.shape, windows)
+        """Return the scaled values of windows.
+
+        Raises
+        ------
+        ValueError
+            If they have another number of channels or samples than the training windows.
+        """
+        found = (windows.n_channels, windows.length)
+        if found != self.shape:
+            expected = f"{self.shape[0]} channels x {self.shape[1]} samples"
+            raise ValueError(f"windows of {found[0]} channels x {found[1]} samples, but this was trained on {expected}")
+        return self.scaler.apply(windows.values)
 
 
-def _scaled(scaler: Scaler, shape: tuple[int, int], windows: Windows) -> np.ndarray:
-    found = (windows.n_channels, windows.length)
-    if found != shape:
-        expected = f"{shape[0]} channels x {shape[1]} samples"
-        raise ValueError(f"windows of {found[0]} channels x {found[1]} samples, but this was trained on {expected}")
-    return scaler.apply(windows.values)
+@dataclass(frozen=True)
+class InferenceModels(PublicModel):
+    """The models of the public and of the private class, trained once and shared by anonymizers.
+
+    Parameters
+    ----------
+    shape, scaler, public, public_model
+        As for `PublicModel`.
+    attribute : str
+        The private attribute, or ``subject``.
+    private : Coding
+        Private classes.
+    private_model : Classifier
+        The model of the private class.
+    """
+
+    attribute: str
+    private: Coding
+    private_model: Classifier
+
+    def codes(self, windows: Windows) -> tuple[np.ndarray, np.ndarray]:
+        """Return the true public and private codes of windows."""
+        return self.public.codes(windows.public), self.private.codes(private_labels(windows, self.attribute))
+
+    def check_cells(self, public: np.ndarray, private: np.ndarray) -> None:
+        """Raise ValueError if a private class has too few windows in a public class for a mean latent m(y, p)."""
+        counts = np.zeros((len(self.public.classes), len(self.private.classes)), dtype=np.int64)
+        np.add.at(counts, (public, private), 1)
+        for row, column in np.argwhere(counts < 2)[:1]:
+            raise ValueError(
+                f"{self.public.classes[row]!r} has {counts[row, column]} training window(s) of {self.attribute} "
+                f"{self.private.classes[column]!r}, but its mean latent needs two: add windows, or leave the class out"
+            )
 
 
-def train_judge(
+def train_public_model(
     windows: Windows,
     *,
     validation: Windows | None = None,
@@ -94,39 +90,35 @@ def train_judge(
     settings: Settings | None = None,
     checkpoint: Path | None = None,
     progress: bool = True,
-) -> Judge:
-    """Train a model of the public class on raw windows; parameters as of `train_guesses`.
+) -> PublicModel:
+    """Train a model of the public class on raw windows.
 
     Parameters
     ----------
     windows, validation, kind, settings, progress
-        As for `train_guesses`.
+        As for `train_inference_models`.
     checkpoint : pathlib.Path, optional
-        File in which an interrupted training is kept and taken up.
+        File from which an interrupted training continues.
 
     Returns
     -------
-    Judge
-        Scaling, classes, model.
+    PublicModel
     """
-    settings = settings or Settings(epochs=60, batch=256)
     coding, scaler = Coding.fit(windows.public, "public class"), Scaler.fit(windows.values)
-    judged = None
-    if validation is not None:
-        judged = (scaler.apply(validation.values), coding.codes(validation.public))
-    model = Classifier(kind, settings=settings).fit(
+    held = (scaler.apply(validation.values), coding.codes(validation.public)) if validation is not None else None
+    model = Classifier(kind, settings=settings or Settings(epochs=60, batch=256)).fit(
         scaler.apply(windows.values),
         coding.codes(windows.public),
         classes=len(coding.classes),
-        validation=judged,
+        validation=held,
         checkpoint=checkpoint,
         progress=progress,
         label=f"inference of public class, {kind}",
     )
-    return Judge((windows.n_channels, windows.length), scaler, coding, model)
+    return PublicModel((windows.n_channels, windows.length), scaler, coding, model)
 
 
-def train_guesses(
+def train_inference_models(
     windows: Windows,
     private: str,
     *,
@@ -135,41 +127,40 @@ def train_guesses(
     settings: Settings | None = None,
     checkpoints: Path | None = None,
     progress: bool = True,
-) -> Guesses:
-    """Train the public and the private inference model on raw windows.
+) -> InferenceModels:
+    """Train the models of the public and of the private class on raw windows.
 
     Parameters
     ----------
     windows : Windows
-        Training windows; scales are learnt on these alone.
+        Training windows. Scaling is learned from these alone.
     private : str
         The private attribute, or ``subject``.
     validation : Windows, optional
-        Held back, for early stopping.
+        Validation windows, for early stopping.
     kind : {"mlp", "cnn", "conv1d"}
-        Network of both models; the paper's are the MLP (MotionSense) and the CNN (MobiAct).
+        Network of both models. The paper uses the MLP for MotionSense and the CNN for MobiAct.
     settings : Settings, optional
-        How they are trained.
+        How to train.
     checkpoints : pathlib.Path, optional
-        Folder in which interrupted trainings are kept and taken up.
+        Folder for checkpoints, from which interrupted trainings continue.
     progress : bool
-        Show bars.
+        Show progress bars.
 
     Returns
     -------
-    Guesses
-        Scaling, classes, models.
+    InferenceModels
 
     Raises
     ------
     ValueError
-        If an attribute is unknown or has a single class, or a class of `validation` was not seen in training.
+        If an attribute is unknown or has a single class, or `validation` has a class that training windows lack.
     """
     settings = settings or Settings(epochs=60, batch=256)
     labels = private_labels(windows, private)
     coding = Coding.fit(labels, private)
-    asked = coding.codes(private_labels(validation, private)) if validation is not None else None
-    judge = train_judge(
+    held_codes = coding.codes(private_labels(validation, private)) if validation is not None else None
+    base = train_public_model(
         windows,
         validation=validation,
         kind=kind,
@@ -178,12 +169,12 @@ def train_guesses(
         progress=progress,
     )
     model = Classifier(kind, settings=replace(settings, seed=settings.seed * 2 + 1)).fit(
-        judge.scaled(windows),
+        base.scaled(windows),
         coding.codes(labels),
         classes=len(coding.classes),
-        validation=(judge.scaled(validation), asked) if validation is not None and asked is not None else None,
+        validation=(base.scaled(validation), held_codes) if validation is not None and held_codes is not None else None,
         checkpoint=checkpoints / "inference-1.pt" if checkpoints else None,
         progress=progress,
         label=f"inference of {private}",
     )
-    return Guesses(private, judge.shape, judge.scaler, judge.public, coding, judge.public_model, model)
+    return InferenceModels(base.shape, base.scaler, base.public, base.public_model, private, coding, model)

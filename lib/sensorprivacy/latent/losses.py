@@ -1,4 +1,4 @@
-"""The loss of paper 3 (its Equation 2), with its scale made explicit."""
+"""The loss of paper 3 (Equation 2), with an explicit scale for each term."""
 
 from typing import NamedTuple
 
@@ -10,18 +10,18 @@ from sensorprivacy.latent.networks import Output
 
 
 class Loss(NamedTuple):
-    """The three terms of a batch, each a mean over windows, and their weighted sum.
+    """The three terms of a batch's loss, each a mean over windows, and their weighted sum.
 
     Attributes
     ----------
     total : Tensor
         reconstruction + beta * divergence + alpha * classification.
     reconstruction : Tensor
-        Squared error, **summed** over the window's values (scaled by their deviation): beta means nothing without this.
+        Squared error, **summed** over the window's scaled values. The value of beta only makes sense for this sum.
     divergence : Tensor
         KL(q(z|x) || N(0, I)) in nats, summed over the latent variables.
     classification : Tensor
-        Cross-entropy of the private classification layer, nats.
+        Cross-entropy of the private classification layer, in nats.
     """
 
     total: Tensor
@@ -41,11 +41,11 @@ def vae_loss(output: Output, x: Tensor, private: Tensor, *, beta: float, alpha: 
     Parameters
     ----------
     output : Output
-        What the network made of the batch.
+        The network's output for the batch.
     x : Tensor of shape (n, values)
         The scaled windows.
     private : Tensor of int64, shape (n,)
-        Codes of their private class.
+        Their private classes.
     beta, alpha : float
         Weights of the divergence and of the classification.
 
@@ -58,21 +58,15 @@ def vae_loss(output: Output, x: Tensor, private: Tensor, *, beta: float, alpha: 
     ----------
     Paper 3, Equation 2.
     """
-    # summed in float32 whatever precision the network ran in
+    # sums are in float32, even if the network ran in lower precision
     error = (output.reconstruction.float() - x.float()).square().sum(dim=1).mean()
     kl = divergence(output.mean.float(), output.log_variance.float()).mean()
     classification = functional.cross_entropy(output.logits.float(), private)
     return Loss(error + beta * kl + alpha * classification, error, kl, classification)
 
 
-def finite(loss: Tensor, epoch: int) -> None:
-    """Raise if a loss is no number any more.
-
-    Raises
-    ------
-    FloatingPointError
-        Naming the epoch and the remedy.
-    """
+def check_finite(loss: Tensor, epoch: int) -> None:
+    """Raise FloatingPointError, naming epoch and remedy, if a loss is infinite or not a number."""
     if not torch.isfinite(loss).all():
         raise FloatingPointError(
             f"the loss is {loss.item()} in epoch {epoch}: lower the learning rate, or train in float32"

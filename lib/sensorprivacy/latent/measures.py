@@ -1,13 +1,14 @@
-"""How well inference models do on windows: a share with its interval and its chance level, class by class."""
+"""Measure inference models on windows: accuracy with confidence intervals and chance levels, class by class."""
 
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+from sklearn.metrics import confusion_matrix
 
 from sensorprivacy.datasets.types import Windows
 from sensorprivacy.game.intervals import wilson
-from sensorprivacy.latent.inference import Guesses
+from sensorprivacy.latent.inference import InferenceModels
 from sensorprivacy.latent.windows import recording_of
 
 _DRAWS = 2000
@@ -15,16 +16,16 @@ _DRAWS = 2000
 
 @dataclass(frozen=True)
 class Share:
-    """A share of windows named rightly.
+    """A share of correctly classified windows.
 
     Attributes
     ----------
     score : float
         The share.
     low, high : float
-        95 % interval. Windows of one recording overlap and look alike, so recordings are drawn anew, not windows.
+        95 % confidence interval. Windows of one recording are alike, so whole recordings are resampled.
     windows, recordings : int
-        On how many it rests.
+        Numbers of windows and recordings.
     """
 
     score: float
@@ -35,94 +36,88 @@ class Share:
 
 
 def share(right: np.ndarray, recordings: np.ndarray, confidence: float = 0.95) -> Share:
-    """Return the share of right answers with a bootstrap interval over recordings.
+    """Return the share of correct predictions with a bootstrap interval over recordings.
 
     Parameters
     ----------
     right : numpy.ndarray of shape (n,)
-        Whether, or in what share of runs, each window was named rightly.
+        For each window, whether it was classified correctly, or in which share of runs.
     recordings : numpy.ndarray of int, shape (n,)
         Recording of each window.
     confidence : float
-        Coverage asked for.
+        Coverage of the interval.
 
     Returns
     -------
     Share
-        Drawn with a fixed seed, so that equal answers give equal intervals. With fewer than five recordings, Wilson's
-        interval with a recording as one trial, as too few can be drawn anew.
+        The seed is fixed, so that equal predictions have equal intervals. Fewer than five recordings are too few to
+        resample; the interval is then Wilson's, with each recording as one trial.
     """
     right = np.asarray(right, dtype=float)
     _, group = np.unique(recordings, return_inverse=True)
     sums, counts = np.bincount(group, right), np.bincount(group)
-    score = float(right.mean())
-    if len(counts) < 5:
-        low, high = wilson(score * len(counts), len(counts), confidence)
-    else:
+    score, low, high = float(right.mean()), 0.0, 0.0
+    if len(counts) >= 5:
         drawn = np.random.default_rng(0).multinomial(len(counts), np.full(len(counts), 1 / len(counts)), size=_DRAWS)
         scores = (drawn @ sums) / (drawn @ counts)
         low, high = (float(end) for end in np.quantile(scores, [(1 - confidence) / 2, (1 + confidence) / 2]))
-    # few recordings, all right or all wrong, leave the bootstrap no spread: Wilson over recordings does
+    # the bootstrap has no spread if all recordings are equally right; Wilson's interval has
     if low == high:
         low, high = wilson(score * len(counts), len(counts), confidence)
     return Share(score, min(low, score), max(high, score), len(right), len(counts))
 
 
-def chance(learnt: np.ndarray, judged: np.ndarray) -> float:
-    """Return the accuracy of always naming the class most frequent among `learnt`, on `judged`."""
-    codes, counts = np.unique(learnt, return_counts=True)
-    return float(np.mean(judged == codes[counts.argmax()]))
+def chance(training: np.ndarray, test: np.ndarray) -> float:
+    """Return the accuracy on `test` of always predicting the most frequent class of `training`."""
+    codes, counts = np.unique(training, return_counts=True)
+    return float(np.mean(test == codes[counts.argmax()]))
 
 
-def inference_table(guesses: Guesses, windows: Windows, published: Windows) -> pd.DataFrame:
-    """Return accuracy before and after for each public class and for all: Tables 1, 2 and 3.
+def inference_table(models: InferenceModels, windows: Windows, published: Windows) -> pd.DataFrame:
+    """Return the accuracy before and after publication, by public class and overall: Tables 1, 2 and 3.
 
     Parameters
     ----------
-    guesses : Guesses
+    models : InferenceModels
         The inference models.
     windows, published : Windows
-        Test windows, and the same as published.
+        Test windows, raw and as published.
 
     Returns
     -------
     pandas.DataFrame
         Index: public class, last ``all``. Columns: ``public_before``, ``public_after``, ``private_before``,
-        ``private_after``, each with ``_low`` and ``_high``; ``chance`` (the private class most frequent over all test
-        windows); ``windows``.
+        ``private_after``, each with ``_low`` and ``_high``; ``chance`` (always predicting the private class that is
+        most frequent among all test windows); ``windows``.
     """
-    public, private = guesses.codes(windows)
+    public, private = models.codes(windows)
     recordings = recording_of(windows)
-    columns: dict[str, np.ndarray] = {}
-    for when, some in (("before", windows), ("after", published)):
-        scaled = guesses.scaled(some)
-        columns[f"public_{when}"] = guesses.public_model.predict(scaled) == public
-        columns[f"private_{when}"] = guesses.private_model.predict(scaled) == private
+    before, after = models.scaled(windows), models.scaled(published)
+    right = {
+        "public_before": models.public_model.predict(before) == public,
+        "public_after": models.public_model.predict(after) == public,
+        "private_before": models.private_model.predict(before) == private,
+        "private_after": models.private_model.predict(after) == private,
+    }
     most = np.bincount(private).argmax()
     rows = {}
-    for code, name in [*enumerate(guesses.public.classes), (None, "all")]:
-        among = np.ones(len(public), dtype=bool) if code is None else public == code
+    for code, name in [*enumerate(models.public.classes), (-1, "all")]:
+        among = (public == code) | (code < 0)
         if not among.any():
             continue
         row: dict[str, float] = {}
-        for column in ("public_before", "public_after", "private_before", "private_after"):
-            found = share(columns[column][among], recordings[among])
+        for column, correct in right.items():
+            found = share(correct[among], recordings[among])
             row |= {column: found.score, f"{column}_low": found.low, f"{column}_high": found.high}
         rows[name] = row | {"chance": float(np.mean(private[among] == most)), "windows": int(among.sum())}
     table = pd.DataFrame.from_dict(rows, orient="index").astype({"windows": int})
     return table.rename_axis("public class")
 
 
-def confusion(guesses: Guesses, windows: Windows, which: str = "public") -> pd.DataFrame:
-    """Return how windows of each true class are named: rows true, columns named, shares of the row."""
-    public, private = guesses.codes(windows)
-    truth, coding, model = (
-        (public, guesses.public, guesses.public_model)
-        if which == "public"
-        else (private, guesses.private, guesses.private_model)
-    )
-    named = model.predict(guesses.scaled(windows))
-    counts = np.zeros((len(coding.classes), len(coding.classes)))
-    np.add.at(counts, (truth, named), 1)
-    shares = counts / counts.sum(axis=1, keepdims=True).clip(1)
-    return pd.DataFrame(shares, index=pd.Index(coding.classes, name="true"), columns=list(coding.classes))
+def confusion(models: InferenceModels, windows: Windows, which: str = "public") -> pd.DataFrame:
+    """Return the confusion matrix: rows are true classes, columns predicted ones, values shares of the row."""
+    truth = models.codes(windows)[("public", "private").index(which)]
+    classes = getattr(models, which).classes
+    predicted = getattr(models, f"{which}_model").predict(models.scaled(windows))
+    shares = confusion_matrix(truth, predicted, labels=range(len(classes)), normalize="true")
+    return pd.DataFrame(shares, index=pd.Index(classes, name="true"), columns=list(classes))

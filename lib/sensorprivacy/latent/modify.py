@@ -1,4 +1,7 @@
-"""Modify of Algorithm 1: to which private class a window is moved, and the randomness behind it."""
+"""Modify of Algorithm 1: choose the private class that each window is moved to.
+
+This module needs only NumPy and the standard library, because devices without PyTorch use it.
+"""
 
 import secrets
 from collections.abc import Mapping, Sequence
@@ -9,23 +12,23 @@ import numpy as np
 Modify = Literal["deterministic", "probabilistic", "uniform", "constant"]
 
 
-class Source(Protocol):
-    """Where an anonymizer's randomness comes from."""
+class RandomSource(Protocol):
+    """A source of random bytes for an anonymizer."""
 
     def bytes(self, count: int) -> bytes:
-        """Return so many random bytes."""
+        """Return `count` random bytes."""
 
 
 class SecretSource:
-    """The operating system's secure generator, through Python's ``secrets``: what runs in production."""
+    """The operating system's secure generator, through Python's ``secrets``. Use it in production."""
 
     def bytes(self, count: int) -> bytes:
-        """Return so many bytes that nobody can foresee or repeat."""
+        """Return `count` bytes that nobody can predict or repeat."""
         return secrets.token_bytes(count)
 
 
 class SeededSource:
-    """Repeatable randomness for tests and experiments; whoever knows the seed undoes the change.
+    """Repeatable randomness for tests and experiments. Anyone who knows the seed can undo the change.
 
     Parameters
     ----------
@@ -37,46 +40,44 @@ class SeededSource:
         self._generator = np.random.default_rng(seed)
 
     def bytes(self, count: int) -> bytes:
-        """Return the next bytes of the stream."""
+        """Return the next `count` bytes of the stream."""
         return self._generator.bytes(count)
 
 
-def generator_of(source: Source) -> np.random.Generator:
+def generator_of(source: RandomSource) -> np.random.Generator:
     """Return a fast generator seeded with 256 bits of a source, for noise and for the choice of donors.
 
-    Its stream is as secret as its seed, but it is no cryptographic generator; decisions of Modify never come from it.
+    Its stream is as secret as its seed, but it is not a cryptographic generator. Modify never uses it.
     """
     return np.random.default_rng(int.from_bytes(source.bytes(32), "big"))
 
 
-def coins(source: Source, count: int) -> np.ndarray:
-    """Return independent fair decisions, one a window, bool."""
+def coins(source: RandomSource, count: int) -> np.ndarray:
+    """Return `count` independent fair decisions, as bool."""
     return np.unpackbits(np.frombuffer(source.bytes(-(-count // 8)), dtype=np.uint8))[:count].astype(bool)
 
 
-def uniform(source: Source, count: int, classes: int) -> np.ndarray:
-    """Return uniformly drawn class codes; 64 bits each, so that the remainder favours none by more than 1e-18."""
+def uniform(source: RandomSource, count: int, classes: int) -> np.ndarray:
+    """Return `count` uniformly drawn class codes; the remainder of 64 random bits favours no class by over 1e-18."""
     return (np.frombuffer(source.bytes(8 * count), dtype=np.uint64) % np.uint64(classes)).astype(np.int64)
 
 
 def bijection_codes(bijection: Mapping[str, str] | None, classes: Sequence[str]) -> np.ndarray:
-    """Return where each class goes, as codes; without a bijection each goes to the next, the last to the first.
+    """Return the code of each class's new class. By default each class becomes the next, and the last the first.
 
     Raises
     ------
     ValueError
-        If it does not send every class to another one-to-one.
+        If the bijection does not map all classes one-to-one onto themselves.
     """
     if bijection is None:
         return (np.arange(len(classes)) + 1) % len(classes)
     if sorted(bijection) != sorted(classes) or sorted(bijection.values()) != sorted(classes):
-        raise ValueError(
-            f"bijection {dict(bijection)} must send each of {', '.join(classes)} to one of them, one-to-one"
-        )
+        raise ValueError(f"bijection {dict(bijection)} must map {', '.join(classes)} one-to-one onto themselves")
     return np.array([list(classes).index(bijection[name]) for name in classes], dtype=np.int64)
 
 
-def targets(private: np.ndarray, modify: Modify, mapping: np.ndarray, source: Source) -> np.ndarray:
+def targets(private: np.ndarray, modify: Modify, mapping: np.ndarray, source: RandomSource) -> np.ndarray:
     """Return the private class that each window is moved to, p' = Modify(p).
 
     Parameters
@@ -84,12 +85,12 @@ def targets(private: np.ndarray, modify: Modify, mapping: np.ndarray, source: So
     private : numpy.ndarray of int64, shape (n,)
         Inferred private class p.
     modify : {"deterministic", "probabilistic", "uniform", "constant"}
-        ``deterministic``: the bijection, always. ``probabilistic``: the paper's, a coin a window decides whether the
-        bijection is applied. ``uniform`` (ours): any class, independent of p; with two classes the same thing.
-        ``constant`` (ours): every window to the first class.
+        ``deterministic`` (the paper's): always apply the bijection. ``probabilistic`` (the paper's): toss a fair coin
+        for each window to decide whether to apply it. ``uniform`` (ours): any class, independent of p; for two classes
+        this equals ``probabilistic``. ``constant`` (ours): the first class for every window.
     mapping : numpy.ndarray of int64, shape (classes,)
         The bijection.
-    source : Source
+    source : RandomSource
         Randomness.
 
     Returns

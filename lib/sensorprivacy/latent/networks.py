@@ -1,6 +1,7 @@
-"""Paper 3's networks: variational autoencoders with a private classification layer, and their sizes."""
+"""Paper 3's networks: variational autoencoders with a layer that predicts the private class, and their sizes."""
 
 import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -17,44 +18,44 @@ class Sizes:
     hidden : tuple of int
         Neurons of the encoder's hidden layers, from the input on.
     latent : int
-        Latent variables, d.
+        Number of latent variables, d.
     """
 
     hidden: tuple[int, ...]
     latent: int
 
 
-# The paper's text gives no sizes (Figs. 9 and 10 do, as pictures): these are the authors' later public code's. The
-# key is how many values a window has: 2 magnitudes x 128 samples, or 6 axes x 128.
+# The paper's text gives no sizes (only Figs. 9 and 10 do). These are from the authors' later public code. The keys are
+# values per window: 2 magnitudes x 128 samples, or 6 axes x 128 samples.
 SPECIFIC = {256: Sizes((512, 512, 256, 128), 10), 768: Sizes((512, 512, 256, 128), 5)}
 GENERAL = {256: Sizes((4096, 2048, 1024, 512, 256, 128), 10), 768: Sizes((2048, 1024, 512, 256, 128), 5)}
 
 
 def sizes_for(values: int, general: bool = False) -> Sizes:
-    """Return the layers for windows of so many values: the nearest of the two that the paper has.
+    """Return the paper's layers for the window size nearest to this one.
 
     Parameters
     ----------
     values : int
         Channels times samples.
     general : bool
-        The one autoencoder for all activities of the authors' earlier work, instead of one an activity.
+        Return the layers of one autoencoder for all activities (the authors' earlier work), not of one per activity.
     """
     table = GENERAL if general else SPECIFIC
     return table[min(table, key=lambda known: abs(known - values))]
 
 
 class Output(NamedTuple):
-    """What a pass through a variational autoencoder gives; n windows.
+    """The output of a variational autoencoder for n windows.
 
     Attributes
     ----------
     reconstruction : Tensor of shape (n, values)
         Decoded windows.
     mean, log_variance : Tensor of shape (n, d)
-        Of the approximate posterior q(z|x).
+        Parameters of the approximate posterior q(z|x).
     logits : Tensor of shape (n, private classes)
-        Of the private classification layer on z.
+        Output of the private classification layer on z.
     """
 
     reconstruction: Tensor
@@ -69,11 +70,11 @@ class PrivateVAE(nn.Module):
     Parameters
     ----------
     values : int
-        Values of a flattened window.
+        Number of values in a flattened window.
     sizes : Sizes
         Layers.
     classes : int
-        Private classes.
+        Number of private classes.
 
     References
     ----------
@@ -83,20 +84,20 @@ class PrivateVAE(nn.Module):
     def __init__(self, values: int, sizes: Sizes, classes: int) -> None:
         super().__init__()
         widths = (values, *sizes.hidden)
-        self.encoder = _dense(widths)
+        self.encoder = dense(widths)
         self.mean = nn.Linear(widths[-1], sizes.latent)
         self.log_variance = nn.Linear(widths[-1], sizes.latent)
         mirrored = widths[::-1]
-        self.decoder = nn.Sequential(_dense((sizes.latent, *mirrored[:-1])), nn.Linear(mirrored[-2], values))
+        self.decoder = nn.Sequential(dense((sizes.latent, *mirrored[:-1])), nn.Linear(mirrored[-2], values))
         self.classifier = nn.Linear(sizes.latent, classes)
 
     def encode(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        """Return mean and log variance of q(z|x), each n x d; the latter within +-10, so that exp cannot overflow."""
+        """Return mean and log variance of q(z|x), each n x d. The log variance is clipped to +-10 to avoid overflow."""
         hidden = self.encoder(x)
         return self.mean(hidden), self.log_variance(hidden).clamp(-10, 10)
 
     def forward(self, x: Tensor) -> Output:
-        """Return the pass with one z sampled for each window."""
+        """Return the output, with one z sampled for each window."""
         mean, log_variance = self.encode(x)
         z = sample(mean, log_variance)
         return Output(self.decoder(z), mean, log_variance, self.classifier(z))
@@ -114,17 +115,19 @@ def weights(module: nn.Module) -> int:
 
 
 def layers(network: nn.Module) -> list[tuple[str, int]]:
-    """Return kind and number of outputs of each layer of a sequential network that has weights, from its input on."""
-    parts = [part for part in network.modules() if isinstance(part, nn.Linear | nn.Conv1d | nn.Conv2d)]
-    widths = [part.out_features if isinstance(part, nn.Linear) else part.out_channels for part in parts]
-    return [
-        ("dense" if isinstance(part, nn.Linear) else "conv", width) for part, width in zip(parts, widths, strict=True)
-    ]
+    """Return kind and number of outputs of each layer that has weights, from the input on."""
+    found = []
+    for part in network.modules():
+        if isinstance(part, nn.Linear):
+            found.append(("dense", part.out_features))
+        elif isinstance(part, nn.Conv1d | nn.Conv2d):
+            found.append(("conv", part.out_channels))
+    return found
 
 
-def _dense(widths: tuple[int, ...]) -> nn.Sequential:
+def dense(widths: Sequence[int]) -> nn.Sequential:
     """Return linear layers of these widths, each followed by ReLU."""
-    layers: list[nn.Module] = []
+    parts: list[nn.Module] = []
     for left, right in itertools.pairwise(widths):
-        layers += [nn.Linear(left, right), nn.ReLU()]
-    return nn.Sequential(*layers)
+        parts += [nn.Linear(left, right), nn.ReLU()]
+    return nn.Sequential(*parts)

@@ -1,12 +1,13 @@
-"""The autoencoders that paper 3 compares itself with, written from the ideas of their papers.
+"""The autoencoders that paper 3 compares itself with (its rivals), written from the descriptions in their papers.
 
-The third rival, the one general variational autoencoder of the authors' earlier work (Hajihassani, Ardakanian, Khazaei,
-Latent representation learning and manipulation for privacy-preserving sensor data analytics, 2020), is
-`LatentAnonymizer(general=True)`.
+The third rival is one general variational autoencoder for all activities: `LatentAnonymizer(general=True)`. It is the
+authors' earlier work (Hajihassani, Ardakanian, Khazaei, Latent representation learning and manipulation for
+privacy-preserving sensor data analytics, 2020).
 """
 
 import itertools
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -15,38 +16,39 @@ import torch
 from sklearn.base import BaseEstimator
 from torch import Tensor, nn
 from torch.nn import functional
-from tqdm import tqdm
+from torch.optim import Adam, Optimizer
 
 from sensorprivacy.datasets.types import Windows
-from sensorprivacy.latent.anonymizer import replace_values
 from sensorprivacy.latent.classifiers import Classifier
-from sensorprivacy.latent.losses import finite
-from sensorprivacy.latent.training import Settings, pick_device, seeded, train
-from sensorprivacy.latent.windows import Coding, Scaler, flatten, private_labels
+from sensorprivacy.latent.losses import check_finite
+from sensorprivacy.latent.networks import dense
+from sensorprivacy.latent.training import Settings, apply_in_chunks, pick_device, seeded, train
+from sensorprivacy.latent.windows import Coding, Scaler, flatten, private_labels, replace_values
+from sensorprivacy.progress import tqdm
 
 _CHUNK = 4096
 
 
 class Error(NamedTuple):
-    """The loss of an autoencoder: squared error summed over a window's values, mean over windows."""
+    """The loss of an autoencoder: squared error, summed over a window's values, mean over windows."""
 
     total: Tensor
 
 
+@dataclass(eq=False, repr=False)
 class ReplacementAutoencoder(BaseEstimator):
-    """Learns to put neutral windows in the place of sensitive ones, and to leave the rest as they are.
+    """Learn to replace sensitive windows by neutral ones, and to leave the others as they are.
 
     Parameters
     ----------
     sensitive : sequence of str
-        Public classes that nobody is to know of. None of them: the autoencoder merely copies, as it must where every
-        activity is wanted.
+        Public classes to hide. If empty, the autoencoder only copies, as it must where every activity is needed.
     neutral : sequence of str
-        Public classes whose windows take their place.
+        Public classes whose windows replace the sensitive ones.
     hidden : tuple of int
         Neurons of the encoder; the decoder mirrors it.
     settings : Settings, optional
-        How it is trained.
+        How to train.
 
     References
     ----------
@@ -54,18 +56,11 @@ class ReplacementAutoencoder(BaseEstimator):
     IoTDI 2018.
     """
 
-    def __init__(
-        self,
-        sensitive: Sequence[str] = (),
-        neutral: Sequence[str] = (),
-        *,
-        hidden: tuple[int, ...] = (256, 128, 32),
-        settings: Settings | None = None,
-    ) -> None:
-        self.sensitive = sensitive
-        self.neutral = neutral
-        self.hidden = hidden
-        self.settings = settings
+    sensitive: Sequence[str] = ()
+    neutral: Sequence[str] = ()
+    _: KW_ONLY
+    hidden: tuple[int, ...] = (256, 128, 32)
+    settings: Settings | None = None
 
     def fit(self, windows: Windows, y: object = None, *, progress: bool = True) -> "ReplacementAutoencoder":
         """Train on windows whose public class is known.
@@ -73,7 +68,7 @@ class ReplacementAutoencoder(BaseEstimator):
         Raises
         ------
         ValueError
-            If classes are unknown or in both lists, or sensitive windows have no neutral ones to replace them.
+            If classes are unknown or in both lists, or there are sensitive classes but no neutral ones.
         """
         known = set(windows.public.astype(str))
         if unknown := sorted({*self.sensitive, *self.neutral} - known):
@@ -81,9 +76,9 @@ class ReplacementAutoencoder(BaseEstimator):
                 f"public class {unknown[0]!r} does not occur: {windows.name} has {', '.join(sorted(known))}"
             )
         if both := sorted(set(self.sensitive) & set(self.neutral)):
-            raise ValueError(f"public class {both[0]!r} is both sensitive and neutral")
+            raise ValueError(f"public class {both[0]!r} is both sensitive and neutral: remove it from one list")
         if self.sensitive and not self.neutral:
-            raise ValueError("sensitive windows need neutral ones in their place: name a neutral public class")
+            raise ValueError("sensitive windows need neutral ones to replace them: name a neutral public class")
         settings = self.settings or Settings(epochs=30, batch=256)
         self.scaler_ = Scaler.fit(windows.values)
         x = flatten(self.scaler_.apply(windows.values))
@@ -95,36 +90,37 @@ class ReplacementAutoencoder(BaseEstimator):
         widths = (x.shape[1], *self.hidden, *self.hidden[-2::-1], x.shape[1])
         self.network_ = seeded(lambda: _perceptron(widths), settings.seed)
 
-        def step(model: nn.Module, given: Tensor, asked: Tensor) -> Error:
-            return Error((model(given).float() - asked).square().sum(dim=1).mean())
+        def step(model: nn.Module, given: Tensor, target: Tensor) -> Error:
+            return Error((model(given).float() - target).square().sum(dim=1).mean())
 
-        data = torch.as_tensor(x), torch.as_tensor(wanted)
-        self.history_ = train(self.network_, step, data, settings, progress=progress, label="Replacement Autoencoder")
+        options = {"progress": progress, "label": "Replacement Autoencoder"}
+        self.history_ = train(self.network_, step, (x, wanted), settings, **options)  # type: ignore[arg-type]
         return self
 
     def transform(self, windows: Windows) -> Windows:
-        """Return the windows as the autoencoder gives them back."""
-        return _through(self.network_, self.scaler_, windows, self.settings)
+        """Return the windows as the autoencoder reconstructs them."""
+        return _reconstruct(self.network_, self.scaler_, windows, self.settings, flat=True)
 
 
+@dataclass(eq=False, repr=False)
 class AnonymizationAutoencoder(BaseEstimator):
-    """Learns, against an adversary, to keep the activity, hide the private class and change little else.
+    """Learn, against an adversary, to keep the activity, hide the private class and change little else.
 
-    Adversary and autoencoder take turns batch by batch: two classifiers learn to tell public and private class of what
-    is published; the autoencoder is trained so that the first succeeds, the second is left with equal odds, and windows
-    change little.
+    Adversary and autoencoder are trained in turns, batch by batch. Two classifiers learn to predict the public and the
+    private class of published windows. The autoencoder is trained so that the first succeeds, the second predicts all
+    classes with equal probability, and windows change little.
 
     Parameters
     ----------
     private : str
         The private attribute, or ``subject``.
     keep, hide, change : float
-        Weights of the public cross-entropy, of the divergence of the adversary's odds from equal odds (both nats), and
-        of the mean squared change.
+        Weights of the public cross-entropy, of the divergence of the adversary's predictions from equal probabilities
+        (both in nats), and of the mean squared change.
     filters : tuple of int
-        Filters of the encoder's convolutions, each halving the length; the decoder mirrors it.
+        Filters of the encoder's convolutions, each of which halves the length; the decoder mirrors it.
     settings : Settings, optional
-        How all three are trained.
+        How to train all three networks.
 
     References
     ----------
@@ -132,22 +128,13 @@ class AnonymizationAutoencoder(BaseEstimator):
     adversarial training).
     """
 
-    def __init__(
-        self,
-        private: str = "gender",
-        *,
-        keep: float = 1.0,
-        hide: float = 2.0,
-        change: float = 1.0,
-        filters: tuple[int, ...] = (32, 64),
-        settings: Settings | None = None,
-    ) -> None:
-        self.private = private
-        self.keep = keep
-        self.hide = hide
-        self.change = change
-        self.filters = filters
-        self.settings = settings
+    private: str = "gender"
+    _: KW_ONLY
+    keep: float = 1.0
+    hide: float = 2.0
+    change: float = 1.0
+    filters: tuple[int, ...] = (32, 64)
+    settings: Settings | None = None
 
     def fit(self, windows: Windows, y: object = None, *, progress: bool = True) -> "AnonymizationAutoencoder":
         """Train autoencoder and adversaries in turns.
@@ -155,9 +142,9 @@ class AnonymizationAutoencoder(BaseEstimator):
         Raises
         ------
         ValueError
-            If the attribute is unknown or single, or the windows' length cannot be halved once for every layer.
+            If the attribute is unknown or has one class, or the windows' length cannot be halved once per layer.
         FloatingPointError
-            If the loss is no number any more.
+            If the loss becomes infinite or not a number.
         """
         settings = self.settings or Settings(epochs=20, batch=256)
         if windows.length % 2 ** len(self.filters):
@@ -165,72 +152,62 @@ class AnonymizationAutoencoder(BaseEstimator):
                 f"windows of {windows.length} samples cannot be halved {len(self.filters)} times: change filters"
             )
         labels = private_labels(windows, self.private)
-        public, private = Coding.fit(windows.public, "public class"), Coding.fit(labels, self.private)
+        codings = Coding.fit(windows.public, "public class"), Coding.fit(labels, self.private)
         self.scaler_ = Scaler.fit(windows.values)
         device = pick_device(settings.device)
-        arrays = self.scaler_.apply(windows.values), public.codes(windows.public), private.codes(labels)
+        arrays = self.scaler_.apply(windows.values), codings[0].codes(windows.public), codings[1].codes(labels)
         data = [torch.as_tensor(array).to(device) for array in arrays]
-        shape = (windows.n_channels, windows.length)
-        judges = [
-            Classifier("mlp", 0.0, settings).build(shape, len(coding.classes)).to(device)
-            for coding in (public, private)
-        ]
+        shape, untrained = (windows.n_channels, windows.length), Classifier("mlp", 0.0, settings)
+        adversaries = [untrained.build(shape, len(coding.classes)).to(device) for coding in codings]
         self.network_ = seeded(lambda: _convolutional(windows.n_channels, self.filters), settings.seed).to(device)
-        own = torch.optim.Adam(self.network_.parameters(), lr=settings.rate)
-        other = torch.optim.Adam([part for judge in judges for part in judge.parameters()], lr=settings.rate)
+        own = Adam(self.network_.parameters(), lr=settings.rate)
+        other = Adam([part for one in adversaries for part in one.parameters()], lr=settings.rate)
         rows = []
         with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
             for epoch in tqdm(range(settings.epochs), "Anonymization Autoencoder", disable=not progress, leave=False):
                 torch.manual_seed(settings.seed * 1_000_003 + epoch)
                 order = torch.randperm(len(data[0]), device=device)
                 losses = [
-                    self._turn(judges, own, other, *(part[batch] for part in data))
+                    self._step(adversaries, own, other, *(part[batch] for part in data))
                     for batch in order.tensor_split(-(-len(order) // settings.batch))
                 ]
-                found = torch.stack(losses).mean(dim=0)
-                finite(found, epoch + 1)
-                rows.append(
-                    {"epoch": epoch + 1, **dict(zip(("public", "private", "change"), found.tolist(), strict=True))}
-                )
+                mean = torch.stack(losses).mean(dim=0)
+                check_finite(mean, epoch + 1)
+                rows.append([epoch + 1, *mean.tolist()])
         self.network_.eval()
-        self.history_ = pd.DataFrame(rows)
+        self.history_ = pd.DataFrame(rows, columns=["epoch", "public", "private", "change"])
         return self
 
     def transform(self, windows: Windows) -> Windows:
         """Return the windows as the autoencoder publishes them."""
-        return _through(self.network_, self.scaler_, windows, self.settings)
+        return _reconstruct(self.network_, self.scaler_, windows, self.settings, flat=False)
 
-    def _turn(
-        self,
-        judges: list[nn.Module],
-        own: torch.optim.Optimizer,
-        other: torch.optim.Optimizer,
-        x: Tensor,
-        public: Tensor,
-        private: Tensor,
+    def _step(
+        self, adversaries: list[nn.Module], own: Optimizer, other: Optimizer, x: Tensor, public: Tensor, private: Tensor
     ) -> Tensor:
-        """Train the judges on one published batch, then the autoencoder against them; return its three terms."""
+        """Train the adversaries on one published batch, then the autoencoder against them; return its three terms."""
         with torch.no_grad():
             published = self.network_(x)
         other.zero_grad()
-        (
-            functional.cross_entropy(judges[0](published), public)
-            + functional.cross_entropy(judges[1](published), private)
-        ).backward()
+        first, second = (
+            functional.cross_entropy(one(published), codes)
+            for one, codes in zip(adversaries, (public, private), strict=True)
+        )
+        (first + second).backward()
         other.step()
         own.zero_grad()
         published = self.network_(x)
-        kept = functional.cross_entropy(judges[0](published), public)
-        odds = functional.log_softmax(judges[1](published), dim=1)
-        told = -odds.mean() - np.log(odds.shape[1])  # KL(equal odds || the adversary's)
+        kept = functional.cross_entropy(adversaries[0](published), public)
+        logs = functional.log_softmax(adversaries[1](published), dim=1)
+        leaked = -logs.mean() - np.log(logs.shape[1])  # KL(equal probabilities || the adversary's)
         changed = functional.mse_loss(published, x)
-        (self.keep * kept + self.hide * told + self.change * changed).backward()
+        (self.keep * kept + self.hide * leaked + self.change * changed).backward()
         own.step()
-        return torch.stack([kept.detach(), told.detach(), changed.detach()])
+        return torch.stack([kept.detach(), leaked.detach(), changed.detach()])
 
 
 class Chain(BaseEstimator):
-    """Several fitted anonymizers, one after the other, as the Replacement and the Anonymization Autoencoder are used.
+    """Apply several fitted anonymizers one after the other, as the paper chains the two autoencoders above.
 
     Parameters
     ----------
@@ -249,10 +226,7 @@ class Chain(BaseEstimator):
 
 
 def _perceptron(widths: Sequence[int]) -> nn.Module:
-    layers: list[nn.Module] = []
-    for left, right in itertools.pairwise(widths):
-        layers += [nn.Linear(left, right), nn.ReLU()]
-    return nn.Sequential(*layers[:-1])
+    return dense(widths)[:-1]
 
 
 def _convolutional(channels: int, filters: Sequence[int]) -> nn.Module:
@@ -266,12 +240,11 @@ def _convolutional(channels: int, filters: Sequence[int]) -> nn.Module:
     return nn.Sequential(*layers[:-1])
 
 
-@torch.no_grad()
-def _through(network: nn.Module, scaler: Scaler, windows: Windows, settings: Settings | None) -> Windows:
-    """Return windows passed through an autoencoder that takes them flat or as they are."""
-    device = pick_device((settings or Settings()).device)
-    network.to(device).eval()
+def _reconstruct(
+    network: nn.Module, scaler: Scaler, windows: Windows, settings: Settings | None, *, flat: bool
+) -> Windows:
+    """Return the windows that an autoencoder of flattened or unflattened windows reconstructs."""
     scaled = scaler.apply(windows.values)
-    given = flatten(scaled) if isinstance(next(network.children()), nn.Linear) else scaled
-    parts = [network(torch.as_tensor(given[at : at + _CHUNK]).to(device)).cpu() for at in range(0, len(given), _CHUNK)]
-    return replace_values(windows, scaler.undo(torch.cat(parts).numpy().reshape(scaled.shape)))
+    given = flatten(scaled) if flat else scaled
+    published = apply_in_chunks(network, network, given, (settings or Settings()).device, _CHUNK)
+    return replace_values(windows, scaler.undo(published.reshape(scaled.shape)))

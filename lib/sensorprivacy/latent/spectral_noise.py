@@ -1,43 +1,44 @@
-"""Fine detail of a window that decoding loses: its spectrum, and noise of that spectrum to publish in its place."""
+"""Replace the fine detail that decoding loses by noise with the same spectrum."""
 
 import numpy as np
 
 
-def spectra(lost: np.ndarray, private: np.ndarray, classes: int) -> np.ndarray:
-    """Return the root mean square of the Fourier coefficients of what was lost, by private class.
+def lost_spectra(lost: np.ndarray, private: np.ndarray, classes: int) -> np.ndarray:
+    """Return the spectrum of what decoding lost, for each private class.
 
     Parameters
     ----------
     lost : numpy.ndarray of shape (n, channels, length)
-        Windows less their reconstructions, scaled.
+        Scaled windows minus their reconstructions.
     private : numpy.ndarray of int, shape (n,)
-        Private class of each.
+        Private class of each window.
     classes : int
-        Number of private classes, each with a window at least.
+        Number of private classes. Each needs at least one window.
 
     Returns
     -------
     numpy.ndarray of float32, shape (classes, channels, length // 2 + 1)
+        Root mean square of each Fourier coefficient.
     """
     power = np.abs(np.fft.rfft(lost, axis=2)) ** 2
     return np.stack([np.sqrt(power[private == code].mean(axis=0)) for code in range(classes)]).astype(np.float32)
 
 
-def drawn(roots: np.ndarray, length: int, generator: np.random.Generator) -> np.ndarray:
-    """Return Gaussian noise of given spectra: stationary, channels independent of each other.
+def draw_noise(spectra: np.ndarray, length: int, generator: np.random.Generator) -> np.ndarray:
+    """Draw stationary Gaussian noise with given spectra; channels are independent.
 
     Parameters
     ----------
-    roots : numpy.ndarray of shape (n, channels, length // 2 + 1)
-        Root mean square of each coefficient, see `spectra`.
+    spectra : numpy.ndarray of shape (n, channels, length // 2 + 1)
+        Root mean square of each Fourier coefficient, see `lost_spectra`.
     length : int
-        Samples of a window.
+        Samples per window.
     generator : numpy.random.Generator
-        Randomness.
+        Source of randomness.
 
     Returns
     -------
     numpy.ndarray of float32, shape (n, channels, length)
     """
-    white = np.fft.rfft(generator.standard_normal((*roots.shape[:2], length)), axis=2) / np.sqrt(length)
-    return np.fft.irfft(white * roots, length, axis=2).astype(np.float32)
+    white = np.fft.rfft(generator.standard_normal((*spectra.shape[:2], length)), axis=2) / np.sqrt(length)
+    return np.fft.irfft(white * spectra, length, axis=2).astype(np.float32)

@@ -1,4 +1,4 @@
-"""What both notebooks on paper 3 begin with: windows in three parts, and networks trained on them once."""
+"""A study of one data set for paper 3: windows in three parts, and networks trained on them once for all notebooks."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,32 +10,32 @@ from sensorprivacy.datasets import windows as load
 from sensorprivacy.datasets.types import Windows
 from sensorprivacy.latent.anonymizer import LatentAnonymizer
 from sensorprivacy.latent.classifiers import Classifier, Kind
-from sensorprivacy.latent.inference import Guesses, Judge, train_guesses, train_judge
+from sensorprivacy.latent.inference import InferenceModels, PublicModel, train_inference_models, train_public_model
 from sensorprivacy.latent.training import Settings
 from sensorprivacy.latent.windows import Scheme, split
 from sensorprivacy.paths import build_dir
 
-INFERENCE_BATCH = 256  # windows, of inference models; smaller ones only take longer
+INFERENCE_BATCH = 256  # windows per batch of inference models; smaller batches only take longer
 
 
 @dataclass(frozen=True, eq=False)
 class Study:
-    """Windows of a data set in three parts, and how networks are trained on them.
+    """Windows of a data set in three parts, and how to train networks on them.
 
     Parameters
     ----------
     name, variant : str
-        The data set, and what tells this study from others in the names of runs.
+        Name of the data set, and name of this study in the names of runs.
     private : str
         The attribute to hide.
     windows, train, validation, test : Windows
-        All, learnt from, chosen on, reported on.
+        All windows, and the three parts.
     network : {"mlp", "cnn"}
-        Inference models.
+        Network of the inference models.
     alpha, beta : float
         Weights of the loss.
     vae, inference : Settings
-        Trainings of autoencoders and of inference models.
+        How autoencoders and inference models are trained.
     """
 
     name: str
@@ -53,7 +53,7 @@ class Study:
 
     @property
     def folder(self) -> Path:
-        """Where trainings are kept, so that the other notebook, or the next run, takes them up."""
+        """Folder of the trained networks, where later runs and other notebooks find them."""
         words = (self.variant, self.network, f"{self.alpha:g}", f"{self.beta:g}", str(self.vae.epochs))
         inference = f"{self.inference.epochs}x{self.inference.batch}"
         more = (inference, str(self.vae.batch), self.vae.precision, str(self.vae.seed))
@@ -66,15 +66,13 @@ class Study:
 
     @property
     def counts(self) -> pd.DataFrame:
-        """Windows of each public class in each part."""
-        parts = {"train": self.train, "validation": self.validation, "test": self.test}
-        return pd.DataFrame({name: part.public.value_counts() for name, part in parts.items()}).rename_axis(
-            "public class"
-        )
+        """Number of windows of each public class in each part."""
+        parts = {part: getattr(self, part).public.value_counts() for part in ("train", "validation", "test")}
+        return pd.DataFrame(parts).rename_axis("public class")
 
-    def guesses(self) -> Guesses:
-        """Return the trained inference models that the anonymizer uses."""
-        return train_guesses(
+    def inference_models(self) -> InferenceModels:
+        """Return the trained inference models of the anonymizer."""
+        return train_inference_models(
             self.train,
             self.private,
             validation=self.validation,
@@ -83,33 +81,35 @@ class Study:
             checkpoints=self.folder,
         )
 
-    def judge(self, kind: Kind | None = None) -> Judge:
-        """Return a model of the public class that no anonymizer uses: of another seed, or another kind of network.
+    def independent_model(self, kind: Kind | None = None) -> PublicModel:
+        """Return a trained model of the public class that no anonymizer uses, for a fair measurement of utility.
 
         Parameters
         ----------
         kind : {"mlp", "cnn", "conv1d"}, optional
-            Network; that of the inference models when left out.
+            Network. The default is that of the inference models, trained with another seed.
         """
-        return self._reader("judge", kind or self.network, 1000)
+        return self._public_model("independent", kind or self.network, 1000)
 
-    def witness(self, kind: Kind) -> Classifier:
-        """Return a second model of the public class for the anonymizer, none of the judges."""
-        return self._reader("witness", kind, 2000).public_model
+    def second_reader(self, kind: Kind) -> Classifier:
+        """Return a trained second model of the public class for the anonymizer; no independent model equals it."""
+        return self._public_model("second-reader", kind, 2000).public_model
 
-    def _reader(self, role: str, kind: Kind, apart: int) -> Judge:
-        settings = replace(self.inference, seed=self.inference.seed + apart)
-        kept = self.folder / f"{role}-{kind}.pt"
-        return train_judge(self.train, validation=self.validation, kind=kind, settings=settings, checkpoint=kept)
+    def _public_model(self, role: str, kind: Kind, seed_shift: int) -> PublicModel:
+        settings = replace(self.inference, seed=self.inference.seed + seed_shift)
+        checkpoint = self.folder / f"{role}-{kind}.pt"
+        return train_public_model(
+            self.train, validation=self.validation, kind=kind, settings=settings, checkpoint=checkpoint
+        )
 
     def with_seed(self, seed: int) -> "Study":
-        """Return the same study, on the same windows, with all trainings under another seed."""
+        """Return a study of the same windows in which all trainings have another seed."""
         return replace(self, vae=replace(self.vae, seed=seed), inference=replace(self.inference, seed=seed))
 
-    def anonymizer(self, guesses: Guesses, **choices: Any) -> LatentAnonymizer:
-        """Return the paper's anonymizer, trained; `choices` are further ones of `LatentAnonymizer`."""
+    def anonymizer(self, models: InferenceModels, **choices: Any) -> LatentAnonymizer:
+        """Return the paper's anonymizer, trained; `choices` are more parameters of `LatentAnonymizer`."""
         made = LatentAnonymizer(self.private, alpha=self.alpha, beta=self.beta, vae=self.vae, **choices)
-        return made.fit(self.train, validation=self.validation, guesses=guesses, checkpoints=self.folder)
+        return made.fit(self.train, validation=self.validation, models=models, checkpoints=self.folder)
 
 
 def prepare(
@@ -127,7 +127,7 @@ def prepare(
     precision: Any = "bfloat16",
     seed: int = 0,
 ) -> Study:
-    """Return a data set's windows in three parts, and how networks are to be trained on them.
+    """Load a data set, split it in three parts, and set how networks are trained on them.
 
     Parameters
     ----------
@@ -136,10 +136,10 @@ def prepare(
     private : str
         The attribute to hide.
     channels : {"magnitude", "raw"}
-        Of a set of the catalogue; a description names its own.
+        Channels of a set of the catalogue. A description lists its own.
     network, scheme, alpha, beta, epochs, inference_epochs, batch, precision, seed
-        As for `Study` and `windows.split`; `batch` is the autoencoders'. Inference models have batches of
-        `INFERENCE_BATCH` and stop early, after 10 epochs without progress on validation.
+        As for `Study` and `windows.split`. `epochs` and `batch` are those of the autoencoders. Inference models have
+        batches of `INFERENCE_BATCH` and stop after 10 epochs without progress on validation windows.
 
     Returns
     -------

@@ -1,7 +1,7 @@
-"""Train small networks on a CPU or a GPU: the whole set as one tensor, seeded, with early stopping, resumable.
+"""Train small networks on a CPU or a GPU: seeded, with early stopping, and able to continue after an interruption.
 
-Each epoch's randomness (order, dropout, sampled z) depends on the seed and the epoch's number alone, so that a training
-taken up from a checkpoint follows the same loss curve as one never interrupted.
+The randomness of an epoch (order, dropout, sampled z) depends only on the seed and the epoch's number. A training that
+continues from a checkpoint therefore follows the same loss curve as one that was never interrupted.
 """
 
 import hashlib
@@ -12,21 +12,22 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
+import numpy as np
 import pandas as pd
 import torch
 from torch import Tensor, nn
-from tqdm import tqdm
 
-from sensorprivacy.latent.losses import finite
+from sensorprivacy.latent.losses import check_finite
+from sensorprivacy.progress import tqdm
 
 Precision = Literal["float32", "bfloat16"]
-Step = Callable[..., NamedTuple]  # (model, *batch) -> terms of the loss, the first is what is minimized
+Step = Callable[..., NamedTuple]  # (model, *batch) -> terms of the loss; the first is minimized
 CHECKPOINT_VERSION = 1
-_CHUNK = 8192  # windows judged at a time
+_CHUNK = 8192  # windows passed through a network at a time
 
 
 class CheckpointError(ValueError):
-    """A checkpoint that does not belong to this training, or cannot be read."""
+    """A checkpoint belongs to another training, or cannot be read."""
 
 
 @dataclass(frozen=True)
@@ -36,20 +37,20 @@ class Settings:
     Parameters
     ----------
     epochs : int
-        Passes over the data, at most.
+        Maximum number of passes over the data.
     batch : int
-        Windows of a batch, at most; batches are made equally large.
+        Maximum number of windows in a batch. All batches are about equally large.
     rate : float
         Learning rate of Adam.
     patience : int or None
-        Stop when the validation loss has not fallen for so many epochs, and keep the weights of its lowest. None: train
-        all epochs and keep the last weights.
+        Stop when the validation loss has not fallen for this many epochs, and keep the weights of the lowest loss.
+        None: train all epochs and keep the last weights.
     precision : {"float32", "bfloat16"}
-        ``bfloat16``: multiply in 16 bits (autocast), keep weights in 32.
+        ``bfloat16`` multiplies in 16 bits (autocast) and keeps weights in 32 bits.
     device : str
-        ``auto``: a GPU where there is one, else the CPU; or any name that torch knows.
+        ``auto`` (a GPU if there is one, otherwise the CPU), or any device name of PyTorch.
     seed : int
-        Fixes order, initial weights and all draws.
+        Fixes order, initial weights and all random draws.
 
     Raises
     ------
@@ -78,24 +79,35 @@ class Settings:
 
 
 def pick_device(name: str = "auto") -> torch.device:
-    """Return the device of a name; ``auto`` is a GPU where there is one."""
+    """Return the device of a name; ``auto`` is a GPU if there is one."""
     return torch.device(("cuda" if torch.cuda.is_available() else "cpu") if name == "auto" else name)
 
 
 def seeded(build: Callable[[], nn.Module], seed: int) -> nn.Module:
-    """Return a network with initial weights of this seed, leaving the session's random state as it was."""
+    """Build a network with initial weights of this seed, without changing PyTorch's random state."""
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         return build()
 
 
+@torch.no_grad()
+def apply_in_chunks(
+    network: nn.Module, function: Callable[[Tensor], Tensor], values: np.ndarray, device: str, chunk: int = _CHUNK
+) -> np.ndarray:
+    """Apply a function of a network in evaluation mode to the rows of an array, some at a time."""
+    place = pick_device(device)
+    network.to(place).eval()
+    starts = range(0, max(len(values), 1), chunk)  # no rows are one empty chunk
+    return torch.cat([function(torch.as_tensor(values[at : at + chunk]).to(place)).cpu() for at in starts]).numpy()
+
+
 def train(
     model: nn.Module,
     step: Step,
-    data: Sequence[Tensor],
+    data: Sequence[Tensor | np.ndarray],
     settings: Settings,
     *,
-    validation: Sequence[Tensor] | None = None,
+    validation: Sequence[Tensor | np.ndarray] | None = None,
     checkpoint: Path | None = None,
     every: int = 10,
     progress: bool = True,
@@ -106,46 +118,51 @@ def train(
     Parameters
     ----------
     model : torch.nn.Module
-        Left on the settings' device, in evaluation mode.
+        The network. It stays on the settings' device, in evaluation mode.
     step : callable
         ``step(model, *batch)`` returns the terms of the batch's loss as a named tuple; the first is minimized.
-    data : sequence of Tensor
-        Equally long; windows first, then labels.
+    data : sequence of Tensor or numpy.ndarray
+        Windows, then labels, all of one length.
     settings : Settings
-        How.
-    validation : sequence of Tensor, optional
-        Held back, judged after every epoch.
+        How to train.
+    validation : sequence of Tensor or numpy.ndarray, optional
+        Validation data, evaluated after every epoch.
     checkpoint : pathlib.Path, optional
-        File to which the state is written every few epochs; if it is there, training goes on from it.
+        File to which the state is written every few epochs. If it exists, training continues from it.
     every : int
         Epochs between checkpoints.
     progress : bool
-        Show a bar.
+        Show a progress bar.
     label : str
-        What the bar and errors call this training.
+        Name of this training in the bar and in errors.
 
     Returns
     -------
     pandas.DataFrame
-        One row an epoch: ``epoch`` (from 1), the terms of the loss, and those on the validation windows with
-        ``validation_`` before their names.
+        One row per epoch: ``epoch`` (from 1), the terms of the loss, and the same terms on validation data with the
+        prefix ``validation_``.
 
     Raises
     ------
     ValueError
-        If there are fewer windows than a batch holds, or patience is asked for without validation windows.
+        If there are fewer windows than one batch holds, or early stopping has no validation data.
     CheckpointError
-        If the checkpoint is of another training.
+        If the checkpoint belongs to another training.
     FloatingPointError
-        If the loss is no number any more.
+        If the loss becomes infinite or not a number.
     """
-    _check(data, validation, settings, label)
+    if len(data[0]) < settings.batch:
+        raise ValueError(
+            f"{label}: {len(data[0])} windows are too few for a batch of {settings.batch}: lower batch, or add windows"
+        )
+    if settings.patience is not None and not (validation is not None and len(validation[0])):
+        raise ValueError(f"{label}: early stopping needs validation windows; pass them, or patience=None")
     device = pick_device(settings.device)
     model.to(device)
-    data = [part.to(device) for part in data]
-    validation = [part.to(device) for part in validation] if validation is not None else None
+    tensors = [torch.as_tensor(part).to(device) for part in data]
+    held = [torch.as_tensor(part).to(device) for part in validation or ()]
     optimizer = torch.optim.Adam(model.parameters(), lr=settings.rate, fused=device.type in ("cpu", "cuda"))
-    state = _Progress(model, optimizer, _fingerprint(model, data, validation, settings) if checkpoint else "")
+    state = _State(model, optimizer, _fingerprint(model, [*tensors, *held], settings) if checkpoint else "")
     if checkpoint and checkpoint.is_file():
         state.load(checkpoint)
         if len(state.rows) > settings.epochs:
@@ -156,7 +173,7 @@ def train(
     bar = tqdm(total=settings.epochs, initial=len(state.rows), desc=label, disable=not progress, leave=False)
     with bar, torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
         while len(state.rows) < settings.epochs and not state.stale(settings.patience):
-            _epoch(state, step, data, validation, settings)
+            _epoch(state, step, tensors, held, settings)
             bar.update()
             bar.set_postfix({name: f"{value:.4g}" for name, value in list(state.rows[-1].items())[1:2]})
             if checkpoint and len(state.rows) % every == 0:
@@ -169,8 +186,8 @@ def train(
     return pd.DataFrame(state.rows)
 
 
-class _Progress:
-    """A network on its way: weights, optimizer, loss curve, and the best weights so far."""
+class _State:
+    """The state of a training: weights, optimizer, loss curve, and the best weights so far."""
 
     def __init__(self, model: nn.Module, optimizer: torch.optim.Optimizer, fingerprint: str) -> None:
         self.model, self.optimizer, self.fingerprint = model, optimizer, fingerprint
@@ -178,10 +195,10 @@ class _Progress:
         self.lowest, self.lowest_epoch = float("inf"), 0
         self.best: dict[str, Tensor] = {}
 
-    def note(self, row: dict[str, float], judged: float | None) -> None:
+    def add(self, row: dict[str, float], validation_loss: float | None) -> None:
         self.rows.append(row)
-        if judged is not None and judged < self.lowest:
-            self.lowest, self.lowest_epoch = judged, len(self.rows)
+        if validation_loss is not None and validation_loss < self.lowest:
+            self.lowest, self.lowest_epoch = validation_loss, len(self.rows)
             self.best = {name: part.detach().clone() for name, part in self.model.state_dict().items()}
 
     def stale(self, patience: int | None) -> bool:
@@ -206,12 +223,11 @@ class _Progress:
         try:
             content = torch.load(path, map_location="cpu", weights_only=True)
         except (pickle.UnpicklingError, RuntimeError, EOFError) as error:
-            raise CheckpointError(
-                f"checkpoint {path} cannot be read: {str(error).splitlines()[0]}; delete it"
-            ) from error
+            reason = str(error).splitlines()[0]
+            raise CheckpointError(f"checkpoint {path} cannot be read: {reason}; delete it") from error
         if content.get("version") != CHECKPOINT_VERSION or content.get("fingerprint") != self.fingerprint:
             raise CheckpointError(
-                f"checkpoint {path} is of another training (data, network or settings): delete or move it"
+                f"checkpoint {path} belongs to another training (data, network or settings): delete or move it"
             )
         self.model.load_state_dict(content["model"])
         self.optimizer.load_state_dict(content["optimizer"])
@@ -219,66 +235,45 @@ class _Progress:
         self.lowest, self.lowest_epoch = content["lowest"]
 
 
-def _epoch(
-    state: _Progress, step: Step, data: Sequence[Tensor], validation: Sequence[Tensor] | None, settings: Settings
-) -> None:
-    """Train one epoch and note its losses."""
-    number = len(state.rows) + 1
+def _epoch(state: _State, step: Step, data: Sequence[Tensor], validation: Sequence[Tensor], settings: Settings) -> None:
+    """Train one epoch and record its losses."""
+    number, size, device = len(state.rows) + 1, len(data[0]), data[0].device
     torch.manual_seed(settings.seed * 1_000_003 + number)
-    model, device = state.model, data[0].device
-    size = len(data[0])
     batches = torch.randperm(size, device=device).tensor_split(-(-size // settings.batch))
     sums: dict[str, Tensor] = {}
-    model.train()
+    state.model.train()
     for rows in batches:
         with torch.autocast(device.type, dtype=torch.bfloat16, enabled=settings.precision == "bfloat16"):
-            terms = step(model, *(part[rows] for part in data))
+            terms = step(state.model, *(part[rows] for part in data))
         state.optimizer.zero_grad(set_to_none=True)
         terms[0].backward()
         state.optimizer.step()
-        for name, term in zip(terms._fields, terms, strict=True):
+        for name, term in terms._asdict().items():
             sums[name] = sums.get(name, torch.zeros((), device=device)) + term.detach() * len(rows)
     row: dict[str, Any] = {"epoch": number} | {name: total.item() / size for name, total in sums.items()}
-    finite(next(iter(sums.values())), number)
-    judged = None
-    if validation is not None:
-        held = evaluate(model, step, validation)
-        judged = next(iter(held.values()))
-        row |= {f"validation_{name}": value for name, value in held.items()}
-    state.note(row, judged)
+    check_finite(next(iter(sums.values())), number)
+    held = evaluate(state.model, step, validation) if validation else {}
+    row |= {f"validation_{name}": value for name, value in held.items()}
+    state.add(row, next(iter(held.values()), None))
 
 
 @torch.no_grad()
 def evaluate(model: nn.Module, step: Step, data: Sequence[Tensor]) -> dict[str, float]:
-    """Return the terms of the loss over some data, in evaluation mode and full precision."""
+    """Return the mean terms of the loss over some data, in evaluation mode and full precision."""
     model.eval()
     sums: dict[str, float] = {}
     for start in range(0, len(data[0]), _CHUNK):
-        terms = step(model, *(part[start : start + _CHUNK] for part in data))
-        count = len(data[0][start : start + _CHUNK])
-        for name, term in zip(terms._fields, terms, strict=True):
-            sums[name] = sums.get(name, 0.0) + term.item() * count
+        batch = [part[start : start + _CHUNK] for part in data]
+        for name, term in step(model, *batch)._asdict().items():
+            sums[name] = sums.get(name, 0.0) + term.item() * len(batch[0])
     return {name: total / len(data[0]) for name, total in sums.items()}
 
 
-def _check(data: Sequence[Tensor], validation: Sequence[Tensor] | None, settings: Settings, label: str) -> None:
-    size = len(data[0])
-    if size < settings.batch:
-        raise ValueError(
-            f"{label}: {size} windows are too few for a batch of {settings.batch}: lower batch, or bring more"
-        )
-    if settings.patience is not None and not (validation is not None and len(validation[0])):
-        raise ValueError(f"{label}: early stopping needs validation windows; pass them, or patience=None")
-
-
-def _fingerprint(
-    model: nn.Module, data: Sequence[Tensor], validation: Sequence[Tensor] | None, settings: Settings
-) -> str:
-    """Return a digest of all that a loss curve depends on, but for its length and the device."""
+def _fingerprint(model: nn.Module, data: Sequence[Tensor], settings: Settings) -> str:
+    """Return a digest of everything that a loss curve depends on, except its length and the device."""
     choices = {name: value for name, value in asdict(settings).items() if name not in ("epochs", "device")}
     digest = hashlib.sha256(f"{choices}{model}".encode())
-    parts = [*model.state_dict().values(), *data, *(validation or ())]
-    for part in parts:
+    for part in [*model.state_dict().values(), *data]:
         digest.update(str(tuple(part.shape)).encode())
         digest.update(part.detach().cpu().contiguous().numpy().tobytes())
     return digest.hexdigest()

@@ -1,44 +1,43 @@
-"""How a latent representation is moved from one private class to another: the paper's mean shift, and ours.
+"""Move latent representations from one private class to another: the paper's mean shift, and our transfers.
 
-A transfer learns plain arrays from the training latents of one public class and moves latents by them. The paper's
-keeps the residual z - m(y, p) untouched, and the residual is what tells the classes, and the people, apart; ours keep
-less of it.
+A transfer learns plain arrays from the training latents of one public class, and uses them to move latents. The paper's
+transfer keeps the residual z - m(y, p), which differs between classes and between people. Ours keep less of it.
 """
 
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
+from numpy.random import Generator
 from sklearn.cluster import KMeans
 
-Statistics = dict[str, np.ndarray]
-_RIDGE = 1e-6  # keeps the covariance of a latent that never varies invertible
+Array = np.ndarray
+Statistics = dict[str, Array]
+_RIDGE = 1e-6  # keeps covariances invertible even if a latent is constant
 
 
 class Transfer(Protocol):
-    """A way to move latents."""
+    """A method that moves latents from one private class to another."""
 
     @property
     def name(self) -> str:
         """Short name, for tables."""
 
-    def fit(self, z: np.ndarray, private: np.ndarray, classes: int) -> Statistics:
-        """Return what it needs to know of a public class's training latents, n x d, and their private classes."""
+    def fit(self, z: Array, private: Array, classes: int) -> Statistics:
+        """Learn arrays from a public class's training latents, n x d, and their private classes."""
 
-    def move(
-        self, known: Statistics, z: np.ndarray, source: np.ndarray, target: np.ndarray, generator: np.random.Generator
-    ) -> np.ndarray:
+    def move(self, known: Statistics, z: Array, source: Array, target: Array, generator: Generator) -> Array:
         """Return the latents moved from class `source` to class `target`, each of shape (n,)."""
 
 
 @dataclass(frozen=True)
 class MeanShift:
-    """The paper's: z' = z - m(y, p) + m(y, p').
+    """Shift by the difference of the class means (the paper's): z' = z - m(y, p) + m(y, p').
 
     Parameters
     ----------
     scale : float
-        Length of the shift as a multiple of the transfer vector; 1 in the paper.
+        Length of the shift, as a multiple of the transfer vector; the paper has 1.
     """
 
     scale: float = 1.0
@@ -48,24 +47,21 @@ class MeanShift:
         """Short name, for tables."""
         return "mean shift" if self.scale == 1 else f"mean shift x{self.scale:g}"
 
-    def fit(self, z: np.ndarray, private: np.ndarray, classes: int) -> Statistics:
+    def fit(self, z: Array, private: Array, classes: int) -> Statistics:
         """Return the mean latent of each private class, ``means`` of shape (classes, d)."""
         return {"means": means(z, private, classes)}
 
-    def move(
-        self, known: Statistics, z: np.ndarray, source: np.ndarray, target: np.ndarray, generator: np.random.Generator
-    ) -> np.ndarray:
-        """Return the shifted latents; nothing is drawn."""
+    def move(self, known: Statistics, z: Array, source: Array, target: Array, generator: Generator) -> Array:
+        """Return the shifted latents. Nothing is random."""
         return z + self.scale * (known["means"][target] - known["means"][source])
 
 
 @dataclass(frozen=True)
 class Transport:
-    """Class-conditional transport: the source class's mean *and covariance* become the target's.
+    """Transport the source class's mean *and covariance* to the target's.
 
-    The part of the residual that is kept is mapped by the optimal transport between the two Gaussians; the rest is
-    filled with noise of the target's covariance, so that what comes out has the target's mean and covariance whatever
-    is kept.
+    The optimal transport between the two Gaussians maps the kept part of the residual. Noise with the target's
+    covariance replaces the rest. The moved latents therefore have the target's mean and covariance for any `kept`.
 
     Parameters
     ----------
@@ -77,22 +73,20 @@ class Transport:
 
     def __post_init__(self) -> None:
         if not 0 <= self.kept <= 1:
-            raise ValueError(f"kept={self.kept}: the share of the residual that is kept lies between 0 and 1")
+            raise ValueError(f"kept={self.kept}: give a share of the residual between 0 and 1")
 
     @property
     def name(self) -> str:
         """Short name, for tables."""
         return "transport" if self.kept == 1 else f"transport, {self.kept:g} kept"
 
-    def fit(self, z: np.ndarray, private: np.ndarray, classes: int) -> Statistics:
+    def fit(self, z: Array, private: Array, classes: int) -> Statistics:
         """Return ``means``, the maps between every two classes (``maps``), and roots of the covariances (``roots``)."""
         roots = np.stack([_root(_covariance(z[private == code])) for code in range(classes)])
         maps = np.stack([[_transport(a, b) for b in roots] for a in roots])
         return {"means": means(z, private, classes), "maps": maps, "roots": roots}
 
-    def move(
-        self, known: Statistics, z: np.ndarray, source: np.ndarray, target: np.ndarray, generator: np.random.Generator
-    ) -> np.ndarray:
+    def move(self, known: Statistics, z: Array, source: Array, target: Array, generator: Generator) -> Array:
         """Return the transported latents."""
         residual = _each_times(known["maps"][source, target], z - known["means"][source])
         moved = known["means"][target] + self.kept * residual
@@ -104,39 +98,37 @@ class Transport:
 
 @dataclass(frozen=True)
 class Donor:
-    """Replace z by the training latent of a random window of the target class: synthesis from the activity alone."""
+    """Replace z by the training latent of a random window of the target class, which keeps only the activity."""
 
     @property
     def name(self) -> str:
         """Short name, for tables."""
         return "donor"
 
-    def fit(self, z: np.ndarray, private: np.ndarray, classes: int) -> Statistics:
-        """Return the training latents sorted by class (``donors``), and where each class begins (``begins``)."""
+    def fit(self, z: Array, private: Array, classes: int) -> Statistics:
+        """Return the training latents sorted by class (``donors``), and the starts of the classes (``begins``)."""
         return Codebook(cells=1).fit(z, private, classes)
 
-    def move(
-        self, known: Statistics, z: np.ndarray, source: np.ndarray, target: np.ndarray, generator: np.random.Generator
-    ) -> np.ndarray:
-        """Return donors."""
+    def move(self, known: Statistics, z: Array, source: Array, target: Array, generator: Generator) -> Array:
+        """Return random donors of the target class."""
         return Codebook(cells=1).move(known, z, source, target, generator)
 
 
 @dataclass(frozen=True)
 class Codebook:
-    """Keep only which of a few cells z lies in, and replace it by a random training latent of that cell.
+    """Replace z by a random training latent of the same cell; the cell is one of a few.
 
-    Cells divide the residuals, centred and whitened by class, so a cell says how a step is made and hardly who makes
-    it. What is published depends on the window through its inferred activity, its target class and its cell alone:
-    log2(cells) bits besides the activity, whatever the attacker; `Codebook.bound` says what these can tell.
+    The cells divide the residuals, centred and whitened by class. A cell describes how a step is made more than who
+    makes it. The published window depends on the raw one only through its inferred activity, its target class and its
+    cell: log2(cells) bits besides the activity for any attacker. `Codebook.bound` computes their value to an attacker.
 
     Parameters
     ----------
     cells : int
-        Cells an activity. 1 keeps nothing but the activity.
+        Cells per activity. 1 keeps only the activity.
     flip : float
-        Probability that the cell is replaced by one drawn uniformly: randomized response on the cell, which is
-        epsilon-differentially private for a window with epsilon = ln(1 + cells (1 - flip) / flip).
+        Probability that a uniformly drawn cell replaces the cell. This is randomized response, which is
+        epsilon-differentially private for a window, with epsilon = ln(1 + cells (1 - flip) / flip).
     """
 
     cells: int = 8
@@ -144,15 +136,15 @@ class Codebook:
 
     def __post_init__(self) -> None:
         if self.cells < 1 or not 0 <= self.flip <= 1:
-            raise ValueError(f"cells={self.cells}, flip={self.flip}: give at least one cell, and a probability")
+            raise ValueError(f"cells={self.cells}, flip={self.flip}: give at least one cell and a probability")
 
     @property
     def name(self) -> str:
         """Short name, for tables."""
         return f"codebook {self.cells}" + (f", flip {self.flip:g}" if self.flip else "")
 
-    def fit(self, z: np.ndarray, private: np.ndarray, classes: int) -> Statistics:
-        """Return ``means``, ``whiten`` (whitening), ``centres``, ``donors``, and where a cell's class ``begins``."""
+    def fit(self, z: Array, private: Array, classes: int) -> Statistics:
+        """Return ``means``, ``whiten``, ``centres``, ``donors``, and where each class of a cell ``begins``."""
         average = means(z, private, classes)
         whiten = np.stack([np.linalg.inv(_root(_covariance(z[private == code]))) for code in range(classes)])
         residual = _each_times(whiten[private], z - average[private])
@@ -169,9 +161,7 @@ class Codebook:
         begins = np.concatenate([[0], np.cumsum(counts.ravel())])
         return {"means": average, "whiten": whiten, "centres": centres, "donors": z[order], "begins": begins}
 
-    def move(
-        self, known: Statistics, z: np.ndarray, source: np.ndarray, target: np.ndarray, generator: np.random.Generator
-    ) -> np.ndarray:
+    def move(self, known: Statistics, z: Array, source: Array, target: Array, generator: Generator) -> Array:
         """Return a random training latent of each window's cell and target class."""
         classes = len(known["means"])
         cell = _nearest(_each_times(known["whiten"][source], z - known["means"][source]), known["centres"])
@@ -184,51 +174,46 @@ class Codebook:
 
     @staticmethod
     def bound(known: Statistics) -> float:
-        """Return the best accuracy that any attacker can reach on one training window who sees only its cell.
+        """Return the best accuracy of any attacker on one training window who sees only its cell.
 
-        The private class that is most frequent in each cell is the best guess, and no processing of the published
-        window can add to it (the data-processing inequality). It holds where the published class is drawn
-        independently of the true one, and private classes are inferred rightly.
+        The best prediction is the most frequent private class of the cell. No processing of the published window can
+        improve it (the data-processing inequality). The bound holds if the published class is drawn independently of
+        the true one, and private classes are inferred correctly.
         """
         counts = np.diff(known["begins"]).reshape(-1, len(known["means"]))
         return float(counts.max(axis=1).sum() / counts.sum())
 
 
-def means(z: np.ndarray, private: np.ndarray, classes: int) -> np.ndarray:
+def means(z: Array, private: Array, classes: int) -> Array:
     """Return the mean latent m(y, p) of each private class, shape (classes, d)."""
     return np.stack([z[private == code].mean(axis=0) for code in range(classes)])
 
 
-def _covariance(z: np.ndarray) -> np.ndarray:
+def _covariance(z: Array) -> Array:
     return np.atleast_2d(np.cov(z, rowvar=False)) + _RIDGE * np.eye(z.shape[1])
 
 
-def _root(covariance: np.ndarray) -> np.ndarray:
+def _root(covariance: Array) -> Array:
     """Return the symmetric root of a covariance."""
     values, vectors = np.linalg.eigh(covariance)
     return (vectors * np.sqrt(values.clip(0))) @ vectors.T
 
 
-def _transport(source: np.ndarray, target: np.ndarray) -> np.ndarray:
+def _transport(source: Array, target: Array) -> Array:
     """Return the optimal transport between two centred Gaussians, given the roots of their covariances."""
     inverse = np.linalg.inv(source)
     return inverse @ _root(source @ target @ target @ source) @ inverse
 
 
-def _each_times(matrices: np.ndarray, rows: np.ndarray) -> np.ndarray:
+def _each_times(matrices: Array, rows: Array) -> Array:
     """Return each row multiplied by its own matrix."""
     return np.einsum("nij,nj->ni", matrices, rows)
 
 
-def _nearest(rows: np.ndarray, centres: np.ndarray) -> np.ndarray:
+def _nearest(rows: Array, centres: Array) -> Array:
     """Return the nearest centre of each row."""
     distances = (rows**2).sum(axis=1)[:, None] - 2 * rows @ centres.T + (centres**2).sum(axis=1)
     return distances.argmin(axis=1)
 
 
-TRANSFERS: dict[str, type] = {
-    "MeanShift": MeanShift,
-    "Transport": Transport,
-    "Donor": Donor,
-    "Codebook": Codebook,
-}
+TRANSFERS: dict[str, type] = {one.__name__: one for one in (MeanShift, Transport, Donor, Codebook)}

@@ -1,7 +1,7 @@
-"""What paper 3's networks need of windows: labels as codes, scales learnt on training windows only, honest splits."""
+"""Prepare windows for paper 3's networks: code labels, scale values, and split without leaks."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 import numpy as np
@@ -16,12 +16,12 @@ Scheme = Literal["paper", "tail", "random", "subjects"]
 
 @dataclass(frozen=True)
 class Scaler:
-    """Mean and deviation of each channel, learnt once and applied to every window.
+    """Mean and standard deviation of each channel.
 
     Parameters
     ----------
     mean, deviation : tuple of float
-        One value a channel, in the channel's unit.
+        One value per channel, in the channel's unit.
     """
 
     mean: tuple[float, ...]
@@ -29,12 +29,12 @@ class Scaler:
 
     @classmethod
     def fit(cls, values: np.ndarray) -> "Scaler":
-        """Return the scaler of some windows, n x channels x length.
+        """Learn the scaler from windows, n x channels x length.
 
         Raises
         ------
         ValueError
-            If a channel is constant: it tells nothing and cannot be scaled.
+            If a channel is constant: it holds no information and cannot be scaled.
         """
         mean = values.mean(axis=(0, 2), dtype=np.float64)
         deviation = values.std(axis=(0, 2), dtype=np.float64)
@@ -43,7 +43,7 @@ class Scaler:
         return cls(tuple(mean.tolist()), tuple(deviation.tolist()))
 
     def apply(self, values: np.ndarray) -> np.ndarray:
-        """Return windows in units of their channel's deviation, about zero; float32."""
+        """Return windows centred on zero, in units of each channel's deviation; float32."""
         mean, deviation = self._columns(values)
         return ((values - mean) / deviation).astype(np.float32)
 
@@ -61,14 +61,14 @@ class Scaler:
 
 @dataclass(frozen=True)
 class Coding:
-    """Classes in a fixed order, and their codes 0, 1, ...
+    """Classes in a fixed order, with codes 0, 1, ...
 
     Parameters
     ----------
     name : str
-        What is classed, for messages.
+        Name of the attribute, for messages.
     classes : tuple of str
-        Sorted names.
+        Sorted names of the classes.
     """
 
     name: str
@@ -81,7 +81,7 @@ class Coding:
         Raises
         ------
         ValueError
-            If there is a single class: nothing can be told apart, or hidden.
+            If there is only one class, so that there is nothing to infer or to hide.
         """
         classes = tuple(sorted(map(str, labels.unique())))
         if len(classes) < 2:
@@ -98,10 +98,8 @@ class Coding:
         """
         found = pd.Index(self.classes).get_indexer(pd.Index(labels.astype(str)))
         if (found < 0).any():
-            unknown = sorted(set(labels.astype(str).to_numpy()[found < 0]))
-            raise ValueError(
-                f"{self.name} {unknown[0]!r} was not seen in training: known are {', '.join(self.classes)}"
-            )
+            unknown = min(labels.astype(str).to_numpy()[found < 0])
+            raise ValueError(f"{self.name} {unknown!r} was not seen in training: known are {', '.join(self.classes)}")
         return found.astype(np.int64)
 
     def names(self, codes: np.ndarray) -> np.ndarray:
@@ -110,7 +108,7 @@ class Coding:
 
 
 def private_labels(windows: Windows, attribute: str) -> pd.Series:
-    """Return a private attribute of each window; ``subject`` is the identity itself.
+    """Return a private attribute of each window; ``subject`` stands for the person's identity.
 
     Raises
     ------
@@ -126,12 +124,17 @@ def private_labels(windows: Windows, attribute: str) -> pd.Series:
 
 
 def flatten(values: np.ndarray) -> np.ndarray:
-    """Return each window as one row, channel after channel: n x 2 x 128 becomes n x 256, n x 6 x 128 n x 768."""
+    """Return each window as one row, channel after channel: n x 2 x 128 becomes n x 256."""
     return values.reshape(len(values), -1)
 
 
+def replace_values(windows: Windows, values: np.ndarray) -> Windows:
+    """Return windows with other values and the same labels."""
+    return replace(windows, values=values)
+
+
 def recording_of(windows: Windows) -> np.ndarray:
-    """Return a number for the recording of each window: one subject's one trial of one activity, int64."""
+    """Return the number of each window's recording (one trial of one activity by one subject), int64."""
     keys = pd.DataFrame({"subject": windows.subject, "trial": windows.trial, "public": windows.public})
     return keys.groupby(list(keys), sort=False).ngroup().to_numpy()
 
@@ -144,18 +147,18 @@ def split(
     Parameters
     ----------
     windows : Windows
-        In the order in which they were cut, so that a recording's windows stand in the order of time.
+        Windows in the order in which they were cut, so that those of one recording are in the order of time.
     scheme : {"paper", "tail", "random", "subjects"}
-        Which windows are tested on. ``paper``: what paper 3 does: MotionSense's trials 11 to 16; for other sets 20 % of
-        each subject's windows at random, which overlap training windows (a leak). ``tail``: the end of each recording,
-        with a gap so that no sample is on both sides. ``random``: the leaking draw for any set. ``subjects``: people
-        never seen.
+        Which windows are the test windows. ``paper``: as in paper 3, MotionSense's trials 11 to 16; for other sets 20 %
+        of each subject's windows at random, which overlap training windows (a leak). ``tail``: the end of each
+        recording, with a gap so that test and training windows share no sample. ``random``: the leaking draw for any
+        set. ``subjects``: people who are not in the training windows.
     validation : float
-        Share of each training recording, its end, that is held back to choose on, with a gap before it. 0: none.
+        Share of each training recording, taken from its end after a gap, that becomes validation windows. 0: none.
     test : float
-        Share of windows (``tail``, ``random``) or of subjects (``subjects``) tested on.
+        Share of windows (``tail``, ``random``) or of subjects (``subjects``) to test on.
     seed : int
-        For the two schemes that draw.
+        Seed of the two random schemes.
 
     Returns
     -------
@@ -165,38 +168,38 @@ def split(
     Raises
     ------
     ValueError
-        If the scheme is unknown or a share is out of range, or leaves a part empty.
+        If the scheme is unknown, a share is out of range, or a part is empty.
     """
     if scheme not in get_args(Scheme):
         raise ValueError(f"scheme {scheme!r} is unknown: choose from {', '.join(get_args(Scheme))}")
     if not 0 <= validation < 1 or not 0 < test < 1:
         raise ValueError(f"validation={validation}, test={test}: shares must lie in [0, 1) and (0, 1)")
-    dropped = np.zeros(windows.n_windows, dtype=bool)  # neither tested nor trained on
+    everything = np.ones(windows.n_windows, dtype=bool)
+    gap = ~everything  # windows in a gap are in no part
     if scheme == "paper" and windows.name == "motionsense":
         held = windows.trial.isin(PAPER_TEST_TRIALS).to_numpy()
     elif scheme == "tail":
-        held, dropped = _tails(windows, np.ones(windows.n_windows, dtype=bool), test)
+        held, gap = _tails(windows, everything, test)
     elif scheme == "subjects":
         held = _some_subjects(windows, test, seed)
     else:
         held = _some_windows(windows, test, seed)
-    learnt = ~held & ~dropped
-    chosen = np.zeros_like(held)
+    parts, learned = {"test": held}, ~held & ~gap
     if validation:
-        chosen, gap = _tails(windows, learnt, validation)
-        learnt &= ~chosen & ~gap
-    judged = np.flatnonzero(chosen) if validation else None
-    for part, mask in (("test", held), *([("validation", chosen)] if validation else [])):
+        parts["validation"], gap = _tails(windows, learned, validation)
+        learned &= ~parts["validation"] & ~gap
+    for part, mask in parts.items():
         if not mask.any():
             raise ValueError(
                 f"no recording of {windows.name} is long enough for a {part} part with a gap of {overlap(windows)} "
-                "windows: bring longer ones, take a longer stride, or another scheme"
+                "windows: use longer recordings, a longer stride, or another scheme"
             )
-    return Split(np.flatnonzero(learnt), np.flatnonzero(held), validation=judged, how=scheme, seed=seed)
+    chosen = np.flatnonzero(parts["validation"]) if validation else None
+    return Split(np.flatnonzero(learned), np.flatnonzero(held), validation=chosen, how=scheme, seed=seed)
 
 
 def overlap(windows: Windows) -> int:
-    """Return how many windows after a window share samples with it, from its length and stride."""
+    """Return the number of windows after a window that share samples with it."""
     stride = int(windows.provenance.get("stride", windows.length))
     return max(-(-windows.length // stride) - 1, 0)
 
@@ -205,20 +208,19 @@ def _tails(windows: Windows, among: np.ndarray, share: float) -> tuple[np.ndarra
     """Return masks of the last windows of each recording, and of the gap before them, among some windows."""
     tail, gap = np.zeros_like(among), np.zeros_like(among)
     distance = overlap(windows)
-    for rows in _each(recording_of(windows), among):
+    for rows in _groups(recording_of(windows), among):
         last = round(share * len(rows))
-        # a recording too short for a part, a gap and a rest is all training
+        # a recording that is too short for two parts and a gap belongs to training as a whole
         if last and len(rows) > last + distance:
             tail[rows[len(rows) - last :]] = True
             gap[rows[len(rows) - last - distance : len(rows) - last]] = True
     return tail, gap
 
 
-def _each(groups: np.ndarray, among: np.ndarray) -> Iterator[np.ndarray]:
-    """Yield the positions of each group, in ascending order, among some."""
+def _groups(codes: np.ndarray, among: np.ndarray) -> Iterator[np.ndarray]:
+    """Yield the positions of each group, in ascending order, among some windows."""
     rows = np.flatnonzero(among)
-    order = np.argsort(groups[rows], kind="stable")
-    yield from np.split(rows[order], np.flatnonzero(np.diff(groups[rows][order])) + 1)
+    yield from (some.to_numpy() for _, some in pd.Series(rows).groupby(codes[rows]))
 
 
 def _some_subjects(windows: Windows, share: float, seed: int) -> np.ndarray:
@@ -227,21 +229,18 @@ def _some_subjects(windows: Windows, share: float, seed: int) -> np.ndarray:
     people = pd.DataFrame({"subject": windows.subject, "class": first}).drop_duplicates("subject")
     generator = np.random.default_rng(seed)
     held: list[object] = []
-    for _, members in people.groupby("class"):
+    for name, members in people.groupby("class"):
         count = max(1, round(share * len(members)))
         if count == len(members):
-            raise ValueError(
-                f"class {members['class'].iloc[0]!r} has {len(members)} subject(s): too few to hold one out"
-            )
+            raise ValueError(f"class {name!r} has {len(members)} subject(s): too few to hold one out")
         held.extend(generator.choice(members["subject"].to_numpy(), count, replace=False))
     return windows.subject.isin(held).to_numpy()
 
 
 def _some_windows(windows: Windows, share: float, seed: int) -> np.ndarray:
-    """Return a mask of a share of each subject's windows at random, as paper 3 does on MobiAct: they overlap others."""
+    """Return a mask of a share of each subject's windows, drawn at random as in paper 3 on MobiAct (a leak)."""
     generator = np.random.default_rng(seed)
     held = np.zeros(windows.n_windows, dtype=bool)
-    codes: Sequence[int] | np.ndarray = pd.factorize(windows.subject)[0]
-    for rows in _each(np.asarray(codes), np.ones(windows.n_windows, dtype=bool)):
+    for rows in _groups(pd.factorize(windows.subject)[0], ~held):
         held[generator.choice(rows, round(share * len(rows)), replace=False)] = True
     return held

@@ -1,1 +1,5 @@
-"""Add noise that is differentially private: Laplace for numbers, randomized response for categories, by OpenDP."""
+"""Add differentially private noise: Laplace noise to numbers, randomized response to categories, sampled by OpenDP.
+
+Each cell gets its own noise, so the guarantee is local. Whatever value a cell holds, every published value is at most
+e^epsilon times more likely than under any other value of the column's domain. The guarantee needs no other rows.
+"""

@@ -1,7 +1,6 @@
-"""Strategy 1: publish fewer features, so that the task still works and users are hard to tell (paper 1).
+"""Defence 1: publish fewer features, so that the task still works and users are hard to identify (paper 1).
 
-The functions `search` and `select` are imported from their modules of the same name. Names below are imported when
-they are first used: the command line lies in this package, and should not wait for forests to say what it takes.
+Public names are imported when they are first used. So the command line can list its options without loading forests.
 """
 
 import lazy_loader

@@ -1,33 +1,35 @@
-"""The twelve feature selection methods of paper 1, section 5.2, behind one call."""
+"""The twelve feature selection methods of paper 1, section 5.2, behind one function."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
-from sklearn.base import BaseEstimator
-from tqdm import tqdm
+from sklearn.base import BaseEstimator, clone
 
 from sensorprivacy.datasets.types import Problem
 from sensorprivacy.game.effectiveness import Undefined, effectiveness_column
-from sensorprivacy.game.intervals import wilson
+from sensorprivacy.game.intervals import with_intervals
 from sensorprivacy.game.splits import Split, random_split
-from sensorprivacy.minimize.engines import LABELS, Engine, Held, hold, make_engine
-from sensorprivacy.minimize.greedy import PERCENTILES, VARIANTS, order, size_at_percentile
+from sensorprivacy.minimize.engine_protocol import LABELS, EngineData, engine_data
+from sensorprivacy.minimize.engines import make_engine
+from sensorprivacy.minimize.greedy import PERCENTILES, rank_features, size_at_percentile
 from sensorprivacy.minimize.rewrites import ColumnHasher, LaplaceNoise, components
 from sensorprivacy.minimize.scores import score_features
+from sensorprivacy.minimize.settings import VARIANTS
+from sensorprivacy.progress import tqdm
 
 
 @dataclass(frozen=True)
 class Method:
-    """One method of section 5.2: its number, its printed name, and how it works."""
+    """One method of section 5.2: its number, its printed name, and the score and order that it ranks features by."""
 
     number: str
     title: str
-    score: str | None = None
-    by: str | None = None
+    score: str = ""
+    by: str = ""
 
 
 METHODS = {
@@ -46,7 +48,7 @@ METHODS = {
     "dp_printed": Method("12", "differential privacy as printed (noise of one scale)"),
     "dp_sound": Method("12", "differential privacy, clipped and scaled"),
 }
-"""The twelve by name; sparse PCA and sound differential privacy stand beside the printed ones."""
+"""The twelve methods by name. Sparse PCA and sound differential privacy are variants of methods 2 and 12."""
 
 EPSILONS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 """Privacy parameters that the authors swept."""
@@ -58,7 +60,9 @@ COMPONENTS = {
     ("pca", "opportunity"): (3, 19),
     ("pca", "amir-netml"): (3, 35),
 }
-"""First and last number of columns the authors swept, where it is not 3 to 50."""
+"""Smallest and largest number of columns that the authors swept, if not 3 to 50."""
+
+_MEASURES = ("accuracy", "identifiability")
 
 
 def sweep(
@@ -75,7 +79,6 @@ def sweep(
     most: int | None = None,
     variant: str = "paper",
     scores: pd.DataFrame | None = None,
-    bounds: Any = None,
     n_jobs: int | None = None,
     progress: bool = True,
     **scoring: Any,
@@ -89,42 +92,40 @@ def sweep(
     method : str
         A key of `METHODS`.
     model : scikit-learn classifier, optional
-        Model class of both players. Default: ``RandomForestClassifier()``.
+        Model class of the task model and the adversary. Default: ``RandomForestClassifier()``.
     split : Split, optional
-        Default: random 70/30 under `seed`. Scores and transformers are fitted to its training rows only.
+        Default: random 70/30 with seed `seed`. Scores and transformers are fitted to the training rows only.
     part : {"test", "validation"}
-        Rows that are judged on.
+        Rows that settings are evaluated on.
     seed : int or None, default 42
         Seed of models, scores and noise.
     engine : {"sklearn", "shared"}
-        What trains.
+        What trains the models.
     sizes : iterable of int, optional
         Numbers of columns to keep or make. Default: as the authors swept, see `settings`.
     epsilons : iterable of float
         For differential privacy.
     most : int, optional
-        Sweep at most so many settings, evenly spread, the first and last among them.
+        Largest number of settings. They are evenly spread and include the first and the last.
     variant : {"paper", "authors"}
-        ``"authors"``: orders as in their notebooks (`sensorprivacy.minimize.greedy.order`), and principal components
-        fitted to training and held-out rows *separately*, so that the columns of the two need not mean the same.
+        ``"authors"``: rank as in their notebooks (`sensorprivacy.minimize.greedy.rank_features`), and fit principal
+        components to training and held-out rows *separately*, so that the columns of the two can differ in meaning.
     scores : pandas.DataFrame, optional
-        Scores of this method that are computed already; default: computed on the training rows.
-    bounds : array-like of shape (d, 2), optional
-        For sound differential privacy: the range of each feature, known without the data.
+        Scores of this method, if already computed. Default: computed on the training rows.
     n_jobs : int, optional
-        joblib workers, one setting at a time each.
+        Joblib workers. Each trains one setting at a time.
     progress : bool, default True
         Show a progress bar.
     **scoring
-        Passed to `sensorprivacy.minimize.scores.score_features`: ``forest``, ``max_rows``, ``max_depth``.
+        ``forest``, ``max_rows`` and ``max_depth`` of `sensorprivacy.minimize.scores.score_features`.
 
     Returns
     -------
     pandas.DataFrame
-        One row a setting: method, number, variant, n_features, percentile, epsilon, features (tuple of the names
-        kept, None where columns were rewritten), accuracy and identifiability with Wilson intervals ``_low`` and
-        ``_high``, relative_effectiveness against all features. ``attrs`` holds ``base`` (both measures on all
-        features), ``n_train``, ``n_test`` and, for scored methods, how the scores were made.
+        One row per setting: method, number, variant, n_features, percentile, epsilon, features (tuple of the kept
+        names, None if columns were rewritten), accuracy and identifiability with Wilson intervals ``_low`` and
+        ``_high``, relative_effectiveness against all features. ``attrs`` has ``base`` (both measures on all
+        features), ``n_train``, ``n_test`` and ``scores`` (how scores were computed).
 
     Raises
     ------
@@ -139,36 +140,39 @@ def sweep(
     if variant not in VARIANTS:
         raise ValueError(f"unknown variant {variant!r}: choose from {', '.join(VARIANTS)}")
     split = split or random_split(problem.n_records, seed=seed)
-    held = hold(problem, split, part)
-    rows = settings(method, problem.n_features, dataset=problem.name, sizes=sizes, epsilons=epsilons, most=most)
-    names, about = list(problem.features.columns), {}
-    if METHODS[method].score is not None:
+    data = engine_data(problem, split, part)
+    table = settings(method, problem.n_features, dataset=problem.name, sizes=sizes, epsilons=epsilons, most=most)
+    names, facts = list(problem.features.columns), {}
+    how = METHODS[method]
+    if how.score:
         if scores is None:
-            learnt = split.train
-            features, task, users = problem.features.iloc[learnt], problem.task.iloc[learnt], problem.users.iloc[learnt]
-            scores = score_features(features, task, users, str(METHODS[method].score), seed=seed, **scoring)
-        about = dict(scores.attrs)
-        ranked = order(scores, str(METHODS[method].by), variant=variant)
-        rows["features"] = [tuple(ranked[:n]) for n in rows["n_features"]]
-    # first all features, the base of relative effectiveness
-    tasks: list[tuple[dict[Any, Any], list[int] | None]] = [({}, list(range(len(names))))]
-    for setting in rows.to_dict("records"):
-        kept = setting["features"]
-        tasks.append((setting, sorted(names.index(name) for name in kept) if isinstance(kept, tuple) else None))
+            rows = split.train
+            features, task, users = problem.features.iloc[rows], problem.task.iloc[rows], problem.users.iloc[rows]
+            scores = score_features(features, task, users, how.score, seed=seed, **scoring)
+        facts = dict(scores.attrs)
+        ranked = rank_features(scores, how.by, variant=variant)
+        table["features"] = [tuple(ranked[:n]) for n in table["n_features"]]
+
+    def played_data() -> Iterator[tuple[EngineData, Sequence[int]]]:
+        yield data, range(len(names))  # all features, the base of relative effectiveness
+        for row in table.to_dict("records"):
+            if how.score:
+                yield data, [names.index(name) for name in row["features"]]
+            else:
+                size, epsilon = int(row["n_features"]), float(row["epsilon"])
+                rewritten = _rewritten(data, names, method, size, epsilon, variant, seed)
+                yield rewritten, range(rewritten.train.shape[1])
+
     work = Parallel(n_jobs=n_jobs, return_as="generator")(
-        delayed(_judge)(held, method, setting, columns, variant, model, seed, engine, names, bounds)
-        for setting, columns in tasks
+        delayed(_play)(part, columns, model, seed, engine) for part, columns in played_data()
     )
-    played = list(tqdm(work, total=len(tasks), desc=f"{problem.name}: {method}", disable=not progress))
-    n_test = len(held.test)
-    table = rows.assign(method=method, number=METHODS[method].number, variant=variant)
-    for position, measure in enumerate(("accuracy", "identifiability")):
-        share = np.array([pair[position] for pair in played[1:]])
-        limits = np.array([wilson(round(value * n_test), n_test) for value in share]).reshape(-1, 2)
-        table[measure], table[f"{measure}_low"], table[f"{measure}_high"] = share, limits[:, 0], limits[:, 1]
-    base = dict(zip(("accuracy", "identifiability"), played[0], strict=True))
+    played = list(tqdm(work, total=len(table) + 1, desc=f"{problem.name}: {method}", disable=not progress))
+    base, n_test = dict(zip(_MEASURES, played[0], strict=True)), len(data.test)
+    table = table.assign(method=method, number=how.number, variant=variant)
+    table[list(_MEASURES)] = np.array(played[1:]).reshape(-1, 2)
+    table = with_intervals(table, n_test)
     table["relative_effectiveness"] = effectiveness_column(table, pd.Series(base), decimals=4)
-    table.attrs.update(base=base, n_train=len(held.train), n_test=n_test, scores=about)
+    table.attrs.update(base=base, n_train=len(data.train), n_test=n_test, scores=facts)
     first = ["method", "number", "variant", "n_features", "percentile", "epsilon", "features"]
     return table[first + [column for column in table if column not in first]]
 
@@ -182,11 +186,11 @@ def settings(
     epsilons: Iterable[float] = EPSILONS,
     most: int | None = None,
 ) -> pd.DataFrame:
-    """Return the settings that a method is swept over, as the authors did unless `sizes` says otherwise.
+    """Return the settings that a method is swept over: those of the authors, or `sizes`.
 
-    Every size from d - 1 to 1 for the information scores; percentiles of the score for SHAP values and impurities
-    (those that keep as many features as another are swept once); 3 to 50 columns for hashing and components, or
-    what `COMPONENTS` says of the data set; the epsilons for differential privacy.
+    For the information scores, the authors swept every size from d - 1 to 1. For SHAP values and Gini importances,
+    they swept percentiles of the score; percentiles that keep the same number of features are swept once. For hashing
+    and components, they swept 3 to 50 columns, except for the sets in `COMPONENTS`.
 
     Parameters
     ----------
@@ -197,16 +201,16 @@ def settings(
     dataset : str
         Name of the data set.
     sizes : iterable of int, optional
-        Numbers of columns instead.
+        Numbers of columns.
     epsilons : iterable of float
         For differential privacy.
     most : int, optional
-        At most so many of them, evenly spread over the list, the first and last among them.
+        Largest number of settings. They are evenly spread and include the first and the last.
 
     Returns
     -------
     pandas.DataFrame
-        Columns n_features, percentile, epsilon (NaN where they do not apply), features (None).
+        Columns n_features, percentile, epsilon (NaN if not applicable), features (None).
 
     Raises
     ------
@@ -217,47 +221,50 @@ def settings(
     if most is not None and most < 1:
         raise ValueError(f"most={most}: sweep at least one setting")
     score = METHODS[method].score
+    columns: dict[str, Any] = {"n_features": n_features, "percentile": np.nan, "epsilon": np.nan, "features": None}
     if method.startswith("dp"):
-        chosen = [float(epsilon) for epsilon in epsilons]
-        if not chosen or min(chosen) <= 0:
-            raise ValueError(f"epsilons={chosen}: name at least one, all above 0")
-        table = pd.DataFrame({"n_features": n_features, "percentile": np.nan, "epsilon": chosen})
+        columns["epsilon"] = [float(epsilon) for epsilon in epsilons]
+        if not columns["epsilon"] or min(columns["epsilon"]) <= 0:
+            raise ValueError(f"epsilons={columns['epsilon']}: give at least one, all above 0")
     elif sizes is not None:
-        wanted = sorted({int(size) for size in sizes}, reverse=True)
-        most = n_features if score or "pca" in method else max(wanted, default=0)
-        if not wanted or wanted[-1] < 1 or wanted[0] > most:
-            raise ValueError(f"sizes={wanted}: name at least one, from 1 to {most or 'any number'}")
-        table = pd.DataFrame({"n_features": wanted, "percentile": np.nan, "epsilon": np.nan})
+        columns["n_features"] = wanted = sorted({int(size) for size in sizes}, reverse=True)
+        limit = n_features if score or "pca" in method else max(wanted, default=0)
+        if not wanted or wanted[-1] < 1 or wanted[0] > limit:
+            raise ValueError(f"sizes={wanted}: give at least one, from 1 to {limit or 'any number'}")
     elif score in ("shap", "gini"):
-        levels = PERCENTILES["gini ratio" if method == "gini_ratio" else str(score)]
-        kept = [size_at_percentile(n_features, level, inclusive=score == "gini") for level in levels]
-        table = pd.DataFrame({"n_features": kept, "percentile": levels, "epsilon": np.nan})
-        table = table.drop_duplicates("n_features", keep="last").reset_index(drop=True)
+        columns["percentile"] = levels = PERCENTILES["gini ratio" if method == "gini_ratio" else score]
+        columns["n_features"] = [size_at_percentile(n_features, q, inclusive=score == "gini") for q in levels]
+    elif score == "information":
+        columns["n_features"] = list(range(n_features - 1, 0, -1)) or [1]
     else:
-        table = pd.DataFrame(
-            {"n_features": _sizes(method, n_features, dataset), "percentile": np.nan, "epsilon": np.nan}
-        )
+        first, last = COMPONENTS.get((method.removeprefix("sparse_"), dataset), (3, 50))
+        # there are at most as many components as features, and the authors hash into no more columns either
+        last = min(last, n_features)
+        columns["n_features"] = list(range(min(first, last), last + 1))
+    table = pd.DataFrame(columns)
+    if score in ("shap", "gini"):
+        table = table.drop_duplicates("n_features", keep="last").reset_index(drop=True)
     if most is not None and len(table) > most:
         spread = np.linspace(0, len(table) - 1, most).round().astype(int)
         table = table.iloc[spread].reset_index(drop=True)
-    return table.assign(features=None)
+    return table
 
 
 def rank_methods(sweeps: Iterable[pd.DataFrame]) -> pd.DataFrame:
-    """Rank methods by their highest relative effectiveness, as Table 3 does.
+    """Rank methods by their highest relative effectiveness, as in Table 3.
 
     Parameters
     ----------
     sweeps : iterable of pandas.DataFrame
-        What `sweep` returned, one or more.
+        One or more results of `sweep`.
 
     Returns
     -------
     pandas.DataFrame
-        Index method, the best first; columns relative_effectiveness, and n_features, epsilon, accuracy and
-        identifiability where it was reached; ``dominating``: settings that were better than all features in
-        *both* measures, for which the ratio is undefined. Only settings that gave up accuracy for identifiability
-        compete: a ratio of two gains would reward losing privacy.
+        Index method, the best first. Columns: relative_effectiveness, and n_features, epsilon, accuracy and
+        identifiability of the setting that reached it; ``dominating``: number of settings that were better than all
+        features in *both* measures, for which the ratio is undefined. Only settings that lost accuracy are ranked,
+        because a ratio of two gains would reward a loss of privacy.
     """
     parts = [table.assign(paid=table["accuracy"] < table.attrs["base"]["accuracy"]) for table in sweeps]
     table = pd.concat(parts, ignore_index=True)
@@ -271,53 +278,31 @@ def rank_methods(sweeps: Iterable[pd.DataFrame]) -> pd.DataFrame:
 
 
 def check_method(method: str) -> None:
-    """Refuse a method that is not one of `METHODS`."""
+    """Reject a method that is not in `METHODS`."""
     if method not in METHODS:
         raise ValueError(f"unknown method {method!r}: choose from {', '.join(METHODS)}")
 
 
-def _sizes(method: str, n_features: int, dataset: str) -> list[int]:
-    if METHODS[method].score == "information":
-        return list(range(n_features - 1, 0, -1)) or [1]
-    first, last = COMPONENTS.get((method.removeprefix("sparse_"), dataset), (3, 50))
-    # components are at most as many as features; the authors hash into no more columns either
-    last = min(last, n_features)
-    return list(range(min(first, last), last + 1))
-
-
-def _judge(
-    held: Held,
-    method: str,
-    setting: dict[str, Any],
-    columns: Sequence[int] | None,
-    variant: str,
-    model: BaseEstimator | None,
-    seed: int | None,
-    engine: str | Engine,
-    names: list[Any],
-    bounds: Any,
-) -> tuple[float, float]:
-    """Return accuracy and identifiability of one setting."""
-    if columns is None:
-        held = _rewritten(held, method, setting, variant, seed, names, bounds)
-        columns = range(held.train.shape[1])
-    trained = make_engine(engine, held, model, seed)
-    accuracy, identifiability = (trained.score([tuple(columns)], label)[0] for label in LABELS)
-    return accuracy, identifiability
-
-
 def _rewritten(
-    held: Held, method: str, setting: dict[str, Any], variant: str, seed: int | None, names: list[Any], bounds: Any
-) -> Held:
-    train, test = (pd.DataFrame(part, columns=[str(name) for name in names]) for part in (held.train, held.test))
-    size = int(setting["n_features"])
+    data: EngineData, names: list[Any], method: str, n_columns: int, epsilon: float, variant: str, seed: int | None
+) -> EngineData:
+    """Rewrite all columns by hashing, principal components or noise."""
+    train, test = (pd.DataFrame(part, columns=list(map(str, names))) for part in (data.train, data.test))
     if method == "hashing":
-        step: Any = ColumnHasher(size)
-    elif method in ("pca", "sparse_pca"):
-        step = components(size, sparse=method == "sparse_pca", seed=seed)
+        step: Any = ColumnHasher(n_columns)
+    elif "pca" in method:
+        step = components(n_columns, sparse=method == "sparse_pca", seed=seed)
     else:
-        step = LaplaceNoise(setting["epsilon"], sound=method == "dp_sound", bounds=bounds, seed=seed)
-    learnt = step.fit(train).transform(train)
-    if variant == "authors" and method in ("pca", "sparse_pca"):
-        step = components(size, sparse=method == "sparse_pca", seed=seed).fit(test)
-    return Held(np.asarray(learnt), np.asarray(step.transform(test)), held.labels)
+        step = LaplaceNoise(epsilon, sound=method == "dp_sound", seed=seed)
+    rewritten = step.fit(train).transform(train)
+    if variant == "authors" and "pca" in method:
+        step = clone(step).fit(test)
+    return EngineData(np.asarray(rewritten), np.asarray(step.transform(test)), data.labels)
+
+
+def _play(
+    data: EngineData, columns: Sequence[int], model: BaseEstimator | None, seed: int | None, engine: str
+) -> list[float]:
+    """Return accuracy and identifiability on the given columns."""
+    trained = make_engine(engine, data, model, seed)
+    return [trained.score([tuple(sorted(columns))], label)[0] for label in LABELS]

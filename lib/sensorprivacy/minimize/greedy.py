@@ -1,4 +1,4 @@
-"""Greedy selection by additive scores, and the 0-1 knapsack that it approximates (paper 1, sections 3.1 and 4.2)."""
+"""Rank features by additive scores and take the best, or solve the 0-1 knapsack (paper 1, sections 3.1 and 4.2)."""
 
 import math
 from typing import Any
@@ -7,44 +7,41 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import Bounds, LinearConstraint, milp
 
-ORDERS = ("utility", "identifiability", "ratio", "tradeoff")
-"""What features are taken by: most utility, least identifiability, least cost to value, best normalized mean."""
+from sensorprivacy.minimize.settings import ORDERS, VARIANTS
 
-VARIANTS = ("paper", "authors")
-"""As the paper's text orders, or as the authors' notebooks do where they differ."""
-
+_RATIO_PERCENTILES = (3, 5, 7, 9, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100)
 PERCENTILES = {
-    "shap": (3, 5, 7, 9, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100),
+    "shap": _RATIO_PERCENTILES,
     "gini": (0.03, 0.1, 0.3, 1, 3, 10, 30, 100),
-    "gini ratio": (0.03, 0.1, 0.3, 1, 3, 5, 7, 9, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100),
+    "gini ratio": (0.03, 0.1, 0.3, 1, *_RATIO_PERCENTILES),
 }
 """Percentiles of the score that the authors swept."""
 
 
-def order(scores: pd.DataFrame, by: str = "ratio", *, variant: str = "paper") -> list[Any]:
-    """Return the features in the order that a greedy provider takes them.
+def rank_features(scores: pd.DataFrame, by: str = "ratio", *, variant: str = "paper") -> list[Any]:
+    """Rank the features in the order that a greedy provider takes them.
 
     Parameters
     ----------
     scores : pandas.DataFrame
-        What `sensorprivacy.minimize.scores.score_features` returned.
+        Result of `sensorprivacy.minimize.scores.score_features`.
     by : {"utility", "identifiability", "ratio", "tradeoff"}
-        Utility descending; identifiability ascending; ratio c / v ascending; tradeoff, the mean of utility and
-        privacy, each divided by its maximum, descending.
+        Utility, highest first. Identifiability, lowest first. Ratio c / v, lowest first. Tradeoff, highest first: the
+        mean of utility and privacy, each divided by its maximum.
     variant : {"paper", "authors"}
-        ``"paper"``: a feature is private where its identifiability is low, so its privacy is the highest c less
-        its own. ``"authors"``: their notebooks take the *highest* entropy first, count entropy itself as privacy in
-        the tradeoff, and take the highest c / (1 + v) of impurities; SHAP values are ordered as in the text.
+        ``"paper"``: a feature with low identifiability is private; its privacy is the highest c minus its own c.
+        ``"authors"``: their notebooks take the *highest* entropy first, use entropy itself as privacy in the tradeoff,
+        and take the highest c / (1 + v) of Gini importances. SHAP values are ranked as in the text.
 
     Returns
     -------
     list
-        Every feature; equal scores keep the order of the columns.
+        All features. Ties keep the order of the columns.
 
     Raises
     ------
     ValueError
-        If the order or the variant is unknown.
+        If `by` or `variant` is unknown.
 
     References
     ----------
@@ -55,25 +52,24 @@ def order(scores: pd.DataFrame, by: str = "ratio", *, variant: str = "paper") ->
     if variant not in VARIANTS:
         raise ValueError(f"unknown variant {variant!r}: choose from {', '.join(VARIANTS)}")
     value, cost, kind = scores["utility"], scores["identifiability"], scores.attrs.get("score")
-    odd = variant == "authors"
+    authors = variant == "authors"
     if by == "utility":
         key = -value
     elif by == "identifiability":
-        key = -cost if odd and kind == "information" else cost
+        key = -cost if authors and kind == "information" else cost
     elif by == "tradeoff":
-        privacy = cost if odd else cost.max() - cost
+        privacy = cost if authors else cost.max() - cost
         key = -(_relative(value) + _relative(privacy)) / 2
     else:
-        key = -cost / (1 + value) if odd and kind == "gini" else scores["ratio"]
+        key = -cost / (1 + value) if authors and kind == "gini" else scores["ratio"]
     return scores["feature"].iloc[np.argsort(key.to_numpy(), kind="stable")].tolist()
 
 
-def take(
+def take_features(
     scores: pd.DataFrame,
     by: str = "ratio",
     *,
     n_features: int | None = None,
-    percentile: float | None = None,
     total_utility: float | None = None,
     variant: str = "paper",
 ) -> list[Any]:
@@ -82,47 +78,41 @@ def take(
     Parameters
     ----------
     scores : pandas.DataFrame
-        What `sensorprivacy.minimize.scores.score_features` returned.
+        Result of `sensorprivacy.minimize.scores.score_features`.
     by, variant : str
-        See `order`.
+        See `rank_features`.
     n_features : int, optional
-        Keep this many.
-    percentile : float, optional
-        Keep those within this percentile of the score, see `size_at_percentile`.
+        Number of features to keep.
     total_utility : float, optional
-        V of section 3.1, in units of the score: take features until their utilities sum to V or more.
+        V of section 3.1, in units of the score. Features are taken until their utilities sum to V or more.
 
     Returns
     -------
     list
-        In the order they were taken.
+        Best first.
 
     Raises
     ------
     ValueError
-        If not exactly one of the three is given, or it is out of range; `total_utility` above what all features have.
+        If not exactly one of the two is given, or it is out of range.
     """
-    given = [value is not None for value in (n_features, percentile, total_utility)]
-    if sum(given) != 1:
-        raise ValueError("say how much to keep by exactly one of n_features, percentile and total_utility")
-    names = order(scores, by, variant=variant)
+    if (n_features is None) == (total_utility is None):
+        raise ValueError("give exactly one of n_features and total_utility")
+    names = rank_features(scores, by, variant=variant)
     if total_utility is not None:
         check_total_utility(scores, total_utility)
         gained = scores.set_index("feature")["utility"][names].cumsum().to_numpy()
-        # what rounding takes from a sum may not ask for one feature more
+        # the tolerance prevents that a rounding error of the sum adds one more feature
         enough = gained >= total_utility - 1e-12 * max(1.0, abs(total_utility))
         n_features = int(np.argmax(enough)) + 1 if total_utility > 0 else 1
-    elif percentile is not None:
-        inclusive = scores.attrs.get("score") == "gini"
-        n_features = size_at_percentile(len(names), percentile, inclusive=inclusive)
     assert n_features is not None
     if not 1 <= n_features <= len(names):
-        raise ValueError(f"n_features={n_features}: there are {len(names)} features, keep at least one")
+        raise ValueError(f"n_features={n_features}: keep between 1 and {len(names)} features")
     return names[:n_features]
 
 
 def size_at_percentile(d: int, percentile: float, *, inclusive: bool = False) -> int:
-    """Return how many of `d` features with distinct scores lie within a percentile of the score.
+    """Return how many of `d` features with distinct scores are within a percentile of the score.
 
     Parameters
     ----------
@@ -131,7 +121,7 @@ def size_at_percentile(d: int, percentile: float, *, inclusive: bool = False) ->
     percentile : float
         Above 0, up to 100.
     inclusive : bool, default False
-        The authors keep SHAP scores *strictly* beyond the percentile and impurities *at* or beyond it.
+        The authors keep SHAP scores *strictly* beyond the percentile, and Gini importances *at* or beyond it.
 
     Returns
     -------
@@ -144,7 +134,7 @@ def size_at_percentile(d: int, percentile: float, *, inclusive: bool = False) ->
         If the percentile is out of range.
     """
     if not 0 < percentile <= 100:
-        raise ValueError(f"percentile={percentile}: must lie above 0 and not above 100")
+        raise ValueError(f"percentile={percentile}: must be above 0 and at most 100")
     rank = round(percentile / 100 * (d - 1), 9)
     if percentile == 100:
         return d
@@ -152,12 +142,14 @@ def size_at_percentile(d: int, percentile: float, *, inclusive: bool = False) ->
 
 
 def knapsack(scores: pd.DataFrame, total_utility: float) -> list[Any]:
-    """Return the features of least total identifiability whose utilities sum to V: the optimum greedy approximates.
+    """Return the features with the lowest total identifiability whose utilities sum to V or more.
+
+    This is the optimum that the greedy choice approximates.
 
     Parameters
     ----------
     scores : pandas.DataFrame
-        What `sensorprivacy.minimize.scores.score_features` returned.
+        Result of `sensorprivacy.minimize.scores.score_features`.
     total_utility : float
         V, in units of the score.
 
@@ -169,7 +161,7 @@ def knapsack(scores: pd.DataFrame, total_utility: float) -> list[Any]:
     Raises
     ------
     ValueError
-        If V is negative, or above what all features have.
+        If V is negative, or above the total utility of all features.
     RuntimeError
         If the solver fails.
 
@@ -181,7 +173,7 @@ def knapsack(scores: pd.DataFrame, total_utility: float) -> list[Any]:
     value, cost = scores["utility"].to_numpy(dtype=float), scores["identifiability"].to_numpy(dtype=float)
     if total_utility == 0:
         return []
-    # in shares of V, so that the solver's absolute tolerance does not swallow a small V; more than V counts as V
+    # shares of V, because the solver's absolute tolerance would hide a small V; more than V counts as V
     share = np.minimum(value / total_utility, 1.0)
     found = milp(
         cost,
@@ -196,10 +188,10 @@ def knapsack(scores: pd.DataFrame, total_utility: float) -> list[Any]:
 
 
 def check_total_utility(scores: pd.DataFrame, total_utility: float) -> None:
-    """Refuse a total utility V that is negative or that all features together do not have."""
+    """Reject a total utility V that is negative or above the total of all features."""
     most = float(scores["utility"].sum())
     if not 0 <= total_utility <= most * (1 + 1e-12):
-        raise ValueError(f"total_utility={total_utility}: must lie between 0 and {most:.6g}, what all features have")
+        raise ValueError(f"total_utility={total_utility}: must be between 0 and {most:.6g}, the total of all features")
 
 
 def _relative(score: pd.Series) -> pd.Series:

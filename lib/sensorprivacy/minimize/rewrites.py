@@ -1,11 +1,10 @@
-"""Baselines that rewrite columns instead of dropping them, as transformers: hashing, principal components, noise."""
+"""Methods that rewrite columns instead of dropping them: feature hashing, principal components, noise."""
 
 from typing import Any, Self
 
 import numpy as np
-import pandas as pd
 from scipy.sparse import csr_matrix
-from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.decomposition import PCA, SparsePCA
 from sklearn.feature_extraction import FeatureHasher
 from sklearn.pipeline import Pipeline, make_pipeline
@@ -13,17 +12,22 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from sensorprivacy.mechanisms.laplace import laplace
+from sensorprivacy.mechanisms.noise import SecureNoise, SeededNoise, check_epsilon
+
+SPARSE_PCA_ROWS = 2000
+
 
 class ColumnHasher(TransformerMixin, BaseEstimator):
-    """Hash column names into fewer columns, adding up with a sign what meets in one (method 1).
+    """Hash column names into fewer columns and add the columns that share one, with random signs (method 1).
 
-    Gives what scikit-learn's ``FeatureHasher`` gives for rows as dicts {column name: value}, by one sparse product
-    instead of a dict a row.
+    The result equals that of scikit-learn's ``FeatureHasher`` for rows as dicts {column name: value}. It is computed
+    by one sparse product instead of one dict per row.
 
     Parameters
     ----------
     n_columns : int, default 10
-        Columns that are published.
+        Number of published columns.
 
     Attributes
     ----------
@@ -39,18 +43,7 @@ class ColumnHasher(TransformerMixin, BaseEstimator):
         self.n_columns = n_columns
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn the names of the columns.
-
-        Parameters
-        ----------
-        X : DataFrame or array-like of shape (n, d)
-            Columns without names are called ``x0``, ``x1``, ...
-        y : ignored
-
-        Returns
-        -------
-        ColumnHasher
-        """
+        """Learn the names of the columns. Columns without names are called ``x0``, ``x1``, ..."""
         validate_data(self, X)
         names = getattr(self, "feature_names_in_", [f"x{i}" for i in range(self.n_features_in_)])
         hasher = FeatureHasher(n_features=self.n_columns, input_type="dict")
@@ -64,37 +57,38 @@ class ColumnHasher(TransformerMixin, BaseEstimator):
 
 
 class LaplaceNoise(TransformerMixin, BaseEstimator):
-    """Add Laplace noise to every cell (method 12), as the paper's authors did or so that it means something.
+    """Add Laplace noise to every cell (method 12), either as the paper's authors did or with a privacy guarantee.
 
     Parameters
     ----------
     epsilon : float, default 1
-        As printed: the scale of the noise is 1 / epsilon. Sound: the privacy budget of a whole row.
+        As printed: the noise has scale 1 / epsilon. Sound: the privacy loss of one whole row.
     sound : bool, default False
-        False: noise of one scale on every cell, nothing clipped, nothing scaled. This is *not* differential privacy for
-        features whose values differ by more than 1. True: each feature is clipped to its bounds and gets noise of
-        scale d (high - low) / epsilon, which makes the release of a row epsilon-differentially private towards any
-        other row (local model, the budget shared evenly by the d features).
+        False: every cell gets noise of the same scale; values are neither clipped nor scaled. This is *not*
+        differential privacy for features whose values differ by more than 1. True: each of the d features is clipped
+        to its bounds and gets noise of scale d (high - low) / epsilon. The release of a row is then
+        epsilon-differentially private (local model; the d features share epsilon equally).
     bounds : pandas.DataFrame or array-like of shape (d, 2), optional
-        Lowest and highest value of each feature, known *without* looking at the data. Default: minimum and maximum
-        of the rows fitted to, which leak; the guarantee then holds for given bounds only.
+        Lowest and highest value of each feature, known *without* looking at the data. Default: minimum and maximum of
+        the fitted rows. These reveal extreme rows, so the guarantee holds for given bounds only.
     seed : int or None, default None
-        Seed of the noise. Every call of ``transform`` draws anew. A fixed seed is for replication: who knows it can
-        subtract the noise.
+        None: sound noise comes from OpenDP and the operating system's secure generator. Use this for releases. A number
+        makes results repeatable, with noise of the same distribution from NumPy. Such noise protects nobody: anyone who
+        knows the seed can subtract it. Every call of ``transform`` draws new noise.
 
     Attributes
     ----------
     low_, high_ : numpy.ndarray of shape (d,)
-        The bounds; infinite where nothing is clipped.
+        The bounds; infinite where values are not clipped.
     scale_ : numpy.ndarray of shape (d,)
-        Scale of the noise of each feature.
+        Scale of each feature's noise.
     bounds_from_data_ : bool
-        Whether the bounds were read off the data.
+        Whether the bounds come from the data.
 
     Raises
     ------
     ValueError
-        If epsilon is not positive, or the bounds have another shape or cross.
+        If epsilon is not positive, or the bounds have the wrong shape or are not finite and in order.
 
     References
     ----------
@@ -115,7 +109,7 @@ class LaplaceNoise(TransformerMixin, BaseEstimator):
         return tags
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Fix bounds and scales.
+        """Set bounds and noise scales.
 
         Parameters
         ----------
@@ -137,75 +131,54 @@ class LaplaceNoise(TransformerMixin, BaseEstimator):
             self.scale_ = np.full(d, 1 / self.epsilon)
         else:
             given = np.c_[matrix.min(axis=0), matrix.max(axis=0)] if self.bounds is None else np.asarray(self.bounds)
-            if given.shape != (d, 2) or not (given[:, 0] <= given[:, 1]).all():
-                raise ValueError(f"bounds must be {d} rows of (low, high) with low <= high, got shape {given.shape}")
+            if given.shape != (d, 2):
+                raise ValueError(f"bounds must be {d} rows of (low, high), got shape {given.shape}")
             self.low_, self.high_ = given[:, 0].astype(float), given[:, 1].astype(float)
-            self.scale_ = d * (self.high_ - self.low_) / self.epsilon
-        self._draw = np.random.default_rng(self.seed)
+            with np.errstate(over="ignore", invalid="ignore"):
+                widths = self.high_ - self.low_
+            if not (np.isfinite(widths) & (widths >= 0)).all():
+                raise ValueError("bounds must be two finite numbers for each feature, with low <= high")
+            self.scale_ = d * widths / self.epsilon
+            if self.seed is None:
+                check_epsilon(self.epsilon / d)
+        self._noise = SeededNoise(self.seed)
         return self
 
     def transform(self, X: Any) -> np.ndarray:
-        """Return the clipped rows with fresh noise, shape (n, d)."""
+        """Return the clipped rows with new noise, shape (n, d)."""
         check_is_fitted(self)
-        matrix = np.clip(validate_data(self, X, reset=False, dtype=float), self.low_, self.high_)
-        return np.asarray(matrix + self._draw.laplace(size=matrix.shape) * self.scale_)
+        matrix = validate_data(self, X, reset=False, dtype=float)
+        if self.sound and self.seed is None:
+            share, source = self.epsilon / self.n_features_in_, SecureNoise()
+            columns = zip(matrix.T, self.low_, self.high_, strict=True)
+            return np.column_stack([laplace(cells, low, high, share, source) for cells, low, high in columns])
+        return self._noise.laplace(np.clip(matrix, self.low_, self.high_), self.scale_)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """Return the names of the columns, which stay what they were."""
+        """Return the names of the columns, which do not change."""
         check_is_fitted(self)
         names = getattr(self, "feature_names_in_", None)
         return np.asarray([f"x{i}" for i in range(self.n_features_in_)] if names is None else names, dtype=object)
 
 
-class FewRows(TransformerMixin, BaseEstimator):
-    """Fit the step to at most `most` rows, drawn at random; transform all.
+class SampledSparsePCA(SparsePCA):
+    """Sparse PCA that is fitted to at most 2,000 rows, drawn at random, because fitting is slow."""
 
-    Parameters
-    ----------
-    step : transformer
-        Cloned, not changed.
-    most : int, default 2000
-        Most rows to fit to.
-    seed : int or None, default None
-        Seed of the draw.
-    """
-
-    def __init__(self, step: Any, most: int = 2000, seed: int | None = None) -> None:
-        self.step = step
-        self.most = most
-        self.seed = seed
-
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Fit the step to drawn rows.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-            Training rows.
-        y : ignored
-
-        Returns
-        -------
-        FewRows
-        """
-        rows = np.random.default_rng(self.seed).permutation(len(X))[: self.most]
-        self.step_ = clone(self.step).fit(X.iloc[rows] if isinstance(X, pd.DataFrame) else X[rows])
-        return self
-
-    def transform(self, X: Any) -> np.ndarray:
-        """Return what the fitted step makes of all rows."""
-        return np.asarray(self.step_.transform(X))
+    def fit(self, X: np.ndarray, y: Any = None) -> Self:
+        """Fit the components to the drawn rows of an array of shape (n, d)."""
+        rows = np.random.default_rng(self.random_state).permutation(len(X))[:SPARSE_PCA_ROWS]
+        return super().fit(X[rows])
 
 
 def components(n_components: int, *, sparse: bool = False, seed: int | None = None) -> Pipeline:
-    """Return standardization followed by principal components (method 2), dense or sparse.
+    """Return a pipeline of standardization and principal components (method 2).
 
     Parameters
     ----------
     n_components : int
-        Columns that are published.
+        Number of published columns.
     sparse : bool, default False
-        Sparse PCA (Zou et al.): components of few columns each, fitted to at most 2,000 rows, for it is slow.
+        Use sparse PCA (Zou et al.), whose components combine few columns each.
     seed : int or None
         Seed of the decomposition.
 
@@ -213,7 +186,5 @@ def components(n_components: int, *, sparse: bool = False, seed: int | None = No
     -------
     sklearn.pipeline.Pipeline
     """
-    if not sparse:
-        return make_pipeline(StandardScaler(), PCA(n_components, random_state=seed))
-    step = SparsePCA(n_components, random_state=seed)
-    return make_pipeline(StandardScaler(), FewRows(step, seed=seed))
+    step = SampledSparsePCA if sparse else PCA
+    return make_pipeline(StandardScaler(), step(n_components, random_state=seed))

@@ -1,7 +1,7 @@
-"""Choose among searched subsets: the rule of paper 1, section 4.1, and a parsimonious one beside it."""
+"""Choose one of the searched subsets by the rule of paper 1, section 4.1, or by a rule that prefers fewer features."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import pandas as pd
@@ -9,11 +9,11 @@ import pandas as pd
 from sensorprivacy.game.effectiveness import effectiveness_column
 
 THRESHOLDS = (0.0, 0.01, 0.03, 0.1, 0.3, 1.0)
-"""Accuracy losses of Tables 4-12: shares of the highest accuracy that may be given up."""
+"""Accuracy losses of Tables 4-12: shares of the highest accuracy that may be lost."""
 
 
 class NoSubsetError(ValueError):
-    """No searched subset keeps the accuracy that was asked for."""
+    """Raised when no searched subset has the required accuracy."""
 
 
 def select(
@@ -24,45 +24,45 @@ def select(
     margin: float | None = None,
     decimals: int | None = None,
 ) -> pd.Series:
-    """Return the subset with the lowest identifiability among those that keep enough accuracy.
+    """Choose the subset with the lowest identifiability among those with enough accuracy.
 
-    Kept are the subsets S with Acc(S) >= (1 - l) max Acc(S'). Of these the one with the lowest identifiability wins;
-    equal ones are told apart by fewer features, then higher accuracy, then the lexicographically first.
+    A subset S is allowed if Acc(S) >= (1 - l) max Acc(S'). Ties in identifiability are broken by fewer features, then
+    by higher accuracy, then by the order of the names.
 
     Parameters
     ----------
     subsets : pandas.DataFrame
         Columns ``features`` (tuple of names or positions), ``n_features``, ``accuracy``, ``identifiability``, the
-        last two as fractions. An unknown identifiability (NaN, from a lazy adversary) may not pass the threshold.
+        last two as fractions. Subsets with unknown identifiability (NaN, from a lazy search) must not be allowed.
     threshold : float
-        Loss l that is tolerated, 0 to 1.
+        Tolerated loss l, 0 to 1.
     reference : float, optional
-        Accuracy that the loss is counted from. Default: the highest in `subsets` (section 4.1). Definition 1 counts
-        from the model on *all* features: pass its accuracy for that.
+        Accuracy that the loss is measured from. Default: the highest in `subsets` (section 4.1). For Definition 1,
+        pass the accuracy of the model on *all* features.
     margin : float, optional
-        Parsimonious choice: among the allowed subsets whose identifiability exceeds the lowest by at most `margin`
-        (a fraction), the one with the fewest features.
+        Choose the subset with the fewest features among the allowed subsets whose identifiability exceeds the lowest
+        by at most `margin` (a fraction).
     decimals : int, optional
-        Compare accuracies and identifiabilities rounded to this many decimals: for logs printed with fewer digits.
+        Compare accuracies and identifiabilities rounded to this many decimals, for logs printed with few digits.
 
     Returns
     -------
     pandas.Series
-        The row of the chosen subset, named by its index label, with ``threshold`` added.
+        The row of the chosen subset with ``threshold`` added. Its name is the row's index label.
 
     Raises
     ------
     NoSubsetError
-        If no subset keeps the accuracy: only possible against a `reference`.
+        If no subset has the required accuracy. This needs a `reference`.
     ValueError
-        If `threshold` or `margin` is out of range, the table is empty, or an allowed subset was never attacked.
+        If `threshold` or `margin` is out of range, the table is empty, or an allowed subset has no identifiability.
 
     Notes
     -----
-    Section 4.1 does not say what happens among equals; the printed tables and the authors' logs do. Fewer features
-    come first: at l = .01 Table 4 prints one feature with 99.05 % where two with the same identifiability have
-    99.08 %. Then higher accuracy: at l = .1 it prints 95.15 % where another single feature, equal in
-    identifiability, has 95.12 %.
+    Section 4.1 does not say how ties are broken, but the printed tables and the authors' logs show it. Fewer features
+    come first: at l = .01 Table 4 prints one feature with 99.05 %, while two features with the same identifiability
+    have 99.08 %. Higher accuracy comes second: at l = .1 Table 4 prints 95.15 %, while another single feature with the
+    same identifiability has 95.12 %.
 
     References
     ----------
@@ -70,9 +70,9 @@ def select(
     """
     check_threshold(threshold)
     if margin is not None and not 0 <= margin <= 1:
-        raise ValueError(f"margin={margin}: must lie between 0 and 1")
+        raise ValueError(f"margin={margin}: must be between 0 and 1")
     if subsets.empty:
-        raise ValueError("there is no subset to select from")
+        raise ValueError("the table of subsets is empty: search at least one subset")
     accuracy, identifiability = subsets["accuracy"], subsets["identifiability"]
     if decimals is not None:
         accuracy, identifiability = accuracy.round(decimals), identifiability.round(decimals)
@@ -81,37 +81,29 @@ def select(
     if allowed.empty:
         raise NoSubsetError(
             f"no subset keeps an accuracy of {(1 - threshold) * best:.4f} (threshold {threshold} below {best:.4f}); "
-            f"the best has {accuracy.max():.4f}: raise the threshold, or search among more features"
+            f"the best has {accuracy.max():.4f}: raise the threshold, or search more features"
         )
     if identifiability[allowed].isna().any():
         raise ValueError(
-            f"{int(identifiability[allowed].isna().sum())} subsets pass threshold {threshold} but were never attacked: "
-            "search with lazy set to at least this threshold"
+            f"{int(identifiability[allowed].isna().sum())} subsets pass threshold {threshold} but have no "
+            "identifiability: search with lazy set to at least this threshold"
         )
     if margin is not None:
         near = identifiability[allowed] <= identifiability[allowed].min() + margin
         allowed = allowed[near.to_numpy()]
-    rank = pd.DataFrame(
-        {
-            "identifiability": identifiability[allowed],
-            "loss": -accuracy[allowed],
-            "n_features": subsets.loc[allowed, "n_features"],
-            "features": subsets.loc[allowed, "features"],
-        }
-    )
-    order = ["n_features"] * (margin is not None) + ["identifiability", "n_features", "loss", "features"]
-    winner = rank.sort_values(list(dict.fromkeys(order)), kind="stable").index[0]
+    rank = subsets.loc[allowed, ["n_features", "features"]]
+    rank = rank.assign(identifiability=identifiability[allowed], loss=-accuracy[allowed])
+    order = ["identifiability", "n_features", "loss", "features"]
+    if margin is not None:
+        order = ["n_features", "identifiability", "loss", "features"]
+    winner = rank.sort_values(order, kind="stable").index[0]
     return pd.concat([subsets.loc[winner], pd.Series({"threshold": threshold})]).rename(winner)
 
 
 def select_table(
-    subsets: pd.DataFrame,
-    thresholds: Sequence[float] | Iterable[float] = THRESHOLDS,
-    *,
-    rounded: int | None = 4,
-    **options: Any,
+    subsets: pd.DataFrame, thresholds: Iterable[float] = THRESHOLDS, *, rounded: int | None = 4, **options: Any
 ) -> pd.DataFrame:
-    """Return the chosen subset at each threshold with its relative effectiveness, as Tables 4-12 print them.
+    """Choose a subset at each threshold and compute its relative effectiveness, as in Tables 4-12.
 
     Parameters
     ----------
@@ -120,8 +112,8 @@ def select_table(
     thresholds : iterable of float
         Default: the paper's six.
     rounded : int or None, default 4
-        Decimals that fractions are rounded to before relative effectiveness is computed from the first row: 4 is
-        what the paper did (percentages with two decimals); None uses full precision.
+        Decimals of the fractions from which relative effectiveness is computed, with the first row as the base. The
+        paper used 4 (percentages with two decimals). None uses full precision.
     **options
         Passed to `select`.
 
@@ -134,35 +126,23 @@ def select_table(
     Raises
     ------
     ValueError
-        If there is no threshold; else see `select`.
+        If there is no threshold; see also `select`.
     """
     levels = list(thresholds)
     if not levels:
-        raise ValueError("no threshold to select at: pass at least one")
+        raise ValueError("thresholds is empty: pass at least one threshold")
     rows = [select(subsets, level, **options) for level in levels]
     table = pd.DataFrame(rows).set_index(pd.Index(levels, name="threshold"))
     table = table[["features", "n_features", "accuracy", "identifiability"]].infer_objects()
-    base = table.iloc[0]
-    return table.assign(relative_effectiveness=effectiveness_column(table, base, decimals=rounded))
+    return table.assign(relative_effectiveness=effectiveness_column(table, table.iloc[0], decimals=rounded))
 
 
 def least_accuracy(best: float, threshold: float) -> float:
-    """Return the accuracy that must be kept, (1 - l) times the best, less what floating point may add to it."""
+    """Return the required accuracy, (1 - l) times the best, lowered by the possible rounding error."""
     return (1 - threshold) * best - 4 * math.ulp(best)
 
 
 def check_threshold(threshold: float) -> None:
-    """Refuse a threshold outside [0, 1].
-
-    Parameters
-    ----------
-    threshold : float
-        Share of accuracy that may be given up.
-
-    Raises
-    ------
-    ValueError
-        If it is no number from 0 to 1.
-    """
+    """Reject a threshold that is no number from 0 to 1 with a ValueError."""
     if not isinstance(threshold, int | float) or isinstance(threshold, bool) or not 0 <= threshold <= 1:
         raise ValueError(f"threshold={threshold!r}: must be a number from 0 (lose nothing) to 1 (lose everything)")

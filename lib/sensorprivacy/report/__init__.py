@@ -1,54 +1,22 @@
-"""What goes out: verdicts on printed values, tables, figures, and the record of each run.
+"""Report results: verdicts on printed values, tables, figures, and the record of each run.
 
-Knows data frames and the printed values in ``data/paper/``, nothing of the strategies.
+The package needs only data frames and the printed values in ``data/paper/``; it imports none of the strategies. One
+package for each paper, `paper1`, `paper2` and `paper3`, turns a run's tables into values for the paper's claims and
+draws the paper's figures. The docstring of each package lists where the code of each printed table is.
+
+| module | subject |
+|---|---|
+| `printed` | the papers' printed values |
+| `verdicts` | the verdict on each printed value |
+| `ledger` | known differences between a paper and its numbers, written to ``DEVIATIONS.md`` |
+| `consistency` | printed values that contradict each other |
+| `provenance` | open a run, write its tables, figures and verdicts with their digests |
+| `earlier_runs` | read tables and settings of earlier runs |
+| `replication` | all verdicts together, written to ``REPLICATION.md`` |
+| `tables`, `figures` | tables as text, the common style of figures |
+| `charts`, `diagrams` | general charts; boxes and arrows |
 """
 
-from sensorprivacy.report.charts import (
-    group_shares,
-    grouped_bars,
-    intervals_by_set,
-    lines_with_markers,
-    partition_strip,
-    privacy_loop,
-    search_path,
-    verdict_bars,
-)
-from sensorprivacy.report.consistency import contradictions
-from sensorprivacy.report.diagrams import Arrow, Box, architecture, flow_diagram, three_actions
-from sensorprivacy.report.ledger import entries
-from sensorprivacy.report.paper2 import smart_home
-from sensorprivacy.report.paper2 import summary as paper2_summary
-from sensorprivacy.report.paper2 import values as paper2
-from sensorprivacy.report.printed import printed_values
-from sensorprivacy.report.provenance import Run, open_run
-from sensorprivacy.report.replication import collect, counts, write_replication
-from sensorprivacy.report.verdicts import Ours, judge
+import lazy_loader
 
-__all__ = [
-    "Arrow",
-    "Box",
-    "Ours",
-    "Run",
-    "architecture",
-    "collect",
-    "contradictions",
-    "counts",
-    "entries",
-    "flow_diagram",
-    "group_shares",
-    "grouped_bars",
-    "intervals_by_set",
-    "judge",
-    "lines_with_markers",
-    "open_run",
-    "paper2",
-    "paper2_summary",
-    "partition_strip",
-    "printed_values",
-    "privacy_loop",
-    "search_path",
-    "smart_home",
-    "three_actions",
-    "verdict_bars",
-    "write_replication",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,4 +1,4 @@
-"""One style for every figure: legible at column width, colour never the only cue, the same bytes on every run."""
+"""Draw every figure in one style: legible at column width, without relying on colour, the same bytes on every run."""
 
 import base64
 import html
@@ -20,41 +20,31 @@ COLUMN, PAGE = 3.4, 7.0  # inches: one column, two columns
 SMALLEST = 7  # points
 
 # Paul Tol's bright scheme, safe for colour-blind readers, in the order in which series take it
-BLUE, RED, GREEN, YELLOW, CYAN, PURPLE, GREY = (
-    "#4477AA",
-    "#EE6677",
-    "#228833",
-    "#CCBB44",
-    "#66CCEE",
-    "#AA3377",
-    "#BBBBBB",
-)
-SERIES = (BLUE, RED, GREEN, YELLOW, CYAN, PURPLE, GREY)
+SERIES = ("#4477AA", "#EE6677", "#228833", "#CCBB44", "#66CCEE", "#AA3377", "#BBBBBB")
+BLUE, RED, GREEN, YELLOW, CYAN, PURPLE, GREY = SERIES
 HATCHES = ("", "////", "....", "\\\\\\\\", "xxxx", "----", "++++")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 INK, PALE = "#222222", "#F2F2F2"
 
-# the three groups of paper 2, wherever they appear: colour, hatch, marker
+# colour, hatch and marker of paper 2's three groups, in every figure that has them
 GROUPS = {"sensitive": (RED, "////", "s"), "ambiguous": (YELLOW, "....", "D"), "non_sensitive": (BLUE, "", "o")}
 
-# Paul Tol's iridescent scheme, light to dark: reads in grey too
-IRIDESCENT = LinearSegmentedColormap.from_list(
-    "iridescent",
-    ["#FEFBE9", "#EAF0B5", "#C2E3D2", "#9BD2E1", "#7EB2E4", "#9B8AC4", "#9A709E", "#805770", "#46353A"],
-)
+# Paul Tol's iridescent scheme, from light to dark, so that it is legible in grey too
+_LIGHT_TO_DARK = ["#FEFBE9", "#EAF0B5", "#C2E3D2", "#9BD2E1", "#7EB2E4", "#9B8AC4", "#9A709E", "#805770", "#46353A"]
+IRIDESCENT = LinearSegmentedColormap.from_list("iridescent", _LIGHT_TO_DARK)
 
 P = ParamSpec("P")
 _STAMP_BAND = 0.16  # inches below a stamped figure
 
 
 def drawn(draw: Callable[P, Figure]) -> Callable[P, Figure]:
-    """Draw in the compendium's style, whatever the session's own settings are, and off the session's screen."""
+    """Draw in the compendium's style instead of the session's, and close the figure for the session."""
 
     @wraps(draw)
     def styled(*args: P.args, **kwargs: P.kwargs) -> Figure:
         with mpl.rc_context(), plt.style.context(["default", STYLE]):
             fig = draw(*args, **kwargs)
-            plt.close(fig)  # else a notebook shows it once more
+            plt.close(fig)  # otherwise a notebook shows it a second time
             return fig
 
     return styled
@@ -70,7 +60,7 @@ class ShownFigure:
 
     def _repr_html_(self) -> str:
         caption, data = html.escape(self.caption, quote=True), base64.b64encode(self.png).decode()
-        width = round(self.inches * 110)  # pixels, so that its letters are as large as the text around it
+        width = round(self.inches * 110)  # pixels: letters are then as large as the text around the figure
         picture = f'<img alt="{caption}" src="data:image/png;base64,{data}" style="width:{width}px;max-width:100%">'
         return f"<figure>{picture}<figcaption>{caption}</figcaption></figure>"
 
@@ -79,14 +69,14 @@ class ShownFigure:
 
 
 def render(fig: Figure, *, stamp: str = "") -> dict[str, bytes]:
-    """Return a figure as PNG and SVG, byte for byte the same for the same drawing, and close it.
+    """Return a figure as PNG and SVG, with the same bytes for the same drawing, and close it.
 
     Parameters
     ----------
     fig : matplotlib.figure.Figure
         The figure.
     stamp : str, optional
-        A word for the lower right corner, such as the profile's name; a band below the drawing is kept free for it.
+        A word for the lower right corner, such as the profile's name. It has a band of its own below the drawing.
 
     Returns
     -------
@@ -94,7 +84,7 @@ def render(fig: Figure, *, stamp: str = "") -> dict[str, bytes]:
         ``png`` and ``svg``.
     """
     with mpl.rc_context(), plt.style.context(["default", STYLE]):
-        # savefig gives a figure without layout engine the default one: were that not none, it would be laid out anew
+        # savefig gives a figure without a layout engine the default one; with none, the layout stays as it is
         mpl.rcParams["figure.constrained_layout.use"] = False
         if stamp:
             _stamp(fig, stamp)
@@ -111,7 +101,7 @@ def render(fig: Figure, *, stamp: str = "") -> dict[str, bytes]:
 
 
 def _settle(fig: Figure) -> None:
-    """Lay a figure out once and for all, to a millionth: the solver's last bits depend on where it lies in memory."""
+    """Lay out a figure and round it to a millionth, because the solver's last bits depend on memory addresses."""
     if not isinstance(fig.get_layout_engine(), ConstrainedLayoutEngine):
         return
     fig.draw_without_rendering()

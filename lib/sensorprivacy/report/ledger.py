@@ -1,14 +1,17 @@
-"""The ledger of places where a paper and its numbers part, and the page `DEVIATIONS.md` made from it.
+"""The ledger of differences between a paper and its numbers, and the page ``DEVIATIONS.md`` made from it.
 
-``data/paper/ledger.toml`` holds one ``[[entry]]`` a place. An entry says what the paper says, what its numbers rest
-on, where that is demonstrated, and which claims it explains; a verdict other than *exact* quotes its `reason`.
+``data/paper/ledger.toml`` holds one ``[[entry]]`` for each difference. An entry states what the paper says, what its
+numbers depend on, where this is demonstrated, and which claims it explains. A verdict other than *exact* quotes its
+`reason`.
 """
 
 import tomllib
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from sensorprivacy.paths import data_dir
 
@@ -17,64 +20,60 @@ _PAPERS = {
     2: "Three-way decisions and differential privacy",
     3: "Variational autoencoder anonymization",
 }
-_TEXTS = ("id", "title", "says", "rests_on", "reason")
+_Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 
 
 class LedgerError(ValueError):
     """The ledger breaks its own rules."""
 
 
-@dataclass(frozen=True)
-class Entry:
-    """One place where a paper and its numbers part.
+class Entry(BaseModel):
+    """One difference between a paper and its numbers.
 
     Parameters
     ----------
     id : str
-        ``D`` and a number; numbers are never reused.
+        ``D`` and a number. Numbers are never reused.
     paper : int
         1, 2 or 3.
     title, says, rests_on : str
-        What the place is, what the paper says, what its numbers rest on.
+        The subject, what the paper says, and what its numbers depend on.
     reason : str
         One line for the verdict of a claim that this entry explains.
     demonstration : tuple of str
-        Paths that show it, from the checkout: a notebook, or ``tests/....py::test_name``.
+        Paths in the repository that show it: a notebook, or ``tests/....py::test_name``.
     explains : tuple of str
-        Claim ids, ``*`` allowed, whose differences this entry explains.
+        Claim ids whose differences this entry explains; ``*`` matches any text.
     bears_on : tuple of str
-        Claim ids, ``*`` allowed, that it concerns although they come out; explains no difference.
+        Further claim ids that the entry concerns. It explains no difference in them.
     misprints : mapping of str to str
-        Names misprinted in the claims that it explains or bears on, and what is meant.
+        Misprinted names in the claims of this entry, and the names that are meant.
     """
 
-    id: str
-    paper: int
-    title: str
-    says: str
-    rests_on: str
-    reason: str
-    demonstration: tuple[str, ...]
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    id: Annotated[str, Field(pattern=r"^D\d+$")]
+    paper: Annotated[int, Field(ge=1, le=3)]
+    title: _Text
+    says: _Text
+    rests_on: _Text
+    reason: _Text
+    demonstration: Annotated[tuple[str, ...], Field(min_length=1)]
     explains: tuple[str, ...] = ()
     bears_on: tuple[str, ...] = ()
-    misprints: Mapping[str, str] = field(default_factory=dict)
+    misprints: dict[str, str] = {}
 
     def covers(self, claim_id: str) -> bool:
         """Return whether this entry explains a difference in the claim."""
-        return any(fnmatchcase(claim_id, pattern) for pattern in self.explains)
+        return _any_matches(self.explains, claim_id)
 
     def concerns(self, claim_id: str) -> bool:
-        """Return whether this entry explains or bears on the claim."""
-        return any(fnmatchcase(claim_id, pattern) for pattern in (*self.explains, *self.bears_on))
+        """Return whether this entry explains or concerns the claim."""
+        return _any_matches((*self.explains, *self.bears_on), claim_id)
 
     def mends(self, claim_id: str, name: str) -> str:
-        """Return what is meant by a name printed in the claim: the name itself, unless it is a known misprint."""
+        """Return the name that is meant by a name printed in the claim: the same name, unless it is misprinted."""
         return self.misprints.get(name, name) if self.concerns(claim_id) else name
-
-    @property
-    def number(self) -> int:
-        """The number in the entry's id."""
-        return int(self.id[1:])
 
 
 def entries(path: Path | None = None) -> tuple[Entry, ...]:
@@ -83,26 +82,30 @@ def entries(path: Path | None = None) -> tuple[Entry, ...]:
     Parameters
     ----------
     path : pathlib.Path, optional
-        The file; ``data/paper/ledger.toml`` of the checkout when left out.
+        The file; the default is ``data/paper/ledger.toml`` of the checkout.
 
     Raises
     ------
     LedgerError
-        If an id is given twice or is not ``D<number>``, or a field is missing, empty or unknown.
+        If two entries have the same id, an id is not ``D<number>``, or a field is missing, empty or unknown.
     """
     path = data_dir() / "paper" / "ledger.toml" if path is None else Path(path)
-    with path.open("rb") as file:
-        raw = tomllib.load(file).get("entry", [])
-    found = [_entry(fields) for fields in raw]
-    ids = [entry.id for entry in found]
-    if twice := sorted({name for name in ids if ids.count(name) > 1}):
-        raise LedgerError(f"{path.name}: ids given twice: {', '.join(twice)}")
-    return tuple(sorted(found, key=lambda entry: entry.number))
+    found: dict[str, Entry] = {}
+    for fields in tomllib.loads(path.read_text(encoding="utf-8")).get("entry", []):
+        name = fields.get("id", "without id")
+        try:
+            entry = Entry(**fields)
+        except ValidationError as error:
+            faults = "; ".join(f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in error.errors())
+            raise LedgerError(f"{path.name}, entry {name}: {faults}") from error
+        if found.setdefault(name, entry) is not entry:
+            raise LedgerError(f"{path.name}: two entries have the id {name}; give one of them a new number")
+    return tuple(sorted(found.values(), key=lambda entry: int(entry.id[1:])))
 
 
 def explanation(claim_id: str, ledger: Iterable[Entry]) -> str:
-    """Return why a claim differs, quoting every entry that covers it; empty if none does."""
-    return "; ".join(f"{entry.id}: {entry.reason}" for entry in ledger if entry.covers(claim_id))
+    """Return why a claim differs: the reasons of all entries that explain it, or an empty text."""
+    return "; ".join(f"{entry.id}: {_one_line(entry.reason)}" for entry in ledger if entry.covers(claim_id))
 
 
 def page(ledger: Iterable[Entry], claim_ids: Iterable[str]) -> str:
@@ -113,17 +116,17 @@ def page(ledger: Iterable[Entry], claim_ids: Iterable[str]) -> str:
     ledger : iterable of Entry
         The entries.
     claim_ids : iterable of str
-        Every printed claim, to count what an entry explains.
+        The ids of all printed values, to count those that each entry explains.
     """
     ledger, ids = tuple(ledger), tuple(claim_ids)
     lines = [
-        "# Deviations: where the papers and their numbers part",
+        "# Deviations: where the papers and their numbers differ",
         "",
         "<!-- Written by `python -m sensorprivacy report ledger` from data/paper/ledger.toml: edit that file. -->",
         "",
-        "Each entry says what a paper says, what its printed numbers rest on instead, and where this is shown.",
-        "A verdict in `figures/verdicts.csv` and `REPLICATION.md` that is not *exact* quotes the entry behind it.",
-        "Where the two part, the compendium gives both columns, *as stated* and *as printed*.",
+        "Each entry states what a paper says, what its printed numbers depend on instead, and where this is shown.",
+        "Every verdict in `figures/verdicts.csv` and `REPLICATION.md` that is not *exact* quotes the entry behind it.",
+        "Where a paper's text and numbers differ, the compendium offers both: *as stated* and *as printed*.",
         "",
     ]
     for paper, name in _PAPERS.items():
@@ -136,58 +139,37 @@ def page(ledger: Iterable[Entry], claim_ids: Iterable[str]) -> str:
 
 
 def _contents(own: list[Entry], ids: tuple[str, ...]) -> list[str]:
-    rows = []
+    head = "| entry | difference | differing values it explains | printed values it concerns |"
+    lines = [head, "|---|---|---:|---:|"]
     for entry in own:
-        explained, concerned = sum(map(entry.covers, ids)), sum(map(entry.concerns, ids))
-        rows.append(
-            f"| [{entry.id}](#{entry.id.lower()}) | {_cell(entry.title)} | {explained or '-'} | {concerned or '-'} |"
-        )
-    return [
-        "| entry | what parts | differences it explains | printed values it concerns |",
-        "|---|---|---:|---:|",
-        *rows,
-    ]
-
-
-def _section(entry: Entry, ids: tuple[str, ...]) -> list[str]:
-    lines = [f'<a id="{entry.id.lower()}"></a>', "", f"### {entry.id}. {entry.title}", ""]
-    lines += [f"**The paper says.** {_flow(entry.says)}", "", f"**Its numbers rest on.** {_flow(entry.rests_on)}", ""]
-    lines += ["**Shown by.** " + ", ".join(_link(place) for place in entry.demonstration), ""]
-    for word, patterns in (("Explains", entry.explains), ("Bears on", entry.bears_on)):
-        if patterns:
-            number = sum(any(fnmatchcase(name, pattern) for pattern in patterns) for name in ids)
-            listed = ", ".join(f"`{pattern}`" for pattern in patterns)
-            lines += [f"**{word}** {number} printed value{'s' * (number != 1)}: {listed}", ""]
-    if entry.misprints:
-        lines += ["**Read as.** " + ", ".join(f"`{old}` as `{new}`" for old, new in entry.misprints.items()), ""]
+        explained, concerned = sum(map(entry.covers, ids)) or "-", sum(map(entry.concerns, ids)) or "-"
+        title = _one_line(entry.title).replace("|", "\\|")
+        lines.append(f"| [{entry.id}](#{entry.id.lower()}) | {title} | {explained} | {concerned} |")
     return lines
 
 
-def _link(place: str) -> str:
-    return f"[`{place}`]({place.split('::')[0]})"
+def _section(entry: Entry, ids: tuple[str, ...]) -> list[str]:
+    places = ", ".join(f"[`{place}`]({place.split('::')[0]})" for place in entry.demonstration)
+    parts = [
+        f'<a id="{entry.id.lower()}"></a>',
+        f"### {entry.id}. {_one_line(entry.title)}",
+        f"**The paper says.** {_one_line(entry.says)}",
+        f"**Its numbers depend on.** {_one_line(entry.rests_on)}",
+        f"**Shown by.** {places}",
+    ]
+    for word, patterns in (("Explains", entry.explains), ("Concerns", entry.bears_on)):
+        if patterns:
+            number = sum(_any_matches(patterns, name) for name in ids)
+            listed = ", ".join(f"`{pattern}`" for pattern in patterns)
+            parts.append(f"**{word}** {number} printed value{'s' * (number != 1)}: {listed}")
+    if entry.misprints:
+        parts.append("**Read as.** " + ", ".join(f"`{old}` as `{new}`" for old, new in entry.misprints.items()))
+    return [line for part in parts for line in (part, "")]
 
 
-def _flow(text: str) -> str:
+def _any_matches(patterns: Iterable[str], claim_id: str) -> bool:
+    return any(fnmatchcase(claim_id, pattern) for pattern in patterns)
+
+
+def _one_line(text: str) -> str:
     return " ".join(text.split())
-
-
-def _cell(text: str) -> str:
-    return _flow(text).replace("|", "\\|")
-
-
-def _entry(fields: dict) -> Entry:
-    name = fields.get("id", "without id")
-    known = set(Entry.__dataclass_fields__)
-    if unknown := sorted(set(fields) - known):
-        raise LedgerError(f"entry {name}: unknown fields {', '.join(unknown)}; known are {', '.join(sorted(known))}")
-    for text in _TEXTS:
-        if not str(fields.get(text, "")).strip():
-            raise LedgerError(f"entry {name}: {text} is missing or empty")
-    if not (name.startswith("D") and name[1:].isdigit()):
-        raise LedgerError(f"entry {name}: an id is D and a number")
-    if fields.get("paper") not in _PAPERS:
-        raise LedgerError(f"entry {name}: paper {fields.get('paper')!r} is none of 1, 2, 3")
-    if not fields.get("demonstration"):
-        raise LedgerError(f"entry {name}: nothing demonstrates it; name a test or a notebook")
-    lists = {key: tuple(fields.get(key, ())) for key in ("demonstration", "explains", "bears_on")}
-    return Entry(**{**fields, **lists, "reason": _flow(fields["reason"]), "title": _flow(fields["title"])})

@@ -1,8 +1,8 @@
-"""The papers' printed values: every number, set and statement that a run can be held against.
+"""The papers' printed values: every number, set and statement that a run can be compared with.
 
-``data/paper/paper-<n>.csv`` has one row a value. A value that is a number carries it in ``value`` and the printed
-decimals in ``decimals``; everything else (a set of attributes, a pair of thresholds, a statement, a name) is told
-from the form of its printed text, see :func:`kind_of`.
+``data/paper/paper-<n>.csv`` has one row for each value. A number is in ``value`` and its printed decimals are in
+``decimals``. The form of the printed text shows the kind of any other claim (a set of attributes, a pair of thresholds,
+a statement, a name), see :func:`kind_of`.
 """
 
 import math
@@ -19,12 +19,7 @@ COLUMNS = ("claim_id", "paper", "table", "row", "column", "printed", "value", "d
 PAPERS = (1, 2, 3)
 KINDS = ("number", "set", "pair", "truth", "text")
 
-_WORDS = {
-    word: number
-    for number, word in enumerate(
-        ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"), start=1
-    )
-}
+_WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 _NUMBER = re.compile(r"-?(\d{1,3}(,\d{3})+|\d+)(\.\d+)?")
 _PAIR = re.compile(r"\(\s*(-?[\d.]+)\s*,\s*(-?[\d.]+)\s*\)")
 _ID = re.compile(r"[123]-(T\d+|text)-[a-z0-9]+(-[a-z0-9]+)*")
@@ -35,27 +30,27 @@ class PaperValuesError(ValueError):
 
 
 def printed_values(paper: int | None = None, *, folder: Path | None = None) -> pd.DataFrame:
-    """Return what the papers print, one row a value.
+    """Return the printed values of one paper or of all papers, one row for each value.
 
     Parameters
     ----------
     paper : {1, 2, 3}, optional
-        The paper; all that are transcribed when left out.
+        The paper; the default is all papers.
     folder : pathlib.Path, optional
-        Where the files ``paper-<n>.csv`` lie; ``data/paper/`` of the checkout when left out.
+        Folder of the files ``paper-<n>.csv``; the default is ``data/paper/`` of the checkout.
 
     Returns
     -------
     pandas.DataFrame
         Columns ``claim_id, paper, table, row, column, printed, value, decimals`` in the papers' order. `table` is the
-        table's number as text, or ``"text"``; `value` is NaN and `decimals` missing where the claim is no number.
+        table's number as text, or ``"text"``. `value` is NaN and `decimals` is missing if the claim is not a number.
 
     Raises
     ------
     PaperValuesError
-        If a file breaks a rule: an id twice, a value that is not what its printed text says, wrong decimals.
+        If a file breaks a rule: a duplicate id, a value that differs from its printed text, wrong decimals.
     ValueError
-        If there is no such paper.
+        If `paper` is not 1, 2 or 3.
 
     Examples
     --------
@@ -74,11 +69,17 @@ def printed_values(paper: int | None = None, *, folder: Path | None = None) -> p
     return pd.concat(frames, ignore_index=True)
 
 
-def number_in(printed: str) -> tuple[float, int | None] | None:
-    """Return the number that a printed text states, and how many decimals it is printed with.
+def printed_numbers(paper: int) -> dict[str, float]:
+    """Return a paper's printed numbers by claim id; NaN for claims that are not numbers."""
+    values = printed_values(paper)
+    return dict(zip(values["claim_id"], values["value"], strict=True))
 
-    Understood are plain numbers with or without thousands commas (``48,842``), percentages (``30%`` is 0.30, two
-    decimals), fractions (``2/20``, exact: no decimals), products (``12 × 10 × 1``) and the words one to twelve.
+
+def number_in(printed: str) -> tuple[float, int | None] | None:
+    """Return the number that a printed text states, and its number of printed decimals.
+
+    The text may be a plain number with or without thousands commas (``48,842``), a percentage (``30%`` is 0.30,
+    two decimals), a fraction (``2/20``, exact: no decimals), a product (``12 × 10 × 1``) or a word from one to twelve.
 
     Returns
     -------
@@ -91,8 +92,8 @@ def number_in(printed: str) -> tuple[float, int | None] | None:
     ((48842.0, 0), (0.3, 2), (0.1, None), (120.0, 0), (3.0, 0))
     """
     text = printed.strip()
-    if text.lower() in _WORDS:
-        return float(_WORDS[text.lower()]), 0
+    if text.lower() in _WORDS[1:]:
+        return float(_WORDS.index(text.lower())), 0
     if text.endswith("%") and (plain := _plain(text[:-1])):
         return round(plain[0] / 100, plain[1] + 2), plain[1] + 2
     if "/" in text and all(parts := [_plain(part) for part in text.split("/", 1)]):
@@ -103,10 +104,10 @@ def number_in(printed: str) -> tuple[float, int | None] | None:
 
 
 def kind_of(printed: str, value: float) -> str:
-    """Return what sort of claim a printed value is: one of `KINDS`.
+    """Return the kind of a printed value, one of `KINDS`.
 
-    A claim with a `value` is a number; else ``{a, b}`` is a set of names, ``(a, b)`` a pair of thresholds, ``true`` or
-    ``false`` a statement, and anything else text.
+    A claim with a `value` is a number. Otherwise ``{a, b}`` is a set of names, ``(a, b)`` is a pair of thresholds,
+    ``true`` or ``false`` is a statement, and anything else is text.
     """
     if not math.isnan(value):
         return "number"
@@ -126,31 +127,31 @@ def set_in(printed: str) -> tuple[str, ...]:
 def pair_in(printed: str) -> tuple[tuple[float, int], tuple[float, int]]:
     """Return both numbers of a printed pair ``(a, b)``, each with its decimals."""
     match = _PAIR.fullmatch(printed.strip())
-    if match is None:
-        raise ValueError(f"{printed!r} is no pair of numbers (a, b)")
-    first, second = (_plain(part) for part in match.groups())
+    first, second = map(_plain, match.groups()) if match else (None, None)
     if first is None or second is None:
-        raise ValueError(f"{printed!r} is no pair of numbers (a, b)")
+        raise ValueError(f"{printed!r} is not a pair of numbers (a, b)")
     return first, second
 
 
 def precision(values: pd.DataFrame) -> pd.Series:
-    """Return to how many decimals each number is to be held.
+    """Return the number of decimals to which each printed number is compared.
 
     A paper that prints 0.72 and 0.2 in one column has dropped a zero, and a bare "0" among two-decimal measures does
-    not mean "anything below a half". So a value is held to its own printed decimals or to those usual in its family
-    (its table's column; in running text the claims that share the first word of their id), whichever is more.
+    not mean "less than a half". So a value is compared to its own printed decimals or to the usual decimals of its
+    family, whichever is more. The family is the column of its table; in running text it is the claims that share the
+    first word of their id.
 
     Returns
     -------
     pandas.Series
-        Decimals (nullable integers) indexed as `values`; missing for an exact fraction and for what is no number.
+        Decimals (nullable integers) with the index of `values`; missing for exact fractions and for claims that are not
+        numbers.
     """
     stem = values["claim_id"].str.split("-").str[:3].str.join("-")
     column = values["paper"].astype(str) + "/" + values["table"] + "/" + values["column"]
     family = stem.where(values["table"] == "text", column)
     printed = values["decimals"].astype(float)
-    # the most frequent number of decimals; of two equally frequent ones the greater
+    # the most frequent number of decimals; the larger one of two that are equally frequent
     usual = printed.groupby(family).transform(lambda group: group.mode().max())
     return printed.where(printed.isna() | (printed >= usual), usual).astype("Int64")
 
@@ -168,9 +169,14 @@ def _load_cached(path: Path, _stamp: int) -> pd.DataFrame:
     frame = pd.read_csv(path, dtype=text, keep_default_na=False, na_values={"value": [""], "decimals": [""]})
     if tuple(frame.columns) != COLUMNS:
         raise PaperValuesError(f"{path.name}: columns {list(frame.columns)}, expected {list(COLUMNS)}")
-    frame["decimals"] = frame["decimals"].astype("Int64")
-    frame["value"] = frame["value"].astype(float)
-    _check(frame, path.name)
+    frame = frame.astype({"decimals": "Int64", "value": float})
+    twice = frame.loc[frame["claim_id"].duplicated(), "claim_id"].tolist()
+    if twice:
+        raise PaperValuesError(f"{path.name}: duplicate claim ids: {', '.join(twice)}")
+    paper = int(re.sub(r"\D", "", path.name) or 0)
+    for claim in frame.itertuples(index=False):
+        if fault := _fault(claim, paper):
+            raise PaperValuesError(f"{path.name}: {claim.claim_id}: {fault}")
     return frame
 
 
@@ -178,34 +184,22 @@ def _load(path: Path, stamp: int) -> pd.DataFrame:
     return _load_cached(path, stamp).copy()
 
 
-def _check(frame: pd.DataFrame, file: str) -> None:
-    twice = frame.loc[frame["claim_id"].duplicated(), "claim_id"].tolist()
-    if twice:
-        raise PaperValuesError(f"{file}: claim ids given twice: {', '.join(twice)}")
-    number = int(re.sub(r"\D", "", file) or 0)
-    claim: Any
-    for claim in frame.itertuples(index=False):
-        where = f"{file}: {claim.claim_id}"
-        if not _ID.fullmatch(claim.claim_id):
-            raise PaperValuesError(f"{where}: an id is paper-table-words in lower case, such as 2-T9-r1-utility")
-        if claim.paper != number or not claim.claim_id.startswith(f"{number}-"):
-            raise PaperValuesError(f"{where}: paper {claim.paper} in the file of paper {number}")
-        if claim.claim_id.split("-")[1] != ("text" if claim.table == "text" else f"T{claim.table}"):
-            raise PaperValuesError(f"{where}: the id names another table than {claim.table!r}")
-        if not claim.printed:
-            raise PaperValuesError(f"{where}: nothing printed")
-        _check_number(claim.printed, claim.value, claim.decimals, where)
-
-
-def _check_number(printed: str, value: float, decimals: Any, where: str) -> None:
-    if math.isnan(value):
-        if not pd.isna(decimals):
-            raise PaperValuesError(f"{where}: decimals {decimals} without a value")
-        return
-    stated = number_in(printed)
+def _fault(claim: Any, paper: int) -> str:
+    """Return the first rule that a row breaks, or an empty text."""
+    stated = number_in(claim.printed)
+    decimals = None if pd.isna(claim.decimals) else int(claim.decimals)
+    if not _ID.fullmatch(claim.claim_id):
+        return "an id is paper-table-words in lower case, such as 2-T9-r1-utility"
+    if claim.paper != paper or not claim.claim_id.startswith(f"{paper}-"):
+        return f"paper {claim.paper} in the file of paper {paper}"
+    if claim.claim_id.split("-")[1] != ("text" if claim.table == "text" else f"T{claim.table}"):
+        return f"the id names another table than {claim.table!r}"
+    if not claim.printed:
+        return "the printed text is empty"
+    if math.isnan(claim.value):
+        return "" if decimals is None else f"decimals {decimals} without a value"
     if stated is None:
-        raise PaperValuesError(f"{where}: value {value} but {printed!r} states no number")
-    if stated[0] != value:
-        raise PaperValuesError(f"{where}: value {value} but {printed!r} says {stated[0]}")
-    if (None if pd.isna(decimals) else int(decimals)) != stated[1]:
-        raise PaperValuesError(f"{where}: decimals {decimals} but {printed!r} is printed with {stated[1]}")
+        return f"value {claim.value} but {claim.printed!r} states no number"
+    if stated[0] != claim.value:
+        return f"value {claim.value} but {claim.printed!r} states {stated[0]}"
+    return "" if decimals == stated[1] else f"decimals {decimals} but {claim.printed!r} has {stated[1]}"

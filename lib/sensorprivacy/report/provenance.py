@@ -1,11 +1,13 @@
-"""A run's folder: figures, tables, verdicts, and what they were made from.
+"""The folder of a run: its figures, tables and verdicts, and a record of how they were made.
 
-Nothing is written before :meth:`Run.close`: a run that fails leaves the results of the one before it as they were.
-``run.json`` holds what is the same whenever the run is repeated, ``machine.json`` (git-ignored) what is not.
+:meth:`Run.close` writes everything at the end. So a run that fails leaves the results of the last run as they were.
+``run.json`` records what is the same in every repetition of a run. ``machine.json`` (ignored by git) records the rest,
+such as times and the computer.
 """
 
 import datetime
 import hashlib
+import html
 import importlib.metadata
 import json
 import os
@@ -17,65 +19,42 @@ import tempfile
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import pandas as pd
 from matplotlib.figure import Figure
 
-from sensorprivacy.paths import figures_dir, project_root
+from sensorprivacy.paths import check_writable, figures_dir, project_root
 from sensorprivacy.report import figures, tables, verdicts
 from sensorprivacy.report.printed import printed_values
 
 RUN_FILE, MACHINE_FILE, VERDICTS_FILE, DRAWN = "run.json", "machine.json", "verdicts.csv", "drawn"
 
-# the packages that numbers and pictures rest on, by the module that loads them
-_PACKAGES = {
-    "sensorprivacy": "sensorprivacy",
-    "numpy": "numpy",
-    "scipy": "scipy",
-    "pandas": "pandas",
-    "pyarrow": "pyarrow",
-    "sklearn": "scikit-learn",
-    "opendp": "opendp",
-    "torch": "torch",
-    "shap": "shap",
-    "joblib": "joblib",
-    "matplotlib": "matplotlib",
-    "seaborn": "seaborn",
-}
+# Modules that results depend on. The record has the versions of those that a run has loaded.
+_MODULES = ["sensorprivacy", "numpy", "scipy", "pandas", "pyarrow", "sklearn", "opendp", "torch", "shap", "joblib"]
+_MODULES += ["matplotlib", "seaborn"]
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
 class RunError(RuntimeError):
-    """A run is used in a way that would spoil its record."""
+    """A run cannot write its results, or its record would become wrong."""
 
 
-def open_run(
-    notebook: str,
-    *,
-    variant: str = "",
-    profile: str = "quick",
-    parameters: Mapping[str, Any],
-    data: Mapping[str, str] | None = None,
-    seed: int | None = None,
-) -> "Run":
-    """Begin a run of a notebook.
+def open_run(name: str, *, profile: str = "quick", parameters: Mapping[str, Any], replicates: bool = True) -> "Run":
+    """Open a run of a notebook.
 
     Parameters
     ----------
-    notebook : str
-        The notebook's name without ``.ipynb``.
-    variant : str, optional
-        What tells this run from others of the same notebook, such as the data set; the run is ``notebook-variant``.
+    name : str
+        ``<notebook>`` or ``<notebook>-<variant>``; also the name of the run's folder.
     profile : str, default "quick"
-        ``"paper"`` writes the committed ``figures/<run>/``, any other ``figures/<profile>/<run>/``, stamped.
+        ``"paper"`` writes to the committed folder ``figures/<run>/``. Any other profile writes to
+        ``figures/<profile>/<run>/``, and each output is stamped with the profile's name.
     parameters : mapping
-        The notebook's parameters; JSON values or paths.
-    data : mapping of str to str, optional
-        Digest of each data set used, by its name.
-    seed : int, optional
-        The seed of everything random in the run.
+        The notebook's parameters: JSON values or paths.
+    replicates : bool, default True
+        False for a run that is not in ``runs.yaml``, such as one on your own data. It writes to
+        ``figures/own/<run>/`` and keeps no verdicts.
 
     Returns
     -------
@@ -85,34 +64,27 @@ def open_run(
     Raises
     ------
     ValueError
-        If a name would not do as a folder's name, or a parameter is no JSON value.
+        If a name cannot be the name of a folder, or a parameter is not a JSON value.
+    OSError
+        If the folder cannot be written to, or its disk is full.
     """
-    for name in filter(None, (notebook, variant, profile)):
-        if not _NAME.fullmatch(name):
-            raise ValueError(f"{name!r}: a name is letters, digits, '-', '_' and '.'")
-    if not notebook or not profile:
-        raise ValueError("a run needs the notebook's name and a profile")
-    return Run(
-        name=f"{notebook}-{variant}" if variant else notebook,
-        profile=profile,
-        record={
-            "notebook": notebook,
-            "variant": variant,
-            "profile": profile,
-            "parameters": {str(key): _json_value(key, value) for key, value in parameters.items()},
-            "seed": seed,
-            "data": {str(name): str(digest) for name, digest in (data or {}).items()},
-        },
-    )
+    for word in (name, profile):
+        _check_name(word)
+    values = {str(key): _json_value(key, value) for key, value in parameters.items()}
+    record = {"notebook": name.partition("-")[0], "profile": profile, "parameters": values}
+    run = Run(name, profile, {**record, "seed": values.get("seed"), "data": {}}, replicates)
+    check_writable(run.folder if run.folder.exists() else run.folder.parent)
+    return run
 
 
 class Run:
-    """Collects what a run makes and writes it on `close`; see :func:`open_run`."""
+    """Collect the results of a run, and write them on `close`; see :func:`open_run`."""
 
-    def __init__(self, name: str, profile: str, record: dict[str, Any]) -> None:
+    def __init__(self, name: str, profile: str, record: dict[str, Any], replicates: bool) -> None:
         self.name = name
         self.profile = profile
-        self.folder: Path = figures_dir(profile) / name
+        self.replicates = replicates
+        self.folder: Path = figures_dir(profile if replicates else "own") / name
         self.closed = False
         self._record = record
         self._files: dict[str, bytes] = {}
@@ -122,103 +94,116 @@ class Run:
 
     @property
     def stamp(self) -> str:
-        """What figures and tables are stamped with: the profile, or nothing for the papers' own settings."""
+        """The stamp on figures and tables: the profile's name, or nothing in the paper profile."""
         return "" if self.profile == "paper" else self.profile
 
     @property
     def verdicts(self) -> pd.DataFrame:
         """All verdicts of this run so far."""
-        none = pd.DataFrame(columns=list(verdicts.COLUMNS))
-        return pd.concat(self._verdicts, ignore_index=True) if self._verdicts else none
+        return pd.concat(self._verdicts, ignore_index=True) if self._verdicts else verdicts.judge({}, run=self.name)
+
+    def uses(self, data: Mapping[str, str]) -> None:
+        """Record the digest of each data set that the run reads, by the set's name."""
+        self._check_open()
+        self._record["data"].update({str(name): str(digest) for name, digest in data.items()})
 
     def table(self, df: pd.DataFrame, name: str, caption: str, stable: bool = True) -> tables.ShownTable:
-        """Keep a table as ``<name>.csv`` and ``<name>.md`` and return it for the notebook to show.
+        """Add a table, as ``<name>.csv`` and ``<name>.md``, and return it for the notebook to show.
 
         Parameters
         ----------
         df : pandas.DataFrame
-            The table; an index that says what a row is becomes its first column.
+            The table. An index that describes the rows becomes the first column.
         name, caption : str
-            File name without ending; one line that says what it shows.
+            File name without its ending, and one line that describes the table.
         stable : bool, default True
-            False for what is freshly drawn each time: it goes to ``drawn/`` and stays out of ``run.json``'s digests.
+            False for a table that differs in every repetition, such as one with fresh noise or measured times. It goes
+            to the folder ``drawn/``, and ``run.json`` does not list its digest.
         """
         shown = tables.ShownTable(df, self._stamped(caption))
-        self._keep(f"{name}.csv", tables.csv_text(df).encode(), stable)
-        self._keep(f"{name}.md", shown.markdown.encode(), stable)
+        self._add(f"{name}.csv", tables.csv_text(df).encode(), stable)
+        self._add(f"{name}.md", shown.markdown.encode(), stable)
         return shown
 
     def figure(self, fig: Figure, name: str, caption: str, stable: bool = True) -> figures.ShownFigure:
-        """Keep a figure as ``<name>.png`` and ``<name>.svg`` and return it for the notebook to show.
+        """Add a figure, as ``<name>.png`` and ``<name>.svg``, and return it for the notebook to show.
 
-        The figure is closed. Parameters as for :meth:`table`; the caption is also the picture's alternative text.
+        The parameters are those of :meth:`table`. The caption is also the picture's alternative text.
         """
         pictures = figures.render(fig, stamp=self.stamp)
         for ending, content in pictures.items():
-            self._keep(f"{name}.{ending}", content, stable)
+            self._add(f"{name}.{ending}", content, stable)
         return figures.ShownFigure(pictures["png"], self._stamped(caption))
 
     def claims(
         self, ours: Mapping[str, Any], impossible: Mapping[str, str] | None = None, **options: Any
     ) -> "JudgedClaims":
-        """Judge our values against the printed ones, keep the verdicts, and return them for the notebook to show.
+        """Compare our values with the printed ones, add the verdicts, and return them for the notebook to show.
 
         Parameters
         ----------
         ours, impossible, **options
-            As for :func:`.verdicts.judge`.
+            As for :func:`.verdicts.judge`. A run that is not in ``runs.yaml`` may differ from a printed value
+            without a reason.
 
         Raises
         ------
         RunError
-            If the run has judged one of the claims before.
+            If the run has already judged one of the claims.
         """
         self._check_open()
+        if not self.replicates:
+            options["unexplained"] = "allow"
         judged = verdicts.judge(ours, run=self.name, impossible=impossible, **options)
         if twice := sorted(set(judged["claim_id"]) & set(self.verdicts["claim_id"])):
             raise RunError(f"run {self.name} judges claims twice: {', '.join(twice)}")
         self._verdicts.append(judged)
         shown = JudgedClaims(judged)
-        shown.attrs["caption"] = self._stamped(f"{len(judged)} printed values: {_tally(judged)}")
+        shown.attrs["caption"] = self._stamped(self._tally(judged))
         return shown
 
     def close(self) -> Path:
-        """Write everything, remove what an earlier run of this name left, and return the folder; again: no effect."""
+        """Write all results, remove those of the last run of this name, and return the folder.
+
+        A second call has no effect.
+
+        Raises
+        ------
+        RunError
+            If the results cannot be written. The results of the last run are then unchanged.
+        """
         if self.closed:
             return self.folder
-        if self._verdicts:
-            self._keep(VERDICTS_FILE, tables.csv_text(in_paper_order(self.verdicts)).encode(), True)
-        earlier = _listed(self.folder / RUN_FILE)
-        digests = {name: hashlib.sha256(content).hexdigest() for name, content in sorted(self._files.items())}
+        content = dict(self._files)
+        if self._verdicts and self.replicates:
+            content[VERDICTS_FILE] = tables.csv_text(in_paper_order(self.verdicts)).encode()
+        digests = {name: hashlib.sha256(content[name]).hexdigest() for name in sorted(content)}
         stable = {name: digest for name, digest in digests.items() if not name.startswith(f"{DRAWN}/")}
         drawn = [name for name in digests if name not in stable]
-        for name, content in self._files.items():
-            write_atomically(self.folder / name, content)
+        machine = {**self._machine(), "drawn": {name: digests[name] for name in drawn}}
+        record = {"run": self.name, **self._record, "packages": _versions(), "files": stable, "drawn": drawn}
+        content[MACHINE_FILE] = _json_bytes(machine)
+        content[RUN_FILE] = _json_bytes(record)  # the last file: it states that the others are complete
+        earlier = _listed(self.folder / RUN_FILE)
+        _replace_files(self.folder, content)
         for name in sorted(earlier - set(digests)):
             (self.folder / name).unlink(missing_ok=True)
-        record = {"run": self.name, **self._record, "packages": _versions(), "files": stable, "drawn": drawn}
-        machine = {**self._machine(), "drawn": {name: digests[name] for name in drawn}}
-        write_atomically(self.folder / MACHINE_FILE, _json_bytes(machine))
-        write_atomically(self.folder / RUN_FILE, _json_bytes(record))  # last: it says that the rest is there
         self.closed = True
         return self.folder
 
     def __enter__(self) -> "Run":
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if kind is None:
+    def __exit__(self, error: type[BaseException] | None, *_: object) -> None:
+        if error is None:
             self.close()
 
-    def _keep(self, name: str, content: bytes, stable: bool) -> None:
+    def _add(self, name: str, content: bytes, stable: bool) -> None:
         self._check_open()
-        if not _NAME.fullmatch(name):
-            raise ValueError(f"{name!r}: a file's name is letters, digits, '-', '_' and '.'")
+        _check_name(name)
         place = name if stable else f"{DRAWN}/{name}"
-        if place in self._files or place in (RUN_FILE, MACHINE_FILE):
-            raise RunError(f"run {self.name} already has a file {place}")
+        if place in self._files:
+            raise RunError(f"run {self.name} already has a file {place}: use another name")
         self._files[place] = content
 
     def _check_open(self) -> None:
@@ -227,6 +212,14 @@ class Run:
 
     def _stamped(self, caption: str) -> str:
         return f"{caption} [{self.stamp}]" if self.stamp else caption
+
+    def _tally(self, judged: pd.DataFrame) -> str:
+        if judged.empty:
+            why = "no printed value belongs to it" if self.replicates else "it has its own data or settings"
+            return f"This run has no verdicts: {why}."
+        counts = judged["verdict"].value_counts()
+        numbers = ", ".join(f"{counts[name]} {name}" for name in verdicts.VERDICTS if name in counts)
+        return f"{len(judged)} printed values: {numbers}{'' if self.replicates else ' (not kept: not in runs.yaml)'}"
 
     def _machine(self) -> dict[str, Any]:
         return {
@@ -241,40 +234,53 @@ class Run:
 
 
 class JudgedClaims(pd.DataFrame):
-    """The verdicts of some claims: a plain frame that Jupyter shows as printed beside ours."""
+    """The verdicts of some claims: a data frame that Jupyter shows as printed values beside ours."""
 
     def _repr_html_(self) -> str:
-        return tables.ShownTable(tables.compare(self), self.attrs.get("caption", ""))._repr_html_()
+        caption = self.attrs.get("caption", "")
+        if self.empty:
+            return f"<p>{html.escape(caption)}</p>"
+        return tables.ShownTable(tables.compare(self), caption)._repr_html_()
+
+    def __repr__(self) -> str:
+        return self.attrs.get("caption", "") if self.empty else super().__repr__()
 
 
 def in_paper_order(judged: pd.DataFrame, values: pd.DataFrame | None = None) -> pd.DataFrame:
     """Return verdicts in the order in which the papers print the claims."""
-    values = printed_values() if values is None else values
-    place = {name: number for number, name in enumerate(values["claim_id"])}
-    return judged.sort_values("claim_id", key=lambda ids: ids.map(place), kind="stable").reset_index(drop=True)
+    printed = (printed_values() if values is None else values)["claim_id"]
+    order = pd.Series(range(len(printed)), index=printed)
+    return judged.sort_values("claim_id", key=lambda ids: ids.map(order), kind="stable").reset_index(drop=True)
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """Write a file so that a reader sees the old or the new one, never a part."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
+    """Write a file so that a reader finds the old file or the new one, but never a part."""
+    _replace_files(path.parent, {path.name: content})
+
+
+def _replace_files(folder: Path, content: Mapping[str, bytes]) -> None:
+    """Write all files to a hidden folder, then move them: a full disk is noticed before any old file changes."""
     try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        Path(name).chmod(0o644)
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder, prefix=".part-") as hidden:
+            for name, data in content.items():
+                for place in (Path(hidden, name), folder / name):
+                    place.parent.mkdir(exist_ok=True)
+                Path(hidden, name).write_bytes(data)
+            for name in content:
+                Path(hidden, name).replace(folder / name)
+    except OSError as error:
+        reason = error.strerror or error
+        raise RunError(f"cannot write to {folder}: {reason}; the earlier files there are unchanged") from error
 
 
-def _tally(judged: pd.DataFrame) -> str:
-    counts = judged["verdict"].value_counts()
-    return ", ".join(f"{counts[name]} {name}" for name in verdicts.VERDICTS if name in counts) or "none"
+def _check_name(name: str) -> None:
+    if not _NAME.fullmatch(name):
+        raise ValueError(f"{name!r}: a name has only letters, digits, '-', '_' and '.', and begins with the first two")
 
 
 def _listed(path: Path) -> set[str]:
-    """Return the files that an earlier run's record names; none if there is no readable record."""
+    """Return the files that an earlier run's record lists; none if there is no readable record."""
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
     except (FileNotFoundError, json.JSONDecodeError):
@@ -288,7 +294,9 @@ def _json_bytes(record: Mapping[str, Any]) -> bytes:
 
 
 def _json_value(key: str, value: Any) -> Any:
-    """Return a parameter as a JSON value; a path on this machine becomes one that says nothing of the machine."""
+    """Return a parameter as a JSON value; an absolute path is shortened, so that it does not describe this machine."""
+    if isinstance(value, list):
+        return [_json_value(key, each) for each in value]
     if isinstance(value, os.PathLike):
         value = os.fspath(value)
     if isinstance(value, str) and Path(value).is_absolute():
@@ -297,13 +305,13 @@ def _json_value(key: str, value: Any) -> Any:
     try:
         json.dumps(value, allow_nan=False)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"parameter {key}={value!r} is no JSON value: {error}") from error
+        raise ValueError(f"parameter {key}={value!r} is not a JSON value: {error}") from error
     return value
 
 
 def _versions() -> dict[str, str]:
-    loaded = {name: importlib.metadata.version(name) for module, name in _PACKAGES.items() if module in sys.modules}
-    return {"python": platform.python_version(), **loaded}
+    packages = ["scikit-learn" if name == "sklearn" else name for name in _MODULES if name in sys.modules]
+    return {"python": platform.python_version()} | {name: importlib.metadata.version(name) for name in packages}
 
 
 def _git(*words: str) -> str | None:

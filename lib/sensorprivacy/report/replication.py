@@ -1,8 +1,9 @@
-"""All verdicts together: `figures/verdicts.csv`, counts, and the page `REPLICATION.md`."""
+"""All verdicts together: ``figures/verdicts.csv``, counts, and the page ``REPLICATION.md``."""
 
 import hashlib
 import json
 import re
+import tomllib
 from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -10,29 +11,51 @@ from typing import Protocol
 
 import pandas as pd
 
-from sensorprivacy.paths import figures_dir, project_root
+from sensorprivacy.paths import data_dir, figures_dir, project_root
 from sensorprivacy.report import tables
 from sensorprivacy.report.printed import printed_values
 from sensorprivacy.report.provenance import RUN_FILE, VERDICTS_FILE, in_paper_order, write_atomically
 from sensorprivacy.report.verdicts import COLUMNS, VERDICTS
 
 OK, NO_DATA = "ok", "no data"
+_TEXTS = ("claim_id", "table", "row", "column", "printed", "ours", "verdict", "reason", "run")
+_LEGEND = """| verdict | meaning |
+|---|---|
+| exact | our value equals the printed one at the printed precision; corrected misprints are listed below |
+| within | the printed value lies in our interval or in the stated tolerance |
+| differs | none of these; an entry of [DEVIATIONS.md](DEVIATIONS.md) gives the reason |
+| no data | the data set is not on this machine, or the authors did not publish their data |
+| not reproducible | the paper's own printed values exclude it |
+"""
+_CLAIMS = """## Claims
+
+Each row has a claim, the command that tests it, and the folder of its results. Minutes are for the quick profile on two
+cores; `make reproduce` alone runs everything in about 15 minutes. Rows state when they give results of the paper
+profile.
+"""
+_ENGINES = """## Engines
+
+The engine that trained the random forests of each run's searches and sweeps. `shared` is this library's own forest,
+`sklearn` is scikit-learn's; `bench/results/forest_agreement.md` measures how far they agree. With either engine,
+scikit-learn plays the game on all features (the column "SOTA" of paper 1's Table 2, except for IoT-23) and scores
+features. Summaries use the results of these runs.
+"""
 
 
 class RunStatus(Protocol):
-    """How a run ended and which claims it answers for; any object with these attributes will do."""
+    """How a run ended and which claims it judges; any object with these attributes will do."""
 
     @property
     def status(self) -> str:
-        """``"ok"``, ``"no data"``, or another word for a run that did not end."""
+        """``"ok"``, ``"no data"``, or another word for a run that did not finish."""
 
     @property
     def reason(self) -> str:
-        """Why it is not ok."""
+        """Why the status is not ``"ok"``."""
 
     @property
     def claims(self) -> Iterable[str]:
-        """Ids of the claims that the run judges, ``*`` allowed."""
+        """Ids of the claims that the run judges; ``*`` matches any text."""
 
 
 class CollectError(ValueError):
@@ -48,45 +71,48 @@ def collect(
     values: pd.DataFrame | None = None,
     write: bool = True,
 ) -> pd.DataFrame:
-    """Gather the verdicts of every run, and give those that no run could compute the verdict *no data*.
+    """Collect the verdicts of all runs; claims that no run could compute get the verdict *no data*.
 
     Parameters
     ----------
     profile : str
-        Whose results to read: ``figures/`` for ``"paper"``, else ``figures/<profile>/``.
+        Profile of the runs: ``"paper"`` reads ``figures/``, any other ``figures/<profile>/``.
     runs : mapping of str to RunStatus
-        Each run's end and the claims it answers for, by its name.
+        For each run's name, how it ended and which claims it judges.
     papers : iterable of int, optional
-        Only these papers' claims; by default the papers of which a run answers for a claim.
+        Use only these papers' claims. The default is all papers with a claim that some run judges.
     unjudged : {"error", "no data"}
-        What to do with a claim that a run which ended well answers for but did not judge, or no run answers for.
+        Treatment of a claim that a successful run should have judged but did not, or that belongs to no run.
     values : pandas.DataFrame, optional
-        Printed values; those of ``data/paper/`` when left out.
+        Printed values; the default is those of ``data/paper/``.
     write : bool, default True
         Whether to write ``verdicts.csv`` beside the runs' folders.
 
     Returns
     -------
     pandas.DataFrame
-        One row for every printed value, columns as :func:`.verdicts.judge` gives them, in the papers' order.
+        One row for each printed value in the papers' order, columns as in :func:`.verdicts.judge`.
 
     Raises
     ------
     CollectError
-        If two runs judge one claim, a run's verdicts are not those it wrote, a run that answers for claims is ok but
-        wrote no record, or a claim is unjudged and `unjudged` is ``"error"``.
+        If two runs judge one claim, a run's verdicts were changed after it wrote them, a successful run with claims has
+        no record, or a claim is unjudged and `unjudged` is ``"error"``.
     """
     if unjudged not in ("error", NO_DATA):
         raise ValueError(f"unjudged={unjudged!r}: choose error or no data")
     values = printed_values() if values is None else values
     folder = figures_dir(profile)
     ended = {name: state for name, state in runs.items() if state.status == OK}
-    # a run that answers for no claim, such as an introduction, need not leave a record
+    # a run without claims, such as an introduction, need not leave a record
     read = [_read(folder / n, n) for n, s in ended.items() if s.claims or (folder / n / RUN_FILE).is_file()]
-    judged = pd.concat(read, ignore_index=True) if read else _empty()
+    judged = pd.concat(read, ignore_index=True) if read else _frame([])
     _check_once(judged)
-    missing = [claim for claim in _wanted(values, papers, runs, judged) if claim not in set(judged["claim_id"])]
-    absent = _absent(values.set_index("claim_id").loc[missing].reset_index(), runs, unjudged)
+    if papers is None:
+        named = {str(pattern)[0] for state in runs.values() for pattern in state.claims}
+        papers = {int(first) for first in named if first.isdigit()} | set(judged["paper"].astype(int))
+    missing = values[values["paper"].isin(set(papers)) & ~values["claim_id"].isin(judged["claim_id"])]
+    absent = _absent(missing, runs, unjudged)
     whole = in_paper_order(pd.concat([judged, absent], ignore_index=True), values)[list(COLUMNS)]
     if write:
         write_atomically(folder / VERDICTS_FILE, tables.csv_text(whole).encode())
@@ -94,12 +120,12 @@ def collect(
 
 
 def counts(verdicts: pd.DataFrame, by: tuple[str, ...] = ("paper", "table")) -> pd.DataFrame:
-    """Count verdicts.
+    """Count the verdicts.
 
     Returns
     -------
     pandas.DataFrame
-        One row for each value of `by` in the papers' order: how many are printed, and of each verdict.
+        One row for each value of `by` in the papers' order: number of printed values and of each verdict.
     """
     keys = [verdicts[name] for name in by]
     counted = pd.crosstab(keys, verdicts["verdict"]).reindex(columns=list(VERDICTS), fill_value=0)
@@ -109,58 +135,75 @@ def counts(verdicts: pd.DataFrame, by: tuple[str, ...] = ("paper", "table")) -> 
     return counted.loc[index].rename_axis(columns=None)
 
 
-def replication_text(verdicts: pd.DataFrame, *, profile: str = "paper") -> str:
-    """Return the text of ``REPLICATION.md``: counts, then every claim that is not exact, with its reason."""
-    lines = [
-        "# Replication: every printed value and what became of it",
-        "",
-        "<!-- Written by the notebook 90_replication_report from figures/verdicts.csv. -->",
-        "",
-        *([f"**Profile {profile}: not the papers' own settings.**", ""] if profile != "paper" else []),
-        *_legend(),
-        _whole(counts(verdicts, by=("paper",)).reset_index()),
-    ]
-    for paper in verdicts["paper"].unique():
-        own = verdicts[verdicts["paper"] == paper]
-        lines += [f"## Paper {paper}", "", _whole(counts(own).reset_index().drop(columns="paper"))]
-        lines += _not_exact(own)
-    return "\n".join(lines).rstrip() + "\n"
-
-
-def write_replication(verdicts: pd.DataFrame, path: Path | None = None, *, profile: str = "paper") -> Path:
-    """Write :func:`replication_text` to a file, and return its path.
+def replication_text(verdicts: pd.DataFrame, *, profile: str = "paper", engines: pd.DataFrame | None = None) -> str:
+    """Return the text of ``REPLICATION.md``: counts, claims, and every value that is not exact, with its reason.
 
     Parameters
     ----------
     verdicts : pandas.DataFrame
         As :func:`collect` returns them.
-    path : pathlib.Path, optional
-        The file; when left out ``REPLICATION.md`` of the checkout for the profile ``"paper"``, and one in
-        ``figures/<profile>/`` for any other, so that a short run never replaces the full one's.
     profile : str, default "paper"
-        Whose results they are.
+        Profile of the runs.
+    engines : pandas.DataFrame, optional
+        As :func:`.earlier_runs.engines` returns them.
+    """
+    lines = [
+        "# Replication: every printed value and our result",
+        "",
+        "<!-- Written by the notebook 90_replication_report from figures/verdicts.csv. -->",
+        "",
+        *([f"**Profile {profile}: not the papers' own settings.**", ""] if profile != "paper" else []),
+        _LEGEND,
+        tables.markdown_text(counts(verdicts, by=("paper",)).reset_index()),
+        _CLAIMS,
+        tables.markdown_text(claims_table()),
+    ]
+    for paper, own in verdicts.groupby("paper", sort=False):
+        counted = counts(own).reset_index().drop(columns="paper")
+        lines += [f"## Paper {paper}", "", tables.markdown_text(counted), *_not_exact(own)]
+    if engines is not None and len(engines):
+        lines += [_ENGINES, tables.markdown_text(engines)]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def write_replication(
+    verdicts: pd.DataFrame,
+    path: Path | None = None,
+    *,
+    profile: str = "paper",
+    engines: pd.DataFrame | None = None,
+) -> Path:
+    """Write :func:`replication_text` to a file, and return its path.
+
+    Parameters
+    ----------
+    verdicts, profile, engines
+        As for :func:`replication_text`.
+    path : pathlib.Path, optional
+        The file. The default is ``REPLICATION.md`` of the checkout for the profile ``"paper"``, and in
+        ``figures/<profile>/`` for any other profile, so that a short run never replaces the full page.
     """
     if path is None:
         path = (project_root() if profile == "paper" else figures_dir(profile)) / "REPLICATION.md"
-    write_atomically(Path(path), replication_text(verdicts, profile=profile).encode())
+    write_atomically(Path(path), replication_text(verdicts, profile=profile, engines=engines).encode())
     return Path(path)
 
 
-def _legend() -> list[str]:
-    return [
-        "| verdict | |",
-        "|---|---|",
-        "| exact | equal at printed precision; a misprinted name that is mended is named below |",
-        "| within | the printed value lies in our interval or the stated tolerance |",
-        "| differs | it does not, and the entry of [DEVIATIONS.md](DEVIATIONS.md) says why |",
-        "| no data | the data set is not on this machine, or the paper's own data are not published |",
-        "| not reproducible | the paper's own printed values exclude it |",
-        "",
+def claims_table() -> pd.DataFrame:
+    """Return the papers' main claims from ``data/paper/claims.toml``, each with the command that tests it."""
+    path = data_dir() / "paper" / "claims.toml"
+    rows = [
+        {
+            "claim of the paper": claim["claim"],
+            "command": f"`make reproduce ONLY={claim['run']}`",
+            "results": f"`figures/quick/{claim['run']}/`",
+            "expected": claim["expected"],
+            "minutes": claim["minutes"],
+            "verdict": claim["verdict"],
+        }
+        for claim in tomllib.loads(path.read_text(encoding="utf-8"))["claim"]
     ]
-
-
-def _whole(frame: pd.DataFrame) -> str:
-    return tables.markdown_text(frame)
+    return pd.DataFrame(rows)
 
 
 def _not_exact(own: pd.DataFrame) -> list[str]:
@@ -169,13 +212,13 @@ def _not_exact(own: pd.DataFrame) -> list[str]:
         rows = own[(own["verdict"] == verdict) & ((verdict != "exact") | (own["reason"] != ""))]
         if rows.empty:
             continue
-        title = "exact, with a name mended" if verdict == "exact" else verdict
+        title = "exact, with a corrected misprint" if verdict == "exact" else verdict
         lines += [f"### {title[0].upper()}{title[1:]} ({len(rows)})", ""]
-        lines += [_missing(rows) if verdict == NO_DATA else _claims(rows)]
+        lines += [_missing(rows) if verdict == NO_DATA else _differing(rows)]
     return lines
 
 
-def _claims(rows: pd.DataFrame) -> str:
+def _differing(rows: pd.DataFrame) -> str:
     shown = tables.compare(rows)
     shown.insert(0, "claim", rows["claim_id"].to_numpy())
     shown["reason"] = [_linked(reason) for reason in rows["reason"]]
@@ -183,35 +226,32 @@ def _claims(rows: pd.DataFrame) -> str:
 
 
 def _missing(rows: pd.DataFrame) -> str:
-    """Return the claims without data by their reason: one line each would hide the reason in hundreds of lines."""
-    found = [
-        (table, len(group), _span(group["claim_id"].tolist()), _linked(str(reason)))
-        for (table, reason), group in rows.groupby(["table", "reason"], sort=False)
-    ]
+    """Return the claims without data, grouped by reason, because hundreds of claims may share one."""
+    found = []
+    for (table, reason), group in rows.groupby(["table", "reason"], sort=False):
+        ids = group["claim_id"].tolist()
+        span = ids[0] if len(ids) == 1 else f"{ids[0]} … {ids[-1]}"
+        found.append((table, len(ids), span, _linked(str(reason))))
     return tables.markdown_text(pd.DataFrame(found, columns=["table", "claims", "which", "reason"]))
 
 
-def _span(ids: list[str]) -> str:
-    return ids[0] if len(ids) == 1 else f"{ids[0]} … {ids[-1]}"
-
-
 def _linked(reason: str) -> str:
-    """Return a reason with its ledger numbers as links into DEVIATIONS.md."""
+    """Return a reason with its ledger numbers as links to DEVIATIONS.md."""
     return re.sub(r"\bD(\d+):", r"[D\1](DEVIATIONS.md#d\1):", reason)
 
 
-def _empty() -> pd.DataFrame:
-    return pd.DataFrame(columns=list(COLUMNS)).astype({"low": float, "high": float})
+def _frame(rows: list[dict]) -> pd.DataFrame:
+    return pd.DataFrame(rows, columns=list(COLUMNS)).astype({"low": float, "high": float})
 
 
 def _read(folder: Path, name: str) -> pd.DataFrame:
-    """Return a run's verdicts, made sure to be those that the run itself wrote; none if it judged nothing."""
+    """Return a run's verdicts, after checking that the run itself wrote them; no rows if it judged nothing."""
     record = folder / RUN_FILE
     if not record.is_file():
         raise CollectError(f"run {name} is ok but left no {RUN_FILE} in {folder}: run it again")
     digest = json.loads(record.read_text(encoding="utf-8"))["files"].get(VERDICTS_FILE)
     if digest is None:
-        return _empty()
+        return _frame([])
     content = (folder / VERDICTS_FILE).read_bytes()
     if hashlib.sha256(content).hexdigest() != digest:
         raise CollectError(f"{folder / VERDICTS_FILE} is not what run {name} wrote: run it again")
@@ -220,9 +260,8 @@ def _read(folder: Path, name: str) -> pd.DataFrame:
 
 def read_verdicts(path: Path) -> pd.DataFrame:
     """Return verdicts from a file, with the types that :func:`.verdicts.judge` gives them."""
-    text = dict.fromkeys((name for name in COLUMNS if name not in ("paper", "low", "high")), str)
     number = {name: [""] for name in ("low", "high")}
-    frame = pd.read_csv(path, dtype=text, keep_default_na=False, na_values=number)
+    frame = pd.read_csv(path, dtype=dict.fromkeys(_TEXTS, str), keep_default_na=False, na_values=number)
     return frame.astype({"low": float, "high": float})
 
 
@@ -233,24 +272,15 @@ def _check_once(judged: pd.DataFrame) -> None:
         raise CollectError(f"claims judged by more than one run: {who}")
 
 
-def _wanted(
-    values: pd.DataFrame, papers: Iterable[int] | None, runs: Mapping[str, RunStatus], judged: pd.DataFrame
-) -> list[str]:
-    if papers is None:
-        named = {str(pattern)[0] for state in runs.values() for pattern in state.claims}
-        papers = {int(first) for first in named if first.isdigit()} | set(judged["paper"].astype(int))
-    return values.loc[values["paper"].isin(set(papers)), "claim_id"].tolist()
-
-
 def _absent(claims: pd.DataFrame, runs: Mapping[str, RunStatus], unjudged: str) -> pd.DataFrame:
-    """Return the verdicts of claims that no run judged; refuse those that should have been judged."""
+    """Return the verdict *no data* for claims that no run judged; refuse claims that should have been judged."""
     rows, open_ = [], []
     # A summary may judge a claim of another run: that claim is open only if the summary ran.
     all_ran = all(run.status in (OK, NO_DATA) for run in runs.values())
     for claim in claims.to_dict("records"):
         owner = _owner(claim["claim_id"], runs)
         if owner is None:
-            reason = "no run answers for it"
+            reason = "no run judges it"
         elif runs[owner].status == NO_DATA:
             reason = runs[owner].reason or "a data set is not on this machine"
         elif runs[owner].status == OK:
@@ -259,17 +289,13 @@ def _absent(claims: pd.DataFrame, runs: Mapping[str, RunStatus], unjudged: str) 
             reason = f"run {owner} {runs[owner].status}: {runs[owner].reason}".removesuffix(": ")
         if owner is None or (runs[owner].status == OK and all_ran):
             open_.append(f"{claim['claim_id']} ({reason})")
-        given = {name: claim[name] for name in COLUMNS[:6]}
-        line = " ".join(reason.split())
-        rows.append(given | {"ours": "", "verdict": NO_DATA, "reason": line, "run": owner or ""})
+        rows.append(claim | {"ours": "", "verdict": NO_DATA, "reason": " ".join(reason.split()), "run": owner or ""})
     if open_ and unjudged == "error":
         raise CollectError(f"{len(open_)} printed values are not judged: {', '.join(open_[:8])}")
-    return pd.DataFrame(rows, columns=list(COLUMNS)).astype({"low": float, "high": float})
+    return _frame(rows)
 
 
 def _owner(claim_id: str, runs: Mapping[str, RunStatus]) -> str | None:
-    """Return the run that answers for a claim; where patterns overlap, the longest one that fits."""
-    fits = [
-        (len(pattern), name) for name, run in runs.items() for pattern in run.claims if fnmatchcase(claim_id, pattern)
-    ]
+    """Return the run that judges a claim; if several patterns match, the longest one decides."""
+    fits = [(len(p), name) for name, run in runs.items() for p in run.claims if fnmatchcase(claim_id, p)]
     return max(fits)[1] if fits else None

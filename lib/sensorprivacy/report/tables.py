@@ -1,4 +1,4 @@
-"""Tables as files that do not change from run to run, and as something a notebook shows."""
+"""Write tables as text that is the same in every repetition, and show them in notebooks."""
 
 import html
 from dataclasses import dataclass
@@ -15,33 +15,41 @@ _DIGITS = 6
 
 @dataclass(frozen=True)
 class ShownTable:
-    """A table with its caption; Jupyter shows it, `markdown` is the file's text."""
+    """A table with its caption, for Jupyter to show; `markdown` is the text of its file."""
 
     frame: pd.DataFrame
     caption: str
 
     @property
     def markdown(self) -> str:
-        """The table in Markdown, caption first."""
+        """The table in Markdown, below its caption."""
         return markdown_text(self.frame, self.caption)
 
     def _repr_markdown_(self) -> str:
         return self.markdown
 
     def _repr_html_(self) -> str:
-        head, rows = _cells(self.frame)
-        plain = _plain(self.frame)
-        left = [not _is_number(plain[name]) for name in plain.columns]
-        return _html(head, rows, left, self.caption)
+        head, rows, numeric = _cells(self.frame)
+        sides = ["right" if number else "left" for number in numeric]
+
+        def line(cells: list[str], tag: str) -> str:
+            pairs = zip(sides, cells, strict=True)
+            inside = "".join(f'<{tag} style="text-align:{side}">{html.escape(text)}</{tag}>' for side, text in pairs)
+            return f"<tr>{inside}</tr>"
+
+        style = "caption-side:top;text-align:left"
+        title = f'<caption style="{style}"><b>{html.escape(self.caption)}</b></caption>' if self.caption else ""
+        body = "".join(line(row, "td") for row in rows)
+        return f"<table>{title}<thead>{line(head, 'th')}</thead><tbody>{body}</tbody></table>"
 
     def __repr__(self) -> str:
         return self.markdown
 
 
 def number_text(value: Any, digits: int = _DIGITS) -> str:
-    """Return a cell as text, the same on every machine.
+    """Return the value of a cell as text, the same on every machine.
 
-    Floats get at most `digits` significant digits, whole floats none behind the point, missing values nothing.
+    A float has at most `digits` significant digits, and none after the point if it is whole. A missing value is empty.
 
     Examples
     --------
@@ -63,9 +71,9 @@ def number_text(value: Any, digits: int = _DIGITS) -> str:
 
 
 def csv_text(frame: pd.DataFrame, digits: int = 10) -> str:
-    """Return a table as CSV text: line feeds, floats with at most `digits` significant digits.
+    """Return a table as CSV text, with line feeds and at most `digits` significant digits.
 
-    An index that says what a row is (it has a name, or is not of whole numbers) becomes the first column.
+    An index that describes the rows becomes the first column: one that has a name, or is not of whole numbers.
     """
     plain = _plain(frame)
     text = pd.DataFrame({str(name): [number_text(v, digits) for v in plain[name]] for name in plain.columns})
@@ -73,10 +81,9 @@ def csv_text(frame: pd.DataFrame, digits: int = 10) -> str:
 
 
 def markdown_text(frame: pd.DataFrame, caption: str = "") -> str:
-    """Return a table as a Markdown pipe table, numbers to the right, with its caption above."""
-    head, rows = _cells(frame)
-    plain = _plain(frame)
-    rule = ["---:" if _is_number(plain[name]) else ":---" for name in plain.columns]
+    """Return a table as a Markdown pipe table below its caption, with numbers aligned right."""
+    head, rows, numeric = _cells(frame)
+    rule = ["---:" if number else ":---" for number in numeric]
     lines = ["| " + " | ".join(map(_escape, cells)) + " |" for cells in [head, *rows]]
     lines.insert(1, "| " + " | ".join(rule) + " |")
     above = [f"**{caption}**", ""] if caption else []
@@ -84,7 +91,7 @@ def markdown_text(frame: pd.DataFrame, caption: str = "") -> str:
 
 
 def compare(verdicts: pd.DataFrame) -> pd.DataFrame:
-    """Return verdicts as a table to read: printed beside ours, the difference, the verdict with its mark, the reason.
+    """Return verdicts as a table for readers: printed value, ours, their difference, the verdict and its reason.
 
     Parameters
     ----------
@@ -113,45 +120,31 @@ def _stated(text: str) -> float:
 
 def _plain(frame: pd.DataFrame) -> pd.DataFrame:
     index = frame.index
-    # a nameless index of whole numbers only counts rows; any other says what a row is
+    # an index of whole numbers without a name only counts rows
     counts_rows = index.names == [None] and pd.api.types.is_integer_dtype(index)
     plain = frame if counts_rows else frame.reset_index(names=_index_names(index))
     if isinstance(plain.columns, pd.MultiIndex):
         plain = plain.set_axis([" ".join(str(part) for part in name if str(part)) for name in plain.columns], axis=1)
     if not plain.columns.is_unique:
-        raise ValueError(f"column names given twice: {plain.columns[plain.columns.duplicated()].tolist()}")
+        twice = plain.columns[plain.columns.duplicated()].tolist()
+        raise ValueError(f"the table has more than one column named {', '.join(map(str, twice))}: rename them")
     return plain
 
 
 def _index_names(index: pd.Index) -> list[str]:
-    """Return a header for each level of an index; a level without a name has a blank one."""
+    """Return a header for each level of an index, made of blanks for a level without a name."""
     return [" " * place if name is None else str(name) for place, name in enumerate(index.names)]
 
 
-def _cells(frame: pd.DataFrame) -> tuple[list[str], list[list[str]]]:
+def _cells(frame: pd.DataFrame) -> tuple[list[str], list[list[str]], list[bool]]:
+    """Return the header, the rows as text, and which columns are numeric."""
     plain = _plain(frame)
     columns = [[number_text(value) for value in plain[name]] for name in plain.columns]
-    return [str(name) for name in plain.columns], [list(row) for row in zip(*columns, strict=True)]
-
-
-def _is_number(column: pd.Series) -> bool:
-    return pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column)
+    rows = [list(row) for row in zip(*columns, strict=True)]
+    kinds = pd.api.types
+    numeric = [kinds.is_numeric_dtype(plain[c]) and not kinds.is_bool_dtype(plain[c]) for c in plain.columns]
+    return [str(name) for name in plain.columns], rows, numeric
 
 
 def _escape(text: str) -> str:
     return text.replace("|", "\\|").replace("\n", " ")
-
-
-def _html(head: list[str], rows: list[list[str]], left: list[bool], caption: str) -> str:
-    sides = ["left" if side else "right" for side in left]
-    cell = '<{tag} style="text-align:{side}">{text}</{tag}>'
-
-    def line(cells: list[str], tag: str) -> str:
-        parts = (cell.format(tag=tag, side=s, text=html.escape(t)) for s, t in zip(sides, cells, strict=True))
-        return f"<tr>{''.join(parts)}</tr>"
-
-    body = "".join(line(row, "td") for row in rows)
-    title = (
-        f'<caption style="caption-side:top;text-align:left"><b>{html.escape(caption)}</b></caption>' if caption else ""
-    )
-    return f"<table>{title}<thead>{line(head, 'th')}</thead><tbody>{body}</tbody></table>"

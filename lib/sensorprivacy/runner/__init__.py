@@ -1,1 +1,6 @@
 """Run notebooks in batches: read ``runs.yaml``, check parameters, execute, and record how each run ended."""
+
+import lazy_loader
+
+# Lazy, so that the command line does not import pandas and matplotlib to refuse a wrong word.
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,29 +1,35 @@
-"""Execute a notebook in a batch: parameters checked first, progress shown, a log kept, failures told in short.
+"""Execute a notebook in a batch: check its parameters first, report progress, keep a log, explain a failure briefly.
 
-papermill does the work; what is added is that an unknown or ill-typed parameter is refused before anything runs, that
-the kernel is this environment's, and that a failing cell ends with its own error and not with a page of frames.
+papermill does the work. This module adds four things. It refuses a wrong parameter before anything runs. It uses the
+kernel of this environment. It writes a line for each cell. And it ends a failure with the cell's own error, not with a
+page of frames.
 """
 
 import os
 import re
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from threading import Timer
 from typing import Any, TextIO
 
-from sensorprivacy.paths import build_dir
+import nbformat
+
+from sensorprivacy.paths import build_dir, check_writable
+from sensorprivacy.progress import BATCH
 from sensorprivacy.runner.parameters import read_parameters, resolve
 
 KERNEL = "python3"
-KERNEL_SECONDS = 600  # to start one: on a busy machine the usual minute is too short
+KERNEL_SECONDS = 600  # to start a kernel: the usual minute is too short on a busy machine
+SLOW_SECONDS = 10  # the user hears of cells that take longer
 _ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 
 
 class NotebookFailedError(RuntimeError):
-    """A cell of a notebook raised, or its kernel died; the message says where and where the rest is to be read."""
+    """A cell of a notebook raised an error, or the kernel died; the message names the cell and the log."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +49,7 @@ def run(
     *,
     output: Path | str | None = None,
     log: Path | str | None = None,
-    progress: bool = True,
+    say: Callable[[str], None] = lambda line: None,
 ) -> Executed:
     """Execute a notebook with checked parameters.
 
@@ -52,13 +58,16 @@ def run(
     notebook : path
         The notebook; it is not changed.
     given : mapping of str to object, optional
-        Parameters that differ from the notebook's defaults; text is read as the parameter's type.
+        Values that replace the notebook's defaults. Text is converted to the parameter's type.
     output : path, optional
-        Where the executed notebook goes; ``build/executed/<run>.ipynb`` by default, see `run_name`.
+        The executed notebook. By default ``build/executed/<profile>/<run>.ipynb``, or ``build/executed/own/`` for a
+        run that is not in ``runs.yaml``; see `notebook.run_name`.
     log : path, optional
-        What the notebook prints, and the whole traceback of a failure; ``build/logs/<run>.log`` by default.
-    progress : bool, default=True
-        Show a bar over the cells on the standard error stream.
+        The log: the notebook's printed text, and the traceback of a failure. By default
+        ``build/logs/<profile>/<run>.log``.
+    say : callable, optional
+        Takes a line about each cell that runs for more than ten seconds, such as ``print``. The log has a line for
+        every cell.
 
     Returns
     -------
@@ -67,24 +76,25 @@ def run(
     Raises
     ------
     ParameterError
-        If a parameter is unknown, ill-typed or outside its choices; nothing has run then.
+        If a parameter is unknown, of the wrong type, out of range or none of its choices. Nothing has run then.
     NotebookFailedError
-        If a cell raised or the kernel died; the partially executed notebook is at `output`.
+        If a cell raised an error or the kernel died. `output` has the notebook up to that cell.
     """
     notebook = Path(notebook)
     values = resolve(read_parameters(notebook), given or {})
-    name = run_name(notebook, values)
-    output = Path(output) if output else build_dir() / "executed" / f"{name}.ipynb"
-    log = Path(log) if log else build_dir() / "logs" / f"{name}.log"
+    place = Path(output).stem if output and log else _place(notebook, values)
+    output = Path(output or build_dir() / "executed" / f"{place}.ipynb")
+    log = Path(log or build_dir() / "logs" / f"{place}.log")
     if output.resolve() == notebook.resolve():
-        raise ValueError(f"the executed notebook would overwrite {notebook}: give another output")
+        raise ValueError(f"the executed notebook would overwrite {notebook}: choose another output")
     for folder in (output.parent, log.parent):
-        folder.mkdir(parents=True, exist_ok=True)
+        check_writable(folder)
     started = time.monotonic()
     with log.open("w", encoding="utf-8") as stream:
         stream.write(f"{datetime.now().astimezone():%Y-%m-%d %H:%M:%S %z}  {notebook}  {values}\n")
         try:
-            _execute(notebook, output, values, stream, progress)
+            with _progress(output.stem, notebook, bool(values), stream, say) as hooks:
+                _execute(notebook, output, values, stream, hooks)
         except Exception as error:
             stream.write(_ANSI.sub("", f"\n{type(error).__name__}: {error}\n"))
             raise NotebookFailedError(_short(error, notebook, output, log)) from error
@@ -93,27 +103,24 @@ def run(
     return Executed(notebook, output, log, values, seconds)
 
 
-def run_name(notebook: Path, values: Mapping[str, Any]) -> str:
-    """Return the notebook's name with the values that tell runs apart, such as ``21_threeway_division-adult-step_0.1``.
+def _place(notebook: Path, values: Mapping[str, Any]) -> str:
+    """Return the path of a run's files without their endings: ``<profile>/<run>`` or ``own/<run>``."""
+    # Imported here, with pandas and matplotlib: refusing a parameter should not wait for them.
+    from sensorprivacy.runner.notebook import complete, run_name
 
-    Words stand for themselves, a file by its stem; other values are led by their parameter's name. The profile is left
-    out: it changes how long a run takes, not what it is about.
-    """
-    parts = [Path(notebook).stem]
-    for name, value in values.items():
-        if name != "profile":
-            text = Path(value).stem if isinstance(value, str) else f"{name}_{value}"
-            parts.append(re.sub(r"[^\w.+-]+", "_", text).strip("_"))
-    return "-".join(part for part in parts if part)[:120]
+    whole = complete(read_parameters(notebook), values)
+    name, replicates = run_name(notebook, whole)
+    return f"{whole['profile'] if replicates else 'own'}/{name}"
 
 
-def _execute(notebook: Path, output: Path, values: dict[str, Any], stream: TextIO, progress: bool) -> None:
-    # Imported here: papermill takes a second, and refusing a parameter should not.
+def _execute(notebook: Path, output: Path, values: dict[str, Any], log: TextIO, hooks: Mapping[str, Any]) -> None:
+    # Imported here: papermill takes a second.
     import papermill
 
-    # A kernel called python3 may also be installed for the user; the one meant is this environment's.
+    # A kernel called python3 may also be installed for the user. This selects the environment's own.
     os.environ.setdefault("JUPYTER_PREFER_ENV_PATH", "1")
-    with _kernel_words_to(stream) as console:
+    os.environ[BATCH] = "1"  # no bars in the notebook and in the log
+    with _kernel_errors_to(log):
         papermill.execute_notebook(
             str(notebook),
             str(output),
@@ -121,38 +128,63 @@ def _execute(notebook: Path, output: Path, values: dict[str, Any], stream: TextI
             kernel_name=KERNEL,
             language="python",
             start_timeout=KERNEL_SECONDS,
-            progress_bar={"desc": notebook.stem, "file": console} if progress else False,
-            stdout_file=stream,
-            stderr_file=stream,
+            progress_bar=False,
+            stdout_file=log,
+            stderr_file=log,
+            **hooks,
         )
 
 
 @contextmanager
-def _kernel_words_to(log: TextIO) -> Iterator[TextIO]:
-    """Send what a kernel process itself says, such as its frames after Ctrl-C, to the log; yield the console."""
+def _progress(
+    name: str, notebook: Path, injected: bool, log: TextIO, say: Callable[[str], None]
+) -> Iterator[dict[str, Callable[..., None]]]:
+    """Yield hooks for papermill that write a line for each cell to the log, and say those of slow cells."""
+    cells = nbformat.read(notebook, as_version=4).cells
+    total = sum(cell.cell_type == "code" for cell in cells) + injected  # papermill adds a cell with the values
+    timers: list[Timer] = []
+
+    def start(**_: Any) -> None:
+        line = f"{name}: cell {len(timers) + 1} of {total}"
+        print(line, file=log, flush=True)
+        timers.append(Timer(SLOW_SECONDS, say, [line]))
+        timers[-1].start()
+
+    def end(**_: Any) -> None:
+        timers[-1].cancel()
+
+    try:
+        yield {"on_cell_execute": start, "on_cell_executed": end}
+    finally:
+        for timer in timers:
+            timer.cancel()
+
+
+@contextmanager
+def _kernel_errors_to(log: TextIO) -> Iterator[None]:
+    """Send to the log what the kernel's process itself writes to standard error, such as its frames after Ctrl-C."""
     console = os.dup(2)
     os.dup2(log.fileno(), 2)
     try:
-        with os.fdopen(os.dup(console), "w") as stream:
-            yield stream
+        yield
     finally:
         os.dup2(console, 2)
         os.close(console)
 
 
 def _short(error: Any, notebook: Path, output: Path, log: Path) -> str:
-    """Return what went wrong in a few lines: cell, line, error, and where to read on."""
+    """Return a failure in a few lines: the cell, its error, and the files with more."""
     where, what = "", f"{type(error).__name__}: {error}"
-    if hasattr(error, "ename"):  # papermill's own: the notebook's error, its source and its traceback
+    if hasattr(error, "ename"):  # papermill's own error carries the notebook's error and traceback
         where = f" in cell [{error.exec_count}]{_offending_line(error)}"
         what = f"{error.ename}: {error.evalue}"
-    partial = f"the notebook up to there: {output}" if output.is_file() else "nothing was executed"
+    partial = f"the notebook up to that cell: {output}" if output.is_file() else "nothing was executed"
     lines = _ANSI.sub("", what).strip().splitlines() or [""]
     return "\n".join([f"{notebook.name} failed{where}", *(f"  {line}" for line in lines[:12]), partial, f"log: {log}"])
 
 
 def _offending_line(error: Any) -> str:
-    """Return the cell's line that raised, marked with an arrow in IPython's traceback."""
+    """Return the cell's line that raised the error; IPython's traceback marks it with an arrow."""
     traceback = _ANSI.sub("", "\n".join(error.traceback or []))
     cell = traceback.split("File ", 1)[0]
     arrow = re.search(r"^-+> *\d+ (.+)$", cell, re.MULTILINE)

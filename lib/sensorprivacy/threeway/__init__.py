@@ -1,41 +1,10 @@
-"""Three-way division: drop what tells too much, keep what tells little, noise what lies between.
+"""Three-way division (paper 2): drop sensitive columns, publish harmless ones, add noise to those in between.
 
-`division` sorts the attributes into groups, `measures` says how useful a division is, `thresholds` searches for the
-best one, `publish` noises and releases, and `divider` wraps it all as a scikit-learn transformer.
+`division` sorts the attributes into groups, `measures` measures how useful a division is, `thresholds` searches for the
+best one, and `publication` adds noise and publishes. `divider` offers all of it as a scikit-learn transformer. Names
+are imported when they are first used.
 """
 
-from sensorprivacy.threeway.divider import ThreeWayDivider
-from sensorprivacy.threeway.division import Division, Sizes, entropies, evaluate, trisect
-from sensorprivacy.threeway.measures import (
-    Appraisal,
-    Appraiser,
-    joint_entropy,
-    stability,
-    suitability,
-    utility_as_printed,
-    utility_as_stated,
-)
-from sensorprivacy.threeway.publish import Publication, publish
-from sensorprivacy.threeway.queries import sensitivity
-from sensorprivacy.threeway.thresholds import Search, find_thresholds
+import lazy_loader
 
-__all__ = [
-    "Appraisal",
-    "Appraiser",
-    "Division",
-    "Publication",
-    "Search",
-    "Sizes",
-    "ThreeWayDivider",
-    "entropies",
-    "evaluate",
-    "find_thresholds",
-    "joint_entropy",
-    "publish",
-    "sensitivity",
-    "stability",
-    "suitability",
-    "trisect",
-    "utility_as_printed",
-    "utility_as_stated",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

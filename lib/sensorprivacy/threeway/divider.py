@@ -5,64 +5,65 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import BaseEstimator
+from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from sensorprivacy.mechanisms.cells import Noiser, SecureNoiser, check_epsilon
+from sensorprivacy.mechanisms.noise import NoiseSource, SecureNoise, check_epsilon
 from sensorprivacy.threeway.division import check_frame
-from sensorprivacy.threeway.domains import Categories, Unknown, domains_of
+from sensorprivacy.threeway.domains import Unknown, domains_of
 from sensorprivacy.threeway.measures import Appraiser, Utility
 from sensorprivacy.threeway.thresholds import Rule, find_thresholds
 
 
-class ThreeWayDivider(TransformerMixin, BaseEstimator):
-    """Drop the columns that tell too much, keep those that tell little, noise those in between.
+class ThreeWayDivider(SelectorMixin, BaseEstimator):
+    """Drop columns that reveal too much, publish columns that reveal little, add noise to those in between.
 
-    `fit` learns the groups; `transform` returns the kept columns of a table in their order, the ambiguous ones noised
-    anew at every call. Each call costs `epsilon_total_` for every row it is given.
+    `fit` learns the groups. `transform` returns the published columns of a table in their order, with new noise on the
+    ambiguous ones at every call. Each call costs `epsilon_total_` for every row in it.
 
     Parameters
     ----------
     alpha, beta : float, default .5
-        Thresholds to start the search from, 0 <= beta <= alpha <= 1.
+        Thresholds where the search starts, 0 <= beta <= alpha <= 1.
     step : float, default .05
         Step of the search.
     search : {"alternate", "tabu", "literal", "strict", "grid"} or None, default "alternate"
-        See :func:`~sensorprivacy.threeway.thresholds.find_thresholds`. None takes `alpha` and `beta` as they are.
+        See :func:`~sensorprivacy.threeway.thresholds.find_thresholds`. None uses `alpha` and `beta` without a search.
     utility : {"as_printed", "as_stated"}, default "as_printed"
         See :class:`~sensorprivacy.threeway.measures.Appraiser`.
     decimals : int or None, default 2
-        Decimals of utility and stability when suitability is formed.
+        Decimals to which utility and stability are rounded before they are combined.
     epsilon : float, default 1
-        Privacy loss of each ambiguous column's cells, 0 < epsilon <= 100.
+        Privacy loss of each ambiguous column, per cell, 0 < epsilon <= 100.
     bounds, categories, categorical : mapping, mapping, sequence, optional
-        Domains of columns, by name, see :func:`~sensorprivacy.threeway.publish.publish`. Those not named are read
-        from the data that `fit` is given, which leaks them.
+        Domains of columns by name, see :func:`~sensorprivacy.threeway.publication.publish`. Domains that are not given
+        are read from the data in `fit`, which leaks them.
     unknown : {"error", "redraw"}, default "error"
-        What `transform` does about categories that `fit` has not seen: refuse the table, or draw them anew.
+        How `transform` treats categories that `fit` has not seen: raise an error, or redraw them at random.
     clamp : bool, default False
-        Put noised numbers back between their bounds.
-    noiser : Noiser, optional
-        Source of randomness; the default, OpenDP with the operating system's secure generator, is the only private one.
+        Move noisy numbers outside the bounds to the nearest bound.
+    noise_source : NoiseSource, optional
+        Source of randomness. Only the default (OpenDP with the operating system's secure generator) is private.
 
     Attributes
     ----------
     entropies_, evaluation_ : pandas.Series
-        Entropy of each column in nats, and the same from 0 to 1.
+        Entropy of each column in nats, and the same rescaled to [0, 1].
     division_ : Division
         The groups.
     appraisal_ : Appraisal
-        The division with utility, stability, suitability.
+        The division with utility, stability and suitability.
     alpha_, beta_ : float
         The thresholds found.
     trace_ : pandas.DataFrame
-        Every pair of thresholds looked at; one row if `search` is None.
+        Every pair of thresholds that the search measured; one row if `search` is None.
     stopped_ : str
         Why the search ended.
     domains_ : dict
         Domain of each ambiguous column.
     epsilon_total_ : float
-        Privacy loss of one row's noised cells together, by basic composition.
+        Privacy loss of one row's ambiguous cells together, by basic composition.
     n_features_in_, feature_names_in_
         As in every scikit-learn estimator.
 
@@ -93,7 +94,7 @@ class ThreeWayDivider(TransformerMixin, BaseEstimator):
         categorical: Sequence[Hashable] = (),
         unknown: Unknown = "error",
         clamp: bool = False,
-        noiser: Noiser | None = None,
+        noise_source: NoiseSource | None = None,
     ) -> None:
         self.alpha = alpha
         self.beta = beta
@@ -107,17 +108,16 @@ class ThreeWayDivider(TransformerMixin, BaseEstimator):
         self.categorical = categorical
         self.unknown = unknown
         self.clamp = clamp
-        self.noiser = noiser
+        self.noise_source = noise_source
 
     def fit(self, X: pd.DataFrame, y: Any = None) -> "ThreeWayDivider":
-        """Learn groups and thresholds.
+        """Learn the thresholds and the groups.
 
         Parameters
         ----------
         X : pandas.DataFrame
-            The original table, n rows by d >= 2 columns; an array is taken as columns x0, x1, ...
+            The original table, n rows by d >= 2 columns. The columns of an array are called x0, x1, ...
         y : ignored
-            For scikit-learn's sake.
 
         Returns
         -------
@@ -127,14 +127,14 @@ class ThreeWayDivider(TransformerMixin, BaseEstimator):
         Raises
         ------
         TypeError, ValueError
-            If the table cannot be divided or a parameter lies outside its range.
+            If the table cannot be divided or a parameter is outside its range.
         """
         check_epsilon(self.epsilon)
         if self.unknown not in ("error", "redraw"):
             raise ValueError(f"unknown={self.unknown!r}: choose error or redraw")
         frame = self._frame(X, reset=True)
         if len(frame) == 1:
-            raise ValueError("n_samples=1: one row has no entropy to divide columns by, give at least two")
+            raise ValueError("n_samples=1: one row has no entropy to compare columns by, give at least two rows")
         appraiser = Appraiser(frame, self.utility, self.decimals)
         self.entropies_, self.evaluation_ = appraiser.entropies, appraiser.evaluation
         if self.search is None:
@@ -146,74 +146,42 @@ class ThreeWayDivider(TransformerMixin, BaseEstimator):
             self.appraisal_, self.trace_, self.stopped_ = found.appraisal, found.trace, found.stopped
         self.division_ = self.appraisal_.division
         self.alpha_, self.beta_ = self.division_.alpha, self.division_.beta
-        ambiguous = [name for name in frame.columns if name in self.division_.ambiguous]
-        self.domains_ = domains_of(frame, ambiguous, self.bounds, self.categories, self.categorical)
+        self.domains_ = domains_of(frame, self.division_.ambiguous, self.bounds, self.categories, self.categorical)
         self.epsilon_total_ = float(self.epsilon) * sum(domain.width > 0 for domain in self.domains_.values())
         self._columns = frame.columns
         return self
 
     def transform(self, X: pd.DataFrame) -> pd.DataFrame | np.ndarray:
-        """Return the publishable columns of a table, the ambiguous ones with fresh noise.
+        """Return the published columns of a table, with new noise on the ambiguous ones.
 
         Parameters
         ----------
         X : pandas.DataFrame
-            m rows by the d columns that `fit` has seen.
+            m rows by the d columns that `fit` saw.
 
         Returns
         -------
         pandas.DataFrame
-            m rows by the kept columns, index as in `X`; an array where an array was given.
+            m rows by the published columns, with the index of `X`. An array if `X` is an array.
 
         Raises
         ------
         ValueError
-            If columns differ from those of `fit`, or a column holds a category it has not seen (see `unknown`).
+            If columns differ from those of `fit`, or a column holds an unknown category (see `unknown`).
         """
         check_is_fitted(self)
         frame = self._frame(X, reset=False)
-        noiser = SecureNoiser() if self.noiser is None else self.noiser
-        parts = {}
-        for name in self._kept():
-            parts[name] = frame[name]
-            if name in self.domains_:
-                parts[name] = pd.Series(self._noised(frame[name], noiser).array, index=frame.index)
-        out = pd.DataFrame(parts, index=frame.index, columns=pd.Index(self._kept()))
+        source = SecureNoise() if self.noise_source is None else self.noise_source
+        out = frame.loc[:, self.get_support()].copy()
+        for name, domain in self.domains_.items():
+            noisy = domain.noise(frame[name], self.epsilon, source, clamp=self.clamp, unknown=self.unknown)
+            out[name] = domain.decode(noisy).array
         return out if isinstance(X, pd.DataFrame) else out.to_numpy()
 
-    def _noised(self, column: pd.Series, noiser: Noiser) -> pd.Series:
-        domain = self.domains_[column.name]
-        if isinstance(domain, Categories):
-            return domain.decode(domain.noise(column, self.epsilon, noiser, self.unknown))
-        values = domain.noise(column, self.epsilon, noiser)
-        return domain.decode(np.clip(values, domain.low, domain.high) if self.clamp else values)
-
-    def get_feature_names_out(self, input_features: Sequence[str] | None = None) -> np.ndarray:
-        """Return the names of the kept columns.
-
-        Parameters
-        ----------
-        input_features : sequence of str, optional
-            Names of the columns given to `fit`; checked if it saw names, used if it saw an array.
-
-        Returns
-        -------
-        numpy.ndarray
-            Names, dtype object.
-        """
+    def _get_support_mask(self) -> np.ndarray:
+        """Mark the published columns; scikit-learn derives `get_support` and `get_feature_names_out` from this."""
         check_is_fitted(self)
-        kept = self._columns.isin(self._kept())
-        if input_features is None:
-            return np.asarray(self._columns, dtype=object)[kept]
-        names = np.asarray(input_features, dtype=object)
-        if len(names) != self.n_features_in_:
-            raise ValueError(f"input_features should have length equal to n_features_in_={self.n_features_in_}")
-        if hasattr(self, "feature_names_in_") and not np.array_equal(names, self.feature_names_in_):
-            raise ValueError("input_features is not equal to feature_names_in_")
-        return names[kept]
-
-    def _kept(self) -> list[Hashable]:
-        return [name for name in self._columns if name not in self.division_.sensitive]
+        return ~self._columns.isin(self.division_.sensitive)
 
     def _frame(self, X: Any, *, reset: bool) -> pd.DataFrame:
         """Return `X` as a frame, after scikit-learn's checks of names and numbers of columns."""
@@ -229,5 +197,5 @@ class ThreeWayDivider(TransformerMixin, BaseEstimator):
         tags.input_tags.allow_nan = True
         tags.input_tags.categorical = True
         tags.input_tags.string = True
-        tags.non_deterministic = self.noiser is None
+        tags.non_deterministic = self.noise_source is None
         return tags

@@ -1,4 +1,4 @@
-"""Trisecting: how much each attribute tells, and which of three groups that puts it in."""
+"""Divide attributes into three groups (sensitive, non-sensitive, ambiguous) by how much each one reveals."""
 
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ import pandas as pd
 
 
 class Sizes(NamedTuple):
-    """How many attributes stand in each group."""
+    """Number of attributes in each group."""
 
     sensitive: int
     non_sensitive: int
@@ -36,7 +36,7 @@ class Division:
 
     @property
     def kept(self) -> tuple[Hashable, ...]:
-        """Names of what is published: the non-sensitive attributes, then the ambiguous ones."""
+        """Names of the published attributes: the non-sensitive ones, then the ambiguous ones."""
         return self.non_sensitive + self.ambiguous
 
     @property
@@ -48,7 +48,7 @@ class Division:
 def entropies(frame: pd.DataFrame) -> pd.Series:
     """Return the entropy of each attribute.
 
-    Every distinct value counts, nothing is binned, and missing values together are one more value.
+    Every distinct value counts. Nothing is binned. Missing values together are one more value.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def entropies(frame: pd.DataFrame) -> pd.Series:
     TypeError
         If `frame` is not a DataFrame, or a column holds values that cannot be compared (such as lists).
     ValueError
-        If the frame is empty, repeats a column name, or a column is all missing or holds infinite values.
+        If the frame is empty or repeats a column name, or if a column is all missing or holds infinite values.
 
     References
     ----------
@@ -78,27 +78,27 @@ def entropies(frame: pd.DataFrame) -> pd.Series:
     {'sex': 0.6931, 'loss': 0.0}
     """
     check_frame(frame)
-    return pd.Series([code_entropy(codes) for _, codes in encode(frame)], frame.columns, name="entropy")
+    return entropies_of_codes(frame, encode(frame))
 
 
 def evaluate(entropies: pd.Series) -> pd.Series:
-    """Return the attributes' evaluation: their entropies stretched over [0, 1].
+    """Return the evaluation of each attribute: its entropy, rescaled to [0, 1] over all attributes.
 
     Parameters
     ----------
     entropies : pandas.Series
-        Entropy of each attribute, in any base, since the base cancels.
+        Entropy of each attribute, in any base; the base cancels.
 
     Returns
     -------
     pandas.Series
-        (H - min H) / (max H - min H), exactly 0 for the lowest and exactly 1 for the highest.
+        (H - min H) / (max H - min H): exactly 0 for the lowest entropy and exactly 1 for the highest.
 
     Raises
     ------
     ValueError
-        If there are fewer than two attributes, a value is not finite, or all entropies are equal: a min-max scale
-        then does not exist.
+        If there are fewer than two attributes, a value is not finite, or all entropies are equal, so that a min-max
+        scale does not exist.
 
     References
     ----------
@@ -111,7 +111,7 @@ def evaluate(entropies: pd.Series) -> pd.Series:
         raise ValueError(f"entropies must be finite, got {values[~np.isfinite(values)].to_dict()}")
     low, high = values.min(), values.max()
     if low == high:
-        raise ValueError(f"all {len(values)} attributes have entropy {low:.6g}: min-max needs two that differ")
+        raise ValueError(f"all {len(values)} attributes have entropy {low:.6g}: give columns of different entropies")
     return ((values - low) / (high - low)).rename("evaluation")
 
 
@@ -123,8 +123,8 @@ def trisect(evaluation: pd.Series, alpha: float, beta: float) -> Division:
     evaluation : pandas.Series
         Evaluation of each attribute, 0 to 1.
     alpha, beta : float
-        Sensitive at or above alpha, non-sensitive at or below beta, ambiguous in between. alpha = beta is legal and
-        leaves nothing ambiguous; an attribute that equals both is then sensitive, the side that publishes less.
+        An attribute is sensitive at or above alpha, non-sensitive at or below beta, and ambiguous in between. With
+        alpha = beta no attribute is ambiguous. An attribute that equals both is then sensitive: less is published.
 
     Returns
     -------
@@ -147,10 +147,9 @@ def trisect(evaluation: pd.Series, alpha: float, beta: float) -> Division:
     """
     check_thresholds(alpha, beta)
     sensitive = evaluation >= alpha
-    quiet = (evaluation <= beta) & ~sensitive
-    between = ~sensitive & ~quiet
-    groups = (tuple(evaluation.index[group]) for group in (sensitive, quiet, between))
-    return Division(float(alpha), float(beta), *groups)
+    non_sensitive = (evaluation <= beta) & ~sensitive
+    groups = (sensitive, non_sensitive, ~sensitive & ~non_sensitive)
+    return Division(float(alpha), float(beta), *(tuple(evaluation.index[group]) for group in groups))
 
 
 def check_thresholds(alpha: float, beta: float) -> None:
@@ -163,18 +162,20 @@ def check_thresholds(alpha: float, beta: float) -> None:
 
 
 def check_frame(frame: pd.DataFrame) -> None:
-    """Raise TypeError or ValueError unless `frame` is a table with rows and distinctly named columns."""
+    """Raise TypeError or ValueError unless `frame` is a table with rows and distinct column names."""
     if not isinstance(frame, pd.DataFrame):
         raise TypeError(f"got {type(frame).__name__}: give a pandas DataFrame, whose columns are the attributes")
     if frame.shape[0] == 0 or frame.shape[1] == 0:
-        raise ValueError(f"the frame is empty ({frame.shape[0]} rows x {frame.shape[1]} columns)")
+        raise ValueError(
+            f"the table is empty ({frame.shape[0]} rows x {frame.shape[1]} columns): give rows and columns"
+        )
     repeated = frame.columns[frame.columns.duplicated()].unique().tolist()
     if repeated:
-        raise ValueError(f"column names {repeated} stand more than once: rename them, groups are told apart by name")
+        raise ValueError(f"column names {repeated} occur more than once: rename them, groups list columns by name")
 
 
-def encode(frame: pd.DataFrame) -> Iterator[tuple[Hashable, np.ndarray]]:
-    """Yield each column's values as whole numbers from 0, equal where the values are, missing being one of them.
+def encode(frame: pd.DataFrame) -> Iterator[np.ndarray]:
+    """Yield each column as integer codes from 0. Equal values share a code; missing is one of the values.
 
     Parameters
     ----------
@@ -183,9 +184,9 @@ def encode(frame: pd.DataFrame) -> Iterator[tuple[Hashable, np.ndarray]]:
 
     Yields
     ------
-    (name, numpy.ndarray)
-        Codes of length n in the smallest unsigned type that holds them: all of ten million rows by fifteen columns stay
-        under 600 MB. Some numbers may go unused.
+    numpy.ndarray
+        n codes in the smallest unsigned type that holds them: ten million rows by fifteen columns need less than
+        600 MB. Some codes may be unused.
 
     Raises
     ------
@@ -195,11 +196,11 @@ def encode(frame: pd.DataFrame) -> Iterator[tuple[Hashable, np.ndarray]]:
     for place, name in enumerate(frame.columns):
         column = frame.iloc[:, place]
         codes = _offsets(column)
-        yield name, _factors(name, column) if codes is None else codes
+        yield _factors(name, column) if codes is None else codes
 
 
 def _offsets(column: pd.Series) -> np.ndarray | None:
-    """Return integers counted from their least, which needs no hashing, if their range is not much above n."""
+    """Return integers minus their minimum, which needs no hashing, if their range is not much larger than n."""
     if not isinstance(column.dtype, np.dtype) or column.dtype.kind not in "iub":
         return None
     values = column.to_numpy()
@@ -216,34 +217,23 @@ def _factors(name: Hashable, column: pd.Series) -> np.ndarray:
         raise TypeError(f"column {name!r} holds values that cannot be compared ({error}): make them text") from error
     if len(uniques) == 0:
         raise ValueError(f"column {name!r} is all missing: drop it, it has nothing to publish or protect")
-    if _any_infinite(uniques):
+    if uniques.isin([np.inf, -np.inf]).any():
         raise ValueError(f"column {name!r} holds infinite values: replace them by numbers or by missing values")
-    missing = codes < 0
-    if missing.any():
-        codes[missing] = len(uniques)
+    codes[codes < 0] = len(uniques)
     return codes.astype(np.min_scalar_type(len(uniques)))
 
 
-def _any_infinite(uniques: pd.Index) -> bool:
-    if isinstance(uniques, pd.CategoricalIndex):
-        uniques = uniques.categories[uniques.codes]
-    if uniques.dtype == object:
-        return any(isinstance(value, float | np.floating) and np.isinf(value) for value in uniques)
-    if pd.api.types.is_float_dtype(uniques.dtype) or pd.api.types.is_complex_dtype(uniques.dtype):
-        return bool(np.isinf(uniques.to_numpy()).any())
-    return False
-
-
-def code_entropy(codes: np.ndarray) -> float:
-    """Return the entropy in nats of a column of codes."""
-    return entropy_of_counts(np.bincount(codes), len(codes))
+def entropies_of_codes(frame: pd.DataFrame, codes: Iterator[np.ndarray] | list[np.ndarray]) -> pd.Series:
+    """Return the entropy of each column of a frame in nats, given its columns as codes."""
+    values = [entropy_of_counts(np.bincount(column), len(frame)) for column in codes]
+    return pd.Series(values, frame.columns, name="entropy")
 
 
 def entropy_of_counts(counts: np.ndarray, n: int) -> float:
-    """Return the entropy in nats of class sizes `counts` out of `n` rows.
+    """Return the entropy in nats of classes with sizes `counts` out of `n` rows.
 
-    Sums by size of class, not by class, so that two columns whose classes have the same sizes get the very same
-    number in whatever order their values come: thresholds must not tell relabelled columns apart.
+    The sum runs over distinct class sizes, not over classes. So two columns with the same class sizes get exactly the
+    same number, in whatever order their values come, and thresholds cannot separate relabelled columns.
     """
     times = np.bincount(counts)
     sizes = np.flatnonzero(times)

@@ -1,7 +1,7 @@
-"""What a column may hold, which is what noise must hide: bounds of numbers, lists of categories.
+"""Domains: the values that a column may hold, which noise must hide. Bounds for numbers, a list for categories.
 
-A domain given by the user says nothing about the data. One read from the data leaks: its smallest and largest value
-are some row's, and so are its categories. Publications say which columns that holds for.
+A domain given by the user reveals nothing about the data. A domain read from the data leaks: the smallest and largest
+value, and each category, belong to some row. Publications list the columns whose domain was read from the data.
 """
 
 from collections.abc import Hashable, Mapping, Sequence
@@ -11,19 +11,21 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from sensorprivacy.mechanisms.cells import Noiser, laplace, randomized_response
+from sensorprivacy.mechanisms.laplace import laplace
+from sensorprivacy.mechanisms.noise import NoiseSource
+from sensorprivacy.mechanisms.randomized_response import randomized_response
 
 Unknown = Literal["error", "redraw"]
 
-_SAFE_INTEGER = 2**62  # sums of two stay within 64 bits
+_SAFE_INTEGER = 2**62  # the sum of two such numbers fits 64 bits
 
 
 @dataclass(frozen=True)
 class Numbers:
-    """A column of numbers or of points in time (whole seconds), between bounds.
+    """The domain of a column of numbers, or of points in time in whole seconds: an interval.
 
-    Missing cells take the middle of the bounds before noise is added, so that whether a cell is missing is hidden as
-    well as its value; the published column has no missing cells.
+    Missing cells become the middle of the interval before noise is added. So the noise also hides which cells were
+    missing, and the published column has no missing cells.
     """
 
     name: Hashable
@@ -35,11 +37,11 @@ class Numbers:
 
     @property
     def width(self) -> float:
-        """How far apart two values can lie; 0 if only one is possible, which needs no noise and tells nothing."""
+        """Largest distance between two values. It is 0 if only one value is possible; then no noise is needed."""
         return self.high - self.low
 
     def encode(self, column: pd.Series) -> np.ndarray:
-        """Return the column as int64 or float64, missing cells (floats only) as NaN."""
+        """Return the column as int64 or float64, with missing cells (floats only) as NaN."""
         if column.dtype.kind == "M":
             column = _seconds(column)
         if self.integer and column.dtype.kind in "iu" and not column.isna().any():
@@ -49,18 +51,25 @@ class Numbers:
             raise ValueError(f"column {self.name!r} holds infinite values: replace them by numbers or missing values")
         return values
 
-    def noise(self, column: pd.Series, epsilon: float, noiser: Noiser) -> np.ndarray:
-        """Return the column's cells with Laplace noise; epsilon-differentially private for each cell."""
+    def noise(
+        self, column: pd.Series, epsilon: float, source: NoiseSource, *, clamp: bool = False, unknown: Unknown = "error"
+    ) -> np.ndarray:
+        """Return the column's cells with Laplace noise, epsilon-differentially private for each cell.
+
+        With `clamp`, noisy values outside the interval are moved to its nearest end. `unknown` is for categories.
+        """
         values = self.encode(column)
         if values.dtype.kind == "f":
-            filled = np.where(np.isnan(values), (self.low + self.high) / 2, values)
-            values = np.rint(np.clip(filled, self.low, self.high)).astype(np.int64) if self.integer else filled
-        return laplace(values, self.low, self.high, epsilon, noiser)
+            values = np.where(np.isnan(values), (self.low + self.high) / 2, values)
+            if self.integer:
+                values = np.rint(np.clip(values, self.low, self.high)).astype(np.int64)
+        noisy = laplace(values, self.low, self.high, epsilon, source)
+        return np.clip(noisy, self.low, self.high) if clamp else noisy
 
     def decode(self, values: np.ndarray) -> pd.Series:
-        """Return values as a column of the original's kind: integers as int64, floats and times in their own type."""
+        """Return values as a column of the original kind: integers as int64, floats and times in their own type."""
         if self.dtype.kind == "M":
-            # what noise throws out of the calendar is put on its edge
+            # noise can leave the calendar; such times are moved to its edge
             stamps = np.clip(values, -60_000_000_000, 250_000_000_000).astype("datetime64[s]")
             zone = getattr(self.dtype, "tz", None)
             return pd.Series(stamps) if zone is None else pd.Series(stamps).dt.tz_localize("UTC").dt.tz_convert(zone)
@@ -71,7 +80,7 @@ class Numbers:
 
 @dataclass(frozen=True)
 class Categories:
-    """A column of categories. Missing is one more category where the list holds it (it does if the data do)."""
+    """The domain of a column of categories: a list. "Missing" is one more category if the list or the data has it."""
 
     name: Hashable
     values: pd.Index
@@ -81,23 +90,23 @@ class Categories:
 
     @property
     def k(self) -> int:
-        """Number of categories, missing among them."""
+        """Number of categories, including "missing"."""
         return len(self.values) + self.has_missing
 
     @property
     def width(self) -> int:
-        """0 if only one value is possible, which needs no noise and tells nothing."""
+        """Number of other values that a cell could hold. If it is 0, no noise is needed."""
         return self.k - 1
 
     def encode(self, column: pd.Series, unknown: Unknown = "error") -> np.ndarray:
-        """Return the column as codes 0 to k - 1, missing being the last.
+        """Return the column as codes 0 to k - 1, where missing is the last code.
 
         Parameters
         ----------
         column : pandas.Series
             n cells.
         unknown : {"error", "redraw"}, default "error"
-            What to do about cells that hold a value which is not in the list: refuse the column, or return -1.
+            How to treat values that are not in the list: raise an error, or return code -1.
 
         Returns
         -------
@@ -107,35 +116,37 @@ class Categories:
         Raises
         ------
         ValueError
-            If a cell holds a value that is not in the list, and `unknown` is "error".
+            If a value is not in the list and `unknown` is "error".
         """
         codes = self.values.get_indexer(pd.Index(column))
-        absent = column.isna().to_numpy()
-        codes[absent] = len(self.values) if self.has_missing else -1
-        strange = codes < 0
-        if unknown == "error" and strange.any():
-            shown = column[strange].unique().tolist()[:5]
-            raise ValueError(f"column {self.name!r} holds values {shown} that its categories lack (None is missing)")
+        codes[column.isna().to_numpy()] = len(self.values) if self.has_missing else -1
+        unlisted = codes < 0
+        if unknown == "error" and unlisted.any():
+            shown = column[unlisted].unique().tolist()[:5]
+            raise ValueError(f"column {self.name!r} holds values {shown}: add them to its categories (None is missing)")
         return codes
 
-    def noise(self, column: pd.Series, epsilon: float, noiser: Noiser, unknown: Unknown = "error") -> np.ndarray:
-        """Return the column's codes after randomized response; epsilon-differentially private for each cell.
+    def noise(
+        self, column: pd.Series, epsilon: float, source: NoiseSource, *, clamp: bool = False, unknown: Unknown = "error"
+    ) -> np.ndarray:
+        """Return the column's codes after randomized response, epsilon-differentially private for each cell.
 
-        With `unknown` "redraw" a value not in the list becomes a uniform draw from it, which is at most e^epsilon
-        away from the law of any listed value, so the guarantee holds for it as well.
+        With `unknown` "redraw", a value that is not in the list becomes a random listed one. The guarantee holds for it
+        too, because a random category is within e^epsilon of the outcome of any listed value. `clamp` is for numbers.
         """
         codes = self.encode(column, unknown)
-        strange = codes < 0
-        codes[strange] = noiser.integers(int(strange.sum()), self.k)
-        return randomized_response(codes, self.k, epsilon, noiser)
+        unlisted = codes < 0
+        codes[unlisted] = source.integers(int(unlisted.sum()), self.k)
+        return randomized_response(codes, self.k, epsilon, source)
 
     def decode(self, codes: np.ndarray) -> pd.Series:
         """Return codes as a column of the listed values."""
+        missing = codes == len(self.values)
         if isinstance(self.dtype, pd.CategoricalDtype):
-            places = np.where(codes == len(self.values), -1, codes)
+            places = np.where(missing, -1, codes)
             return pd.Series(pd.Categorical.from_codes(places, categories=self.values, ordered=self.dtype.ordered))
         cells = pd.Series(self.values.take(np.minimum(codes, len(self.values) - 1)))
-        return cells.mask(codes == len(self.values)) if self.has_missing else cells
+        return cells.mask(missing) if self.has_missing else cells
 
 
 Domain = Numbers | Categories
@@ -148,19 +159,19 @@ def domain_of(
     categories: Sequence | None = None,
     categorical: bool = False,
 ) -> Domain:
-    """Return the domain of a column, as given or as read from its data.
+    """Return the domain of a column, as given by the caller or as read from the data.
 
     Parameters
     ----------
     column : pandas.Series
-        The column. Integers, floats and points in time are numbers; everything else (text, booleans, categories,
+        The column. Integers, floats and points in time are numbers. Everything else (text, booleans, categories,
         objects) is categories.
     bounds : (low, high), optional
-        Bounds of a column of numbers, in its own unit; cells outside are clipped. From the data if not given.
+        Bounds of a column of numbers, in the column's unit. Cells outside are clipped. Default: read from the data.
     categories : sequence, optional
-        Every value the column may hold, None among them if cells may be missing. From the data if not given.
+        Every value that the column may hold, including None if cells may be missing. Default: read from the data.
     categorical : bool, default False
-        Take a column of numbers as categories.
+        Treat a column of numbers as categories.
 
     Returns
     -------
@@ -170,9 +181,10 @@ def domain_of(
     Raises
     ------
     ValueError
-        If the bounds are not finite or in the wrong order, or do not apply to the column.
+        If the bounds are not finite, are in the wrong order, or do not apply to the column.
     """
-    if categories is not None or categorical or not _is_number(column):
+    is_number = column.dtype.kind in "iufM" and not isinstance(column.dtype, pd.CategoricalDtype)
+    if categories is not None or categorical or not is_number:
         if bounds is not None:
             raise ValueError(f"column {column.name!r} holds categories: give `categories` instead of bounds {bounds}")
         return _categories_of(column, categories)
@@ -180,7 +192,7 @@ def domain_of(
     if bounds is None:
         low, high = numbers.min(), numbers.max()
     elif column.dtype.kind == "M":
-        low, high = (int(_seconds(pd.Series([pd.Timestamp(bound)])).iloc[0]) for bound in bounds)
+        low, high = _seconds(pd.Series([pd.Timestamp(bound) for bound in bounds]))
     else:
         low, high = bounds
     if not (np.isfinite(low) and np.isfinite(high) and low <= high):
@@ -199,11 +211,13 @@ def domains_of(
     categories: Mapping | None = None,
     categorical: Sequence[Hashable] = (),
 ) -> dict[Hashable, Domain]:
-    """Return the domains of some columns, see :func:`domain_of`; unknown names in the mappings are refused."""
+    """Return the domains of some columns by name, see :func:`domain_of`. Unknown names raise ValueError."""
     bounds, categories = dict(bounds or {}), dict(categories or {})
     unknown = [name for name in (*bounds, *categories, *categorical) if name not in frame.columns]
     if unknown:
-        raise ValueError(f"bounds or categories name columns {unknown} that the frame lacks: {list(frame.columns)}")
+        raise ValueError(
+            f"bounds or categories are given for columns {unknown}, which are not in the table: {list(frame.columns)}"
+        )
     return {
         name: domain_of(
             frame[name], bounds=bounds.get(name), categories=categories.get(name), categorical=name in categorical
@@ -212,12 +226,8 @@ def domains_of(
     }
 
 
-def _is_number(column: pd.Series) -> bool:
-    return column.dtype.kind in "iufM" and not isinstance(column.dtype, pd.CategoricalDtype)
-
-
 def _seconds(column: pd.Series) -> pd.Series:
-    """Return points in time as whole seconds since 1970; missing ones as NaN in floats."""
+    """Return points in time as whole seconds since 1970, with missing ones as NaN in floats."""
     plain = column.dt.tz_convert("UTC").dt.tz_localize(None) if getattr(column.dtype, "tz", None) else column
     seconds = plain.astype("datetime64[s]").astype("int64")
     return seconds.astype(float).mask(column.isna()) if column.isna().any() else seconds
@@ -227,14 +237,15 @@ def _categories_of(column: pd.Series, given: Sequence | None) -> Categories:
     if given is not None:
         listed = pd.Series(list(given), dtype=object)
     elif isinstance(column.dtype, pd.CategoricalDtype):
-        # the type lists its categories, those that no row holds included
+        # the type lists its categories, including those that no row holds
         listed = pd.Series([*column.dtype.categories, *([None] if column.isna().any() else [])], dtype=object)
     else:
         listed = pd.Series(column.unique())
     missing = listed.isna()
     values = pd.Index(listed[~missing].infer_objects())
     if values.has_duplicates:
-        raise ValueError(f"categories of column {column.name!r} repeat {values[values.duplicated()].tolist()}")
+        repeated = values[values.duplicated()].tolist()
+        raise ValueError(f"categories of column {column.name!r} repeat {repeated}: list each value once")
     if len(values) == 0:
         raise ValueError(f"column {column.name!r} has no categories: list at least one")
     return Categories(column.name, values, bool(missing.any()), dtype=column.dtype, from_data=given is None)

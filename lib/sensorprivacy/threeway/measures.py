@@ -1,7 +1,7 @@
-"""How useful a division is: utility, stability, and suitability, which weighs the two."""
+"""Measure how useful a division is: utility, stability, and suitability, which combines the two."""
 
 import copy
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -10,10 +10,11 @@ import pandas as pd
 
 from sensorprivacy.threeway.division import (
     Division,
+    Sizes,
     check_frame,
     check_thresholds,
-    code_entropy,
     encode,
+    entropies_of_codes,
     entropy_of_counts,
     evaluate,
     trisect,
@@ -21,82 +22,14 @@ from sensorprivacy.threeway.division import (
 
 Utility = Literal["as_printed", "as_stated"]
 
-
-def utility_as_printed(entropies: pd.Series, division: Division) -> float:
-    """Return the utility that the paper's tables print.
-
-    Parameters
-    ----------
-    entropies : pandas.Series
-        Entropy of every attribute, not normalized.
-    division : Division
-        Which attributes are kept.
-
-    Returns
-    -------
-    float
-        Mean entropy of the kept attributes over the mean entropy of all; 0 where none is kept.
-
-    References
-    ----------
-    Ali et al. (2022), Tables 9-13 and 15. This is not their Eq. (10), for which see :func:`utility_as_stated`.
-    """
-    kept = entropies[entropies.index.isin(division.kept)]
-    return float(kept.mean() / entropies.mean()) if len(kept) else 0.0
+MEASURES = ("sensitive", "non_sensitive", "ambiguous", "utility", "stability", "suitability")
 
 
-def utility_as_stated(frame: pd.DataFrame, division: Division) -> float:
-    """Return the utility that the paper defines: the share of the table's joint entropy that is kept.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        The original table.
-    division : Division
-        Which attributes are kept.
-
-    Returns
-    -------
-    float
-        Joint entropy of the kept attributes over the joint entropy of all, 0 to 1. It nears 1 as soon as the kept
-        attributes tell most rows apart.
-
-    References
-    ----------
-    Ali et al. (2022), Eq. (10), divided by its value for all attributes.
-    """
-    return joint_entropy(frame, division.kept) / joint_entropy(frame)
-
-
-def joint_entropy(frame: pd.DataFrame, columns: Sequence[Hashable] | None = None) -> float:
-    """Return the joint entropy of some columns.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        n rows by d columns.
-    columns : sequence, optional
-        Names of the columns; all of them if not given. No columns have entropy 0.
-
-    Returns
-    -------
-    float
-        Entropy in nats of the rows' combinations of values, 0 to ln n.
-
-    References
-    ----------
-    Ali et al. (2022), Eq. (10).
-    """
-    check_frame(frame)
-    chosen = frame if columns is None else frame[list(columns)]
-    return prefix_joint_entropies([codes for _, codes in encode(chosen)])[-1]
-
-
-def prefix_joint_entropies(columns: Sequence[np.ndarray]) -> list[float]:
+def joint_entropies(columns: Sequence[np.ndarray]) -> list[float]:
     """Return the joint entropies of the first 0, 1, ..., d columns, in one pass.
 
-    A row that its first columns already tell from every other row stays alone whatever joins, so it is counted and
-    left out of the rest of the pass; as more columns join, ever fewer rows are left to look at.
+    A row that is unique in the first columns stays unique when columns are added. Such a row is counted and left out of
+    the rest of the pass, so later columns need to look at fewer rows.
 
     Parameters
     ----------
@@ -107,54 +40,55 @@ def prefix_joint_entropies(columns: Sequence[np.ndarray]) -> list[float]:
     -------
     list of float
         d + 1 entropies in nats, the first 0.
+
+    References
+    ----------
+    Ali et al. (2022), Eq. (10).
     """
     values = [0.0]
-    if not columns:
-        return values
     n = len(columns[0])
-    rows: np.ndarray | None = None  # places of the rows that still share a class; None stands for all
+    rows: np.ndarray | None = None  # places of the rows that still share a class; None means all rows
     joint = np.zeros(n, dtype=np.int64)
-    alone = 0
+    unique = 0
     for codes in columns:
         here = codes if rows is None else codes[rows]
         if len(here):
             joint = joint * (int(here.max()) + 1)
             joint += here
-            if int(joint.max()) >= 4 * len(joint):  # a table of all the classes would not fit: hash them
+            if int(joint.max()) >= 4 * len(joint):  # too many classes to count in an array: hash them
                 joint = pd.factorize(joint)[0]
         counts = np.bincount(joint)
         common = counts > 1
         shared = common[joint]
         if not shared.all():
-            alone += len(joint) - int(np.count_nonzero(shared))
+            unique += len(joint) - int(np.count_nonzero(shared))
             rows = np.flatnonzero(shared) if rows is None else rows[shared]
             joint = joint[shared]
-        # number the classes left 0, 1, ... without gaps, so that products of codes fit 64 bits
+        # number the remaining classes 0, 1, ... without gaps, so that products of codes fit 64 bits
         joint = (np.cumsum(common, dtype=np.int32 if n < 2**29 else np.int64) - 1)[joint].astype(np.int64)
-        values.append(entropy_of_counts(counts[common], n) + alone / n * np.log(n))
+        values.append(entropy_of_counts(counts[common], n) + unique / n * np.log(n))
     return values
 
 
-def stability(division: Division) -> float:
-    """Return how evenly the kept attributes are split between the non-sensitive and the ambiguous group.
+def stability(sizes: Sizes) -> float:
+    """Return how evenly the published attributes are split between the non-sensitive and the ambiguous group.
 
     Parameters
     ----------
-    division : Division
-        The division.
+    sizes : Sizes
+        Number of attributes in each group.
 
     Returns
     -------
     float
-        |N| |A| / (|At| (|N| + |A|)), 0 to .25; 0 where either group is empty.
+        |N| |A| / (|At| (|N| + |A|)), 0 to .25; 0 if either group is empty.
 
     References
     ----------
     Ali et al. (2022), Eq. (11).
     """
-    sensitive, quiet, between = division.sizes
-    kept = quiet + between
-    return quiet * between / ((sensitive + kept) * kept) if kept else 0.0
+    kept = sizes.non_sensitive + sizes.ambiguous
+    return sizes.non_sensitive * sizes.ambiguous / (sum(sizes) * kept) if kept else 0.0
 
 
 def suitability(utility: float, stability: float, decimals: int | None = 2) -> float:
@@ -165,14 +99,14 @@ def suitability(utility: float, stability: float, decimals: int | None = 2) -> f
     utility, stability : float
         The two measures, not negative.
     decimals : int or None, default 2
-        Round both to so many decimals first, as the printed values do; None takes them as they are. A tie as it is
-        written in decimals, such as the stability 21/120 = .175, goes to the even digit, .18, though the nearest binary
-        number lies a trace below it.
+        Decimals to which both are rounded first, as in the printed values; None does not round. A decimal tie, such as
+        the stability 21/120 = .175, goes to the even digit, .18, although the nearest binary number is slightly
+        below it.
 
     Returns
     -------
     float
-        2 / (1/utility + 1/stability), 0 where either is 0; itself not rounded.
+        2 / (1/utility + 1/stability), not rounded; 0 if either is 0.
 
     References
     ----------
@@ -201,33 +135,34 @@ class Appraisal:
 
 
 class Appraiser:
-    """Measures divisions of one table, after looking at its rows only once.
+    """Measure many divisions of one table, reading its rows only once.
 
-    Sorted by evaluation, whatever thresholds keep is a run of attributes from the lowest up. So the d + 1 utilities
-    that any thresholds can give are worked out beforehand, and appraising a pair of thresholds costs no pass over
-    the rows.
+    Any thresholds keep the attributes with the lowest evaluations. So only d + 1 utilities are possible. They are
+    computed in advance, and measuring a pair of thresholds then does not read the rows.
 
     Parameters
     ----------
     frame : pandas.DataFrame
         The original table, n rows by d >= 2 attributes.
     utility : {"as_printed", "as_stated"}, default "as_printed"
-        The measure of utility: the mean-entropy ratio of the paper's tables, or its Eq. (10), see
-        :func:`utility_as_printed` and :func:`utility_as_stated`.
+        How utility is measured. "as_printed": mean entropy of the published attributes over the mean entropy of all,
+        as in the paper's Tables 9-13 and 15. "as_stated": joint entropy of the published attributes over the joint
+        entropy of all, the paper's Eq. (10). It nears 1 as soon as the published attributes make most rows unique.
+        Either is 0 if no attribute is published.
     decimals : int or None, default 2
-        Decimals that utility and stability are rounded to before suitability is formed.
+        Decimals to which utility and stability are rounded before they are combined.
 
     Attributes
     ----------
     entropies : pandas.Series
-        Entropy of each attribute, nats.
+        Entropy of each attribute in nats.
     evaluation : pandas.Series
-        The same on a scale from 0 to 1.
+        Entropy of each attribute, rescaled to [0, 1].
 
     Raises
     ------
     TypeError, ValueError
-        If the frame is not a table that can be divided, see :func:`~sensorprivacy.threeway.division.entropies` and
+        If the frame cannot be divided, see :func:`~sensorprivacy.threeway.division.entropies` and
         :func:`~sensorprivacy.threeway.division.evaluate`.
 
     Examples
@@ -241,12 +176,12 @@ class Appraiser:
         self._set(utility, decimals)
         check_frame(frame)
         codes = list(encode(frame))
-        self.entropies = pd.Series([code_entropy(column) for _, column in codes], frame.columns, name="entropy")
+        self.entropies = entropies_of_codes(frame, codes)
         self.evaluation = evaluate(self.entropies)
         rising = np.argsort(self.evaluation.to_numpy(), kind="stable")
         self._levels = self.evaluation.to_numpy()[rising]
         means = self.entropies.to_numpy()[rising].cumsum() / np.arange(1, len(rising) + 1)
-        joints = np.array(prefix_joint_entropies([codes[place][1] for place in rising]))
+        joints = np.array(joint_entropies([codes[place] for place in rising]))
         self._utilities = {"as_printed": np.concatenate([[0.0], means / means[-1]]), "as_stated": joints / joints[-1]}
 
     def _set(self, utility: Utility, decimals: int | None) -> None:
@@ -258,22 +193,21 @@ class Appraiser:
         self.decimals = decimals
 
     def restated(self, utility: Utility, decimals: int | None = 2) -> "Appraiser":
-        """Return an appraiser of the same table by another measure, without a new pass over the rows."""
+        """Return an appraiser of the same table with another measure of utility, without reading the rows again."""
         twin = copy.copy(self)
         twin._set(utility, decimals)
         return twin
 
     def measures(self, alpha: float, beta: float) -> tuple[int, int, int, float, float, float]:
-        """Return sizes of the three groups, utility, stability and suitability, without naming the groups."""
+        """Return the values of `MEASURES` at a pair of thresholds: three group sizes and three measures."""
         kept = int(np.searchsorted(self._levels, alpha, side="left"))
-        quiet = min(kept, int(np.searchsorted(self._levels, beta, side="right")))
-        d, between = len(self._levels), kept - quiet
-        useful = float(self._utilities[self.utility][kept])
-        stable = quiet * between / (d * kept) if kept else 0.0
-        return d - kept, quiet, between, useful, stable, suitability(useful, stable, self.decimals)
+        non_sensitive = min(kept, int(np.searchsorted(self._levels, beta, side="right")))
+        sizes = Sizes(len(self._levels) - kept, non_sensitive, kept - non_sensitive)
+        useful, stable = float(self._utilities[self.utility][kept]), stability(sizes)
+        return *sizes, useful, stable, suitability(useful, stable, self.decimals)
 
     def at(self, alpha: float, beta: float) -> Appraisal:
-        """Return the division at a pair of thresholds with its measures.
+        """Return the division at a pair of thresholds, with its measures.
 
         Parameters
         ----------
@@ -294,7 +228,7 @@ class Appraiser:
         return Appraisal(division, *self.measures(alpha, beta)[3:])
 
     def table(self, thresholds: Iterable[tuple[float, float]]) -> pd.DataFrame:
-        """Return the measures at several pairs of thresholds, one row a pair.
+        """Return the measures at several pairs of thresholds, one row per pair.
 
         Parameters
         ----------
@@ -312,6 +246,3 @@ class Appraiser:
             check_thresholds(alpha, beta)
             rows.append((float(alpha), float(beta), *self.measures(alpha, beta)))
         return pd.DataFrame(rows, columns=["alpha", "beta", *MEASURES])
-
-
-MEASURES = ("sensitive", "non_sensitive", "ambiguous", "utility", "stability", "suitability")

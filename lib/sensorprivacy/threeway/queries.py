@@ -1,4 +1,4 @@
-"""The query of Fig. 1: asked of the original and of the noised column, to see how far noise has moved the answer."""
+"""Queries of Fig. 1: questions asked of the original and the noisy column, to see how far noise moves the answer."""
 
 from typing import Literal, get_args
 
@@ -13,7 +13,7 @@ BINS = 10
 
 
 def check_query(query: str) -> None:
-    """Raise ValueError unless `query` is one of the known ones."""
+    """Raise ValueError unless `query` is a known query."""
     if query not in get_args(Query):
         raise ValueError(f"query={query!r}: choose one of {', '.join(get_args(Query))}")
 
@@ -24,13 +24,13 @@ def answer(query: Query, values: np.ndarray, domain: Domain) -> np.ndarray:
     Parameters
     ----------
     query : {"record", "mean", "count", "histogram"}
-        - "record": the cells themselves, all n of them.
-        - "mean": the mean of the cells that are not missing; of categories, the share of each.
-        - "count": how many cells lie above the middle of the bounds; of categories, how many hold the first.
-        - "histogram": how many cells fall into each of ten equal bins between the bounds (those outside into the
-          nearest), and how many are missing; of categories, how many hold each.
+        - "record": all n cells.
+        - "mean": the mean of the cells that are not missing. For categories, the share of each.
+        - "count": the number of cells above the middle of the bounds. For categories, the number in the first one.
+        - "histogram": the number of cells in each of ten equal bins between the bounds, and the number of missing
+          cells. Cells outside the bounds count in the nearest bin. For categories, the number in each.
     values : numpy.ndarray
-        n cells as the domain encodes them: numbers with missing as NaN, or codes.
+        n encoded cells: numbers with NaN for missing, or category codes.
     domain : Numbers or Categories
         The column's domain.
 
@@ -51,40 +51,37 @@ def answer(query: Query, values: np.ndarray, domain: Domain) -> np.ndarray:
         return np.array([present.mean() if len(present) else np.nan])
     if query == "count":
         return np.array([float((present > (domain.low + domain.high) / 2).sum())])
-    inside = np.clip(present, domain.low, domain.high)
-    width = domain.width
-    places = (
-        np.minimum((inside - domain.low) * (BINS / width), BINS - 1).astype(int) if width else inside.astype(int) * 0
-    )
-    return np.append(np.bincount(places, minlength=BINS), len(cells) - len(present)).astype(float)
+    above = np.clip(present, domain.low, domain.high) - domain.low
+    bins = np.minimum(above * (BINS / (domain.width or 1)), BINS - 1).astype(int)
+    return np.append(np.bincount(bins, minlength=BINS), len(cells) - len(present)).astype(float)
 
 
 def change(query: Query, original: np.ndarray, synthetic: np.ndarray, domain: Domain) -> float:
-    """Return the privacy level of a noised column: how far the answer has moved, from 0 to 1.
+    """Return the privacy level of a noisy column: how far the answer of a query moved, from 0 to 1.
 
     Parameters
     ----------
     query : {"record", "mean", "count", "histogram"}
         The query, see :func:`answer`.
     original, synthetic : numpy.ndarray
-        n cells each, encoded.
+        n encoded cells each, before and after noise.
     domain : Numbers or Categories
         The column's domain.
 
     Returns
     -------
     float
-        0 where nothing moved, 1 at most:
+        From 0 (the answer did not move) to 1:
 
-        - record: mean over rows of |x - x'| / (high - low), at most 1 a row, and 1 where only one of the two is
-          missing; of categories, the share of rows that changed over 1 - 1/k, which is what drawing them all anew
-          changes.
-        - mean: |difference| / (high - low); of categories, half the sum of the shares' differences.
+        - record: the mean over rows of |x - x'| / (high - low). A row counts at most 1, and exactly 1 if only one of
+          its two cells is missing. For categories, the share of changed rows over 1 - 1/k, which is the share that a
+          random redraw of all rows changes.
+        - mean: |difference| / (high - low). For categories, half the sum of the differences of the shares.
         - count: |difference| / n.
-        - histogram: half the sum of the counts' differences, over n.
+        - histogram: half the sum of the differences of the counts, over n.
 
-        This is the paper's notion of a privacy level, made a number. It measures change of answers and is no
-        guarantee: that is epsilon.
+        This number expresses the paper's notion of a privacy level. It measures how answers change and guarantees
+        nothing; epsilon is the guarantee.
 
     References
     ----------
@@ -105,20 +102,19 @@ def _record_change(original: np.ndarray, synthetic: np.ndarray, domain: Domain) 
     if not isinstance(domain, Numbers):
         changed = float((original != synthetic).mean())
         return min(1.0, changed / (1 - 1 / domain.k)) if domain.k > 1 else 0.0
-    width = domain.width
-    both_missing = np.isnan(original) & np.isnan(synthetic)
     gaps = np.abs(original - synthetic)
-    share = np.minimum(1.0, gaps / width) if width else (gaps > 0).astype(float)
-    share = np.where(np.isnan(original) ^ np.isnan(synthetic), 1.0, np.where(both_missing, 0.0, share))
-    return float(share.mean())
+    share = np.minimum(1.0, gaps / domain.width) if domain.width else (gaps > 0).astype(float)
+    # a gap is NaN where a cell is missing: one missing cell is a full change, two are no change
+    one_missing = np.isnan(original) ^ np.isnan(synthetic)
+    return float(np.where(np.isnan(gaps), one_missing, share).mean())
 
 
 def sensitivity(query: Query, column: pd.Series, domain: Domain | None = None) -> float:
-    """Return the sensitivity of a query as the paper states it: the most that leaving one row out changes its answer.
+    """Return the paper's sensitivity of a query: the largest change of its answer when one row is left out.
 
-    This is the *local* sensitivity of the data at hand. Noise scaled to it is not differentially private, because the
-    scale itself depends on the data (Nissim, Raskhodnikova, Smith, STOC 2007); the mechanisms here take
-    :func:`global_sensitivity` of the cell instead.
+    This is the *local* sensitivity, which depends on the data. Noise scaled to it is not differentially private,
+    because the scale itself reveals something about the data (Nissim, Raskhodnikova, Smith, STOC 2007). Publications
+    use :func:`global_sensitivity` of a cell instead.
 
     Parameters
     ----------
@@ -127,18 +123,18 @@ def sensitivity(query: Query, column: pd.Series, domain: Domain | None = None) -
     column : pandas.Series
         n >= 2 cells.
     domain : Numbers or Categories, optional
-        The column's domain, read from the column if not given.
+        The column's domain. Default: read from the column.
 
     Returns
     -------
     float
-        max over rows i of the L1 distance between the answers with and without row i. For "record" a row left out
-        counts as 0 (a category as one record fewer).
+        The maximum over rows i of the L1 distance between the answers with and without row i. For "record", a row left
+        out counts as 0 (for categories, as one record fewer).
 
     Raises
     ------
     ValueError
-        If there are fewer than two cells to leave one out of.
+        If fewer than two cells are available.
 
     References
     ----------
@@ -157,13 +153,15 @@ def sensitivity(query: Query, column: pd.Series, domain: Domain | None = None) -
     n = len(values)
     if n < 2:
         raise ValueError(f"{n} row(s): leaving one out needs at least two")
+    if query == "histogram":
+        return 1.0
     if not isinstance(domain, Numbers):
         if query == "mean":
             counts = np.bincount(values)
             return 2 * float(n - counts[counts > 0].min()) / (n * (n - 1))
-        return 1.0 if query != "count" else float((values == 0).any())
-    if query in ("count", "histogram"):
-        return 1.0 if query == "histogram" else float(answer("count", values, domain)[0] > 0)
+        return 1.0 if query == "record" else float((values == 0).any())
+    if query == "count":
+        return float(answer("count", values, domain)[0] > 0)
     cells = values[~np.isnan(values)].astype(float)
     if query == "record":
         return float(np.abs(cells).max())
@@ -173,21 +171,21 @@ def sensitivity(query: Query, column: pd.Series, domain: Domain | None = None) -
 
 
 def global_sensitivity(query: Query, domain: Domain, n: int) -> float:
-    """Return the most that one row's cell, replaced by any other of its domain, can change a query's answer.
+    """Return the largest change of a query's answer when one cell is replaced by any value of its domain.
 
     Parameters
     ----------
     query : {"record", "mean", "count", "histogram"}
-        The query, see :func:`answer`. "record" is what the noise of a publication is scaled to.
+        The query, see :func:`answer`. The noise of a publication is scaled to "record".
     domain : Numbers or Categories
         The column's domain.
     n : int
-        Number of rows, all with a cell that is not missing.
+        Number of rows, none with a missing cell.
 
     Returns
     -------
     float
-        L1 distance, whatever the data.
+        L1 distance. It does not depend on the data.
     """
     check_query(query)
     if domain.width == 0:

@@ -1,4 +1,4 @@
-"""Searching the thresholds: Algorithm 1 (3WADD) as written, and the rules that its printed traces follow."""
+"""Search the thresholds: Algorithm 1 (3WADD) as written, and the rules that its printed traces follow."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from sensorprivacy.threeway.measures import MEASURES, Appraisal, Appraiser
 Rule = Literal["alternate", "tabu", "literal", "strict", "grid"]
 Point = tuple[int, int]  # steps of alpha and of beta from the start
 
-LARGEST_GRID = 1_100_000  # the square of a step of .001 and some more
+LARGEST_GRID = 1_100_000  # a little more than the square grid of step .001
 SMALLEST_STEP = 1e-5
 
 # the four neighbours of Algorithm 1, in the order of its line 9
@@ -21,20 +21,20 @@ MOVES: dict[str, Point] = {"alpha down": (-1, 0), "alpha up": (1, 0), "beta down
 
 @dataclass(frozen=True)
 class Search:
-    """What a search of the thresholds found, and how.
+    """The result of a search of the thresholds, and its path.
 
     Parameters
     ----------
     alpha, beta : float
-        The thresholds it ended on.
+        The thresholds where it ended.
     appraisal : Appraisal
         The division there, with its measures.
     trace : pandas.DataFrame
-        One row for every pair of thresholds looked at, in order: iteration (0 is the start; rows of one iteration are
-        its candidates), move, alpha, beta, numbers of attributes sensitive, non_sensitive, ambiguous, utility,
-        stability, suitability, and whether it was accepted.
+        One row per measured pair of thresholds, in order: iteration (0 is the start; rows of one iteration are its
+        candidates), move, alpha, beta, numbers of attributes sensitive, non_sensitive, ambiguous, utility, stability,
+        suitability, and whether the pair was accepted.
     iterations : int
-        Number of accepted moves; of the grid, number of pairs looked at besides the start.
+        Number of accepted moves. For the grid, number of pairs measured after the start.
     stopped : str
         Why it ended.
     """
@@ -62,23 +62,23 @@ def find_thresholds(
     appraiser : Appraiser
         Measures the divisions of the table.
     alpha, beta : float, default .5
-        Where to start, 0 <= beta <= alpha <= 1.
+        Where the search starts, 0 <= beta <= alpha <= 1.
     step : float, default .05
         The paper's lambda, 1e-5 to 1.
     search : {"alternate", "tabu", "literal", "strict", "grid"}, default "alternate"
-        - "alternate": beta down, then alpha up, in turn; a move is made unless suitability falls; ends when neither is
-          made. Has 24 of the 25 printed rows on its way.
-        - "tabu": first beta down, then the best of the four neighbours not yet visited (the first in the order of
-          Algorithm 1's line 9 among equals), unless suitability falls. Has all 25.
-        - "literal": Algorithm 1 as written. It goes on while the best neighbour is as good (``>=``), so on a plateau
-          it goes round for ever; here it ends on coming back to a visited pair, and `stopped` says so.
-        - "strict": Algorithm 1 with ``>`` in line 10. Ends by itself.
-        - "grid": looks at every pair on the lattice, and so is the optimum that the others are measured by. Among
-          equals it takes the pair fewest steps away from the start.
+        - "alternate": beta down, then alpha up, in turn. A move is made unless suitability falls. The search ends when
+          neither move is made. Its path contains 24 of the 25 printed rows.
+        - "tabu": first beta down, then the best of the four neighbours not yet visited, unless suitability falls. Ties
+          go to the first neighbour in Algorithm 1's line 9. Its path contains all 25.
+        - "literal": Algorithm 1 as written. It continues while the best neighbour is as good (``>=``), so it never ends
+          on a plateau. Here it ends when it returns to a visited pair, and `stopped` reports this.
+        - "strict": Algorithm 1 with ``>`` in line 10, which always ends.
+        - "grid": measures every pair on the lattice and takes the best. Ties go to the pair fewest steps from the
+          start. The other rules are compared with this optimum.
     lattice : {"summed", "exact"}, default "summed"
-        How thresholds k steps away are reached. "summed" adds the step k times, as the paper's program must have: ten
-        times .05 on .5 is 1.0000000000000002, outside [0, 1], so alpha = 1 cannot be reached and its traces stop at
-        .95. "exact" multiplies, and reaches 1. Either way thresholds are reported and applied to twelve decimals.
+        How thresholds k steps away are computed. "summed" adds the step k times, as the paper's program must have done:
+        .5 plus ten times .05 is 1.0000000000000002, outside [0, 1], so alpha = 1 cannot be reached and the printed
+        traces stop at .95. "exact" multiplies, and reaches 1. Both round the thresholds to twelve decimals.
 
     Returns
     -------
@@ -88,7 +88,7 @@ def find_thresholds(
     Raises
     ------
     ValueError
-        If an argument lies outside its range, or a grid would have more than a million pairs to it.
+        If an argument is outside its range, or a grid would have more than a million pairs.
 
     References
     ----------
@@ -96,7 +96,7 @@ def find_thresholds(
     """
     check_thresholds(alpha, beta)
     if not SMALLEST_STEP <= step <= 1:
-        raise ValueError(f"step={step}: must lie between {SMALLEST_STEP:g} and 1, the paper takes .05")
+        raise ValueError(f"step={step}: must be between {SMALLEST_STEP:g} and 1; the paper uses .05")
     if search not in get_args(Rule):
         raise ValueError(f"search={search!r}: choose one of {', '.join(get_args(Rule))}")
     if lattice not in ("summed", "exact"):
@@ -114,7 +114,7 @@ def find_thresholds(
 
 
 def _axis(start: float, step: float, lattice: str) -> dict[int, float]:
-    """Return the thresholds within [0, 1] that whole steps from `start` reach, by number of steps."""
+    """Return the thresholds in [0, 1] at whole steps from `start`, by number of steps."""
     values: dict[int, float] = {}
     for sign in (1, -1):
         k, raw = 0, float(start)
@@ -126,41 +126,48 @@ def _axis(start: float, step: float, lattice: str) -> dict[int, float]:
 
 
 class _Walk:
-    """A walk over the lattice of thresholds that writes down every pair it looks at."""
+    """A walk over the lattice of thresholds that records every pair it measures."""
 
     def __init__(self, appraiser: Appraiser, alphas: dict[int, float], betas: dict[int, float]) -> None:
         self.appraiser, self.alphas, self.betas = appraiser, alphas, betas
         self.rows: list[tuple] = []
         self.iterations = 0
-        self.point: Point = (0, 0)
-        self.suitability = self.look("start", self.point)
-        self._accept()
+        self.go((0, 0), self.look("start", (0, 0)))
+        self.iterations = 0  # the start is no move
 
     def legal(self, point: Point) -> bool:
         i, j = point
         return i in self.alphas and j in self.betas and self.alphas[i] >= self.betas[j]
 
     def look(self, move: str, point: Point) -> float:
-        """Appraise a pair of thresholds, note it as not accepted, and return its suitability."""
+        """Measure a pair of thresholds, record it as not accepted, and return its suitability."""
         alpha, beta = self.alphas[point[0]], self.betas[point[1]]
         measures = self.appraiser.measures(alpha, beta)
         self.rows.append((self.iterations + (move != "start"), move, alpha, beta, *measures, False))
         return measures[-1]
 
-    def _accept(self, back: int = 1) -> None:
-        """Mark the pair looked at `back` looks ago as accepted."""
-        self.rows[-back] = (*self.rows[-back][:-1], True)
-
     def go(self, point: Point, suitability: float, back: int = 1) -> None:
-        self._accept(back)
+        """Move to the pair that was measured `back` measurements ago, and record it as accepted."""
+        self.rows[-back] = (*self.rows[-back][:-1], True)
         self.point, self.suitability = point, suitability
         self.iterations += 1
+
+    def try_move(self, move: str) -> bool | None:
+        """Make a move unless suitability falls; return whether it was made, or None if it leaves the lattice."""
+        point = self.neighbour(move)
+        if not self.legal(point):
+            return None
+        suitability = self.look(move, point)
+        if suitability < self.suitability:
+            return False
+        self.go(point, suitability)
+        return True
 
     def neighbour(self, move: str) -> Point:
         return self.point[0] + MOVES[move][0], self.point[1] + MOVES[move][1]
 
     def best_neighbour(self, allowed: Callable[[Point], bool]) -> tuple[Point, float, int] | None:
-        """Look at the allowed neighbours; return the first best one, its suitability, and how many looks ago."""
+        """Measure the allowed neighbours; return the first best one, its suitability, and how many rows ago."""
         seen = []
         for move in MOVES:
             point = self.neighbour(move)
@@ -182,27 +189,18 @@ def _alternate(walk: _Walk) -> str:
     failed: dict[str, str] = {}
     while len(failed) < 2:
         for move in ("beta down", "alpha up"):
-            point = walk.neighbour(move)
-            if not walk.legal(point):
-                failed[move] = f"{move} leaves [0, 1]"
-                continue
-            suitability = walk.look(move, point)
-            if suitability >= walk.suitability:
-                walk.go(point, suitability)
+            moved = walk.try_move(move)
+            if moved:
                 failed.clear()
             else:
-                failed[move] = f"{move} lowers suitability"
+                failed[move] = f"{move} leaves [0, 1]" if moved is None else f"{move} lowers suitability"
     return " and ".join(failed[move] for move in ("beta down", "alpha up"))
 
 
 def _tabu(walk: _Walk) -> str:
     visited = {walk.point}
-    first = walk.neighbour("beta down")
-    if walk.legal(first):
-        suitability = walk.look("beta down", first)
-        if suitability >= walk.suitability:
-            walk.go(first, suitability)
-            visited.add(first)
+    walk.try_move("beta down")
+    visited.add(walk.point)
     while True:
         best = walk.best_neighbour(lambda point: point not in visited)
         if best is None:
@@ -222,7 +220,7 @@ def _algorithm_1(walk: _Walk, *, strict: bool) -> str:
         if best[1] < walk.suitability or (strict and best[1] == walk.suitability):
             return "no neighbour is better" if strict else "every neighbour lowers suitability"
         if best[0] in visited:
-            # the next move depends on nothing but where it stands, so it would come round again for ever
+            # the next move depends only on the current pair, so the walk would repeat itself forever
             alpha, beta = walk.alphas[best[0][0]], walk.betas[best[0][1]]
             return (
                 f"cycle: the next pair ({alpha:g}, {beta:g}) was visited at iteration {visited[best[0]]}; "
@@ -235,10 +233,10 @@ def _algorithm_1(walk: _Walk, *, strict: bool) -> str:
 def _grid(walk: _Walk) -> str:
     if len(walk.alphas) * len(walk.betas) > LARGEST_GRID:
         raise ValueError(
-            f"the grid would have {len(walk.alphas)} x {len(walk.betas)} pairs: take a step of .001 or more"
+            f"the grid would have {len(walk.alphas)} x {len(walk.betas)} pairs: use a step of .001 or more"
         )
     points = [(i, j) for i in walk.alphas for j in walk.betas if walk.legal((i, j)) and (i, j) != walk.point]
-    # nearest first, so that "better than any before" settles ties for the pair fewest steps away
+    # nearest first: a later pair must be strictly better, so ties go to the pair fewest steps away
     points.sort(key=lambda point: (abs(point[0]) + abs(point[1]), abs(point[0]), point))
     for point in points:
         suitability = walk.look("grid", point)

@@ -83,16 +83,16 @@ def test_a_folder_with_labels_in_names_and_people_in_a_table(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
-        ('name = "mine"', 'nmae = "mine"', "unknown key 'nmae'; known are name, files"),
+        ('name = "mine"', 'nmae = "mine"', "key 'nmae' is unknown; the keys are name, files"),
         ("rate = 50", "", "key 'rate' is missing"),
-        ("rate = 50", "rate = 0", "rate = 0 must be above 0"),
-        ("rate = 50", 'rate = "50"', "rate = '50' is of the wrong type"),
-        ('["gx", "ax"]', "[]", "channels = .* is of the wrong type or empty"),
+        ("rate = 50", "rate = 0", "key 'rate' = 0 is invalid"),
+        ("rate = 50", 'rate = "50"', "key 'rate' = '50' is invalid"),
+        ('["gx", "ax"]', "[]", "key 'channels' = .* is invalid"),
         ('["gx", "ax"]', '["gx", "az"]', "no column 'az'"),
         ('["gx", "ax"]', '["gx", "note"]', "channel 'note' is .*, not numeric"),
         ('private = ["gender"]', 'private = ["session"]', "changes within a recording"),
         ('trial = "session"', 'trial = "day"', "all.csv has no column 'day'"),
-        ('trial = "session"', 'file_name = "{activity}_{person}.csv"', "'all.csv' is not named as"),
+        ('trial = "session"', 'file_name = "{activity}_{person}.csv"', "'all.csv' does not fit"),
         ("rate = 50", "rate = [", "is no TOML"),
     ],
 )
@@ -112,12 +112,12 @@ def test_missing_samples_and_files(long_table: Path) -> None:
     table = labelled()
     table.loc[3, "ax"] = np.nan
     table.to_csv(long_table.parent / "all.csv", index=False)
-    with pytest.raises(ValueError, match="channel 'ax' misses 1 of 240 samples"):
+    with pytest.raises(ValueError, match="column 'ax' has 1 missing values of 240"):
         user_windows(long_table, length=10)
     (long_table.parent / "all.csv").unlink()
-    with pytest.raises(FileNotFoundError, match=r"no file 'all\.csv' in"):
+    with pytest.raises(FileNotFoundError, match=r"there is no file 'all\.csv' in"):
         user_windows(long_table, length=10)
-    with pytest.raises(FileNotFoundError, match="no description"):
+    with pytest.raises(FileNotFoundError, match="there is no description"):
         user_windows(long_table.with_name("none.toml"))
 
 

@@ -4,18 +4,18 @@ import pandas as pd
 import pytest
 
 from sensorprivacy.datasets import table
-from sensorprivacy.datasets.own.tables import read_table, tell_delimiter
+from sensorprivacy.datasets.own.tables import infer_delimiter, read_table
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
-def test_delimiter_is_told(tmp_path, delimiter):
+def test_delimiter_is_inferred(tmp_path, delimiter):
     frame = pd.DataFrame({"name": ["x, y", "z; w"], "v": [1.5, 2.0], "n": [1, 2]})
     frame.to_csv(tmp_path / "t.csv", sep=delimiter, index=False)
     pd.testing.assert_frame_equal(read_table(tmp_path / "t.csv"), frame)
 
 
 def test_decimal_commas_in_semicolons():
-    assert tell_delimiter(["a;b\n", "1,5;2,5\n", "2,5;3,5\n", "4,5;1,0\n"]) == ";"
+    assert infer_delimiter(["a;b\n", "1,5;2,5\n", "2,5;3,5\n", "4,5;1,0\n"]) == ";"
 
 
 def test_one_column_and_a_cell_over_two_lines(tmp_path):

@@ -6,8 +6,18 @@ import dpkt
 import numpy as np
 import pytest
 
-from sensorprivacy.datasets.readers.flows import FLOW_FEATURES, find_flows, flow_features
+from sensorprivacy.datasets.readers.flows import find_flows, flow_features
 from sensorprivacy.datasets.readers.pcap import read_frames
+
+STATISTICS = ("mean", "std", "q1", "median", "q3", "min", "max")
+FLOW_FEATURES = tuple(
+    f"{direction}_{name}"
+    for direction in ("out", "in")
+    for name in (
+        *("duration", "packet_rate", "byte_rate", "packets"),
+        *(f"{of}_{statistic}" for of in ("size", "gap") for statistic in STATISTICS),
+    )
+)
 
 
 def plain_flows(captures, timeout=600.0):

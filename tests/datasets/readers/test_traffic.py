@@ -7,7 +7,13 @@ import pandas as pd
 import pytest
 
 from sensorprivacy.datasets import store
-from sensorprivacy.datasets.readers.traffic import CIC_IDENTIFIERS, amir_problem, cic_problem, service_problem
+from sensorprivacy.datasets.readers.traffic import (
+    CIC_IDENTIFIERS,
+    amir_netml_problem,
+    amir_nprint_problem,
+    cic_problem,
+    service_problem,
+)
 
 
 class Files:
@@ -40,7 +46,7 @@ def flows():
 
 def test_the_real_draw(mirror):
     located = store.fetch("cic-ids-2017", progress=False)
-    problem = cic_problem(located, {"digest": located.digest})
+    problem = cic_problem(located)
     assert (problem.n_records, problem.n_features) == (7_267, 74)
     assert problem.features.columns[[0, 33, 62, 63, 73]].tolist() == [
         "Flow Duration",
@@ -51,7 +57,7 @@ def test_the_real_draw(mirror):
     ]  # as the authors' notebook lists them
     assert problem.users.nunique() == 554
     assert problem.task.value_counts().to_dict() == {"benign": 5_087, "attack": 2_180}
-    assert problem.provenance == {"digest": located.digest, "rows_dropped": 0}
+    assert problem.provenance == {"rows_dropped": 0}
 
 
 def test_generated_flows(flows):
@@ -68,7 +74,7 @@ def test_missing_columns_are_named(flows):
     content = table_file(flows.drop(columns=["Source IP", "Label"]))
     with pytest.raises(ValueError, match=r"Thursday\.csv has no column 'Source IP', 'Label'; it has Flow ID"):
         cic_problem(Files({"Thursday.csv": content}))
-    with pytest.raises(ValueError, match="no CSV file"):
+    with pytest.raises(ValueError, match="there is no CSV file"):
         cic_problem(Files({"Thursday.pcap": b""}))
 
 
@@ -93,7 +99,7 @@ def amir_table():
 
 
 def test_netml():
-    problem = amir_problem(Files({"NetML_nPrints_AMIR.csv": table_file(amir_table())}), "netml")
+    problem = amir_netml_problem(Files({"NetML_nPrints_AMIR.csv": table_file(amir_table())}))
     assert problem.features.shape == (3, 36)
     assert problem.features.iloc[0].tolist() == [at + 0.5 for at in range(36)]
     np.testing.assert_allclose(problem.features.iloc[1], np.arange(36) * -1e-3, atol=1e-8)
@@ -104,7 +110,7 @@ def test_netml():
 
 
 def test_nprint():
-    problem = amir_problem(Files({"NetML_nPrints_AMIR.csv": table_file(amir_table())}), "nprint")
+    problem = amir_nprint_problem(Files({"NetML_nPrints_AMIR.csv": table_file(amir_table())}))
     assert problem.features.columns.tolist() == ["pkt_0_rts", "pkt_0_ipv4_ver_0", "pkt_2_udp_cksum_15"]
     assert problem.features.to_numpy().tolist() == [[0, 0, -1], [0.25, 1, -1], [-1, -1, 1]]
     assert problem.features["pkt_2_udp_cksum_15"].dtype == np.int8
@@ -113,14 +119,14 @@ def test_nprint():
 def test_damaged_amir_is_named():
     table = amir_table()
     table.loc[1, "feat_netml"] = "[1.0 2.0]"
-    with pytest.raises(ValueError, match=r"x\.csv: feat_netml of row 1 holds 2 numbers, not 36"):
-        amir_problem(Files({"x.csv": table_file(table)}), "netml")
+    with pytest.raises(ValueError, match=r"x\.csv: feat_netml of row 1 has 2 numbers, not 36"):
+        amir_netml_problem(Files({"x.csv": table_file(table)}))
     with pytest.raises(ValueError, match="no column 'user', 'feat_netml'"):
-        amir_problem(Files({"x.csv": table_file(table.drop(columns=["user", "feat_netml"]))}), "netml")
+        amir_netml_problem(Files({"x.csv": table_file(table.drop(columns=["user", "feat_netml"]))}))
     with pytest.raises(ValueError, match="no column that begins with 'pkt_'"):
-        amir_problem(Files({"x.csv": table_file(table.iloc[:, :8])}), "nprint")
-    with pytest.raises(ValueError, match=r"one CSV file is wanted, there are 2: a\.csv, b\.csv"):
-        amir_problem(Files({"b.csv": b"", "a.csv": b""}), "netml")
+        amir_nprint_problem(Files({"x.csv": table_file(table.iloc[:, :8])}))
+    with pytest.raises(ValueError, match=r"there must be one CSV file, but there are 2: a\.csv, b\.csv"):
+        amir_netml_problem(Files({"b.csv": b"", "a.csv": b""}))
 
 
 def test_service_recognition():

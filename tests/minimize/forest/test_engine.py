@@ -16,20 +16,22 @@ from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-from sensorprivacy.datasets import load
-from sensorprivacy.minimize.engines import Engine, Held, make_engine
+from sensorprivacy.datasets import problem as load
+from sensorprivacy.minimize.engine_protocol import Engine, EngineData
+from sensorprivacy.minimize.engines import make_engine
 from sensorprivacy.minimize.forest import coding
 from sensorprivacy.minimize.forest import engine as module
-from sensorprivacy.minimize.forest.coding import code_columns, gather, lay_out
+from sensorprivacy.minimize.forest.coding import code_columns, lay_out, subset_rows
 from sensorprivacy.minimize.forest.engine import SharedEngine, tried_features
 from sensorprivacy.minimize.forest.kernel import _draw_weights, vote
-from sensorprivacy.minimize.forest.keys import MAX_BINS, mix, sort_by_code, tree_keys
+from sensorprivacy.minimize.forest.random_numbers import mix, tree_keys
+from sensorprivacy.minimize.forest.sorting import MAX_BINS, sort_by_code
 
 
 def held_of(X, y, cut, users=None):
     X, y = np.asarray(X, float), np.asarray(y)
     users = y if users is None else np.asarray(users)
-    return Held(X[:cut], X[cut:], {"task": (y[:cut], y[cut:]), "users": (users[:cut], users[cut:])})
+    return EngineData(X[:cut], X[cut:], {"task": (y[:cut], y[cut:]), "users": (users[:cut], users[cut:])})
 
 
 def single_tree(X, y, cut, **options):
@@ -111,7 +113,7 @@ def test_the_first_feature_drawn_wins_where_all_part_the_classes(copies):
     X = np.array([[0.0, 9.0, 0.0, 0.0]] * copies + [[1.0, 9.0, 2.0, 3.0]] * copies + [[0.4, 9.0, 1.6, 1.6]])
     y = np.r_[np.zeros(copies, int), np.ones(copies, int), 0]
     columns = code_columns(X[:-1], X[-1:])
-    rows, layout, asked = gather(columns, np.arange(4), y[:-1])
+    rows, layout, asked = subset_rows(columns, np.arange(4), y[:-1])
     votes = np.zeros((1, 2))
     keys = tree_keys(np.uint64(0), np.arange(4), 3000)
     vote(rows, layout, 2, False, keys, np.zeros(1, np.uint32), votes)
@@ -223,7 +225,9 @@ def test_answers_do_not_depend_on_the_size_of_a_call_or_on_who_else_is_asked(dig
     whole = SharedEngine(digits, forest).predict(SUBSETS, "task")
     monkeypatch.setattr(module, "_ROWS_A_CALL", 1)  # one tree a call: rows that are decided are dropped after each
     np.testing.assert_array_equal(SharedEngine(digits, forest).predict(SUBSETS, "task"), whole)
-    few = Held(digits.train, digits.test[::7], {"task": (digits.labels["task"][0], digits.labels["task"][1][::7])})
+    few = EngineData(
+        digits.train, digits.test[::7], {"task": (digits.labels["task"][0], digits.labels["task"][1][::7])}
+    )
     answers = SharedEngine(few, forest).predict(SUBSETS, "task")
     np.testing.assert_array_equal(answers, [answer[::7] for answer in whole])
 
@@ -240,7 +244,7 @@ def test_equal_rows_taken_together_change_nothing():
     X, y = rng.integers(0, 3, (600, 4)).astype(float), rng.integers(0, 3, 600)
     columns = code_columns(X[:400], X[400:])
     subset, classes = np.arange(4), y[:400].astype(np.int64)
-    rows, layout, asked = gather(columns, subset, classes)
+    rows, layout, asked = subset_rows(columns, subset, classes)
     assert len(rows.classes) < 300
     codes = columns.train
     order = np.argsort(codes, axis=1, kind="stable")
@@ -355,7 +359,7 @@ def test_max_features_by_sklearns_rules():
     ("model", "message"),
     [
         (DecisionTreeClassifier(), "cannot train DecisionTreeClassifier: use engine='sklearn'"),
-        (RandomForestClassifier(max_depth=3), "does not know max_depth=3"),
+        (RandomForestClassifier(max_depth=3), "does not support max_depth=3"),
         (RandomForestClassifier(class_weight="balanced", criterion="entropy"), "class_weight='balanced'"),
     ],
 )
@@ -368,12 +372,14 @@ def test_what_the_engine_cannot_train_is_refused(digits, model, message):
 def test_missing_and_infinite_values_are_refused(broken):
     X = np.ones((10, 3))
     X[4, 2] = broken
-    with pytest.raises(ValueError, match=r"column 2 is missing, infinite or beyond float32 in 1 rows \(first: row 4"):
+    with pytest.raises(
+        ValueError, match=r"column 2 has missing, infinite or too large values in 1 rows \(first: row 4"
+    ):
         SharedEngine(held_of(X, np.arange(10) % 2, 6))
 
 
 @pytest.mark.parametrize(
-    ("subset", "message"), [((), "at least one"), ((1, 1), "each once"), ((64,), "columns 0 to 63")]
+    ("subset", "message"), [((), "at least one"), ((1, 1), "each once"), ((64,), "columns are 0 to 63")]
 )
 def test_wrong_subsets_are_refused(digits, subset, message):
     with pytest.raises(ValueError, match=message):
@@ -387,7 +393,7 @@ def test_other_refusals(digits):
         SharedEngine(digits, n_threads=0)
     with pytest.raises(ValueError, match="equal width"):
         code_columns(np.ones((3, 2)), np.ones((3, 1)))
-    with pytest.raises(ValueError, match="more than the shared forest can pack"):
+    with pytest.raises(ValueError, match="too many for the shared forest"):
         lay_out(2**16, 2**24, 2**24)
 
 
@@ -407,11 +413,12 @@ def test_ctrl_c_stops_it_within_seconds(tmp_path, interruptible):
         """
         import numpy as np, time
         from sklearn.ensemble import RandomForestClassifier
-        from sensorprivacy.minimize.engines import Held
+        from sensorprivacy.minimize.engine_protocol import EngineData
         from sensorprivacy.minimize.forest.engine import SharedEngine
         rng = np.random.default_rng(0)
         X, y = rng.normal(size=(20_000, 6)), rng.integers(0, 50, 20_000)
-        engine = SharedEngine(Held(X, X[:5000], {"task": (y, y[:5000])}), RandomForestClassifier(2000), n_threads=2)
+        data = EngineData(X, X[:5000], {"task": (y, y[:5000])})
+        engine = SharedEngine(data, RandomForestClassifier(2000), n_threads=2)
         print("started", flush=True)
         engine.score([(0, 1, 2), (3, 4), (1, 5), (0, 5), (2, 3)], "task")
         """

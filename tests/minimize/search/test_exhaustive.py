@@ -22,18 +22,19 @@ from sklearn.tree import DecisionTreeClassifier
 
 from sensorprivacy.datasets.types import Problem
 from sensorprivacy.game import play, random_split
-from sensorprivacy.minimize.engines import SklearnEngine, describe_model, hold, make_engine
-from sensorprivacy.minimize.search.exhaustive import SearchTooLongError, estimate, search
+from sensorprivacy.minimize.engine_protocol import engine_data
+from sensorprivacy.minimize.engines import SklearnEngine, describe_model, make_engine
+from sensorprivacy.minimize.search.exhaustive import SearchTooLongError, estimate_search, search_subsets
 from sensorprivacy.minimize.search.job import duration
-from sensorprivacy.minimize.search.pool import TooManyFeaturesError, subsets_of
-from sensorprivacy.minimize.search.store import RunKey, Store, StoreError
+from sensorprivacy.minimize.search.results import ResultKey, ResultStore, ResultStoreError
+from sensorprivacy.minimize.search.subsets import TooManyFeaturesError, all_subsets
 
 QUIET = {"progress": False}
 
 
 def test_every_subset_as_a_plain_loop_scores_it(problem, tiny):
     split = random_split(problem.n_records, test=0.25, seed=1)
-    found = search(problem, ["task", "user", "noise"], model=tiny, split=split, seed=7, **QUIET).table
+    found = search_subsets(problem, ["task", "user", "noise"], model=tiny, split=split, seed=7, **QUIET).table
     rows = []
     X = problem.features
     for size in (1, 2, 3):
@@ -50,50 +51,50 @@ def test_every_subset_as_a_plain_loop_scores_it(problem, tiny):
 
 def test_search_and_game_agree(problem, tiny):
     split = random_split(problem.n_records, seed=3)
-    chosen = search(problem, model=tiny, split=split, seed=3, **QUIET).select(0.03)
+    chosen = search_subsets(problem, model=tiny, split=split, seed=3, **QUIET).select(0.03)
     outcome = play(problem, list(chosen["features"]), model=tiny, split=split, seed=3)
     assert (outcome.accuracy, outcome.identifiability) == (chosen["accuracy"], chosen["identifiability"])
 
 
-def test_finds_what_keeps_the_task_and_hides_the_users(problem):
+def test_choice_keeps_the_task_feature_and_drops_the_user_features(problem):
     forest = RandomForestClassifier(n_estimators=30)
-    chosen = search(problem, model=forest, split=random_split(240, test=0.5), **QUIET).select(0.05)
+    chosen = search_subsets(problem, model=forest, split=random_split(240, test=0.5), **QUIET).select(0.05)
     assert "task" in chosen["features"]
     assert not {"user", "both"} & set(chosen["features"])
 
 
 def test_numbers_of_subsets():
     for k in range(1, 8):
-        assert len(set(subsets_of(range(k)))) == 2**k - 1
+        assert len(set(all_subsets(range(k)))) == 2**k - 1
 
 
 @pytest.mark.parametrize("backend", ["loky", "threading", "sequential"])
 def test_backends_give_the_same_table(problem, tiny, backend):
-    alone = search(problem, model=tiny, **QUIET).table
+    alone = search_subsets(problem, model=tiny, **QUIET).table
     with parallel_config(backend=backend, n_jobs=2):
-        together = search(problem, model=tiny, batch_size=3, **QUIET).table
+        together = search_subsets(problem, model=tiny, batch_size=3, **QUIET).table
     pd.testing.assert_frame_equal(together, alone, check_exact=True)
 
 
 def test_dask_gives_the_same_table(problem, tiny):
     distributed = pytest.importorskip("distributed", reason="dask runs on clusters; install dask[distributed] to test")
-    alone = search(problem, model=tiny, **QUIET).table
+    alone = search_subsets(problem, model=tiny, **QUIET).table
     cluster = distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None)
     with cluster, distributed.Client(cluster), parallel_config(backend="dask"):
-        together = search(problem, model=tiny, batch_size=4, **QUIET)
+        together = search_subsets(problem, model=tiny, batch_size=4, **QUIET)
     pd.testing.assert_frame_equal(together.table, alone, check_exact=True)
     assert together.trained == 62
 
 
 def test_finished_search_is_free_and_serves_smaller_pools(problem, tiny, tmp_path, monkeypatch):
     path = tmp_path / "folder" / "scores.sqlite"
-    first = search(problem, model=tiny, store=path, **QUIET)
+    first = search_subsets(problem, model=tiny, result_store=path, **QUIET)
     assert (first.trained, first.found) == (62, 0)
     monkeypatch.setattr(SklearnEngine, "score", lambda *_: pytest.fail("nothing is left to train"))
-    again = search(problem, model=tiny, store=path, **QUIET)
+    again = search_subsets(problem, model=tiny, result_store=path, **QUIET)
     assert (again.trained, again.found) == (0, 62)
     pd.testing.assert_frame_equal(again.table, first.table, check_exact=True)
-    smaller = search(problem, ["both", "task"], model=tiny, store=path, **QUIET)
+    smaller = search_subsets(problem, ["both", "task"], model=tiny, result_store=path, **QUIET)
     expected = first.table[first.table["features"].map(lambda names: set(names) <= {"both", "task"})]
     pd.testing.assert_frame_equal(smaller.table, expected.reset_index(drop=True), check_exact=True)
 
@@ -101,28 +102,28 @@ def test_finished_search_is_free_and_serves_smaller_pools(problem, tiny, tmp_pat
 def test_other_model_split_part_or_seed_is_another_search(problem, tiny, tmp_path):
     path = tmp_path / "scores.sqlite"
     split = random_split(240, test=0.2, validation=0.2)
-    base = {"model": tiny, "split": split, "seed": 1, "store": path, "progress": False}
-    assert search(problem, ["task"], **base).trained == 2
-    assert search(problem, ["task"], **base).trained == 0
+    base = {"model": tiny, "split": split, "seed": 1, "result_store": path, "progress": False}
+    assert search_subsets(problem, ["task"], **base).trained == 2
+    assert search_subsets(problem, ["task"], **base).trained == 0
     for change in (
         {"model": RandomForestClassifier(n_estimators=6)},
         {"split": random_split(240, test=0.2, validation=0.2, seed=1)},
         {"part": "test"},
         {"seed": 2},
     ):
-        assert search(problem, ["task"], **(base | change)).trained == 2
+        assert search_subsets(problem, ["task"], **(base | change)).trained == 2
 
 
 def test_judged_on_validation_rows_where_there_are_some(problem, tiny):
     split = random_split(240, test=0.2, validation=0.2)
-    found = search(problem, ["task"], model=tiny, split=split, **QUIET)
-    assert found.part == "validation"
+    found = search_subsets(problem, ["task"], model=tiny, split=split, **QUIET)
+    assert found.key.part == "validation"
     assert found.table["accuracy"][0] == play(problem, ["task"], model=tiny, split=split, part="validation").accuracy
 
 
 def test_killed_after_some_batches_resumes_to_the_same_table(problem, tiny, tmp_path, monkeypatch):
     path = tmp_path / "scores.sqlite"
-    whole = search(problem, model=tiny, **QUIET).table
+    whole = search_subsets(problem, model=tiny, **QUIET).table
     train = SklearnEngine.score
     left = iter(range(5))
 
@@ -134,8 +135,8 @@ def test_killed_after_some_batches_resumes_to_the_same_table(problem, tiny, tmp_
     with monkeypatch.context() as patch:
         patch.setattr(SklearnEngine, "score", dies)
         with pytest.raises(KeyboardInterrupt):
-            search(problem, model=tiny, store=path, batch_size=4, **QUIET)
-    resumed = search(problem, model=tiny, store=path, **QUIET)
+            search_subsets(problem, model=tiny, result_store=path, batch_size=4, **QUIET)
+    resumed = search_subsets(problem, model=tiny, result_store=path, **QUIET)
     assert 0 < resumed.found < 62
     assert resumed.found + resumed.trained == 62
     pd.testing.assert_frame_equal(resumed.table, whole, check_exact=True)
@@ -143,7 +144,10 @@ def test_killed_after_some_batches_resumes_to_the_same_table(problem, tiny, tmp_
 
 @pytest.mark.parametrize("threshold", [0.0, 0.01, 0.1, 0.3, 1.0])
 def test_lazy_adversary_is_lossless(problem, tiny, threshold):
-    full, lazy = search(problem, model=tiny, **QUIET), search(problem, model=tiny, lazy=threshold, **QUIET)
+    full, lazy = (
+        search_subsets(problem, model=tiny, **QUIET),
+        search_subsets(problem, model=tiny, lazy=threshold, **QUIET),
+    )
     pd.testing.assert_series_equal(lazy.select(threshold), full.select(threshold), check_exact=True)
     pd.testing.assert_series_equal(lazy.table["accuracy"], full.table["accuracy"], check_exact=True)
     assert lazy.trained <= full.trained
@@ -151,9 +155,9 @@ def test_lazy_adversary_is_lossless(problem, tiny, threshold):
 
 
 def test_lazy_table_does_not_depend_on_what_the_store_knows(problem, tiny, tmp_path):
-    search(problem, model=tiny, store=tmp_path / "full", **QUIET)
-    known = search(problem, model=tiny, store=tmp_path / "full", lazy=0.01, **QUIET)
-    fresh = search(problem, model=tiny, lazy=0.01, **QUIET)
+    search_subsets(problem, model=tiny, result_store=tmp_path / "full", **QUIET)
+    known = search_subsets(problem, model=tiny, result_store=tmp_path / "full", lazy=0.01, **QUIET)
+    fresh = search_subsets(problem, model=tiny, lazy=0.01, **QUIET)
     assert fresh.table["identifiability"].isna().any()
     pd.testing.assert_frame_equal(known.table, fresh.table, check_exact=True)
 
@@ -161,12 +165,12 @@ def test_lazy_table_does_not_depend_on_what_the_store_knows(problem, tiny, tmp_p
 SCRIPT = """
 import pickle, sys
 from sklearn.ensemble import RandomForestClassifier
-from sensorprivacy.minimize.search.exhaustive import search
+from sensorprivacy.minimize.search.exhaustive import search_subsets
 problem, store, out, trees, jobs = sys.argv[1:]
 with open(problem, "rb") as file:
     problem = pickle.load(file)
 model = RandomForestClassifier(n_estimators=int(trees))
-found = search(problem, model=model, store=store, batch_size=2, n_jobs=int(jobs), progress=False)
+found = search_subsets(problem, model=model, result_store=store, batch_size=2, n_jobs=int(jobs), progress=False)
 found.table.to_pickle(out)
 """
 
@@ -183,7 +187,7 @@ def start_search(problem, folder, out, *, trees, jobs=1):
 def test_two_processes_on_one_store(problem, tiny, tmp_path):
     both = [start_search(problem, tmp_path, f"{i}.pkl", trees=5) for i in range(2)]
     assert [process.wait(120) for process in both] == [0, 0]
-    alone = search(problem, model=tiny, **QUIET).table
+    alone = search_subsets(problem, model=tiny, **QUIET).table
     for i in range(2):
         pd.testing.assert_frame_equal(pd.read_pickle(tmp_path / f"{i}.pkl"), alone, check_exact=True)
     with sqlite3.connect(tmp_path / "scores.sqlite") as base:
@@ -196,7 +200,7 @@ def test_two_processes_on_one_store(problem, tiny, tmp_path):
 def test_kill_9_at_random_moments(problem, tmp_path, jobs):
     """Kill until enough searches died under way; what is left must resume to the table of a search never killed."""
     model = RandomForestClassifier(n_estimators=40)
-    whole = search(problem, model=model, **QUIET).table
+    whole = search_subsets(problem, model=model, **QUIET).table
     draw = random.Random(0)
     counts = [0]
     for _ in range(3):
@@ -208,7 +212,7 @@ def test_kill_9_at_random_moments(problem, tmp_path, jobs):
         counts.append(count_scores(tmp_path / "scores.sqlite"))
     assert counts == sorted(counts)
     assert 0 < counts[1] < 62, "the first kill came before any score, or after all"
-    resumed = search(problem, model=model, store=tmp_path / "scores.sqlite", **QUIET)
+    resumed = search_subsets(problem, model=model, result_store=tmp_path / "scores.sqlite", **QUIET)
     assert resumed.found == counts[-1]
     pd.testing.assert_frame_equal(resumed.table, whole, check_exact=True)
 
@@ -231,12 +235,12 @@ def count_scores(path):
 
 def test_estimate_counts_and_extrapolates(problem, tmp_path):
     model = DecisionTreeClassifier()
-    expected = estimate(problem, model=model, store=tmp_path / "s")
+    expected = estimate_search(problem, model=model, result_store=tmp_path / "s")
     # three sizes of each label were trained to measure, and are kept
     assert expected.fits == 62 - 6
     assert expected.seconds > 0
-    search(problem, model=model, store=tmp_path / "s", **QUIET)
-    assert estimate(problem, model=model, store=tmp_path / "s").fits == 0
+    search_subsets(problem, model=model, result_store=tmp_path / "s", **QUIET)
+    assert estimate_search(problem, model=model, result_store=tmp_path / "s").fits == 0
     assert "models, about" in str(expected)
     assert [duration(s) for s in (1, 89, 90, 5399, 7200)] == ["1 s", "89 s", "2 min", "90 min", "2.0 h"]
 
@@ -245,74 +249,95 @@ def test_long_search_is_refused_until_allowed(problem, tiny, monkeypatch):
     # where an hour is over at once, every search is a long one
     monkeypatch.setattr("sensorprivacy.minimize.search.exhaustive.HOUR", 0.0)
     with pytest.raises(SearchTooLongError, match=r"5 features of toy means 56 models, about .* s .*allow_long=True"):
-        search(problem, model=tiny, **QUIET)
-    assert search(problem, model=tiny, allow_long=True, **QUIET).trained == 62
+        search_subsets(problem, model=tiny, **QUIET)
+    assert search_subsets(problem, model=tiny, allow_long=True, **QUIET).trained == 62
 
 
 def test_too_many_features():
     draw = np.random.default_rng(0)
     wide = Problem(pd.DataFrame(draw.normal(size=(30, 21))), draw.integers(0, 2, 30), draw.integers(0, 2, 30))
     with pytest.raises(TooManyFeaturesError, match="21 features have 2,097,151 subsets"):
-        search(wide, model=GaussianNB(), **QUIET)
-    assert len(search(wide, [3, 5, 20], model=GaussianNB(), **QUIET).table) == 7
+        search_subsets(wide, model=GaussianNB(), **QUIET)
+    assert len(search_subsets(wide, [3, 5, 20], model=GaussianNB(), **QUIET).table) == 7
 
 
 def test_store_of_other_data_is_refused(problem, tiny, tmp_path):
     path = tmp_path / "scores.sqlite"
-    search(problem, ["task"], model=tiny, store=path, **QUIET)
-    with pytest.raises(StoreError, match=r"made from other data: it holds 'toy' .* this problem is 'newer'"):
-        search(
-            dataclasses.replace(problem, task=1 - problem.task, name="newer"), ["task"], model=tiny, store=path, **QUIET
+    search_subsets(problem, ["task"], model=tiny, result_store=path, **QUIET)
+    with pytest.raises(
+        ResultStoreError, match=r"made from other data: it has results of 'toy' .* this problem is 'newer'"
+    ):
+        search_subsets(
+            dataclasses.replace(problem, task=1 - problem.task, name="newer"),
+            ["task"],
+            model=tiny,
+            result_store=path,
+            **QUIET,
         )
 
 
 def test_files_that_are_no_store_are_refused_and_left_alone(problem, tmp_path):
     text = tmp_path / "notes.txt"
     text.write_text("no database at all, but long enough to be taken for one" * 10)
-    with pytest.raises(StoreError, match="cannot be used as a search store"):
-        Store(text, problem.digest)
+    with pytest.raises(ResultStoreError, match="is no file of search results"):
+        ResultStore(text, problem.digest)
     assert text.read_text().startswith("no database")
     other = tmp_path / "other.sqlite"
     with sqlite3.connect(other) as base:
         base.execute("CREATE TABLE photos (id INTEGER)")
-    with pytest.raises(StoreError, match=r"something else .*photos"):
-        Store(other, problem.digest)
+    with pytest.raises(ResultStoreError, match=r"other content .*photos"):
+        ResultStore(other, problem.digest)
     old = tmp_path / "old.sqlite"
-    Store(old, problem.digest).close()
+    ResultStore(old, problem.digest).close()
     with sqlite3.connect(old) as base:
         base.execute("UPDATE meta SET value = '0' WHERE key = 'version'")
-    with pytest.raises(StoreError, match="version 0, not 1"):
-        Store(old, problem.digest)
+    with pytest.raises(ResultStoreError, match="version 0 of the format, not 1"):
+        ResultStore(old, problem.digest)
 
 
-def test_store_keeps_scores_to_the_last_bit_and_batches_whole(tmp_path):
-    key = RunKey("p", "sklearn", "m", "s", "test", "42")
+def test_a_full_disk_or_an_unusable_path_gives_one_clear_error(tmp_path):
+    with pytest.raises(OSError, match=r"cannot read or write search results .* name another file"):
+        ResultStore(tmp_path, "p")  # a folder
+    key = ResultKey("p", "sklearn", "m", "s", "test", "42")
+    with closing(ResultStore(tmp_path / "s", "p")) as store:
+        store.write(key, "task", {(0,): 0.5})
+        pages = store._database.execute("PRAGMA page_count").fetchone()[0]
+        store._database.execute(f"PRAGMA max_page_count = {pages}")
+        many = {(position,): 0.5 for position in range(5000)}
+        with pytest.raises(OSError, match=r"full\); check the free space"):
+            store.write(key, "users", many)
+        assert store.read(key, "users") == {}
+        assert store.read(key, "task") == {(0,): 0.5}
+
+
+def test_results_are_stored_exactly_and_batches_completely(tmp_path):
+    key = ResultKey("p", "sklearn", "m", "s", "test", "42")
     scores = {(0,): 1 / 3, (0, 11): np.nextafter(0.7, 1)}
-    with Store(tmp_path / "s", "p") as store:
+    with closing(ResultStore(tmp_path / "s", "p")) as store:
         store.write(key, "task", scores)
         store.write(key, "task", {(0,): 0.5})
         assert store.read(key, "task") == scores
         assert store.read(key, "users") == {}
         with pytest.raises(sqlite3.IntegrityError):
-            store.write(key, "users", [((1,), 0.5), ((2,), None)])
+            store.write(key, "users", {(1,): 0.5, (2,): None})
         assert store.read(key, "users") == {}
 
 
 def test_bad_input(problem, tiny):
     with pytest.raises(KeyError, match="'speed'"):
-        search(problem, ["speed"], model=tiny, **QUIET)
-    with pytest.raises(ValueError, match="each feature to search once"):
-        search(problem, ["task", "task"], model=tiny, **QUIET)
-    with pytest.raises(ValueError, match="each feature to search once"):
-        search(problem, [], model=tiny, **QUIET)
+        search_subsets(problem, ["speed"], model=tiny, **QUIET)
+    with pytest.raises(ValueError, match="at least one feature to search, each feature once"):
+        search_subsets(problem, ["task", "task"], model=tiny, **QUIET)
+    with pytest.raises(ValueError, match="at least one feature to search, each feature once"):
+        search_subsets(problem, [], model=tiny, **QUIET)
     with pytest.raises(ValueError, match="unknown engine 'cuda'"):
-        search(problem, engine="cuda", **QUIET)
+        search_subsets(problem, engine="cuda", **QUIET)
     with pytest.raises(ValueError, match=r"threshold=1\.5"):
-        search(problem, lazy=1.5, **QUIET)
+        search_subsets(problem, lazy=1.5, **QUIET)
     with pytest.raises(ValueError, match="batch_size=0"):
-        search(problem, batch_size=0, **QUIET)
-    with pytest.raises(ValueError, match="users: the training rows hold one class only"):
-        search(Problem(problem.features, problem.task, ["ann"] * 240), **QUIET)
+        search_subsets(problem, batch_size=0, **QUIET)
+    with pytest.raises(ValueError, match="users: the training rows have only one class"):
+        search_subsets(Problem(problem.features, problem.task, ["ann"] * 240), **QUIET)
 
 
 def test_engine_of_ones_own(problem):
@@ -322,12 +347,12 @@ def test_engine_of_ones_own(problem):
         def score(self, subsets, label):
             return [len(subset) / 10 + (label == "users") / 100 for subset in subsets]
 
-    table = search(problem, engine=Sizes(), **QUIET).table
+    table = search_subsets(problem, engine=Sizes(), **QUIET).table
     assert list(table["accuracy"]) == [size / 10 for size in table["n_features"]]
     assert (table["identifiability"] > table["accuracy"]).all()
 
 
-def test_models_are_told_apart_by_what_changes_their_numbers():
+def test_descriptions_differ_only_if_results_can_differ():
     one, same, other = (
         describe_model(model)
         for model in (
@@ -340,7 +365,7 @@ def test_models_are_told_apart_by_what_changes_their_numbers():
 
 
 def test_codes_follow_the_order_of_the_classes(problem):
-    held = hold(Problem(problem.features, np.where(problem.task, "a", "b"), problem.users), random_split(240))
+    held = engine_data(Problem(problem.features, np.where(problem.task, "a", "b"), problem.users), random_split(240))
     known, asked = held.labels["task"]
     assert set(known) == set(asked) == {0, 1}
     np.testing.assert_array_equal(known == 0, problem.task.to_numpy()[random_split(240).train] == 1)

@@ -19,10 +19,11 @@ from sklearn.naive_bayes import GaussianNB
 
 from sensorprivacy.datasets.types import Problem
 from sensorprivacy.game import random_split
-from sensorprivacy.minimize.engines import hold
+from sensorprivacy.minimize.engine_protocol import engine_data
 from sensorprivacy.minimize.forest.engine import SharedEngine
-from sensorprivacy.minimize.search.exhaustive import search
-from sensorprivacy.minimize.search.order import SLACK, parents_of
+from sensorprivacy.minimize.search.exhaustive import search_subsets
+from sensorprivacy.minimize.search.order import SLACK
+from sensorprivacy.minimize.search.subsets import supersets
 
 QUIET = {"progress": False}
 SHARED = {"engine": "shared", "model": RandomForestClassifier(6), **QUIET}
@@ -49,12 +50,12 @@ class Recorded:
 
 
 def shared_table(problem, **options):
-    return search(problem, **(SHARED | options)).table
+    return search_subsets(problem, **(SHARED | options)).table
 
 
 def test_a_search_is_the_engine_asked_for_every_subset(wine):
     split = random_split(wine.n_records, seed=42)
-    engine = SharedEngine(hold(wine, split), RandomForestClassifier(6), 42)
+    engine = SharedEngine(engine_data(wine, split), RandomForestClassifier(6), 42)
     table = shared_table(wine, split=split)
     positions = [tuple(list(wine.features).index(name) for name in names) for names in table["features"]]
     assert len(positions) == 127
@@ -65,8 +66,8 @@ def test_a_search_is_the_engine_asked_for_every_subset(wine):
 @pytest.mark.parametrize("n_threads", [1, 2, 5])
 def test_threads_give_the_same_table(wine, n_threads):
     split = random_split(wine.n_records, seed=42)
-    engine = SharedEngine(hold(wine, split), RandomForestClassifier(6), 42, n_threads=n_threads)
-    threaded = search(wine, engine=engine, split=split, **QUIET).table
+    engine = SharedEngine(engine_data(wine, split), RandomForestClassifier(6), 42, n_threads=n_threads)
+    threaded = search_subsets(wine, engine=engine, split=split, **QUIET).table
     pd.testing.assert_frame_equal(threaded, shared_table(wine), check_exact=True)
 
 
@@ -98,20 +99,20 @@ def test_killed_and_resumed_gives_the_same_table(wine, tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(SharedEngine, "score", dies)
         with pytest.raises(KeyboardInterrupt):
-            search(wine, **SHARED, store=path, batch_size=8)
-    resumed = search(wine, **SHARED, store=path)
+            search_subsets(wine, **SHARED, result_store=path, batch_size=8)
+    resumed = search_subsets(wine, **SHARED, result_store=path)
     assert 0 < resumed.found < 254
-    assert resumed.engine == "shared"
+    assert resumed.key.engine == "shared"
     pd.testing.assert_frame_equal(resumed.table, shared_table(wine), check_exact=True)
 
 
 KILLED = """
 import pickle, sys
 from sklearn.ensemble import RandomForestClassifier
-from sensorprivacy.minimize.search.exhaustive import search
+from sensorprivacy.minimize.search.exhaustive import search_subsets
 with open(sys.argv[1], "rb") as file:
     wine = pickle.load(file)
-search(wine, engine="shared", model=RandomForestClassifier(200), store=sys.argv[2], batch_size=2, progress=False)
+search(wine, engine="shared", model=RandomForestClassifier(200), result_store=sys.argv[2], batch_size=2, progress=False)
 """
 
 
@@ -127,9 +128,9 @@ def test_kill_9_and_resumed_gives_the_same_table(wine, tmp_path):
     known = scores_in(path)
     assert 20 <= known < 254, "the kill came before any score, or after all"
     options = SHARED | {"model": RandomForestClassifier(200)}
-    resumed = search(wine, **options, store=path)
+    resumed = search_subsets(wine, **options, result_store=path)
     assert (resumed.found, resumed.trained) == (known, 254 - known)
-    pd.testing.assert_frame_equal(resumed.table, search(wine, **options).table, check_exact=True)
+    pd.testing.assert_frame_equal(resumed.table, search_subsets(wine, **options).table, check_exact=True)
 
 
 def scores_in(path):
@@ -166,7 +167,7 @@ def expected_skips(task, lazy, slack, k):
     for size in range(k - 1, 0, -1):
         best = max(a for s, a in task.items() if len(s) > size and s not in skipped)
         for subset in itertools.combinations(range(k), size):
-            above = parents_of(subset, range(k))
+            above = supersets(subset, range(k))
             if any(s in skipped or task[s] < (1 - lazy) * best - slack for s in above):
                 skipped.add(subset)
     return skipped
@@ -177,13 +178,13 @@ def expected_skips(task, lazy, slack, k):
 def test_skips_exactly_what_is_below_a_hopeless_subset(seed, lazy):
     task, users = lattice(seed, bumps=0.05)
     engine = Recorded(task, users)
-    found = search(toy(), engine=engine, lazy=lazy, prune=True, batch_size=3, **QUIET)
+    found = search_subsets(toy(), engine=engine, lazy=lazy, prune=True, batch_size=3, **QUIET)
     skips = expected_skips(task, lazy, SLACK, 6)
     assert found.pruning.skipped == skips
     assert found.table["skipped"].sum() == len(skips)
     assert (found.table["accuracy"].isna() == found.table["skipped"]).all()
     fitted = {s: a for s, a in task.items() if s not in skips}
-    gains = [a - fitted[above] for s, a in fitted.items() for above in parents_of(s, range(6)) if above in fitted]
+    gains = [a - fitted[above] for s, a in fitted.items() for above in supersets(s, range(6)) if above in fitted]
     assert found.pruning.pairs == len(gains)
     assert found.pruning.violations == sum(gain > SLACK for gain in gains)
     assert found.pruning.largest_gain == max(gains)
@@ -193,8 +194,8 @@ def test_skips_exactly_what_is_below_a_hopeless_subset(seed, lazy):
 @pytest.mark.parametrize("lazy", [0.0, 0.01, 0.1])
 def test_the_choice_is_the_full_searchs_where_the_assumption_holds(seed, lazy):
     task, users = lattice(seed, bumps=SLACK / 6)  # dropping features never gains more than the slack
-    full = search(toy(), engine=Recorded(task, users), **QUIET)
-    pruned = search(toy(), engine=Recorded(task, users), lazy=lazy, prune=True, **QUIET)
+    full = search_subsets(toy(), engine=Recorded(task, users), **QUIET)
+    pruned = search_subsets(toy(), engine=Recorded(task, users), lazy=lazy, prune=True, **QUIET)
     assert pruned.pruning.violations == 0
     assert pruned.trained < full.trained
     chosen, expected = pruned.select(lazy), full.select(lazy)
@@ -204,7 +205,7 @@ def test_the_choice_is_the_full_searchs_where_the_assumption_holds(seed, lazy):
 def test_the_assumption_can_fail_and_is_counted():
     task, users = lattice(0)
     task |= {(0,): 0.999, (0, 1): 0.99, (0, 1, 2): 0.98}
-    found = search(toy(), engine=Recorded(task, users), lazy=0.9, prune=True, **QUIET)
+    found = search_subsets(toy(), engine=Recorded(task, users), lazy=0.9, prune=True, **QUIET)
     assert found.pruning.violations > 0
     assert found.pruning.largest_gain > SLACK
 
@@ -212,21 +213,21 @@ def test_the_assumption_can_fail_and_is_counted():
 def test_the_largest_come_first_and_the_most_promising_of_a_size(tmp_path):
     task, users = lattice(3)
     engine = Recorded(task, users)
-    search(toy(), engine=engine, n_jobs=1, batch_size=1, store=tmp_path / "s", **QUIET)
+    search_subsets(toy(), engine=engine, n_jobs=1, batch_size=1, result_store=tmp_path / "s", **QUIET)
     # the estimate tries a few subsets of three sizes first
     order = [subset for label, subset in engine.asked if label == "task"][3:]
     sizes = [len(subset) for subset in order]
     assert sizes == sorted(sizes, reverse=True)
     pairs = [subset for subset in order if len(subset) == 2]
-    promise = [np.mean([task[s] for s in parents_of(subset, range(6))]) for subset in pairs]
+    promise = [np.mean([task[s] for s in supersets(subset, range(6))]) for subset in pairs]
     assert promise == sorted(promise, reverse=True)
 
 
 def test_a_pruned_table_does_not_depend_on_what_the_store_knows(wine, tmp_path):
     options = SHARED | {"lazy": 0.01, "prune": True, "slack": 0.01}
-    search(wine, **SHARED, store=tmp_path / "full")
-    known = search(wine, **options, store=tmp_path / "full")
-    fresh = search(wine, **options, batch_size=3)
+    search_subsets(wine, **SHARED, result_store=tmp_path / "full")
+    known = search_subsets(wine, **options, result_store=tmp_path / "full")
+    fresh = search_subsets(wine, **options, batch_size=3)
     assert known.trained == 0
     assert fresh.table["skipped"].any()
     pd.testing.assert_frame_equal(known.table, fresh.table, check_exact=True)
@@ -235,7 +236,7 @@ def test_a_pruned_table_does_not_depend_on_what_the_store_knows(wine, tmp_path):
 
 @pytest.mark.parametrize("engine", [{"engine": "sklearn", "model": GaussianNB()}, SHARED])
 def test_the_choice_so_far_is_shown(wine, capsys, engine):
-    search(wine, **(engine | {"lazy": 0.1, "progress": True}))
+    search_subsets(wine, **(engine | {"lazy": 0.1, "progress": True}))
     shown = capsys.readouterr().err
     assert "so far" in shown
     assert "features at 0.1" in shown
@@ -244,4 +245,4 @@ def test_the_choice_so_far_is_shown(wine, capsys, engine):
 @pytest.mark.parametrize("options", [{"prune": True}, {"prune": True, "lazy": 0.1, "slack": -0.1}])
 def test_pruning_needs_a_threshold_and_a_sensible_slack(wine, options):
     with pytest.raises(ValueError, match="prune needs lazy"):
-        search(wine, **SHARED, **options)
+        search_subsets(wine, **SHARED, **options)

@@ -47,7 +47,6 @@ def test_a_set_that_the_paper_does_not_have_has_no_claims():
     assert paper1.selection_claims("smartwatch", table) == {}
     assert paper1.base_claims("smartwatch", table.iloc[0], table) == {}
     assert paper1.rank_claims("iot-23", ["pca", "utility", "hashing"]) == {}
-    assert paper1.printed_base("smartwatch") is None
 
 
 def test_the_base_of_iot_23_is_its_best_subset():
@@ -145,7 +144,7 @@ def test_the_best_preselection_keeps_the_accuracy_and_hides_most():
     best = paper1_text.advice(table, 0.01)
     assert best["best"].to_dict() == {"a": "shap-ratio", "b": "gini-ratio"}
     assert best["kept"].to_dict() == {"a": True, "b": False}
-    assert best.loc["a", "not told apart"] == "information-utility"
+    assert best.loc["a", "indistinguishable"] == "information-utility"
     assert best.loc["a", ["loss", "reduction"]].tolist() == pytest.approx([0.0, 0.2])
 
 
@@ -185,7 +184,7 @@ def test_what_is_missing_says_how_to_get_it_and_what_the_log_gives():
     assert reasons["1-T7-thr0-features"].endswith("gives 10")
     assert reasons["1-T7-thr01-accuracy"] == reasons["1-T3-opportunity-rank1"] == "opportunity is not here"
     assert reasons["1-T1-iot23-users"] == "iot-23 is not here"
-    assert "runs of 10 and 11" in reasons["1-text-pca-poor"]
+    assert "runs of notebooks 10 and 11" in reasons["1-text-pca-poor"]
     assert not set(reasons) & set(ours)
     assert not [claim for claim in reasons if claim.startswith(("1-T4-", "1-T3-sentinel", "1-T2-iot23"))]
 

@@ -54,5 +54,5 @@ def test_missing_data_are_given_as_the_reason_claim_by_claim():
     assert reasons["2-T15-adult-start-utility"] == "get adult"
     assert reasons["2-T6-m06-type"] == "get the list"
     assert reasons["2-T5-r1-value"] == paper2_summary.SAMPLE_TABLES
-    assert reasons["2-text-all-improve"] == "speaks of all five data sets; not here: adult"
+    assert reasons["2-text-all-improve"] == "needs all five data sets; not on this machine: adult"
     assert not any(claim.startswith("2-T15-titanic") for claim in reasons)

@@ -1,4 +1,4 @@
-"""The timing figures draw what they are given."""
+"""The timing figures draw their data."""
 
 import pandas as pd
 import pytest
@@ -12,7 +12,7 @@ def legends(figure):
     return [text.get_text() for legend in figure.legends for text in legend.get_texts()]
 
 
-def test_shares_add_up_to_one_and_wholes_are_told():
+def test_shares_add_up_to_one_and_totals_are_shown():
     figure = edge_charts.where_time_goes(pd.DataFrame({"a": [1.0, 3.0], "b": [1.0, 1.0]}, index=["x", "y"]))
     widths = [bar.get_width() for bar in figure.axes[0].patches]
     assert widths == pytest.approx([0.5, 0.75, 0.5, 0.25])
@@ -20,9 +20,9 @@ def test_shares_add_up_to_one_and_wholes_are_told():
     assert {text.get_text() for text in figure.axes[0].texts} == {"2 ms", "4 ms"}
 
 
-def test_a_panel_a_table():
+def test_each_table_has_a_panel():
     rows = {"table": ["4", "4", "7"], "title": ["A", "B", "C [malekzadeh19]"], "printed_ms": [1.0, 2, 3]}
-    figure = edge_charts.steps_beside(pd.DataFrame(rows | {"scaled_ms": [1.0, 1, 9], "bound_ms": [0.1, 0.1, 0.1]}))
+    figure = edge_charts.compared_steps(pd.DataFrame(rows | {"scaled_ms": [1.0, 1, 9], "bound_ms": [0.1, 0.1, 0.1]}))
     assert [axes.get_ylabel() for axes in figure.axes] == ["Table 4", "Table 7"]
     assert [text.get_text() for text in figure.axes[1].get_yticklabels()] == ["C (2019)"]
 

@@ -1,4 +1,4 @@
-"""Paper 3's timing tables against their own arithmetic, and what measurements are held against."""
+"""Paper 3's timing tables agree with their own arithmetic or not, and measurements are compared with them."""
 
 import pandas as pd
 import pytest
@@ -61,7 +61,7 @@ def test_a_line_without_a_start_is_found_without_one():
 
 
 def test_every_cell_of_tables_4_to_7_is_answered_once(printed, measured):
-    both = edge_values.beside(printed, measured)
+    both = edge_values.compare_steps(printed, measured)
     ours, absent = edge_values.table_claims(both, {("4", "activity"): 10293})
     tables = printed_values(3)
     assert set(ours) | set(absent) == set(tables.loc[tables["table"].isin(["4", "5", "6", "7"]), "claim_id"])
@@ -75,26 +75,26 @@ def test_every_cell_of_tables_4_to_7_is_answered_once(printed, measured):
 
 
 def test_only_the_ratio_between_steps_counts(printed, measured):
-    same = edge_values.beside(printed, measured)
-    assert same["apart"].round(9).eq(1).all()
-    ours, _ = edge_values.table_claims(edge_values.beside(printed, measured.assign(cpu=measured["cpu"] * 7)), {})
+    same = edge_values.compare_steps(printed, measured)
+    assert same["ratio"].round(9).eq(1).all()
+    ours, _ = edge_values.table_claims(edge_values.compare_steps(printed, measured.assign(cpu=measured["cpu"] * 7)), {})
     per = {claim: value for claim, value in ours.items() if claim.endswith("per-embedding")}
     verdicts = judge(per, run="test", impossible=edge_values.contradictions(printed))
     assert verdicts["verdict"].value_counts().to_dict() == {"exact": 32, "not reproducible": 2}
 
 
 @pytest.mark.parametrize(("times", "verdict"), [(1.9, "within"), (0.55, "within"), (2.1, "differs"), (0.45, "differs")])
-def test_a_step_may_be_apart_by_a_factor_of_two(printed, measured, times, verdict):
+def test_a_step_may_differ_by_a_factor_of_two(printed, measured, times, verdict):
     changed = measured.copy()
     changed.loc[(changed["table"] == "4") & (changed["row"] == "decoder-2"), "cpu"] *= times
-    ours, _ = edge_values.table_claims(edge_values.beside(printed, changed), {})
+    ours, _ = edge_values.table_claims(edge_values.compare_steps(printed, changed), {})
     claim = "3-T4-decoder-2-per-embedding"
     assert judge({claim: ours[claim]}, run="test")["verdict"].item() == verdict
 
 
-def test_a_record_of_the_papers_board_answers_for_seconds(printed, measured):
+def test_a_record_of_the_papers_board_gives_seconds(printed, measured):
     board = measured.assign(median=printed["printed"], least=printed["printed"] * 0.9, p99=printed["printed"] * 1.1)
-    ours, absent = edge_values.table_claims(edge_values.beside(printed, measured), {}, board)
+    ours, absent = edge_values.table_claims(edge_values.compare_steps(printed, measured), {}, board)
     assert not [claim for claim in absent if claim.endswith("-time")]
     times = {claim: value for claim, value in ours.items() if claim.endswith("-time")}
     verdicts = judge(times, run="test", unexplained="allow").set_index("claim_id")["verdict"]
@@ -117,7 +117,7 @@ def test_windows_of_each_step_here(printed):
 
 
 def test_section_6s_statements():
-    told = edge_values.text_claims(
+    values = edge_values.text_claims(
         weights=pd.DataFrame({"times": {"motionsense": 5.46, "mobiact": 1.33}}),
         transformation=1e-6,
         networks=99e-6,
@@ -126,7 +126,7 @@ def test_section_6s_statements():
         offloading=pd.DataFrame({"device": [0.001, 0.001], "cloud_back": [0.0005, 0.1]}),
         budget=0.2,
     )
-    judged = judge(told, run="test", unexplained="allow").set_index("claim_id")["verdict"]
+    judged = judge(values, run="test", unexplained="allow").set_index("claim_id")["verdict"]
     assert judged[judged == "exact"].index.tolist() == [
         "3-text-weights-reduced",
         "3-text-budget-motionsense",
@@ -135,9 +135,9 @@ def test_section_6s_statements():
     assert len(judged) == 8
 
 
-def test_only_a_record_of_a_pi_tells_whether_a_pi_keeps_up():
-    assert edge_values.realtime_unanswered({}) == {
-        "3-text-pi3-realtime-motionsense": edge_values.HOW,
-        "3-text-pi3-realtime-mobiact": edge_values.HOW,
+def test_only_a_record_of_a_pi_shows_whether_a_pi_keeps_up():
+    assert edge_values.realtime_without_record({}) == {
+        "3-text-pi3-realtime-motionsense": edge_values.NO_PI3,
+        "3-text-pi3-realtime-mobiact": edge_values.NO_PI3,
     }
-    assert list(edge_values.realtime_unanswered({"motionsense": 0.4})) == ["3-text-pi3-realtime-mobiact"]
+    assert list(edge_values.realtime_without_record({"motionsense": 0.4})) == ["3-text-pi3-realtime-mobiact"]

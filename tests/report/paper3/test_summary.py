@@ -29,7 +29,7 @@ def test_a_run_is_about_what_stands_after_its_notebook():
 
 def test_all_windows_of_each_run_before_and_after(told):
     found = inference_intervals(told).set_index(["measure", "problem", "option"])
-    private = found.loc["private attribute told"]
+    private = found.loc["private attribute accuracy"]
     assert private["value"].to_dict() == {
         ("home-side", "raw"): 0.7,
         ("home-side", "the paper's shift"): 0.3,
@@ -40,8 +40,8 @@ def test_all_windows_of_each_run_before_and_after(told):
         ("home-side", "chosen on validation"): 0.1,
     }
     assert private.loc[("home-side", "raw"), ["low", "high"]].tolist() == pytest.approx([0.6, 0.75])
-    assert found.loc[("activity told", "home-side", "raw"), "value"] == 0.9
-    assert len(found.loc["activity told"]) == 5
+    assert found.loc[("activity accuracy", "home-side", "raw"), "value"] == 0.9
+    assert len(found.loc["activity accuracy"]) == 5
 
 
 def test_attacks_are_counted_from_chance():

@@ -114,7 +114,7 @@ def test_the_windows_of_standing_need_200_hertz() -> None:
 
 def test_one_of_two_sets_can_be_downloaded() -> None:
     """D46."""
-    assert {name: bool(catalogue()[name].sources) for name in paper3.ROWS} == {"motionsense": True, "mobiact": False}
+    assert {name: bool(catalogue()[name].origins) for name in paper3.ROWS} == {"motionsense": True, "mobiact": False}
 
 
 @pytest.mark.parametrize(

@@ -1,54 +1,64 @@
-"""Recordings that a user brings, described by a small TOML file, as windows.
+"""Read your own recordings, described by a small TOML file, as windows.
 
-The description, every key of it::
+The description has these keys::
 
     name = "my-watch"
-    files = "recordings/*.csv"          # or one long table "all.parquet"; beside the description, * stands for any text
-    rate = 50                           # samples a second
-    channels = ["gyro_x", "acc_x"]      # columns with the signal, in this order
+    files = "recordings/*.csv"          # or one long table "all.parquet"; relative to the description, * is any text
+    rate = 50                           # samples per second
+    channels = ["gyro_x", "acc_x"]      # columns of the signal, in this order
     subject = "person"                  # column, or a name in file_name
-    trial = "session"                   # the same; left out: every file is a trial
+    trial = "session"                   # optional, the same; by default every file is a trial
     public = "activity"                 # the same
-    private = ["gender"]                # columns, of the files or of `people`
-    file_name = "{activity}_{person}.csv"   # left out unless labels stand in the files' names
-    people = "people.csv"               # left out unless private attributes stand in a table of their own,
-                                        # which has the column named by `subject`
+    private = ["gender"]                # columns of the files or of `people`
+    file_name = "{activity}_{person}.csv"   # optional: the labels in the names of the files
+    people = "people.csv"               # optional: a table of private attributes with the column of `subject`
 """
 
 import re
 import tomllib
 from pathlib import Path
-from typing import Any
+from typing import Annotated
 
 import numpy as np
 import pandas as pd
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from sensorprivacy.datasets.checks import require_columns
 from sensorprivacy.datasets.files import OwnFiles
 from sensorprivacy.datasets.own.tables import read_table
 from sensorprivacy.datasets.readers.windowing import cut, window_starts
 from sensorprivacy.datasets.types import Windows
 
-_NEEDED: dict[str, type | tuple[type, ...]] = {
-    "name": str,
-    "files": str,
-    "rate": (int, float),
-    "channels": list,
-    "subject": str,
-    "public": str,
-    "private": list,
-}
-_OPTIONAL: dict[str, type | tuple[type, ...]] = {"trial": str, "file_name": str, "people": str}
+_Text = Annotated[str, Field(min_length=1)]
+_Names = Annotated[list[_Text], Field(min_length=1)]
+
+
+class Description(BaseModel):
+    """Check the keys of a description, see the text of this module."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    name: _Text
+    files: _Text
+    rate: Annotated[int | float, Field(gt=0)]
+    channels: _Names
+    subject: _Text
+    public: _Text
+    private: _Names
+    trial: _Text | None = None
+    file_name: _Text | None = None
+    people: _Text | None = None
 
 
 def user_windows(description: str | Path, *, length: int = 128, stride: int = 10) -> Windows:
-    """Return the windows of a user's own recordings.
+    """Return the windows of your own recordings.
 
     Parameters
     ----------
     description : path
-        TOML file, see the module's text. Paths in it are relative to it.
+        TOML file, see the text of this module. Its paths are relative to it.
     length, stride : int
-        Samples. No window spans two recordings: a recording is one subject's one trial of one public class.
+        Samples. A window lies within one recording: one trial of one subject and one public class.
 
     Returns
     -------
@@ -58,43 +68,40 @@ def user_windows(description: str | Path, *, length: int = 128, stride: int = 10
     Raises
     ------
     FileNotFoundError
-        If the description or a file it names is not there.
+        If the description, or a file that it names, does not exist.
     ValueError
-        If a key is missing, unknown or of the wrong type; a column is missing, not numeric or has missing values; a
-        file's name is not as described; a private attribute changes within a recording; or no recording is as long as
-        a window.
+        If a key is missing, unknown or invalid; a column is missing, not numeric or has missing values; the name of a
+        file does not fit; a private attribute changes within a recording; or every recording is shorter than a window.
     """
     path = Path(description).expanduser()
-    asked = _read(path)
-    table = _recordings(path.parent, asked)
-    if "people" in asked:
-        table = _with_people(table, path.parent / asked["people"], asked)
-    _check_columns(table, asked)
-    keys = [asked["subject"], "_trial", asked["public"]]
+    given = _read(path)
+    table = _recordings(path.parent, given)
+    if given.people:
+        table = _with_people(table, path.parent / given.people, given)
+    _check_columns(table, given)
+    keys = [given.subject, "_trial", given.public]
     run = (table[keys] != table[keys].shift()).any(axis=1).cumsum().to_numpy() - 1
-    changing = table.groupby(run)[asked["private"]].nunique().max()
+    changing = table.groupby(run)[given.private].nunique().max()
     if (changing > 1).any():
-        raise ValueError(
-            f"{asked['private'][int(changing.argmax())]!r} changes within a recording: it must be a person's own"
-        )
+        name = given.private[int(changing.argmax())]
+        raise ValueError(f"{name!r} changes within a recording, but a private attribute must be constant for a person")
     starts = window_starts(run, length, stride, "file")
     if not len(starts):
-        raise ValueError(
-            f"no recording of {asked['name']} has {length} samples; the longest has {np.bincount(run).max()}"
-        )
+        longest = np.bincount(run).max()
+        raise ValueError(f"no recording of {given.name} has {length} samples; the longest has {longest}")
     first = table.iloc[starts]
     return Windows(
-        cut(table[asked["channels"]].to_numpy(np.float32), starts, length),
-        public=first[asked["public"]].to_numpy(),
-        private=first[asked["private"]].reset_index(drop=True),
-        subject=first[asked["subject"]].to_numpy(),
+        cut(table[given.channels].to_numpy(np.float32), starts, length),
+        public=first[given.public].reset_index(drop=True),
+        private=first[given.private].reset_index(drop=True),
+        subject=first[given.subject].reset_index(drop=True),
         trial=first["_trial"].reset_index(drop=True),
-        name=asked["name"],
+        name=given.name,
         provenance={
             "description": path.name,
             "digest": OwnFiles(path.parent).digest,
-            "channels": asked["channels"],
-            "rate": asked["rate"],
+            "channels": given.channels,
+            "rate": given.rate,
             "length": length,
             "stride": stride,
             "windowing": "file",
@@ -102,81 +109,66 @@ def user_windows(description: str | Path, *, length: int = 128, stride: int = 10
     )
 
 
-def _read(path: Path) -> dict[str, Any]:
-    """Return the checked description."""
+def _read(path: Path) -> Description:
     if not path.is_file():
-        raise FileNotFoundError(f"no description {path}")
+        raise FileNotFoundError(f"there is no description {path}")
     try:
-        asked = tomllib.loads(path.read_text(encoding="utf-8"))
+        return Description.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
     except tomllib.TOMLDecodeError as error:
         raise ValueError(f"{path} is no TOML: {error}") from error
-    known = {**_NEEDED, **_OPTIONAL}
-    if unknown := sorted(set(asked) - set(known)):
-        raise ValueError(f"{path}: unknown key {unknown[0]!r}; known are {', '.join(known)}")
-    if absent := [key for key in _NEEDED if key not in asked]:
-        raise ValueError(f"{path}: key {absent[0]!r} is missing")
-    for key, value in asked.items():
-        if not isinstance(value, known[key]) or isinstance(value, bool) or value in ("", []):
-            raise ValueError(f"{path}: {key} = {value!r} is of the wrong type or empty")
-    if not asked["rate"] > 0:
-        raise ValueError(f"{path}: rate = {asked['rate']} must be above 0")
-    return asked
+    except ValidationError as error:
+        # an unknown key is reported first, as it may be a missing key misspelt
+        first = min(error.errors(), key=lambda found: found["type"] != "extra_forbidden")
+        messages = {"extra_forbidden": "is unknown", "missing": "is missing"}
+        message = messages.get(first["type"], f"= {first['input']!r} is invalid: {first['msg']}")
+        known = ", ".join(Description.model_fields)
+        raise ValueError(f"{path}: key {first['loc'][0]!r} {message}; the keys are {known}") from error
 
 
-def _recordings(folder: Path, asked: dict[str, Any]) -> pd.DataFrame:
-    """Return all files as one table, with the labels in their names, and a column ``_trial``."""
-    files = sorted(path for path in folder.glob(asked["files"]) if path.is_file())
+def _recordings(folder: Path, given: Description) -> pd.DataFrame:
+    """Return all files as one table, with the labels in their names and a column ``_trial``."""
+    files = sorted(path for path in folder.glob(given.files) if path.is_file())
     if not files:
-        raise FileNotFoundError(f"no file {asked['files']!r} in {folder}")
+        raise FileNotFoundError(f"there is no file {given.files!r} in {folder}")
     parts = []
     for number, file in enumerate(files, start=1):
-        part = read_table(file)
-        for key, value in _labels_in(file.name, asked.get("file_name")).items():
-            part[key] = value
-        trial = asked.get("trial")
-        if trial is not None and trial not in part:
-            raise ValueError(f"{file.name} has no column {trial!r} (the trial)")
-        part["_trial"] = number if trial is None else part[trial]
-        parts.append(part)
+        part = read_table(file).assign(**_labels_in(file.name, given.file_name))
+        require_columns(part.columns, [given.trial] if given.trial else [], file.name)
+        parts.append(part.assign(_trial=part[given.trial] if given.trial else number))
     return pd.concat(parts, ignore_index=True)
 
 
 def _labels_in(name: str, pattern: str | None) -> dict[str, str]:
-    """Return the labels that a file's name carries."""
+    """Return the labels in the name of a file."""
     if pattern is None:
         return {}
     expression = re.sub(r"\\\{(\w+)\\\}", r"(?P<\1>[^_/]+)", re.escape(pattern))
     match = re.fullmatch(expression, name)
     if match is None:
-        raise ValueError(f"file {name!r} is not named as file_name = {pattern!r} says")
+        raise ValueError(f"the file name {name!r} does not fit file_name = {pattern!r}")
     return match.groupdict()
 
 
-def _with_people(table: pd.DataFrame, path: Path, asked: dict[str, Any]) -> pd.DataFrame:
+def _with_people(table: pd.DataFrame, path: Path, given: Description) -> pd.DataFrame:
     """Return the table with the private attributes of each subject."""
-    people, subject = read_table(path), asked["subject"]
-    if absent := [name for name in (subject, *asked["private"]) if name not in people]:
-        raise ValueError(f"{path.name} has no column {absent[0]!r}")
-    if subject not in table:
-        raise ValueError(f"there is no column {subject!r} (the subject) in the files or their names")
+    people, subject = read_table(path), given.subject
+    require_columns(people.columns, [subject, *given.private], path.name)
+    require_columns(table.columns, [subject], given.files)
     people = people.assign(**{subject: people[subject].astype(str)})
     if twice := people.loc[people[subject].duplicated(), subject].tolist():
         raise ValueError(f"{path.name} lists subject {twice[0]} more than once")
-    table = table.assign(**{subject: table[subject].astype(str)}).drop(columns=asked["private"], errors="ignore")
+    table = table.assign(**{subject: table[subject].astype(str)}).drop(columns=given.private, errors="ignore")
     if unknown := sorted(set(table[subject]) - set(people[subject])):
         raise ValueError(f"{path.name} does not list subject {unknown[0]}")
-    return table.merge(people[[subject, *asked["private"]]], on=subject, how="left", validate="many_to_one")
+    return table.merge(people[[subject, *given.private]], on=subject, how="left", validate="many_to_one")
 
 
-def _check_columns(table: pd.DataFrame, asked: dict[str, Any]) -> None:
-    wanted = [*asked["channels"], asked["subject"], asked["public"], *asked["private"]]
-    if absent := [name for name in wanted if name not in table]:
-        raise ValueError(f"there is no column {absent[0]!r}; there are {', '.join(map(str, table.columns[:20]))}")
-    for name in asked["channels"]:
+def _check_columns(table: pd.DataFrame, given: Description) -> None:
+    wanted = [*given.channels, given.subject, given.public, *given.private]
+    require_columns(table.columns, wanted, given.files)
+    for name in given.channels:
         if not pd.api.types.is_numeric_dtype(table[name]):
             raise ValueError(f"channel {name!r} is {table[name].dtype}, not numeric")
+    for name in wanted:
         if missing := int(table[name].isna().sum()):
-            raise ValueError(f"channel {name!r} misses {missing} of {len(table)} samples: fill or cut them first")
-    for name in (asked["subject"], asked["public"], *asked["private"]):
-        if missing := int(table[name].isna().sum()):
-            raise ValueError(f"column {name!r} misses {missing} of {len(table)} labels")
+            raise ValueError(f"column {name!r} has {missing} missing values of {len(table)}: fill or remove them first")

@@ -1,18 +1,29 @@
-"""Read a table that a user brings, CSV or Parquet, with an error where pandas would guess or mend silently."""
+"""Read your own table, CSV or Parquet, with an error in cases where pandas would guess or repair silently."""
 
 import csv
 import warnings
 from collections.abc import Iterable
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from sensorprivacy.datasets.cache import sha256
+from sensorprivacy.datasets.checks import require_columns
+from sensorprivacy.datasets.types import Problem
+
 TEXT_SUFFIXES = (".csv", ".tsv", ".txt")
 PARQUET_SUFFIXES = (".parquet", ".pq")
 _DELIMITERS = (",", ";", "\t", "|")
-_LOOK_AT = 50  # rows from which the delimiter is told
+_LOOK_AT = 50  # lines from which the delimiter is inferred
+
+
+def is_path(name: str | Path) -> bool:
+    """Return whether a name is the path of a file, and not the name of a data set."""
+    suffixes = TEXT_SUFFIXES + PARQUET_SUFFIXES
+    return isinstance(name, Path) or "/" in name or "\\" in name or name.lower().endswith(suffixes)
 
 
 def read_table(path: str | Path) -> pd.DataFrame:
@@ -21,26 +32,26 @@ def read_table(path: str | Path) -> pd.DataFrame:
     Parameters
     ----------
     path : str or pathlib.Path
-        A file ending in .csv, .tsv or .txt (UTF-8, a header, delimited by comma, semicolon, tab or bar) or in .parquet
-        or .pq.
+        A file that ends in .csv, .tsv or .txt (UTF-8 with a header; delimiter comma, semicolon, tab or bar), or in
+        .parquet or .pq.
 
     Returns
     -------
     pandas.DataFrame
-        Its rows and columns, of which there is at least one each.
+        Its rows and columns, at least one of each.
 
     Raises
     ------
     FileNotFoundError
         If there is no such file.
     ValueError
-        If it is empty, of another type, unreadable, has columns of the same name, or rows longer than its header.
+        If it is empty, of another type or unreadable, or has equal column names or rows longer than its header.
     """
     file = Path(path).expanduser()
     if not file.exists():
         raise FileNotFoundError(f"there is no file {file}")
     if not file.is_file():
-        raise ValueError(f"{file} is a folder: name the CSV or Parquet file in it")
+        raise ValueError(f"{file} is a folder: give the path of the CSV or Parquet file in it")
     if file.stat().st_size == 0:
         raise ValueError(f"{file} is empty")
     suffix = file.suffix.lower()
@@ -53,7 +64,7 @@ def read_table(path: str | Path) -> pd.DataFrame:
             f"{file} is neither CSV nor Parquet: its name must end in {', '.join(TEXT_SUFFIXES + PARQUET_SUFFIXES)}"
         )
     if frame.empty:
-        raise ValueError(f"{file} has {frame.shape[0]} rows and {frame.shape[1]} columns: there is nothing to work on")
+        raise ValueError(f"{file} has {frame.shape[0]} rows and {frame.shape[1]} columns, but needs one of each")
     return frame
 
 
@@ -61,11 +72,11 @@ def _text(file: Path) -> pd.DataFrame:
     try:
         with file.open(encoding="utf-8-sig", newline="") as stream:
             head = [line for _, line in zip(range(_LOOK_AT), stream, strict=False)]
-        delimiter = tell_delimiter(head)
+        delimiter = infer_delimiter(head)
         names = next(csv.reader(head, delimiter=delimiter), [])
         _refuse_twins(names, file)  # pandas would rename them: x, x.1
         with warnings.catch_warnings():
-            # rows that are longer than the header lose their last values with no more than a warning
+            # pandas only warns if rows are longer than the header, and drops their last values
             warnings.simplefilter("error", pd.errors.ParserWarning)
             return pd.read_csv(file, sep=delimiter, encoding="utf-8-sig", index_col=False, low_memory=False)
     except UnicodeDecodeError as error:
@@ -76,8 +87,8 @@ def _text(file: Path) -> pd.DataFrame:
         raise ValueError(f"{file} cannot be read as CSV: {error}") from error
 
 
-def tell_delimiter(lines: list[str]) -> str:
-    """Return the delimiter under which most of the lines have as many fields as the header, and the most fields.
+def infer_delimiter(lines: list[str]) -> str:
+    """Return the delimiter for which most lines have as many fields as the header; among equals, the most fields.
 
     Parameters
     ----------
@@ -87,7 +98,7 @@ def tell_delimiter(lines: list[str]) -> str:
     Returns
     -------
     str
-        A comma if there is but one column.
+        A comma if there is only one column.
     """
 
     def fit(delimiter: str) -> tuple[bool, int, int]:
@@ -111,3 +122,48 @@ def _refuse_twins(names: Iterable[str], file: Path) -> None:
     twice = [name for name in map(str.strip, names) if name in seen or seen.add(name)]  # type: ignore[func-returns-value]
     if any(twice):
         raise ValueError(f"{file} has more than one column named {', '.join(dict.fromkeys(twice))}: rename them")
+
+
+def table_problem(path: Path, *, task: str, user: str, groups: str | None = None) -> Problem:
+    """Return your own table as a problem for the re-identification game.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        CSV or Parquet.
+    task, user : str
+        Columns with the task label, and with the person that the record belongs to.
+    groups : str, optional
+        Column with the recording of each record.
+
+    Returns
+    -------
+    Problem
+        All other columns are features. Truth values become 0 and 1. A text becomes the number of its category in
+        sorted order, and a missing text -1; the provenance lists these columns under ``coded``.
+
+    Raises
+    ------
+    FileNotFoundError, ValueError
+        As `read_table`; or if a column is missing, has two roles, or no column is left for the features.
+    """
+    table = read_table(path)
+    roles = [task, user, *([groups] if groups is not None else [])]
+    if len(set(roles)) < len(roles):
+        raise ValueError(f"task, user and groups must be different columns, got {', '.join(map(repr, roles))}")
+    require_columns(table.columns, roles, path.name)
+    features = table.drop(columns=roles)
+    coded = [column for column in features if not pd.api.types.is_numeric_dtype(features[column])]
+    for column in coded:
+        features[column] = features[column].astype("category").cat.codes.astype(np.int64)
+    features = features.astype(dict.fromkeys(features.select_dtypes("bool"), np.int64))
+    with path.expanduser().open("rb") as stream:
+        digest = sha256(stream)
+    return Problem(
+        features,
+        task=table[task],
+        users=table[user],
+        groups=None if groups is None else table[groups],
+        name=path.stem,
+        provenance={"file": path.name, "digest": digest, "coded": coded},
+    )

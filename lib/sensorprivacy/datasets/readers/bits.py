@@ -1,4 +1,4 @@
-"""Header bits of the first packets of each flow: sparse features in the manner of nPrint."""
+"""Compute the header bits of the first packets of each flow: sparse features as in nPrint."""
 
 import numpy as np
 import pandas as pd
@@ -6,55 +6,21 @@ import pandas as pd
 from sensorprivacy.datasets.readers.flows import Flows
 from sensorprivacy.datasets.readers.pcap import ETHERNET, Frames
 
-# nPrint's names of the header fields, in the order of the bits: (field, bits)
-_IPV4 = (
-    ("ver", 4),
-    ("hl", 4),
-    ("tos", 8),
-    ("tl", 16),
-    ("id", 16),
-    ("rbit", 1),
-    ("dfbit", 1),
-    ("mfbit", 1),
-    ("foff", 13),
-    ("ttl", 8),
-    ("proto", 8),
-    ("cksum", 16),
-    ("src", 32),
-    ("dst", 32),
-    ("opt", 320),
+# nPrint's names of the header fields and their bits, in the order of the bits.
+_FIELDS = {
+    "ipv4": "ver:4 hl:4 tos:8 tl:16 id:16 rbit:1 dfbit:1 mfbit:1 foff:13 ttl:8 proto:8 cksum:16 src:32 dst:32 opt:320",
+    "tcp": "sprt:16 dprt:16 seq:32 ackn:32 doff:4 res:3 ns:1 cwr:1 ece:1 urg:1 ackf:1 psh:1 rst:1 syn:1 fin:1 wsize:16 "
+    "cksum:16 urp:16 opt:320",
+    "udp": "sport:16 dport:16 len:16 cksum:16",
+}
+PACKET_BITS = tuple(
+    f"{header}_{field}_{bit}"
+    for header, fields in _FIELDS.items()
+    for field, bits in (pair.split(":") for pair in fields.split())
+    for bit in range(int(bits))
 )
-_TCP = (
-    ("sprt", 16),
-    ("dprt", 16),
-    ("seq", 32),
-    ("ackn", 32),
-    ("doff", 4),
-    ("res", 3),
-    ("ns", 1),
-    ("cwr", 1),
-    ("ece", 1),
-    ("urg", 1),
-    ("ackf", 1),
-    ("psh", 1),
-    ("rst", 1),
-    ("syn", 1),
-    ("fin", 1),
-    ("wsize", 16),
-    ("cksum", 16),
-    ("urp", 16),
-    ("opt", 320),
-)
-_UDP = (("sport", 16), ("dport", 16), ("len", 16), ("cksum", 16))
 _LONGEST = 60  # bytes of an IPv4 or TCP header with all options
 ABSENT = -1
-
-
-def _names(layer: str, fields: tuple[tuple[str, int], ...]) -> list[str]:
-    return [f"{layer}_{field}_{bit}" for field, bits in fields for bit in range(bits)]
-
-
-PACKET_BITS = (*_names("ipv4", _IPV4), *_names("tcp", _TCP), *_names("udp", _UDP))
 
 
 def header_bits(frames: Frames, flows: Flows, packets: int = 3, addresses: bool = False) -> pd.DataFrame:
@@ -65,18 +31,17 @@ def header_bits(frames: Frames, flows: Flows, packets: int = 3, addresses: bool 
     frames : pcap.Frames
         Packets.
     flows : flows.Flows
-        Which packets make which flow.
+        The flows of these packets.
     packets : int
-        How many packets of a flow are kept.
+        Number of packets of each flow.
     addresses : bool
-        Keep the bits of the source and destination address as well. They name the two ends outright, so the adversary
-        would read its answer from them.
+        Keep the bits of the source and destination addresses. They identify the two ends directly.
 
     Returns
     -------
     pandas.DataFrame
-        One row a flow, int8: 1 or 0, or -1 where the packet or that header does not exist. Columns
-        ``pkt_<packet>_<header>_<field>_<bit>``: 960 a packet, 1,024 with addresses.
+        One row for each flow, int8: 1 or 0, or -1 if the packet or the header does not exist. Columns
+        ``pkt_<packet>_<header>_<field>_<bit>``: 960 for each packet, 1,024 with addresses.
 
     Raises
     ------
@@ -102,7 +67,7 @@ def header_bits(frames: Frames, flows: Flows, packets: int = 3, addresses: bool 
 
 
 def _packet_bits(frames: Frames, rows: np.ndarray) -> np.ndarray:
-    """Return the bits of `PACKET_BITS` of the packets at `rows`, which all carry IPv4 with TCP or UDP."""
+    """Return the bits of `PACKET_BITS` of the packets at `rows`, which all have IPv4 with TCP or UDP."""
     head = frames.headers.iloc[rows]
     transport = head["transport"].to_numpy()
     ip_length = head["header_length"].to_numpy()

@@ -1,4 +1,4 @@
-"""Packets gathered to flows, and 36 dense statistics of each flow."""
+"""Group packets into flows, and compute 36 dense statistics of each flow."""
 
 from dataclasses import dataclass
 
@@ -6,17 +6,7 @@ import numpy as np
 import pandas as pd
 
 from sensorprivacy.datasets.readers.pcap import Frames
-from sensorprivacy.datasets.readers.statistics import GROUP_STATISTICS, group_statistics
-
-_OF_DIRECTION = (
-    "duration",
-    "packet_rate",
-    "byte_rate",
-    "packets",
-    *(f"size_{name}" for name in GROUP_STATISTICS),
-    *(f"gap_{name}" for name in GROUP_STATISTICS),
-)
-FLOW_FEATURES = tuple(f"{direction}_{name}" for direction in ("out", "in") for name in _OF_DIRECTION)
+from sensorprivacy.datasets.readers.statistics import group_statistics
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,13 +16,13 @@ class Flows:
     Parameters
     ----------
     packet : numpy.ndarray of int64, shape (packets,)
-        Positions of the packets of all flows among the frames; flow by flow, in order of time.
+        Positions of the packets in the frames; flow by flow, in order of time.
     flow : numpy.ndarray of int64, shape (packets,)
-        Flow of each of them, 0 ... n - 1, in the order in which the flows begin.
+        Flow of each packet, 0 ... n - 1, in the order in which the flows begin.
     outward : numpy.ndarray of bool, shape (packets,)
-        Whether each was sent by the side that sent the flow's first packet.
+        Whether the sender of the packet also sent the flow's first packet.
     first : numpy.ndarray of int64, shape (n,)
-        Position among the frames of each flow's first packet.
+        Position of each flow's first packet in the frames.
     """
 
     packet: np.ndarray
@@ -45,7 +35,7 @@ class Flows:
 
     @property
     def rank(self) -> np.ndarray:
-        """Place of each packet in its flow, from 0."""
+        """Position of each packet in its flow, from 0."""
         starts = np.flatnonzero(np.diff(self.flow, prepend=-1))
         return np.arange(len(self.flow)) - starts[self.flow]
 
@@ -53,8 +43,8 @@ class Flows:
 def find_flows(frames: Frames, timeout: float = 600.0, least: int = 2) -> Flows:
     """Return the TCP and UDP conversations of each capture.
 
-    A conversation is what passes between two ends (address and port) over one protocol in one capture, in both
-    directions.
+    A conversation consists of all packets of one protocol between two ends (address and port) in one capture, in
+    both directions.
 
     Parameters
     ----------
@@ -63,12 +53,12 @@ def find_flows(frames: Frames, timeout: float = 600.0, least: int = 2) -> Flows:
     timeout : float
         Seconds of silence after which a new flow begins.
     least : int
-        Packets that a flow must have.
+        Smallest number of packets of a flow.
 
     Returns
     -------
     Flows
-        All that have enough packets.
+        All flows with enough packets.
 
     Raises
     ------
@@ -109,22 +99,22 @@ def _renumber(packet: np.ndarray, flow: np.ndarray, outward: np.ndarray) -> Flow
 def flow_features(frames: Frames, flows: Flows) -> pd.DataFrame:
     """Return 36 dense statistics of each flow, 18 for each direction.
 
-    They follow the statistics (NetML's, in the form of the AMIR device identification) that paper 1 calls dense: the
-    number of flows, which is 1 for a single flow, is replaced by the number of packets.
+    They follow the statistics that paper 1 calls dense: those of NetML, in the form of the AMIR device identification.
+    The number of packets replaces the number of flows, which is always 1 here.
 
     Parameters
     ----------
     frames : pcap.Frames
         Packets.
     flows : Flows
-        Which packets make which flow.
+        The flows of these packets.
 
     Returns
     -------
     pandas.DataFrame
-        One row a flow. For ``out`` (sent by the side that began) and ``in``: duration (s); packet_rate and byte_rate (a
-        second; 0 where the duration is 0); packets; mean, std, q1, median, q3, min, max of the packets' size (bytes of
-        the IP packet) and of the gap between neighbouring packets (s). A direction without packets has 0 throughout.
+        One row for each flow. For ``out`` (sent by the side that began) and ``in``: duration (s); packet_rate and
+        byte_rate (per second; 0 if the duration is 0); packets; mean, std, q1, median, q3, min, max of the size of the
+        IP packets (bytes) and of the gap between successive packets (s). All are 0 for a direction without packets.
 
     References
     ----------
@@ -136,20 +126,22 @@ def flow_features(frames: Frames, flows: Flows) -> pd.DataFrame:
     for direction, chosen in (("out", flows.outward), ("in", ~flows.outward)):
         part = _of_direction(size[chosen], time[chosen], flows.flow[chosen], len(flows))
         parts.append(part.add_prefix(f"{direction}_"))
-    return pd.concat(parts, axis=1)[list(FLOW_FEATURES)]
+    return pd.concat(parts, axis=1)
 
 
 def _of_direction(size: np.ndarray, time: np.ndarray, flow: np.ndarray, n_flows: int) -> pd.DataFrame:
-    """Return the statistics of the packets of one direction, which stand flow by flow in order of time."""
+    """Return the statistics of the packets of one direction, given flow by flow in order of time."""
     same = np.diff(flow) == 0
     gap, of_gap = np.diff(time)[same], flow[1:][same]
     duration = np.bincount(of_gap, weights=gap, minlength=n_flows)
     packets = np.bincount(flow, minlength=n_flows)
     octets = np.bincount(flow, weights=size, minlength=n_flows)
     lasts = duration > 0
-    table = pd.DataFrame({"duration": duration, "packets": packets})
-    for name, amount in (("packet_rate", packets), ("byte_rate", octets)):
-        table[name] = np.divide(amount, duration, out=np.zeros(n_flows), where=lasts)
+    rates = {
+        name: np.divide(amount, duration, out=np.zeros(n_flows), where=lasts)
+        for name, amount in (("packet_rate", packets), ("byte_rate", octets))
+    }
+    table = pd.DataFrame({"duration": duration, **rates, "packets": packets})
     sizes = group_statistics(size, flow, n_flows).add_prefix("size_")
     gaps = group_statistics(gap, of_gap, n_flows).add_prefix("gap_")
     return pd.concat([table, sizes, gaps], axis=1)

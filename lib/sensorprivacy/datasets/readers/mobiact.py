@@ -1,24 +1,27 @@
-"""MobiAct, the phone in the pocket of paper 3's Tables 2 and 3: the owner's folders, annotated or raw.
+"""Read MobiAct: the motion of a phone in the pocket (paper 3's Tables 2 and 3), from annotated or raw files.
 
-The set is given out on request only, so this reader is written to the owner's own description (its ``Readme.txt``, the
-headers of its files) and tested on files made to it.
+The owner provides the set only on request. So this reader follows the owner's description (``Readme.txt`` and the
+headers of the files), and its tests use synthetic files in this format.
 """
 
 import io
 import re
 from collections.abc import Sequence
-from typing import Any, Literal, get_args
+from dataclasses import replace
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
-from tqdm import tqdm
 
-from sensorprivacy.datasets.files import Source
-from sensorprivacy.datasets.readers.motion import Recordings
+from sensorprivacy.datasets.checks import check_choice, require_columns
+from sensorprivacy.datasets.files import Files
+from sensorprivacy.datasets.readers.motion import Channels, Recordings, cut_windows, join_recordings, weight_class
+from sensorprivacy.datasets.readers.windowing import Windowing
+from sensorprivacy.datasets.types import Windows
+from sensorprivacy.progress import tqdm
 
 ACTIVITIES = ("WAL", "STD", "JOG", "STU")  # walking, standing, jogging, stairs up: paper 3's four
-WEIGHTS = ("<= 70", "70-90", "> 90")  # kg, paper 3's three classes
-GRAVITY = 9.80665  # m/s^2; the files are in these, `Recordings` in g
+GRAVITY = 9.80665  # m/s^2, the unit of the files; `Recordings` use g
 Form = Literal["annotated", "raw"]
 _FILES: dict[str, re.Pattern[str]] = {
     "annotated": re.compile(r"(?:^|/)(?P<activity>[A-Z]{3})_(?P<subject>\d+)_(?P<trial>\d+)_annotated\.csv$"),
@@ -30,12 +33,12 @@ _PERSON = re.compile(
     r"\s*(?P<weight>\d+)\s*\|\s*(?P<gender>\S+?)\s*\|",
     re.MULTILINE,
 )
-# the owner's table has a Greek capital My for some men, which is this letter where the file is read as Latin-1
+# the owner's table has a Greek capital My for some men; read as Latin-1, it is the second letter
 _GENDERS = {"M": "male", "Ì": "male", "Μ": "male", "F": "female"}
 
 
 def read_mobiact(
-    source: Source,
+    files: Files,
     form: Form = "annotated",
     *,
     rate: int = 200,
@@ -49,72 +52,69 @@ def read_mobiact(
 
     Parameters
     ----------
-    source : Source
-        Holds the owner's ``Readme.txt`` (who is who) and, in any folders, the files
+    files : Files
+        Contains the owner's ``Readme.txt`` (the table of people) and, in any folders, the files
         ``<activity>_<subject>_<trial>_annotated.csv`` or ``<activity>_acc_<subject>_<trial>.txt`` and ``..._gyro_...``.
     form : {"annotated", "raw"}
-        ``annotated``: one file of all sensors, resampled by the owner. ``raw``: one file a sensor, each with its own
+        ``annotated``: one file for all sensors, resampled by the owner. ``raw``: one file for each sensor, with its own
         time stamps; both are interpolated at common times.
     rate : int
-        Samples a second that the recordings are brought to, by linear interpolation. Paper 3's text says 20, but its
-        Table 2 counts 43.2k test windows of standing: 36 people x 5 minutes x 20 % at stride 10 are as many at 200.
+        Samples per second after linear interpolation. Paper 3's text states 20. Its Table 2 has 43.2k test windows of
+        standing, which needs 200: 36 people x 5 minutes x 20 % at stride 10.
     activities : sequence of str
         The owner's codes.
     trials : sequence of int
-        Which repetitions; paper 3's authors' later code reads the first.
+        Numbers of the repetitions. The later code of paper 3's authors reads the first.
     women, men : int or None
-        How many people to keep, those of the lowest numbers who have all the activities; None: all. Paper 3 takes 36
-        people without saying which.
+        Number of people: those with the lowest numbers who have all activities; None: all of them. Paper 3 uses 36
+        people and does not name them.
     progress : bool
-        Show a progress bar.
+        Draw a progress bar.
 
     Returns
     -------
     Recordings
-        By subject, then activity, then trial; acceleration with gravity in g. Private: ``gender``, ``weight``.
+        Sorted by subject, activity and trial; acceleration with gravity in g. Private: ``gender``, ``weight``.
 
     Raises
     ------
     ValueError
-        If files are missing, have other columns, or no person has all activities.
+        If files are missing or lack columns, or too few people have all activities.
     """
-    if form not in get_args(Form):
-        raise ValueError(f"form {form!r} is unknown, one of {', '.join(get_args(Form))}")
+    check_choice("form", form, Form)
     if rate < 1:
-        raise ValueError(f"rate={rate}: give samples a second, at least 1")
-    people = read_people(source)
-    found = _found(source, form, activities, trials)
+        raise ValueError(f"rate={rate} must be at least 1 sample per second")
+    people = read_people(files)
+    found = _found(files, form, activities, trials)
     kept = _kept(people, found, len(activities), women, men)
     found = found[found["subject"].isin(kept)]
     parts = []
     for row in tqdm(found.itertuples(index=False), "MobiAct", len(found), disable=not progress):
         read = _annotated if form == "annotated" else _raw
-        parts.append(_resampled(*read(source, row), rate))
+        parts.append(_resampled(*read(files, row), rate))
     table = found[["activity", "subject", "trial"]].reset_index(drop=True)
-    names = [f"{row.activity}_{row.subject}_{row.trial}" for row in table.itertuples()]
-    recording = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
-    table.insert(0, "name", names)
+    table.insert(0, "name", [f"{row.activity}_{row.subject}_{row.trial}" for row in table.itertuples()])
     private = people.loc[table["subject"], ["gender", "weight_class"]].set_axis(["gender", "weight"], axis=1)
-    return Recordings(np.concatenate(parts), recording, table, private.reset_index(drop=True), "mobiact")
+    return replace(join_recordings(parts, table, private.reset_index(drop=True), "mobiact"), rate=rate)
 
 
-def read_people(source: Source) -> pd.DataFrame:
-    """Return who is who, from the table in the owner's ``Readme.txt``.
+def read_people(files: Files) -> pd.DataFrame:
+    """Return the table of people in the owner's ``Readme.txt``.
 
     Returns
     -------
     pandas.DataFrame
-        By the subject's number: ``age`` (years), ``height`` (cm), ``weight`` (kg), ``gender``, ``weight_class``.
+        By the subject's number: ``age`` (years), ``height`` (cm), ``weight`` (kg), ``weight_class``, ``gender``.
 
     Raises
     ------
     ValueError
-        If there is no such file, no such table in it, or a gender in it that is neither M nor F.
+        If there is no such file or table, or a gender is neither M nor F.
     """
-    member = next((name for name in source.members if name.rsplit("/", 1)[-1].lower() == "readme.txt"), None)
+    member = next((name for name in files.members if name.rsplit("/", 1)[-1].lower() == "readme.txt"), None)
     if member is None:
-        raise ValueError("the owner's Readme.txt is not among the files: its table says who is who")
-    rows = [match.groupdict() for match in _PERSON.finditer(source.read(member).decode("latin-1"))]
+        raise ValueError("the owner's Readme.txt is missing: its table lists the people")
+    rows = [match.groupdict() for match in _PERSON.finditer(files.read(member).decode("latin-1"))]
     if not rows:
         raise ValueError(f"{member} has no table '| ID | Name | Surname | Age | Height | Weight | Gender |'")
     people = pd.DataFrame(rows)
@@ -124,36 +124,26 @@ def read_people(source: Source) -> pd.DataFrame:
             f"{member}: gender {unknown['gender'].iloc[0]!r} of subject {unknown['subject'].iloc[0]} is not M or F"
         )
     numbers = people[["subject", "age", "height", "weight"]].astype(int)
-    classes = pd.cut(numbers["weight"], [0, 70, 90, np.inf], labels=list(WEIGHTS)).astype(str)
-    return numbers.assign(gender=people["gender"].map(_GENDERS), weight_class=classes).set_index("subject")
+    numbers["weight_class"] = weight_class(numbers["weight"])
+    return numbers.assign(gender=people["gender"].map(_GENDERS)).set_index("subject")
 
 
-def _found(source: Source, form: Form, activities: Sequence[str], trials: Sequence[int]) -> pd.DataFrame:
-    """Return one row a recording: activity, subject, trial, and the path of each sensor's file."""
+def _found(files: Files, form: Form, activities: Sequence[str], trials: Sequence[int]) -> pd.DataFrame:
+    """Return one row for each recording: activity, subject, trial, and the path of each sensor's file."""
     rows: dict[tuple[int, int, int], dict[str, str]] = {}
-    for member in source.members:
+    for member in files.members:
         match = _FILES[form].search(member)
         if match and match["activity"] in activities and int(match["trial"]) in trials:
             key = int(match["subject"]), list(activities).index(match["activity"]), int(match["trial"])
             rows.setdefault(key, {})[match.groupdict().get("sensor", "all")] = member
     if not rows:
-        wanted = (
-            f"{activities[0]}_1_{trials[0]}_annotated.csv"
-            if form == "annotated"
-            else f"{activities[0]}_acc_1_{trials[0]}.txt"
-        )
-        raise ValueError(f"no {form} file such as {wanted} among the files")
-    for key, sensors in rows.items():
+        wanted = "{}_1_{}_annotated.csv" if form == "annotated" else "{}_acc_1_{}.txt"
+        raise ValueError(f"there is no {form} file such as {wanted.format(activities[0], trials[0])}")
+    for sensors in rows.values():
         if form == "raw" and len(sensors) < 2:
-            raise ValueError(f"{next(iter(sensors.values()))} has no partner: acc and gyro belong together")
-        assert key
-    return pd.DataFrame(
-        [
-            (activities[activity], subject, trial, rows[subject, activity, trial])
-            for subject, activity, trial in sorted(rows)
-        ],
-        columns=["activity", "subject", "trial", "files"],
-    )
+            raise ValueError(f"{next(iter(sensors.values()))} has no partner: each acc file needs a gyro file")
+    found = [(activities[at], subject, trial, rows[subject, at, trial]) for subject, at, trial in sorted(rows)]
+    return pd.DataFrame(found, columns=["activity", "subject", "trial", "files"])
 
 
 def _kept(people: pd.DataFrame, found: pd.DataFrame, activities: int, women: int | None, men: int | None) -> list[int]:
@@ -166,26 +156,25 @@ def _kept(people: pd.DataFrame, found: pd.DataFrame, activities: int, women: int
     for gender, count in (("female", women), ("male", men)):
         of_gender = [subject for subject in whole if people.loc[subject, "gender"] == gender]
         if count is not None and len(of_gender) < count:
-            raise ValueError(f"{len(of_gender)} {gender} subject(s) have all activities, but {count} are asked for")
+            raise ValueError(f"{len(of_gender)} {gender} subject(s) have all activities, but {count} are requested")
         kept += of_gender[:count]
     return kept
 
 
-def _annotated(source: Source, row: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return seconds and the six axes of an annotated file, where its label is the activity's."""
+def _annotated(files: Files, row: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return seconds and the six axes of an annotated file, for the samples with the label of the activity."""
     member = row.files["all"]
-    table = pd.read_csv(io.BytesIO(source.read(member)))
-    if absent := sorted({"rel_time", "label", *_TURN, *_MOVE} - set(table.columns)):
-        raise ValueError(f"{member} has no column {', '.join(absent)}")
+    table = pd.read_csv(io.BytesIO(files.read(member)))
+    require_columns(table.columns, ["rel_time", "label", *_TURN, *_MOVE], member)
     table = table[table["label"] == row.activity].dropna(subset=[*_TURN, *_MOVE])
     if table.empty:
         raise ValueError(f"{member} has no sample labelled {row.activity}")
     return table["rel_time"].to_numpy(float), table[[*_TURN, *_MOVE]].to_numpy(float)
 
 
-def _raw(source: Source, row: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return seconds and the six axes of a pair of raw files, at the times of the accelerometer that both cover."""
-    sensors = {sensor: _sensor_file(source.read(member), member) for sensor, member in row.files.items()}
+def _raw(files: Files, row: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return seconds and the six axes of a pair of raw files, at the accelerometer's times that both files cover."""
+    sensors = {sensor: _sensor_file(files.read(member), member) for sensor, member in row.files.items()}
     (turned, turn), (moved, move) = sensors["gyro"], sensors["acc"]
     both = (moved >= turned[0]) & (moved <= turned[-1])
     if not both.any():
@@ -196,7 +185,7 @@ def _raw(source: Source, row: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _sensor_file(content: bytes, name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return seconds and three axes of one sensor's file: a header, the line @DATA, then nanoseconds and values."""
+    """Return seconds and three axes of a sensor's file: a header, the line @DATA, then nanoseconds and values."""
     head, mark, data = content.decode("latin-1").partition("@DATA")
     if not mark:
         raise ValueError(f"{name} has no line @DATA ({len(head)} characters read)")
@@ -205,13 +194,13 @@ def _sensor_file(content: bytes, name: str) -> tuple[np.ndarray, np.ndarray]:
     except ValueError as error:
         raise ValueError(f"{name}: {error}") from error
     if values.shape[1:] != (4,) or len(values) < 2:
-        raise ValueError(f"{name} has {values.shape} values after @DATA, expected lines of time, x, y, z")
+        raise ValueError(f"{name} has {values.shape} values after @DATA instead of lines with time, x, y, z")
     values = values[np.argsort(values[:, 0], kind="stable")]
     return values[:, 0] / 1e9, values[:, 1:]
 
 
 def _resampled(seconds: np.ndarray, axes: np.ndarray, rate: int) -> np.ndarray:
-    """Return the axes at `rate` samples a second, rotation in rad/s and acceleration in g, float32."""
+    """Return the axes at `rate` samples per second, rotation in rad/s and acceleration in g, as float32."""
     order = np.argsort(seconds, kind="stable")
     seconds, axes = seconds[order], axes[order]
     steps = int(np.floor((seconds[-1] - seconds[0]) * rate + 1e-6)) + 1
@@ -219,3 +208,20 @@ def _resampled(seconds: np.ndarray, axes: np.ndarray, rate: int) -> np.ndarray:
     even = np.column_stack([np.interp(at, seconds, axis) for axis in axes.T])
     even[:, 3:] /= GRAVITY
     return even.astype(np.float32)
+
+
+def mobiact_windows(
+    files: Files,
+    *,
+    channels: Channels = "raw",
+    length: int = 128,
+    stride: int = 10,
+    windowing: Windowing = "file",
+    activities: Sequence[str] = ACTIVITIES,
+    form: Form = "annotated",
+    rate: int = 200,
+    progress: bool = True,
+) -> Windows:
+    """Return windows of MobiAct, see `read_mobiact` and `motion.cut_windows`."""
+    recordings = read_mobiact(files, form, rate=rate, activities=activities, progress=progress)
+    return cut_windows(recordings, channels, length, stride, windowing, {"form": form})

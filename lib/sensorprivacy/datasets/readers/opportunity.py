@@ -1,18 +1,19 @@
-"""Opportunity, the suit of body-worn sensors: the UCI archive's own format."""
+"""Read Opportunity: body-worn sensors, in the format of the UCI archive."""
 
 import io
 import re
-from typing import Any, Literal, get_args
+from typing import Literal
 
 import numpy as np
 import pandas as pd
-from tqdm import tqdm
 
-from sensorprivacy.datasets.files import Source
+from sensorprivacy.datasets.checks import check_choice
+from sensorprivacy.datasets.files import Files
 from sensorprivacy.datasets.types import Problem
+from sensorprivacy.progress import tqdm
 
 _FILE = re.compile(r"(?P<recording>S(?P<subject>\d+)-(ADL\d+|Drill))\.dat$")
-_WIDTH, _LOCOMOTION = 250, 243  # columns of a file; the label's, counted from 0
+_WIDTH, _LOCOMOTION = 250, 243  # number of columns of a file; column of the label, counted from 0
 _ACCELEROMETERS = ("RKN^", "HIP", "LUA^", "RUA_", "LH", "BACK", "RKN_", "RWR", "RUA^", "LUA_", "LWR", "RH")
 _UNITS = ("BACK", "RUA", "RLA", "LUA", "LLA")
 _IN_UNIT = (
@@ -34,29 +35,25 @@ LOCOMOTION = {0: "none", 1: "stand", 2: "walk", 4: "sit", 5: "lie"}
 ChannelSet = Literal["as_printed", "body"]
 
 
-def opportunity_problem(
-    source: Source, channels: ChannelSet = "as_printed", progress: bool = True, provenance: dict[str, Any] | None = None
-) -> Problem:
-    """Return the game on Opportunity: locomotion = task, person = user, recording = group.
+def opportunity_problem(files: Files, *, channels: ChannelSet = "as_printed", progress: bool = True) -> Problem:
+    """Return the problem on Opportunity: locomotion = task, person = user, recording = group.
 
     Parameters
     ----------
-    source : Source
-        Holds ``S<person>-ADL<n>.dat`` and ``S<person>-Drill.dat``: 250 columns separated by spaces, NaN = missing.
+    files : Files
+        Contains ``S<person>-ADL<n>.dat`` and ``S<person>-Drill.dat``: 250 columns separated by spaces, NaN = missing.
     channels : {"as_printed", "body"}
         ``body``: the 133 body-worn channels (12 accelerometers, 5 inertial units, 2 shoes). ``as_printed``: paper 1's
-        135 columns, which put the number of the row in its file and its time in milliseconds before these. (Inferred:
-        the archive has 133 body-worn channels and a time, and the first two of the 135 columns have the same entropy
-        to the last digit in the authors' notebook.) Both tell how far a recording has come, which is no motion.
+        135 columns. They begin with the number of the row in its file and its time in milliseconds; neither describes
+        motion. (Inferred: the archive has 133 body-worn channels and a time, and the first two of the 135 columns have
+        exactly the same entropy in the authors' notebook.)
     progress : bool
-        Show a progress bar.
-    provenance : dict, optional
-        Where the files come from.
+        Draw a progress bar.
 
     Returns
     -------
     Problem
-        One row a sample (30 Hz), float32; missing values are 0, as in paper 1.
+        One row for each sample (30 Hz), float32; missing values are 0, as in paper 1.
 
     Raises
     ------
@@ -67,13 +64,12 @@ def opportunity_problem(
     ----------
     Roggen et al., Collecting complex activity datasets in highly rich networked sensor environments, INSS 2010.
     """
-    if channels not in get_args(ChannelSet):
-        raise ValueError(f"channels {channels!r} is unknown, one of {', '.join(get_args(ChannelSet))}")
-    matches = ((_FILE.search(member), member) for member in source.members)
+    check_choice("channels", channels, ChannelSet)
+    matches = ((_FILE.search(member), member) for member in files.members)
     found = sorted((match["recording"], match["subject"], member) for match, member in matches if match)
     if not found:
-        raise ValueError("no file S<person>-ADL<n>.dat or S<person>-Drill.dat among the members")
-    parts = [_read(source.read(member), member) for _, _, member in tqdm(found, "Opportunity", disable=not progress)]
+        raise ValueError("there is no file S<person>-ADL<n>.dat or S<person>-Drill.dat")
+    parts = [_read(files.read(member), member) for _, _, member in tqdm(found, "Opportunity", disable=not progress)]
     sizes = [len(part) for part in parts]
     table = pd.concat(parts, ignore_index=True)
     row = np.concatenate([np.arange(size, dtype=np.float32) for size in sizes])
@@ -85,7 +81,7 @@ def opportunity_problem(
         users=pd.Series(np.repeat([f"S{subject}" for _, subject, _ in found], sizes)),
         groups=pd.Series(np.repeat([recording for recording, _, _ in found], sizes)),
         name="opportunity",
-        provenance={**(provenance or {}), "channels": channels},
+        provenance={"channels": channels},
     )
 
 
@@ -93,13 +89,13 @@ def _read(content: bytes, name: str) -> pd.DataFrame:
     """Return time, body-worn channels and locomotion of one file."""
     width = len(content.split(b"\n", 1)[0].split())
     if width != _WIDTH:
-        raise ValueError(f"{name} has {width} columns, the archive's files have {_WIDTH}")
+        raise ValueError(f"{name} has {width} columns, but the archive's files have {_WIDTH}")
     chosen = [*range(1 + len(BODY_CHANNELS)), _LOCOMOTION]
     table = pd.read_csv(io.BytesIO(content), sep=r"\s+", header=None, usecols=chosen, dtype=np.float32)
     table.columns = pd.Index(["MILLISEC", *BODY_CHANNELS, "Locomotion"])
     known = table["Locomotion"].map(LOCOMOTION)
     if known.isna().any():
         label = table["Locomotion"][known.isna()].iloc[0]
-        raise ValueError(f"{name} has the locomotion label {label}, known are {', '.join(map(str, LOCOMOTION))}")
+        raise ValueError(f"{name} has the unknown locomotion label {label}, known: {', '.join(map(str, LOCOMOTION))}")
     table[list(BODY_CHANNELS)] = table[list(BODY_CHANNELS)].fillna(0)
     return table.assign(Locomotion=known)

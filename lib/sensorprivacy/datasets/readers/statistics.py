@@ -1,4 +1,4 @@
-"""Summary statistics of many groups or windows at once, without a Python loop over them."""
+"""Compute summary statistics of many groups or windows at once, without a Python loop over them."""
 
 from collections.abc import Sequence
 from itertools import combinations
@@ -6,28 +6,9 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-GROUP_STATISTICS = ("mean", "std", "q1", "median", "q3", "min", "max")
-WINDOW_STATISTICS = (
-    "mean",
-    "std",
-    "min",
-    "q1",
-    "median",
-    "q3",
-    "max",
-    "energy",
-    "deviation",
-    "change",
-    "skewness",
-    "kurtosis",
-    "crossings",
-    "frequency",
-    "spectral_entropy",
-)
-
 
 def group_statistics(values: np.ndarray, group: np.ndarray, n_groups: int) -> pd.DataFrame:
-    """Return location and spread of the values of each group.
+    """Return mean, spread and quantiles of the values of each group.
 
     Parameters
     ----------
@@ -55,7 +36,7 @@ def group_statistics(values: np.ndarray, group: np.ndarray, n_groups: int) -> pd
     table = {"mean": mean, "std": np.sqrt(spread / some)}
     for name, share in (("q1", 0.25), ("median", 0.5), ("q3", 0.75), ("min", 0.0), ("max", 1.0)):
         table[name] = _quantile(ordered, first, count, share)
-    return pd.DataFrame(table, columns=list(GROUP_STATISTICS))
+    return pd.DataFrame(table)
 
 
 def _quantile(ordered: np.ndarray, first: np.ndarray, count: np.ndarray, share: float) -> np.ndarray:
@@ -73,7 +54,7 @@ def _quantile(ordered: np.ndarray, first: np.ndarray, count: np.ndarray, share: 
 def window_statistics(
     values: np.ndarray, channels: Sequence[str], rate: float, correlated: Sequence[str] = ()
 ) -> pd.DataFrame:
-    """Return dense statistics of each window, the features on which classical activity recognition rests.
+    """Return dense statistics of each window, the features of classical activity recognition.
 
     Parameters
     ----------
@@ -92,15 +73,15 @@ def window_statistics(
         n rows. For each channel, columns ``<channel>_<statistic>``: mean; std; min; q1, median, q3; max; energy (mean
         square); deviation (mean absolute deviation from the mean); change (mean absolute difference of neighbouring
         samples); skewness and (excess) kurtosis; crossings (share of neighbouring samples on both sides of the mean);
-        frequency (Hz) of the strongest component of the spectrum other than the constant one; spectral_entropy (of the
-        power spectrum without the constant one, 0 one line ... 1 flat). Then ``correlation_<a>_<b>`` for each pair of
-        `correlated`. What is undefined in a window without variation (skewness, kurtosis, frequency, spectral entropy,
-        correlation) is 0 there.
+        frequency (Hz) of the strongest component of the spectrum; spectral_entropy of the power spectrum, from 0 (one
+        line) to 1 (flat). Both leave out the constant component. Then ``correlation_<a>_<b>`` for each pair of
+        `correlated`. In a window without variation, skewness, kurtosis, frequency, spectral entropy and correlation
+        are undefined and therefore 0.
 
     Raises
     ------
     ValueError
-        If `values` has not one channel for each name.
+        If the numbers of channels and of names differ.
     """
     if values.ndim != 3 or values.shape[1] != len(channels):
         raise ValueError(f"{len(channels)} channel names ({', '.join(channels)}) for windows of shape {values.shape}")
@@ -108,9 +89,9 @@ def window_statistics(
     centred = values - values.mean(axis=2, keepdims=True)
     table = _channel_statistics(values, centred, rate)
     columns = {
-        f"{channel}_{statistic}": table[statistic][:, at]
+        f"{channel}_{statistic}": found[:, at]
         for at, channel in enumerate(channels)
-        for statistic in WINDOW_STATISTICS
+        for statistic, found in table.items()
     }
     norm = np.sqrt((centred**2).sum(axis=2))
     for one, other in combinations([list(channels).index(name) for name in correlated], 2):
@@ -120,11 +101,11 @@ def window_statistics(
 
 
 def _channel_statistics(values: np.ndarray, centred: np.ndarray, rate: float) -> dict[str, np.ndarray]:
-    """Return each of `WINDOW_STATISTICS`, of shape (n, channels)."""
+    """Return each statistic of `window_statistics`, of shape (n, channels)."""
     length = values.shape[2]
     low, q1, median, q3, high = np.quantile(values, [0, 0.25, 0.5, 0.75, 1], axis=2)
     variance = (centred**2).mean(axis=2)
-    # rounding leaves a constant channel a variance near, not at, 0
+    # rounding gives a constant channel a variance near 0, but not 0
     variance = np.where(variance > 1e-12 * np.maximum(np.abs(values).max(axis=2) ** 2, 1e-300), variance, 0)
     power = np.abs(np.fft.rfft(centred, axis=2)[:, :, 1:]) ** 2
     share = _ratio(power, power.sum(axis=2, keepdims=True)) * (variance > 0)[:, :, None]

@@ -1,26 +1,28 @@
-"""Sliding windows over recordings, cut without a Python loop over windows."""
+"""Cut recordings into sliding windows, without a Python loop over windows."""
 
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
+
+from sensorprivacy.datasets.checks import check_choice
 
 Windowing = Literal["authors", "file"]
 
 
 def window_starts(recording: np.ndarray, length: int, stride: int, windowing: Windowing = "file") -> np.ndarray:
-    """Return where the windows begin that lie in one recording.
+    """Return the first sample of each window that lies within one recording.
 
     Parameters
     ----------
     recording : array-like of int, shape (samples,)
-        Recording of each sample; the samples of a recording stand together.
+        Recording of each sample; the samples of a recording are consecutive.
     length, stride : int
-        Samples of a window, and from the start of one to the start of the next.
+        Samples of a window, and samples from the start of one window to the start of the next.
     windowing : {"authors", "file"}
-        ``file``: the grid of starts begins anew with each recording. ``authors``: one grid over all samples, and a
-        window counts when its first and its last but one sample are of one recording. Found by trial: that gives the
-        numbers of windows of paper 3's authors exactly, their very last sample does not. So the last sample of such a
-        window may be the first of the next recording, and a few windows fewer are found.
+        ``file``: the grid of starts begins again with each recording. ``authors``: one grid over all samples; a window
+        counts if its first and its last but one sample belong to the same recording. This rule gives exactly the
+        numbers of windows of paper 3's authors, as trials showed. The last sample of such a window may belong to the
+        next recording, and there are slightly fewer windows.
 
     Returns
     -------
@@ -41,9 +43,8 @@ def window_starts(recording: np.ndarray, length: int, stride: int, windowing: Wi
     [0, 2, 6, 8]
     """
     if length < 2 or stride < 1:
-        raise ValueError(f"a window needs 2 samples and a stride of 1 at least, got length {length}, stride {stride}")
-    if windowing not in get_args(Windowing):
-        raise ValueError(f"windowing {windowing!r} is unknown, one of {', '.join(get_args(Windowing))}")
+        raise ValueError(f"length must be at least 2 and stride at least 1, got length {length}, stride {stride}")
+    check_choice("windowing", windowing, Windowing)
     recording = np.asarray(recording)
     starts = np.arange(max(len(recording) - length + 1, 0))
     if windowing == "authors":

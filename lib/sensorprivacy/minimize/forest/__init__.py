@@ -1,1 +1,1 @@
-"""Train random forests for many subsets of one table at once, faster than one by one."""
+"""Train random forests for many subsets of one table, faster than one by one."""

@@ -1,35 +1,35 @@
-"""Columns as integer ranks: what the shared forest sees instead of values, without losing any.
+"""Replace the values of each column by integer ranks, for the shared forest.
 
-A tree splits by order alone, so a column may be replaced by the rank of each value among the column's distinct values.
-Ranks are computed once, shared by all subsets and small: two bytes a value up to 65,536 distinct values in every
-column, four bytes above.
+The splits of a tree depend only on the order of the values. So each value can be replaced by its rank among the
+distinct values of its column. Ranks are computed once and shared by all subsets. They need two bytes per value for up
+to 65,536 distinct values in every column, and four bytes above.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 
-from sensorprivacy.minimize.forest.keys import group_rows
 from sensorprivacy.minimize.forest.splitting import Layout, Rows
 
 WIDE = 40
-"""From this many columns on, nodes are sorted by the features that are tried instead of kept sorted by all."""
+"""From this number of columns on, nodes sort by the features that they try, instead of keeping all sorted lists."""
 
 _ITEM_BITS = 64
 
 
 @dataclass(frozen=True, eq=False)
 class CodedColumns:
-    """Training and held-out rows, column by column, as ranks.
+    """Training and held-out rows as ranks, column by column.
 
     Attributes
     ----------
     train, test : numpy.ndarray of uint16 or uint32, shapes (d, n_train) and (d, n_test)
-        Rank of each value among the distinct values of its column, of both parts together.
+        Rank of each value among the distinct values of its column, over both parts together.
     values : numpy.ndarray of float32
         The distinct values, column after column, ascending within each.
     offsets : numpy.ndarray of int64, shape (d + 1,)
-        Where the values of each column begin.
+        Start of each column in `values`.
     """
 
     train: np.ndarray
@@ -44,9 +44,9 @@ class CodedColumns:
 def code_columns(train: np.ndarray, test: np.ndarray) -> CodedColumns:
     """Replace every value by its rank among the distinct values of its column.
 
-    Values are read as float32, as scikit-learn's trees read them: values that are equal in it are one value. Held-out
-    rows are ranked together with the training rows, so that a threshold between two training values can be told from
-    the held-out values on either side of it; that changes no tree, for a tree sees only the order.
+    Values are converted to float32, as in scikit-learn's trees. Values that are then equal count as one value. Held-out
+    rows are ranked together with the training rows, so that held-out values between two training values get their own
+    ranks. This changes no tree, because a tree depends only on the order.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def code_columns(train: np.ndarray, test: np.ndarray) -> CodedColumns:
     Raises
     ------
     ValueError
-        If there is no row or column, the widths differ, or a value is missing, infinite or beyond float32.
+        If there is no row or column, the widths differ, or a value is missing, infinite or too large for float32.
     """
     parts = [np.asarray(part, dtype=float) for part in (train, test)]
     if any(part.ndim != 2 or 0 in part.shape for part in parts) or parts[0].shape[1] != parts[1].shape[1]:
@@ -76,7 +76,7 @@ def code_columns(train: np.ndarray, test: np.ndarray) -> CodedColumns:
         if not np.isfinite(both).all():
             row = int(np.argmin(np.isfinite(both)))
             raise ValueError(
-                f"column {column} is missing, infinite or beyond float32 in {int((~np.isfinite(both)).sum())} rows "
+                f"column {column} has missing, infinite or too large values in {int((~np.isfinite(both)).sum())} rows "
                 f"(first: row {row} of training and held-out rows together): fill or drop them"
             )
         distinct, rank = np.unique(both, return_inverse=True)
@@ -93,12 +93,12 @@ def code_columns(train: np.ndarray, test: np.ndarray) -> CodedColumns:
     )
 
 
-def gather(columns: CodedColumns, subset: np.ndarray, classes: np.ndarray) -> tuple[Rows, Layout, np.ndarray]:
-    """Return the rows of a subset as the kernel reads them, equal rows taken together.
+def subset_rows(columns: CodedColumns, subset: np.ndarray, classes: np.ndarray) -> tuple[Rows, Layout, np.ndarray]:
+    """Return the rows of a subset in the form that the kernel reads, with equal rows grouped.
 
-    Training rows that agree in every column of the subset and in their class are one row of larger weight to a tree,
-    and held-out rows that agree in every column get one answer. Nothing is lost, and few columns of few values shrink
-    to a fraction.
+    Training rows that are equal in the subset's columns and in their class become one row with a larger weight.
+    Held-out rows that are equal in these columns get one prediction. The result is the same, but tables with few
+    columns and few values become much smaller.
 
     Parameters
     ----------
@@ -114,18 +114,18 @@ def gather(columns: CodedColumns, subset: np.ndarray, classes: np.ndarray) -> tu
     rows : Rows
         The grouped rows.
     layout : Layout
-        How the kernel's items are laid out.
-    asked : numpy.ndarray of int64, shape (n_test,)
+        Layout of the kernel's items.
+    held_groups : numpy.ndarray of int64, shape (n_test,)
         Group of each held-out row.
 
     Raises
     ------
     ValueError
-        If there are more rows, classes and distinct values than an item of 64 bits can tell apart.
+        If there are more rows, classes and distinct values than an item of 64 bits can represent.
     """
     codes, test_codes = columns.train[subset], columns.test[subset]
     group, first = group_rows(codes, classes)
-    asked, first_asked = group_rows(test_codes, np.zeros(test_codes.shape[1], np.int64))
+    held_groups, first_held = group_rows(test_codes, np.zeros(test_codes.shape[1], np.int64))
     codes = np.ascontiguousarray(codes[:, first])
     layout = lay_out(int(classes.max()), len(first) - 1, int(codes.max()))
     kept_sorted = codes if len(codes) < WIDE else codes[:0]
@@ -137,15 +137,38 @@ def gather(columns: CodedColumns, subset: np.ndarray, classes: np.ndarray) -> tu
         ordered,
         group.astype(np.uint32),
         classes[first],
-        np.ascontiguousarray(test_codes[:, first_asked]),
+        np.ascontiguousarray(test_codes[:, first_held]),
         columns.values,
         columns.offsets[subset],
     )
-    return rows, layout, asked
+    return rows, layout, held_groups
+
+
+def group_rows(codes: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Group the rows that are equal in every column and in the label.
+
+    Parameters
+    ----------
+    codes : numpy.ndarray of unsigned integers, shape (k, n)
+        Coded columns.
+    labels : numpy.ndarray of int64, shape (n,)
+        One more column.
+
+    Returns
+    -------
+    group : numpy.ndarray of int64, shape (n,)
+        Group of each row, numbered in the order of their first rows.
+    first : numpy.ndarray of int64, shape (groups,)
+        First row of each group.
+    """
+    group = pd.factorize(labels)[0]
+    for column in codes:
+        group = pd.factorize(group * (int(column.max()) + 1) + column)[0]
+    return group, np.unique(group, return_index=True)[1]
 
 
 def lay_out(top_class: int, top_row: int, top_code: int) -> Layout:
-    """Divide the 64 bits of an item among class, weight, row and code; the weight gets what the others leave.
+    """Divide the 64 bits of an item among class, weight, row and code. The weight gets the remaining bits.
 
     Parameters
     ----------
@@ -159,18 +182,17 @@ def lay_out(top_class: int, top_row: int, top_code: int) -> Layout:
     Raises
     ------
     ValueError
-        If fewer than four bits are left for the weight.
+        If fewer than four bits remain for the weight.
     """
     class_bits, row_bits, code_bits = (max(1, int(top).bit_length()) for top in (top_class, top_row, top_code))
-    # a weight is counted in 32 bits
+    # weights are 32-bit integers
     weight_bits = min(32, _ITEM_BITS - class_bits - row_bits - code_bits)
     if weight_bits < 4:
         raise ValueError(
-            f"{top_row + 1} distinct rows, {top_class + 1} classes and {top_code + 1} distinct values are more than "
-            "the shared forest can pack: use engine='sklearn'"
+            f"{top_row + 1} distinct rows, {top_class + 1} classes and {top_code + 1} distinct values are too many "
+            "for the shared forest: use engine='sklearn'"
         )
     shift = class_bits + weight_bits
-    numbers = (
-        2**class_bits - 1, class_bits, 2**weight_bits - 1, shift, 2**row_bits - 1, shift + row_bits,
-    )  # fmt: skip
+    masks = [2**bits - 1 for bits in (class_bits, weight_bits, row_bits)]
+    numbers = (masks[0], class_bits, masks[1], shift, masks[2], shift + row_bits)
     return Layout(*map(np.uint64, numbers))

@@ -1,33 +1,33 @@
-"""The shared forest: random forests for many subsets of one table, an order of magnitude cheaper than one by one.
+"""The shared forest: train random forests for many subsets of one table, about ten times faster than one by one.
 
-It is scikit-learn's random forest, rule by rule, made for a search that trains thousands of forests on the same table
-and asks each for one number.
+It follows the rules of scikit-learn's random forest. It is made for a search that trains thousands of forests on one
+table and needs one accuracy from each.
 
 ========================  ============================================================================================
 rule                      here
 ========================  ============================================================================================
-bootstrap                 the same: n of n rows with replacement for each tree, as row weights
-features tried at a node  the same: drawn without replacement; constant ones count as drawn, but drawing goes on until
-                          one that is not constant has been tried or none is left
-best split                the same: Gini, every cut between neighbouring distinct values, the same floating-point
-                          proxy; the first of equal cuts wins, by order of drawing and then of value
-threshold                 the same: midpoint of the neighbouring training values, values equal to it go left
-values                    the same: float32. Different: values are tied only if equal, where scikit-learn also ties
-                          values less than 1e-7 apart
-stopping                  the same: a node is a leaf if it is pure or no feature can split it (no limit of depth, two
+bootstrap                 same: n of n rows with replacement for each tree, as row weights
+features tried at a node  same: drawn without replacement; constant ones count as drawn, but drawing continues until
+                          one that is not constant has been tried or none remains
+best split                same: Gini, every cut between neighbouring distinct values, the same floating-point proxy;
+                          the first of equal cuts wins, by order of drawing and then of value
+threshold                 same: midpoint of the neighbouring training values; values equal to it go left
+values                    same: float32. Different: only equal values are ties; scikit-learn also ties values less
+                          than 1e-7 apart
+stopping                  same: a node is a leaf if it is pure or no feature can split it (no limit on the depth, two
                           rows may be split)
-vote                      the same: class shares of the leaves, summed in float64; the first of equal classes wins
+vote                      same: class shares of the leaves, summed in float64; the first of equal classes wins
 random numbers            different: a counter-based generator keyed by (seed, tree, subset) and, for the features
-                          tried, by the path to the node. A forest is thus another draw of the same kind, as
-                          scikit-learn's under another seed, and no answer depends on threads, batches or order
-missing values            different: refused
-what is left out          trees are not stored; nodes that no held-out row reaches are not grown; held-out rows whose
-                          winner the remaining trees cannot change are not asked. None of this changes an answer
+                          tried, by the path to the node. So a forest is like scikit-learn's with another seed, and
+                          no result depends on threads, batches or order
+missing values            different: not accepted
+omitted work              trees are not stored; nodes without held-out rows are not grown; held-out rows whose
+                          prediction cannot change any more are not evaluated. None of this changes a result
 ========================  ============================================================================================
 
-What makes it fast: columns are coded once into ranks shared by all subsets (`coding`); equal rows are one row; a node's
-rows are kept sorted by every feature, so that nothing is sorted twice; a row that changes sides updates the Gini sums
-in O(1), whatever the number of classes; rows are scored while the tree grows (`forest_kernel`).
+It is fast for these reasons. Columns are coded once into ranks that all subsets share (`coding`). Equal rows are one
+row. The rows of a node stay sorted by every feature, so nothing is sorted twice. A row that changes sides updates the
+Gini sums in O(1), for any number of classes. Held-out rows are scored while the tree grows (`kernel`).
 """
 
 import math
@@ -43,52 +43,47 @@ from sklearn.base import BaseEstimator
 from sklearn.ensemble import RandomForestClassifier
 
 from sensorprivacy.game.play import seeded
-from sensorprivacy.minimize.engines import Held, Subset
-from sensorprivacy.minimize.forest.coding import code_columns, gather
+from sensorprivacy.minimize.engine_protocol import EngineData, Subset
+from sensorprivacy.minimize.forest.coding import code_columns, subset_rows
 from sensorprivacy.minimize.forest.kernel import TOO_HEAVY, undecided, vote
-from sensorprivacy.minimize.forest.keys import tree_keys
+from sensorprivacy.minimize.forest.random_numbers import tree_keys
 
 VERSION = 1
-"""Counts the changes after which the same key gives another number; part of the model's name in a store."""
+"""Increased by every change that changes results. Part of the key of stored results."""
 
-_ROWS_A_CALL = 2_000_000  # training rows times trees between two looks at whether to stop: about a second
+_ROWS_A_CALL = 2_000_000  # training rows times trees between two checks for an interruption: about a second
 _FREE = ("n_estimators", "max_features", "bootstrap", "random_state", "n_jobs", "verbose", "oob_score", "warm_start")
 
 
 class SharedEngine:
-    """Engine of the search that shares one coded table among all subsets, see `sensorprivacy.minimize.engines.Engine`.
+    """Engine that shares one coded table among all subsets, see `sensorprivacy.minimize.engine_protocol.Engine`.
 
-    Memory is that of the coded table (two or four bytes a value) and, for each thread, 2 k to 6 k words a training row
-    (as measured by ``bench/forest_curves.py``) and one number for each held-out row and class.
+    It needs memory for the coded table (two or four bytes per value). Each thread needs 2 k to 6 k words per training
+    row (as measured by ``bench/forest_curves.py``) and one number for each held-out row and class.
 
     Parameters
     ----------
-    held : Held
-        The rows.
+    data : EngineData
+        Training and held-out rows.
     model : sklearn.ensemble.RandomForestClassifier, optional
         Default: ``RandomForestClassifier()``. `n_estimators`, `max_features` and `bootstrap` may be set.
     seed : int or None, default 42
-        Seed wherever the model's ``random_state`` is unset; None draws one.
+        Used if the model's ``random_state`` is not set. None draws a seed.
     n_threads : int, optional
-        Default: the processors that this process may use, as joblib counts them. A copy in another process (a worker
-        of joblib or dask) runs on one thread.
-
-    Attributes
-    ----------
-    name, model, threads
-        See `sensorprivacy.minimize.engines.Engine`.
+        Default: the number of processors that this process may use. A copy in another process (a worker of joblib or
+        dask) runs on one thread.
 
     Raises
     ------
     ValueError
-        If the model is no random forest, has a parameter set that this engine does not know, or a value is missing or
-        infinite.
+        If the model is no random forest or sets a parameter that this engine does not support, or if a value is
+        missing or infinite.
 
     Examples
     --------
     >>> X = np.array([[0.0, 5.0], [1.0, 5.0], [2.0, 6.0], [3.0, 5.0]])
-    >>> held = Held(X, X, {"task": (np.array([0, 0, 1, 1]), np.array([0, 0, 1, 1]))})
-    >>> SharedEngine(held, RandomForestClassifier(50, bootstrap=False)).score([(0,), (1,)], "task")
+    >>> data = EngineData(X, X, {"task": (np.array([0, 0, 1, 1]), np.array([0, 0, 1, 1]))})
+    >>> SharedEngine(data, RandomForestClassifier(50, bootstrap=False)).score([(0,), (1,)], "task")
     [1.0, 0.75]
     """
 
@@ -96,14 +91,14 @@ class SharedEngine:
     threads = True
 
     def __init__(
-        self, held: Held, model: BaseEstimator | None = None, seed: int | None = 42, n_threads: int | None = None
+        self, data: EngineData, model: BaseEstimator | None = None, seed: int | None = 42, n_threads: int | None = None
     ) -> None:
         forest = seeded(RandomForestClassifier() if model is None else model, seed)
         _check_model(forest)
         if n_threads is not None and n_threads < 1:
-            raise ValueError(f"n_threads={n_threads}: at least one thread is needed")
-        self.columns = code_columns(held.train, held.test)
-        self.labels = {label: _known_classes(*parts) for label, parts in held.labels.items()}
+            raise ValueError(f"n_threads={n_threads}: use at least one thread")
+        self.columns = code_columns(data.train, data.test)
+        self.labels = {label: _known_classes(*parts) for label, parts in data.labels.items()}
         self.n_trees = int(forest.n_estimators)
         self.max_features = forest.max_features
         self.bootstrap = bool(forest.bootstrap)
@@ -115,44 +110,31 @@ class SharedEngine:
         )
 
     def score(self, subsets: Sequence[Subset], label: str) -> list[float]:
-        """Return the held-out accuracy of one forest a subset.
-
-        Parameters
-        ----------
-        subsets : sequence of tuple of int
-            Positions of columns, in any order: a subset is a set.
-        label : str
-            One of the labelings of the rows.
-
-        Returns
-        -------
-        list of float
-            In the order of `subsets`.
-
-        Raises
-        ------
-        KeyError
-            If there is no such labeling.
-        ValueError
-            If a subset is empty, names a column twice, or names one that is not there.
-        """
-        asked = self.labels[label][2]
-        return [float(np.mean(answer == asked)) for answer in self.predict(subsets, label)]
+        """Return the held-out accuracy of one forest per subset; parameters as in `predict`."""
+        true = self.labels[label][2]
+        return [float(np.mean(predicted == true)) for predicted in self.predict(subsets, label)]
 
     def predict(self, subsets: Sequence[Subset], label: str) -> list[np.ndarray]:
-        """Return the class codes that one forest a subset gives the held-out rows; parameters as of `score`.
+        """Predict the classes of the held-out rows with one forest per subset.
 
         Parameters
         ----------
         subsets : sequence of tuple of int
-            Positions of columns.
-        label : str
-            One of the labelings.
+            Positions of columns. The order of the columns of a subset does not matter.
+        label : {"task", "users"}
+            The label to predict.
 
         Returns
         -------
         list of numpy.ndarray of int, each of shape (n_test,)
-            In the order of `subsets`.
+            Class codes, in the order of `subsets`.
+
+        Raises
+        ------
+        KeyError
+            If there is no such label.
+        ValueError
+            If a subset is empty, repeats a column, or has a column that does not exist.
         """
         todo = [self._positions(subset) for subset in subsets]
         classes, names, _ = self.labels[label]
@@ -163,13 +145,13 @@ class SharedEngine:
             try:
                 return list(pool.map(lambda subset: self._answer(subset, classes, names, stop), todo))
             except BaseException:
-                # the compiled code holds no lock, so Ctrl-C arrives here at once; the threads see it between two calls
+                # compiled code holds no lock, so Ctrl-C arrives here at once; threads see it between two calls
                 stop.set()
                 pool.shutdown(cancel_futures=True)
                 raise
 
     def _answer(self, subset: np.ndarray, classes: np.ndarray, names: np.ndarray, stop: Event) -> np.ndarray:
-        rows, layout, held_groups = gather(self.columns, subset, classes)
+        rows, layout, held_groups = subset_rows(self.columns, subset, classes)
         votes = np.zeros((int(held_groups.max()) + 1, len(names)))
         asked = np.arange(len(votes), dtype=np.uint32)
         keys = tree_keys(self.seed, subset, self.n_trees)
@@ -180,7 +162,7 @@ class SharedEngine:
                 raise InterruptedError("the forest was stopped")
             part = keys[begin : begin + step]
             if vote(rows, layout, candidates, self.bootstrap, part, asked, votes) == TOO_HEAVY:
-                raise ValueError("equal rows are too many for the shared forest to count: use engine='sklearn'")
+                raise ValueError("too many equal rows for the shared forest: use engine='sklearn'")
             left = self.n_trees - begin - len(part)
             if 2 * left < self.n_trees:
                 asked = undecided(votes, asked, left)
@@ -190,13 +172,13 @@ class SharedEngine:
         positions = np.sort(np.asarray(subset, dtype=np.int64))
         width = len(self.columns.train)
         if positions.ndim != 1 or not len(positions) or len(np.unique(positions)) != len(positions):
-            raise ValueError(f"subset {subset!r}: name at least one column, each once")
+            raise ValueError(f"subset {subset!r}: give at least one column, each once")
         if positions[0] < 0 or positions[-1] >= width:
-            raise ValueError(f"subset {subset!r}: there are columns 0 to {width - 1}")
+            raise ValueError(f"subset {subset!r}: the columns are 0 to {width - 1}")
         return positions
 
     def __getstate__(self) -> dict[str, Any]:
-        # who pickles it sends it to a worker process, beside others on the same processors
+        # pickled copies run in worker processes, which share the same processors
         return self.__dict__ | {"n_threads": 1}
 
     def __sizeof__(self) -> int:
@@ -204,19 +186,19 @@ class SharedEngine:
 
 
 def tried_features(max_features: str | float | None, width: int) -> int:
-    """Return how many features are tried at a node, by scikit-learn's rules.
+    """Return the number of features tried at a node, by scikit-learn's rules.
 
     Parameters
     ----------
     max_features : {"sqrt", "log2"}, int, float or None
-        As of ``RandomForestClassifier``.
+        As in ``RandomForestClassifier``.
     width : int
         Number of features.
 
     Returns
     -------
     int
-        From 1 to `width`; a number of features beyond `width`, where scikit-learn fails, is `width`.
+        From 1 to `width`. An integer above `width`, for which scikit-learn fails, gives `width`.
 
     Examples
     --------
@@ -235,24 +217,19 @@ def tried_features(max_features: str | float | None, width: int) -> int:
 
 
 def _known_classes(train: np.ndarray, test: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return training classes numbered without gaps, their codes, and the codes asked for."""
+    """Return the training classes numbered without gaps, the code of each number, and the held-out codes."""
     names, classes = np.unique(train, return_inverse=True)
     return classes.astype(np.int64), names, np.asarray(test)
 
 
 def _check_model(forest: Any) -> None:
     if type(forest) is not RandomForestClassifier:
-        raise ValueError(
-            f"the shared forest is a random forest, it cannot train {type(forest).__name__}: use engine='sklearn'"
-        )
+        raise ValueError(f"the shared forest cannot train {type(forest).__name__}: use engine='sklearn'")
     defaults = RandomForestClassifier().get_params()
-    changed = [
-        f"{name}={value!r}"
-        for name, value in forest.get_params().items()
-        if name not in _FREE and value != defaults[name]
-    ]
+    set_by_user = {name: value for name, value in forest.get_params().items() if name not in _FREE}
+    changed = [f"{name}={value!r}" for name, value in set_by_user.items() if value != defaults[name]]
     if changed:
-        raise ValueError(f"the shared forest does not know {', '.join(changed)}: use engine='sklearn'")
+        raise ValueError(f"the shared forest does not support {', '.join(changed)}: use engine='sklearn'")
 
 
 def _seed_bits(seed: Any) -> np.uint64:

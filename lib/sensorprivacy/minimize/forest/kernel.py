@@ -1,17 +1,17 @@
-"""The compiled part of the shared forest: trees that vote on held-out rows while they grow.
+"""Compiled main loop of the shared forest: trees that vote on held-out rows while they grow.
 
-A tree is never stored. Its nodes are worked off one after another, and the held-out rows travel down with the training
-rows: at a leaf they get its class shares as votes (where it has but one class that is noted, and counted once the tree
-is done), and a node that no held-out row reaches is not grown, for nobody would ask it. What a training row needs on
-its way is packed into one 64-bit word, its *item*::
+Trees are never stored. Nodes are processed one after another, and the held-out rows move down together with the
+training rows. At a leaf, held-out rows get its class shares as votes. The votes of leaves with one class are counted
+when the tree is complete. A node without held-out rows is not grown. The data of a training row are packed into one
+64-bit word, its *item*::
 
-    code in one feature | row | bootstrap weight | class        (bits of each as many as the problem needs)
+    code in one feature | row | bootstrap weight | class        (each with as many bits as the problem needs)
 
-A large node keeps its items once for each feature, sorted by code; a split divides each of these lists and keeps its
-order, so that nothing is ever sorted again. A small node (and every node of a very wide table, where dividing all
-lists costs more than sorting the few that are tried) keeps one unsorted list and sorts it by the feature that is tried.
+A large node has one list of its items per feature, sorted by code. A split divides these lists and keeps their order,
+so nothing is sorted again. A small node has one unsorted list and sorts it by the feature that is tried. So do all
+nodes of very wide tables, because dividing all lists would cost more than sorting the few that are tried.
 
-All functions release the interpreter lock and write to nothing but the arrays they are given.
+All functions release the interpreter lock and write only to the arrays that they are given.
 """
 
 # mypy: allow-untyped-defs, disable-error-code="assignment"
@@ -19,23 +19,14 @@ All functions release the interpreter lock and write to nothing but the arrays t
 import numpy as np
 from numba import njit
 
-from .keys import GOLDEN, MAX_BINS, draw, mix
-from .splitting import (
-    BARE,
-    Work,
-    best_split,
-    clear,
-    count,
-    part_sorted,
-    part_tests,
-    part_unsorted,
-    split_pair,
-)  # fmt: skip
+from .random_numbers import GOLDEN, draw, mix
+from .sorting import BARE, MAX_BINS
+from .splitting import Work, best_split, clear, count, part_sorted, part_tests, part_unsorted, split_pair
 
 LARGE = 8  # nodes of more items than this are kept sorted
-STACK = 64  # pending nodes: the smaller child is worked off first, so that log2(rows) of them are enough
-_VOTED = np.uint32(0xFFFFFFFF)  # the answer of a row that has voted already
-TOO_HEAVY = -1  # what `vote` returns when a weight does not fit its bits of the item
+STACK = 64  # pending nodes: the smaller child is processed first, so log2(rows) of them are enough
+_VOTED = np.uint32(0xFFFFFFFF)  # marks a row that has voted already
+TOO_HEAVY = -1  # `vote` returns this if a weight does not fit into its bits of the item
 
 _U0, _U1, _U2 = (np.uint64(number) for number in (0, 1, 2))
 _RIGHT = np.uint64(0xBF58476D1CE4E5B9)
@@ -47,7 +38,7 @@ _inner = njit(**BARE, forceinline=True)
 
 @_outer
 def _draw_weights(weights, group, key, bootstrap):
-    """Draw n of n rows with replacement (or take each once): the weight of each group; return the largest."""
+    """Draw n of n rows with replacement (or take each once). Return the largest weight of a group."""
     n = group.shape[0]
     weights[:] = 0
     for i in range(n):
@@ -57,7 +48,7 @@ def _draw_weights(weights, group, key, bootstrap):
 
 @_outer
 def _fill(rows, items, n_lists, weights, lay):
-    """Write the items of the groups that were drawn: the sorted lists, then the unsorted one; return how many."""
+    """Write the items of the drawn groups to the sorted lists and the unsorted one. Return their number."""
     m = _U0
     for g in range(np.uint64(weights.shape[0])):
         items[n_lists, m] = (
@@ -76,7 +67,7 @@ def _fill(rows, items, n_lists, weights, lay):
 
 @_inner
 def _say_pure(work, at, start, end, t_start, t_end, lay):
-    """Let a node of one class answer; return whether it was one."""
+    """Record the prediction of a node if it has one class only. Return whether it has."""
     items = work.items
     first = items[at, start] & lay.classes
     for i in range(np.uint64(start + 1), np.uint64(end)):
@@ -88,14 +79,14 @@ def _say_pure(work, at, start, end, t_start, t_end, lay):
 
 @_inner
 def _say(work, t_start, t_end, said):
-    """Note what a leaf answers the held-out rows in it: they vote once the tree is done."""
+    """Record the prediction of a leaf for its held-out rows. It is counted when the tree is complete."""
     for t in range(np.uint64(t_start), np.uint64(t_end)):
         work.said[work.tests[t]] = said
 
 
 @_inner
 def _vote_mixed(work, at, start, end, t_start, t_end, votes, weight, lay):
-    """Let a leaf of several classes, which no feature separates, vote with its class shares; clear the counts."""
+    """Add the class shares of a leaf with several classes to the votes, and reset the counts."""
     counts = work.counts
     for i in range(start, end):
         c = np.int64(work.items[at, i] & lay.classes)
@@ -109,7 +100,7 @@ def _vote_mixed(work, at, start, end, t_start, t_end, votes, weight, lay):
 
 @_inner
 def _vote_said(said, asked, votes):
-    """Add the votes that the pure leaves of a tree have noted, row by row, for leaf by leaf is all over the memory."""
+    """Add the recorded predictions of a tree to the votes, row by row, in the order of the memory."""
     for t in range(np.uint64(asked.shape[0])):
         row = asked[t]
         if said[row] != _VOTED:
@@ -118,7 +109,7 @@ def _vote_said(said, asked, votes):
 
 @_inner
 def _push(work, depth, start, end, t_start, t_end, at, node, constant):
-    """Put a node on the stack; return the new depth."""
+    """Put a node on the stack and return the new depth."""
     bounds, marks = work.bounds, work.marks
     bounds[depth, 0], bounds[depth, 1], bounds[depth, 2], bounds[depth, 3] = start, end, t_start, t_end
     bounds[depth, 4] = at
@@ -128,10 +119,10 @@ def _push(work, depth, start, end, t_start, t_end, at, node, constant):
 
 @_inner
 def _take_side(work, best, start, end, t_start, t_end, lay):
-    """Decide what becomes of a child that lies in the list of ``best``.
+    """Decide how a child in the list of ``best`` is processed.
 
-    Returns -1 where it is done: no held-out row in it, or all of one class. Otherwise the list by which it is known:
-    that of ``best``, or the unsorted one where the child is small.
+    Returns -1 if it is complete, because it has no held-out row or one class only. Otherwise returns the list that it
+    is read from: that of ``best``, or the unsorted one for a small child.
     """
     if t_start == t_end or _say_pure(work, best, start, end, t_start, t_end, lay):
         return -1
@@ -146,9 +137,9 @@ def _take_side(work, best, start, end, t_start, t_end, lay):
 
 @_inner
 def _grow_pair(rows, work, start, t_start, t_end, node, constant, lay):
-    """Split a small node of two items, of different classes as all pending nodes are; return whether it can be split.
+    """Split a small node of two items of different classes. Return whether a feature splits it.
 
-    Every third node is one, and both of its children are leaves.
+    A third of all nodes are such nodes. Both children are leaves.
     """
     items = work.items
     unsorted = items.shape[0] - 3
@@ -166,7 +157,7 @@ def _grow_pair(rows, work, start, t_start, t_end, node, constant, lay):
 
 @_bare
 def _grow(rows, work, n_items, candidates, key, votes, lay):
-    """Grow one tree over the items that were filled in, and let it vote."""
+    """Grow one tree over the given items and add its votes."""
     items, tests, counts, bounds = work.items, work.tests, work.counts, work.bounds
     unsorted = items.shape[0] - 3
     at = 0 if unsorted > 0 and n_items > LARGE else unsorted
@@ -218,22 +209,22 @@ def vote(rows, lay, candidates, bootstrap, keys, asked, votes):
     rows : Rows
         The subset.
     lay : Layout
-        How the items of `rows` are laid out.
+        Layout of the items of `rows`.
     candidates : int
-        Features that are tried at a node.
+        Number of features tried at a node.
     bootstrap : bool
         Whether each tree draws n rows with replacement.
     keys : ndarray of uint64
         Random key of each tree to grow.
     asked : ndarray of uint32
-        Held-out groups that are asked.
+        Held-out groups to predict.
     votes : ndarray of float64, shape (held, n_classes)
         Class shares are added here.
 
     Returns
     -------
     int
-        Number of trees, or TOO_HEAVY where a bootstrap weight does not fit into an item.
+        Number of trees, or TOO_HEAVY if a bootstrap weight does not fit into an item.
     """
     k, n_groups = rows.codes.shape
     n_classes = votes.shape[1]
@@ -265,10 +256,10 @@ def vote(rows, lay, candidates, bootstrap, keys, asked, votes):
 
 @_outer
 def undecided(votes, asked, remaining):
-    """Return which of the held-out rows asked can still change their winner.
+    """Return the held-out rows whose predicted class can still change.
 
-    A tree hands out one vote a row. A row whose leading class is ahead of the next by more than the trees that remain
-    keeps its winner whatever they say, so nobody needs to ask them.
+    Each tree adds one vote per row. If the leading class is ahead by more votes than trees remain, the prediction of
+    the row cannot change.
     """
     kept = np.empty_like(asked)
     n_kept = 0

@@ -1,77 +1,74 @@
-"""The compiled part of the shared forest, first half: the best split of a node, and the division of its rows.
+"""Compiled functions of the shared forest that find the best split of a node and divide its rows.
 
-All functions are inlined into the loop of `forest_kernel`, whose documentation says what items, lists and codes are.
-Indices in loops are unsigned: numba lets a signed one count from the end, and the test for that costs a sixth of the
-time.
+All functions are inlined into the main loop of `kernel`. Its documentation defines items, lists and codes. Indices in
+loops are unsigned: Numba lets signed indices count from the end, and testing for that costs a sixth of the time.
 """
 
 # mypy: allow-untyped-defs, disable-error-code="assignment"
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
-from .keys import draw, sort_by_code
+from .random_numbers import draw
+from .sorting import BARE, sort_by_code
 
 _U0, _U1, _U2 = (np.uint64(number) for number in (0, 1, 2))
 
-# What a node calls is inlined, for passing a dozen arrays costs as much as a small node's work, and counts no
-# references (nothing is allocated there): together two fifths of the time.
-BARE: dict[str, Any] = {"nogil": True, "cache": True, "_nrt": False}
+# Functions called for each node are inlined, because passing a dozen arrays costs as much as a small node's work.
+# Together with omitted reference counts, this saves two fifths of the time.
 _inner = njit(**BARE, forceinline=True)
-# contraction lets the scan's sums of integers, which are exact either way, use fused instructions
+# contraction allows fused instructions; the sums of integers are exact in any case
 _scanned = njit(**BARE, forceinline=True, fastmath={"contract"}, error_model="numpy")
 
 
 class Layout(NamedTuple):
-    """Where the parts of an item stand; all numpy.uint64."""
+    """Positions of the parts of an item, all numpy.uint64."""
 
     classes: np.uint64  # mask of the class
     weight: np.uint64  # shift of the weight
     weights: np.uint64  # its mask, once shifted
     row: np.uint64  # shift of the row
     rows: np.uint64  # its mask, once shifted
-    code: np.uint64  # shift of the code, which takes what is left
+    code: np.uint64  # shift of the code, which has the remaining bits
 
 
 class Rows(NamedTuple):
-    """One subset of the coded columns, ready to grow trees on.
+    """One subset of the coded columns, with equal rows grouped.
 
-    Equal training rows of equal class are one *group*, and equal held-out rows are one: a bootstrap weight, or a share
-    of the score, tells how many rows a group stands for.
+    Equal training rows of the same class form one *group*. So do equal held-out rows. Bootstrap weights and scores
+    count the rows of a group.
     """
 
     codes: np.ndarray  # unsigned, (k, groups): coded columns of the training groups
-    ordered: (
-        np.ndarray
-    )  # uint64, (k, groups): the items of weight zero, sorted by each column; (0, groups) of a wide table
+    ordered: np.ndarray  # uint64, (k, groups): items of weight zero, sorted by each column; (0, groups) if wide
     group: np.ndarray  # uint32, (n,): group of each training row
     classes: np.ndarray  # int64, (groups,): class of each group
     test_codes: np.ndarray  # unsigned, (k, held): coded columns of the held-out groups
-    values: np.ndarray  # float32: the values that the codes stand for, column after column
-    offsets: np.ndarray  # int64, (k,): where the values of each column begin
+    values: np.ndarray  # float32: distinct values by code, column after column
+    offsets: np.ndarray  # int64, (k,): start of each column's values
 
 
 class Work(NamedTuple):
-    """The arrays that a thread works in; memory is (k + 3) items a training row and little else."""
+    """Working memory of a thread: mainly (k + 3) items per training row."""
 
     items: np.ndarray  # uint64, (k + 3, groups): k sorted lists, the unsorted list, two rows to sort in
     is_left: np.ndarray  # uint8, (groups,)
     tests: np.ndarray  # uint32, (held,)
     spare: np.ndarray  # uint32, (held,)
-    said: np.ndarray  # uint32, (held groups,): what the leaves of the tree under way answer
+    said: np.ndarray  # uint32, (held groups,): predictions of the pure leaves of the current tree
     bins: np.ndarray  # int32
-    features: np.ndarray  # int64, (k,): 0 ... k - 1 whenever no node is being split
+    features: np.ndarray  # int64, (k,): 0 ... k - 1, except while a node is split
     swaps: np.ndarray  # int64, (k,)
-    counts: np.ndarray  # float64, (2 * classes,): weight of each class in the node, and on the side that is tracked
+    counts: np.ndarray  # float64, (2 * classes,): weight of each class in the node, and on the tracked side
     bounds: np.ndarray  # int64, (STACK, 5): start and end of a pending node, of its held-out rows, and its list
-    marks: np.ndarray  # uint64, (STACK, 2): its random key, and its features known to be constant
+    marks: np.ndarray  # uint64, (STACK, 2): random key, and bits of the features known to be constant
 
 
 @_inner
 def count(items, at, start, end, counts, lay):
-    """Count a node's weight in each class; return its weight and the sum of the squared counts."""
+    """Count a node's weight in each class. Return its total weight and the sum of the squared counts."""
     weight = 0.0
     square = 0.0
     for i in range(np.uint64(start), np.uint64(end)):
@@ -86,7 +83,7 @@ def count(items, at, start, end, counts, lay):
 
 @_inner
 def clear(items, at, start, end, counts, lay):
-    """Set the counts of a node back to zero, by class or by item, whichever are fewer."""
+    """Reset the counts of a node, by class or by item, whichever is faster."""
     if counts.shape[0] <= 2 * (end - start):
         for c in range(counts.shape[0]):
             counts[c] = 0.0
@@ -101,18 +98,18 @@ def clear(items, at, start, end, counts, lay):
 def _scan(items, at, begin, m, counts, full, weight, square, lay, best):
     """Return the best proxy improvement above ``best`` over the cuts of sorted items, and the cut (0: none).
 
-    The proxy is scikit-learn's: the sum of squared class weights of either side divided by the side's weight. One side
-    is tracked: the left one, whose counts grow from nothing to those of the node, or (where ``full``) the right one,
-    whose counts fall to nothing; so every scan leaves the counts as the next one needs them. The squares of the other
-    side follow from sum (T - V)^2 = sum T^2 - 2 sum T V + sum V^2; a row costs O(1), whatever the number of classes.
+    The proxy is scikit-learn's: on each side, the sum of squared class weights divided by the side's weight, added up.
+    One side is tracked. Its counts grow from zero to those of the node (left side), or fall to zero (right side, with
+    ``full``). So every scan leaves the counts as the next one needs them. The squares of the other side follow from
+    sum (T - V)^2 = sum T^2 - 2 sum T V + sum V^2. A row costs O(1) for any number of classes.
     """
     sign = -1 if full else 1
     squares = square if full else 0.0
-    excess = -square if full else square  # sum T^2 - 2 sum T V: what the other side has more than this one
+    excess = -square if full else square  # sum T^2 - 2 sum T V: excess of the other side over this one
     tracked = weight if full else 0.0
     start = np.uint64(begin)
     cut = start
-    # a cheap test without division keeps the exact one, with scikit-learn's own roundings, for the few that pass
+    # a cheap test without division comes first; the exact one has scikit-learn's own rounding
     floor = best * (1.0 - 1e-12)
     item = items[at, start]
     for i in range(start + _U1, start + np.uint64(m)):
@@ -140,7 +137,7 @@ def _scan(items, at, begin, m, counts, full, weight, square, lay, best):
 
 @_inner
 def _keys(rows, items, at, start, m, feature, lay, bins):
-    """Sort a node's unsorted items by a feature; return the row that holds the result, -1 where it is constant."""
+    """Sort a node's unsorted items by a feature. Return the row with the result, or -1 for a constant feature."""
     behind = at + 1
     low = ~_U0
     high = _U0
@@ -157,7 +154,7 @@ def _keys(rows, items, at, start, m, feature, lay, bins):
 
 @_inner
 def put_back(work, visited):
-    """Put the features back in their order, for a draw must not depend on the nodes before."""
+    """Restore the order of the features, because a draw must not depend on earlier nodes."""
     features = work.features
     for v in range(visited - 1, -1, -1):
         j = work.swaps[v]
@@ -168,9 +165,9 @@ def put_back(work, visited):
 
 @_inner
 def best_split(rows, work, at, start, end, node, constant, weight, square, candidates, lay):
-    """Try features drawn without replacement; return the best one, its cut, the codes beside it, the constant ones.
+    """Try features drawn without replacement. Return the best one, its cut, the codes next to it, the constant ones.
 
-    Features that are constant in the node count as drawn, but one that is not is found if there is any.
+    Constant features count as drawn, but drawing continues until one that is not constant is found.
     """
     items, features, k = work.items, work.features, rows.codes.shape[0]
     m = end - start
@@ -178,7 +175,7 @@ def best_split(rows, work, at, start, end, node, constant, weight, square, candi
     best, best_feature, best_cut, below, above = -1.0, -1, 0, _U0, _U0
     visited = 0
     scanned = 0
-    # no cut beats one that parts the classes cleanly: its proxy is the node's weight, to the last bit
+    # no cut is better than one that separates the classes: its proxy is exactly the node's weight
     while visited < k and (visited < candidates or scanned == 0) and best < weight:
         j = visited + draw(node, visited, k - visited)
         feature = features[j]
@@ -212,12 +209,12 @@ def best_split(rows, work, at, start, end, node, constant, weight, square, candi
 def split_pair(rows, work, start, node, constant, lay):
     """Return the feature that splits a small node of two items of different classes, as `best_split` would choose it.
 
-    Any feature that tells the two apart parts the classes cleanly, so that the first one drawn is the best one.
+    Any feature that differs between the two items separates the classes. So the first such feature drawn is the best.
 
     Returns
     -------
     feature : int
-        -1 where no feature tells them apart.
+        -1 if no feature differs between them.
     swap : bool
         Whether the first item has the larger code.
     """
@@ -243,7 +240,7 @@ def split_pair(rows, work, start, node, constant, lay):
 
 @_inner
 def part_unsorted(rows, items, at, start, end, feature, code, lay):
-    """Bring the items whose code is at most ``code`` to the front."""
+    """Move the items whose code is at most ``code`` to the front."""
     front = np.uint64(start)
     back = _U0
     for i in range(np.uint64(start), np.uint64(end)):
@@ -259,7 +256,7 @@ def part_unsorted(rows, items, at, start, end, feature, code, lay):
 
 @_inner
 def part_sorted(work, start, middle, end, best, constant, keeps_left, keeps_right, lay):
-    """Divide the sorted lists of a node as the list of the best feature is divided, keeping every order."""
+    """Divide the sorted lists of a node like the list of the best feature, and keep every order."""
     items, is_left = work.items, work.is_left
     behind = items.shape[0] - 1
     for i in range(np.uint64(start), np.uint64(middle)):
@@ -297,11 +294,11 @@ def part_sorted(work, start, middle, end, best, constant, keeps_left, keeps_righ
 
 @_inner
 def part_tests(rows, work, start, end, feature, below, above):
-    """Bring the held-out rows that go left to the front; return where the others begin.
+    """Move the held-out rows that go left to the front. Return where the others begin.
 
-    Left go the values up to the midpoint of the training values on either side of the cut, whose codes are ``below``
-    and ``above``. Codes tell it, but for the rows between the two, for which the values are looked up: from memory that
-    is far away, so not before such a row is seen.
+    Values go left up to the midpoint of the training values on both sides of the cut. Their codes are ``below`` and
+    ``above``. For rows with other codes, the code decides. For rows between the two, the value decides. Values are
+    far away in memory, so they are read only if there is such a row.
     """
     tests, spare = work.tests, work.spare
     front = np.uint64(start)

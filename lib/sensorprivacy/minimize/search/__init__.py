@@ -1,1 +1,1 @@
-"""Search all subsets of the features: resumable, parallel, with results kept in one SQLite file."""
+"""Train models on every subset of the features. Searches are resumable and run in parallel."""

@@ -1,4 +1,4 @@
-"""One search under way: what is trained already, what is missing, what it will cost, and who trains it."""
+"""One search in progress: which models are trained, which are missing, and how long they will take."""
 
 import math
 import time
@@ -11,33 +11,34 @@ import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed, effective_n_jobs
 from sklearn.base import BaseEstimator
-from tqdm import tqdm
 
 from sensorprivacy.datasets.types import Problem
 from sensorprivacy.game.splits import Split, random_split
-from sensorprivacy.minimize.engines import LABELS, Engine, Subset, hold, make_engine
-from sensorprivacy.minimize.search.pool import pool_of, subsets_of
-from sensorprivacy.minimize.search.store import RunKey, Store
+from sensorprivacy.minimize.engine_protocol import LABELS, Engine, Subset, engine_data
+from sensorprivacy.minimize.engines import make_engine
+from sensorprivacy.minimize.search.results import ResultKey, ResultStore
+from sensorprivacy.minimize.search.subsets import all_subsets, feature_positions
 from sensorprivacy.minimize.select import least_accuracy
+from sensorprivacy.progress import tqdm
 
 HOUR = 3600.0
 _BATCH_SECONDS = 5.0
 _MAX_BATCH = 64
-_WORTH_ESTIMATING = 24
+_WORTH_ESTIMATING = 24  # models
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """What a search will cost.
+    """How long a search will take.
 
     Attributes
     ----------
     fits : int
-        Models still to train: those that the store holds are free.
+        Models still to train, without those in the result store.
     seconds : float
-        Expected wall time, from a few models trained at small, middle and full subset size.
+        Expected wall time, extrapolated from a few models on small, middle and full subsets.
     workers : int
-        Processes, threads or cluster workers that share it.
+        Processes, threads or cluster workers that share the work.
     """
 
     fits: int
@@ -48,117 +49,148 @@ class Estimate:
         return f"{self.fits} models, about {duration(self.seconds)} on {self.workers} worker(s)"
 
 
-class Job:
-    """One search under way: the pool of features, the scores so far, and where they are kept."""
+class SearchJob:
+    """One search: its features, its results so far, and the engine that trains the missing models.
+
+    Parameters
+    ----------
+    problem : Problem
+        Features, task labels and users.
+    features : sequence of column names, optional
+        Features to search, at most 20. Default: all.
+    model : scikit-learn classifier, optional
+        Model class of the task model and the adversary. Default: ``RandomForestClassifier()``, 100 trees.
+    split : Split, optional
+        Default: random 70/30 with seed `seed`.
+    part : {"test", "validation"}, optional
+        Rows that subsets are evaluated on. Default: the validation rows if the split has them, so that the test rows
+        stay unseen until the choice is made. Otherwise the test rows, as in the paper.
+    seed : int or None, default 42
+        Seed of every model. Each subset uses the same seed, as in the authors' code.
+    engine : {"sklearn", "shared"} or Engine
+        What trains the models, see `sensorprivacy.minimize.engines`.
+    result_store : path-like, optional
+        SQLite file with all results. An interrupted search continues from this file.
+    n_jobs : int, optional
+        Joblib workers. Default: those of an enclosing ``joblib.parallel_config`` (such as a dask cluster), else one.
+    batch_size : int, optional
+        Subsets that a worker trains at once, and the most that an interruption loses. Default: about five seconds.
+    progress : bool, default True
+        Show a progress bar with the remaining time, the best accuracy and the choice so far.
+    """
 
     def __init__(
         self,
         problem: Problem,
-        features: Sequence[Any] | None,
-        model: BaseEstimator | None,
-        split: Split | None,
-        part: str | None,
-        seed: int | None,
-        engine: str | Engine,
-        store: str | Path | None,
-        n_jobs: int | None,
-        batch_size: int | None,
-        progress: bool,
+        features: Sequence[Any] | None = None,
+        *,
+        model: BaseEstimator | None = None,
+        split: Split | None = None,
+        part: str | None = None,
+        seed: int | None = 42,
+        engine: str | Engine = "sklearn",
+        result_store: str | Path | None = None,
+        n_jobs: int | None = None,
+        batch_size: int | None = None,
+        progress: bool = True,
     ) -> None:
         self.problem, self.n_jobs, self.batch_size, self.progress = problem, n_jobs, batch_size, progress
-        self.pool = pool_of(problem, features)
+        self.positions = feature_positions(problem, features)
         if batch_size is not None and batch_size < 1:
-            raise ValueError(f"batch_size={batch_size}: a batch holds at least one subset")
+            raise ValueError(f"batch_size={batch_size}: a batch needs at least one subset")
         self.split = split or random_split(problem.n_records, seed=seed)
-        self.part = part or ("test" if self.split.validation is None else "validation")
-        self.engine = make_engine(engine, hold(problem, self.split, self.part), model, seed)
-        self.key = RunKey(problem.digest, self.engine.name, self.engine.model, self.split.digest, self.part, repr(seed))
-        self.subsets = subsets_of(self.pool)
+        part = part or ("test" if self.split.validation is None else "validation")
+        self.engine = make_engine(engine, engine_data(problem, self.split, part), model, seed)
+        self.key = ResultKey(problem.digest, self.engine.name, self.engine.model, self.split.digest, part, repr(seed))
+        self.subsets = all_subsets(self.positions)
+        self.store = ResultStore(result_store, problem.digest, problem.name)
+        # the file can hold results of other features of the same problem
         wanted = set(self.subsets)
-        self.store = Store(store, problem.digest, problem.name)
-        # the store may hold more: other pools of the same problem
-        self.scores = {
-            label: {subset: score for subset, score in self.store.read(self.key, label).items() if subset in wanted}
-            for label in LABELS
-        }
+        stored = {label: self.store.read(self.key, label) for label in LABELS}
+        self.scores = {label: {s: score for s, score in stored[label].items() if s in wanted} for label in LABELS}
         self.fit_seconds: dict[str, float] = {}
 
+    @property
+    def n_scores(self) -> int:
+        """Number of results so far, over both labels."""
+        return sum(map(len, self.scores.values()))
+
     def estimate(self, always: bool = False) -> Estimate:
-        """Train a few models of three sizes and extrapolate; small jobs are not worth it."""
-        missing = {label: self._missing(label, self.subsets) for label in LABELS}
+        """Estimate the remaining time by training a few models of three sizes; skipped for short searches."""
         workers = self._workers()
-        if sum(map(len, missing.values())) <= _WORTH_ESTIMATING and not always:
-            return Estimate(sum(map(len, missing.values())), 0.0, workers)
-        seconds = 0.0
-        sizes = sorted({1, (len(self.pool) + 1) // 2, len(self.pool)})
-        for label, todo in missing.items():
-            times = {}
-            for size in sizes:
-                # an engine with threads of its own is only at its speed when it has several subsets at hand
-                sample = [subset for subset in todo if len(subset) == size][: 8 if self.engine.threads else 1]
-                if sample:
-                    begun = time.monotonic()
-                    self._keep(label, sample, self.engine.score(sample, label))
-                    times[size] = (time.monotonic() - begun) / len(sample)
-            todo = self._missing(label, self.subsets)
-            if times and todo:
-                costs = np.interp([len(subset) for subset in todo], list(times), list(times.values()))
-                self.fit_seconds[label] = float(costs.mean())
-                seconds += float(costs.sum()) / workers
-        left = sum(len(self._missing(label, self.subsets)) for label in LABELS)
-        return Estimate(left, seconds, workers)
+        missing = sum(len(self._missing(label, self.subsets)) for label in LABELS)
+        if missing <= _WORTH_ESTIMATING and not always:
+            return Estimate(missing, 0.0, workers)
+        seconds = sum(self._train_samples(label) for label in LABELS) / workers
+        missing = sum(len(self._missing(label, self.subsets)) for label in LABELS)
+        return Estimate(missing, seconds, workers)
+
+    def _train_samples(self, label: str) -> float:
+        """Train a few models and return the expected seconds of one worker for the others."""
+        missing = self._missing(label, self.subsets)
+        times = {}
+        for size in sorted({1, (len(self.positions) + 1) // 2, len(self.positions)}):
+            # an engine with threads reaches its full speed only with several subsets
+            sample = [subset for subset in missing if len(subset) == size][: 8 if self.engine.threads else 1]
+            if sample:
+                started = time.monotonic()
+                self._add(label, sample, self.engine.score(sample, label))
+                times[size] = (time.monotonic() - started) / len(sample)
+        missing = self._missing(label, self.subsets)
+        if not times or not missing:
+            return 0.0
+        costs = np.interp([len(subset) for subset in missing], list(times), list(times.values()))
+        self.fit_seconds[label] = float(costs.mean())
+        return float(costs.sum())
 
     def train(self, label: str, subsets: Sequence[Subset], bar: tqdm) -> None:
-        """Score the subsets that have none yet, in this order, keeping every batch as it arrives."""
-        todo = self._missing(label, subsets)
-        batches = list(_in_batches(todo, self._batch(label, len(todo))))
-        bar.update(len(subsets) - len(todo))
+        """Train models for the subsets without a result, in this order, and store every finished batch."""
+        missing = self._missing(label, subsets)
+        size = self._batch_size(label, len(missing))
+        batches = [missing[first : first + size] for first in range(0, len(missing), size)]
+        bar.update(len(subsets) - len(missing))
         for batch, scores in self._run(label, batches):
-            self._keep(label, batch, scores)
+            self._add(label, batch, scores)
             bar.update(len(batch))
 
-    def worth_attacking(self, lazy: float | None, skipped: Collection[Subset] = ()) -> list[Subset]:
-        """Subsets whose task model passes the largest threshold that will be asked for."""
-        left_out = frozenset(skipped)
-        fitted = [subset for subset in self.subsets if subset not in left_out]
-        if lazy is None:
-            return fitted
-        least = least_accuracy(max(self.scores["task"][subset] for subset in fitted), lazy)
-        return [subset for subset in fitted if self.scores["task"][subset] >= least]
+    def accurate_subsets(self, lazy: float | None, skipped: Collection[Subset]) -> list[Subset]:
+        """Return the trained subsets whose accuracy passes the largest threshold, or all without one."""
+        task = {subset: self.scores["task"][subset] for subset in self.subsets if subset not in skipped}
+        least = 0.0 if lazy is None else least_accuracy(max(task.values()), lazy)
+        return [subset for subset, accuracy in task.items() if accuracy >= least]
 
     def table(self, attacked: Collection[Subset], skipped: Collection[Subset] | None = None) -> pd.DataFrame:
-        """Return the scores; what was left out is NaN even where the store happens to know it.
+        """Return the results of all subsets.
 
-        Where subsets were pruned, a column ``skipped`` says which.
+        Accuracies of skipped subsets, and identifiabilities of subsets outside `attacked`, are NaN even if the result
+        store has them. With `skipped`, a column ``skipped`` marks these subsets.
         """
         names = list(self.problem.features.columns)
+        task = {subset: self.scores["task"][subset] for subset in self.subsets if subset not in (skipped or ())}
         users = {subset: self.scores["users"][subset] for subset in attacked}
-        left_out = frozenset(skipped or ())
-        tasks = {subset: self.scores["task"][subset] for subset in self.subsets if subset not in left_out}
         table = pd.DataFrame(
             {
                 "features": [tuple(names[position] for position in subset) for subset in self.subsets],
                 "n_features": [len(subset) for subset in self.subsets],
-                "accuracy": [tasks.get(subset, math.nan) for subset in self.subsets],
+                "accuracy": [task.get(subset, math.nan) for subset in self.subsets],
                 "identifiability": [users.get(subset, math.nan) for subset in self.subsets],
             }
         )
-        return table if skipped is None else table.assign(skipped=[subset in left_out for subset in self.subsets])
+        return table if skipped is None else table.assign(skipped=[subset in skipped for subset in self.subsets])
 
     def close(self) -> None:
-        """Close the store."""
+        """Close the result store."""
         self.store.close()
 
     def _run(self, label: str, batches: list[list[Subset]]) -> Iterator[tuple[list[Subset], list[float]]]:
         if self.engine.threads and self._workers() == 1:
-            for batch in batches:
-                yield batch, self.engine.score(batch, label)
+            yield from (_score(self.engine, batch, label) for batch in batches)
             return
-        # in the order given, as they finish: what is done is kept even if a slow batch before it is not
+        # batches start in this order but arrive as they finish, so that one slow batch delays no other
         work = Parallel(n_jobs=self.n_jobs, return_as="generator_unordered")
         yield from work(delayed(_score)(self.engine, batch, label) for batch in batches)
 
-    def _keep(self, label: str, batch: list[Subset], scores: Sequence[float]) -> None:
+    def _add(self, label: str, batch: list[Subset], scores: Sequence[float]) -> None:
         scored = dict(zip(batch, map(float, scores), strict=True))
         self.store.write(self.key, label, scored)
         self.scores[label] |= scored
@@ -169,18 +201,17 @@ class Job:
     def _workers(self) -> int:
         return int(effective_n_jobs(self.n_jobs))
 
-    def _batch(self, label: str, todo: int) -> int:
+    def _batch_size(self, label: str, missing: int) -> int:
         if self.batch_size is not None:
             return self.batch_size
-        each = self.fit_seconds.get(label, 0.1)
-        # workers share the batches of a label; an engine with threads of its own shares out each batch itself
+        # workers share the batches of a label; an engine with threads divides each batch itself
         shares = 1 if self.engine.threads and self._workers() == 1 else 4 * self._workers()
-        largest = max(1, math.ceil(todo / shares))
-        return int(np.clip(_BATCH_SECONDS / max(each, 1e-6), 1, min(_MAX_BATCH, largest)))
+        largest = min(_MAX_BATCH, max(1, math.ceil(missing / shares)))
+        return int(np.clip(_BATCH_SECONDS / max(self.fit_seconds.get(label, 0.1), 1e-6), 1, largest))
 
 
 def duration(seconds: float) -> str:
-    """Return a time span in the unit that a reader would use.
+    """Format a time span in seconds, minutes or hours.
 
     Examples
     --------
@@ -194,8 +225,3 @@ def duration(seconds: float) -> str:
 
 def _score(engine: Engine, batch: list[Subset], label: str) -> tuple[list[Subset], list[float]]:
     return batch, engine.score(batch, label)
-
-
-def _in_batches(subsets: Sequence[Subset], size: int) -> Iterator[list[Subset]]:
-    for first in range(0, len(subsets), size):
-        yield list(subsets[first : first + size])

@@ -1,9 +1,8 @@
-"""The order in which subsets are trained: from all features down, the most promising first, hopeless ones not at all.
+"""The order in which subsets are trained: from all features down to single ones, the most promising first.
 
-A good answer stands early: the largest subsets are few and mostly accurate, so the highest accuracy is known almost at
-once, and within a size the subsets come in the order of what is known above them. The choice so far is shown while the
-search runs. What is trained depends only on accuracies of larger sizes, each finished before the next begins: not on
-batches, workers, or on how often the search was killed.
+Large subsets are few and mostly accurate. So the highest accuracy is known almost at once, and the best choice so far
+can be shown during the search. Which models are trained depends only on the accuracies of larger subsets, and each size
+is finished before the next begins. So the result does not depend on batches, workers or interruptions.
 """
 
 import math
@@ -11,35 +10,35 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from tqdm import tqdm
-
-from sensorprivacy.minimize.engines import Subset
-from sensorprivacy.minimize.search.job import Job
+from sensorprivacy.minimize.engine_protocol import Subset
+from sensorprivacy.minimize.search.job import SearchJob
+from sensorprivacy.minimize.search.subsets import supersets
 from sensorprivacy.minimize.select import least_accuracy
+from sensorprivacy.progress import tqdm
 
 SLACK = 0.02
-"""What dropping features may add to the accuracy, as pruning assumes."""
+"""Largest gain in accuracy from dropping features that pruning assumes."""
 
-_SHOWN = 0.01  # threshold of the choice shown while a search that serves all thresholds runs
+_SHOWN = 0.01  # threshold of the choice shown during a search that serves all thresholds
 
 
 @dataclass(frozen=True)
 class Pruning:
-    """What was not trained, and how the assumption held where it can be seen.
+    """Subsets that were not trained, and how often the assumption behind this failed.
 
-    Pruning assumes that dropping features raises the accuracy by at most `slack`: where a subset S has
-    Acc(S) < (1 - l) best - slack, no subset of S can reach (1 - l) best.
+    Pruning assumes that dropping features raises the accuracy by at most `slack`. If a subset S has
+    Acc(S) < (1 - l) best - slack, then no subset of S reaches (1 - l) best.
 
     Attributes
     ----------
     slack : float
-        The assumption, as a fraction.
+        The assumed largest gain, as a fraction.
     skipped : frozenset of tuple of int
         Subsets that were not trained.
     pairs : int
-        Trained subsets S with a trained subset that lacks one feature of S.
+        Pairs of trained subsets, of which one lacks one feature of the other.
     violations : int
-        Pairs where that one is more accurate than S by more than `slack`.
+        Pairs in which the smaller subset is more accurate by more than `slack`.
     largest_gain : float
         Largest gain in accuracy of any pair.
     """
@@ -51,85 +50,69 @@ class Pruning:
     largest_gain: float
 
 
-def descend(job: Job, lazy: float | None = None, slack: float | None = None) -> Pruning | None:
-    """Train both models of every subset, size by size from all features down to single ones.
+def train_by_size(job: SearchJob, lazy: float | None = None, slack: float | None = None) -> Pruning | None:
+    """Train both models of every subset, from all features down to single ones.
 
     Parameters
     ----------
-    job : Job
+    job : SearchJob
         The search.
     lazy : float, optional
-        Largest threshold l that will be asked for: the adversary is trained only where the task model can still pass
-        it.
+        Largest threshold l. The adversary is trained only if the task model can still pass it.
     slack : float, optional
-        Skip the subsets of a subset S with Acc(S) < (1 - l) best - slack. Needs `lazy`.
+        Skip the subsets of any S with Acc(S) < (1 - l) best - slack. Needs `lazy`.
 
     Returns
     -------
     Pruning or None
-        What was skipped; None without `slack`.
+        None without `slack`.
     """
     known: dict[Subset, float] = {}
     skipped: set[Subset] = set()
     hopeless: set[Subset] = set()
     best = -math.inf
     total = len(job.subsets) * (2 if lazy is None else 1)
-    bar = tqdm(total=total, desc=job.problem.name, unit="model", disable=not job.progress, dynamic_ncols=True)
+    bar = tqdm(total=total, desc="search", unit="model", disable=not job.progress, dynamic_ncols=True)
     with bar:
         for _, same_size in groupby(reversed(job.subsets), key=len):
-            parents = {subset: parents_of(subset, job.pool) for subset in same_size}
-            level = [subset for subset in parents if hopeless.isdisjoint(parents[subset])]
-            left_out = set(parents).difference(level)
-            skipped |= left_out
-            bar.total = total = total - len(left_out)
-            job.train("task", _promising_first(level, parents, known), bar)
+            larger = {subset: supersets(subset, job.positions) for subset in same_size}
+            level = [subset for subset in larger if hopeless.isdisjoint(larger[subset])]
+            below = set(larger).difference(level)
+            skipped |= below
+            bar.total = total = total - len(below)
+            job.train("task", _most_promising_first(level, larger, known), bar)
             known |= {subset: job.scores["task"][subset] for subset in level}
             best = max([best, *(known[subset] for subset in level)])
             if slack is not None and lazy is not None:
                 least = least_accuracy(best, lazy) - slack
-                hopeless = left_out | {subset for subset in level if known[subset] < least}
-            attacked = level if lazy is None else [s for s in level if known[s] >= least_accuracy(best, lazy)]
-            bar.total = total = total + (0 if lazy is None else len(attacked))
+                hopeless = below | {subset for subset in level if known[subset] < least}
+            attacked = level
+            if lazy is not None:
+                attacked = [subset for subset in level if known[subset] >= least_accuracy(best, lazy)]
+                bar.total = total = total + len(attacked)
             job.train("users", attacked, bar)
             bar.set_postfix_str(_choice_so_far(job, known, best, _SHOWN if lazy is None else lazy))
-    return None if slack is None else _pruning(slack, skipped, known, job.pool)
+    return None if slack is None else _pruning(slack, skipped, known, job.positions)
 
 
-def parents_of(subset: Subset, pool: Sequence[int]) -> list[Subset]:
-    """Return the subsets with one feature more.
-
-    Examples
-    --------
-    >>> parents_of((2, 5), [1, 2, 5, 7])
-    [(1, 2, 5), (2, 5, 7)]
-    """
-    return [tuple(sorted((*subset, position))) for position in pool if position not in subset]
-
-
-def _promising_first(
-    level: Sequence[Subset], parents: Mapping[Subset, Sequence[Subset]], known: Mapping[Subset, float]
+def _most_promising_first(
+    level: Sequence[Subset], larger: Mapping[Subset, Sequence[Subset]], known: Mapping[Subset, float]
 ) -> list[Subset]:
-    """Order subsets by the mean accuracy of those with one feature more."""
-    promise = {
-        subset: sum(known[above] for above in parents[subset]) / max(1, len(parents[subset])) for subset in level
-    }
+    """Sort subsets by the mean accuracy of the subsets with one feature more."""
+    promise = {subset: sum(known[s] for s in larger[subset]) / max(1, len(larger[subset])) for subset in level}
     return sorted(level, key=lambda subset: (-promise[subset], subset))
 
 
-def _choice_so_far(job: Job, known: Mapping[Subset, float], best: float, threshold: float) -> str:
-    """Return in words what would be chosen if the search ended now."""
+def _choice_so_far(job: SearchJob, known: Mapping[Subset, float], best: float, threshold: float) -> str:
+    """Describe the subset that would be chosen if the search ended now."""
     least = least_accuracy(best, threshold)
     users = job.scores["users"]
     identifiability, size = min((users[s], len(s)) for s in known if known[s] >= least and s in users)
     return f"best {best:.4f}, so far {identifiability:.4f} with {size} features at {threshold:g}"
 
 
-def _pruning(slack: float, skipped: set[Subset], known: Mapping[Subset, float], pool: Sequence[int]) -> Pruning:
+def _pruning(slack: float, skipped: set[Subset], known: Mapping[Subset, float], positions: Sequence[int]) -> Pruning:
     """Check the assumption on every pair of trained subsets that differ in one feature."""
-    gains = [
-        accuracy - known[above] for subset, accuracy in known.items() for above in parents_of(subset, pool)
-        if above in known
-    ]  # fmt: skip
-    return Pruning(
-        slack, frozenset(skipped), len(gains), sum(gain > slack for gain in gains), max(gains, default=-math.inf)
-    )
+    gains = [known[s] - known[larger] for s in known for larger in supersets(s, positions) if larger in known]
+    violations = sum(gain > slack for gain in gains)
+    return Pruning(slack, frozenset(skipped), len(gains), violations, max(gains, default=-math.inf))

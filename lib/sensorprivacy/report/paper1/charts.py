@@ -1,4 +1,4 @@
-"""The figures of paper 1: the re-identification game in the plane of accuracy and identifiability."""
+"""The figures of paper 1: accuracy and identifiability in the re-identification game."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -8,8 +8,10 @@ import pandas as pd
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
+from sensorprivacy.report.charts import note
 from sensorprivacy.report.figures import BLUE, GREEN, GREY, INK, IRIDESCENT, PAGE, PURPLE, RED, SMALLEST, drawn
 
 PANELS = {
@@ -27,20 +29,24 @@ PANELS = {
 }
 """The methods of Fig. 2, panels (a) to (k)."""
 
+_COMPARED = {
+    "(l) Rel. eff. by features": ("n_features", "relative_effectiveness"),
+    "(m) Accuracy by features": ("n_features", "accuracy"),
+    "(n) Ident. by features": ("n_features", "identifiability"),
+    "(o) Rel. eff. by accuracy": ("accuracy", "relative_effectiveness"),
+    "(p) Rel. eff. by ident.": ("identifiability", "relative_effectiveness"),
+}  # panels (l) to (p): the columns on the x axis and on the y axis
 _MANY = 5000
+_MEASURES = ("accuracy", "identifiability")
+_LOSS = (("accuracy", BLUE, "o"), ("identifiability", RED, "s"))
 
-# colour and marker together: eleven colours alone could not be told apart
-_LOOKS = dict(
-    zip(
-        PANELS,
-        zip(
-            (BLUE, BLUE, RED, RED, RED, GREEN, GREEN, GREEN, PURPLE, PURPLE, PURPLE),
-            ("o", "s", "o", "s", "^", "o", "s", "^", "o", "s", "^"),
-            strict=True,
-        ),
-        strict=True,
-    )
-) | {"sparse_pca": (BLUE, "^"), "dp_printed": (INK, "D"), "dp_sound": (INK, "v")}
+# colour and marker together: readers cannot tell eleven colours apart
+_COLOURS = (BLUE, BLUE, RED, RED, RED, GREEN, GREEN, GREEN, PURPLE, PURPLE, PURPLE)
+_LOOKS = dict(zip(PANELS, zip(_COLOURS, "osos^os^os^", strict=True), strict=True)) | {
+    "sparse_pca": (BLUE, "^"),
+    "dp_printed": (INK, "D"),
+    "dp_sound": (INK, "v"),
+}
 _NAMES = {method: title.split(" ", 1)[1] for method, title in PANELS.items()} | {
     "sparse_pca": "Sparse PCA",
     "dp_printed": "DP as printed",
@@ -57,51 +63,39 @@ def accuracy_identifiability(
     printed: pd.DataFrame | None = None,
     width: float = PAGE,
 ) -> Figure:
-    """Draw every searched subset in the plane of accuracy and identifiability, with what is chosen at each threshold.
+    """Draw accuracy and identifiability of every searched subset, and mark the choice at each threshold.
 
     Parameters
     ----------
     subsets : pandas.DataFrame
-        Columns accuracy, identifiability, n_features; subsets that were not attacked are left out.
+        Columns accuracy, identifiability, n_features. Subsets that were not attacked are left out.
     chosen : pandas.DataFrame
         Index threshold; accuracy and identifiability with ``_low`` and ``_high``.
     base : pandas.Series
         All features: accuracy, identifiability, accuracy_chance, identifiability_chance.
     printed : pandas.DataFrame, optional
-        What the paper prints, index threshold.
+        The printed values, index threshold.
     width : float, default 7
-        Inches.
+        Width of the figure in inches.
     """
     shown = subsets.dropna(subset="identifiability")
     fig, axes = plt.subplots(figsize=(width, width * 0.56))
-    many = len(shown) > _MANY  # each point of a vector picture costs its bytes
+    many = len(shown) > _MANY  # in a vector picture each point takes space in the file
     looks: dict[str, Any] = {"cmap": IRIDESCENT, "s": 14, "lw": 0.3, "ec": INK, "rasterized": many}
     points = axes.scatter(shown["accuracy"], shown["identifiability"], c=shown["n_features"], **looks)
-    edge = _frontier(shown)
-    axes.step(edge["accuracy"], edge["identifiability"], where="pre", color=INK, lw=1, label="frontier", zorder=2)
-    _chance(axes, base)
-    axes.plot(
-        base["accuracy"], base["identifiability"], "*", ms=11, mfc="white", mec=INK, label="all features", zorder=5
-    )
+    _plane(axes, shown, base)
     if printed is not None and len(printed):
-        own = printed.drop_duplicates(["accuracy", "identifiability"])
-        axes.plot(
-            own["accuracy"], own["identifiability"], "x", ms=5, color=PURPLE, label="printed in the paper", zorder=4
-        )
-    groups = [rows for _, rows in chosen.groupby(["accuracy", "identifiability"], sort=False)]
+        own = printed.drop_duplicates(list(_MEASURES))
+        axes.plot(*_places(own), "x", ms=5, color=PURPLE, label="printed in the paper", zorder=4)
+    ring: dict[str, Any] = {"fmt": "o", "ms": 6, "mfc": "none", "mec": RED, "mew": 1.4, "ecolor": RED, "elinewidth": 1}
+    groups = [rows for _, rows in chosen.groupby(list(_MEASURES), sort=False)]
     for rows in groups:
-        row = rows.iloc[0]
-        axes.errorbar(
-            row["accuracy"], row["identifiability"], xerr=_arms(row, "accuracy"), yerr=_arms(row, "identifiability"),
-            fmt="o", ms=6, mfc="none", mec=RED, mew=1.4, ecolor=RED, elinewidth=1, zorder=5,
-        )  # fmt: skip
+        _cross(axes, rows.iloc[0], **ring, zorder=5)
     axes.plot([], [], "o", ms=6, mfc="none", mec=RED, mew=1.4, label="chosen at a threshold, 95 % interval")
-    axes.set_xlabel("accuracy of the task model")
-    axes.set_ylabel("identifiability")
     axes.margins(0.06)
     _name_chosen(axes, groups)
     bar = fig.colorbar(points, ax=axes, pad=0.02, shrink=0.85, ticks=MaxNLocator(6, integer=True))
-    bar.set_label("features kept")
+    bar.set_label("number of features")
     bar.outline.set_visible(False)
     fig.legend(loc="outside upper left", ncols=3, columnspacing=1.2, handletextpad=0.5)
     return fig
@@ -109,16 +103,16 @@ def accuracy_identifiability(
 
 @drawn
 def method_panels(sweeps: pd.DataFrame, base: Mapping[str, float], *, width: float = PAGE) -> Figure:
-    """Draw Fig. 2: accuracy loss and identifiability reduction of each method, then all methods compared.
+    """Draw Fig. 2: accuracy loss and identifiability reduction of each method, then a comparison of all methods.
 
     Parameters
     ----------
     sweeps : pandas.DataFrame
         Columns method, n_features, accuracy, identifiability, relative_effectiveness.
     base : mapping
-        accuracy and identifiability on all features.
+        Accuracy and identifiability on all features.
     width : float, default 7
-        Inches.
+        Width of the figure in inches.
 
     Returns
     -------
@@ -127,38 +121,25 @@ def method_panels(sweeps: pd.DataFrame, base: Mapping[str, float], *, width: flo
     """
     fig, grid = plt.subplots(4, 4, figsize=(width, width * 1.14))
     panels = grid.ravel()
-    shown = sweeps[sweeps["method"].isin(list(PANELS))]
-    # the paper's axes end at .4; ours go on where a method loses more
-    top = max(0.4, *(float((base[name] - shown[name]).max()) for name in ("accuracy", "identifiability")))
+    # the paper's axes end at .4; ours extend further if a method loses more
+    top = max(0.4, _most_lost(sweeps, base, list(PANELS)))
     for axes, (method, title) in zip(panels, PANELS.items(), strict=False):
         _loss_and_reduction(axes, sweeps[sweeps["method"] == method], base, title, top=top)
     numbers = pd.to_numeric(sweeps["relative_effectiveness"], errors="coerce")
     own = sweeps.assign(relative_effectiveness=numbers)
-    compared = (
-        ("(l) Rel. eff. by features", "n_features", "relative_effectiveness"),
-        ("(m) Accuracy by features", "n_features", "accuracy"),
-        ("(n) Ident. by features", "n_features", "identifiability"),
-        ("(o) Rel. eff. by accuracy", "accuracy", "relative_effectiveness"),
-        ("(p) Rel. eff. by ident.", "identifiability", "relative_effectiveness"),
-    )
-    for axes, (title, x, y) in zip(panels[11:], compared, strict=True):
-        for method, (colour, marker) in _LOOKS.items():
+    looks = {method: look for method, look in _LOOKS.items() if method in PANELS}
+    for axes, (title, (x, y)) in zip(panels[11:], _COMPARED.items(), strict=True):
+        for method, (colour, marker) in looks.items():
             rows = own[own["method"] == method].dropna(subset=[y]).sort_values(x)
-            if method in PANELS and len(rows):
+            if len(rows):
                 axes.plot(rows[x], rows[y], color=colour, marker=marker, ms=2.6, lw=0.7, mfc="white", mew=0.7)
         axes.set_title(title, fontsize=SMALLEST)
         axes.set_xlabel(x.replace("n_features", "features").replace("_", " "), fontsize=SMALLEST)
         _small(axes)
-    handles = [plt.Line2D([], [], color=BLUE, marker="o", label="accuracy loss (left axis)")]
-    handles.append(plt.Line2D([], [], color=RED, marker="s", label="identifiability reduction (right axis)"))
-    handles += [
-        plt.Line2D([], [], color=c, marker=m, mfc="white", lw=0.7, label=_NAMES[k])
-        for k, (c, m) in _LOOKS.items()
-        if k in PANELS
-    ]
-    fig.legend(
-        handles=handles, loc="outside upper center", ncols=5, fontsize=SMALLEST, columnspacing=1, handlelength=1.6
-    )
+    handles = _loss_handles(" (left axis)", " (right axis)")
+    handles += [Line2D([], [], color=c, marker=m, mfc="white", lw=0.7, label=_NAMES[k]) for k, (c, m) in looks.items()]
+    place: dict[str, Any] = {"loc": "outside upper center", "ncols": 5, "fontsize": SMALLEST}
+    fig.legend(handles=handles, columnspacing=1, handlelength=1.6, **place)
     return fig
 
 
@@ -170,7 +151,7 @@ def tradeoff_pair(
     *,
     width: float = PAGE,
 ) -> Figure:
-    """Draw Fig. 1: accuracy loss and identifiability reduction of two methods on one scale, side by side.
+    """Draw Fig. 1: accuracy loss and identifiability reduction of two methods side by side, on one scale.
 
     Parameters
     ----------
@@ -179,26 +160,20 @@ def tradeoff_pair(
     methods : sequence of str
         The methods.
     width : float, default 7
-        Inches.
+        Width of the figure in inches.
     """
     fig, grid = plt.subplots(1, len(methods), figsize=(width, 2.5), squeeze=False)
-    top = max(
-        (base[name] - sweeps.loc[sweeps["method"].isin(methods), name]).max()
-        for name in ("accuracy", "identifiability")
-    )
+    top = _most_lost(sweeps, base, methods)
     for axes, letter, method in zip(grid[0], "abcdef", methods, strict=False):
-        _loss_and_reduction(
-            axes, sweeps[sweeps["method"] == method], base, f"({letter}) {_NAMES[method]}", top=top, small=False
-        )
-    handles = [plt.Line2D([], [], color=BLUE, marker="o", label="accuracy loss")]
-    handles.append(plt.Line2D([], [], color=RED, marker="s", label="identifiability reduction"))
-    fig.legend(handles=handles, loc="outside upper left", ncols=2)
+        rows = sweeps[sweeps["method"] == method]
+        _loss_and_reduction(axes, rows, base, f"({letter}) {_NAMES[method]}", top=top, small=False)
+    fig.legend(handles=_loss_handles(), loc="outside upper left", ncols=2)
     return fig
 
 
 @drawn
 def frontier(sweeps: pd.DataFrame, base: pd.Series, *, width: float = PAGE) -> Figure:
-    """Draw every setting of every method in one plane, with intervals, chance levels and the common frontier.
+    """Draw accuracy and identifiability of every setting of every method, with intervals and the common frontier.
 
     Parameters
     ----------
@@ -207,32 +182,15 @@ def frontier(sweeps: pd.DataFrame, base: pd.Series, *, width: float = PAGE) -> F
     base : pandas.Series
         All features: accuracy, identifiability, accuracy_chance, identifiability_chance.
     width : float, default 7
-        Inches.
+        Width of the figure in inches.
     """
     fig, axes = plt.subplots(figsize=(width, width * 0.6))
+    looks: dict[str, Any] = {"ms": 4.5, "mfc": "white", "mew": 1, "ecolor": GREY, "elinewidth": 0.7, "zorder": 3}
     for method, (colour, marker) in _LOOKS.items():
         rows = sweeps[sweeps["method"] == method]
-        if rows.empty:
-            continue
-        arms = {"xerr": _arms(rows, "accuracy"), "yerr": _arms(rows, "identifiability")}
-        looks: dict[str, Any] = {"ms": 4.5, "mfc": "white", "mew": 1, "ecolor": GREY, "elinewidth": 0.7, "zorder": 3}
-        axes.errorbar(
-            rows["accuracy"],
-            rows["identifiability"],
-            fmt=marker,
-            color=colour,
-            label=_NAMES[method],
-            **arms,
-            **looks,
-        )
-    edge = _frontier(sweeps)
-    axes.step(edge["accuracy"], edge["identifiability"], where="pre", color=INK, lw=1, zorder=2, label="frontier")
-    _chance(axes, base)
-    axes.plot(
-        base["accuracy"], base["identifiability"], "*", ms=11, mfc="white", mec=INK, label="all features", zorder=5
-    )
-    axes.set_xlabel("accuracy of the task model")
-    axes.set_ylabel("identifiability")
+        if len(rows):
+            _cross(axes, rows, fmt=marker, color=colour, label=_NAMES[method], **looks)
+    _plane(axes, sweeps, base)
     axes.margins(0.05)
     fig.legend(loc="outside right upper", fontsize=SMALLEST, labelspacing=0.7)
     return fig
@@ -240,7 +198,7 @@ def frontier(sweeps: pd.DataFrame, base: pd.Series, *, width: float = PAGE) -> F
 
 @drawn
 def noise_panels(sweeps: pd.DataFrame, base: pd.Series, *, width: float = PAGE) -> Figure:
-    """Draw accuracy and identifiability over epsilon: noise of one scale as printed, beside clipped and scaled noise.
+    """Draw accuracy and identifiability against epsilon, for noise as printed and for clipped and scaled noise.
 
     Parameters
     ----------
@@ -249,13 +207,13 @@ def noise_panels(sweeps: pd.DataFrame, base: pd.Series, *, width: float = PAGE) 
     base : pandas.Series
         All features without noise: accuracy, identifiability, accuracy_chance, identifiability_chance.
     width : float, default 7
-        Inches.
+        Width of the figure in inches.
     """
     titles = {"dp_printed": "as printed: Laplace(1/ε) on every cell", "dp_sound": "sound: clipped, scaled, ε in all"}
     fig, grid = plt.subplots(1, 2, figsize=(width, 2.5), sharey=True)
     for axes, (method, title) in zip(grid, titles.items(), strict=True):
         rows = sweeps[sweeps["method"] == method].sort_values("epsilon")
-        for name, colour, marker in (("accuracy", BLUE, "o"), ("identifiability", RED, "s")):
+        for name, colour, marker in _LOSS:
             axes.fill_between(rows["epsilon"], rows[f"{name}_low"], rows[f"{name}_high"], color=colour, alpha=0.2, lw=0)
             axes.plot(rows["epsilon"], rows[name], color=colour, marker=marker, label=name)
             axes.axhline(base[name], color=colour, lw=0.8, ls="--", label=f"{name} without noise")
@@ -268,14 +226,25 @@ def noise_panels(sweeps: pd.DataFrame, base: pd.Series, *, width: float = PAGE) 
     return fig
 
 
+def _most_lost(sweeps: pd.DataFrame, base: Mapping[str, float], methods: Sequence[str]) -> float:
+    """Return the largest loss of accuracy or identifiability among some methods."""
+    rows = sweeps[sweeps["method"].isin(methods)]
+    return max(float((base[name] - rows[name]).max()) for name in _MEASURES)
+
+
+def _loss_handles(left: str = "", right: str = "") -> list[Line2D]:
+    loss = Line2D([], [], color=BLUE, marker="o", label=f"accuracy loss{left}")
+    return [loss, Line2D([], [], color=RED, marker="s", label=f"identifiability reduction{right}")]
+
+
 def _loss_and_reduction(
-    axes: Axes, rows: pd.DataFrame, base: Mapping[str, float], title: str, *, top: float = 0.4, small: bool = True
+    axes: Axes, rows: pd.DataFrame, base: Mapping[str, float], title: str, *, top: float, small: bool = True
 ) -> None:
     """Draw accuracy loss on the left axis and identifiability reduction on the right one, both from 0 to `top`."""
     rows, right = rows.sort_values("n_features"), axes.twinx()
-    size = 2.6 if small else 4.5
-    for own, name, colour, marker in ((axes, "accuracy", BLUE, "o"), (right, "identifiability", RED, "s")):
-        own.plot(rows["n_features"], base[name] - rows[name], color=colour, marker=marker, ms=size, lw=1, clip_on=True)
+    for own, (name, colour, marker) in zip((axes, right), _LOSS, strict=True):
+        looks: dict[str, Any] = {"color": colour, "marker": marker, "ms": 2.6 if small else 4.5}
+        own.plot(rows["n_features"], base[name] - rows[name], lw=1, clip_on=True, **looks)
         own.set_ylim(min(-0.02, -0.04 * top), top * 1.06)
         own.tick_params(axis="y", colors=colour)
         own.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
@@ -289,10 +258,11 @@ def _loss_and_reduction(
 
 
 def _name_chosen(axes: Axes, groups: Sequence[pd.DataFrame]) -> None:
-    """Write the thresholds to the lower right of each chosen point, on lines of their own where points lie close."""
+    """Write the thresholds to the lower right of each chosen point; texts of close points are moved apart."""
     axes.autoscale_view()
     (left, right), (low, high) = axes.get_xlim(), axes.get_ylim()
     placed: list[tuple[float, float]] = []
+    box = {"fc": "white", "ec": "none", "pad": 0.6, "alpha": 0.8}
     for rows in sorted(groups, key=lambda rows: (-rows["identifiability"].iloc[0], -rows["accuracy"].iloc[0])):
         x, y = float(rows["accuracy"].iloc[0]), float(rows["identifiability"].iloc[0])
         at = y - 0.03 * (high - low)
@@ -302,11 +272,8 @@ def _name_chosen(axes: Axes, groups: Sequence[pd.DataFrame]) -> None:
         placed.append((x, at))
         words = ", ".join(f"{threshold:g}" for threshold in rows.index)
         beyond = x > right - (0.025 + 0.013 * len(words)) * (right - left)
-        axes.annotate(
-            words, (x, at), xytext=(-7 if beyond else 7, 0),
-            textcoords="offset points", ha="right" if beyond else "left", va="center", fontsize=SMALLEST, color=INK,
-            bbox={"fc": "white", "ec": "none", "pad": 0.6, "alpha": 0.8}, zorder=6,
-        )  # fmt: skip
+        shift, side = (-7, "right") if beyond else (7, "left")
+        note(axes, words, (x, at), (shift, 0), ha=side, va="center", color=INK, bbox=box, zorder=6)
 
 
 def _small(axes: Axes) -> None:
@@ -314,20 +281,32 @@ def _small(axes: Axes) -> None:
     axes.xaxis.set_major_locator(MaxNLocator(4))
 
 
-def _chance(axes: Axes, base: pd.Series) -> None:
-    """Draw the chance levels: what always answering the most frequent class gives."""
+def _plane(axes: Axes, points: pd.DataFrame, base: pd.Series) -> None:
+    """Draw the frontier of the points, the chance levels, all features as a star, and the axis labels."""
+    edge = _frontier(points)
+    axes.step(*_places(edge), where="pre", color=INK, lw=1, label="frontier", zorder=2)
     axes.axhline(base["identifiability_chance"], color=INK, lw=0.9, ls=":", label="chance level", zorder=1)
     axes.axvline(base["accuracy_chance"], color=INK, lw=0.9, ls=":", zorder=1)
+    axes.plot(*_places(base), "*", ms=11, mfc="white", mec=INK, label="all features", zorder=5)
+    axes.set_xlabel("accuracy of the task model")
+    axes.set_ylabel("identifiability")
 
 
 def _frontier(points: pd.DataFrame) -> pd.DataFrame:
-    """Return the points that no other beats in both measures, by accuracy."""
+    """Return the points that no other point beats in both measures, sorted by accuracy."""
     ranked = points.sort_values(["identifiability", "accuracy"], ascending=[True, False])
     best: Any = ranked["accuracy"].cummax().shift(fill_value=-np.inf)
     return ranked[ranked["accuracy"] > best].sort_values("accuracy")
 
 
-def _arms(rows: Any, name: str) -> Any:
-    """Return the lengths of an interval's two arms as matplotlib takes them."""
-    arms = np.array([rows[name] - rows[f"{name}_low"], rows[f"{name}_high"] - rows[name]], dtype=float).clip(0)
-    return arms.reshape(2, -1)
+def _places(rows: Any) -> tuple[Any, Any]:
+    return rows["accuracy"], rows["identifiability"]
+
+
+def _cross(axes: Axes, rows: Any, **looks: Any) -> None:
+    """Draw points with the intervals of both measures."""
+    arms = [
+        np.array([rows[name] - rows[f"{name}_low"], rows[f"{name}_high"] - rows[name]], dtype=float).clip(0)
+        for name in _MEASURES
+    ]
+    axes.errorbar(*_places(rows), yerr=arms[1].reshape(2, -1), xerr=arms[0].reshape(2, -1), **looks)

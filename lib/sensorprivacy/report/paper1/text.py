@@ -1,6 +1,6 @@
-"""What the text of paper 1 says: its numbers counted again, its authors' published logs, its advice.
+"""Values for the claims in the text of paper 1: its numbers, the authors' published logs, its advice.
 
-Each function takes plain frames and numbers and returns our values by claim id, ready for the verdicts.
+Each function takes data frames and numbers, and returns our values by claim id, for the verdicts.
 """
 
 import io
@@ -20,9 +20,9 @@ from sensorprivacy.report.paper1.values import (
     table_of,
     threshold_word,
 )
-from sensorprivacy.report.printed import printed_values
+from sensorprivacy.report.printed import printed_numbers
 
-# the claims that notebook 12 answers: all but what the runs of single data sets do
+# the claims that notebook 12 judges: all except those that the runs of single data sets judge
 SUMMARY = (
     *("1-T1-", "1-T7-", "1-T8-", "1-T9-", "1-T10-", "1-T11-", "1-T12-", "1-text-"),
     *(f"1-T{table}-{name}-" for table in (2, 3) for name in ("opportunity", "netml", "nprint", "service")),
@@ -30,13 +30,13 @@ SUMMARY = (
 
 
 def text_claims() -> dict[str, Any]:
-    """Return what the numbers in the text come to when they are counted again from the paper's own tables.
+    """Return the numbers in the text, computed again from the paper's own tables.
 
-    The abstract's 16.7 % is the largest fall of identifiability in Table 2 where accuracy falls by less than a point;
-    the threshold of Table 2 is the one whose rows of Tables 4 to 12 it repeats; a threshold is reasonable "across
-    multiple data sets" if most of these tables have their highest relative effectiveness there.
+    The abstract's 16.7 % is the largest reduction of identifiability in Table 2 among rows that lose less than a point
+    of accuracy. The threshold of Table 2 is the one whose rows in Tables 4 to 12 it repeats. A threshold is
+    reasonable "across multiple data sets" if most of these tables have their highest relative effectiveness there.
     """
-    printed = _numbers_by_claim()
+    printed = printed_numbers(1)
     drops = {
         word: [
             round(printed[f"1-T2-{word}-sota-{name}"] - printed[f"1-T2-{word}-{name}"], 6)
@@ -65,25 +65,25 @@ def text_claims() -> dict[str, Any]:
 
 
 def protocol_claims(protocol: pd.DataFrame, searched: Mapping[str, int]) -> dict[str, Any]:
-    """Return what the authors' own notebooks say of numbers in the text.
+    """Return values for numbers in the text, from the authors' own notebooks.
 
     Parameters
     ----------
     protocol : pandas.DataFrame
-        Facts read from their notebooks: columns dataset, topic, fact.
+        Facts from their notebooks: columns dataset, topic, fact.
     searched : mapping of str to int
-        Features that they searched, by data set.
+        Number of features that they searched, by data set.
 
     Returns
     -------
     dict of str to number
-        The rows of service recognition; the greatest number of features that their pace searches within two hours; the
-        least and most features that their greedy stage kept.
+        The rows of service recognition; the largest number of features that can be searched within two hours at their
+        speed; the smallest and largest number of features that their greedy stage kept.
     """
     facts = protocol.set_index(["dataset", "topic"])["fact"]
     subsets, milliseconds = _numbers(str(facts["iot23", "timing: exhaustive"]))[:2]
     pace = milliseconds / 1000 / subsets
-    kept = [size for name, size in searched.items() if name != "iot-23"]  # which had nothing to preselect from
+    kept = [size for name, size in searched.items() if name != "iot-23"]  # its nine features needed no preselection
     ours: dict[str, Any] = {
         "1-text-flows": int(_numbers(str(facts["service", "rows"]))[0]),
         "1-text-hours-features": max(size for size in range(1, 40) if 2**size * pace < 7200),
@@ -99,9 +99,9 @@ def log_frame(content: bytes, columns: Sequence[int] | None = None) -> pd.DataFr
     Parameters
     ----------
     content : bytes
-        A CSV file with the columns features (positions, apart by blanks), n_features, accuracy and identifiability.
+        A CSV file with the columns features (positions separated by spaces), n_features, accuracy, identifiability.
     columns : sequence of int, optional
-        Only the subsets of these columns of the whole data set, by the log's column original_columns.
+        Use only the subsets of these columns of the data set. The log's column original_columns has the columns.
 
     Returns
     -------
@@ -112,17 +112,14 @@ def log_frame(content: bytes, columns: Sequence[int] | None = None) -> pd.DataFr
     log = pd.read_csv(io.BytesIO(content), dtype=texts, keep_default_na=False)
     log = log[log["n_features"] > 0]
     if columns is not None:
-        known = set(columns)
-        inside = [set(map(int, text.split())) <= known for text in log["original_columns"]]
-        log = log[inside]
+        log = log[[set(map(int, text.split())) <= set(columns) for text in log["original_columns"]]]
     features = [tuple(map(int, text.split())) for text in log["features"]]
-    return log.assign(features=pd.Series(features, index=log.index, dtype=object))[
-        ["features", "n_features", "accuracy", "identifiability"]
-    ].reset_index(drop=True)
+    columns_kept = ["features", "n_features", "accuracy", "identifiability"]
+    return log.assign(features=pd.Series(features, index=log.index, dtype=object))[columns_kept].reset_index(drop=True)
 
 
 def log_matches(chosen: pd.DataFrame, table: str) -> pd.DataFrame:
-    """Return for each threshold whether the choice from a log is what the table prints, cell by cell.
+    """Return for each threshold whether the choice from a log equals the printed table, cell by cell.
 
     Parameters
     ----------
@@ -134,7 +131,7 @@ def log_matches(chosen: pd.DataFrame, table: str) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        Index threshold; columns accuracy, identifiability, features: True where equal at printed precision.
+        Index threshold; columns accuracy, identifiability, features: True if equal at printed precision.
     """
     printed = printed_table(table).loc[chosen.index]
     near = {name: (chosen[name] - printed[name]).abs() <= 5e-5 + 1e-9 for name in ("accuracy", "identifiability")}
@@ -142,35 +139,35 @@ def log_matches(chosen: pd.DataFrame, table: str) -> pd.DataFrame:
 
 
 def advice(preselections: pd.DataFrame, threshold: float) -> pd.DataFrame:
-    """Return which preselection served each data set best.
+    """Return the best preselection for each data set.
 
     Parameters
     ----------
     preselections : pandas.DataFrame
-        One row a data set and preselection: problem, preselection, accuracy, identifiability with ``_low`` and
+        One row for each data set and preselection: problem, preselection, accuracy, identifiability with ``_low`` and
         ``_high``, base_accuracy, base_identifiability.
     threshold : float
-        Loss of accuracy that is tolerated, as a share of the base.
+        Tolerated loss of accuracy, as a share of the base.
 
     Returns
     -------
     pandas.DataFrame
-        Index problem: best (lowest identifiability among those that keep the accuracy within their interval, else the
-        most accurate), kept (whether it keeps it), `not told apart` (others whose intervals overlap its own),
-        loss and reduction (of accuracy and identifiability against all features).
+        Index problem. `best`: the preselection with the lowest identifiability among those that keep the accuracy
+        within their interval, or the most accurate one if none does. `kept`: whether it keeps the accuracy.
+        `indistinguishable`: other preselections whose intervals overlap with its own. `loss` and `reduction`: of
+        accuracy and identifiability, compared with all features.
     """
     rows = {}
     for problem, own in preselections.groupby("problem", sort=False):
         enough = own[own["accuracy_high"] >= (1 - threshold) * own["base_accuracy"]]
-        best = (
-            enough.sort_values("identifiability") if len(enough) else own.sort_values("accuracy", ascending=False)
-        ).iloc[0]
+        ranked = enough.sort_values("identifiability") if len(enough) else own.sort_values("accuracy", ascending=False)
+        best = ranked.iloc[0]
         rivals = (enough if len(enough) else own).query("preselection != @best.preselection")
         near = rivals[rivals["identifiability_low"] <= best["identifiability_high"]]["preselection"]
         rows[problem] = {
             "best": best["preselection"],
             "kept": len(enough) > 0,
-            "not told apart": ", ".join(near),
+            "indistinguishable": ", ".join(near),
             "loss": best["base_accuracy"] - best["accuracy"],
             "reduction": best["base_identifiability"] - best["identifiability"],
         }
@@ -178,7 +175,7 @@ def advice(preselections: pd.DataFrame, threshold: float) -> pd.DataFrame:
 
 
 def losses_and_reductions(preselections: pd.DataFrame) -> pd.DataFrame:
-    """Return what each preselection loses of accuracy and takes from identifiability, in points, with intervals.
+    """Return each preselection's loss of accuracy and reduction of identifiability, in points, with intervals.
 
     Parameters
     ----------
@@ -188,10 +185,10 @@ def losses_and_reductions(preselections: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        Columns measure, problem, option, value, low, high. The base counts as known.
+        Columns measure, problem, option, value, low, high. The base is treated as known, without an interval.
     """
     parts = []
-    words = {"accuracy": "accuracy lost, points", "identifiability": "identifiability taken away, points"}
+    words = {"accuracy": "loss of accuracy, points", "identifiability": "reduction of identifiability, points"}
     for name, measure in words.items():
         base = preselections[f"base_{name}"]
         ends = {"value": name, "low": f"{name}_high", "high": f"{name}_low"}
@@ -215,14 +212,14 @@ def advice_claims(
     thresholds : sequence of float
         The threshold of highest relative effectiveness on each data set.
     dense, sparse : str
-        Data sets in `best` that are dense and sparse features of the same traffic. The better one keeps the accuracy
-        where the other does not; else its reduction exceeds its loss by more.
+        Data sets in `best` with dense and sparse features of the same traffic. The better one keeps the accuracy and
+        the other does not, or its reduction exceeds its loss by more.
 
     Returns
     -------
     dict of str to value
-        By claim id; what there is no data for is left out. "Best" preselections are those that win on more than half
-        of the data sets; methods are ranked by their mean rank; PCA is poor if its mean rank is in the worse half.
+        By claim id, without claims for which there are no data. "Best" preselections win on more than half of the data
+        sets; methods are ranked by their mean rank; PCA is poor if its mean rank is in the worse half.
     """
     ours: dict[str, Any] = {}
     if len(best):
@@ -243,27 +240,27 @@ def advice_claims(
 def unanswered(
     ours: Iterable[str], absent: Mapping[str, str], logs: Mapping[str, pd.DataFrame] | None = None
 ) -> dict[str, str]:
-    """Return why claims of the summary have no answer, naming what the authors' published log gives.
+    """Return why claims of the summary have no value, with the value of the authors' published log if there is one.
 
     Parameters
     ----------
     ours : iterable of str
-        The claims that are answered.
+        The claims with a value.
     absent : mapping of str to str
-        How to get each data set of `SETS` that is not here.
+        How to get each data set of `SETS` that is not on this machine.
     logs : mapping of str to pandas.DataFrame, optional
         Choice from the authors' log by printed table: index threshold, columns accuracy, identifiability, n_features.
 
     Returns
     -------
     dict of str to str
-        What is missing, by claim id.
+        The missing data, by claim id.
     """
     answered, logs = set(ours), logs or {}
     words = {SETS[name]: why for name, why in absent.items() if name in SETS}
     tables = {table: words[SETS[name]] for name, own in TABLES.items() if SETS[name] in words for table in own.values()}
     reasons = {}
-    for claim in _values()["claim_id"]:
+    for claim in printed_numbers(1):
         if claim in answered or not claim.startswith(SUMMARY):
             continue
         _, table, *rest = claim.split("-")
@@ -273,18 +270,17 @@ def unanswered(
         elif rest[0] in words:
             reasons[claim] = words[rest[0]]
         elif table == "text":
-            reasons[claim] = "rests on runs of 10 and 11, or on the authors' published logs, that are not here"
+            reasons[claim] = "needs runs of notebooks 10 and 11, or the authors' published logs, which are missing"
     return reasons
 
 
 def most_often(values: Iterable[float]) -> float:
-    """Return the value that occurs most often, the least of several."""
-    counts = pd.Series(list(values)).value_counts()
-    return float(counts.index[counts == counts.max()].min())
+    """Return the most frequent value, the smallest of several."""
+    return float(pd.Series(list(values)).mode().min())
 
 
 def _from_log(chosen: pd.DataFrame | None, rest: list[str]) -> str:
-    """Return what a log gives for the cell ``thr<threshold>-<column>`` in words."""
+    """Return a log's value for the cell ``thr<threshold>-<column>`` in words, or an empty text."""
     column = {"accuracy": "accuracy", "identifiability": "identifiability", "features": "n_features"}.get(rest[-1])
     levels = {threshold_word(threshold): threshold for threshold in THRESHOLDS}
     known = {} if chosen is None or column is None else chosen[column].to_dict()
@@ -296,10 +292,10 @@ def _from_log(chosen: pd.DataFrame | None, rest: list[str]) -> str:
 
 
 def _effectiveness(table: str) -> dict[float, float]:
-    """Return the printed relative effectiveness by threshold, where it is a number."""
-    printed = _numbers_by_claim()
+    """Return the printed values of relative effectiveness that are numbers, by threshold."""
+    printed = printed_numbers(1)
     cells = {threshold: printed[cell(table, threshold, "effectiveness")] for threshold in THRESHOLDS}
-    return {threshold: float(value) for threshold, value in cells.items() if not pd.isna(value)}
+    return {threshold: value for threshold, value in cells.items() if not pd.isna(value)}
 
 
 def _best_threshold(table: str) -> float:
@@ -308,14 +304,14 @@ def _best_threshold(table: str) -> float:
 
 
 def _best_ablation() -> int:
-    """Return how many retained features have the highest relative effectiveness at threshold .01 in Tables 7 to 9."""
+    """Return the number of features with the highest relative effectiveness at threshold .01 in Tables 7 to 9."""
     sizes = {table: size for size, table in TABLES["opportunity"].items()}
     return sizes[max(sizes, key=lambda table: _effectiveness(table).get(0.01, float("-inf")))]
 
 
 def _repeats(dataset: str, threshold: float) -> bool:
-    """Tell whether a data set's row of Table 2 is the row of its selection table at a threshold."""
-    printed = _numbers_by_claim()
+    """Return whether a data set's row of Table 2 equals the row of its selection table at a threshold."""
+    printed = printed_numbers(1)
     table = table_of(dataset)
     names = ("accuracy", "identifiability")
     return all(printed[f"1-T2-{SETS[dataset]}-{name}"] == printed[cell(table, threshold, name)] for name in names)
@@ -323,12 +319,3 @@ def _repeats(dataset: str, threshold: float) -> bool:
 
 def _numbers(text: str) -> list[int]:
     return [int(word.replace(",", "")) for word in re.findall(r"\d[\d,]*", text)]
-
-
-def _numbers_by_claim() -> dict[str, float]:
-    values = _values()
-    return dict(zip(values["claim_id"], values["value"], strict=True))
-
-
-def _values() -> pd.DataFrame:
-    return printed_values(1)

@@ -1,8 +1,7 @@
-"""What the printed values of paper 1 (data minimization) ask of a run's tables.
+"""Values for the claims of paper 1 (data minimization): Tables 1 to 12.
 
-Each function takes plain frames and numbers and returns our values by claim id, ready for the verdicts. Tables 4 to 12
-have one row a threshold; in Table 2 the row of each data set repeats one of them. What the text says is in
-`paper1_text`.
+Each function takes data frames and numbers, and returns our values by claim id, for the verdicts. Tables 4 to 12 have
+one row for each threshold; the row of a data set in Table 2 repeats one of them. Claims in the text are in `text`.
 """
 
 import re
@@ -11,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from sensorprivacy.report.printed import printed_values
+from sensorprivacy.report.printed import printed_numbers, printed_values
 from sensorprivacy.report.verdicts import Ours
 
 SETS = {
@@ -23,7 +22,7 @@ SETS = {
     "amir-nprint": "nprint",
     "service-recognition": "service",
 }
-"""The paper's data sets by our names, and the word for each in claim ids."""
+"""The paper's data sets: our names, and the words for them in claim ids."""
 
 TABLES = {
     "iot-23": {9: "4"},
@@ -34,7 +33,7 @@ TABLES = {
     "amir-nprint": {14: "11"},
     "service-recognition": {10: "12"},
 }
-"""The printed table of each data set, by the number of features that its authors searched."""
+"""The printed tables of each data set, by the number of features that the authors searched."""
 
 KEPT = {
     "7": (0, 3, 4, 45, 57, 70, 96, 122, 123, 132),
@@ -44,10 +43,11 @@ KEPT = {
 """The columns of Opportunity that the authors searched for Tables 7 to 9, from their notebooks."""
 
 ELSEWHERE = ("opportunity", "amir-netml", "amir-nprint", "service-recognition")
-"""Data sets that no source of the catalogue has: notebook 12 judges them, whether a user has them or not."""
+"""Data sets without a source in the catalogue. Notebook 12 judges their claims, with or without the data."""
 
 THRESHOLDS = (0.0, 0.01, 0.03, 0.1, 0.3, 1.0)
 CELLS = ("accuracy", "identifiability", "features")
+_MEASURES = ("accuracy", "identifiability")
 
 METHODS = {
     "hashing": "(1) Hashing",
@@ -63,11 +63,14 @@ METHODS = {
     "gini_ratio": "(11) Gini by CTV",
     "dp_printed": "(12) DP",
 }
-"""The twelve methods as Table 3 names them."""
+"""The twelve methods, by their names in Table 3."""
 
 
 def table_of(dataset: str, searched: int | None = None) -> str | None:
-    """Return the number of the printed table of a data set, the one whose search is nearest in size; None if none."""
+    """Return the number of a data set's printed table, the one with the nearest number of searched features.
+
+    The default of `searched` is the largest search. The result is None if the paper prints no table.
+    """
     tables = TABLES.get(dataset)
     if not tables:
         return None
@@ -75,94 +78,84 @@ def table_of(dataset: str, searched: int | None = None) -> str | None:
 
 
 def printed_table(table: str | None) -> pd.DataFrame:
-    """Return a printed selection table, one row a threshold; no row for no table.
+    """Return a printed selection table with one row for each threshold; no rows if `table` is None.
 
     Returns
     -------
     pandas.DataFrame
         Index threshold; columns accuracy, identifiability (fractions), features, effectiveness (text as printed).
     """
-    values = _values().loc[lambda frame: frame["table"] == str(table)]
+    values = printed_values(1).set_index("claim_id")
     rows = []
-    for threshold in THRESHOLDS if not values.empty else ():
-        own = values[values["claim_id"].str.startswith(cell(table, threshold, ""))].set_index("column")
-        numbers = {name: own.loc[name, "value"] for name in CELLS}
-        rows.append({"threshold": threshold, **numbers, "effectiveness": own.loc["effectiveness", "printed"]})
+    for threshold in THRESHOLDS if table else ():
+        numbers = {name: values.loc[cell(table, threshold, name), "value"] for name in CELLS}
+        effectiveness = values.loc[cell(table, threshold, "effectiveness"), "printed"]
+        rows.append({"threshold": threshold, **numbers, "effectiveness": effectiveness})
     return pd.DataFrame(rows, columns=["threshold", *CELLS, "effectiveness"]).set_index("threshold")
 
 
-def printed_base(dataset: str) -> tuple[float, float] | None:
-    """Return accuracy and identifiability on all features as Table 2 prints them; None if it does not."""
-    if dataset not in SETS:
-        return None
-    printed = _values().set_index("claim_id")["value"]
-    cells = [f"1-T2-{SETS[dataset]}-sota-{name}" for name in ("accuracy", "identifiability")]
-    return float(printed[cells[0]]), float(printed[cells[1]])
-
-
 def base_table(outcomes: pd.DataFrame, dataset: str) -> pd.DataFrame:
-    """Return both players on all features, one row a split, and the printed row of Table 2 where there is one.
+    """Return both players on all features, one row for each split, and the printed row of Table 2 if there is one.
 
     Parameters
     ----------
     outcomes : pandas.DataFrame
-        One row a split, columns of the game's outcome.
+        One row for each split, columns of the game's outcome.
     dataset : str
         Name of the data set.
     """
     parts = ("", "_low", "_high", "_chance", "_balanced", "_unseen")
-    names = [f"{what}{part}" for what in ("accuracy", "identifiability") for part in parts]
+    names = [f"{measure}{part}" for measure in _MEASURES for part in parts]
     table = outcomes[[*names, "n_train", "n_test"]].apply(pd.to_numeric)
-    printed = printed_base(dataset)
-    if printed:
-        table.loc["printed in Table 2", ["accuracy", "identifiability"]] = printed
+    if dataset in SETS:
+        printed = printed_numbers(1)
+        table.loc["printed in Table 2", list(_MEASURES)] = [
+            printed[f"1-T2-{SETS[dataset]}-sota-{name}"] for name in _MEASURES
+        ]
     return table.rename_axis("split")
 
 
 def beside_printed(chosen: pd.DataFrame, table: str | None) -> pd.DataFrame:
-    """Return a selection table with the printed one's columns beside ours, each named ``printed <column>``."""
+    """Return a selection table with the columns of the printed one beside ours, each named ``printed <column>``."""
     return chosen.join(printed_table(table).add_prefix("printed ")) if table else chosen
 
 
 def selection_claims(dataset: str, chosen: pd.DataFrame, searched: int | None = None) -> dict[str, Any]:
-    """Return our cells of a data set's selection table and of its row of Table 2.
+    """Return our cells of a data set's selection table and of its row in Table 2.
 
     Parameters
     ----------
     dataset : str
         One of `SETS`; any other has no claims.
     chosen : pandas.DataFrame
-        Index threshold, the six of the paper; columns accuracy and identifiability with ``_low`` and ``_high``,
+        Index threshold, the six of the paper; columns accuracy and identifiability with ``_low`` and ``_high``, and
         n_features.
     searched : int, optional
-        Features that were searched; tells Tables 7, 8 and 9 apart.
+        Number of features searched; it decides between Tables 7, 8 and 9.
 
     Returns
     -------
     dict of str to value
-        By claim id. The row of Table 2 is that at threshold .01 of the largest search.
+        By claim id. The row of Table 2 is the row at threshold .01 of the largest search.
     """
     table = table_of(dataset, searched)
     if table is None:
         return {}
     ours: dict[str, Any] = {}
     for threshold in THRESHOLDS:
-        row = _row(chosen, threshold)
-        for name in ("accuracy", "identifiability"):
-            ours[cell(table, threshold, name)] = _measured(row, name)
+        row: Any = chosen.loc[threshold]
+        ours |= {cell(table, threshold, name): value for name, value in _measured(row).items()}
         ours[cell(table, threshold, "features")] = int(row["n_features"])
     if table == table_of(dataset):
-        for name in ("accuracy", "identifiability"):
-            ours[f"1-T2-{SETS[dataset]}-{name}"] = _measured(_row(chosen, 0.01), name)
+        ours |= _table_2(dataset, "", chosen.loc[0.01])
     return ours
 
 
 def base_claims(dataset: str, base: pd.Series, chosen: pd.DataFrame) -> dict[str, Any]:
-    """Return our columns "SOTA" of Table 2: all features, but the best subset for IoT-23, as the paper has it."""
+    """Return our columns "SOTA" of Table 2: all features; for IoT-23 the best subset, as in the paper (D34)."""
     if dataset not in SETS:
         return {}
-    row = _row(chosen, 0.0) if dataset == "iot-23" else base
-    return {f"1-T2-{SETS[dataset]}-sota-{name}": _measured(row, name) for name in ("accuracy", "identifiability")}
+    return _table_2(dataset, "sota-", chosen.loc[0.0] if dataset == "iot-23" else base)
 
 
 def rank_claims(dataset: str, ranked: Iterable[str]) -> dict[str, str]:
@@ -173,7 +166,7 @@ def rank_claims(dataset: str, ranked: Iterable[str]) -> dict[str, str]:
     dataset : str
         One of `SETS` other than iot-23; any other has no row.
     ranked : iterable of str
-        Methods, the best first; those that are not among `METHODS` are passed over.
+        Methods, the best first. Methods that are not in `METHODS` are ignored.
 
     Raises
     ------
@@ -189,7 +182,7 @@ def rank_claims(dataset: str, ranked: Iterable[str]) -> dict[str, str]:
 
 
 def size_claims(sizes: pd.DataFrame) -> dict[str, int]:
-    """Return Table 1 from a frame with the columns classes, users and features, one row a data set of `SETS`."""
+    """Return Table 1 from a frame with the columns classes, users and features, one row for each data set."""
     return {
         f"1-T1-{SETS[str(name)]}-{column}": int(row[column])
         for name, row in sizes.iterrows()
@@ -199,61 +192,46 @@ def size_claims(sizes: pd.DataFrame) -> dict[str, int]:
 
 
 def effectiveness_pairs() -> pd.DataFrame:
-    """Return, for every printed relative effectiveness, the printed percentages that it is computed from.
+    """Return the printed percentages behind every printed relative effectiveness.
 
     Returns
     -------
     pandas.DataFrame
-        Index claim id; columns accuracy, identifiability, base_accuracy, base_identifiability, as fractions: in Table 2
-        against all features, in Tables 4 to 12 against the row of threshold 0.
+        Index claim id; columns accuracy, identifiability, base_accuracy, base_identifiability, as fractions. The base
+        is all features in Table 2, and the row of threshold 0 in Tables 4 to 12.
     """
-    printed = _values().set_index("claim_id")["value"]
-    names, rows = ("accuracy", "identifiability"), {}
-    for claim in printed.index[printed.index.str.endswith("-effectiveness")]:
+    printed, rows = printed_numbers(1), {}
+    for claim in printed:
         own = claim.removesuffix("effectiveness")
-        base = f"{own}sota-" if claim.startswith("1-T2-") else re.sub(r"-thr\d+-", "-thr0-", own)
-        rows[claim] = [printed[own + name] for name in names] + [printed[base + name] for name in names]
-    return pd.DataFrame.from_dict(rows, orient="index", columns=[*names, *(f"base_{name}" for name in names)])
+        if own != claim:
+            base = f"{own}sota-" if claim.startswith("1-T2-") else re.sub(r"-thr\d+-", "-thr0-", own)
+            rows[claim] = [printed[f"{stem}{name}"] for stem in (own, base) for name in _MEASURES]
+    columns = [*_MEASURES, *(f"base_{name}" for name in _MEASURES)]
+    return pd.DataFrame.from_dict(rows, orient="index", columns=columns)
 
 
 def ablation_claims(ablation: pd.DataFrame) -> dict[str, Any]:
-    """Return our cells of the tables of a data set that is not here on the project's machines, Tables 7 to 12.
+    """Return our cells of Tables 7 to 12, for the data sets of `ELSEWHERE`.
 
     Parameters
     ----------
     ablation : pandas.DataFrame
-        Selection tables of one or more data sets below each other: columns problem, searched, threshold and those that
-        `selection_claims` asks for.
+        Selection tables of one or more data sets below each other: columns problem, searched, threshold, and those of
+        `selection_claims`. A frame without rows has no claims.
     """
     ours: dict[str, Any] = {}
-    if ablation.empty:  # no run has left any
-        return ours
-    for (dataset, searched), rows in ablation.astype({"searched": int}).groupby(["problem", "searched"]):
-        size: Any = searched
-        wide = len(TABLES.get(str(dataset), ())) > 1
-        largest = ablation.loc[ablation["problem"] == dataset, "searched"].max()
-        if _in_summary(str(dataset)) and ((searched in TABLES[str(dataset)]) if wide else searched == largest):
-            ours |= selection_claims(str(dataset), rows.set_index("threshold"), int(size))
+    for dataset in ELSEWHERE if len(ablation) else ():
+        own = ablation[ablation["problem"] == dataset].astype({"searched": int})
+        wanted = set(TABLES[dataset]) if len(TABLES[dataset]) > 1 else {own["searched"].max()}
+        searched: Any
+        for searched, rows in own[own["searched"].isin(wanted)].groupby("searched"):
+            ours |= selection_claims(dataset, rows.set_index("threshold"), int(searched))
     return ours
-
-
-def _row(chosen: pd.DataFrame, threshold: float) -> pd.Series:
-    row = chosen.loc[threshold]
-    assert isinstance(row, pd.Series)  # one row a threshold
-    return row
-
-
-def _measured(row: pd.Series, name: str) -> Ours:
-    return Ours(float(row[name]), float(row[f"{name}_low"]), float(row[f"{name}_high"]))
-
-
-def _in_summary(dataset: str) -> bool:
-    return dataset in ELSEWHERE
 
 
 def threshold_word(threshold: float) -> str:
     """Return a threshold as claim ids write it: ``thr001``."""
-    return "thr" + f"{threshold:g}".replace(".", "")
+    return f"thr{threshold:g}".replace(".", "")
 
 
 def cell(table: str | None, threshold: float, column: str) -> str:
@@ -261,5 +239,10 @@ def cell(table: str | None, threshold: float, column: str) -> str:
     return f"1-T{table}-{threshold_word(threshold)}-{column}"
 
 
-def _values() -> pd.DataFrame:
-    return printed_values(1)
+def _table_2(dataset: str, player: str, row: Any) -> dict[str, Ours]:
+    return {f"1-T2-{SETS[dataset]}-{player}{name}": value for name, value in _measured(row).items()}
+
+
+def _measured(row: Any) -> dict[str, Ours]:
+    """Return accuracy and identifiability of a row with their intervals."""
+    return {name: Ours(*(float(row[f"{name}{end}"]) for end in ("", "_low", "_high"))) for name in _MEASURES}

@@ -1,10 +1,10 @@
-"""Paper 2's Tables 5 and 6 against the list of sensors that the smart home's owners publish."""
+"""Values for Tables 5 and 6 of paper 2, from the smart home's published list of sensors."""
 
 import pandas as pd
 
 from sensorprivacy.report.printed import printed_values
 
-# the owners name what a sensor measures, the paper what it is
+# the owners name the measured quantity, the paper names the type of sensor
 _TYPES = {
     "motion": "Motion",
     "light": "Light",
@@ -17,18 +17,18 @@ _TYPES = {
 
 
 def sensor_claims(sensors: pd.DataFrame) -> dict[str, str]:
-    """Return the cells of Tables 5 and 6 that a list of sensors can answer.
+    """Return the cells of Tables 5 and 6 that a list of sensors contains.
 
     Parameters
     ----------
     sensors : pandas.DataFrame
-        Columns ``sensor_id`` and ``name``, a name being ``location/object/measured``.
+        Columns ``sensor_id`` and ``name``; a name has the form ``location/object/measured``.
 
     Returns
     -------
     dict of str to str
-        By claim id: of Table 5 the sensor's number and name, of Table 6 type, object and location of the sensor that
-        agrees with at least two of the three printed words. Time stamps and values are in the sample tables only.
+        By claim id. Table 5: the sensor's number and name. Table 6: type, object and location of the sensor that agrees
+        with at least two of the three printed words. Timestamps and values are only in the sample tables.
     """
     return _records(sensors) | _summary(sensors)
 
@@ -57,7 +57,7 @@ def _summary(sensors: pd.DataFrame) -> dict[str, str]:
 
 
 def _described(names: pd.Series) -> list[dict[str, str]]:
-    """Return the sensors in the words of Table 6; temperature and humidity of one place are one sensor there."""
+    """Return the sensors in the words of Table 6, where temperature and humidity of one place are one sensor."""
     found: list[dict[str, str]] = []
     for name in names:
         location, thing, measured = name.split("/")
@@ -69,12 +69,12 @@ def _described(names: pd.Series) -> list[dict[str, str]]:
 
 
 def _wide(table: str, *columns: str) -> list[dict[str, str]]:
-    """Return a printed table, one dict a row: its cells by column, and under ``id`` what its claim ids begin with."""
+    """Return the rows of a printed table: the cells by column, and the common start of the claim ids in ``id``."""
     values = printed_values(2)
     values = values[(values["table"] == table) & values["column"].isin(columns)]
     values = values.assign(id=values["claim_id"].str.rsplit("-", n=1).str[0])
     wide = values.pivot_table(index="id", columns="column", values="printed", aggfunc="first", sort=False)
-    return [{str(name): str(cell) for name, cell in row.items()} for row in wide.reset_index().to_dict("records")]
+    return [dict(zip(row.index, map(str, row), strict=True)) for _, row in wide.reset_index().iterrows()]
 
 
 def _fold(word: str) -> str:

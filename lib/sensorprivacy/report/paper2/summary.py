@@ -1,6 +1,6 @@
-"""What paper 2 prints of its five data sets together: Tables 4 to 6 and 15, Fig. 3, and the text that compares them.
+"""Values for the claims of paper 2 on its five data sets together: Tables 4 and 15, Fig. 3, and the text.
 
-As in `paper2`, functions take plain frames and return our values by claim id.
+As in `values`, each function takes data frames and returns our values by claim id.
 """
 
 from collections.abc import Iterable, Mapping
@@ -11,9 +11,9 @@ import pandas as pd
 from sensorprivacy.report.paper2.values import GAINS, TRACE_TABLES, only_printed, printed_thresholds
 from sensorprivacy.report.printed import printed_values
 
-SAMPLE_TABLES = "the smart home's sample tables (12 GB, data.mendeley.com, Data in Brief 34:106632) are not fetched"
+SAMPLE_TABLES = "the smart home's sample tables are not downloaded (12 GB, data.mendeley.com, Data in Brief 34:106632)"
 
-# the claims that speak of several data sets, so that no single data set's run can answer them
+# the claims on several data sets; the run of a single data set cannot judge them
 SUMMARY = (
     *("2-T4-*", "2-T5-*", "2-T6-*", "2-T15-*", "2-text-extreme-*", "2-text-fig3-*", "2-text-gain-*-least"),
     *("2-text-gain-*-most", "2-text-datasets", "2-text-start", "2-text-start-*", "2-text-step", "2-text-all-improve"),
@@ -23,28 +23,31 @@ SUMMARY = (
 
 
 def extreme_claims(dataset: str, start: pd.Series, final: pd.Series, extreme: pd.Series) -> dict[str, object]:
-    """Return a data set's rows of Table 15 and what the text of section 5.3 says of its utility at (1, 0)."""
+    """Return a data set's rows of Table 15, and section 5.3's statement on its utility at (1, 0)."""
     ours: dict[str, object] = {
         f"2-T15-{dataset}-{which}-{measure}": float(row[measure])
         for which, row in (("start", start), ("determined", final), ("extreme", extreme))
         for measure in GAINS
     }
-    ours[f"2-text-extreme-utility-{dataset}"] = bool(_beats(extreme["utility"], final["utility"]))
+    ours[f"2-text-extreme-utility-{dataset}"] = bool(
+        round(extreme["utility"], 2) > round(final["utility"], 2)  # the paper compares its printed values
+    )
     return only_printed(ours)
 
 
 def summary_claims(start: pd.DataFrame, final: pd.DataFrame, extreme: pd.DataFrame) -> dict[str, object]:
-    """Return what sections 5.2 and 5.3 say of all five data sets together.
+    """Return our values for the statements of sections 5.2 and 5.3 on all five data sets together.
 
     Parameters
     ----------
     start, final, extreme : pandas.DataFrame
-        Sizes of the groups and measures, one row a data set: at (.5, .5), at the determined thresholds, at (1, 0).
+        Sizes of the groups and measures, one row for each data set: at (.5, .5), at the determined thresholds, and at
+        (1, 0).
 
     Returns
     -------
     dict of str to object
-        Value by claim id: least and greatest gains, and statements found true or false at two printed decimals.
+        Value by claim id: smallest and largest gains, and whether the statements hold.
     """
     measures = list(GAINS)
     gains = final[measures] - start[measures]
@@ -67,7 +70,7 @@ def summary_claims(start: pd.DataFrame, final: pd.DataFrame, extreme: pd.DataFra
 
 
 def threshold_claims() -> dict[str, bool]:
-    """Return whether the paper's assumptions on thresholds hold for the pairs that it prints itself."""
+    """Return whether the paper's assumptions on thresholds hold for its own printed pairs."""
     pairs = [pair for table in ("3", *TRACE_TABLES.values()) for pair in printed_thresholds(table)]
     return {
         "2-text-beta-below-alpha": all(0 <= beta < alpha <= 1 for alpha, beta in pairs),
@@ -76,7 +79,7 @@ def threshold_claims() -> dict[str, bool]:
 
 
 def size_claims(sizes: pd.DataFrame) -> dict[str, int]:
-    """Return Table 4 from a frame with the columns attributes and records, one row a data set."""
+    """Return Table 4 from a frame with the columns attributes and records, one row for each data set."""
     return {
         f"2-T4-{name}-{column}": int(row[column])
         for name, row in sizes.iterrows()
@@ -85,22 +88,22 @@ def size_claims(sizes: pd.DataFrame) -> dict[str, int]:
 
 
 def iteration_claims(mean: pd.Series, literal: Mapping[str, str], step: float) -> dict[str, object]:
-    """Return what sections 4.3 and 5.1 (Fig. 3) say of step sizes and of Algorithm 1.
+    """Return our values for sections 4.3 and 5.1 (Fig. 3): step sizes and Algorithm 1.
 
     Parameters
     ----------
     mean : pandas.Series
         Mean number of iterations over the data sets, by step size.
     literal : mapping
-        By data set, why Algorithm 1 as written stopped.
+        The reason why Algorithm 1 as written stopped, by data set.
     step : float
         The step size of all experiments.
 
     Returns
     -------
     dict of str to object
-        "Many more" is read as at least twice as many at the smallest step, "hardly change" as at most one iteration
-        in ten of the smallest step's, from `step` to the largest.
+        "Many more" means at least twice as many iterations at the smallest step as at `step`. "Hardly change" means
+        that the numbers from `step` to the largest step differ by at most a tenth of the smallest step's number.
     """
     mean = mean.sort_index()
     beyond = mean[mean.index >= step]
@@ -114,23 +117,23 @@ def iteration_claims(mean: pd.Series, literal: Mapping[str, str], step: float) -
 
 
 def unanswered(ours: Iterable[str], absent: Mapping[str, str]) -> dict[str, str]:
-    """Return why claims of the summary have no answer: data that are not on this machine.
+    """Return why claims of the summary have no value: the missing data.
 
     Parameters
     ----------
     ours : iterable of str
-        The claims that are answered.
+        The claims with a value.
     absent : mapping
-        How to get each data set that is not here; ``smart-home`` stands for its list of sensors.
+        How to get each missing data set; ``smart-home`` is the list of sensors of the smart home.
 
     Returns
     -------
     dict of str to str
-        What is missing, by claim id. Table 5's time stamps and values are always among them.
+        The missing data, by claim id. Table 5's timestamps and values are always missing.
     """
     answered, reasons = set(ours), {}
     for claim in printed_values(2)["claim_id"]:
-        if claim in answered or not _of_summary(claim):
+        if claim in answered or not any(fnmatchcase(claim, pattern) for pattern in SUMMARY):
             continue
         one = next((name for name in absent if f"-{name}-" in f"{claim}-"), None)
         if claim.startswith("2-T5-") and claim.endswith(("-timestamp", "-value")):
@@ -140,14 +143,5 @@ def unanswered(ours: Iterable[str], absent: Mapping[str, str]) -> dict[str, str]
         elif one:
             reasons[claim] = absent[one]
         elif claim.startswith("2-text-") and (missing := [name for name in TRACE_TABLES if name in absent]):
-            reasons[claim] = f"speaks of all five data sets; not here: {', '.join(missing)}"
+            reasons[claim] = f"needs all five data sets; not on this machine: {', '.join(missing)}"
     return reasons
-
-
-def _of_summary(claim: str) -> bool:
-    return any(fnmatchcase(claim, pattern) for pattern in SUMMARY)
-
-
-def _beats(one: float, other: float) -> bool:
-    """Tell whether `one` is greater as printed, at two decimals: the paper compares its printed values."""
-    return round(one, 2) > round(other, 2)

@@ -1,6 +1,6 @@
-"""What the printed values of paper 2 (three-way division) ask of one data set's tables; `paper2_summary` has the rest.
+"""Values for the claims of paper 2 (three-way division) on one data set; claims on several are in `summary`.
 
-Each function takes plain frames and numbers and returns our values by claim id, ready for the verdicts.
+Each function takes data frames and numbers, and returns our values by claim id, for the verdicts.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,7 +18,7 @@ WORK = {"gov": "Gov.", "self": "Self", "priv": "Priv."}
 
 
 def same_name(name: object) -> str:
-    """Return a name without what spelling may vary in: case, blanks, hyphens, underscores."""
+    """Return a name in lower case, without spaces, hyphens, underscores and other punctuation."""
     return "".join(letter for letter in str(name).lower() if letter.isalnum())
 
 
@@ -30,9 +30,9 @@ def entropy_claims(table: str, evaluation: pd.Series, names: Mapping[str, str] |
     table : {"2", "7", "8"}
         The printed table.
     evaluation : pandas.Series
-        Normalized entropy by attribute, as the data file names it.
+        Normalized entropy of each attribute, under the data file's names.
     names : mapping, optional
-        The printed name of an attribute that the file names otherwise.
+        Printed names of attributes that have other names in the file.
 
     Returns
     -------
@@ -42,7 +42,7 @@ def entropy_claims(table: str, evaluation: pd.Series, names: Mapping[str, str] |
     Raises
     ------
     KeyError
-        If a printed attribute is not among ours.
+        If `evaluation` lacks a printed attribute.
     """
     names = names or {}
     ours = {same_name(names.get(str(name), name)): float(value) for name, value in evaluation.items()}
@@ -51,9 +51,8 @@ def entropy_claims(table: str, evaluation: pd.Series, names: Mapping[str, str] |
 
 
 def printed_thresholds(table: str) -> list[tuple[float, float]]:
-    """Return the pairs (alpha, beta) that head the rows of Table 3 or one of Tables 9-13, in printed order."""
-    pairs = [pair_in(row) for row in _table(table)["row"].drop_duplicates()]
-    return [(alpha[0], beta[0]) for alpha, beta in pairs]
+    """Return the pairs (alpha, beta) in the row heads of Table 3 or one of Tables 9-13, in printed order."""
+    return [(alpha, beta) for (alpha, _), (beta, _) in map(pair_in, _table(table)["row"].drop_duplicates())]
 
 
 def appraisal_claims(table: str, appraised: pd.DataFrame) -> dict[str, float]:
@@ -64,7 +63,7 @@ def appraisal_claims(table: str, appraised: pd.DataFrame) -> dict[str, float]:
     table : str
         The printed table.
     appraised : pandas.DataFrame
-        One row for every printed pair of thresholds, in printed order; columns among sensitive, non_sensitive,
+        One row for each printed pair of thresholds, in printed order. Columns among sensitive, non_sensitive,
         ambiguous, utility, stability, suitability.
 
     Returns
@@ -75,7 +74,7 @@ def appraisal_claims(table: str, appraised: pd.DataFrame) -> dict[str, float]:
     Raises
     ------
     ValueError
-        If the number of rows is not that of the printed table.
+        If the printed table has another number of rows.
     """
     printed = _table(table)
     rows = printed["row"].nunique()
@@ -97,9 +96,9 @@ def division_claims(dataset: str, groups: Mapping[str, Iterable[str]], names: Ma
     dataset : str
         titanic, adult, bank, heart or student.
     groups : mapping
-        Attributes of each group in `GROUPS`, as the data file names them.
+        Attributes of each group in `GROUPS`, under the data file's names.
     names : mapping
-        The printed name of an attribute that the file names otherwise.
+        Printed names of attributes that have other names in the file.
 
     Returns
     -------
@@ -113,22 +112,22 @@ def division_claims(dataset: str, groups: Mapping[str, Iterable[str]], names: Ma
 
 
 def search_claims(dataset: str, trace: pd.DataFrame, start: pd.Series, final: pd.Series) -> dict[str, object]:
-    """Return what the text and the row heads of Tables 9-13 say of a data set's search.
+    """Return our values for the text and the row heads of Tables 9-13: the search on one data set.
 
     Parameters
     ----------
     dataset : str
         titanic, adult, bank, heart or student.
     trace : pandas.DataFrame
-        Every pair looked at, columns alpha, beta, accepted.
+        Every pair that the search evaluated, columns alpha, beta, accepted.
     start, final : pandas.Series
         Sizes of the groups and measures at the start and at the determined thresholds (with alpha and beta).
 
     Returns
     -------
     dict of str to object
-        By claim id: whether each printed pair lies on the path, the determined pair, how many attributes changed
-        group, what was gained.
+        By claim id: whether each printed pair lies on the path, the determined pair, the number of attributes that
+        changed group, and the gains.
     """
     walked = trace.loc[trace["accepted"], ["alpha", "beta"]].round(6)
     path = set(walked.itertuples(index=False, name=None))
@@ -156,7 +155,7 @@ def dataset_claims(
     ends: pd.DataFrame,
     names: Mapping[str, str],
 ) -> dict[str, object]:
-    """Return what the paper prints of one data set: its part of Tables 7 to 14 and of section 5.2.
+    """Return our values for one data set: its part of Tables 7 to 14 and of section 5.2.
 
     Parameters
     ----------
@@ -171,11 +170,11 @@ def dataset_claims(
     groups : mapping
         The attributes of each group at the determined thresholds.
     trace : pandas.DataFrame
-        Every pair that the search looked at.
+        Every pair that the search evaluated.
     ends : pandas.DataFrame
-        Two rows, the start and the determined thresholds, see :func:`search_claims`.
+        Two rows: the start and the determined thresholds, see :func:`search_claims`.
     names : mapping
-        The printed name of an attribute that the file names otherwise.
+        Printed names of attributes that have other names in the file.
 
     Returns
     -------
@@ -183,8 +182,7 @@ def dataset_claims(
         Value by claim id.
     """
     ours: dict[str, object] = dict(appraisal_claims(TRACE_TABLES[dataset], appraised))
-    ours |= division_claims(dataset, groups, names)
-    ours |= search_claims(dataset, trace, ends.iloc[0], ends.iloc[1])
+    ours |= division_claims(dataset, groups, names) | search_claims(dataset, trace, ends.iloc[0], ends.iloc[1])
     if dataset in ENTROPY_TABLES:
         ours |= entropy_claims(ENTROPY_TABLES[dataset], evaluation, names)
     return ours | (titanic_claims(frame, evaluation, groups) if dataset == "titanic" else {})
@@ -197,7 +195,7 @@ def example_claims(
     measures: Mapping[str, float],
     best: tuple[float, float],
 ) -> dict[str, object]:
-    """Return what section 4.2 says of its example.
+    """Return our values for the example of section 4.2.
 
     Parameters
     ----------
@@ -208,7 +206,7 @@ def example_claims(
     groups, measures : mapping
         The attributes of each group, and utility, stability and suitability, at (1, 0).
     best : tuple of float
-        The most suitable of Table 3's pairs.
+        The pair of Table 3 with the highest suitability.
 
     Returns
     -------
@@ -216,21 +214,20 @@ def example_claims(
         Value by claim id.
     """
     share = sample["Work"].value_counts(normalize=True)
-    quiet, between = len(groups["non_sensitive"]), len(groups["ambiguous"])
+    plain, ambiguous = len(groups["non_sensitive"]), len(groups["ambiguous"])
+    distinct = sample.nunique()
     ours: dict[str, object] = {f"2-text-example-{_slug(group)}": groups[group] for group in GROUPS}
     ours |= {f"2-text-example-{measure}": float(measures[measure]) for measure in GAINS}
     ours |= {f"2-text-work-{word}": float(share[value]) for word, value in WORK.items()}
     return ours | {
-        "2-text-example-kept": quiet + between,
-        "2-text-example-numerator": quiet * between,
-        "2-text-example-denominator": sample.shape[1] * (quiet + between),
+        "2-text-example-kept": plain + ambiguous,
+        "2-text-example-numerator": plain * ambiguous,
+        "2-text-example-denominator": sample.shape[1] * (plain + ambiguous),
         "2-text-work-entropy": float(entropies["Work"]),
         "2-text-sample-attributes": sample.shape[1],
         "2-text-sample-instances": sample.shape[0],
-        "2-text-sample-age-highest": bool(entropies.idxmax() == "Age" == sample.nunique().idxmax()),
-        "2-text-sample-loss-lowest": bool(
-            entropies.idxmin() == "Loss" and (sample["Loss"] == sample["Loss"].iloc[0]).all()
-        ),
+        "2-text-sample-age-highest": bool(entropies.idxmax() == "Age" and distinct.idxmax() == "Age"),
+        "2-text-sample-loss-lowest": bool(entropies.idxmin() == "Loss" and distinct["Loss"] == 1),
         "2-text-sample-best": best,
     }
 
@@ -238,7 +235,7 @@ def example_claims(
 def titanic_claims(
     frame: pd.DataFrame, evaluation: pd.Series, groups: Mapping[str, Iterable[str]]
 ) -> dict[str, object]:
-    """Return what the text of section 5.2 says of Titanic's attributes."""
+    """Return our values for the text of section 5.2 on Titanic's attributes."""
     top = evaluation[evaluation == evaluation.max()].index
     return {
         "2-text-titanic-highest": "PassengerId" if "PassengerId" in top else str(top[0]),
@@ -260,6 +257,6 @@ def _slug(name: str) -> str:
 
 
 def only_printed(ours: dict[str, object]) -> dict[str, object]:
-    """Return those of our values that the paper prints: it says more of some data sets than of others."""
+    """Return the values that the paper prints; it prints more for some data sets than for others."""
     printed = set(printed_values(2)["claim_id"])
     return {claim: value for claim, value in ours.items() if claim in printed}

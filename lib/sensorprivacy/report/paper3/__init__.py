@@ -1,1 +1,13 @@
-"""Paper 3 (anonymization in latent space, and its timing): compare with the printed values, and draw its figures."""
+"""Paper 3 (anonymization in latent space): values for the claims, and figures.
+
+| printed | code | notebook |
+|---|---|---|
+| Tables 1-3 | `values.inference_claims` | 30_vae_anonymization |
+| Tables 4-7, section 6 | `edge_values` | 40_edge_timing |
+| Figs. 1-3, 9, 10 | `charts.anonymization_pipeline`, `charts.network_layers` | 30_vae_anonymization |
+| Fig. 4 | `charts.latent_space` | 30_vae_anonymization |
+| Figs. 5-7 | `charts.inference_panels` | 30_vae_anonymization |
+| Fig. 8 | `charts.attack_intervals`, `values.attack_claims` | 31_reidentification_attack |
+| sections 5.1 to 5.4 | `values.set_claims`, `values.change_claims`, `values.layer_claim` | 30_vae_anonymization |
+| all runs side by side | `summary` | 32_anonymization_summary |
+"""

@@ -1,25 +1,17 @@
 """The figures of paper 3: latent space, windows before and after, networks, grid of weights, attacks, frontier."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
+from sensorprivacy.report.charts import note
 from sensorprivacy.report.diagrams import Arrow, Box, flow_diagram
-from sensorprivacy.report.figures import (
-    BLUE,
-    GREY,
-    INK,
-    IRIDESCENT,
-    MARKERS,
-    PAGE,
-    RED,
-    SERIES,
-    SMALLEST,
-    drawn,
-)
+from sensorprivacy.report.figures import BLUE, GREY, INK, IRIDESCENT, MARKERS, PAGE, RED, SERIES, SMALLEST, drawn
 
 
 def anonymization_pipeline(public: Sequence[str], private: Sequence[str], modify: str, transfer: str) -> Figure:
@@ -58,51 +50,49 @@ def anonymization_pipeline(public: Sequence[str], private: Sequence[str], modify
 
 @drawn
 def latent_space(points: pd.DataFrame, means: pd.DataFrame, *, width: float = PAGE) -> Figure:
-    """Draw latents before and after in the plane, with class means and transfer vectors (paper 3, Fig. 4).
+    """Draw latents before and after the change in a plane, with class means and transfer vectors (paper 3, Fig. 4).
 
     Parameters
     ----------
     points : pandas.DataFrame
         ``panel``, ``class``, ``x``, ``y``: one row a window.
     means : pandas.DataFrame
-        ``class``, ``x``, ``y``: mean latent of each class; an arrow leads from each to the next.
+        ``class``, ``x``, ``y``: mean latent of each class. An arrow leads from each mean to the next.
     """
     panels = list(dict.fromkeys(points["panel"]))
     fig, grid = plt.subplots(1, len(panels), figsize=(width, 2.7), sharex=True, sharey=True, squeeze=False)
     looks = dict(zip(means["class"], zip(SERIES, MARKERS, strict=True), strict=False))
+    where = means[["x", "y"]].to_numpy()
+    arrows = list(zip(where, np.roll(where, -1, axis=0), strict=True))[: 1 if len(where) == 2 else None]
     for axes, panel in zip(grid[0], panels, strict=True):
         for name, (colour, marker) in looks.items():
             some = points[(points["panel"] == panel) & (points["class"] == name)]
             axes.scatter(some["x"], some["y"], s=4, color=colour, marker=marker, alpha=0.35, lw=0, rasterized=True)
-        for row in means.itertuples():
-            axes.plot(row.x, row.y, "x", color=INK, ms=8, mew=2)
-        where = means[["x", "y"]].to_numpy()
-        for start, end in zip(where, np.roll(where, -1, axis=0), strict=True):
+        axes.plot(means["x"], means["y"], "x", color=INK, ms=8, mew=2)
+        for start, end in arrows:
             axes.annotate("", end, start, arrowprops={"arrowstyle": "->", "color": INK, "lw": 1.2})
-            if len(where) == 2:
-                break
         axes.set_title(panel)
         axes.set_xlabel("first direction")
     grid[0, 0].set_ylabel("second direction")
-    handles = [plt.Line2D([], [], color=c, marker=m, ls="") for c, m in looks.values()]
+    handles = [Line2D([], [], color=colour, marker=marker, ls="") for colour, marker in looks.values()]
     fig.legend(handles, list(looks), loc="outside upper left", ncols=len(looks))
     return fig
 
 
 def inference_panels(tables: Mapping[str, pd.DataFrame], private: str) -> dict[str, pd.DataFrame]:
-    """Return the bars of Figs. 5 to 7: both classes told by public class, from raw windows and after each change.
+    """Return the bars of Figs. 5 to 7: accuracy on both attributes by public class, raw and after each change.
 
     Parameters
     ----------
     tables : mapping of str to pandas.DataFrame
-        Inference before and after, see `latent.inference_table`, by change; what is told before is the same in all.
+        Inference before and after each change, see `latent.inference_table`. All tables agree on the values before.
     private : str
         The private attribute.
 
     Returns
     -------
     dict of str to pandas.DataFrame
-        By panel: one row a public class, one column a change, ``raw`` first.
+        One table a panel: one row a public class, one column a change, ``raw`` first.
     """
     first = next(iter(tables.values()))
     return {
@@ -115,56 +105,57 @@ def inference_panels(tables: Mapping[str, pd.DataFrame], private: str) -> dict[s
 
 @drawn
 def windows_over(signals: pd.DataFrame, *, width: float = PAGE) -> Figure:
-    """Draw original and published windows over each other.
+    """Draw original and published windows on top of each other.
 
     Parameters
     ----------
     signals : pandas.DataFrame
-        ``public``, ``channel``, ``time``, ``original``, ``published``: one row a sample; a panel a public class and
-        channel.
+        ``public``, ``channel``, ``time``, ``original``, ``published``: one row a sample. There is one panel for each
+        public class and channel.
     """
     rows, columns = (list(dict.fromkeys(signals[name])) for name in ("channel", "public"))
-    fig, grid = plt.subplots(
-        len(rows), len(columns), figsize=(width, 0.5 + 1.15 * len(rows)), sharex=True, sharey="row", squeeze=False
-    )
+    size = (width, 0.5 + 1.15 * len(rows))
+    fig, grid = plt.subplots(len(rows), len(columns), figsize=size, sharex=True, sharey="row", squeeze=False)
+    looks: dict[str, dict[str, Any]] = {
+        "original": {"color": GREY, "lw": 1.8},
+        "published": {"color": BLUE, "lw": 1, "ls": "--"},
+    }
     for (channel, public), part in signals.groupby(["channel", "public"], sort=False):
-        axes = grid[rows.index(channel), columns.index(public)]
-        axes.plot(part["time"], part["original"], color=GREY, lw=1.8)
-        axes.plot(part["time"], part["published"], color=BLUE, lw=1, ls="--")
+        for name, look in looks.items():
+            grid[rows.index(channel), columns.index(public)].plot(part["time"], part[name], **look)
     for axes, name in zip(grid[0], columns, strict=True):
         axes.set_title(str(name))
     for axes, name in zip(grid[:, 0], rows, strict=True):
         axes.set_ylabel(str(name))
     for axes in grid[-1]:
         axes.set_xlabel("seconds")
-    handles = [plt.Line2D([], [], color=GREY, lw=1.8), plt.Line2D([], [], color=BLUE, lw=1, ls="--")]
-    fig.legend(handles, ["original", "published"], loc="outside upper left", ncols=2)
+    handles = [Line2D([], [], **look) for look in looks.values()]
+    fig.legend(handles, list(looks), loc="outside upper left", ncols=2)
     return fig
 
 
 @drawn
 def network_layers(networks: Mapping[str, Sequence[tuple[str, int]]], *, width: float = PAGE) -> Figure:
-    """Draw networks layer by layer, each bar as high as the layer has neurons or filters (Figs. 2, 3, 9, 10).
+    """Draw the layers of networks as bars; the height is the number of neurons or filters (Figs. 2, 3, 9, 10).
 
     Parameters
     ----------
     networks : mapping of str to sequence of (str, int)
-        Kind and size of each layer, from the input on.
+        Kind and size of each layer, beginning at the input.
     """
     fig, grid = plt.subplots(1, len(networks), figsize=(width, 2.5), sharey=True, squeeze=False)
     looks = {"input": (GREY, ""), "dense": (BLUE, ""), "conv": (RED, "////"), "latent": (INK, "")}
-    for axes, (title, sizes) in zip(grid[0], networks.items(), strict=True):
-        for place, (kind, size) in enumerate(sizes):
-            colour, hatch = looks[kind]
-            axes.bar(place, size, width=0.62, color=colour, hatch=hatch, edgecolor="white")
-            axes.annotate(
-                str(size), (place, size), ha="center", xytext=(0, 2), textcoords="offset points", fontsize=SMALLEST
-            )
-        axes.set_xticks(range(len(sizes)), [kind for kind, _ in sizes], rotation=90, fontsize=SMALLEST)
+    for axes, (title, layers) in zip(grid[0], networks.items(), strict=True):
+        kinds, sizes = zip(*layers, strict=True)
+        colours, hatches = zip(*(looks[kind] for kind in kinds), strict=True)
+        axes.bar(range(len(sizes)), sizes, width=0.62, color=colours, hatch=hatches, edgecolor="white")
+        for place, size in enumerate(sizes):
+            note(axes, str(size), (place, size), (0, 2), ha="center")
+        axes.set_xticks(range(len(sizes)), kinds, rotation=90, fontsize=SMALLEST)
         axes.set_title(title)
         axes.set_yscale("log")
     grid[0, 0].set_ylabel("neurons or filters")
-    grid[0, 0].set_ylim(1, 4 * max(size for sizes in networks.values() for _, size in sizes))
+    grid[0, 0].set_ylim(1, 4 * max(size for layers in networks.values() for _, size in layers))
     return fig
 
 
@@ -177,7 +168,7 @@ def weight_grid(table: pd.DataFrame, measures: Sequence[str], *, width: float = 
     table : pandas.DataFrame
         ``alpha``, ``beta`` and the measures.
     measures : sequence of str
-        A panel each.
+        One panel each.
     """
     fig, grid = plt.subplots(1, len(measures), figsize=(width, 2.4), squeeze=False)
     for axes, measure in zip(grid[0], measures, strict=True):
@@ -197,17 +188,17 @@ def weight_grid(table: pd.DataFrame, measures: Sequence[str], *, width: float = 
 
 @drawn
 def weight_frontier(table: pd.DataFrame, *, chance: float, raw: float, width: float = PAGE) -> Figure:
-    """Draw the public class kept against the private class told, a line through the lengths of the shift for each cell.
+    """Draw public against private accuracy for each pair of weights, as a line through the lengths of the shift.
 
     Parameters
     ----------
     table : pandas.DataFrame
-        ``alpha``, ``beta``, ``transfer``, ``public_after``, ``private_after``: one row a cell and transfer, the
-        transfers in the order of their length.
+        ``alpha``, ``beta``, ``transfer``, ``public_after``, ``private_after``: one row for each pair and transfer. The
+        transfers are in the order of their length.
     chance : float
-        Private class told by who always names the most frequent one.
+        Chance level of the private class: the rate of the most frequent class.
     raw : float
-        Public class told from raw windows.
+        Accuracy on the public class from raw windows.
     """
     fig, axes = plt.subplots(figsize=(width, 3.0))
     axes.axhline(raw, color=INK, ls=":", lw=1)
@@ -218,15 +209,9 @@ def weight_frontier(table: pd.DataFrame, *, chance: float, raw: float, width: fl
         axes.plot(part["private_after"], part["public_after"], "-", marker=marker, color=colour, label=label)
         for row in part.to_dict("records"):
             name = row["transfer"].removeprefix("mean shift") or " x1"
-            axes.annotate(
-                name,
-                (row["private_after"], row["public_after"]),
-                xytext=(3, 3),
-                textcoords="offset points",
-                fontsize=SMALLEST,
-            )
-    axes.set_xlabel("private class told by the original model (dotted: chance)")
-    axes.set_ylabel("public class told")
+            note(axes, name, (row["private_after"], row["public_after"]), (3, 3))
+    axes.set_xlabel("accuracy of the original model on the private class (dotted: chance level)")
+    axes.set_ylabel("accuracy on the public class")
     axes.set_xlim(left=0)
     axes.legend(loc="center left", bbox_to_anchor=(1, 0.5), fontsize=SMALLEST)
     return fig
@@ -234,7 +219,7 @@ def weight_frontier(table: pd.DataFrame, *, chance: float, raw: float, width: fl
 
 @drawn
 def attack_intervals(attacks: pd.DataFrame, *, width: float = PAGE) -> Figure:
-    """Draw what attackers reach, with intervals and the chance level (paper 3, Fig. 8).
+    """Draw the accuracy of attackers, with intervals and the chance level (paper 3, Fig. 8).
 
     Parameters
     ----------
@@ -243,35 +228,35 @@ def attack_intervals(attacks: pd.DataFrame, *, width: float = PAGE) -> Figure:
     """
     releases = list(dict.fromkeys(attacks["release"]))
     names = list(dict.fromkeys(attacks["attacker"]))[::-1]
+    at = np.arange(len(names))
     fig, grid = plt.subplots(1, len(releases), figsize=(width, 0.9 + 0.24 * len(names)), sharey=True, squeeze=False)
     for axes, release in zip(grid[0], releases, strict=True):
         part = attacks[attacks["release"] == release].set_index("attacker").reindex(names)
-        at = np.arange(len(names))
         axes.hlines(at, part["low"], part["high"], color=BLUE, lw=2)
-        axes.plot(part["accuracy"], at, "o", color=BLUE, label="window")
-        axes.plot(part["vote"], at, "D", color=RED, mfc="white", label="vote of a recording")
-        axes.plot(part["chance"], at, "|", color=INK, ms=10, label="chance")
+        axes.plot(part["accuracy"], at, "o", color=BLUE, label="single windows")
+        axes.plot(part["vote"], at, "D", color=RED, mfc="white", label="vote over a recording")
+        axes.plot(part["chance"], at, "|", color=INK, ms=10, label="chance level")
         axes.set_title(release)
-        axes.set_xlim(0, 1.03)  # a marker at 1 is shown whole
-        axes.set_xlabel("re-identified")
+        axes.set_xlim(0, 1.03)  # so that a marker at 1 is not cut off
+        axes.set_xlabel("share re-identified")
         axes.grid(axis="x")
-    grid[0, 0].set_yticks(range(len(names)), names)
+    grid[0, 0].set_yticks(at, names)
     fig.legend(*grid[0, 0].get_legend_handles_labels(), loc="outside upper left", ncols=3)
     return fig
 
 
 @drawn
 def privacy_frontier(table: pd.DataFrame, *, chance: float, raw: float, width: float = PAGE) -> Figure:
-    """Draw activity kept against the strongest attacker, one point a transformation.
+    """Draw activity accuracy against the strongest attacker's vote, one point for each transformation.
 
     Parameters
     ----------
     table : pandas.DataFrame
         ``transfer``, ``activity``, ``strongest``.
     chance : float
-        Where an attacker knows nothing.
+        Chance level of the attacker.
     raw : float
-        Activity told from raw windows.
+        Activity accuracy on raw windows.
     """
     fig, axes = plt.subplots(figsize=(width, 3.2))
     axes.fill_between([0, chance + 0.1], raw - 0.01, 2, color="#DDEEDD", zorder=0, label="_aim")
@@ -280,7 +265,7 @@ def privacy_frontier(table: pd.DataFrame, *, chance: float, raw: float, width: f
     for place, row in enumerate(table.to_dict("records")):
         colour, marker = _look(place)
         axes.plot(row["strongest"], row["activity"], marker, color=colour, ms=7, label=row["transfer"])
-    axes.set_xlabel("strongest attacker, voting over a recording")
+    axes.set_xlabel("accuracy of the strongest attacker, voting over a recording")
     axes.set_ylabel("activity, independent classifiers")
     axes.set_xlim(max(0, min(float(table["strongest"].min()), chance) - 0.05), 1.03)
     axes.set_ylim(min(float(table["activity"].min()), raw) - 0.02, raw + 0.02)
@@ -290,21 +275,20 @@ def privacy_frontier(table: pd.DataFrame, *, chance: float, raw: float, width: f
 
 @drawn
 def loss_curves(history: pd.DataFrame, terms: Sequence[str], *, width: float = PAGE) -> Figure:
-    """Draw the terms of the loss over epochs, a line a public class.
+    """Draw the terms of the loss over epochs, one line for each public class.
 
     Parameters
     ----------
     history : pandas.DataFrame
         ``epoch``, ``public`` and the terms.
     terms : sequence of str
-        A panel each.
+        One panel each.
     """
     fig, grid = plt.subplots(1, len(terms), figsize=(width, 2.2), squeeze=False)
+    looks = list(zip(SERIES, ("-", "--", ":", "-.") * 2, strict=False))
     for axes, term in zip(grid[0], terms, strict=True):
-        for (name, part), colour, style in zip(
-            history.groupby("public"), SERIES, ("-", "--", ":", "-.") * 2, strict=False
-        ):
-            axes.plot(part["epoch"], part[term], color=colour, ls=style, label=str(name))
+        for (name, part), (colour, line) in zip(history.groupby("public"), looks, strict=False):
+            axes.plot(part["epoch"], part[term], color=colour, ls=line, label=str(name))
         axes.set_title(term.replace("_", " "))
         axes.set_xlabel("epoch")
         axes.set_yscale("log")
@@ -313,5 +297,5 @@ def loss_curves(history: pd.DataFrame, terms: Sequence[str], *, width: float = P
 
 
 def _look(place: int) -> tuple[str, str]:
-    """Return colour and marker of a series; no two of 49 look the same."""
+    """Return colour and marker of a series; 49 series have different looks."""
     return SERIES[place % 7], MARKERS[(place + place // 7) % 7]

@@ -1,4 +1,4 @@
-"""The figures of paper 3's timing section: where the time goes, printed against ours, budgets, what links cost."""
+"""Draw the figures on paper 3's timing section: time of each step, printed and measured times, budgets, links."""
 
 from collections.abc import Sequence
 
@@ -12,12 +12,12 @@ from sensorprivacy.report.figures import BLUE, GREY, HATCHES, INK, MARKERS, PAGE
 
 @drawn
 def where_time_goes(shares: pd.DataFrame, *, width: float = PAGE) -> Figure:
-    """Draw what part of a window's time each step takes, a bar a machine or source.
+    """Draw the share of a window's time that each step takes, one bar per machine or printed table.
 
     Parameters
     ----------
     shares : pandas.DataFrame
-        One row a bar, one column a step: milliseconds a window.
+        One row per bar, one column per step: milliseconds per window.
     """
     fig, axes = plt.subplots(figsize=(width, 0.9 + 0.32 * len(shares)))
     total, left = shares.sum(axis=1), np.zeros(len(shares))
@@ -35,14 +35,14 @@ def where_time_goes(shares: pd.DataFrame, *, width: float = PAGE) -> Figure:
     axes.set_yticks(at, list(shares.index))
     axes.set_xlim(0, 1.12)
     axes.set_xticks(np.linspace(0, 1, 5), ["0", "25 %", "50 %", "75 %", "100 %"])
-    axes.set_xlabel("share of a window's time; its whole at the right")
+    axes.set_xlabel("share of a window's time (total at the right)")
     fig.legend(*axes.get_legend_handles_labels(), loc="outside upper left", ncols=len(shares.columns))
     return fig
 
 
 @drawn
-def steps_beside(both: pd.DataFrame, *, width: float = PAGE) -> Figure:
-    """Draw the printed time of each step against ours, scaled by one factor a table, and the board's lower bound.
+def compared_steps(both: pd.DataFrame, *, width: float = PAGE) -> Figure:
+    """Draw the printed time of each step, ours scaled by one factor per table, and the board's lower bound.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def steps_beside(both: pd.DataFrame, *, width: float = PAGE) -> Figure:
         axes.set_ylim(-0.7, len(part) - 0.3)
         axes.set_ylabel(f"Table {table}")
         axes.set_xscale("log")
-    grid[-1, 0].set_xlabel("milliseconds a window")
+    grid[-1, 0].set_xlabel("milliseconds per window")
     fig.align_ylabels(grid[:, 0])
     fig.legend(*grid[0, 0].get_legend_handles_labels(), loc="outside upper left", ncols=3)
     return fig
@@ -73,7 +73,7 @@ def steps_beside(both: pd.DataFrame, *, width: float = PAGE) -> Figure:
 
 @drawn
 def budgets(windows: pd.DataFrame, *, width: float = PAGE) -> Figure:
-    """Draw what a whole window takes against the time until the next one.
+    """Draw the time of a whole window, and the time until the next one is due.
 
     Parameters
     ----------
@@ -87,19 +87,19 @@ def budgets(windows: pd.DataFrame, *, width: float = PAGE) -> Figure:
     axes.plot(windows["budget_ms"], at, "|", color=RED, ms=14, mew=2, label="next window due")
     axes.set_yticks(at, list(windows["label"]))
     axes.set_xscale("log")
-    axes.set_xlabel("milliseconds a window, all steps, one at a time")
+    axes.set_xlabel("milliseconds per window, all steps, one window at a time")
     fig.legend(*axes.get_legend_handles_labels(), loc="outside upper left", ncols=2)
     return fig
 
 
 @drawn
 def links(table: pd.DataFrame, ways: Sequence[str], *, width: float = PAGE) -> Figure:
-    """Draw what each way of running the decoder takes over each link (section 6.4).
+    """Draw the time of each way to run the decoder, over each link (section 6.4).
 
     Parameters
     ----------
     table : pandas.DataFrame
-        ``link`` and one column a way, in seconds.
+        ``link`` and one column per way, in seconds.
     ways : sequence of str
         Columns to draw.
     """
@@ -117,7 +117,7 @@ def links(table: pd.DataFrame, ways: Sequence[str], *, width: float = PAGE) -> F
 
 
 def _short(title: str) -> str:
-    """Return a row's printed name, its citation as a year."""
+    """Return a row's printed name, with its citation as a year."""
     name, _, cited = title.partition(" [")
     year = {"malekzadeh2017replacement]": " (2017)", "malekzadeh19]": " (2019)"}
     return name + year.get(cited, "")

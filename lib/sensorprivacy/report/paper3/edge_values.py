@@ -1,10 +1,10 @@
-"""What paper 3's timing section (Tables 4 to 7 and section 6) asks of measurements, and what its own figures say.
+"""Compare measured times with paper 3's Tables 4 to 7, and answer the statements of its section 6.
 
-Seconds on one board are not seconds on another, so a time a window is held against the printed one by **ratio between
-steps**: all our times of a table are multiplied by one factor, the median of printed over ours, and the printed time is
-to lie within a factor of two of that. Ours is then processor time, which other work on the machine is not in. Two is
-what the paper's own measurements of equal networks differ by (Table 4's four decoders: 0.64 to 1.20 ms). Total seconds
-are compared only with a record of the paper's board.
+Seconds on different boards are not comparable, so times per window are compared by the **ratio between steps**. All our
+times of a table are multiplied by one factor, the median of printed over ours. The printed time must then lie within a
+factor of two of ours. Ours is processor time, which excludes other programs on the machine. The factor is two because
+the paper's own measurements of equal networks differ by that much (Table 4's four decoders: 0.64 to 1.20 ms). Total
+seconds are compared only with a record of the paper's board.
 """
 
 from collections.abc import Mapping
@@ -17,24 +17,25 @@ from sensorprivacy.report.printed import printed_values
 from sensorprivacy.report.verdicts import Ours
 
 FACTOR = 2.0
-_AGREE = 1e-3
-_TABLES = ("4", "5", "6", "7")
+_AGREE = 1e-3  # relative difference
 _COLUMNS = ("batch", "type", "embeddings", "time", "per-embedding")
-HOW = "seconds of a Raspberry Pi 3: run `edge.pyz measure` on one and name its file in `records`"
+_BUDGETS = {"4": 200.0, "5": 500.0, "6": 500.0, "7": 200.0}  # milliseconds, by table
+# these two are reasons in verdicts
+NO_PI3 = "seconds of a Raspberry Pi 3: run `edge.pyz measure` on one and name its file in `records`"
 NO_MOBIACT = "windows of MobiAct, which is given on request only (data/README.md)"
 
 
 def printed_steps() -> pd.DataFrame:
-    """Return Tables 4 to 7, one row a step, with time / count beside the printed column.
+    """Return Tables 4 to 7, one row per step, with time / count next to the printed column.
 
     Returns
     -------
     pandas.DataFrame
         ``table``, ``row`` (as in claim ids), ``title``, ``batch``, ``kind``, ``count``, ``time``, ``printed`` (seconds
-        a window), ``recomputed``, ``agree`` (within a thousandth; most to the last printed digit).
+        per window), ``recomputed``, ``agree`` (whether they differ by less than a thousandth).
     """
     values = printed_values(3)
-    values = values[values["table"].isin(_TABLES)]
+    values = values[values["table"].isin(_BUDGETS)]
     rows: dict[tuple[str, str], dict[str, Any]] = {}
     claim: Any
     for claim in values.itertuples(index=False):
@@ -42,73 +43,71 @@ def printed_steps() -> pd.DataFrame:
         row = claim.claim_id.removeprefix(f"3-T{claim.table}-").removesuffix(f"-{column}")
         cell = rows.setdefault((claim.table, row), {"table": claim.table, "row": row, "title": claim.row})
         cell[column] = claim.printed if column == "type" else claim.value
-    frame = pd.DataFrame(list(rows.values()))
+    frame = pd.DataFrame(list(rows.values()))[["table", "row", "title", *_COLUMNS]]
     recomputed = frame["time"] / frame["embeddings"]
     agree = (recomputed / frame["per-embedding"] - 1).abs() < _AGREE
     names = {"type": "kind", "embeddings": "count", "per-embedding": "printed"}
-    kept = frame[["table", "row", "title", *_COLUMNS]].rename(columns=names)
-    return kept.assign(recomputed=recomputed, agree=agree)
+    return frame.rename(columns=names).assign(recomputed=recomputed, agree=agree)
 
 
-def beside(printed: pd.DataFrame, ours: pd.DataFrame) -> pd.DataFrame:
-    """Return printed steps beside ours.
+def compare_steps(printed: pd.DataFrame, ours: pd.DataFrame) -> pd.DataFrame:
+    """Return printed steps with our measurements of the same steps.
 
     Parameters
     ----------
     printed : pandas.DataFrame
-        As `printed_steps` gives it.
+        Result of `printed_steps`.
     ours : pandas.DataFrame
-        ``table``, ``row``, ``kind``, ``batch``; ``median``, ``cpu`` and ``bound`` in seconds a window.
+        ``table``, ``row``, ``kind``, ``batch``; ``median``, ``cpu`` and ``bound`` in seconds per window.
 
     Returns
     -------
     pandas.DataFrame
         By table and row: ``printed_ms``, ``recomputed_ms``, ``ours_ms`` (median); ``scaled_ms``: our processor
-        time, times the table's median of printed over ours; ``apart``: printed over scaled; ``bound_ms``;
+        time, times the table's median of printed over ours; ``ratio``: printed over scaled; ``bound_ms``;
         ``times_bound``: printed over bound.
     """
     both = printed.merge(ours, on=["table", "row"], how="inner", suffixes=("", "_ours"))
-    factor = (both["printed"] / both["cpu"]).groupby(both["table"]).transform("median")
-    scaled = both["cpu"] * factor
+    scaled = both["cpu"] * (both["printed"] / both["cpu"]).groupby(both["table"]).transform("median")
     return both.assign(
         printed_ms=1000 * both["printed"],
         recomputed_ms=1000 * both["recomputed"],
         ours_ms=1000 * both["median"],
         scaled_ms=1000 * scaled,
-        apart=both["printed"] / scaled,
+        ratio=both["printed"] / scaled,
         bound_ms=1000 * both["bound"],
         times_bound=both["printed"] / both["bound"],
     )
 
 
 def contradictions(printed: pd.DataFrame) -> dict[str, str]:
-    """Return times a window that the printed time and count of their own row exclude, with the demonstration."""
-    return {
-        _claim(
-            row, "per-embedding"
-        ): f"the row's own {row['time']:g} s / {row['count']:,.0f} is {row['recomputed']:.7f}"
-        for row in printed[~printed["agree"]].to_dict("records")
-    }
+    """Return the printed times per window that their own row contradicts, with the calculation that shows it."""
+    reasons = {}
+    for row in printed[~printed["agree"]].to_dict("records"):
+        shown = f"the row's own {row['time']:g} s / {row['count']:,.0f} is {row['recomputed']:.7f}"
+        reasons[_claim(row, "per-embedding")] = shown
+    return reasons
 
 
 def table_claims(
     both: pd.DataFrame, counts: Mapping[tuple[str, str], int], pi3: pd.DataFrame | None = None
 ) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return our values for the cells of Tables 4 to 7, and those without data.
+    """Return our values for the cells of Tables 4 to 7, and the reasons for cells without data.
 
     Parameters
     ----------
     both : pandas.DataFrame
-        As `beside` gives it, all steps of all tables.
+        Result of `compare_steps` for all steps of all tables.
     counts : mapping of (table, row) to int
-        Windows that went through a step here.
+        Windows that each step processed here.
     pi3 : pandas.DataFrame, optional
-        Steps of a record of a Raspberry Pi 3 Model B, as `beside` takes them, with ``least`` and ``p99``.
+        Steps from a record of a Raspberry Pi 3 Model B: ``table``, ``row``; ``median``, ``least`` and ``p99`` in
+        seconds per window.
 
     Returns
     -------
     tuple of two dict
-        For `Run.claims`: `ours` and `no_data`.
+        Arguments `ours` and `no_data` of `Run.claims`.
     """
     ours: dict[str, Any] = {}
     absent: dict[str, str] = {}
@@ -122,56 +121,51 @@ def table_claims(
         else:
             absent[_claim(row, "embeddings")] = NO_MOBIACT
         if key in board:
-            timed = board[key]
-            total = [timed[name] * row["count"] for name in ("median", "least", "p99")]
-            ours[_claim(row, "time")] = Ours(*total)
+            ours[_claim(row, "time")] = Ours(*(board[key][name] * row["count"] for name in ("median", "least", "p99")))
         else:
-            absent[_claim(row, "time")] = HOW
+            absent[_claim(row, "time")] = NO_PI3
         scaled = row["scaled_ms"] / 1000
-        # where a row's own arithmetic fails, no measurement can decide: what its time and count say is held against it
-        alike = Ours(scaled, scaled / FACTOR, scaled * FACTOR)
-        ours[_claim(row, "per-embedding")] = alike if row["agree"] else row["recomputed"]
+        # If the row contradicts itself, no measurement can decide: its own time / count is compared instead.
+        similar = Ours(scaled, scaled / FACTOR, scaled * FACTOR)
+        ours[_claim(row, "per-embedding")] = similar if row["agree"] else row["recomputed"]
     return ours, absent
 
 
 def routed_counts(printed: pd.DataFrame, routed: pd.Series) -> dict[tuple[str, str], int]:
-    """Return how many windows went through each step of Tables 4 and 7 here.
+    """Return the number of windows that each step of Tables 4 and 7 processed here.
 
     Parameters
     ----------
     printed : pandas.DataFrame
-        As `printed_steps` gives it.
+        Result of `printed_steps`.
     routed : pandas.Series of int
-        Windows by inferred public class, in the order of the encoders' codes; every other step saw all.
+        Windows by inferred public class, in the order of the encoders' codes. All other steps process all windows.
     """
     found = {}
     for row in printed[printed["table"].isin(["4", "7"])].to_dict("records"):
         name, _, code = row["row"].partition("-")
-        found[row["table"], row["row"]] = (
-            int(routed.iloc[int(code)]) if name in ("encoder", "decoder") else int(routed.sum())
-        )
+        one_class = name in ("encoder", "decoder")
+        found[row["table"], row["row"]] = int(routed.iloc[int(code)] if one_class else routed.sum())
     return found
 
 
 def printed_totals(worst: pd.Series) -> pd.DataFrame:
-    """Return the printed worst cases (seconds, by table) as rows for the figure of budgets."""
-    budget = {"4": 200.0, "5": 500.0, "6": 500.0, "7": 200.0}
-    rows = [
-        {"label": f"Pi 3 as printed, Table {table}", "median_ms": 1000 * took, "budget_ms": budget[str(table)]}
+    """Return the printed worst cases (seconds, by table) as rows for the figure of time budgets."""
+    return pd.DataFrame(
+        {"label": f"Pi 3 as printed, Table {table}", "median_ms": 1000 * took, "budget_ms": _BUDGETS[str(table)]}
         for table, took in worst.items()
-    ]
-    return pd.DataFrame(rows)
+    )
 
 
 def startup(printed: pd.DataFrame) -> pd.DataFrame:
-    """Return, for equal networks of a table, the line time = start + each x count that fits their printed times.
+    """Fit the line time = start + each x count to the printed times of equal networks of a table.
 
     Returns
     -------
     pandas.DataFrame
-        One row a table and kind of network (encoders, decoders): ``start`` in seconds, ``each_ms``,
-        ``worst_printed_ms`` (the greatest printed time a window) and ``largest_miss`` (of the line, as a share of the
-        printed time).
+        One row per table and kind of network (encoders, decoders): ``start`` in seconds, ``each_ms``,
+        ``worst_printed_ms`` (the greatest printed time per window) and ``largest_miss`` (the line's greatest error, as
+        a share of the printed time).
     """
     rows = []
     parts = printed[printed["row"].str.match(r"(en|de)coder-\d$")]
@@ -204,22 +198,22 @@ def text_claims(
     weights : pandas.DataFrame
         By data set: ``times``, weights of the general autoencoder over those of all specific ones.
     transformation, networks : float
-        Seconds a window of the transformation and of all networks, at the paper's batch.
+        Seconds per window of the transformation and of all networks, at the paper's batch size.
     shares : mapping of str to float
-        By data set: the 99th percentile of a whole window over its budget on a Raspberry Pi 3; empty without a record
-        of one, since no other machine and no lower bound can tell that it keeps up.
+        By data set: the 99th percentile of a whole window over its budget, on a Raspberry Pi 3. Empty without a record
+        of one, because no other machine and no lower bound can show that it keeps up.
     totals : mapping of str to float
-        By table: worst-case seconds a window.
+        By table: worst-case seconds per window.
     offloading : pandas.DataFrame
-        By link: ``device`` and ``cloud_back``, seconds.
+        By link: ``device`` and ``cloud_back``, in seconds.
     budget : float
-        Seconds between two windows of MotionSense.
+        Seconds from one window of MotionSense to the next.
     """
     return {
         "3-text-budget-motionsense": 1000 * budget,
         "3-text-weights-reduced": bool((weights["times"] > 1).all()),
         "3-text-general-vae-weights": float(weights["times"]["motionsense"]),
-        # "several orders of magnitude": two at the least
+        # "several orders of magnitude": at least two
         "3-text-transformation-negligible": bool(transformation * 100 <= networks),
         **{f"3-text-pi3-realtime-{name}": bool(share < 1) for name, share in shares.items()},
         "3-text-comparable-to-rivals": bool(totals["4"] <= totals["7"]),
@@ -227,9 +221,9 @@ def text_claims(
     }
 
 
-def realtime_unanswered(shares: Mapping[str, float]) -> dict[str, str]:
-    """Return the statements on keeping up for which no board's share of the budget is known, with how to get it."""
-    return {f"3-text-pi3-realtime-{name}": HOW for name in ("motionsense", "mobiact") if name not in shares}
+def realtime_without_record(shares: Mapping[str, float]) -> dict[str, str]:
+    """Return the statements on real time that need a record of a Raspberry Pi 3, with how to get one."""
+    return {f"3-text-pi3-realtime-{name}": NO_PI3 for name in ("motionsense", "mobiact") if name not in shares}
 
 
 def _claim(row: Mapping[Any, Any], column: str) -> str:

@@ -1,4 +1,4 @@
-"""Paper 3's runs side by side: protocols, attacks, and which transformations reach an aim."""
+"""Compare the runs of paper 3: protocols, attacks, and the transformations that reach an aim."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,42 +7,46 @@ import numpy as np
 import pandas as pd
 
 SHIFTS = {"tables-1-3": "the paper's shift", "chosen-shift": "chosen on validation"}
-_INFERENCE = {"public": "activity told", "private": "private attribute told"}
-_BOUNDS = ("", "_low", "_high")
+_INFERENCE = {"public": "activity accuracy", "private": "private attribute accuracy"}
+_COLUMNS = ["measure", "problem", "option", "value", "low", "high"]
 
 
 def problem(run: str) -> str:
-    """Return what a run is about: its name without its notebook's."""
+    """Return the problem of a run: its name without the notebook's name."""
     return run.split("-", 1)[1]
 
 
 def inference_intervals(tables: dict[str, pd.DataFrame]) -> pd.DataFrame:
-    """Return what the original models tell of all test windows, before and after, in every run of notebook 30.
+    """Return the accuracies of the original models on all test windows, before and after, in every run of notebook 30.
 
     Parameters
     ----------
     tables : dict of str to pandas.DataFrame
-        Rows of `latent.inference_table` with a column ``run``, by name of the table: those of `SHIFTS`.
+        Rows of `latent.inference_table` with a column ``run``, for each table of `SHIFTS`.
 
     Returns
     -------
     pandas.DataFrame
-        ``measure``, ``problem``, ``option`` (raw, then the words of `SHIFTS`, then chance), ``value``, ``low``,
-        ``high``; no rows where there are no runs. The activity has no chance level here.
+        ``measure``, ``problem``, ``option`` (raw, then the values of `SHIFTS`, then chance), ``value``, ``low``,
+        ``high``; no rows if there are no runs. The activity has no chance level here.
     """
+    whole = {
+        name: table[table["public class"] == "all"].to_dict("records") if len(table) else []
+        for name, table in tables.items()
+    }
+    first = whole["tables-1-3"]
     rows = []
-    first = _all(tables["tables-1-3"]).to_dict("records")
     for kind, measure in _INFERENCE.items():
-        rows += [_row(measure, row, "raw", [row[f"{kind}_before{end}"] for end in _BOUNDS]) for row in first]
-        for table, words in SHIFTS.items():
-            some = _all(tables[table]).to_dict("records")
-            rows += [_row(measure, row, words, [row[f"{kind}_after{end}"] for end in _BOUNDS]) for row in some]
-    rows += [_row(_INFERENCE["private"], row, "chance", [row["chance"]] * 3) for row in first]
-    return pd.DataFrame(rows, columns=["measure", "problem", "option", "value", "low", "high"])
+        before, after = ([f"{kind}_{when}{end}" for end in ("", "_low", "_high")] for when in ("before", "after"))
+        rows += [_row(measure, row, "raw", before) for row in first]
+        for name, option in SHIFTS.items():
+            rows += [_row(measure, row, option, after) for row in whole[name]]
+    rows += [_row(_INFERENCE["private"], row, "chance", ["chance"] * 3) for row in first]
+    return pd.DataFrame(rows, columns=_COLUMNS)
 
 
 def attack_intervals(figure8: pd.DataFrame) -> pd.DataFrame:
-    """Return how far the paper's attacker gets above chance in every run of notebook 31.
+    """Return by how much the paper's attacker exceeds the chance level in every run of notebook 31.
 
     Parameters
     ----------
@@ -52,7 +56,7 @@ def attack_intervals(figure8: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        As `inference_intervals`: measures are windows and votes over a recording, options are the releases.
+        As `inference_intervals`. The measures are windows and votes over a recording; the options are the releases.
     """
     rows = []
     for row in figure8.to_dict("records"):
@@ -60,23 +64,23 @@ def attack_intervals(figure8: pd.DataFrame) -> pd.DataFrame:
             (("accuracy", "low", "high"), "chance", "windows, above chance"),
             (("vote", "vote_low", "vote_high"), "vote_chance", "vote of a recording, above chance"),
         ):
-            found = [row[end] - row[chance] for end in ends]
-            rows.append(_row(measure, row, row["release"], found))
-    return pd.DataFrame(rows, columns=["measure", "problem", "option", "value", "low", "high"])
+            above = row | {end: row[end] - row[chance] for end in ends}
+            rows.append(_row(measure, above, row["release"], ends))
+    return pd.DataFrame(rows, columns=_COLUMNS)
 
 
 def aims(frontiers: pd.DataFrame, *, lost: float, above: float) -> pd.DataFrame:
-    """Return what each release of notebook 31 costs and leaves, and whether it reaches an aim.
+    """Return the cost and the remaining risk of each release of notebook 31, and whether it reaches an aim.
 
     Parameters
     ----------
     frontiers : pandas.DataFrame
-        ``run``, ``release``, ``activity``, ``vote``, ``vote_chance``, ``attacker``, ``distortion``; the release ``raw``
-        of each run has the activity told from raw windows and no attack.
+        ``run``, ``release``, ``activity``, ``vote``, ``vote_chance``, ``attacker``, ``distortion``. The release ``raw``
+        of each run has the activity accuracy on raw windows and no attack.
     lost : float
-        Share of activity that may be lost, 0 to 1.
+        Largest acceptable loss of activity accuracy, 0 to 1.
     above : float
-        How far above chance the strongest attacker's vote may lie, 0 to 1.
+        Largest acceptable excess of the strongest attacker's vote over the chance level, 0 to 1.
 
     Returns
     -------
@@ -89,7 +93,7 @@ def aims(frontiers: pd.DataFrame, *, lost: float, above: float) -> pd.DataFrame:
         return pd.DataFrame(columns=columns)
     raw = frontiers[frontiers["release"] == "raw"].set_index("run")["activity"]
     found = frontiers[frontiers["vote"].notna()].copy()
-    found["problem"] = [problem(run) for run in found["run"]]
+    found["problem"] = found["run"].map(problem)
     found["lost"] = found["run"].map(raw) - found["activity"]
     found["above_chance"] = found["vote"] - found["vote_chance"]
     within = (found["lost"] <= lost) & (found["above_chance"] <= above)
@@ -97,11 +101,8 @@ def aims(frontiers: pd.DataFrame, *, lost: float, above: float) -> pd.DataFrame:
     return found.set_index(["problem", "release"])[columns]
 
 
-def _all(table: pd.DataFrame) -> pd.DataFrame:
-    return table[table["public class"] == "all"] if len(table) else table
-
-
-def _row(measure: str, row: Mapping[Any, Any], option: str, values: list[float]) -> dict[str, str | float]:
-    value, low, high = values
+def _row(measure: str, row: Mapping[Any, Any], option: str, ends: Any) -> dict[str, Any]:
+    """Return a row of an interval table; `ends` are the names of the value and of both ends of its interval."""
+    value, low, high = (row[end] for end in ends)
     about = problem(row["run"])
     return {"measure": measure, "problem": about, "option": option, "value": value, "low": low, "high": high}

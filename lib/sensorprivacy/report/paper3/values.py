@@ -1,4 +1,4 @@
-"""What the printed values of paper 3 (anonymization in latent space) ask of a run's tables."""
+"""Values for the claims of paper 3 (anonymization in latent space)."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -7,13 +7,16 @@ import pandas as pd
 
 from sensorprivacy.report.verdicts import Ours
 
-#: The printed table of each data set and private attribute, and its rows by the classes of our windows.
+#: The printed table of each data set and private attribute, and its rows by our names of the activities.
 TABLES = {("motionsense", "gender"): "1", ("mobiact", "gender"): "2", ("mobiact", "weight"): "3"}
 ROWS = {
     "motionsense": {"dws": "down-stairs", "ups": "up-stairs", "wlk": "walking", "jog": "jogging"},
     "mobiact": {"WAL": "walking", "STD": "standing", "JOG": "jogging", "STU": "stairs-up"},
 }
-_PROTOCOL = {"motionsense": ("magnitude", "mlp"), "mobiact": ("raw", "cnn")}  # channels and network of its section
+_PROTOCOL = {
+    "motionsense": ("magnitude", "mlp"),
+    "mobiact": ("raw", "cnn"),
+}  # channels and network
 _COLUMNS = {
     "act-before": "public_before",
     "act-after": "public_after",
@@ -25,12 +28,12 @@ _COLUMNS = {
 def as_printed(
     dataset: str, private: str, *, scheme: str, channels: str, network: str, modify: str = "deterministic"
 ) -> bool:
-    """Return whether a run follows the paper's protocol, so that its values stand beside the printed ones.
+    """Return whether a run follows the paper's protocol, so that its values can be compared with the printed ones.
 
     Parameters
     ----------
     dataset, private : str
-        Data set and private attribute; a pair that no table prints has no protocol.
+        Data set and private attribute. A pair without a printed table has no protocol.
     scheme, channels, network, modify : str
         The notebooks' parameters.
     """
@@ -44,14 +47,14 @@ def inference_claims(dataset: str, private: str, table: pd.DataFrame) -> dict[st
     Parameters
     ----------
     dataset, private : str
-        Data set and private attribute; a pair that no table prints has no claims.
+        Data set and private attribute. A pair without a printed table has no claims.
     table : pandas.DataFrame
-        By public class: accuracies before and after with ``_low`` and ``_high``, and ``windows``.
+        For each public class: accuracies before and after with ``_low`` and ``_high``, and ``windows``.
 
     Returns
     -------
     dict of str to Ours or str
-        By claim id; numbers of windows in thousands, as they are printed.
+        By claim id. Numbers of windows are in thousands, as printed.
     """
     number = TABLES.get((dataset, private))
     if number is None:
@@ -70,14 +73,14 @@ def inference_claims(dataset: str, private: str, table: pd.DataFrame) -> dict[st
 
 
 def thousands(count: int) -> str:
-    """Return a count as the paper prints it: 1.9k, 42.9k, and 1k where the decimal is nought."""
+    """Return a count as the paper prints it: 1.9k, 42.9k, and 1k if the decimal is zero."""
     return f"{round(count / 1000, 1):g}k"
 
 
 def set_claims(
     dataset: str, private: str, people: pd.DataFrame, provenance: Mapping[str, Any], public: int
 ) -> dict[str, object]:
-    """Return what sections 1, 5.1.1 and 5.1.2 say of the data sets.
+    """Return our values for sections 1, 5.1.1 and 5.1.2: the data sets.
 
     Parameters
     ----------
@@ -86,10 +89,10 @@ def set_claims(
     people : pandas.DataFrame
         Private attributes and ``subject`` of each window.
     provenance : mapping
-        ``rate`` (Hz), ``length`` and ``stride`` of a window (samples), ``activities``; of MotionSense also
+        ``rate`` (Hz), ``length`` and ``stride`` of a window (samples), ``activities``. MotionSense also has
         ``whole set``: ``activities``, ``trials`` of a person, ``features`` of a sample.
     public : int
-        How many of the paper's two sets anyone can download.
+        Number of the paper's two data sets that anyone can download.
     """
     if (dataset, private) == ("motionsense", "gender"):
         genders = people.groupby("subject")["gender"].first().value_counts()
@@ -112,14 +115,14 @@ def set_claims(
 
 
 def change_claims(dataset: str, private: str, ours: pd.Series, rival: pd.Series) -> dict[str, object]:
-    """Return what sections 5.3.1 and 5.4.1 say of the deterministic change over all activities.
+    """Return our values for sections 5.3.1 and 5.4.1: the deterministic change over all activities.
 
     Parameters
     ----------
     dataset, private : str
-        Data set and private attribute; a pair that the paper does not treat has no claims.
+        Data set and private attribute. A pair that the paper does not treat has no claims.
     ours, rival : pandas.Series
-        ``public_before``, ``public_after``, ``private_after`` over all windows: of the paper's change, and of the
+        ``public_before``, ``public_after``, ``private_after`` over all windows, for the paper's change and for the
         Anonymization Autoencoder.
     """
     gained = bool(ours["public_after"] > ours["public_before"])
@@ -136,39 +139,39 @@ def change_claims(dataset: str, private: str, ours: pd.Series, rival: pd.Series)
 
 
 def layer_claim(dataset: str, grid: pd.DataFrame, alpha: float, beta: float) -> dict[str, object]:
-    """Return whether the private classification term helps: less is inferred than without it, at the same beta.
+    """Return whether the private classification term helps: lower private accuracy than without it, at the same beta.
 
     Parameters
     ----------
     dataset : str
-        Data set; only on MotionSense is the claim judged.
+        Data set. The claim is judged only on MotionSense.
     grid : pandas.DataFrame
         ``alpha``, ``beta``, ``private_after`` on validation windows.
     alpha, beta : float
-        The weights chosen. A grid without them, or without alpha = 0, has no claim.
+        The chosen weights. A grid without them, or without alpha = 0, has no claim.
     """
-    told = grid[grid["beta"] == beta].set_index("alpha")["private_after"]
-    if dataset != "motionsense" or not {0.0, float(alpha)} <= set(told.index):
+    accuracy = grid[grid["beta"] == beta].set_index("alpha")["private_after"]
+    if dataset != "motionsense" or not {0.0, float(alpha)} <= set(accuracy.index):
         return {}
-    return {"3-text-classification-layer-helps": bool(told[alpha] < told[0.0])}
+    return {"3-text-classification-layer-helps": bool(accuracy[alpha] < accuracy[0.0])}
 
 
 def attack_claims(
     dataset: str, private: str, attacks: pd.DataFrame, rivals: Sequence[str], inferred: pd.Series
 ) -> dict[str, object]:
-    """Return what sections 5.3 and 5.4.2 say of re-identification.
+    """Return our values for sections 5.3 and 5.4.2: re-identification.
 
     Parameters
     ----------
     dataset, private : str
         Data set and private attribute.
     attacks : pandas.DataFrame
-        The paper's attacker, one row a ``release``: ``accuracy``, ``low``, ``chance``. "Prevented" is taken as true if
-        the interval reaches down to chance.
+        The paper's attacker, one row for each ``release``: ``accuracy``, ``low``, ``chance``. "Prevented" is true if
+        the interval contains the chance level.
     rivals : sequence of str
-        Releases of the autoencoders of other papers.
+        Releases by the autoencoders of other papers.
     inferred : pandas.Series
-        ``private_before``, ``private_after`` of the inference model on what the rivals publish.
+        ``private_before``, ``private_after`` of the inference model on the rivals' releases.
     """
     attacks = attacks.set_index("release")
     reached = attacks["low"] > attacks["chance"]

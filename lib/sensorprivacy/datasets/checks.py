@@ -1,0 +1,29 @@
+"""Checks that several readers share."""
+
+from collections.abc import Sequence
+from typing import Any, get_args
+
+import pandas as pd
+
+
+def check_choice(option: str, value: object, choices: Any) -> None:
+    """Raise ValueError if the value of an option is not one of the choices, a ``Literal`` type."""
+    if value not in get_args(choices):
+        raise ValueError(f"{option} {value!r} is unknown, one of {', '.join(map(str, get_args(choices)))}")
+
+
+def require_columns(columns: Sequence[str] | pd.Index, wanted: Sequence[str], name: str) -> None:
+    """Raise ValueError if a table lacks columns.
+
+    Parameters
+    ----------
+    columns : sequence of str
+        Columns of the table.
+    wanted : sequence of str
+        Columns that it must have.
+    name : str
+        Name of the table in the message.
+    """
+    if absent := [column for column in wanted if column not in columns]:
+        some = ", ".join(map(str, columns[:12])) + (", ..." if len(columns) > 12 else "")
+        raise ValueError(f"{name} has no column {', '.join(map(repr, absent))}; it has {some}")

@@ -1,0 +1,109 @@
+"""Measure the bundles on this machine, and write and read the record of a measurement."""
+
+import datetime
+import json
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from sensorprivacy.edge.board.bundle import find_bundles, read_bundle
+from sensorprivacy.edge.board.hardware import hardware, process_memory
+from sensorprivacy.edge.board.timing import BATCHES, time_bundle
+
+FORMAT, VERSION = "sensorprivacy-edge-record", 1
+_NEEDED = {"format", "version", "hardware", "settings", "bundles", "memory"}
+
+
+class RecordError(ValueError):
+    """The file is no record of a measurement, or the record has another version."""
+
+
+def measure(
+    folder: Path | str,
+    *,
+    batches: tuple[int, ...] = BATCHES,
+    threads: int = 1,
+    seconds: float = 1.0,
+    progress: Callable[[str], object] = lambda _: None,
+) -> dict[str, Any]:
+    """Describe this machine and time every step of the bundles; return both as a record.
+
+    Parameters
+    ----------
+    folder : path
+        A bundle, or a folder of bundles.
+    batches, threads, seconds, progress
+        As for `timing.time_bundle`.
+
+    Raises
+    ------
+    FileNotFoundError, BundleError
+        If there is no bundle, or one is damaged.
+    ValueError
+        If a setting is out of range.
+    """
+    if threads < 1 or not seconds > 0 or not batches or min(batches) < 1:
+        raise ValueError(f"threads={threads}, seconds={seconds}, batches={batches}: all must be above 0")
+    bundles = [read_bundle(path) for path in find_bundles(folder)]
+    settings: dict[str, Any] = {"batches": batches, "threads": threads, "seconds": seconds}
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "made": datetime.datetime.now(datetime.UTC).date().isoformat(),
+        "hardware": hardware(),
+        "settings": settings | {"batches": list(batches)},
+        "bundles": [time_bundle(bundle, **settings, progress=progress) for bundle in bundles],
+        "memory": process_memory(peak=True),
+    }
+
+
+def write_record(record: dict[str, Any], path: Path | str) -> Path:
+    """Write a record as a JSON file in one atomic step, and return its path."""
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f"{path.name}.part")
+    part.write_text(json.dumps(record, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    part.replace(path)
+    return path
+
+
+def read_record(path: Path | str) -> dict[str, Any]:
+    """Read a record from its file.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    RecordError
+        If the file is no record, or the record has another version.
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise FileNotFoundError(f"no record {path}: run `python -m sensorprivacy edge measure --out {path.name}`")
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise RecordError(f"{path} is damaged or not JSON: {error}; copy it again") from error
+    if not isinstance(record, dict) or record.get("format") != FORMAT:
+        raise RecordError(f"{path} is not a record of `edge measure` (expected format {FORMAT!r})")
+    if record.get("version") != VERSION:
+        raise RecordError(f"{path} has version {record.get('version')}, expected {VERSION}: measure again")
+    if absent := sorted(_NEEDED - set(record)):
+        raise RecordError(f"{path} lacks {', '.join(absent)}: measure again")
+    return record
+
+
+def read_records(paths: Iterable[Path | str]) -> dict[str, dict[str, Any]]:
+    """Read records and return them by the name of their file without its suffix.
+
+    Raises
+    ------
+    RecordError
+        If two files have the same name.
+    """
+    found: dict[str, dict[str, Any]] = {}
+    for path in map(Path, paths):
+        if path.stem in found:
+            raise RecordError(f"two records have the name {path.stem}: rename {path}")
+        found[path.stem] = read_record(path)
+    return found

@@ -1,0 +1,258 @@
+"""Anonymize a stream of samples in real time: collect windows, anonymize one every stride, merge them again.
+
+The rules:
+
+- **Slots.** Time is divided into slots of 1 / rate seconds. A sample's time determines its slot; the first sample has
+  slot 0.
+- **Broken samples** (NaN or infinite) count as missing.
+- **Missing samples**, up to `gap` seconds and less than a stride, are filled by a straight line between their two
+  neighbours, when the later one arrives. After a longer gap the buffer starts again, so no window spans the gap.
+- **Late samples** (their slot is filled or passed) are dropped if they are late by at most `gap`. An even later sample
+  means that the clock went back, which is an error.
+- **Wrong rate.** Samples are counted for the length of a window, or for a second if that is longer. More than 20 % too
+  many or too few is an error. Broken samples count.
+- **Merging.** ``windows`` publishes each anonymized window, as the paper does. ``newest`` publishes the last `stride`
+  samples of each window, so one window determines each sample and there is no delay. ``mean`` publishes each sample as
+  the mean over all windows that cover it. That is smoother, but later by length - stride samples, and a probabilistic
+  Modify may have moved these windows to different classes.
+"""
+
+import math
+from dataclasses import dataclass
+from time import perf_counter, thread_time
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from sensorprivacy.edge.board.pipeline import Pipeline
+
+Merge = Literal["windows", "newest", "mean"]
+_TOLERANCE = 0.2  # share of the rate
+_ALONE = 8  # consecutive samples, each too long after the one before
+
+
+class StreamError(ValueError):
+    """The stream does not fit the bundle."""
+
+
+@dataclass
+class Counts:
+    """Count the samples and windows of a stream.
+
+    Attributes
+    ----------
+    samples, broken, filled, late, restarts : int
+        Samples that arrived; samples that were not finite; slots filled by a line; samples dropped as late; gaps too
+        long to fill.
+    windows, missed, overrun : int
+        Windows anonymized; windows that took longer than the time to the next one, by the clock; the same by the
+        processor time that they used themselves, which excludes other programs.
+    slowest : float
+        Seconds of the slowest window, by the clock.
+    """
+
+    samples: int = 0
+    broken: int = 0
+    filled: int = 0
+    late: int = 0
+    restarts: int = 0
+    windows: int = 0
+    missed: int = 0
+    overrun: int = 0
+    slowest: float = 0.0
+
+
+class StreamAnonymizer:
+    """Take samples one by one and return anonymized ones.
+
+    Parameters
+    ----------
+    pipeline : Pipeline
+        Pipeline that anonymizes the windows.
+    rate : float
+        Samples per second of the stream.
+    merge : {"windows", "newest", "mean"}
+        How overlapping windows are merged, see above.
+    gap : float
+        Longest gap in seconds that is filled; 0.2 are ten samples at 50 Hz.
+    speed : float
+        Speed of the stream; 1 is real time. Deadlines are shorter by this factor.
+
+    Attributes
+    ----------
+    counts : Counts
+        Counts so far.
+
+    Raises
+    ------
+    StreamError
+        If the rate differs from the one that the networks were trained at, or `merge` is unknown.
+    """
+
+    def __init__(
+        self, pipeline: Pipeline, *, rate: float, merge: Merge = "windows", gap: float = 0.2, speed: float = 1.0
+    ) -> None:
+        bundle = pipeline.bundle
+        if not math.isclose(rate, bundle.rate, rel_tol=0.01):
+            raise StreamError(
+                f"the stream has {rate:g} samples a second, {bundle.name} was trained at {bundle.rate:g}: resample it"
+            )
+        if merge not in get_args(Merge):
+            raise StreamError(f"merge {merge!r} is unknown: choose from {', '.join(get_args(Merge))}")
+        self.counts = Counts()
+        self._pipeline, self._merge, self._rate = pipeline, merge, bundle.rate
+        self._stride, (self._channels, self._length) = bundle.stride, bundle.shape
+        # slots; less than a stride, so that one sample never completes two windows
+        self._reach = min(self._stride - 1, max(1, round(gap * self._rate)))
+        self._span = max(self._length, round(self._rate))
+        self._deadline = bundle.budget / speed
+        # each sample is written twice, one length apart, so that every window is one contiguous block
+        self._ring = np.zeros((self._channels, 2 * self._length), dtype=np.float32)
+        self._sample = np.zeros(self._channels, dtype=np.float32)
+        self._before = np.zeros(self._channels, dtype=np.float32)
+        self._window = np.zeros((self._channels, self._length), dtype=np.float32)
+        self._sum = np.zeros((self._channels, self._length), dtype=np.float32)
+        self._covers = np.zeros(self._length, dtype=np.float32)
+        self._out = np.zeros((self._channels, self._stride), dtype=np.float32)
+        self._alone = 0
+        self._first: float | None = None
+        self._last, self._held, self._at, self._from, self._arrived = -1, 0, 0, 0, 0
+
+    def push(self, time: float, values: np.ndarray) -> np.ndarray | None:
+        """Take one sample, and return the samples to publish now or None.
+
+        Parameters
+        ----------
+        time : float
+            Seconds, by any clock that does not go back.
+        values : array-like of shape (channels,)
+            Sample in the channels' units.
+
+        Returns
+        -------
+        numpy.ndarray of float32 or None
+            Channels x length for ``windows``, else channels x stride. The next result overwrites this array.
+
+        Raises
+        ------
+        StreamError
+            If the sample has another number of channels, its time goes back or is not finite, or samples arrive at
+            another rate.
+        """
+        self._sample[:] = self._checked(values)
+        slot = self._slot(time)
+        self.counts.samples += 1
+        if slot <= self._last:
+            self._late(slot, time)
+            return None
+        self._check_rate(slot)
+        if not np.isfinite(self._sample).all():
+            self.counts.broken += 1
+            return None
+        started, missing = self._last >= 0, slot - self._last - 1
+        if started and missing > self._reach:
+            self.counts.restarts += 1
+            self._check_alone()
+        if not started or missing > self._reach:  # nothing to fill from
+            self._restart(time)
+            missing, slot = 0, 0
+        due = False
+        for step in range(1, missing + 1):
+            share = step / (missing + 1)
+            due |= self._write(self._before + share * (self._sample - self._before))
+        self.counts.filled += missing
+        due |= self._write(self._sample)
+        self._before[:] = self._sample
+        self._last = slot
+        if not due:
+            return None
+        return self._window if self._merge == "windows" else self._out
+
+    def _checked(self, values: Any) -> np.ndarray:
+        given = np.asarray(values, dtype=np.float32)
+        if given.shape != (self._channels,):
+            names = ", ".join(self._pipeline.bundle.channels)
+            raise StreamError(f"a sample of shape {given.shape}, expected {self._channels} channels: {names}")
+        return given
+
+    def _slot(self, time: float) -> int:
+        if not math.isfinite(time):
+            raise StreamError(f"a sample's time is {time}: give seconds")
+        if self._first is None:
+            self._first = time
+        return round((time - self._first) * self._rate)
+
+    def _late(self, slot: int, time: float) -> None:
+        behind = self._last - slot
+        if behind > self._reach:
+            raise StreamError(
+                f"the clock went back: a sample of {time:.3f} s, {behind / self._rate:.3f} s behind the one before: "
+                "use a monotonic clock, or make a new StreamAnonymizer"
+            )
+        self.counts.late += 1
+        self._arrived += 1
+
+    def _check_rate(self, slot: int) -> None:
+        """Compare the number of samples with the number of slots, once per span."""
+        self._arrived += 1
+        passed = slot - self._from
+        if passed < self._span:
+            return
+        if passed <= self._span + self._reach:  # over a longer gap, the rate cannot be measured
+            found = self._arrived / passed * self._rate
+            if abs(found / self._rate - 1) > _TOLERANCE:
+                raise StreamError(
+                    f"{found:.1f} samples a second arrive, {self._pipeline.bundle.name} was trained at {self._rate:g}: "
+                    "resample the stream, or repair the sensor"
+                )
+        self._from, self._arrived = slot, 0
+
+    def _check_alone(self) -> None:
+        """Raise an error if the samples are so rare that almost every one starts the buffer again."""
+        self._alone = self._alone + 1 if self._held == 1 else 0
+        if self._alone >= _ALONE:
+            raise StreamError(
+                f"{self._alone} samples in a row came alone, more than {self._reach / self._rate:g} s apart: "
+                f"{self._pipeline.bundle.name} was trained at {self._rate:g} samples a second: resample the stream"
+            )
+
+    def _restart(self, time: float) -> None:
+        """Forget all samples; the sample of this time is the first."""
+        self._first = time
+        self._last, self._held, self._at, self._from, self._arrived = -1, 0, 0, 0, 0
+        self._sum[:] = 0
+        self._covers[:] = 0
+
+    def _write(self, sample: np.ndarray) -> bool:
+        """Store a sample; if it completes a window, anonymize the window and return True."""
+        self._ring[:, self._at] = sample
+        self._ring[:, self._at + self._length] = sample
+        self._at = (self._at + 1) % self._length
+        self._held += 1
+        beyond = self._held - self._length
+        if beyond < 0 or beyond % self._stride:
+            return False
+        started, used = perf_counter(), thread_time()
+        self._pipeline.anonymize_one(self._ring[:, self._at : self._at + self._length], self._window)
+        self._blend()
+        took, used = perf_counter() - started, thread_time() - used
+        self.counts.windows += 1
+        self.counts.missed += took > self._deadline
+        self.counts.overrun += used > self._deadline
+        self.counts.slowest = max(self.counts.slowest, took)
+        return True
+
+    def _blend(self) -> None:
+        """Copy the samples that are now final to `_out`."""
+        stride = self._stride
+        if self._merge == "newest":
+            self._out[:] = self._window[:, -stride:]
+        elif self._merge == "mean":
+            # the new window covers all columns of the sum; no later window covers the oldest `stride` columns
+            self._sum += self._window
+            self._covers += 1
+            np.divide(self._sum[:, :stride], self._covers[:stride], out=self._out)
+            self._sum[:, :-stride] = self._sum[:, stride:]
+            self._covers[:-stride] = self._covers[stride:]
+            self._sum[:, -stride:] = 0
+            self._covers[-stride:] = 0

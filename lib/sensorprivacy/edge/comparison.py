@@ -1,0 +1,141 @@
+"""Compare a device's pipeline with PyTorch: equal results, accuracy with 8-bit weights, and speed."""
+
+import itertools
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+import torch
+
+from sensorprivacy.datasets.types import Windows
+from sensorprivacy.edge.board.pipeline import Pipeline
+from sensorprivacy.edge.board.timing import repeated
+from sensorprivacy.edge.export import Networks
+from sensorprivacy.latent.anonymizer import LatentAnonymizer, replace_values
+from sensorprivacy.latent.measures import inference_table
+from sensorprivacy.latent.modify import RandomSource, SecretSource, SeededSource, targets
+
+TOLERANCE = 1e-4  # greatest allowed difference from torch, in standard deviations of each channel
+
+
+def parity(anonymizer: LatentAnonymizer, pipeline: Pipeline, windows: Windows, seed: int = 0) -> pd.DataFrame:
+    """Compare the output of a pipeline and of torch on the same windows with the same randomness.
+
+    Returns
+    -------
+    pandas.DataFrame
+        By ``step``: ``agree``, the share of windows with equal predictions, of the public class, of the private class,
+        and of both (``published``); ``largest``, the greatest difference between published windows, in standard
+        deviations of each channel. It is missing if any prediction differs: the noise is then different too.
+    """
+    theirs = anonymizer.anonymize(windows, SeededSource(seed))
+    ours = pipeline.anonymize(windows.values, SeededSource(seed))
+    public, private = theirs.public == ours.public, theirs.private == ours.private
+    both = public & private
+    difference = np.abs(theirs.windows.values - ours.values) / np.asarray(pipeline.bundle.deviation)[:, None]  # noqa: PD011
+    agree = {"public": public.mean(), "private": private.mean(), "published": both.mean()}
+    table = pd.DataFrame({"agree": agree, "largest": np.nan}).rename_axis("step")
+    if both.all():
+        table.loc["published", "largest"] = float(difference.max())
+    return table
+
+
+def precision_effect(
+    anonymizer: LatentAnonymizer, pipelines: dict[str, Pipeline], windows: Windows, seed: int = 0
+) -> pd.DataFrame:
+    """Return the accuracy of inference on windows that pipelines of several precisions have anonymized.
+
+    The float32 models in torch predict the classes, for all pipelines.
+
+    Returns
+    -------
+    pandas.DataFrame
+        By precision: accuracy of ``activity`` and of the private attribute after anonymization, with ``_low`` and
+        ``_high``; ``distortion``; ``same_public`` and ``same_private``, the shares of windows for which the device and
+        torch predict the same class; ``bytes`` of the files.
+    """
+    known, rows, ends = anonymizer.models_, {}, ("", "_low", "_high")
+    scaled = known.scaled(windows)
+    public, private = anonymizer.infer(scaled)
+    for name, pipeline in pipelines.items():
+        given = pipeline.anonymize(windows.values, SeededSource(seed))
+        published = replace_values(windows, given.values)
+        after = inference_table(known, windows, published).loc["all"]
+        rows[name] = {
+            **{f"activity{end}": after[f"public_after{end}"] for end in ends},
+            **{f"{anonymizer.private}{end}": after[f"private_after{end}"] for end in ends},
+            "distortion": float(np.mean((known.scaled(published) - scaled) ** 2, dtype=np.float64)),
+            "same_public": float((given.public == public).mean()),
+            "same_private": float((given.private == private).mean()),
+            "bytes": sum(step.bytes for step in pipeline.bundle.steps),
+        }
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("precision")
+
+
+def eager(networks: Networks, source: RandomSource) -> Callable[[np.ndarray], np.ndarray]:
+    """Return a function that runs Algorithm 1 on one window in eager torch, as the baseline for speed."""
+    mean, deviation = (torch.tensor(part)[:, None] for part in (networks.scaler.mean, networks.scaler.deviation))
+    means, mapping = torch.as_tensor(networks.means, dtype=torch.float32), np.asarray(networks.mapping)
+    models = [model.cpu().eval() for model in (networks.public_model, networks.private_model)]
+    vaes = [vae.cpu().eval() for vae in networks.vaes]
+
+    @torch.inference_mode()
+    def anonymize(window: np.ndarray) -> np.ndarray:
+        x = ((torch.from_numpy(window) - mean) / deviation)[None]
+        public, private = (int(model(x).argmax()) for model in models)
+        target = int(targets(np.array([private]), networks.modify, mapping, source)[0])  # type: ignore[arg-type]
+        centre, log_variance = vaes[public].encode(torch.flatten(x, 1))
+        z = centre + torch.randn_like(centre) * torch.exp(0.5 * log_variance) if networks.sampled else centre
+        z = z - means[public, private] + means[public, target]
+        return (vaes[public].decoder(z).reshape(x.shape)[0] * deviation + mean).numpy()
+
+    return anonymize
+
+
+def against_eager(
+    networks: Networks, pipelines: dict[str, Pipeline], windows: np.ndarray, *, rounds: int = 5, seconds: float = 0.1
+) -> pd.DataFrame:
+    """Time one window with all steps on one thread: eager torch and pipelines in turns, in one process.
+
+    Parameters
+    ----------
+    networks : Networks
+        Networks for eager torch.
+    pipelines : dict of str to Pipeline
+        Pipelines by the name of their row.
+    windows : numpy.ndarray of float32, shape (n, channels, length)
+        Windows, used one after the other.
+    rounds : int
+        Number of turns. The median over turns counts, so that a busy moment of the machine does not matter.
+    seconds : float
+        Duration of a turn.
+
+    Returns
+    -------
+    pandas.DataFrame
+        By way: ``milliseconds``, ``times`` (eager torch over it), and the ``least`` and ``most`` of the rounds' ratios.
+    """
+    turn, out = itertools.count(), np.zeros(windows.shape[1:], dtype=np.float32)
+    ways: dict[str, Callable[[np.ndarray], object]] = {"eager torch": eager(networks, SecretSource())}
+    for name, pipeline in pipelines.items():
+        ways[name] = lambda window, pipeline=pipeline: pipeline.anonymize_one(window, out)  # type: ignore[misc]
+
+    def median(run: Callable[[np.ndarray], object]) -> float:
+        return float(np.median(repeated(lambda: run(windows[next(turn) % len(windows)]), seconds=seconds, warm=20)))
+
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        found = pd.DataFrame([{name: median(run) for name, run in ways.items()} for _ in range(rounds)])
+    finally:
+        torch.set_num_threads(threads)
+    ratios = found.rdiv(found["eager torch"], axis=0)
+    times = {"times": ratios.median(), "least": ratios.min(), "most": ratios.max()}
+    return pd.DataFrame({"milliseconds": 1000 * found.median(), **times}).rename_axis("way")
+
+
+def routed(anonymizer: LatentAnonymizer, windows: Windows) -> pd.Series:
+    """Count the windows that go to each public class's autoencoder, by the inferred class, as in paper 3's Table 4."""
+    known = anonymizer.models_
+    public, _ = anonymizer.infer(known.scaled(windows))
+    return pd.Series(known.public.names(public)).value_counts().reindex(known.public.classes, fill_value=0)

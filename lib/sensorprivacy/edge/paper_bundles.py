@@ -1,0 +1,142 @@
+"""Make the bundles behind paper 3's timing tables: MotionSense, MobiAct's shapes, and Table 7's methods."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from sensorprivacy.datasets.types import Windows
+from sensorprivacy.edge import graphs
+from sensorprivacy.edge.board.bundle import Bundle, Signal
+from sensorprivacy.edge.export import Networks, export, networks_of, quantize, write_bundle
+from sensorprivacy.latent.anonymizer import LatentAnonymizer
+from sensorprivacy.latent.classifiers import Classifier, Kind
+from sensorprivacy.latent.modify import bijection_codes
+from sensorprivacy.latent.networks import PrivateVAE, sizes_for, weights
+from sensorprivacy.latent.rivals import AnonymizationAutoencoder, ReplacementAutoencoder
+from sensorprivacy.latent.study import Study
+from sensorprivacy.latent.training import Settings, seeded
+from sensorprivacy.latent.windows import Scaler
+
+SAMPLES = 256  # windows that a bundle stores for timing
+MOBIACT_CHANNELS = tuple(f"{sensor}_{axis}" for sensor in ("acceleration", "rotation") for axis in "xyz")
+MOBIACT = ("JOG", "STD", "STU", "WAL")
+PRIVATE = {"gender": ("female", "male"), "weight": ("70-90", "<= 70", "> 90")}
+
+
+def signal_of(windows: Windows, attribute: str) -> Signal:
+    """Describe windows for a bundle, from their provenance.
+
+    Raises
+    ------
+    ValueError
+        If the provenance lacks the sampling rate, the stride or the channels.
+    """
+    known = windows.provenance
+    if absent := [name for name in ("rate", "stride", "channels") if name not in known]:
+        raise ValueError(f"the provenance of {windows.name} lacks {', '.join(absent)}: add them, a device needs them")
+    channels = tuple(map(str, known["channels"]))
+    return Signal(windows.name, attribute, float(known["rate"]), int(known["stride"]), channels, windows.length)
+
+
+def random_networks(kind: Kind, shape: tuple[int, int], public: tuple[str, ...], private: tuple[str, ...]) -> Networks:
+    """Return networks of the paper's sizes with random weights: times do not depend on the training.
+
+    Parameters
+    ----------
+    kind : {"mlp", "cnn"}
+        Inference models.
+    shape : tuple of int
+        Channels and samples of a window.
+    public, private : tuple of str
+        Classes.
+    """
+    channels, values = shape[0], shape[0] * shape[1]
+    sizes = sizes_for(values)
+    return Networks(
+        Classifier(kind).build(shape, len(public)),
+        Classifier(kind).build(shape, len(private)),
+        [seeded(lambda: PrivateVAE(values, sizes, len(private)), code) for code in range(len(public))],  # type: ignore[misc]
+        np.random.default_rng(0).standard_normal((len(public), len(private), sizes.latent)),
+        Scaler((0.0,) * channels, (1.0,) * channels),
+        public,
+        private,
+        mapping=tuple(bijection_codes(None, private).tolist()),
+        trained=False,
+    )
+
+
+def anonymizer_bundles(anonymizer: LatentAnonymizer, windows: Windows, folder: Path) -> tuple[Bundle, Bundle]:
+    """Write a fitted anonymizer in float32 and in int8, with some windows for timing, and return both bundles."""
+    signal = signal_of(windows, anonymizer.private)
+    name = f"{signal.name}-{signal.attribute}"
+    some = np.linspace(0, windows.n_windows - 1, min(SAMPLES, windows.n_windows)).astype(int)
+    full = export(networks_of(anonymizer), signal, folder / name, samples=windows.take(some).values)
+    return full, quantize(full, folder / f"{name}-int8")
+
+
+def mobiact_bundle(attribute: str, folder: Path) -> Bundle:
+    """Write networks of MobiAct's shapes with random weights."""
+    signal = Signal("mobiact", attribute, 20.0, 10, MOBIACT_CHANNELS, 128)
+    networks = random_networks("cnn", signal.shape, MOBIACT, PRIVATE[attribute])
+    return export(networks, signal, folder / f"mobiact-{attribute}")
+
+
+def rivals_bundle(windows: Windows, attribute: str, folder: Path) -> Bundle:
+    """Write Table 7's pipeline: two CNNs, and the Replacement and the Anonymization Autoencoder.
+
+    Parameters
+    ----------
+    windows : Windows
+        Windows for one epoch of training. A few suffice, because times do not depend on the training.
+    attribute : str
+        Private attribute.
+    folder : pathlib.Path
+        Folder that gets the bundle's folder.
+    """
+    signal, once = signal_of(windows, attribute), Settings(epochs=1, batch=64)
+    replacement = ReplacementAutoencoder(settings=once).fit(windows, progress=False)
+    anonymization = AnonymizationAutoencoder(attribute, settings=once).fit(windows, progress=False)
+    public, private = (
+        tuple(sorted(map(str, labels.unique()))) for labels in (windows.public, windows.private[attribute])
+    )
+    models: dict[tuple[str, int | None], graphs.Graph] = {}
+    for name, classes in (("public", public), ("private", private)):
+        network = Classifier("cnn").build(signal.shape, len(classes)).eval()
+        models[name, None] = graphs.classifier(network, signal.shape, "logits")
+    for name, method in (("anonymization", anonymization), ("replacement", replacement)):
+        models[name, None] = graphs.autoencoder(method.network_.cpu().eval(), signal.shape)
+    bundle = Bundle(
+        **vars(signal), **vars(replacement.scaler_),
+        precision="float32", trained=False, public=public, private=private,
+        latent=0, modify="deterministic", mapping=(), sampled=False, steps=(), folder=folder / "rivals",
+    )  # fmt: skip
+    some = windows.take(np.arange(min(SAMPLES, windows.n_windows))).values  # noqa: PD011
+    return write_bundle(bundle, models, some)
+
+
+def write_all(study: Study, anonymizer: LatentAnonymizer, folder: Path) -> dict[str, Bundle]:
+    """Write every bundle that the notebook times, and return them by name.
+
+    They are the anonymizer in both precisions, Table 7's methods, and MobiAct's shapes.
+    """
+    few = study.train.take(np.arange(0, study.train.n_windows, max(1, study.train.n_windows // 500)))
+    made = [*anonymizer_bundles(anonymizer, study.test, folder), rivals_bundle(few, anonymizer.private, folder)]
+    made += [mobiact_bundle(attribute, folder) for attribute in PRIVATE]
+    return {bundle.folder.name: bundle for bundle in made}
+
+
+def weight_counts() -> pd.DataFrame:
+    """Count the trained weights of the general and of the attribute-specific autoencoders, for paper 3's two shapes.
+
+    Returns
+    -------
+    pandas.DataFrame
+        By data set: ``general``, ``specific`` (one), ``all_specific`` (four) and ``times`` (general / all specific).
+    """
+    rows = {}
+    for name, values in (("motionsense", 256), ("mobiact", 768)):
+        general, specific = (weights(PrivateVAE(values, sizes_for(values, general=kind), 2)) for kind in (True, False))
+        every = 4 * specific
+        rows[name] = {"general": general, "specific": specific, "all_specific": every, "times": general / every}
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("data set")

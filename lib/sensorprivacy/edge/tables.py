@@ -1,0 +1,152 @@
+"""Turn records of measurements into tables for the notebook."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pandas as pd
+
+from sensorprivacy.edge.bounds import lower_bound
+
+#: The bundle behind each of paper 3's tables, and the batch size of the paper's measurement.
+TABLES = {"4": "motionsense-gender", "5": "mobiact-gender", "6": "mobiact-weight", "7": "rivals"}
+BATCHES = {"4": 256, "5": 256, "6": 256, "7": 128}
+Records = Mapping[str, Mapping[str, Any]]
+
+
+def steps_table(record: Mapping[str, Any]) -> pd.DataFrame:
+    """Return the times of a record, one row per bundle, step and batch size.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``bundle``, ``step``, ``code``, ``row`` (as in paper 3's tables), ``kind``, ``batch``; ``median``, ``p95``,
+        ``p99``, ``least``, ``cpu`` in seconds per window; ``load`` in seconds; ``bytes``, ``weights``, ``macs``;
+        ``bound``: the least seconds per window on a Raspberry Pi 3 with all cores.
+    """
+    rows = []
+    for bundle in record["bundles"]:
+        networks = {(each["step"], each["code"]): each for each in bundle["networks"]}
+        loads = {(each["step"], each["code"]): each["median"] for each in bundle["load"]}
+        for timed in bundle["steps"]:
+            step, code, batch = timed["step"], timed["code"], timed["batch"]
+            network = networks[step, code]
+            rows.append(
+                {"bundle": bundle["name"], "step": step, "code": code}
+                | {"row": _row_name(step, code, bundle["attribute"]), "kind": network["kind"], "batch": batch}
+                | {name: timed[name] / batch for name in ("median", "p95", "p99", "least", "cpu")}
+                | {"load": loads[step, code]}
+                | {name: network[name] for name in ("bytes", "weights", "macs")}
+                | {"bound": lower_bound(network, batch, cores=4, precision=bundle["precision"])}
+            )
+    return pd.DataFrame(rows).astype({"code": "Int64"})
+
+
+def paper_rows(record: Mapping[str, Any]) -> pd.DataFrame:
+    """Return the steps of paper 3's Tables 4 to 7 at the paper's batch sizes, with the column ``table``."""
+    steps = steps_table(record)
+    steps = steps[steps["step"] != "transformation"]
+    parts = [
+        steps[(steps["bundle"] == name) & (steps["batch"] == BATCHES[table])].assign(table=table)
+        for table, name in TABLES.items()
+    ]
+    return pd.concat(parts, ignore_index=True)
+
+
+def step_totals(rows: pd.DataFrame, column: str) -> pd.Series:
+    """Return the milliseconds per window of each kind of step, for the slowest step of the kind.
+
+    Parameters
+    ----------
+    rows : pandas.DataFrame
+        Steps of one bundle or of one of paper 3's tables, with ``row``, at one batch size.
+    column : str
+        Column with the seconds per window.
+    """
+    slowest = 1000 * rows[column].groupby(_kinds(rows)).max()
+    names = {"activity": "public inference", "gender": "private inference", "weight": "private inference"}
+    return slowest.rename(index=lambda kind: names.get(kind, kind))
+
+
+def worst_case(rows: pd.DataFrame, column: str) -> pd.Series:
+    """Return the seconds per window in the worst case, by table, as section 6 adds them up.
+
+    The sum takes the inference models, the slowest encoder and the slowest decoder; in Table 7 all steps.
+    """
+    slowest = rows[column].groupby([rows["table"], _kinds(rows)]).max()
+    return slowest.groupby("table").agg(lambda kinds: kinds.sum())
+
+
+def time_shares(printed: pd.DataFrame, steps: pd.DataFrame, name: str) -> pd.DataFrame:
+    """Return the milliseconds of each kind of step: as printed, measured here (processor time), and the lower bound.
+
+    Parameters
+    ----------
+    printed : pandas.DataFrame
+        ``table``, ``row`` and ``printed`` of Tables 4 to 6, in seconds per window.
+    steps : pandas.DataFrame
+        Steps of one bundle, as `steps_table` returns them.
+    name : str
+        Name of the bundle.
+    """
+    tables = printed[printed["table"] != "7"].groupby("table")
+    rows = {f"Pi 3 as printed, Table {table}": step_totals(part, "printed") for table, part in tables}
+    for size in (256, 1):
+        rows[f"here, {name}, batch {size}"] = step_totals(steps[steps["batch"] == size], "cpu")
+    rows["Pi 3 at best, batch 1"] = step_totals(steps[steps["batch"] == 1], "bound")
+    order = ["public inference", "private inference", "encoder", "transformation", "decoder"]
+    return pd.DataFrame(rows).T.reindex(columns=order).fillna(0.0)
+
+
+def budget_shares(records: Records) -> dict[str, float]:
+    """Return, by data set, the greatest share of its time budget that a window takes.
+
+    It covers the 99th percentile of each record, and the sum of a Raspberry Pi 3's lower bounds at batch size 1 on one
+    core. Without a record the result is empty: a lower bound cannot show that a board keeps up.
+    """
+    shares: dict[str, float] = {}
+    for _, _, bundle in _whole_pipelines(records):
+        bounds: dict[str, float] = {}
+        for network in bundle["networks"]:
+            bound = lower_bound(network, 1, precision=bundle["precision"])
+            bounds[network["step"]] = max(bounds.get(network["step"], 0.0), bound)
+        share = max(bundle["window"]["p99"], sum(bounds.values())) / bundle["budget"]
+        shares[bundle["dataset"]] = max(shares.get(bundle["dataset"], 0.0), share)
+    return shares
+
+
+def windows_table(records: Records) -> pd.DataFrame:
+    """Return the milliseconds of a whole window and its share of the budget, one row per record and bundle."""
+    return pd.DataFrame(
+        {"machine": name, "cpu": record["hardware"]["cpu"], "bundle": bundle["name"], "windows": bundle["samples"]}
+        | {f"{part}_ms": 1000 * bundle["window"][part] for part in ("median", "p95", "p99")}
+        | {"budget_ms": 1000 * bundle["budget"], "share_of_budget": bundle["window"]["p99"] / bundle["budget"]}
+        for name, record, bundle in _whole_pipelines(records)
+    )
+
+
+def hardware_table(records: Records) -> pd.DataFrame:
+    """Describe each machine, one row per record."""
+    rows = {
+        name: record["hardware"]
+        | {"threads": record["settings"]["threads"], "most_memory_mb": record["memory"] / 2**20}
+        for name, record in records.items()
+    }
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("machine")
+
+
+def _whole_pipelines(records: Records) -> Iterator[tuple[str, Mapping[str, Any], Mapping[str, Any]]]:
+    """Yield name, record and bundle for each bundle of which whole windows were timed."""
+    for name, record in records.items():
+        for bundle in record["bundles"]:
+            if bundle["window"] is not None:
+                yield name, record, bundle
+
+
+def _row_name(step: str, code: int | None, attribute: str) -> str:
+    """Return a step's name as in claim ids: activity, gender, weight, encoder-0, ..."""
+    name = {"public": "activity", "private": attribute}.get(step, step)
+    return name if code is None else f"{name}-{code}"
+
+
+def _kinds(rows: pd.DataFrame) -> pd.Series:
+    return rows["row"].str.replace(r"-\d$", "", regex=True)

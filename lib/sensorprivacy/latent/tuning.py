@@ -1,0 +1,242 @@
+"""Choose settings of an anonymizer on validation windows, and repeat the choice with other seeds.
+
+Paper 3 searches a grid over alpha and beta (section 5.2). We also choose the length of the shift and the redraws.
+"""
+
+import hashlib
+import json
+import os
+from collections.abc import Sequence
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from sklearn.base import clone
+
+from sensorprivacy.datasets.types import Windows
+from sensorprivacy.latent.anonymizer import LatentAnonymizer
+from sensorprivacy.latent.inference import InferenceModels
+from sensorprivacy.latent.measures import inference_table
+from sensorprivacy.latent.modify import Modify, SeededSource
+from sensorprivacy.latent.study import Study
+from sensorprivacy.latent.transfers import MeanShift, Transfer
+from sensorprivacy.progress import tqdm
+
+SHARES = ["public_before", "public_after", "private_before", "private_after"]
+
+
+def grid_search(
+    base: LatentAnonymizer,
+    train: Windows,
+    validation: Windows,
+    models: InferenceModels,
+    *,
+    alphas: Sequence[float],
+    betas: Sequence[float],
+    transfers: Sequence[Transfer] = (MeanShift(),),
+    folder: Path | None = None,
+    progress: bool = True,
+) -> pd.DataFrame:
+    """Train an anonymizer for every pair of weights, and measure each transfer on validation windows.
+
+    Parameters
+    ----------
+    base : LatentAnonymizer
+        All parameters except alpha and beta. It is not changed.
+    train, validation : Windows
+        Windows to learn from and to measure on. Never use test windows here.
+    models : InferenceModels
+        Inference models, shared by all cells of the grid.
+    alphas, betas : sequence of float
+        Weights of the classification and of the divergence.
+    transfers : sequence of Transfer
+        Transfers to measure on the same networks.
+    folder : pathlib.Path, optional
+        Folder for finished cells, so that an interrupted search continues.
+    progress : bool
+        Show a progress bar.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per cell and transfer: ``alpha``, ``beta``, ``transfer``, ``loss`` (the paper's criterion: total loss on
+        the validation windows, mean over autoencoders), ``public_after``, ``private_after``, ``worst_public`` and
+        ``worst_private`` (over public classes), ``distortion``.
+    """
+    key = _key(base, train, validation, models, transfers)
+    parts = []
+    for alpha, beta in tqdm(list(product(alphas, betas)), "alpha x beta", disable=not progress):
+        saved = folder / f"{key}-{alpha:g}-{beta:g}.csv" if folder else None
+        if saved and saved.is_file():
+            parts.append(pd.read_csv(saved))
+            continue
+        fresh = clone(base).set_params(alpha=alpha, beta=beta, transfer=None)
+        parts.append(_cell(fresh, train, validation, models, transfers))
+        if saved:
+            saved.parent.mkdir(parents=True, exist_ok=True)
+            part = saved.with_suffix(f".{os.getpid()}.part")  # two processes may write the same cell
+            parts[-1].to_csv(part, index=False)
+            part.replace(saved)
+    return pd.concat(parts, ignore_index=True)
+
+
+def _cell(
+    fresh: LatentAnonymizer, train: Windows, validation: Windows, models: InferenceModels, transfers: Sequence[Transfer]
+) -> pd.DataFrame:
+    """Train one anonymizer and measure each transfer."""
+    fitted = fresh.fit(train, validation=validation, models=models, progress=False)
+    loss = fitted.history_.groupby("public")["validation_total"].last().mean()
+    rows = []
+    for transfer in transfers:
+        cell = {"alpha": float(fitted.alpha), "beta": float(fitted.beta), "transfer": transfer.name, "loss": loss}
+        rows.append(cell | _measured(fitted.with_(transfer=transfer), validation))
+    return pd.DataFrame(rows).drop(columns="public_before")
+
+
+def _key(
+    base: LatentAnonymizer, train: Windows, validation: Windows, models: InferenceModels, transfers: Sequence[Transfer]
+) -> str:
+    """Return a digest of everything that a cell depends on besides alpha and beta."""
+    params = {name: repr(value) for name, value in base.get_params(deep=False).items() if name not in ("alpha", "beta")}
+    first = models.scaled(validation.take([0]))
+    outputs = [float(one.probabilities(first).ravel()[0]) for one in (models.public_model, models.private_model)]
+    content = [params, train.digest, validation.digest, outputs, [repr(one) for one in transfers]]
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def _measured(fitted: LatentAnonymizer, validation: Windows) -> dict[str, float]:
+    """Return an anonymizer's accuracies on validation windows, overall and in the worst public class."""
+    found = fitted.anonymize(validation, SeededSource(0))
+    table = inference_table(fitted.models_, validation, found.windows)
+    classes, overall = table.drop(index="all"), table.loc["all"]
+    return {
+        **{name: overall[name] for name in ("public_before", "public_after", "private_after")},
+        "worst_public": classes["public_after"].min(),
+        "worst_private": classes["private_after"].max(),
+        "distortion": found.distortion,
+    }
+
+
+def choose_shift(
+    fitted: LatentAnonymizer,
+    validation: Windows,
+    scales: Sequence[float],
+    *,
+    redraws: Sequence[int] = (0,),
+    lost: float = 0.02,
+) -> tuple[pd.DataFrame, LatentAnonymizer]:
+    """Measure longer and shorter shifts of a trained anonymizer on validation windows, and choose one.
+
+    Parameters
+    ----------
+    fitted : LatentAnonymizer
+        Fitted; its `modify` decides where windows are moved.
+    validation : Windows
+        Windows to choose on. Never use test windows here.
+    scales : sequence of float
+        Lengths of the shift as multiples of the transfer vector; the paper has 1.
+    redraws : sequence of int
+        Numbers of redraws of windows whose public class is misread; the paper has 0.
+    lost : float
+        Greatest acceptable loss of accuracy on the public class.
+
+    Returns
+    -------
+    table : pandas.DataFrame
+        One row per pair: ``shift``, ``redraws``, ``public_before``, ``public_after``, ``private_after``,
+        ``worst_public``, ``worst_private``, ``distortion``, ``chosen``.
+    chosen : LatentAnonymizer
+        The pair with the lowest accuracy on the private class among those that lose no more than `lost`; if all lose
+        more, the pair that loses least. It shares the networks of `fitted`.
+
+    Raises
+    ------
+    ValueError
+        If there is no scale or no number of redraws.
+    """
+    if not scales or not redraws:
+        raise ValueError("scales or redraws is empty: give at least the paper's shift, 1, and its redraws, 0")
+    rows, candidates = [], []
+    for scale, redraw in product(scales, redraws):
+        candidates.append(fitted.with_(transfer=MeanShift(scale), redraw=redraw))
+        rows.append({"shift": float(scale), "redraws": redraw} | _measured(candidates[-1], validation))
+    table = pd.DataFrame(rows)
+    acceptable = table["public_after"] >= table["public_before"] - lost
+    badness = table["private_after"].where(acceptable, np.inf) if acceptable.any() else -table["public_after"]
+    at = int(badness.to_numpy().argmin())
+    return table.assign(chosen=table.index == at), candidates[at]
+
+
+def repeat_over_seeds(
+    study: Study,
+    seeds: Sequence[int],
+    *,
+    modify: Modify = "deterministic",
+    scales: Sequence[float] = (1.0,),
+    redraws: Sequence[int] = (0,),
+    progress: bool = True,
+) -> pd.DataFrame:
+    """Train all networks with each seed, and measure the paper's shift and the chosen one on test windows.
+
+    Parameters
+    ----------
+    study : Study
+        Windows and settings. The three parts are the same for all seeds. Networks that exist are not trained again.
+    seeds : sequence of int
+        Seeds of all trainings and of the sampled z.
+    modify : {"deterministic", "probabilistic", "uniform", "constant"}
+        As for `LatentAnonymizer`.
+    scales, redraws : sequences
+        Values from which `choose_shift` chooses for each seed.
+    progress : bool
+        Show a progress bar.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per ``seed``, ``change`` ("mean shift" or "chosen") and ``public class``, last ``all``: ``shift``,
+        ``redraws``, ``public_before``, ``public_after``, ``private_before``, ``private_after``.
+
+    Raises
+    ------
+    ValueError
+        If there is no seed, or a seed is given twice.
+    """
+    if not seeds or len(set(seeds)) < len(seeds):
+        raise ValueError(f"seeds {list(seeds)}: give at least one seed, and each seed once")
+    parts = []
+    for seed in tqdm(seeds, "seeds", disable=not progress):
+        own = study.with_seed(seed)
+        models = own.inference_models()
+        plain = own.anonymizer(models, modify=modify)
+        table, chosen = choose_shift(plain, own.validation, scales, redraws=redraws)
+        best = table[table["chosen"]].iloc[0]
+        for change, one, shift, redraw in (
+            ("mean shift", plain, 1.0, 0),
+            ("chosen", chosen, best["shift"], best["redraws"]),
+        ):
+            found = inference_table(models, own.test, one.transform(own.test, SeededSource(seed)))[SHARES]
+            parts.append(found.reset_index().assign(seed=seed, change=change, shift=shift, redraws=redraw))
+    return pd.concat(parts, ignore_index=True)[["seed", "change", "shift", "redraws", "public class", *SHARES]]
+
+
+def spread_over_seeds(repeats: pd.DataFrame) -> pd.DataFrame:
+    """Return mean, lowest and highest share over seeds, by change and public class.
+
+    Parameters
+    ----------
+    repeats : pandas.DataFrame
+        As returned by `repeat_over_seeds`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Index ``change``, ``public class``. Columns: each share's mean under its own name, and ``_min``, ``_max``;
+        ``seeds``.
+    """
+    groups = repeats.groupby(["change", "public class"], sort=False)
+    columns: dict[str, pd.Series] = {}
+    for name in SHARES:
+        columns |= {name: groups[name].mean(), f"{name}_min": groups[name].min(), f"{name}_max": groups[name].max()}
+    return pd.DataFrame(columns).assign(seeds=groups.size())

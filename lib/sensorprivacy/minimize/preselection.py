@@ -1,0 +1,169 @@
+"""Compare ways to preselect features, and numbers of preselected features (paper 1, sections 3.1 and 5.4.1)."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+from sklearn.base import BaseEstimator
+
+from sensorprivacy.datasets.types import Problem
+from sensorprivacy.game.effectiveness import effectiveness_column
+from sensorprivacy.game.intervals import with_intervals
+from sensorprivacy.game.play import play
+from sensorprivacy.game.splits import Split
+from sensorprivacy.minimize.greedy import knapsack, take_features
+from sensorprivacy.minimize.scores import score_features
+from sensorprivacy.minimize.search.exhaustive import search_subsets
+from sensorprivacy.minimize.select import select_table
+
+_MEASURES = ("accuracy", "identifiability")
+
+
+def preselect(
+    problem: Problem, rows: Any, ways: Iterable[str], n_features: int, *, max_rows: int | None = None, **options: Any
+) -> tuple[dict[str, list[Any]], dict[str, pd.DataFrame]]:
+    """Preselect features in several ways.
+
+    Parameters
+    ----------
+    problem : Problem
+        The table.
+    rows : array of int
+        Rows to score on. Pass training rows only.
+    ways : iterable of str
+        ``<score>-<order>``, such as ``shap-ratio``, see `score_features` and `rank_features`.
+    n_features : int
+        Number of features to keep, at most all.
+    max_rows : int, optional
+        Rows that SHAP values are computed on. Other scores ignore it.
+    **options
+        ``forest`` and ``seed`` of `score_features`.
+
+    Returns
+    -------
+    dict of str to list
+        Features by way, best first.
+    dict of str to pandas.DataFrame
+        Scores by way.
+
+    Raises
+    ------
+    ValueError
+        If a way has another form, or its score or order is unknown.
+    """
+    features, scores, scores_of = {}, {}, {}
+    table, task, users = problem.features.iloc[rows], problem.task.iloc[rows], problem.users.iloc[rows]
+    for way in ways:
+        score, _, by = way.rpartition("-")
+        if score not in scores_of:
+            limit = max_rows if score == "shap" else None
+            scores_of[score] = score_features(table, task, users, score, max_rows=limit, **options)
+        scores[way] = scores_of[score]
+        features[way] = take_features(scores[way], by, n_features=min(n_features, problem.n_features))
+    return features, scores
+
+
+def greedy_and_knapsack(scores: pd.DataFrame, chosen: Sequence[Any]) -> pd.DataFrame:
+    """Compare a greedy choice with the optimum of the knapsack of at least the same utility.
+
+    Parameters
+    ----------
+    scores : pandas.DataFrame
+        Result of `score_features`.
+    chosen : sequence
+        The greedy choice.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Rows greedy and knapsack; columns utility and identifiability (totals), n_features, features.
+
+    References
+    ----------
+    Paper 1, section 3.1.
+    """
+    by_name = scores.set_index("feature")[["utility", "identifiability"]]
+    ways = {"greedy": list(chosen), "knapsack": knapsack(scores, float(by_name.loc[list(chosen), "utility"].sum()))}
+    rows = {
+        way: {**by_name.loc[names].sum(), "n_features": len(names), "features": tuple(names)}
+        for way, names in ways.items()
+    }
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("way")
+
+
+def ablation(subsets: pd.DataFrame, ranked: Sequence[Any], sizes: Iterable[int], trials: int) -> pd.DataFrame:
+    """Choose subsets as if fewer features had been searched.
+
+    Parameters
+    ----------
+    subsets : pandas.DataFrame
+        Table of a search of all `ranked` features.
+    ranked : sequence
+        The searched features, best first.
+    sizes : iterable of int
+        Numbers of features to keep. A number above the number of features means all.
+    trials : int
+        Number of held-out rows.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns searched, threshold and those of `select_table`, with intervals.
+
+    References
+    ----------
+    Paper 1, section 5.4.1.
+    """
+    tables = {}
+    for size in sorted({min(size, len(ranked)) for size in sizes} | {len(ranked)}):
+        kept = set(ranked[:size])
+        inside = subsets[[set(features) <= kept for features in subsets["features"]]]
+        tables[size] = with_intervals(select_table(inside), trials)
+    return pd.concat(tables, names=["searched", "threshold"]).reset_index()
+
+
+def compare_preselections(
+    problem: Problem,
+    preselected: Mapping[str, Sequence[Any]],
+    threshold: float,
+    *,
+    split: Split,
+    model: BaseEstimator,
+    seed: int | None = 42,
+    **options: Any,
+) -> pd.DataFrame:
+    """Compare preselections by the subset that the search chooses from each, evaluated on unseen rows.
+
+    Parameters
+    ----------
+    problem : Problem
+        The table.
+    preselected : mapping of str to sequence
+        Features of each preselection.
+    threshold : float
+        Share of accuracy that may be lost.
+    split : Split
+        With validation rows. Subsets are chosen on these and evaluated on the test rows.
+    model, seed
+        See `sensorprivacy.minimize.search.job.SearchJob`.
+    **options
+        Passed to `search_subsets`: ``engine``, ``result_store``, ``allow_long``, ``lazy``.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per preselection: problem, preselection, n_features, features, accuracy and identifiability with
+        intervals and chance levels, base_accuracy, base_identifiability (all features), relative_effectiveness.
+    """
+    how = {"split": split, "model": model, "seed": seed}
+    base = play(problem, None, **how).to_series()
+    shown = [f"{name}{part}" for name in _MEASURES for part in ("", "_low", "_high", "_chance")]
+    rows = []
+    for way, names in preselected.items():
+        found = search_subsets(problem, names, part="validation", **how, **options)
+        features = list(found.select(threshold)["features"])
+        outcome = play(problem, features, **how).to_series()
+        facts = {"problem": problem.name, "preselection": way, "n_features": len(features), "features": tuple(features)}
+        rows.append({**facts, **outcome[shown]})
+    table = pd.DataFrame(rows).assign(**{f"base_{name}": base[name] for name in _MEASURES})
+    return table.assign(relative_effectiveness=effectiveness_column(table, base, decimals=4))

@@ -1,0 +1,167 @@
+"""Keep search results in one SQLite file. A killed process loses at most one batch, and processes can share a file."""
+
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import astuple, dataclass
+from pathlib import Path
+
+from sensorprivacy.minimize.engine_protocol import Subset
+
+VERSION = 1
+_LOCK_SECONDS = 60.0
+_SCHEMA = (
+    "CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
+    """CREATE TABLE IF NOT EXISTS runs (
+        id INTEGER PRIMARY KEY, problem TEXT NOT NULL, engine TEXT NOT NULL, model TEXT NOT NULL,
+        split TEXT NOT NULL, part TEXT NOT NULL, seed TEXT NOT NULL,
+        UNIQUE (problem, engine, model, split, part, seed))""",
+    """CREATE TABLE IF NOT EXISTS scores (
+        run INTEGER NOT NULL REFERENCES runs (id), label TEXT NOT NULL, subset TEXT NOT NULL, accuracy REAL NOT NULL,
+        PRIMARY KEY (run, label, subset)) WITHOUT ROWID""",
+)
+_SAME_RUN = "problem = ? AND engine = ? AND model = ? AND split = ? AND part = ? AND seed = ?"
+
+
+class ResultStoreError(ValueError):
+    """Raised when a file cannot hold the results of this search."""
+
+
+@dataclass(frozen=True)
+class ResultKey:
+    """What the results of a search depend on, besides label and subset.
+
+    Attributes
+    ----------
+    problem : str
+        Digest of the problem.
+    engine, model : str
+        See `sensorprivacy.minimize.engine_protocol.Engine`.
+    split, part : str
+        Digest of the split, and the part that models were evaluated on.
+    seed : str
+        Seed of the models.
+    """
+
+    problem: str
+    engine: str
+    model: str
+    split: str
+    part: str
+    seed: str
+
+
+class ResultStore:
+    """Accuracies of trained models, kept in a file.
+
+    A file belongs to one problem. It holds the results of any number of models, splits, seeds and feature lists. So a
+    search over 7 features reuses what a search over 10 of them computed.
+
+    Parameters
+    ----------
+    path : path-like or None
+        The file, created if missing. None keeps the results in memory.
+    problem : str
+        Digest of the problem.
+    name : str
+        Name of the problem, for messages.
+
+    Raises
+    ------
+    ResultStoreError
+        If the file is no result store, has another version, or belongs to other data.
+    OSError
+        If the file cannot be read or written.
+    """
+
+    def __init__(self, path: str | Path | None, problem: str, name: str = "unnamed") -> None:
+        self.path = None if path is None else Path(path)
+        if self.path is not None:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+        with self._clear_errors():
+            # no isolation level: the transactions below begin and end explicitly
+            self._database = sqlite3.connect(self.path or ":memory:", timeout=_LOCK_SECONDS, isolation_level=None)
+        try:
+            self._open(problem, name)
+        except BaseException:
+            self.close()
+            raise
+
+    def _open(self, problem: str, name: str) -> None:
+        with self._clear_errors():
+            tables = {row[0] for row in self._database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        if tables and "meta" not in tables:
+            raise ResultStoreError(
+                f"{self.path} is a database with other content (tables {', '.join(sorted(tables))}): name another file"
+            )
+        with self._transaction():
+            for statement in _SCHEMA:
+                self._database.execute(statement)
+            facts = {"version": str(VERSION), "problem": problem, "name": name}
+            self._database.executemany("INSERT OR IGNORE INTO meta VALUES (?, ?)", facts.items())
+        found = dict(self._database.execute("SELECT key, value FROM meta"))
+        if found.get("version") != str(VERSION):
+            raise ResultStoreError(
+                f"{self.path} has version {found.get('version')} of the format, not {VERSION}: name another file"
+            )
+        if found["problem"] != problem:
+            raise ResultStoreError(
+                f"{self.path} was made from other data: it has results of {found['name']!r} (digest "
+                f"{found['problem'][:12]}), this problem is {name!r} (digest {problem[:12]}); name another file"
+            )
+
+    def read(self, key: ResultKey, label: str) -> dict[Subset, float]:
+        """Return all stored accuracies of one label (``"task"`` or ``"users"``), by subset."""
+        with self._clear_errors():
+            rows = self._database.execute(
+                f"SELECT subset, accuracy FROM scores JOIN runs ON id = run WHERE {_SAME_RUN} AND label = ?",  # noqa: S608
+                (*astuple(key), label),
+            )
+            return {tuple(map(int, subset.split())): accuracy for subset, accuracy in rows}
+
+    def write(self, key: ResultKey, label: str, scores: Mapping[Subset, float]) -> None:
+        """Add the accuracies of one batch, all or none of them.
+
+        If another process has already stored an accuracy, that one stays: both processes computed the same number.
+        """
+        with self._transaction():
+            run = astuple(key)
+            self._database.execute(
+                "INSERT OR IGNORE INTO runs (problem, engine, model, split, part, seed) VALUES (?, ?, ?, ?, ?, ?)", run
+            )
+            (number,) = self._database.execute(f"SELECT id FROM runs WHERE {_SAME_RUN}", run).fetchone()  # noqa: S608
+            self._database.executemany(
+                "INSERT INTO scores VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+                [(number, label, " ".join(map(str, subset)), accuracy) for subset, accuracy in scores.items()],
+            )
+
+    def close(self) -> None:
+        """Close the file. Everything written is kept."""
+        self._database.close()
+
+    @contextmanager
+    def _clear_errors(self) -> Iterator[None]:
+        """Replace errors of SQLite by errors that name the file and say what to do."""
+        try:
+            yield
+        except sqlite3.OperationalError as error:  # a full disk, a read-only folder, a lock that is never released
+            raise OSError(
+                f"{self.path}: cannot read or write search results ({error}); check the free space and permissions, or "
+                "name another file"
+            ) from error
+        except sqlite3.IntegrityError:
+            raise
+        except sqlite3.DatabaseError as error:
+            raise ResultStoreError(f"{self.path} is no file of search results: {error}; name another file") from error
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        with self._clear_errors():
+            self._database.execute("BEGIN IMMEDIATE")  # waits until other processes have written
+            try:
+                yield
+                self._database.execute("COMMIT")
+            except BaseException:
+                if self._database.in_transaction:  # a full disk has ended it already
+                    self._database.execute("ROLLBACK")
+                raise

@@ -1,0 +1,76 @@
+"""Names that users choose from, and the less common settings of `FeatureMinimizer`.
+
+This module imports no forest, so the command line can list the names quickly.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+SCORES = ("information", "shap", "gini")
+"""Feature scores: mutual information and entropy (methods 3-5), SHAP values (6-8), Gini importances (9-11)."""
+
+ORDERS = ("utility", "identifiability", "ratio", "tradeoff")
+"""Rankings: highest utility, lowest identifiability, lowest cost-to-value ratio, highest normalized mean."""
+
+VARIANTS = ("paper", "authors")
+"""The paper's text, or its authors' notebooks where they differ from it."""
+
+ENGINES = ("sklearn", "shared")
+"""Engines that train the models of a search, see `sensorprivacy.minimize.engines`."""
+
+REFERENCES = ("best", "all")
+"""Accuracies that a loss is measured from: the best subset's, or that of all features."""
+
+
+@dataclass(frozen=True)
+class Preselection:
+    """How the greedy stage of `FeatureMinimizer` scores and ranks features.
+
+    Attributes
+    ----------
+    score : {"shap", "information", "gini"}
+        See `sensorprivacy.minimize.scores.score_features`.
+    by : {"ratio", "utility", "identifiability", "tradeoff"}
+        See `sensorprivacy.minimize.greedy.rank_features`.
+    variant : {"paper", "authors"}
+        Rank as in the paper's text, or as in its authors' notebooks.
+    max_rows, max_depth : int or None
+        Limits of the scoring, see `sensorprivacy.minimize.scores.score_features`.
+    """
+
+    score: str = "shap"
+    by: str = "ratio"
+    variant: str = "paper"
+    max_rows: int | None = None
+    max_depth: int | None = 8
+
+
+@dataclass(frozen=True)
+class SearchSettings:
+    """How `FeatureMinimizer` searches subsets and chooses one.
+
+    Attributes
+    ----------
+    engine : {"sklearn", "shared"} or Engine
+        What trains the models.
+    result_store : path-like, optional
+        SQLite file with the results. An interrupted search continues from this file.
+    allow_long : bool
+        Whether a search that takes more than an hour may start.
+    lazy : bool
+        Train the adversary only on subsets that pass the threshold. The choice does not change. With False, the
+        table of results serves every threshold.
+    reference : {"best", "all"}
+        Accuracy that the loss is measured from: the best subset's (section 4.1), or that of all features
+        (Definition 1).
+    margin : float, optional
+        Choose the subset with the fewest features among those whose identifiability is within this margin of the
+        lowest.
+    """
+
+    engine: Any = "sklearn"
+    result_store: Any = None
+    allow_long: bool = False
+    lazy: bool = True
+    reference: str = "best"
+    margin: float | None = None

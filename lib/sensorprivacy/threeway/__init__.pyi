@@ -1,0 +1,15 @@
+from .divider import ThreeWayDivider as ThreeWayDivider
+from .division import Division as Division
+from .division import Sizes as Sizes
+from .division import entropies as entropies
+from .division import evaluate as evaluate
+from .division import trisect as trisect
+from .measures import Appraisal as Appraisal
+from .measures import Appraiser as Appraiser
+from .measures import stability as stability
+from .measures import suitability as suitability
+from .publication import Publication as Publication
+from .publication import publish as publish
+from .queries import sensitivity as sensitivity
+from .thresholds import Search as Search
+from .thresholds import find_thresholds as find_thresholds

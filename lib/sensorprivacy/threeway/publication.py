@@ -1,0 +1,251 @@
+"""Publish a divided table: add noise to the ambiguous columns until a query's answer has moved far enough (Fig. 1)."""
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from sensorprivacy.mechanisms.laplace import laplace_scale
+from sensorprivacy.mechanisms.noise import NoiseSource, SecureNoise, check_epsilon
+from sensorprivacy.mechanisms.randomized_response import response_probabilities
+from sensorprivacy.threeway.division import Division, check_frame
+from sensorprivacy.threeway.domains import Categories, Domain, domains_of
+from sensorprivacy.threeway.queries import Query, answer, change, check_query
+
+# one row of the trace: a column in a round, then two facts about the round
+COLUMN_TRACE = ("epsilon", "column", "mechanism", "parameter", "original", "synthetic", "level")
+TRACE = ["round", *COLUMN_TRACE, "overall", "accepted"]
+
+
+@dataclass(frozen=True)
+class Publication:
+    """A published table, with the noise that was added and the guarantees that result.
+
+    Parameters
+    ----------
+    data : pandas.DataFrame
+        D_p: the unchanged non-sensitive columns and the noisy ambiguous columns. Columns and rows are in the original
+        order, the index is 0 to n - 1. The sensitive columns are dropped.
+    trace : pandas.DataFrame
+        One row per round and ambiguous column: epsilon, mechanism ("laplace" or "randomized response"), its parameter
+        (the scale, or the probability that a cell is redrawn), the query's answers if they are single numbers, the
+        column's level, the round's level (the lowest of its columns), and whether the round was published.
+    epsilon_per_column : pandas.Series
+        Privacy loss of each published ambiguous column, per cell.
+    epsilon_total : float
+        Their sum: the privacy loss of one row's ambiguous cells together, by basic composition.
+    level : float
+        The privacy level reached, 0 to 1.
+    reached : bool
+        Whether the requested level was reached.
+    stopped : str
+        Why the loop ended.
+    guarantees : tuple of str
+        What is guaranteed, and what is not.
+    """
+
+    data: pd.DataFrame
+    trace: pd.DataFrame
+    epsilon_per_column: pd.Series
+    epsilon_total: float
+    level: float
+    reached: bool
+    stopped: str
+    guarantees: tuple[str, ...]
+
+
+def publish(
+    frame: pd.DataFrame,
+    division: Division,
+    *,
+    epsilon: float = 1.0,
+    bounds: Mapping[Hashable, tuple[Any, Any]] | None = None,
+    categories: Mapping[Hashable, Sequence] | None = None,
+    categorical: Sequence[Hashable] = (),
+    query: Query = "record",
+    level: float = 0.0,
+    shrink: float = 0.5,
+    floor: float = 1e-3,
+    max_rounds: int = 20,
+    clamp: bool = False,
+    noise_source: NoiseSource | None = None,
+) -> Publication:
+    """Publish a divided table: drop sensitive columns, keep non-sensitive ones, add noise to ambiguous ones.
+
+    The first round draws noise at `epsilon`. While the query's answer has moved less than `level`, epsilon is lowered
+    and new noise is added to the original.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        The original table D_o, n rows.
+    division : Division
+        The groups. Together they contain every column of the frame.
+    epsilon : float, default 1
+        Privacy loss of each ambiguous column in the first round, 0 < epsilon <= 100.
+    bounds : mapping of column to (low, high), optional
+        Bounds of numeric columns. Cells outside are clipped. Bounds that are not given are read from the data, which
+        leaks the extremes.
+    categories : mapping of column to sequence, optional
+        All possible values of a column of categories (None for missing). Categories that are not given are read from
+        the data, which leaks them.
+    categorical : sequence of column names, optional
+        Numeric columns to treat as categories.
+    query : {"record", "mean", "count", "histogram"}, default "record"
+        The query that is asked of both tables, see :func:`~sensorprivacy.threeway.queries.answer`.
+    level : float, default 0
+        Privacy level to reach, 0 <= level < 1, see :func:`~sensorprivacy.threeway.queries.change`. With 0, noise is
+        drawn once and not compared with the data. Only then does the guarantee hold in full.
+    shrink : float, default .5
+        Factor that lowers epsilon from round to round, 0 < shrink < 1.
+    floor : float, default .001
+        Smallest epsilon to try.
+    max_rounds : int, default 20
+        Largest number of rounds.
+    clamp : bool, default False
+        Move noisy numbers outside the bounds to the nearest bound. This costs no epsilon, but cells pile up at the
+        bounds, which shifts means.
+    noise_source : NoiseSource, optional
+        Source of randomness. Only the default (OpenDP with the operating system's secure generator) is private. Tests
+        and repeatable examples pass :class:`~sensorprivacy.mechanisms.noise.SeededNoise`.
+
+    Returns
+    -------
+    Publication
+        The table of the last round, even if it did not reach the level; see `reached` and `stopped`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is outside its range, or the division and the frame have different columns.
+
+    References
+    ----------
+    Ali et al. (2022), Fig. 1, section 3, and Algorithm 1, lines 11-13.
+    """
+    check_frame(frame)
+    named = [*division.sensitive, *division.kept]
+    if len(named) != len(set(named)) or set(named) != set(frame.columns):
+        raise ValueError(
+            f"the division has columns {named}, the table has {list(frame.columns)}: make the division from this table"
+        )
+    _check_loop(epsilon, query, level, shrink, floor, max_rounds)
+    source = SecureNoise() if noise_source is None else noise_source
+    domains = domains_of(frame, division.ambiguous, bounds, categories, categorical)
+    trace: list[dict[str, Any]] = []
+    noisy: dict[Hashable, pd.Series] = {}
+    overall, stopped = 0.0, "" if domains else "there is no ambiguous column to add noise to"
+    for number in range(1, max_rounds + 1 if domains else 1):
+        noisy, rows = _draw(frame, domains, epsilon, query, clamp, source)
+        overall = min(row["level"] for row in rows)
+        trace += [{"round": number, **row, "overall": overall} for row in rows]
+        if overall >= level:
+            stopped = f"level {overall:.3g} is at least {level:g}"
+        elif number == max_rounds:
+            stopped = f"level {overall:.3g} after {number} rounds, the most allowed"
+        elif epsilon * shrink < floor:
+            stopped = f"level {overall:.3g} at epsilon {epsilon:.3g}; the next would fall below the floor {floor:g}"
+        if stopped:
+            break
+        epsilon *= shrink
+    for row in trace:
+        row["accepted"] = row["round"] == trace[-1]["round"]
+    spent = pd.Series({name: epsilon * (domain.width > 0) for name, domain in domains.items()}, name="epsilon")
+    published = {
+        name: noisy[name] if name in noisy else frame[name].reset_index(drop=True)
+        for name in frame.columns
+        if name not in division.sensitive
+    }
+    return Publication(
+        data=pd.DataFrame(published, index=range(len(frame)), columns=pd.Index(list(published))),
+        trace=pd.DataFrame(trace, columns=TRACE),
+        epsilon_per_column=spent.astype(float),
+        epsilon_total=float(spent.sum()),
+        level=overall,
+        reached=overall >= level,
+        stopped=stopped,
+        guarantees=_guarantees(division, domains, spent, compared=level > 0),
+    )
+
+
+def _draw(
+    frame: pd.DataFrame,
+    domains: Mapping[Hashable, Domain],
+    epsilon: float,
+    query: Query,
+    clamp: bool,
+    source: NoiseSource,
+) -> tuple[dict[Hashable, pd.Series], list[dict[str, Any]]]:
+    """Add noise to every ambiguous column once. Return the noisy columns, and a row for the trace per column."""
+    noisy, rows = {}, []
+    for name, domain in domains.items():
+        before = domain.encode(frame[name])
+        after = domain.noise(frame[name], epsilon, source, clamp=clamp)
+        noisy[name] = domain.decode(after)
+        answers = [answer(query, cells, domain) for cells in (before, after)]
+        original, synthetic = (float(a[0]) if len(a) == 1 else np.nan for a in answers)
+        mechanism, parameter = _mechanism(domain, epsilon)
+        moved = change(query, before, after, domain)
+        row = (epsilon, name, mechanism, parameter, original, synthetic, moved)
+        rows.append(dict(zip(COLUMN_TRACE, row, strict=True)))
+    return noisy, rows
+
+
+def _mechanism(domain: Domain, epsilon: float) -> tuple[str, float]:
+    if domain.width == 0:
+        return "none (one possible value)", 0.0
+    if isinstance(domain, Categories):
+        return "randomized response", response_probabilities(domain.k, epsilon)[1]
+    return "laplace", laplace_scale(domain.low, domain.high, epsilon, integer=domain.integer)
+
+
+def _guarantees(
+    division: Division, domains: Mapping[Hashable, Domain], spent: pd.Series, *, compared: bool
+) -> tuple[str, ...]:
+    def listed(names: Sequence[Hashable]) -> str:
+        return ", ".join(str(name) for name in names)
+
+    lines = []
+    if domains:
+        lines.append(
+            f"Each cell of {listed(list(domains))} gets its own noise. Its published value is at most e^epsilon times "
+            "more likely than under any other value of its domain (local differential privacy)."
+        )
+        lines.append(
+            f"Epsilon adds up over columns: the noisy cells of one row have a total epsilon of {spent.sum():g}. A "
+            "person with several rows loses that much for each row."
+        )
+    if compared:
+        lines.append(
+            "The published draw was chosen by comparing draws with the original data. Epsilon does not cover this "
+            "comparison: the bounds above hold for each draw, but not strictly for the chosen one. With level=0 the "
+            "first draw is published without a comparison."
+        )
+    leaking = [name for name, domain in domains.items() if domain.from_data]
+    if leaking:
+        lines.append(
+            f"Bounds or categories of {listed(leaking)} were read from the data. Epsilon does not cover this leak: "
+            "extremes and rare categories belong to single rows. Give `bounds` and `categories` from general knowledge."
+        )
+    if division.non_sensitive:
+        lines.append(
+            f"Published unchanged and without any guarantee: {listed(division.non_sensitive)}. Together these columns "
+            "may identify a row. So the table as a whole is not differentially private."
+        )
+    lines.append("Rows keep their original order. Anyone who knows that order can identify every row: shuffle first.")
+    return tuple(lines)
+
+
+def _check_loop(epsilon: float, query: str, level: float, shrink: float, floor: float, max_rounds: int) -> None:
+    check_epsilon(epsilon)
+    check_query(query)
+    for name, value, valid, requirement in (
+        ("level", level, 0 <= level < 1, "at least 0 and below 1, because no finite noise reaches 1"),
+        ("shrink", shrink, 0 < shrink < 1, "above 0 and below 1, so that epsilon falls"),
+        ("floor", floor, 0 < floor <= epsilon, f"above 0 and at most epsilon={epsilon}"),
+        ("max_rounds", max_rounds, max_rounds >= 1, "at least 1"),
+    ):
+        if not valid:
+            raise ValueError(f"{name}={value}: must be {requirement}")

@@ -1,0 +1,63 @@
+"""A replayed recording meets its deadlines, and memory and delays do not grow."""
+
+from time import thread_time
+
+import numpy as np
+import pytest
+
+from sensorprivacy.edge.board import commands
+from sensorprivacy.edge.board.hardware import process_memory
+from sensorprivacy.edge.board.replay import recording, replay
+from sensorprivacy.edge.board.stream import StreamAnonymizer
+
+
+def test_a_recording_is_the_samples_end_to_end(bundle):
+    signal = recording(bundle, 3.0)
+    assert signal.shape == (150, 2)
+    assert np.array_equal(signal[:32].T, bundle.samples(1)[0])
+
+
+def test_a_replay_keeps_time_and_memory(pipeline):
+    bundle = pipeline.bundle
+    replay(pipeline, recording(bundle, 20.0), speed=100)  # allocates everything that stays
+    found = replay(pipeline, recording(bundle, 120.0), speed=60)
+    assert found["windows"] == (120 * 50 - 32) // 8 + 1
+    assert (found["filled"], found["restarts"]) == (0, 0)
+    assert found["grown"] < 1e6
+    assert found["seconds"] >= 120 / 60 * 0.99
+
+
+def test_no_deadline_is_missed_by_its_own_work(pipeline):
+    """By processor time. A busy machine may disturb one replay, but not all three."""
+    replay(pipeline, recording(pipeline.bundle, 20.0), speed=100)
+    assert 0 in (replay(pipeline, recording(pipeline.bundle, 120.0), speed=60)["overrun"] for _ in range(3))
+
+
+def test_nothing_piles_up(pipeline):
+    """The last windows of a long stream are anonymized as fast as its first."""
+    made, spent = StreamAnonymizer(pipeline, rate=pipeline.bundle.rate, merge="mean"), []
+    for at, sample in enumerate(recording(pipeline.bundle, 240.0)):
+        used = thread_time()
+        if made.push(at / pipeline.bundle.rate, sample) is not None:
+            spent.append(thread_time() - used)
+    assert np.percentile(spent[-300:], 10) < 2 * np.percentile(spent[:300], 10)
+
+
+def test_the_memory_in_use_grows_with_an_array(pipeline):
+    before = process_memory(peak=False)
+    held = np.ones(8_000_000)
+    assert process_memory(peak=False) - before > 32e6
+    assert held.any()
+
+
+def test_the_command_replays_every_whole_bundle(bundle, capsys):
+    code = commands.main(["replay", "--bundles", str(bundle.folder), "--minutes", "0.1", "--speed", "10"])
+    printed = capsys.readouterr().out
+    assert "34 windows at 10 times real time: " in printed
+    assert code == (0 if " 0 late" in printed else 1)
+
+
+@pytest.mark.parametrize("merge", ["windows", "mean"])
+def test_every_way_of_merging_replays(pipeline, merge):
+    found = replay(pipeline, recording(pipeline.bundle, 4.0), speed=100, merge=merge)
+    assert found["windows"] == 22

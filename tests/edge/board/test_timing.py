@@ -1,0 +1,56 @@
+"""Repeats, summaries and timings of steps."""
+
+import itertools
+import math
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from sensorprivacy.edge.board import timing
+from sensorprivacy.edge.board.bundle import Bundle
+
+
+def test_repeats_fill_the_time_between_least_and_most(monkeypatch):
+    clock = itertools.count()
+    monkeypatch.setattr(timing, "perf_counter", lambda: next(clock))  # every call takes one second
+    calls = []
+    found = timing.repeated(lambda: calls.append(1), seconds=8, warm=2)
+    assert found.tolist() == [1.0] * 8
+    assert len(calls) == 2 + 1 + 8
+    assert len(timing.repeated(lambda: None, seconds=0)) == timing.LEAST
+    assert len(timing.repeated(lambda: None, seconds=1e9, most=7)) == 7
+
+
+def test_a_summary_agrees_with_numpy():
+    seconds = np.random.default_rng(0).random(1000)
+    found = timing.summary(seconds)
+    assert found["median"] == pytest.approx(np.median(seconds))
+    assert found["p99"] == pytest.approx(np.quantile(seconds, 0.99))
+    assert found["least"] == seconds.min()
+    assert found["repeats"] == 1000
+
+
+def test_every_step_of_a_bundle_is_timed_at_every_batch(bundle: Bundle):
+    lines = []
+    found = timing.time_bundle(bundle, batches=(1, 3), seconds=0.001, progress=lines.append)
+    assert [(row["step"], row["code"], row["batch"]) for row in found["steps"]] == [
+        (step.name, step.code, batch) for step in bundle.steps for batch in (1, 3)
+    ]
+    times = [row["median"] for row in (*found["steps"], *found["load"], found["window"])]
+    assert all(math.isfinite(each) and each > 0 for each in times)
+    assert all(0 < row["cpu"] < 50 * row["median"] for row in found["steps"])
+    assert len(lines) == timing.ROUNDS * len(bundle.steps) + 1
+    assert all(row["repeats"] >= timing.ROUNDS * timing.LEAST for row in found["steps"])
+    assert found["memory"]["after"] >= found["memory"]["before"] > 0
+    assert [network["macs"] for network in found["networks"]] == [step.macs for step in bundle.steps]
+
+
+def test_the_peak_of_memory_includes_freed_arrays():
+    code = (
+        "import numpy as np; from sensorprivacy.edge.board.hardware import process_memory\n"
+        "before = process_memory(peak=True); np.ones(50_000_000); print(process_memory(peak=True) - before)"  # 400 MB
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert 200e6 < int(done.stdout) < 600e6

@@ -1,0 +1,37 @@
+"""The bundles behind paper 3's timing tables have the paper's shapes."""
+
+import pytest
+
+from sensorprivacy.datasets.types import Windows
+from sensorprivacy.edge import paper_bundles
+
+
+@pytest.mark.parametrize(("attribute", "classes"), [("gender", 2), ("weight", 3)])
+def test_mobiacts_networks_have_the_papers_shapes(tmp_path, attribute, classes):
+    made = paper_bundles.mobiact_bundle(attribute, tmp_path)
+    assert made.shape == (6, 128)
+    assert (made.budget, made.trained, len(made.private)) == (0.5, False, classes)
+    kinds = {step.name: step.kind for step in made.steps}
+    assert kinds == {"public": "CNN", "private": "CNN", "encoder": "MLP", "transformation": "-", "decoder": "MLP"}
+    per_class = 768 * 512 + 512 * 512 + 512 * 256 + 256 * 128
+    assert made.step("encoder", 0).macs == per_class + 128 * 2 * 5
+    assert made.step("decoder", 3).macs == per_class + 5 * 128
+
+
+def test_weights_of_general_and_specific_autoencoders():
+    found = paper_bundles.weight_counts()
+    assert found.loc["motionsense", "specific"] == 1_121_066
+    assert found["times"].round(1).to_dict() == {"motionsense": 5.5, "mobiact": 1.3}
+
+
+def test_the_rivals_are_those_of_table_7(windows, tmp_path):
+    made = paper_bundles.rivals_bundle(windows, "gender", tmp_path)
+    assert [step.title for step in made.steps] == ["public", "private", "anonymization", "replacement"]
+    assert not made.anonymizes
+    assert {step.name: step.kind for step in made.steps}["anonymization"] == "CNN"
+
+
+def test_windows_need_a_rate_in_their_provenance(windows):
+    silent = Windows(windows.values, windows.public, windows.private, windows.subject, windows.trial, name="silent")
+    with pytest.raises(ValueError, match="the provenance of silent lacks rate, stride, channels"):
+        paper_bundles.signal_of(silent, "gender")

@@ -1,0 +1,63 @@
+"""The program edge.pyz needs only numpy and onnxruntime, and so does the installed command."""
+
+import subprocess
+import sys
+import zipfile
+
+from sensorprivacy.edge.board import measurement
+from sensorprivacy.edge.program import PROGRAM, write_program
+
+# Refuse every package except numpy, onnxruntime and their dependencies, as on a board.
+BLOCK = """\
+import sys, runpy
+class Block:
+    def find_spec(self, name, path=None, target=None):
+        top = name.split(".")[0]
+        ours = {"sensorprivacy", "numpy", "onnxruntime", "flatbuffers", "google", "packaging"}
+        allowed = ours | set(sys.stdlib_module_names)
+        if top not in allowed and not top.startswith(("_", "__editable__")):
+            raise ModuleNotFoundError(f"not on this board: {name}")
+sys.meta_path.insert(0, Block())
+sys.argv = sys.argv[1:]
+"""
+PYZ = BLOCK + 'runpy.run_path(sys.argv[0], run_name="__main__")\n'
+# the installed package brings lazy_loader along
+INSTALLED = (
+    BLOCK.replace('"packaging"', '"packaging", "lazy_loader"')
+    + 'runpy.run_module("sensorprivacy", run_name="__main__")\n'
+)
+
+
+def on_board(code, *words):
+    command = [sys.executable, "-c", code, *map(str, words)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_the_program_needs_only_numpy_and_onnxruntime(bundle, tmp_path):
+    program = write_program(bundle.folder.parent)
+    out = tmp_path / "board.json"
+    words = ("measure", "--out", out, "--batches", 1, "--seconds", 0.001)
+    done = on_board(PYZ, program, *words)
+    assert done.returncode == 0, done.stderr
+    assert "ms per window" in done.stdout
+    found = measurement.read_record(out)
+    assert [each["name"] for each in found["bundles"]] == ["sines-gender"]
+    with zipfile.ZipFile(program) as archive:  # its own code, not the checkout's
+        assert "sensorprivacy/edge/board/timing.py" in archive.namelist()
+    assert program.read_bytes() == write_program(tmp_path).read_bytes()
+
+
+def test_the_installed_command_needs_only_these_too(bundle, tmp_path):
+    out = tmp_path / "pi.json"
+    words = ("edge", "measure", "--out", out, "--bundles", bundle.folder, "--batches", 1, "--seconds", 0.001)
+    done = on_board(INSTALLED, "sensorprivacy", *words)
+    assert done.returncode == 0, done.stderr
+    assert measurement.read_record(out)["settings"]["batches"] == [1]
+    assert "not on this board: torch" in on_board(BLOCK + "import torch", "x").stderr
+
+
+def test_the_program_is_executable_and_has_instructions(tmp_path):
+    path = write_program(tmp_path)
+    assert path.name == PROGRAM
+    assert path.stat().st_mode & 0o100
+    assert "edge.pyz measure --out pi.json" in (tmp_path / "README.txt").read_text()

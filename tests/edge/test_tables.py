@@ -1,0 +1,78 @@
+"""Records become tables."""
+
+import pytest
+
+from sensorprivacy.edge import tables
+from sensorprivacy.edge.board.measurement import measure
+from sensorprivacy.edge.bounds import lower_bound
+
+
+@pytest.fixture(scope="module")
+def record(bundle):
+    return measure(bundle.folder, batches=(1, 4), seconds=0.001)
+
+
+def test_steps_are_in_seconds_per_window_with_the_bound(record):
+    frame = tables.steps_table(record)
+    (bundle,) = record["bundles"]
+    assert len(frame) == len(bundle["steps"])
+    four = frame[(frame["row"] == "encoder-1") & (frame["batch"] == 4)].iloc[0]
+    (timed,) = [each for each in bundle["steps"] if (each["step"], each["code"], each["batch"]) == ("encoder", 1, 4)]
+    assert four["median"] == timed["median"] / 4
+    assert four["bound"] == lower_bound(four, 4, cores=4)
+    rows = {"activity", "gender", "transformation"} | {f"{end}coder-{code}" for end in ("en", "de") for code in (0, 1)}
+    assert set(frame["row"]) == rows
+
+
+def test_the_papers_rows_are_found_by_bundle_and_batch_size(record):
+    (bundle,) = record["bundles"]
+    renamed = record | {"bundles": [bundle | {"name": "motionsense-gender"}]}
+    assert tables.paper_rows(renamed).empty  # not timed at the paper's batch size
+    steps = [each | {"batch": 256} for each in bundle["steps"] if each["batch"] == 4]
+    found = tables.paper_rows(record | {"bundles": [bundle | {"name": "motionsense-gender", "steps": steps}]})
+    assert found["row"].tolist() == ["activity", "gender", "encoder-0", "encoder-1", "decoder-0", "decoder-1"]
+    worst = tables.worst_case(found, "median")["4"]
+    by = found.set_index("row")["median"]
+    slow = max(by["encoder-0"], by["encoder-1"]) + max(by["decoder-0"], by["decoder-1"])
+    assert worst == pytest.approx(by["activity"] + by["gender"] + slow)
+
+
+def test_windows_and_hardware_by_machine(record):
+    found = tables.windows_table({"here": record, "there": record})
+    assert found["machine"].tolist() == ["here", "there"]
+    assert found["share_of_budget"].iloc[0] == pytest.approx(found["p99_ms"].iloc[0] / 160)
+    assert tables.hardware_table({"here": record}).loc["here", "cores"] >= 1
+
+
+def test_totals_and_shares_of_the_budget(record):
+    steps = tables.steps_table(record).query("batch == 1")
+    totals = tables.step_totals(steps, "median")
+    assert totals["encoder"] == pytest.approx(1000 * steps[steps["step"] == "encoder"]["median"].max())
+    assert set(totals.index) == {"public inference", "private inference", "encoder", "transformation", "decoder"}
+    (bundle,) = record["bundles"]
+    slow = record | {"bundles": [bundle | {"window": {"p99": 1.0}}]}
+    assert tables.budget_shares({"here": record, "there": slow})["sines"] == pytest.approx(1 / bundle["budget"])
+    none = record | {"bundles": [bundle | {"window": {"p99": 0.0}}]}
+    largest = {step: max(n["weights"] for n in bundle["networks"] if n["step"] == step) for step in
+               ("public", "private", "encoder", "transformation", "decoder")}  # fmt: skip
+    waits = sum(4 * weights / 3.6e9 for name, weights in largest.items() if name != "transformation")
+    assert tables.budget_shares({"x": none})["sines"] == pytest.approx(waits / bundle["budget"], rel=1e-3)
+
+
+def test_the_papers_worst_case():
+    from sensorprivacy.report.paper3.edge_values import printed_steps
+
+    worst = 1000 * tables.worst_case(printed_steps(), "printed")
+    # sums by hand of the printed milliseconds, sections 6.1 to 6.3
+    assert worst.round(3).to_dict() == {"4": 3.741, "5": 63.461, "6": 67.886, "7": 26.426}
+
+
+def test_where_time_goes_has_the_printed_tables_ours_and_the_bound(record):
+    from sensorprivacy.report.paper3.edge_values import printed_steps
+
+    steps = tables.steps_table(record).assign(batch=lambda frame: frame["batch"].replace(4, 256))
+    found = tables.time_shares(printed_steps(), steps, "sines")
+    assert len(found) == 6
+    assert found.loc["Pi 3 as printed, Table 5", "encoder"] == pytest.approx(41.5829)
+    assert found.loc["Pi 3 as printed, Table 5", "transformation"] == 0
+    assert (found.iloc[3:] > 0).all().all()

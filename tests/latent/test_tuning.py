@@ -1,0 +1,157 @@
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from sensorprivacy.datasets import Windows
+from sensorprivacy.latent import (
+    InferenceModels,
+    LatentAnonymizer,
+    MeanShift,
+    SeededSource,
+    Settings,
+    Transport,
+    inference_table,
+)
+from sensorprivacy.latent import tuning as module
+from sensorprivacy.latent.networks import Sizes
+from sensorprivacy.latent.study import Study
+from sensorprivacy.latent.tuning import SHARES, choose_shift, grid_search, repeat_over_seeds, spread_over_seeds
+
+BASE = LatentAnonymizer("gender", vae=Settings(epochs=2, batch=64), sizes=Sizes((16,), 2))
+
+
+def test_every_cell_and_transfer_has_a_row(windows: Windows, unseen: Windows, models: InferenceModels) -> None:
+    transfers = (MeanShift(), Transport(0.5))
+    found = grid_search(BASE, windows, unseen, models, alphas=[1, 10], betas=[0.1], transfers=transfers, progress=False)
+    assert found[["alpha", "transfer"]].to_numpy().tolist() == [
+        [1, "mean shift"],
+        [1, "transport, 0.5 kept"],
+        [10, "mean shift"],
+        [10, "transport, 0.5 kept"],
+    ]
+    alone = LatentAnonymizer("gender", alpha=10, vae=BASE.vae, sizes=BASE.sizes)
+    alone.fit(windows, validation=unseen, models=models, progress=False)
+    last = alone.history_.groupby("public")["validation_total"].last().mean()
+    assert found["loss"].iloc[2] == pytest.approx(last)
+    assert (found["worst_public"] <= found["public_after"]).all()
+    assert (found["worst_private"] >= found["private_after"]).all()
+    assert BASE.alpha == 10
+    assert not hasattr(BASE, "vaes_")
+
+
+def test_an_interrupted_search_continues(
+    windows: Windows, unseen: Windows, models: InferenceModels, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = grid_search(BASE, windows, unseen, models, alphas=[1, 2, 3], betas=[0.1], progress=False)
+    done = []
+    real = module._cell
+
+    def counted(*args: Any) -> pd.DataFrame:
+        done.append(args[0].alpha)
+        if len(done) == 3:
+            raise KeyboardInterrupt
+        return real(*args)
+
+    monkeypatch.setattr(module, "_cell", counted)
+    with pytest.raises(KeyboardInterrupt):
+        grid_search(BASE, windows, unseen, models, alphas=[1, 2, 3], betas=[0.1], folder=tmp_path, progress=False)
+    found = grid_search(BASE, windows, unseen, models, alphas=[1, 2, 3], betas=[0.1], folder=tmp_path, progress=False)
+    assert done == [1, 2, 3, 3]
+    pd.testing.assert_frame_equal(found, whole)
+
+
+def test_other_data_or_settings_are_other_cells(
+    windows: Windows, unseen: Windows, models: InferenceModels, tmp_path: Path
+) -> None:
+    for base, held in (
+        (BASE, unseen),
+        (BASE, windows),
+        (LatentAnonymizer("gender", vae=Settings(epochs=1, batch=64), sizes=BASE.sizes), unseen),
+    ):
+        grid_search(base, windows, held, models, alphas=[1], betas=[0.1], folder=tmp_path, progress=False)
+    assert len(list(tmp_path.iterdir())) == 3
+
+
+def test_a_shift_is_chosen_that_keeps_the_public_class(
+    anonymizer: LatentAnonymizer, windows: Windows, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table, chosen = choose_shift(anonymizer, windows, [0.0, 1.0])
+    rows = table.set_index("shift")
+    assert chosen.transfer == MeanShift(1.0)
+    assert chosen.vaes_ is anonymizer.vaes_
+    assert rows["chosen"].tolist() == [False, True]
+    assert rows.loc[0.0, "private_after"] > 0.9 > 0.5 > rows.loc[1.0, "private_after"]  # unmoved windows reveal it
+    made = {0.0: (0.99, 0.8), 1.0: (0.97, 0.3), 2.0: (0.95, 0.2), 3.0: (0.8, 0.1)}  # public and private after
+    asked = iter(made)
+
+    def table(*_: object) -> pd.DataFrame:
+        public, private = made[next(asked)]
+        row = {"public_before": 0.98, "public_after": public, "private_after": private}
+        return pd.DataFrame([row, row], index=["walk", "all"])
+
+    monkeypatch.setattr(module, "inference_table", table)
+    assert choose_shift(anonymizer, windows, list(made), lost=0.02)[1].transfer == MeanShift(1.0)
+    asked = iter(made)
+    assert choose_shift(anonymizer, windows, list(made), lost=0.04)[1].transfer == MeanShift(2.0)
+    asked = iter(made)
+    # all lose more: the one that loses least
+    assert choose_shift(anonymizer, windows, list(made), lost=-0.05)[1].transfer == MeanShift(0.0)
+    with pytest.raises(ValueError, match="give at least the paper's shift"):
+        choose_shift(anonymizer, windows, [])
+    with pytest.raises(ValueError, match="its redraws, 0"):
+        choose_shift(anonymizer, windows, [1.0], redraws=[])
+
+
+def test_redraws_are_chosen_beside_the_shift(anonymizer: LatentAnonymizer, windows: Windows) -> None:
+    table, chosen = choose_shift(anonymizer, windows, [1.0, 2.0], redraws=[0, 20], lost=0.01)
+    assert table[["shift", "redraws"]].to_numpy().tolist() == [[1, 0], [1, 20], [2, 0], [2, 20]]
+    once, again = table["public_after"].to_numpy().reshape(2, 2).T
+    assert (again >= once).all()
+    assert again[1] > once[1]
+    assert table.loc[table["chosen"], "redraws"].item() == chosen.redraw
+
+
+@pytest.fixture
+def study(windows: Windows, unseen: Windows, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Study:
+    monkeypatch.setattr("sensorprivacy.latent.study.build_dir", lambda: tmp_path / "build")
+    short = Settings(epochs=2, batch=64)
+    trains = {"network": "mlp", "alpha": 10.0, "beta": 0.1, "vae": short, "inference": short}
+    return Study("sines", "sines-gender", "gender", windows, windows, unseen, unseen, **trains)  # type: ignore[arg-type]
+
+
+def test_each_seed_is_a_training_of_its_own(study: Study) -> None:
+    found = repeat_over_seeds(study, [0, 3], scales=[1.0, 2.0], redraws=[0, 2], progress=False)
+    assert found[["seed", "change"]].drop_duplicates().to_numpy().tolist() == [
+        [0, "mean shift"],
+        [0, "chosen"],
+        [3, "mean shift"],
+        [3, "chosen"],
+    ]
+    assert found["public class"].unique().tolist() == ["jog", "walk", "all"]
+    plain = found[found["change"] == "mean shift"]
+    assert set(plain["shift"]) == {1.0}
+    assert set(plain["redraws"]) == {0}
+    three = study.with_seed(3)
+    assert (three.vae.seed, three.inference.seed, study.vae.seed) == (3, 3, 0)
+    assert three.folder != study.folder
+    models = three.inference_models()
+    alone = inference_table(models, study.test, three.anonymizer(models).transform(study.test, SeededSource(3)))[SHARES]
+    ours = plain[plain["seed"] == 3].set_index("public class")[SHARES]
+    pd.testing.assert_frame_equal(ours, alone)
+
+
+def test_the_spread_over_seeds_by_hand() -> None:
+    rows = [(seed, "chosen", "walk", 0.9, value, 0.8, value / 2) for seed, value in enumerate((0.2, 0.6, 0.4))]
+    table = pd.DataFrame(rows, columns=["seed", "change", "public class", *SHARES])
+    found = spread_over_seeds(table).loc[("chosen", "walk")]
+    assert found[["public_after", "public_after_min", "public_after_max"]].tolist() == pytest.approx([0.4, 0.2, 0.6])
+    assert found[["private_after", "private_after_min", "private_after_max"]].tolist() == pytest.approx([0.2, 0.1, 0.3])
+    assert found["seeds"] == 3
+
+
+@pytest.mark.parametrize("seeds", [[], [1, 1]])
+def test_seeds_are_named_once(study: Study, seeds: list[int]) -> None:
+    with pytest.raises(ValueError, match="give at least one seed, and each seed once"):
+        repeat_over_seeds(study, seeds, progress=False)
