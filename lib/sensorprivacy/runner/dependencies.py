@@ -80,6 +80,7 @@ def module_file(name: str, lib: Path) -> Path | None:
     return next((file for file in (path.with_suffix(".py"), path / "__init__.py") if file.is_file()), None)
 
 
+@cache  # notebooks share most modules
 def _needed(name: str, lib: Path) -> tuple[set[Path], set[str]]:
     """Return the files that importing a name runs, and the names that these import."""
     parts = name.split(".")
@@ -91,11 +92,11 @@ def _needed(name: str, lib: Path) -> tuple[set[Path], set[str]]:
         lazy: frozenset[str] = frozenset()
         if file is not None:
             files.add(file)
-            names |= _imported_by(file, module, file.stat().st_mtime_ns)
+            names |= _imported_by(file, module)
             stub = file.with_suffix(".pyi")
             if stub.is_file():
                 files.add(stub)
-                lazy = _imported_by(stub, module, stub.stat().st_mtime_ns)
+                lazy = _imported_by(stub, module)
         if depth == len(parts):
             names |= lazy  # a package that is imported by name may use all its names
         elif module_file(".".join(parts[: depth + 1]), lib) is None:
@@ -104,8 +105,7 @@ def _needed(name: str, lib: Path) -> tuple[set[Path], set[str]]:
 
 
 @cache
-def _imported_by(file: Path, module: str, _changed: int) -> frozenset[str]:
-    """Return what a module imports; notebooks share most modules, so each is parsed once."""
+def _imported_by(file: Path, module: str) -> frozenset[str]:
     return frozenset(imported(file.read_text(encoding="utf-8"), module, is_package=file.stem == "__init__"))
 
 
