@@ -50,8 +50,7 @@ class FeatureMinimizer(SelectorMixin, BaseEstimator):
     preselection : Preselection, optional
         Settings of the greedy stage: score, order, limits. See `sensorprivacy.minimize.Preselection`.
     search : SearchSettings, optional
-        Settings of the search: engine, result store, long searches, choice rule. See
-        `sensorprivacy.minimize.SearchSettings`.
+        Settings of the search: engine, result store, choice rule. See `sensorprivacy.minimize.SearchSettings`.
     n_jobs : int, optional
         Joblib workers of the search.
     random_state : int or None, default 42
@@ -77,8 +76,6 @@ class FeatureMinimizer(SelectorMixin, BaseEstimator):
         Whether users were given.
     split_ : sensorprivacy.game.Split
         Training, validation and test rows.
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
 
     Notes
     -----

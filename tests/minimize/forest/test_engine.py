@@ -25,7 +25,7 @@ from sensorprivacy.minimize.forest.coding import code_columns, lay_out, subset_r
 from sensorprivacy.minimize.forest.engine import SharedEngine, tried_features
 from sensorprivacy.minimize.forest.kernel import _draw_weights, vote
 from sensorprivacy.minimize.forest.random_numbers import mix, tree_keys
-from sensorprivacy.minimize.forest.sorting import MAX_BINS, sort_by_code
+from sensorprivacy.minimize.forest.sorting import BINS, sort_by_code
 
 
 def held_of(X, y, cut, users=None):
@@ -284,7 +284,7 @@ def test_sorting_by_code(m, spread):
     rows = np.zeros((3, m), np.uint64)
     rows[1] = codes << np.uint64(20) | rng.integers(0, 2**20, m).astype(np.uint64)
     items = rows[1].copy()
-    bins = np.empty(MAX_BINS + 1, np.int32)
+    bins = np.empty(BINS, np.int32)
     line = sort_by_code(rows, 1, 2, m, codes.min(), codes.max(), np.uint64(20), bins)
     assert (np.diff(rows[line] >> np.uint64(20)).astype(np.int64) >= 0).all()
     np.testing.assert_array_equal(np.sort(rows[line]), np.sort(items))

@@ -20,8 +20,8 @@ import numpy as np
 from numba import njit
 
 from .random_numbers import GOLDEN, draw, mix
-from .sorting import BARE, MAX_BINS
-from .splitting import Work, best_split, clear, count, part_sorted, part_tests, part_unsorted, split_pair
+from .sorting import BARE, BINS
+from .splitting import Work, best_split, clear, count, part_sorted, part_tests, part_unsorted
 
 LARGE = 8  # nodes of more items than this are kept sorted
 STACK = 64  # pending nodes: the smaller child is processed first, so log2(rows) of them are enough
@@ -135,26 +135,6 @@ def _take_side(work, best, start, end, t_start, t_end, lay):
     return unsorted
 
 
-@_inner
-def _grow_pair(rows, work, start, t_start, t_end, node, constant, lay):
-    """Split a small node of two items of different classes. Return whether a feature splits it.
-
-    A third of all nodes are such nodes. Both children are leaves.
-    """
-    items = work.items
-    unsorted = items.shape[0] - 3
-    feature, turned = split_pair(rows, work, start, node, constant, lay)
-    if feature < 0:
-        return False
-    low, high = items[unsorted, start + turned], items[unsorted, start + 1 - turned]
-    below = np.uint64(rows.codes[feature, (low >> lay.row) & lay.rows])
-    above = np.uint64(rows.codes[feature, (high >> lay.row) & lay.rows])
-    t_middle = part_tests(rows, work, t_start, t_end, feature, below, above)
-    _say(work, t_start, t_middle, low & lay.classes)
-    _say(work, t_middle, t_end, high & lay.classes)
-    return True
-
-
 @_bare
 def _grow(rows, work, n_items, candidates, key, votes, lay):
     """Grow one tree over the given items and add its votes."""
@@ -169,8 +149,6 @@ def _grow(rows, work, n_items, candidates, key, votes, lay):
         start, end, t_start, t_end = bounds[depth, 0], bounds[depth, 1], bounds[depth, 2], bounds[depth, 3]
         at = bounds[depth, 4]
         node, constant = work.marks[depth, 0], work.marks[depth, 1]
-        if end - start == 2 and at == unsorted and _grow_pair(rows, work, start, t_start, t_end, node, constant, lay):
-            continue
         weight, square = count(items, at, start, end, counts, lay)
         best, cut, below, above, constant = best_split(
             rows, work, at, start, end, node, constant, weight, square, candidates, lay
@@ -187,10 +165,8 @@ def _grow(rows, work, n_items, candidates, key, votes, lay):
             line = unsorted
         at_left = _take_side(work, line, start, middle, t_start, t_middle, lay)
         at_right = _take_side(work, line, middle, end, t_middle, t_end, lay)
-        keeps_left = 0 <= at_left < unsorted
-        keeps_right = 0 <= at_right < unsorted
-        if keeps_left or keeps_right:
-            part_sorted(work, start, middle, end, best, constant, keeps_left, keeps_right, lay)
+        if 0 <= at_left < unsorted or 0 <= at_right < unsorted:
+            part_sorted(work, start, middle, end, best, constant, lay)
         right_last = middle - start > end - middle
         if at_right >= 0 and not right_last:
             depth = _push(work, depth, middle, end, t_middle, t_end, at_right, mix(node ^ _RIGHT), constant)
@@ -235,7 +211,7 @@ def vote(rows, lay, candidates, bootstrap, keys, asked, votes):
         np.empty_like(asked),
         np.empty_like(asked),
         np.empty(votes.shape[0], np.uint32),
-        np.empty(MAX_BINS + 1, np.int32),
+        np.empty(BINS, np.int32),
         np.arange(k),
         np.empty(k, np.int64),
         np.zeros(2 * n_classes),

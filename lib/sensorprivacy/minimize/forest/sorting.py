@@ -11,13 +11,12 @@ import numpy as np
 from numba import njit
 
 SMALL = 24  # up to this many items are sorted by insertion
-MAX_BINS = 8192  # buckets of one distribution pass: 32 KiB of counters
-CROWDED = 32  # a bucket of several codes with more items than this is sorted digit by digit
-DIGIT = 11  # bits of a digit
+DIGIT = 8  # bits of a digit of the radix sort
+BINS = 1 << DIGIT
 
 # functions compiled with these options allocate nothing and count no references
 BARE: dict[str, Any] = {"nogil": True, "cache": True, "_nrt": False}
-_NO_STEP, _U1 = np.uint64(0), np.uint64(1)
+_MASK, _STEP = np.uint64(BINS - 1), np.uint64(DIGIT)
 
 
 @njit(**BARE, forceinline=True)
@@ -34,41 +33,30 @@ def _insertion(rows, at, m, shift):
 
 
 @njit(**BARE)
-def _distribute(rows, source, target, m, low, shift, step, mask, bins, n_bins):
-    """Write the items of every bin to the target, bin after bin."""
+def _sort_by_digit(rows, source, target, m, low, shift, bins):
+    """Write the items of one row to another, sorted by one digit of their codes; equal digits keep their order."""
+    for b in range(BINS):
+        bins[b] = 0
+    for i in range(m):
+        bins[((rows[source, i] - low) >> shift) & _MASK] += 1
     total = 0
-    for b in range(n_bins):
+    for b in range(BINS):
         count = bins[b]
         bins[b] = total
         total += count
     for i in range(m):
         key = rows[source, i]
-        b = (((key >> shift) - low) >> step) & mask
+        b = ((key - low) >> shift) & _MASK
         rows[target, bins[b]] = key
         bins[b] += 1
-
-
-@njit(**BARE)
-def _tally(rows, at, m, low, shift, step, mask, bins, n_bins):
-    """Count the items of each bin and return the largest count."""
-    for b in range(n_bins):
-        bins[b] = 0
-    for i in range(m):
-        bins[(((rows[at, i] >> shift) - low) >> step) & mask] += 1
-    most = 0
-    for b in range(n_bins):
-        most = max(most, bins[b])
-    return most
 
 
 @njit(**BARE)
 def sort_by_code(rows, at, spare, m, low, high, shift, bins):
     """Sort rows[at, :m] by their codes; return which of the rows ``at`` and ``spare`` has the result.
 
-    Few items are sorted by insertion. Otherwise, one pass distributes the items by the leading bits of their codes. If
-    a bucket has one code only, the items are then sorted (counting sort). If not, insertion finishes the nearly sorted
-    items. Codes are ranks, so there are a few times as many buckets as items, and insertion is short. If many items
-    share a few buckets nevertheless, a radix sort is used, whose time does not depend on the distribution.
+    Few items are sorted by insertion, more by a radix sort. The time of a radix sort does not depend on the
+    distribution of the codes.
 
     Parameters
     ----------
@@ -82,29 +70,15 @@ def sort_by_code(rows, at, spare, m, low, high, shift, bins):
         Smallest and largest code.
     shift : uint64
         Bits below the code.
-    bins : ndarray of int32, shape (MAX_BINS + 1,)
+    bins : ndarray of int32, shape (BINS,)
         Spare counters.
     """
     if m <= SMALL:
         _insertion(rows, at, m, shift)
         return at
-    span = high - low
-    wanted = np.uint64(min(4 * m, MAX_BINS))
-    step = _NO_STEP
-    while (span >> step) >= wanted:
-        step += _U1
-    n_bins = np.int64(span >> step) + 1
-    most = _tally(rows, at, m, low, shift, step, ~_NO_STEP, bins, n_bins)
-    if step == _NO_STEP or most <= CROWDED:
-        _distribute(rows, at, spare, m, low, shift, step, ~_NO_STEP, bins, n_bins)
-        if step > _NO_STEP:
-            _insertion(rows, spare, m, shift)
-        return spare
-    mask = np.uint64((1 << DIGIT) - 1)
-    step = _NO_STEP
-    while (span >> step) > 0:
-        _tally(rows, at, m, low, shift, step, mask, bins, 1 << DIGIT)
-        _distribute(rows, at, spare, m, low, shift, step, mask, bins, 1 << DIGIT)
+    digit, lowest = shift, low << shift
+    while (high - low) >> (digit - shift) > 0:
+        _sort_by_digit(rows, at, spare, m, lowest, digit, bins)
         at, spare = spare, at
-        step += np.uint64(DIGIT)
+        digit += _STEP
     return at

@@ -153,17 +153,6 @@ def _keys(rows, items, at, start, m, feature, lay, bins):
 
 
 @_inner
-def put_back(work, visited):
-    """Restore the order of the features, because a draw must not depend on earlier nodes."""
-    features = work.features
-    for v in range(visited - 1, -1, -1):
-        j = work.swaps[v]
-        feature = features[j]
-        features[j] = features[v]
-        features[v] = feature
-
-
-@_inner
 def best_split(rows, work, at, start, end, node, constant, weight, square, candidates, lay):
     """Try features drawn without replacement. Return the best one, its cut, the codes next to it, the constant ones.
 
@@ -201,41 +190,13 @@ def best_split(rows, work, at, start, end, node, constant, weight, square, candi
             best_feature, best_cut = feature, cut
             below = items[line, begin + cut - 1] >> lay.code
             above = items[line, begin + cut] >> lay.code
-    put_back(work, visited)
-    return best_feature, best_cut, below, above, constant
-
-
-@_inner
-def split_pair(rows, work, start, node, constant, lay):
-    """Return the feature that splits a small node of two items of different classes, as `best_split` would choose it.
-
-    Any feature that differs between the two items separates the classes. So the first such feature drawn is the best.
-
-    Returns
-    -------
-    feature : int
-        -1 if no feature differs between them.
-    swap : bool
-        Whether the first item has the larger code.
-    """
-    items, features, k = work.items, work.features, rows.codes.shape[0]
-    unsorted = items.shape[0] - 3
-    first = (items[unsorted, start] >> lay.row) & lay.rows
-    second = (items[unsorted, start + 1] >> lay.row) & lay.rows
-    found, swap = -1, False
-    visited = 0
-    while visited < k and found < 0:
-        j = visited + draw(node, visited, k - visited)
+    # restore the order of the features, because a draw must not depend on earlier nodes
+    for v in range(visited - 1, -1, -1):
+        j = work.swaps[v]
         feature = features[j]
-        features[j] = features[visited]
-        features[visited] = feature
-        work.swaps[visited] = j
-        visited += 1
-        one, other = rows.codes[feature, first], rows.codes[feature, second]
-        if one != other:
-            found, swap = feature, one > other
-    put_back(work, visited)
-    return found, swap
+        features[j] = features[v]
+        features[v] = feature
+    return best_feature, best_cut, below, above, constant
 
 
 @_inner
@@ -255,7 +216,7 @@ def part_unsorted(rows, items, at, start, end, feature, code, lay):
 
 
 @_inner
-def part_sorted(work, start, middle, end, best, constant, keeps_left, keeps_right, lay):
+def part_sorted(work, start, middle, end, best, constant, lay):
     """Divide the sorted lists of a node like the list of the best feature, and keep every order."""
     items, is_left = work.items, work.is_left
     behind = items.shape[0] - 1
@@ -266,30 +227,17 @@ def part_sorted(work, start, middle, end, best, constant, keeps_left, keeps_righ
     for f in range(items.shape[0] - 3):
         if f == best or (constant >> np.uint64(f)) & _U1:
             continue
-        if not keeps_right:
-            front = np.uint64(start)
-            for i in range(np.uint64(start), np.uint64(end)):
-                item = items[f, i]
-                items[f, front] = item
-                front += np.uint64(is_left[(item >> lay.row) & lay.rows])
-        elif not keeps_left:
-            back = np.uint64(end - 1)
-            for step in range(np.uint64(end - start)):
-                item = items[f, np.uint64(end - 1) - step]
-                items[f, back] = item
-                back -= np.uint64(is_left[(item >> lay.row) & lay.rows]) ^ _U1
-        else:
-            front = np.uint64(start)
-            back = _U0
-            for i in range(np.uint64(start), np.uint64(end)):
-                item = items[f, i]
-                goes = np.uint64(is_left[(item >> lay.row) & lay.rows])
-                items[f, front] = item
-                items[behind, back] = item
-                front += goes
-                back += goes ^ _U1
-            for i in range(np.uint64(end) - front):
-                items[f, front + i] = items[behind, i]
+        front = np.uint64(start)
+        back = _U0
+        for i in range(np.uint64(start), np.uint64(end)):
+            item = items[f, i]
+            goes = np.uint64(is_left[(item >> lay.row) & lay.rows])
+            items[f, front] = item
+            items[behind, back] = item
+            front += goes
+            back += goes ^ _U1
+        for i in range(np.uint64(end) - front):
+            items[f, front + i] = items[behind, i]
 
 
 @_inner

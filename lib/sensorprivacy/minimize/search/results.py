@@ -1,6 +1,7 @@
 """Keep search results in one SQLite file. A killed process loses at most one batch, and processes can share a file."""
 
 import sqlite3
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import astuple, dataclass
@@ -89,6 +90,9 @@ class ResultStore:
 
     def _open(self, problem: str, name: str) -> None:
         with self._clear_errors():
+            self._wait_for_lock("PRAGMA journal_mode=WAL")
+            # with a write-ahead log, a killed process loses nothing; only a power failure can lose the last batch
+            self._database.execute("PRAGMA synchronous=NORMAL")
             tables = {row[0] for row in self._database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
         if tables and "meta" not in tables:
             raise ResultStoreError(
@@ -157,7 +161,7 @@ class ResultStore:
     @contextmanager
     def _transaction(self) -> Iterator[None]:
         with self._clear_errors():
-            self._database.execute("BEGIN IMMEDIATE")  # waits until other processes have written
+            self._wait_for_lock("BEGIN IMMEDIATE")
             try:
                 yield
                 self._database.execute("COMMIT")
@@ -165,3 +169,15 @@ class ResultStore:
                 if self._database.in_transaction:  # a full disk has ended it already
                     self._database.execute("ROLLBACK")
                 raise
+
+    def _wait_for_lock(self, statement: str) -> None:
+        """Execute a statement that needs a lock. SQLite itself does not wait for every kind of lock."""
+        until = time.monotonic() + _LOCK_SECONDS
+        while True:
+            try:
+                self._database.execute(statement).fetchall()
+                return
+            except sqlite3.OperationalError as error:
+                if "locked" not in str(error) or time.monotonic() > until:
+                    raise
+                time.sleep(0.05)
