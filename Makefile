@@ -1,4 +1,4 @@
-# Two commands: `make reproduce` and `make test`. Nothing is assumed but make and Python 3.11 or newer.
+# Two commands: `make reproduce` and `make test`. They need only make and Python 3.11 or newer.
 
 PROFILE ?= quick
 CORES   ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu 2>/dev/null || echo 2)
@@ -20,10 +20,10 @@ help: ## show this help
 	@echo
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
-reproduce: $(READY) ## run every notebook that is out of date, then the report (ONLY="RUN ..." for some)
+reproduce: $(READY) ## run every notebook that is out of date, then the report (some: ONLY="RUN ...")
 	@$(PY) -m sensorprivacy reproduce --profile $(PROFILE) --cores $(CORES) $(if $(ONLY),--only $(ONLY))
 
-test: lint ## check style and types, run all tests (TESTS=path for some)
+test: lint ## check style and types, run all tests (some: TESTS=path)
 	@$(PY) -m pytest -n 2 $(TESTS)
 
 lint: $(READY) ## check style and types only
@@ -31,28 +31,28 @@ lint: $(READY) ## check style and types only
 	@$(PY) -m ruff format --check --quiet .
 	@$(PY) -m mypy --no-error-summary
 
-bench: $(READY) ## measure side by side, one file a claim (minutes)
+bench: $(READY) ## run the benchmarks, one file for each claim (minutes)
 	@for file in bench/*.py; do [ -f "$$file" ] || continue; echo "== $$file"; $(PY) "$$file" || exit 1; done
 
 notebook: $(READY) ## open the notebooks in JupyterLab
 	@$(PY) -m jupyterlab --ServerApp.root_dir="$(CURDIR)" notebooks/00_start_here.ipynb
 
-data: $(READY) ## fetch every data set that can be had, the large ones too
+data: $(READY) ## download every available data set, also the large ones
 	@$(PY) -m sensorprivacy data fetch --all
 
-lock: $(READY) ## solve requirements.lock anew from pyproject.toml
+lock: $(READY) ## resolve requirements.lock again from pyproject.toml
 	@$(PY) -m piptools compile --quiet --strip-extras --all-extras --no-header --annotation-style=line \
 	    --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-allow-unsafe \
 	    --output-file=requirements.lock pyproject.toml
-	@# A build of torch for one machine (+cpu, +cu...) is no other machine's.
+	@# Remove torch's local version (+cpu, +cu...), which other machines lack.
 	@sed 's/^\(torch==[0-9.]*\)+[a-z0-9.]*/\1/' requirements.lock > requirements.lock.part
 	@mv requirements.lock.part requirements.lock
 
-clean: ## remove what runs made: build/, figures/quick/, caches (not the environment, not the data)
+clean: ## remove results of runs: build/, figures/quick/, caches (not the environment, not the data)
 	rm -rf build figures/quick .snakemake .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find lib tests bench notebooks \( -name __pycache__ -o -name .ipynb_checkpoints \) -type d -prune -exec rm -rf {} +
 
-# The environment is made once, and again when what it is made from changes.
+# The environment is made once, and again when its requirements change.
 $(READY): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
 	    echo "error: $(PYTHON) is not Python 3.11 or newer; name one that is: make PYTHON=/path/to/python3" >&2; exit 1; }

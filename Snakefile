@@ -1,9 +1,9 @@
-# The runs of runs.yaml as a graph. `make reproduce` calls this; on a cluster call Snakemake yourself, after
-# `python -m sensorprivacy reproduce --dry-run` has looked for the data:
+# The runs of runs.yaml as a graph. `make reproduce` calls this. On a cluster, first look for the data with
+# `sensorprivacy reproduce --dry-run`, then call Snakemake yourself:
 #   snakemake --config profile=paper --executor slurm --jobs 20 --keep-going
 from sensorprivacy.runner.plan import plan
 
-JOBS = plan(config.get("profile", "quick"))
+JOBS = plan(config.get("profile", "quick"), report_only=config.get("report_only", False))
 
 
 rule all:
@@ -22,6 +22,6 @@ for job in JOBS:
             touch(job.marker),
         threads: job.threads
         params:
-            command=lambda wildcards, command=job.command: command,  # a plain string would have its braces filled in
+            command=lambda wildcards, command=job.command: command,  # in a plain string, Snakemake would replace the braces
         shell:
             "{params.command}"

@@ -1,8 +1,9 @@
-"""Fixtures that every room shares."""
+"""Fixtures that all tests share, and a checkout of their own: no test reads or changes what a user has here."""
 
 import os
+import shutil
 import signal
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import TypeVar
 
@@ -23,13 +24,45 @@ def mirror_folder() -> Path | None:
 
 
 def hears_interrupts() -> None:
-    """Undo, in a child about to start, what a shell does to commands in the background: ignore Ctrl-C."""
+    """Let a child that is about to start react to Ctrl-C: a shell makes commands in the background ignore it."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def shared_cache(factory: pytest.TempPathFactory) -> Path:
+    """Return the cache of this session; several workers share it, as tables made from data sets take long."""
+    base = factory.getbasetemp()
+    return (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "cache"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def isolated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Point the library to a checkout without downloads, results and remembered mirror, and to an empty cache."""
+    home = tmp_path_factory.mktemp("checkout")
+    for folder, ours in (
+        ("", {"build", "data", "figures"}),
+        ("data", {"raw", "derived"}),
+        ("figures", {"quick", "own"}),
+    ):
+        (home / folder).mkdir(exist_ok=True)
+        for path in (ROOT / folder).glob("*"):
+            if path.name not in ours and not path.name.startswith("."):
+                (home / folder / path.name).symlink_to(path)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SENSORPRIVACY_HOME", str(home))
+        patch.setenv("SENSORPRIVACY_CACHE", str(shared_cache(tmp_path_factory)))
+        yield
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Remove the cache, which may hold gigabytes, when the last worker has ended."""
+    factory = getattr(session.config, "_tmp_path_factory", None)
+    if factory and "PYTEST_XDIST_WORKER" not in os.environ:
+        shutil.rmtree(shared_cache(factory), ignore_errors=True)
 
 
 @pytest.fixture(scope="session")
 def interruptible() -> Callable[[], None]:
-    """Return the `preexec_fn` of a child that is to be interrupted, wherever the tests themselves were started."""
+    """Return the `preexec_fn` of a child that a test interrupts, wherever the tests themselves were started."""
     return hears_interrupts
 
 
@@ -41,7 +74,7 @@ def root() -> Path:
 
 @pytest.fixture
 def mirror(monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return the mirror of real data and point the data chain at it; skip where there is none."""
+    """Return the mirror of real data and make the library use it; skip the test if there is none."""
     folder = mirror_folder()
     if folder is None:
         pytest.skip("needs the data mirror: set SENSORPRIVACY_MIRROR to a folder that holds it")
@@ -51,13 +84,13 @@ def mirror(monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Fail what skips for want of the mirror where SENSORPRIVACY_REQUIRE_MIRROR says that there is one."""
+    """Fail tests that skip because they lack the mirror, if SENSORPRIVACY_REQUIRE_MIRROR is set."""
     return _required((yield))
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
-    """Do so for a whole file that skips, too."""
+    """Fail files that skip for that reason, too."""
     return _required((yield))
 
 

@@ -8,6 +8,7 @@ import nbformat
 import pytest
 
 from sensorprivacy.__main__ import main
+from sensorprivacy.cli import _kept, _parser
 from sensorprivacy.datasets import store
 from sensorprivacy.datasets.errors import CorruptDataError, DataUnavailableError
 from sensorprivacy.runner import reproduce as workflow
@@ -40,7 +41,7 @@ def test_every_command_says_what_it_takes(capsys):
         with pytest.raises(SystemExit) as ended:
             main([word, "--help"])
         assert ended.value.code == 0
-        assert f"usage: python -m sensorprivacy {word}" in said(capsys)
+        assert f"usage: sensorprivacy {word}" in said(capsys)
 
 
 def test_show_lists_the_parameters_and_runs_nothing(notebook, capsys):
@@ -63,7 +64,7 @@ def test_run_executes_with_the_given_value_and_fails_with_the_cells_error(notebo
     ("words", "expected"),
     [
         (["-p", "stp", "1"], "unknown parameter 'stp'; did you mean 'step'?"),
-        (["-p", "step", "far"], "step='far': 'far' is not of type float"),
+        (["-p", "step", "far"], "step='far': input should be a valid number"),
     ],
 )
 def test_a_refused_parameter_is_exit_code_two_and_runs_nothing(notebook, tmp_path, capsys, words, expected):
@@ -115,7 +116,37 @@ def test_an_interrupt_is_one_line(monkeypatch, capsys):
 
     monkeypatch.setattr(workflow, "reproduce", interrupted)
     assert main(["reproduce"]) == 130
-    assert said(capsys).strip() == "interrupted; what was finished is kept"
+    assert said(capsys).strip() == "interrupted; finished runs are kept"
+
+
+@pytest.mark.parametrize(
+    ("words", "kept"),
+    [
+        ([], "nothing is kept (--store FILE keeps finished subsets)"),
+        (["--store", "s.db"], "finished subsets are kept in s.db"),
+    ],
+)
+def test_an_interrupted_search_says_whether_its_subsets_are_kept(words, kept):
+    arguments = _parser(["minimize"]).parse_args(["minimize", "t.csv", "--task", "a", "--user", "b", *words])
+    assert _kept(arguments) == f"; {kept}"
+    assert _kept(_parser(["run"]).parse_args(["run", "a.ipynb"])) == ""
+
+
+def test_wrong_words_are_refused_without_waiting_for_pandas():
+    code = "import sys; from sensorprivacy.cli import main\ntry: main(['rn'])\n"
+    code += "except SystemExit: print('pandas' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
+
+
+def test_a_corrupted_list_of_runs_is_refused_before_anything_runs(tmp_path, monkeypatch, capsys):
+    for name in ("notebooks", "data", "lib"):
+        (tmp_path / name).mkdir()
+    monkeypatch.setenv("SENSORPRIVACY_HOME", str(tmp_path))
+    run = "  10_a:\n    about: x\n    minutes: {quick: 1, paper: 1}\n    needs: [titanik]\n"
+    (tmp_path / "runs.yaml").write_text(f"runs:\n{run}")
+    assert main(["reproduce"]) == 2
+    assert "runs.yaml, 10_a: unknown data set 'titanik'" in said(capsys)
 
 
 def test_data_lists_every_set_with_size_licence_and_presence(capsys):
@@ -160,6 +191,7 @@ def test_pages_are_written_from_their_sources(root, tmp_path, monkeypatch, capsy
     for name in ("notebooks", "lib"):
         (tmp_path / name).mkdir()
     shutil.copytree(root / "data" / "paper", tmp_path / "data" / "paper")
+    shutil.copy(root / "data" / "README.md", tmp_path / "data")
     monkeypatch.setenv("SENSORPRIVACY_HOME", str(tmp_path))
     for word, page, title in (("ledger", "DEVIATIONS.md", "# Deviations"), ("data", "data/README.md", "# The data")):
         assert main(["report", word]) == 0

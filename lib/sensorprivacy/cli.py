@@ -1,4 +1,4 @@
-"""The command line: ``python -m sensorprivacy run | reproduce | data | minimize | edge | report``."""
+"""The command line ``sensorprivacy``, also called as ``python -m sensorprivacy``."""
 
 import argparse
 import os
@@ -12,13 +12,13 @@ from sensorprivacy.edge.cli import add_edge_command
 from sensorprivacy.minimize.cli import add_minimize_command
 from sensorprivacy.runner.states import PROFILES
 
-# Each command imports what it needs when it runs: refusing a wrong word should not wait for pandas.
+# Each command imports what it needs when it runs, so that wrong words are refused without waiting for pandas.
 
-INTERRUPTED = 130  # what shells report for a process ended by Ctrl-C
+INTERRUPTED = 130  # the exit code that shells report after Ctrl-C
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit code: 0, 1 for a failure, 2 for wrong words, 130 for an interrupt."""
+    """Run one command and return its exit code: 0, 1 after a failure, 2 for wrong words, 130 after an interrupt."""
     words = sys.argv[1:] if argv is None else argv
     arguments = _parser(words).parse_args(words)
     command: Callable[[argparse.Namespace], int] = arguments.command
@@ -27,11 +27,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print(f"interrupted{_kept(arguments)}", file=sys.stderr)
         return INTERRUPTED
-    except BrokenPipeError:  # the reader, such as `head`, has gone
+    except BrokenPipeError:  # the reader, such as `head`, has ended
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except (LookupError, OSError, ValueError, RuntimeError) as error:
-        # Ours say what was wrong and what to do; for the rest, the environment asks for the traceback.
+        # Our own errors explain themselves. SENSORPRIVACY_DEBUG shows the traceback of the others.
         if os.environ.get("SENSORPRIVACY_DEBUG"):
             raise
         print(f"error: {error}", file=sys.stderr)
@@ -39,45 +39,40 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _kept(arguments: argparse.Namespace) -> str:
-    """Return what an interrupted command leaves."""
-    if arguments.command == _reproduce:
+    """Return what an interrupted command leaves, for its last line."""
+    if arguments.command is _reproduce:
         return "; finished runs are kept"
     if "store" in arguments:  # minimize
-        return (
-            f"; trained subsets are kept in {arguments.store}"
-            if arguments.store
-            else "; without --store, nothing is kept"
-        )
+        kept = f"finished subsets are kept in {arguments.store}" if arguments.store else "nothing is kept"
+        return f"; {kept}" + ("" if arguments.store else " (--store FILE keeps finished subsets)")
     return ""
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    from sensorprivacy.runner import processes
-
-    processes.guard()
-    from sensorprivacy.runner import execute as batch
+    from sensorprivacy.runner import execute, processes
     from sensorprivacy.runner.parameters import describe, read_parameters
 
     if arguments.show:
         print(describe(read_parameters(arguments.notebook)))
         return 0
+    processes.guard()
     if arguments.needs:
-        from sensorprivacy.runner import data as supply
+        from sensorprivacy.runner.data import fetch
 
-        missing = [name for names in supply.fetch(arguments.needs) for name in names]
+        missing = fetch(arguments.needs)
         if missing:
             print(f"nothing was run: no data {', '.join(missing)}", file=sys.stderr)
             return 1
     name = arguments.name or arguments.notebook.stem
     try:
-        done = batch.run(
+        done = execute.run(
             arguments.notebook,
             dict(arguments.parameters),
             output=arguments.output,
             log=arguments.log,
             say=partial(print, flush=True),
         )
-    except batch.NotebookFailedError as error:
+    except execute.NotebookFailedError as error:
         print(f"{name}: {error}", flush=True, file=sys.stdout if arguments.terse else sys.stderr)
         return 1
     print(f"{name}: ok, {done.seconds:.0f} s" if arguments.terse else f"{done.output}\nlog: {done.log}", flush=True)
@@ -85,89 +80,94 @@ def _run(arguments: argparse.Namespace) -> int:
 
 
 def _reproduce(arguments: argparse.Namespace) -> int:
-    from sensorprivacy.runner import processes
+    from sensorprivacy.runner.runs import check_runs, read_runs, select
 
-    processes.guard()
-    from sensorprivacy.runner import data as supply
-    from sensorprivacy.runner import reproduce as workflow
-    from sensorprivacy.runner.runs import read_runs, select
-
+    runs = select(read_runs(), arguments.only)
     if arguments.list:
-        for run in select(read_runs(), arguments.only).values():
+        for run in runs.values():
             print(f"{run.name:36} {run.minutes[arguments.profile]:5g} min  {run.about}")
         return 0
-    states = workflow.reproduce(
+    from sensorprivacy.datasets import store
+    from sensorprivacy.runner import processes, states
+    from sensorprivacy.runner import reproduce as batch
+    from sensorprivacy.runner.data import looker
+
+    check_runs(runs.values(), store.names())
+    processes.guard()
+    ended = batch.reproduce(
         arguments.profile,
-        supply.looker(arguments.profile),
+        looker(arguments.profile),
         cores=arguments.cores,
         only=arguments.only,
         dry_run=arguments.dry_run,
     )
     if not arguments.dry_run:
-        print(workflow.summary(states, arguments.profile))
-    return 1 if any(state.status == workflow.FAILED for state in states.values()) else 0
+        print(batch.summary(ended, arguments.profile))
+    return 1 if any(state.status == states.FAILED for state in ended.values()) else 0
 
 
 def _report(arguments: argparse.Namespace) -> int:
     from sensorprivacy.paths import data_dir, project_root
-    from sensorprivacy.report.ledger import entries, page
-    from sensorprivacy.report.printed import printed_values
 
     if arguments.what == "ledger":
+        from sensorprivacy.report.ledger import entries, page
+        from sensorprivacy.report.printed import printed_values
+
         path, text = project_root() / "DEVIATIONS.md", page(entries(), printed_values()["claim_id"])
     else:
-        from sensorprivacy.runner import data as supply
+        from sensorprivacy.datasets import cards
 
-        path, text = data_dir() / "README.md", supply.readme()
+        path = data_dir() / "README.md"
+        text = cards.page(path.read_text(encoding="utf-8"))
     path.write_text(text, encoding="utf-8", newline="\n")
     print(path)
     return 0
 
 
 def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m sensorprivacy", description="The Sensor Privacy Compendium.")
+    parser = argparse.ArgumentParser(prog="sensorprivacy", description="The Sensor Privacy Compendium.")
     parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     run = commands.add_parser("run", help="execute a notebook with checked parameters")
     run.set_defaults(command=_run)
     run.add_argument("notebook", type=Path, metavar="NOTEBOOK")
-    run.add_argument("-o", "--output", type=Path, help="the executed notebook (build/executed/<run>.ipynb)")
     run.add_argument("-p", dest="parameters", nargs=2, action="append", default=[], metavar=("NAME", "VALUE"))
+    run.add_argument("--show", action="store_true", help="show the notebook's parameters and run nothing")
+    run.add_argument("-o", "--output", type=Path, help="file for the executed notebook (build/executed/<run>.ipynb)")
+    run.add_argument("--log", type=Path, help="file for the notebook's printed output (build/logs/<run>.log)")
     run.add_argument("--needs", nargs="+", default=[], metavar="SET", help="data sets to fetch first")
-    run.add_argument("--show", action="store_true", help="show the notebook's parameters, run nothing")
-    run.add_argument("--log", type=Path, help="what the notebook prints (build/logs/<run>.log)")
     run.add_argument("--terse", action="store_true", help="end with one line instead of the files' paths")
-    run.add_argument("--name", help="what that line calls the run")
+    run.add_argument("--name", help="name of the run in that line")
 
-    again = commands.add_parser("reproduce", help="run what is out of date, then the report")
+    again = commands.add_parser("reproduce", help="run every notebook that is out of date, then the report")
     again.set_defaults(command=_reproduce)
-    again.add_argument("--profile", choices=PROFILES, default="quick")
-    again.add_argument("--cores", type=_positive, default=os.cpu_count() or 1, help="runs at a time")
-    again.add_argument("--only", nargs="+", default=[], metavar="RUN", help="names of runs, * for any part")
-    again.add_argument("--dry-run", action="store_true", help="say what is out of date, run nothing")
-    again.add_argument("--list", action="store_true", help="list the runs and their minutes")
+    again.add_argument("--profile", choices=PROFILES, default="quick", help="settings of the runs (quick)")
+    again.add_argument("--cores", type=_positive, default=os.cpu_count() or 1, help="number of runs at a time")
+    again.add_argument("--only", nargs="+", default=[], metavar="RUN", help="names of runs; * stands for any part")
+    again.add_argument("--dry-run", action="store_true", help="list the runs that are out of date and run nothing")
+    again.add_argument("--list", action="store_true", help="list all runs with their minutes and run nothing")
 
     if "data" in words:
         from sensorprivacy.datasets.cli import add_data_commands
 
         add_data_commands(commands)
-    else:  # named here without its words, which would import pandas for every other command
+    else:  # without its own words, which would import pandas for every other command
         commands.add_parser("data", help="list, fetch and verify the data sets")
 
     add_minimize_command(commands)
     add_edge_command(commands)
 
-    report = commands.add_parser("report", help="write a page from its source: DEVIATIONS.md, data/README.md")
+    report = commands.add_parser("report", help="write DEVIATIONS.md or data/README.md again")
     report.set_defaults(command=_report)
-    report.add_argument("what", choices=("ledger", "data"))
+    report.add_argument("what", choices=("ledger", "data"), help="ledger: DEVIATIONS.md; data: data/README.md")
     return parser
 
 
 def _positive(text: str) -> int:
     number = int(text)
     if number < 1:
-        raise argparse.ArgumentTypeError(f"{text} is no number of cores")
+        raise argparse.ArgumentTypeError(f"{text} is too few: give 1 or more")
     return number
 
 

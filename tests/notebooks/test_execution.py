@@ -7,7 +7,7 @@ import re
 import pytest
 
 from sensorprivacy.datasets import store
-from sensorprivacy.paths import figures_dir
+from sensorprivacy.paths import figures_dir, project_root
 from sensorprivacy.runner import execute as batch
 from sensorprivacy.runner import reproduce as workflow
 from sensorprivacy.runner.runs import read_runs
@@ -30,10 +30,10 @@ SHORTER = {
 
 
 @pytest.fixture
-def home(tmp_path, root, monkeypatch):
-    """Return a checkout that shares all but its results with this one."""
+def home(tmp_path, monkeypatch):
+    """Return a checkout without results and downloads."""
     for name in ("notebooks", "data", "lib", "runs.yaml", "Snakefile"):
-        (tmp_path / name).symlink_to(root / name)
+        (tmp_path / name).symlink_to(project_root() / name)
     monkeypatch.setenv("SENSORPRIVACY_HOME", str(tmp_path))
     for variable, value in workflow.ONE_THREAD.items():  # as `reproduce` starts them
         monkeypatch.setenv(variable, value)

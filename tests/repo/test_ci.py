@@ -1,4 +1,4 @@
-""".ci/run: where the mirror is, a test may not skip for want of it."""
+""".ci/run: a test may not skip for lack of the mirror if the mirror is required."""
 
 import os
 import shutil

@@ -36,7 +36,8 @@ def modules(root):
         parts = path.relative_to(lib).with_suffix("").parts
         name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
         names = imported(path.read_text(encoding="utf-8"), name, is_package=path.stem == "__init__")
-        found.setdefault(name, set()).update(other for other in names if module_file(other, lib) and other != name)
+        used = {other if module_file(other, lib) else other.rpartition(".")[0] for other in names}
+        found.setdefault(name, set()).update(used - {name})
     return found
 
 

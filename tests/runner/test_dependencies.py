@@ -1,21 +1,21 @@
-"""Which package files a notebook rests on."""
+"""The package files that a notebook depends on."""
 
 from pathlib import Path
 
 import nbformat
 import pytest
 
-from sensorprivacy.runner.dependencies import imported, module_file, sources
+from sensorprivacy.runner.dependencies import imported, module_file, package_files
 
 
 @pytest.fixture
 def lib(tmp_path):
-    """Return a package of two rooms that use a third, and one that nobody uses."""
+    """Return a package in which two packages use a third, and one that nobody uses."""
     files = {
         "__init__.py": "",
-        "home.py": "",
+        "paths.py": "",
         "game/__init__.py": "from sensorprivacy.game.play import play",
-        "game/play.py": "from .splits import split\nfrom .. import home",
+        "game/play.py": "from .splits import split\nfrom .. import paths",
         "game/splits.py": "",
         "threeway/__init__.py": "",
         "threeway/division.py": "def f():\n    from sensorprivacy import game",
@@ -39,18 +39,18 @@ def notebook(folder: Path, *cells: str) -> Path:
 
 
 def reached(lib: Path, *cells: str) -> list[str]:
-    found = sources(notebook(lib.parent, *cells), lib)
+    found = package_files(notebook(lib.parent, *cells), lib)
     return [path.relative_to(lib / "sensorprivacy").as_posix() for path in found]
 
 
-def test_what_is_imported_is_followed_through_and_what_is_not_is_left_out(lib):
+def test_imports_are_followed_and_other_modules_left_out(lib):
     found = reached(lib, "%matplotlib inline\nimport numpy", "from sensorprivacy.threeway import division")
     assert found == [
         "__init__.py",
         "game/__init__.py",
         "game/play.py",
         "game/splits.py",
-        "home.py",
+        "paths.py",
         "threeway/__init__.py",
         "threeway/division.py",
     ]
@@ -64,18 +64,30 @@ def test_styles_and_catalogues_beside_the_code_count(lib):
     ]
 
 
-def test_a_notebook_without_the_package_rests_on_nothing(lib):
+def test_a_notebook_without_the_package_depends_on_nothing(lib):
     assert reached(lib, "import numpy as np") == []
 
 
+def test_of_a_lazy_package_only_the_names_that_are_used_count(lib):
+    package = lib / "sensorprivacy"
+    (package / "__init__.pyi").write_text("from .minimize.greedy import greedy\nfrom .threeway.division import divide")
+    used = ["__init__.py", "__init__.pyi", "minimize/__init__.py", "minimize/greedy.py"]
+    assert set(used) <= set(reached(lib, "from sensorprivacy import greedy"))
+    assert "threeway/division.py" not in reached(lib, "from sensorprivacy import greedy")
+    assert reached(lib, "from sensorprivacy import report")[:3] == ["__init__.py", "__init__.pyi", "report/__init__.py"]
+    whole = reached(lib, "import sensorprivacy")
+    assert {"minimize/greedy.py", "threeway/division.py"} <= set(whole)
+
+
 def test_relative_imports_are_resolved():
-    assert imported("from . import a", "sensorprivacy.x.y") >= {"sensorprivacy.x", "sensorprivacy.x.a"}
-    assert imported("from .. import a", "sensorprivacy.x.y") >= {"sensorprivacy", "sensorprivacy.a"}
-    assert "sensorprivacy.x.b" in imported("from .b import c", "sensorprivacy.x", is_package=True)
-    assert "sensorprivacy.b" in imported("from ..b import c", "sensorprivacy.x", is_package=True)
+    assert imported("from . import a", "sensorprivacy.x.y") == {"sensorprivacy.x.a"}
+    assert imported("from .. import a", "sensorprivacy.x.y") == {"sensorprivacy.a"}
+    assert imported("from .b import c", "sensorprivacy.x", is_package=True) == {"sensorprivacy.x.b.c"}
+    assert imported("from ..b import c", "sensorprivacy.x", is_package=True) == {"sensorprivacy.b.c"}
+    assert imported("import sensorprivacy.a.b") == {"sensorprivacy.a.b"}
     assert imported("import os\nfrom sensor import b") == set()
 
 
 def test_the_real_package_is_found(root):
-    assert module_file("sensorprivacy.paths", root / "lib") == root / "lib" / "sensorprivacy" / "home.py"
+    assert module_file("sensorprivacy.paths", root / "lib") == root / "lib" / "sensorprivacy" / "paths.py"
     assert module_file("sensorprivacy.nothing", root / "lib") is None

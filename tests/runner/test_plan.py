@@ -1,10 +1,11 @@
-"""What Snakemake is told of the real runs."""
+"""The real runs as jobs for Snakemake."""
 
 import json
 import shlex
 
 import pytest
 
+from sensorprivacy.paths import project_root
 from sensorprivacy.runner.parameters import read_parameters, resolve
 from sensorprivacy.runner.plan import plan
 from sensorprivacy.runner.runs import read_runs
@@ -21,7 +22,7 @@ def test_every_run_is_a_job_with_its_own_marker(jobs):
     assert {job.marker for job in found.values()} == {f"build/runs/{profile}/{name}.done" for name in found}
 
 
-def test_a_job_depends_on_what_can_change_its_results(jobs, root):
+def test_a_job_depends_on_what_can_change_its_results(jobs):
     found, profile = jobs
     inputs = found["21_threeway_division-adult"].inputs
     assert "notebooks/21_threeway_division.ipynb" in inputs
@@ -33,7 +34,7 @@ def test_a_job_depends_on_what_can_change_its_results(jobs, root):
     assert not [name for name in inputs if name.startswith("lib/sensorprivacy/minimize/")]
     assert f"build/runs/{profile}/status.json" in found["90_replication_report"].inputs
     states = [name for name in inputs if name.startswith("build/")]
-    assert all((root / name).is_file() for name in inputs if name not in states)
+    assert all((project_root() / name).is_file() for name in inputs if name not in states)
 
 
 def test_a_summary_waits_for_the_runs_it_reads_whose_data_are_here(jobs):
@@ -55,8 +56,8 @@ def test_the_command_gives_the_runs_parameters_to_our_own_wrapper(jobs):
         assert given["profile"] == profile
 
 
-def test_versions_of_the_packages_are_written_once(jobs, root):
-    path = root / "build" / "packages.json"
+def test_versions_of_the_packages_are_written_once(jobs):
+    path = project_root() / "build" / "packages.json"
     before = path.stat().st_mtime_ns
     plan("quick")
     assert path.stat().st_mtime_ns == before

@@ -111,6 +111,7 @@ def counted(home: Path, run: str = "10_good") -> int:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(600)  # ten notebooks, on a busy machine
 def test_a_whole_life(home, say):
     """Runs that are ok, absent and failing; then touched and changed files, a new set: what runs and what does not."""
     first = reproduce("quick", look, cores=2, say=say.append)
@@ -155,7 +156,7 @@ def test_a_result_that_was_edited_or_deleted_is_made_again(home, say, monkeypatc
     result.write_text("plain")
     outdated = []
 
-    def pretend(names, profile, *_):
+    def pretend(names, profile, *_, **__):
         outdated.extend(name for name in names if not marker_file(name, profile).exists())
         _pretend(names, profile)
 
@@ -193,6 +194,7 @@ def living(processes: list[psutil.Process]) -> list[psutil.Process]:
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="signals")
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize("how", ["interrupt", "terminate", "kill"])
 def test_however_it_ends_its_children_end_too_and_a_restart_finishes(home, say, interruptible, how):
     write(home / "notebooks" / "30_failing.ipynb", SLOW)
@@ -260,7 +262,7 @@ def test_what_was_not_wanted_and_never_ran_is_told_so(home, say, monkeypatch):
     assert told["runs"]["30_failing"]["status"] == NOT_RUN
 
 
-def _pretend(names: list[str], profile: str, *_: object) -> None:
+def _pretend(names: list[str], profile: str, *_: object, **__: object) -> None:
     for name in names:
         marker_file(name, profile).parent.mkdir(parents=True, exist_ok=True)
         marker_file(name, profile).touch()

@@ -164,7 +164,7 @@ def _report(runs: Mapping[str, Run], states: Mapping[str, RunState], profile: st
     }
     write_status(profile, ended)
     last = [name for name, run in runs.items() if run.after_all]
-    _snakemake(last, profile, cores)
+    _snakemake(last, profile, cores, report_only=True)
     return {**ended, **{name: _ended(runs[name], profile) for name in last}}
 
 
@@ -194,12 +194,22 @@ def _ended(run: Run, profile: str) -> RunState:
     return RunState(FAILED, reason, in_checkout(log) if log.is_file() else "", claims=run.claims)
 
 
-def _snakemake(names: Iterable[str], profile: str, cores: int, dry_run: bool = False) -> None:
+def _snakemake(
+    names: Iterable[str], profile: str, cores: int, dry_run: bool = False, report_only: bool = False
+) -> None:
     targets = [in_checkout(marker_file(name, profile)) for name in names]
     if not targets:
         return
     words = [sys.executable, "-m", processes.__name__, "snakemake", "--cores", str(cores), "--keep-going"]
-    words += ["--rerun-incomplete", "--nolock", "--scheduler", "greedy", "--config", f"profile={profile}"]
+    words += [
+        "--rerun-incomplete",
+        "--nolock",
+        "--scheduler",
+        "greedy",
+        "--config",
+        f"profile={profile}",
+        f"report_only={report_only}",
+    ]
     words += ["--dry-run", "--quiet", "rules", "host", "progress"] * dry_run
     # The jobs' command is `python`, so that it stays the same when the environment moves.
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])

@@ -1,11 +1,12 @@
-"""How things stand: which data are here, how each run ended, what it left. Small JSON files below ``build/``.
+"""Record the state of data sets and runs in small JSON files below ``build/``.
 
-A file is written only when what it says has changed, because Snakemake looks at its time: so a run starts again when
-its data set appears, goes or changes, and at no other time.
+A file is written only if its content changes, because Snakemake compares times. So a run starts again when its data set
+appears, disappears or changes, and at no other time.
 """
 
 import hashlib
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -19,7 +20,10 @@ OK, NO_DATA, FAILED, NOT_RUN = "ok", "no data", "failed", "not run"
 
 @dataclass(frozen=True)
 class DataState:
-    """Whether a data set is on this machine: its digest, or why not and how to get it; `broken` if it is corrupt."""
+    """The state of a data set: its digest if it is on this machine, else the reason and how to get it.
+
+    A corrupt set is `broken`.
+    """
 
     name: str
     digest: str = ""
@@ -29,13 +33,13 @@ class DataState:
 
     @property
     def present(self) -> bool:
-        """Whether it can be read."""
+        """Whether the set can be read."""
         return bool(self.digest) and not self.broken
 
 
 @dataclass(frozen=True)
 class RunState:
-    """How a run ended, as the report reads it from ``status.json``; `outputs` are digests of what it left."""
+    """How a run ended, as the report reads it from ``status.json``; `outputs` maps result files to their digests."""
 
     status: str
     reason: str = ""
@@ -67,23 +71,22 @@ def log_file(run: str, profile: str) -> Path:
 def write_data_state(state: DataState) -> None:
     """Write a data set's state, if it has changed.
 
-    Why an absent set could not be fetched is left out: what the network said differs from one try to the next, and no
-    run should start again for that.
+    The reason why a set is absent is left out: network errors differ from day to day and must not start runs again.
     """
     lasting = state if state.broken else replace(state, reason="")
     write_if_changed(data_state_file(state.name), asdict(lasting))
 
 
 def read_data_state(name: str) -> DataState | None:
-    """Return a data set's state, or None if nothing has looked for it yet."""
+    """Return a data set's state, or None before the first search for it."""
     path = data_state_file(name)
     return DataState(**json.loads(path.read_text(encoding="utf-8"))) if path.is_file() else None
 
 
 def write_status(profile: str, states: Mapping[str, RunState]) -> None:
     """Write how the runs of a profile ended, if it has changed."""
-    said = {name: asdict(state) for name, state in states.items()}
-    write_if_changed(status_file(profile), {"profile": profile, "runs": said})
+    runs = {name: asdict(state) for name, state in states.items()}
+    write_if_changed(status_file(profile), {"profile": profile, "runs": runs})
 
 
 def read_status(profile: str) -> dict[str, RunState]:
@@ -91,12 +94,12 @@ def read_status(profile: str) -> dict[str, RunState]:
     path = status_file(profile)
     if not path.is_file():
         return {}
-    said = json.loads(path.read_text(encoding="utf-8"))["runs"]
-    return {name: RunState(**{**state, "claims": tuple(state["claims"])}) for name, state in said.items()}
+    runs = json.loads(path.read_text(encoding="utf-8"))["runs"]
+    return {name: RunState(**{**state, "claims": tuple(state["claims"])}) for name, state in runs.items()}
 
 
 def write_if_changed(path: Path, content: Any) -> None:
-    """Write content as JSON, atomically, unless the file says the same already: Snakemake looks at its time."""
+    """Write content as JSON, atomically, unless the file has the same content already: Snakemake compares times."""
     text = json.dumps(content, indent=1, ensure_ascii=False) + "\n"
     if path.is_file() and path.read_text(encoding="utf-8") == text:
         return
@@ -107,7 +110,7 @@ def write_if_changed(path: Path, content: Any) -> None:
 
 
 def outputs(run: str, profile: str) -> dict[str, str]:
-    """Return the digest of every byte-stable file that a run left, by its path in the checkout."""
+    """Return the digest of every byte-stable result file of a run, by its path in the checkout."""
     folder = figures_dir(profile) / run
     files = (path for path in sorted(folder.rglob("*")) if path.is_file())
     stable = (path for path in files if path.name != "machine.json" and "drawn" not in path.relative_to(folder).parts)
@@ -115,5 +118,5 @@ def outputs(run: str, profile: str) -> dict[str, str]:
 
 
 def in_checkout(path: Path) -> str:
-    """Return a path as the checkout calls it: relative, with forward slashes."""
-    return path.resolve().relative_to(project_root()).as_posix()
+    """Return a path relative to the checkout, with forward slashes."""
+    return Path(os.path.abspath(path)).relative_to(project_root()).as_posix()  # noqa: PTH100 - symlinks stay
