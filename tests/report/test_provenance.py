@@ -75,7 +75,8 @@ def test_what_changes_from_run_to_run_is_kept_apart(home):
     assert (machine["commit"], machine["dirty"]) == (None, None)  # this home is no git checkout
 
 
-def test_the_checkout_knows_its_commit(root):
+def test_the_checkout_knows_its_commit(root, monkeypatch):
+    monkeypatch.setenv("SENSORPRIVACY_HOME", str(root))
     run = open_run("21_x", parameters={})
     assert len(run._machine()["commit"]) == 40
 
