@@ -56,7 +56,7 @@ def random_networks(kind: Kind, shape: tuple[int, int], public: tuple[str, ...],
     return Networks(
         Classifier(kind).build(shape, len(public)),
         Classifier(kind).build(shape, len(private)),
-        [seeded(lambda: PrivateVAE(values, sizes, len(private)), code) for code in range(len(public))],  # type: ignore[misc]
+        [seeded(lambda: PrivateVAE(values, sizes, len(private)), code) for code in range(len(public))],
         np.random.default_rng(0).standard_normal((len(public), len(private), sizes.latent)),
         Scaler((0.0,) * channels, (1.0,) * channels),
         public,

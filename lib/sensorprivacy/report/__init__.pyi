@@ -6,6 +6,7 @@ from .consistency import contradictions as contradictions
 from .diagrams import Arrow as Arrow
 from .diagrams import Box as Box
 from .diagrams import flow_diagram as flow_diagram
+from .diagrams import game_diagram as game_diagram
 from .earlier_runs import engines as engines
 from .earlier_runs import gather as gather
 from .ledger import entries as entries

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch, PathPatch
 from matplotlib.path import Path
 
-from sensorprivacy.report.figures import INK, PAGE, PALE, SMALLEST, drawn
+from sensorprivacy.report.figures import BLUE, GREEN, INK, PAGE, PALE, RED, SMALLEST, drawn
 
 _LINE = 0.135  # inches from one line of text to the next
 _PAD = 0.1  # inches between a box's text and its edge
@@ -128,6 +128,24 @@ def flow_diagram(
 
 
 _Place = tuple[float, float, float, float]  # left, bottom, width, height in inches
+
+
+def game_diagram() -> Figure:
+    """Draw the re-identification game: three defences, the published data, the task model and the adversary."""
+    defences = {
+        "drop": ("1. Drop columns", "data minimization"),
+        "noise": ("2. Drop or add noise", "three-way decisions"),
+        "rewrite": ("3. Rewrite windows", "autoencoders"),
+    }
+    boxes = [
+        Box("data", "Sensor data", "of many people", 0, 1, rounded=True),
+        *(Box(key, *text, 1, row, BLUE) for row, (key, text) in enumerate(defences.items())),
+        Box("published", "Published data", "", 2, 1, rounded=True),
+        Box("task", "Task model", "must still work: utility", 3, 0, GREEN),
+        Box("adversary", "Adversary", "must fail to identify people: privacy", 3, 2, RED),
+    ]
+    arrows = [Arrow("data", key) for key in defences] + [Arrow(key, "published") for key in defences]
+    return flow_diagram(boxes, [*arrows, Arrow("published", "task"), Arrow("published", "adversary")])
 
 
 def _check(boxes: Sequence[Box], arrows: Sequence[Arrow], frames: Mapping[str, Sequence[str]]) -> None:
