@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sensorprivacy.threeway.domains import domain_of
-from sensorprivacy.threeway.queries import answer, change, global_sensitivity, sensitivity
+from sensorprivacy.threeway.queries import answer, change, sensitivity
 
 numbers = st.lists(st.integers(-20, 20).map(lambda v: v / 4), min_size=3, max_size=15)
 words = st.lists(st.sampled_from("abcd"), min_size=3, max_size=15)
@@ -34,24 +34,6 @@ def test_sensitivity_of_records_and_with_missing():
         sensitivity("mean", pd.Series([1.0], name="x"))
     with pytest.raises(ValueError, match="not missing"):
         sensitivity("mean", pd.Series([1.0, np.nan], name="x"))
-
-
-@settings(max_examples=60, deadline=None)
-@given(st.one_of(numbers, words), st.sampled_from(["mean", "count", "histogram"]), st.data())
-def test_global_sensitivity_bounds_replacing_any_cell(cells, query, data):
-    column = pd.Series(cells, name="c")
-    domain = domain_of(column)
-    values = domain.encode(column)
-    place = data.draw(st.integers(0, len(cells) - 1))
-    other = values.copy()
-    other[place] = data.draw(st.sampled_from(values.tolist()))
-    moved = np.abs(answer(query, values, domain) - answer(query, other, domain)).sum()
-    assert moved <= global_sensitivity(query, domain, len(cells)) + 1e-9
-
-
-def test_global_sensitivity_of_a_record_is_what_noise_is_scaled_to():
-    assert global_sensitivity("record", domain_of(pd.Series([1.0, 5.0]), bounds=(0, 10)), 2) == 10
-    assert global_sensitivity("mean", domain_of(pd.Series([3, 3])), 2) == 0
 
 
 @settings(max_examples=60, deadline=None)

@@ -4,6 +4,12 @@ import difflib
 from collections.abc import Sequence
 
 
+def nearest(word: str, known: Sequence[str]) -> str:
+    """Return a hint at the known word that is closest to a misspelt one, or an empty text."""
+    near = difflib.get_close_matches(word, known, n=1)
+    return f" Did you mean {near[0]!r}?" if near else ""
+
+
 class UnknownDatasetError(LookupError):
     """Raise for a name that is not the name of a data set.
 
@@ -16,9 +22,7 @@ class UnknownDatasetError(LookupError):
     """
 
     def __init__(self, name: str, known: Sequence[str]) -> None:
-        near = difflib.get_close_matches(name, known, n=1)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
-        super().__init__(f"unknown data set {name!r}.{hint} Known: {', '.join(known)}")
+        super().__init__(f"unknown data set {name!r}.{nearest(name, known)} Known: {', '.join(known)}")
 
 
 class DataUnavailableError(LookupError):

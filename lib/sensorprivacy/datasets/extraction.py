@@ -50,7 +50,7 @@ def extract(carrier: Path, wanted: Form, folder: Path, *, progress: bool) -> boo
     partial = folder / PARTIAL
     partial.mkdir(parents=True, exist_ok=True)
     plain, numbers = not is_archive(carrier.name), count()
-    taken: dict[Member, list[tuple[Path, str]]] = {}
+    taken: dict[Member, dict[str, Path]] = {}  # files by digest
     heads: dict[str, dict[str, str]] = {}  # of the listed members: digest by name, by the folder around them
     stage = Path(tempfile.mkdtemp(dir=partial, prefix="stage-"))
     try:
@@ -73,7 +73,7 @@ def extract(carrier: Path, wanted: Form, folder: Path, *, progress: bool) -> boo
                     out.seek(0)
                     digest = sha256(out)
                 if member:
-                    taken.setdefault(member, []).append((file, digest))
+                    taken.setdefault(member, {}).setdefault(digest, file)
                 elif split:
                     heads.setdefault(split[0], {})[split[1]] = digest
         for member, copies in taken.items():
@@ -85,14 +85,12 @@ def extract(carrier: Path, wanted: Form, folder: Path, *, progress: bool) -> boo
         shutil.rmtree(stage, ignore_errors=True)
 
 
-def _move_member(member: Member, copies: list[tuple[Path, str]], folder: Path) -> None:
-    for file, digest in copies:
-        if digest == member.sha256:
-            target = folder / member.path
-            target.parent.mkdir(parents=True, exist_ok=True)
-            file.replace(target)
-            return
-    raise MismatchError(member.path, f"SHA-256 {member.sha256}", copies[0][1])
+def _move_member(member: Member, copies: dict[str, Path], folder: Path) -> None:
+    if member.sha256 not in copies:
+        raise MismatchError(member.path, f"SHA-256 {member.sha256}", next(iter(copies)))
+    target = folder / member.path
+    target.parent.mkdir(parents=True, exist_ok=True)
+    copies[member.sha256].replace(target)
 
 
 def _move_listing(form: Form, heads: dict[str, dict[str, str]], stage: Path, folder: Path) -> None:

@@ -111,19 +111,16 @@ def _mirror_origins(entry: Dataset) -> list[Origin]:
     form = entry.forms[0]
     pinned = tuple(sorted(member.path for member in form.members))
     optional = [member.path for member in form.members if member.optional]
-    found = []
-    for file in dict.fromkeys([*entry.mirror, *optional]):
-        archive = file not in pinned
-        found.append(
-            Origin(
-                form.name,
-                url=network.join(base, entry.folder, file),
-                members=pinned if archive else (file,),
-                listing=archive and form.listing is not None,
-                own=True,
-            )
+    return [
+        Origin(
+            form.name,
+            url="/".join((base.rstrip("/"), quote(entry.folder), quote(file))),
+            members=(file,) if file in pinned else pinned,  # any other file is an archive of the members
+            listing=file not in pinned and form.listing is not None,
+            own=True,
         )
-    return found
+        for file in dict.fromkeys([*entry.mirror, *optional])
+    ]
 
 
 def _wanted(entry: Dataset, origin: Origin) -> Form:

@@ -5,7 +5,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
-from sensorprivacy.datasets.cache import sha256
+import pooch
+
 from sensorprivacy.datasets.catalogue import listing_digest
 
 
@@ -48,7 +49,7 @@ class OwnFiles:
 
     def open(self, member: str) -> BinaryIO:
         """Open a file for reading bytes."""
-        return (self.path if self.path.is_file() else self.path / member).open("rb")
+        return self._path(member).open("rb")
 
     def read(self, member: str) -> bytes:
         """Return the content of a file."""
@@ -58,8 +59,7 @@ class OwnFiles:
     @cached_property
     def digest(self) -> str:
         """SHA-256 over the paths and digests of all files."""
-        digests = {}
-        for member in self.members:
-            with self.open(member) as stream:
-                digests[member] = sha256(stream)
-        return listing_digest(digests)
+        return listing_digest({member: pooch.file_hash(str(self._path(member))) for member in self.members})
+
+    def _path(self, member: str) -> Path:
+        return self.path if self.path.is_file() else self.path / member

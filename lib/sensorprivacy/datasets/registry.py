@@ -1,6 +1,5 @@
 """Load a data set by name: each name is joined to the files of the set, to its reader and to the reader's options."""
 
-import difflib
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -8,11 +7,11 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar, get_origin
 
 import pandas as pd
+import pooch
 
 from sensorprivacy.datasets import store
-from sensorprivacy.datasets.cache import sha256
 from sensorprivacy.datasets.checks import check_choice
-from sensorprivacy.datasets.errors import UnknownDatasetError
+from sensorprivacy.datasets.errors import UnknownDatasetError, nearest
 from sensorprivacy.datasets.files import OwnFiles
 from sensorprivacy.datasets.finding import Located
 from sensorprivacy.datasets.own.recordings import user_windows
@@ -190,9 +189,7 @@ def digest(name: str | Path) -> str:
     """
     if not is_path(name) and name != "sample":
         return store.fetch(str(name), progress=False).digest
-    file = _sample_file() if name == "sample" else Path(name).expanduser()
-    with file.open("rb") as stream:
-        return sha256(stream)
+    return pooch.file_hash(str(_sample_file() if name == "sample" else Path(name).expanduser()))
 
 
 def _sample_file() -> Path:
@@ -227,8 +224,7 @@ def _check_options(
     known = [key for key in keywords if key != "progress"] + ["path"] * own_files
     for option, value in options.items():
         if option not in known:
-            near = difflib.get_close_matches(option, known, n=1)
-            hint = f" Did you mean {near[0]!r}?" if near else ""
+            hint = nearest(option, known)
             raise TypeError(f"{name} has no option {option!r}.{hint} Options: {', '.join(known) or 'none'}")
         if option in keywords and get_origin(keywords[option].annotation) is Literal:
             check_choice(option, value, keywords[option].annotation)

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -82,14 +82,9 @@ class Problem:
     @cached_property
     def digest(self) -> str:
         """SHA-256 over column names, features and labels. Equal problems have equal digests, whatever their names."""
-        digest = hashlib.sha256()
-        for column in self.features:
-            _feed(digest, f"feature {column}", self.features[column].to_numpy())
-        for role in ("task", "users", "groups"):
-            labels = getattr(self, role)
-            if labels is not None:
-                _feed(digest, role, labels.to_numpy())
-        return digest.hexdigest()
+        features = [(f"feature {name}", column) for name, column in self.features.items()]
+        labels = [(role, getattr(self, role)) for role in ("task", "users", "groups")]
+        return _digest([*features, *((role, column) for role, column in labels if column is not None)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,13 +183,9 @@ class Windows:
     @cached_property
     def digest(self) -> str:
         """SHA-256 over the values and all labels."""
-        digest = hashlib.sha256()
-        _feed(digest, "values", self.values)
-        for role in ("public", "subject", "trial"):
-            _feed(digest, role, getattr(self, role).to_numpy())
-        for column in self.private:
-            _feed(digest, f"private {column}", self.private[column].to_numpy())
-        return digest.hexdigest()
+        labels = [(role, getattr(self, role)) for role in ("public", "subject", "trial")]
+        private = [(f"private {name}", column) for name, column in self.private.items()]
+        return _digest([("values", self.values), *labels, *private])
 
 
 def _check_features(features: pd.DataFrame) -> None:
@@ -229,16 +220,20 @@ def _labels(labels: Labels, role: str, index: pd.Index) -> pd.Series:
     return series
 
 
-def _feed(digest: Any, name: str, values: np.ndarray) -> None:
-    """Add an array to a digest, so that arrays with other types, shapes or values have another digest."""
-    digest.update(f"{name}\0{values.shape}\0".encode())
-    if values.dtype.kind in "biuf":
-        digest.update(values.dtype.str.encode())
-        digest.update(np.ascontiguousarray(values).tobytes())
-    else:
-        for value in values.ravel():
-            text = f"{type(value).__name__}:{value}".encode()
-            digest.update(f"{len(text)}:".encode() + text)
+def _digest(named: Iterable[tuple[str, pd.Series | np.ndarray]]) -> str:
+    """Return the SHA-256 of named arrays: arrays with other names, types, shapes or values have another digest."""
+    digest = hashlib.sha256()
+    for name, column in named:
+        values = column if isinstance(column, np.ndarray) else column.to_numpy()
+        digest.update(f"{name}\0{values.shape}\0".encode())
+        if values.dtype.kind in "biuf":
+            digest.update(values.dtype.str.encode())
+            digest.update(np.ascontiguousarray(values).tobytes())
+        else:
+            for value in values.ravel():
+                text = f"{type(value).__name__}:{value}".encode()
+                digest.update(f"{len(text)}:".encode() + text)
+    return digest.hexdigest()
 
 
 def _plain(provenance: Mapping[str, Any]) -> dict[str, Any]:

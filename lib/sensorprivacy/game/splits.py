@@ -212,32 +212,6 @@ def grouped_split(groups: Any, *, test: float = 0.3, validation: float = 0.0, se
     return _draw(cut, len(codes), test, validation, "grouped", seed)
 
 
-def paper_split(name: str, n: int, *, seed: int = 42) -> Split:
-    """Return the split that the paper's authors used for a data set.
-
-    Parameters
-    ----------
-    name : str
-        A key of `PAPER_SPLITS`, as in the catalogue.
-    n : int
-        Number of rows.
-    seed : int, default 42
-        Seed of the draw. The default is the authors' seed.
-
-    Returns
-    -------
-    Split
-
-    Raises
-    ------
-    ValueError
-        If the paper does not use this data set.
-    """
-    if name not in PAPER_SPLITS:
-        raise ValueError(f"the paper has no split for {name!r}: choose from {', '.join(PAPER_SPLITS)}")
-    return random_split(n, seed=seed, **PAPER_SPLITS[name])
-
-
 def default_split(
     name: str, n: int, *, seed: int = 42, train_rows: int | None = None, held_rows: int | None = None
 ) -> Split:
@@ -250,7 +224,7 @@ def default_split(
     n : int
         Number of rows.
     seed : int, default 42
-        Seed of the draw.
+        Seed of the draw. The default is the authors' seed.
     train_rows, held_rows : int or None
         See `Split.capped`.
 
@@ -258,7 +232,7 @@ def default_split(
     -------
     Split
     """
-    split = paper_split(name, n, seed=seed) if name in PAPER_SPLITS else random_split(n, seed=seed)
+    split = random_split(n, seed=seed, **PAPER_SPLITS.get(name, {}))
     return split.capped(train_rows, held_rows, seed=seed)
 
 

@@ -114,7 +114,7 @@ def sensitivity(query: Query, column: pd.Series, domain: Domain | None = None) -
 
     This is the *local* sensitivity, which depends on the data. Noise scaled to it is not differentially private,
     because the scale itself reveals something about the data (Nissim, Raskhodnikova, Smith, STOC 2007). Publications
-    use :func:`global_sensitivity` of a cell instead.
+    use the width of the column's domain instead, which no cell can exceed.
 
     Parameters
     ----------
@@ -168,28 +168,3 @@ def sensitivity(query: Query, column: pd.Series, domain: Domain | None = None) -
     if len(cells) < 2:
         raise ValueError(f"{len(cells)} cell(s) not missing: leaving one out of a mean needs at least two")
     return float(np.abs(cells - cells.mean()).max() / (len(cells) - 1))
-
-
-def global_sensitivity(query: Query, domain: Domain, n: int) -> float:
-    """Return the largest change of a query's answer when one cell is replaced by any value of its domain.
-
-    Parameters
-    ----------
-    query : {"record", "mean", "count", "histogram"}
-        The query, see :func:`answer`. The noise of a publication is scaled to "record".
-    domain : Numbers or Categories
-        The column's domain.
-    n : int
-        Number of rows, none with a missing cell.
-
-    Returns
-    -------
-    float
-        L1 distance. It does not depend on the data.
-    """
-    check_query(query)
-    if domain.width == 0:
-        return 0.0
-    if isinstance(domain, Numbers):
-        return {"record": domain.width, "mean": domain.width / n, "count": 1.0, "histogram": 2.0}[query]
-    return {"record": 1.0, "mean": 2 / n, "count": 1.0, "histogram": 2.0}[query]

@@ -2,15 +2,16 @@
 
 import csv
 import warnings
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pooch
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from sensorprivacy.datasets.cache import sha256
 from sensorprivacy.datasets.checks import require_columns
 from sensorprivacy.datasets.types import Problem
 
@@ -118,10 +119,9 @@ def _parquet(file: Path) -> pd.DataFrame:
 
 
 def _refuse_twins(names: Iterable[str], file: Path) -> None:
-    seen: set[str] = set()
-    twice = [name for name in map(str.strip, names) if name in seen or seen.add(name)]  # type: ignore[func-returns-value]
-    if any(twice):
-        raise ValueError(f"{file} has more than one column named {', '.join(dict.fromkeys(twice))}: rename them")
+    twice = [name for name, count in Counter(map(str.strip, names)).items() if name and count > 1]
+    if twice:
+        raise ValueError(f"{file} has more than one column named {', '.join(twice)}: rename them")
 
 
 def table_problem(path: Path, *, task: str, user: str, groups: str | None = None) -> Problem:
@@ -157,13 +157,11 @@ def table_problem(path: Path, *, task: str, user: str, groups: str | None = None
     for column in coded:
         features[column] = features[column].astype("category").cat.codes.astype(np.int64)
     features = features.astype(dict.fromkeys(features.select_dtypes("bool"), np.int64))
-    with path.expanduser().open("rb") as stream:
-        digest = sha256(stream)
     return Problem(
         features,
         task=table[task],
         users=table[user],
         groups=None if groups is None else table[groups],
         name=path.stem,
-        provenance={"file": path.name, "digest": digest, "coded": coded},
+        provenance={"file": path.name, "digest": pooch.file_hash(str(path.expanduser())), "coded": coded},
     )

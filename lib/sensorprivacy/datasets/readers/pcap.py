@@ -147,12 +147,11 @@ def decode(frames: Frames) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        One row for each frame: ``link_source`` and ``link_destination`` (MAC addresses as integers), ``ether_type``
-        (values up to 1500 are the length of an LLC frame), ``ipv4``, ``header_length`` and ``total_length`` of the IPv4
-        packet in bytes, ``options`` (the IPv4 header is longer than 20 bytes), ``ttl``, ``protocol``, ``source`` and
-        ``destination`` (IPv4 addresses as integers), ``payload`` (bytes of the IP payload in the capture), ``tcp`` and
-        ``udp`` (the packet has this transport header, so it is no later fragment), ``transport`` (start of this header
-        in the frame), ``source_port``, ``destination_port``.
+        One row for each frame: ``ether_type`` (values up to 1500 are the length of an LLC frame), ``ipv4``,
+        ``header_length`` and ``total_length`` of the IPv4 packet in bytes, ``options`` (the IPv4 header is longer than
+        20 bytes), ``protocol``, ``source`` and ``destination`` (IPv4 addresses as integers), ``payload`` (bytes of the
+        IP payload in the capture), ``tcp`` and ``udp`` (the packet has this transport header, so it is no later
+        fragment), ``transport`` (start of this header in the frame), ``source_port``, ``destination_port``.
     """
     field = frames.integer
     complete = frames.captured >= ETHERNET  # otherwise these bytes belong to the next record
@@ -173,14 +172,11 @@ def decode(frames: Frames) -> pd.DataFrame:
     ports = tcp | udp
     return pd.DataFrame(
         {
-            "link_destination": np.where(complete, field(0, 6), 0),
-            "link_source": np.where(complete, field(6, 6), 0),
             "ether_type": ether_type,
             "ipv4": ipv4,
             "header_length": np.where(ipv4, header_length, 0),
             "total_length": np.where(ipv4, total_length, 0),
             "options": ipv4 & (header_length > IPV4_HEADER),
-            "ttl": np.where(ipv4, field(ETHERNET + 8), 0),
             "protocol": protocol,
             "source": np.where(ipv4, field(ETHERNET + 12, 4), 0),
             "destination": np.where(ipv4, field(ETHERNET + 16, 4), 0),
