@@ -43,8 +43,8 @@ def _kept(arguments: argparse.Namespace) -> str:
     if arguments.command is _reproduce:
         return "; finished runs are kept"
     if "store" in arguments:  # minimize
-        kept = f"finished subsets are kept in {arguments.store}" if arguments.store else "nothing is kept"
-        return f"; {kept}" + ("" if arguments.store else " (--store FILE keeps finished subsets)")
+        kept = f"finished subsets are kept in {arguments.store}" if arguments.store else None
+        return f"; {kept or 'nothing is kept (--store FILE keeps finished subsets)'}"
     return ""
 
 

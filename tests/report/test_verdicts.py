@@ -88,12 +88,11 @@ def test_a_fraction_is_held_exactly():
     assert one(0.1001, "2-T2-f")["verdict"] == "differs"
 
 
-def test_a_stated_tolerance_is_used_where_there_is_no_interval():
-    assert one(0.52, tolerance=0.02)["verdict"] == "within"
-    assert one(0.52, tolerance=0.02)["low"] == 0.5
-    assert one(0.53, tolerance={"2-T2-a": 0.02})["verdict"] == "differs"
-    assert one(Ours(0.52, 0.51, 0.53), tolerance=0.1)["verdict"] == "differs"
-    assert one(0.52, tolerance=0.02)["reason"] == "inside the stated tolerance"
+def test_a_printed_value_outside_our_interval_differs():
+    assert one(Ours(0.52, 0.51, 0.53))["verdict"] == "differs"
+
+
+def test_a_printed_value_in_our_interval_has_this_as_its_reason():
     assert one(Ours(0.6, 0.4, 0.8))["reason"] == "the printed value lies in our interval"
 
 
@@ -223,7 +222,7 @@ def test_a_value_of_the_wrong_sort_is_refused_by_name(claim, ours, message):
 def test_a_claim_that_no_paper_prints_is_refused_with_its_neighbours():
     with pytest.raises(UnknownClaimError, match=r"2-T2-occuption \(near: 2-T2-occupation"):
         judge({"2-T2-occuption": 0.75}, run="r")
-    for option in ("impossible", "no_data", "tolerance"):
+    for option in ("impossible", "no_data"):
         with pytest.raises(UnknownClaimError, match="2-T99-x"):
             one(0.5, **{option: {"2-T99-x": 1}})
 
@@ -231,12 +230,6 @@ def test_a_claim_that_no_paper_prints_is_refused_with_its_neighbours():
 def test_a_claim_both_computed_and_without_data_is_refused():
     with pytest.raises(VerdictError, match="both computed and without data: 2-T2-a"):
         one(0.5, no_data={"2-T2-a": "why"})
-
-
-@pytest.mark.parametrize("tolerance", [-0.1, math.nan, math.inf])
-def test_a_tolerance_that_is_none_is_refused(tolerance):
-    with pytest.raises(VerdictError, match="2-T2-a: tolerance"):
-        one(0.52, tolerance=tolerance)
 
 
 def test_another_word_for_unexplained_is_refused():

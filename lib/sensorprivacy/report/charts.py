@@ -57,8 +57,7 @@ def grouped_bars(
     fig, grid = plt.subplots(len(panels), 1, figsize=(PAGE, 0.45 + 1.65 * len(panels)), sharey=True, squeeze=False)
     for axes, (title, frame) in zip(grid[:, 0], panels.items(), strict=True):
         _bars(axes, frame[columns].astype(float), chosen, digits, percent)
-        axes.set_title(title)
-        axes.set_ylabel(ylabel)
+        axes.set(title=title, ylabel=ylabel)
     every = pd.concat(panels.values())[columns].to_numpy(float)
     grid[0, 0].set_ylim(min(0.0, every.min()) * 1.18, every.max() * 1.18 or 1)
     handles = [plt.Rectangle((0, 0), 1, 1, fc=chosen[c][0], hatch=chosen[c][1], ec=INK) for c in columns]
@@ -116,8 +115,7 @@ def lines_with_markers(data: pd.DataFrame, *, xlabel: str = "", ylabel: str = ""
     fig, axes = plt.subplots(figsize=(COLUMN, 2.4))
     for (_, column), colour, marker in zip(data.items(), style.SERIES, style.MARKERS, strict=False):
         axes.plot(data.index, column, color=colour, marker=marker, clip_on=False)
-    axes.set_xlabel(xlabel or str(data.index.name or ""))
-    axes.set_ylabel(ylabel)
+    axes.set(xlabel=xlabel or str(data.index.name or ""), ylabel=ylabel)
     axes.set_xlim(left=0 if data.index.min() >= 0 else None)
     axes.set_ylim(bottom=0 if float(data.to_numpy().min()) >= 0 else None)
     axes.grid(axis="y")
@@ -148,8 +146,7 @@ def verdict_bars(counts: pd.DataFrame) -> Figure:
     for at, exact, printed in zip(place, counts["exact"], counts["printed"], strict=True):
         note(axes, f"{exact} of {printed}", (1, at), (4, 0), va="center")
     axes.set_yticks(place, names)
-    axes.set_xlim(0, 1)
-    axes.set_ylim(-0.6, len(counts) - 0.4)
+    axes.set(xlim=(0, 1), ylim=(-0.6, len(counts) - 0.4))
     axes.xaxis.set_major_formatter(lambda value, _: f"{100 * value:.0f} %")
     axes.set_xlabel("share of the printed values (beside each bar: number of exact values)")
     axes.spines["left"].set_visible(False)

@@ -53,7 +53,6 @@ def judge(
     run: str,
     impossible: Mapping[str, str] | None = None,
     no_data: Mapping[str, str] | None = None,
-    tolerance: float | Mapping[str, float] = 0.0,
     unexplained: str = "error",
     values: pd.DataFrame | None = None,
     ledger: Iterable[Entry] | None = None,
@@ -72,8 +71,6 @@ def judge(
         ignored.
     no_data : mapping of str to str, optional
         Claims that could not be computed because data are missing, with the missing data and how to get them.
-    tolerance : float or mapping of str to float, default 0
-        Stated tolerance for all numbers, or by claim id. It is used for values without an interval.
     unexplained : {"error", "allow"}
         Treatment of a difference that no entry of the ledger explains.
     values, ledger : optional
@@ -83,7 +80,7 @@ def judge(
     -------
     pandas.DataFrame
         Columns `COLUMNS`, in the papers' order. *exact*: equal at printed precision (:func:`.printed.precision`), or
-        equal text, set or pair; *within*: the printed value lies in our interval or tolerance; *not reproducible*: the
+        equal text, set or pair; *within*: the printed value lies in our interval; *not reproducible*: the
         value differs and is in `impossible`; *no data*; otherwise *differs*, with the ledger's reason.
 
     Raises
@@ -102,12 +99,11 @@ def judge(
     'exact'
     """
     impossible, no_data = dict(impossible or {}), dict(no_data or {})
-    stated = tolerance if isinstance(tolerance, Mapping) else dict.fromkeys(ours, tolerance)
     if unexplained not in ("error", "allow"):
         raise ValueError(f"unexplained={unexplained!r}: choose error or allow")
     values = printed_values() if values is None else values
     known = tuple(entries() if ledger is None else ledger)
-    _check_ids(values["claim_id"], {*ours, *impossible, *no_data, *stated})
+    _check_ids(values["claim_id"], {*ours, *impossible, *no_data})
     if both := sorted(set(ours) & set(no_data)):
         raise VerdictError(f"claims both computed and without data: {', '.join(both)}")
     values = values.assign(precision=precision(values))
@@ -118,7 +114,7 @@ def judge(
         if name in no_data:
             result = {"ours": "", "verdict": "no data", "reason": _line(no_data[name])}
         else:
-            result = _compare(claim, ours[name], stated.get(name, 0.0), known)
+            result = _compare(claim, ours[name], known)
         if result["verdict"] == "differs":
             why = [explanation(name, known)]
             if name in impossible:
@@ -142,37 +138,34 @@ def _check_ids(known: pd.Series, given: Iterable[str]) -> None:
         raise UnknownClaimError(f"{len(unknown)} claim ids that no paper prints: {hints}")
 
 
-def _compare(claim: Any, ours: Any, tolerance: float, ledger: tuple[Entry, ...]) -> dict[str, Any]:
+def _compare(claim: Any, ours: Any, ledger: tuple[Entry, ...]) -> dict[str, Any]:
     """Return our value as text, and its interval, verdict and reason."""
     kind = kind_of(claim.printed, claim.value)
     given = ours if isinstance(ours, Ours) else Ours(ours)
     if kind == "number":
-        return _compare_number(claim, given, tolerance)
+        return _compare_number(claim, given)
     if given.low is not None or given.high is not None:
         raise VerdictError(f"{claim.claim_id}: an interval for {claim.printed!r}, which is not a number")
     text, equal, reason = _EQUAL[kind](claim, given.value, ledger)
     return {"ours": text, "verdict": "exact" if equal else "differs", "reason": reason}
 
 
-def _compare_number(claim: Any, given: Ours, tolerance: float) -> dict[str, Any]:
+def _compare_number(claim: Any, given: Ours) -> dict[str, Any]:
     value = _number(given.value, claim.claim_id)
-    low, high = _interval(given, value, tolerance, claim.claim_id)
+    low, high = _interval(given, claim.claim_id)
     half = 0.0 if pd.isna(claim.precision) else 0.5 * 10.0 ** -int(claim.precision)
     verdict, reason = "differs", ""
     if abs(value - claim.value) <= half + _SLACK:
         verdict = "exact"
     elif low - _SLACK <= claim.value <= high + _SLACK:
-        verdict = "within"
-        reason = "inside the stated tolerance" if given.low is None else "the printed value lies in our interval"
+        verdict, reason = "within", "the printed value lies in our interval"
     ends = {name: float(_digits(end)) for name, end in (("low", low), ("high", high)) if math.isfinite(end)}
     return {"ours": _digits(value), **ends, "verdict": verdict, "reason": reason}
 
 
-def _interval(given: Ours, value: float, tolerance: float, name: str) -> tuple[float, float]:
+def _interval(given: Ours, name: str) -> tuple[float, float]:
     if given.low is None and given.high is None:
-        if not (math.isfinite(tolerance) and tolerance >= 0):
-            raise VerdictError(f"{name}: tolerance {tolerance} is not a finite number >= 0")
-        return (value - tolerance, value + tolerance) if tolerance else (math.nan, math.nan)
+        return math.nan, math.nan
     if given.low is None or given.high is None:
         raise VerdictError(f"{name}: an interval needs both ends, got low={given.low}, high={given.high}")
     low, high = _number(given.low, name), _number(given.high, name)

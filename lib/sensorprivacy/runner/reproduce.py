@@ -141,12 +141,8 @@ def _run_all(
     for name, state in hindered.items():
         last = before.get(name)
         if state is not None:
-            skipped = state.status == NO_DATA
-            say(
-                f"{name}: skipped, no data {', '.join(_missing(selected[name], data))}"
-                if skipped
-                else f"{name}: {state.reason}"
-            )
+            skipped = f"skipped, no data {', '.join(_missing(selected[name], data))}"
+            say(f"{name}: {skipped if state.status == NO_DATA else state.reason}")
         changed = last is not None and last.status == OK and last.outputs != outputs(name, profile)
         if not dry_run and (state is not None or changed):  # changed: its results were edited or deleted since
             marker_file(name, profile).unlink(missing_ok=True)
@@ -201,15 +197,8 @@ def _snakemake(
     if not targets:
         return
     words = [sys.executable, "-m", processes.__name__, "snakemake", "--cores", str(cores), "--keep-going"]
-    words += [
-        "--rerun-incomplete",
-        "--nolock",
-        "--scheduler",
-        "greedy",
-        "--config",
-        f"profile={profile}",
-        f"report_only={report_only}",
-    ]
+    words += ["--rerun-incomplete", "--nolock", "--scheduler", "greedy"]
+    words += ["--config", f"profile={profile}", f"report_only={report_only}"]
     words += ["--dry-run", "--quiet", "rules", "host", "progress"] * dry_run
     # The jobs' command is `python`, so that it stays the same when the environment moves.
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])

@@ -196,10 +196,7 @@ def noise_panels(sweeps: pd.DataFrame, base: pd.Series) -> Figure:
             axes.plot(rows["epsilon"], rows[name], color=colour, marker=marker, label=name)
             axes.axhline(base[name], color=colour, lw=0.8, ls="--", label=f"{name} without noise")
             axes.axhline(base[f"{name}_chance"], color=colour, lw=0.9, ls=":", label=f"{name} by chance")
-        axes.set_xscale("log")
-        axes.set_xlabel("ε")
-        axes.set_title(title)
-        axes.set_ylim(0, 1.02)
+        axes.set(xscale="log", xlabel="ε", title=title, ylim=(0, 1.02))
     fig.legend(*grid[0].get_legend_handles_labels(), loc="outside upper left", ncols=2, columnspacing=1.2)
     return fig
 
@@ -266,8 +263,7 @@ def _plane(axes: Axes, points: pd.DataFrame, base: pd.Series) -> None:
     axes.axhline(base["identifiability_chance"], color=INK, lw=0.9, ls=":", label="chance level", zorder=1)
     axes.axvline(base["accuracy_chance"], color=INK, lw=0.9, ls=":", zorder=1)
     axes.plot(*_places(base), "*", ms=11, mfc="white", mec=INK, label="all features", zorder=5)
-    axes.set_xlabel("accuracy of the task model")
-    axes.set_ylabel("identifiability")
+    axes.set(xlabel="accuracy of the task model", ylabel="identifiability")
 
 
 def _frontier(points: pd.DataFrame) -> pd.DataFrame:

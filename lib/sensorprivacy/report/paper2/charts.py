@@ -135,9 +135,7 @@ def partition_strip(evaluation: pd.Series, alpha: float, beta: float) -> Figure:
         note(axes, f"{sign} = {value:g}", (value, 0), (shift, 3), xycoords=("data", "axes fraction"), ha=side, bbox=box)
     _name_groups(axes, alpha, beta, {name: int((groups == name).sum()) for name in spans})
     axes.set_yticks(place, [str(name) for name in ranked.index])
-    axes.set_ylim(-1.6, len(ranked) - 0.4)
-    axes.set_xlim(-0.04, 1.04)
-    axes.set_xlabel("normalized entropy")
+    axes.set(ylim=(-1.6, len(ranked) - 0.4), xlim=(-0.04, 1.04), xlabel="normalized entropy")
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)
     return fig
@@ -166,8 +164,7 @@ def search_path(grid: pd.DataFrame, trace: pd.DataFrame) -> Figure:
     axes.plot(*path.iloc[0][["alpha", "beta"]], "o", mfc="white", ms=6, label="start", **looks)
     axes.plot(*path.iloc[-1][["alpha", "beta"]], "s", mfc=PURPLE, ms=9.5, label="end of the search", **looks)
     axes.plot(best["alpha"], best["beta"], "*", mfc="white", ms=7, label="best of all pairs", **looks)
-    axes.set_xlabel("α: sensitive from here up")
-    axes.set_ylabel("β: non-sensitive up to here")
+    axes.set(xlabel="α: sensitive from here up", ylabel="β: non-sensitive up to here")
     bar = fig.colorbar(image, ax=axes, shrink=0.85, pad=0.02, label="suitability")
     bar.outline.set_visible(False)
     fig.legend(loc="outside upper left", ncols=3, handletextpad=0.2, columnspacing=1.0)
@@ -198,8 +195,7 @@ def privacy_loop(trace: pd.DataFrame, threshold: float) -> Figure:
     ticks = sorted(set(epsilon))[:: max(1, len(set(epsilon)) // 5)]
     axes.set_xticks(ticks, [f"{value:.3g}" for value in ticks])
     axes.xaxis.set_minor_locator(NullLocator())
-    axes.set_xlabel("ε, lowered round by round")
-    axes.set_ylabel("privacy level")
+    axes.set(xlabel="ε, lowered round by round", ylabel="privacy level")
     note(axes, f"requested: {threshold:g}", (0, threshold), (3, 2), xycoords=("axes fraction", "data"))
     return fig
 

@@ -71,8 +71,7 @@ def latent_space(points: pd.DataFrame, means: pd.DataFrame) -> Figure:
         axes.plot(means["x"], means["y"], "x", color=INK, ms=8, mew=2)
         for start, end in arrows:
             axes.annotate("", end, start, arrowprops={"arrowstyle": "->", "color": INK, "lw": 1.2})
-        axes.set_title(panel)
-        axes.set_xlabel("first direction")
+        axes.set(title=panel, xlabel="first direction")
     grid[0, 0].set_ylabel("second direction")
     handles = [Line2D([], [], color=colour, marker=marker, ls="") for colour, marker in looks.values()]
     fig.legend(handles, list(looks), loc="outside upper left", ncols=len(looks))
@@ -127,8 +126,7 @@ def windows_over(signals: pd.DataFrame) -> Figure:
         axes.set_title(str(name))
     for axes, name in zip(grid[:, 0], rows, strict=True):
         axes.set_ylabel(str(name))
-    for axes in grid[-1]:
-        axes.set_xlabel("seconds")
+    plt.setp(grid[-1], xlabel="seconds")
     handles = [Line2D([], [], **look) for look in looks.values()]
     fig.legend(handles, list(looks), loc="outside upper left", ncols=2)
     return fig
@@ -152,10 +150,9 @@ def network_layers(networks: Mapping[str, Sequence[tuple[str, int]]]) -> Figure:
         for place, size in enumerate(sizes):
             note(axes, str(size), (place, size), (0, 2), ha="center")
         axes.set_xticks(range(len(sizes)), kinds, rotation=90, fontsize=SMALLEST)
-        axes.set_title(title)
-        axes.set_yscale("log")
-    grid[0, 0].set_ylabel("neurons or filters")
-    grid[0, 0].set_ylim(1, 4 * max(size for layers in networks.values() for _, size in layers))
+        axes.set(title=title, yscale="log")
+    highest = max(size for layers in networks.values() for _, size in layers)
+    grid[0, 0].set(ylabel="neurons or filters", ylim=(1, 4 * highest))
     return fig
 
 
@@ -180,8 +177,7 @@ def weight_grid(table: pd.DataFrame, measures: Sequence[str]) -> Figure:
             axes.text(column, row, f"{value:.3g}", ha="center", va="center", fontsize=SMALLEST, color=colour)
         axes.set_xticks(range(cells.shape[1]), [f"{alpha:g}" for alpha in cells.columns])
         axes.set_yticks(range(cells.shape[0]), [f"{beta:g}" for beta in cells.index])
-        axes.set_title(measure.replace("_", " "))
-        axes.set_xlabel("alpha")
+        axes.set(title=measure.replace("_", " "), xlabel="alpha")
     grid[0, 0].set_ylabel("beta")
     return fig
 
@@ -236,9 +232,7 @@ def attack_intervals(attacks: pd.DataFrame) -> Figure:
         axes.plot(part["accuracy"], at, "o", color=BLUE, label="single windows")
         axes.plot(part["vote"], at, "D", color=RED, mfc="white", label="vote over a recording")
         axes.plot(part["chance"], at, "|", color=INK, ms=10, label="chance level")
-        axes.set_title(release)
-        axes.set_xlim(0, 1.03)  # so that a marker at 1 is not cut off
-        axes.set_xlabel("share re-identified")
+        axes.set(title=release, xlabel="share re-identified", xlim=(0, 1.03))  # a marker at 1 is not cut off
         axes.grid(axis="x")
     grid[0, 0].set_yticks(at, names)
     fig.legend(*grid[0, 0].get_legend_handles_labels(), loc="outside upper left", ncols=3)
@@ -289,9 +283,7 @@ def loss_curves(history: pd.DataFrame, terms: Sequence[str]) -> Figure:
     for axes, term in zip(grid[0], terms, strict=True):
         for (name, part), (colour, line) in zip(history.groupby("public"), looks, strict=False):
             axes.plot(part["epoch"], part[term], color=colour, ls=line, label=str(name))
-        axes.set_title(term.replace("_", " "))
-        axes.set_xlabel("epoch")
-        axes.set_yscale("log")
+        axes.set(title=term.replace("_", " "), xlabel="epoch", yscale="log")
     fig.legend(*grid[0, 0].get_legend_handles_labels(), loc="outside upper left", ncols=7)
     return fig
 
