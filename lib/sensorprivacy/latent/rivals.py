@@ -88,7 +88,7 @@ class ReplacementAutoencoder(BaseEstimator):
             donors = np.flatnonzero(windows.public.isin(list(self.neutral)))
             wanted[hide] = x[np.random.default_rng(settings.seed).choice(donors, len(hide))]
         widths = (x.shape[1], *self.hidden, *self.hidden[-2::-1], x.shape[1])
-        self.network_ = seeded(lambda: _perceptron(widths), settings.seed)
+        self.network_ = seeded(lambda: dense(widths)[:-1], settings.seed)
 
         def step(model: nn.Module, given: Tensor, target: Tensor) -> Error:
             return Error((model(given).float() - target).square().sum(dim=1).mean())
@@ -220,10 +220,6 @@ class Chain(BaseEstimator):
         for step in self.steps:
             windows = step.transform(windows)  # type: ignore[attr-defined]
         return windows
-
-
-def _perceptron(widths: Sequence[int]) -> nn.Module:
-    return dense(widths)[:-1]
 
 
 def _convolutional(channels: int, filters: Sequence[int]) -> nn.Module:

@@ -136,12 +136,11 @@ def sweep(
     ----------
     Paper 1, sections 2.2 and 5.2.
     """
-    check_method(method)
     if variant not in VARIANTS:
         raise ValueError(f"unknown variant {variant!r}: choose from {', '.join(VARIANTS)}")
+    table = settings(method, problem.n_features, dataset=problem.name, sizes=sizes, epsilons=epsilons, most=most)
     split = split or random_split(problem.n_records, seed=seed)
     data = engine_data(problem, split, part)
-    table = settings(method, problem.n_features, dataset=problem.name, sizes=sizes, epsilons=epsilons, most=most)
     names, facts = list(problem.features.columns), {}
     how = METHODS[method]
     if how.score:
@@ -217,7 +216,8 @@ def settings(
     ValueError
         If the method is unknown, or a size, epsilon or `most` is out of range.
     """
-    check_method(method)
+    if method not in METHODS:
+        raise ValueError(f"unknown method {method!r}: choose from {', '.join(METHODS)}")
     if most is not None and most < 1:
         raise ValueError(f"most={most}: sweep at least one setting")
     score = METHODS[method].score
@@ -275,12 +275,6 @@ def rank_methods(sweeps: Iterable[pd.DataFrame]) -> pd.DataFrame:
     columns = ["relative_effectiveness", "n_features", "epsilon", "accuracy", "identifiability"]
     ranked = best[columns].reindex(dominating.index).assign(dominating=dominating)
     return ranked.sort_values("relative_effectiveness", ascending=False, kind="stable")
-
-
-def check_method(method: str) -> None:
-    """Reject a method that is not in `METHODS`."""
-    if method not in METHODS:
-        raise ValueError(f"unknown method {method!r}: choose from {', '.join(METHODS)}")
 
 
 def _rewritten(

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -25,6 +26,7 @@ from sensorprivacy.minimize.select import check_threshold, select
 from sensorprivacy.minimize.settings import REFERENCES, Preselection, SearchSettings
 
 
+@dataclass(eq=False, repr=False)
 class FeatureMinimizer(SelectorMixin, BaseEstimator):
     """Keep the features from which users are hardest to identify, at a tolerated loss of accuracy.
 
@@ -97,34 +99,19 @@ class FeatureMinimizer(SelectorMixin, BaseEstimator):
     ['load']
     """
 
-    def __init__(
-        self,
-        threshold: float = 0.01,
-        *,
-        n_preselect: int | None = 10,
-        estimator: BaseEstimator | None = None,
-        validation_size: float = 0.15,
-        test_size: float = 0.15,
-        rare: str = "error",
-        constant: str = "error",
-        preselection: Preselection | None = None,
-        search: SearchSettings | None = None,
-        n_jobs: int | None = None,
-        random_state: int | None = 42,
-        progress: bool = False,
-    ) -> None:
-        self.threshold = threshold
-        self.n_preselect = n_preselect
-        self.estimator = estimator
-        self.validation_size = validation_size
-        self.test_size = test_size
-        self.rare = rare
-        self.constant = constant
-        self.preselection = preselection
-        self.search = search
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.progress = progress
+    threshold: float = 0.01
+    _: KW_ONLY
+    n_preselect: int | None = 10
+    estimator: BaseEstimator | None = None
+    validation_size: float = 0.15
+    test_size: float = 0.15
+    rare: str = "error"
+    constant: str = "error"
+    preselection: Preselection | None = None
+    search: SearchSettings | None = None
+    n_jobs: int | None = None
+    random_state: int | None = 42
+    progress: bool = False
 
     def fit(self, X: Any, y: Any, users: Any = None, groups: Any = None) -> Self:
         """Choose the features.

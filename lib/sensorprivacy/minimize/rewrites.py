@@ -4,7 +4,7 @@ from typing import Any, Self
 
 import numpy as np
 from scipy.sparse import csr_matrix
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.decomposition import PCA, SparsePCA
 from sklearn.feature_extraction import FeatureHasher
 from sklearn.pipeline import Pipeline, make_pipeline
@@ -56,7 +56,7 @@ class ColumnHasher(TransformerMixin, BaseEstimator):
         return np.asarray(validate_data(self, X, reset=False, dtype=float) @ self.projection_)
 
 
-class LaplaceNoise(TransformerMixin, BaseEstimator):
+class LaplaceNoise(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Add Laplace noise to every cell (method 12), either as the paper's authors did or with a privacy guarantee.
 
     Parameters
@@ -153,12 +153,6 @@ class LaplaceNoise(TransformerMixin, BaseEstimator):
             columns = zip(matrix.T, self.low_, self.high_, strict=True)
             return np.column_stack([laplace(cells, low, high, share, source) for cells, low, high in columns])
         return self._noise.laplace(np.clip(matrix, self.low_, self.high_), self.scale_)
-
-    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """Return the names of the columns, which do not change."""
-        check_is_fitted(self)
-        names = getattr(self, "feature_names_in_", None)
-        return np.asarray([f"x{i}" for i in range(self.n_features_in_)] if names is None else names, dtype=object)
 
 
 class SampledSparsePCA(SparsePCA):

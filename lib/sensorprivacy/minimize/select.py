@@ -88,14 +88,13 @@ def select(
             f"{int(identifiability[allowed].isna().sum())} subsets pass threshold {threshold} but have no "
             "identifiability: search with lazy set to at least this threshold"
         )
+    order = ["identifiability", "n_features", "loss", "features"]
     if margin is not None:
+        order = ["n_features", "identifiability", "loss", "features"]
         near = identifiability[allowed] <= identifiability[allowed].min() + margin
         allowed = allowed[near.to_numpy()]
     rank = subsets.loc[allowed, ["n_features", "features"]]
     rank = rank.assign(identifiability=identifiability[allowed], loss=-accuracy[allowed])
-    order = ["identifiability", "n_features", "loss", "features"]
-    if margin is not None:
-        order = ["n_features", "identifiability", "loss", "features"]
     winner = rank.sort_values(order, kind="stable").index[0]
     return pd.concat([subsets.loc[winner], pd.Series({"threshold": threshold})]).rename(winner)
 

@@ -1,6 +1,5 @@
 """Exhaustive search: train two models for every non-empty subset of the features."""
 
-import time
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -28,27 +27,21 @@ class SearchResult:
     table : pandas.DataFrame
         One row per subset, by size and then by column order: ``features`` (tuple of names), ``n_features``,
         ``accuracy``, ``identifiability`` (NaN if a lazy search did not train the adversary).
-    problem : str
-        Name of the problem.
     key : ResultKey
         Problem, engine, model, split, part and seed of the search.
     lazy : float or None
         Largest threshold that the table serves. None serves all.
     trained, found : int
         Models trained now, and models found in the result store.
-    seconds : float
-        Wall time of this call.
     pruning : Pruning or None
         Skipped subsets, marked in the column ``skipped`` of the table.
     """
 
     table: pd.DataFrame
-    problem: str
     key: ResultKey
     lazy: float | None
     trained: int
     found: int
-    seconds: float
     pruning: Pruning | None = None
 
     def select(self, threshold: float, **options: Any) -> pd.Series:
@@ -124,7 +117,6 @@ def search_subsets(
         check_threshold(lazy)
     if prune and (lazy is None or not 0 <= slack <= 1):
         raise ValueError(f"prune needs lazy, the largest threshold, and a slack from 0 to 1; got {lazy=}, {slack=}")
-    started = time.monotonic()
     with closing(SearchJob(problem, features, **options)) as job:
         found = job.n_scores
         expected = job.estimate()
@@ -136,13 +128,11 @@ def search_subsets(
         pruning = train_by_size(job, lazy, slack if prune else None)
         skipped = None if pruning is None else pruning.skipped
         return SearchResult(
-            table=job.table(job.accurate_subsets(lazy, skipped or ()), skipped),
-            problem=problem.name,
+            table=job.table(lazy, skipped),
             key=job.key,
             lazy=lazy,
             trained=job.n_scores - found,
             found=found,
-            seconds=time.monotonic() - started,
             pruning=pruning,
         )
 

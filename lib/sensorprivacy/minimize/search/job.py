@@ -117,13 +117,10 @@ class SearchJob:
 
     def estimate(self, always: bool = False) -> Estimate:
         """Estimate the remaining time by training a few models of three sizes; skipped for short searches."""
-        workers = self._workers()
-        missing = sum(len(self._missing(label, self.subsets)) for label in LABELS)
-        if missing <= _WORTH_ESTIMATING and not always:
-            return Estimate(missing, 0.0, workers)
-        seconds = sum(self._train_samples(label) for label in LABELS) / workers
-        missing = sum(len(self._missing(label, self.subsets)) for label in LABELS)
-        return Estimate(missing, seconds, workers)
+        workers, n_models, seconds = self._workers(), len(LABELS) * len(self.subsets), 0.0
+        if always or n_models - self.n_scores > _WORTH_ESTIMATING:
+            seconds = sum(self._train_samples(label) for label in LABELS) / workers
+        return Estimate(n_models - self.n_scores, seconds, workers)
 
     def _train_samples(self, label: str) -> float:
         """Train a few models and return the expected seconds of one worker for the others."""
@@ -153,21 +150,16 @@ class SearchJob:
             self._add(label, batch, scores)
             bar.update(len(batch))
 
-    def accurate_subsets(self, lazy: float | None, skipped: Collection[Subset]) -> list[Subset]:
-        """Return the trained subsets whose accuracy passes the largest threshold, or all without one."""
-        task = {subset: self.scores["task"][subset] for subset in self.subsets if subset not in skipped}
-        least = 0.0 if lazy is None else least_accuracy(max(task.values()), lazy)
-        return [subset for subset, accuracy in task.items() if accuracy >= least]
-
-    def table(self, attacked: Collection[Subset], skipped: Collection[Subset] | None = None) -> pd.DataFrame:
+    def table(self, lazy: float | None, skipped: Collection[Subset] | None = None) -> pd.DataFrame:
         """Return the results of all subsets.
 
-        Accuracies of skipped subsets, and identifiabilities of subsets outside `attacked`, are NaN even if the result
-        store has them. With `skipped`, a column ``skipped`` marks these subsets.
+        Accuracies of skipped subsets are NaN even if the result store has them. So are identifiabilities of subsets
+        that do not pass the largest threshold `lazy`. With `skipped`, a column ``skipped`` marks these subsets.
         """
         names = list(self.problem.features.columns)
         task = {subset: self.scores["task"][subset] for subset in self.subsets if subset not in (skipped or ())}
-        users = {subset: self.scores["users"][subset] for subset in attacked}
+        least = 0.0 if lazy is None else least_accuracy(max(task.values()), lazy)
+        users = {subset: self.scores["users"][subset] for subset, accuracy in task.items() if accuracy >= least}
         table = pd.DataFrame(
             {
                 "features": [tuple(names[position] for position in subset) for subset in self.subsets],
