@@ -82,6 +82,12 @@ def mirror(monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
+@pytest.fixture
+def terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Show progress bars, as on a terminal."""
+    monkeypatch.setattr("sensorprivacy.progress.watched", lambda: True)
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Fail tests that skip because they lack the mirror, if SENSORPRIVACY_REQUIRE_MIRROR is set."""

@@ -74,7 +74,7 @@ def test_a_part_of_another_address_is_not_continued(served, tmp_path):
     assert (tmp_path / "t").read_bytes() == CONTENT[::-1]
 
 
-def test_a_bar_on_stderr_and_only_there(served, tmp_path, capsys):
+def test_a_bar_on_stderr_and_only_there(served, tmp_path, capsys, terminal):
     network.download(f"{served.url}/x.bin", tmp_path / "x.bin", progress=True)
     told = capsys.readouterr()
     assert "x.bin" in told.err

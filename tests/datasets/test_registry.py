@@ -40,7 +40,7 @@ def test_three_forms_of_iot_sentinel(mirror, fresh):
     assert again.provenance["digest"] == flows.provenance["digest"]
 
 
-def test_a_progress_bar_for_the_captures(mirror, fresh, capsys):
+def test_a_progress_bar_for_the_captures(mirror, fresh, capsys, terminal):
     problem("iot-sentinel-flows")
     assert "550/550" in capsys.readouterr().err
     problem("iot-sentinel-flows")

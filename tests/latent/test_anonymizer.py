@@ -185,7 +185,7 @@ def test_windows_that_are_wrong_are_refused(anonymizer: LatentAnonymizer, unseen
         anonymizer.transform(replace_values(unseen, unseen.values[:, :1]))
     broken = unseen.values.copy()
     broken[3, 0, 0] = np.nan
-    with pytest.raises(ValueError, match="missing or infinite values, first: 3"):
+    with pytest.raises(ValueError, match=r"missing or infinite values \(first: window 3\)"):
         replace_values(unseen, broken)
 
 

@@ -39,7 +39,7 @@ def verdicts_of(*rows):
 
 
 def ran(name, seed=3, **parameters):
-    open_run(name, parameters=parameters, seed=seed).close()
+    open_run(name, parameters=parameters | {"seed": seed}).close()
 
 
 def test_each_run_that_judged_something_and_had_a_choice(home):

@@ -68,4 +68,4 @@ def vae_loss(output: Output, x: Tensor, private: Tensor, *, beta: float, alpha: 
 def check_finite(loss: Tensor, epoch: int) -> None:
     """Raise FloatingPointError, naming epoch and remedy, if a loss is infinite or not a number."""
     if not torch.isfinite(loss).all():
-        raise FloatingPointError(f"loss {loss.item()} in epoch {epoch}: lower the learning rate, or train in float32")
+        raise FloatingPointError(f"loss {loss.tolist()} in epoch {epoch}: lower the learning rate, or train in float32")

@@ -5,6 +5,7 @@ kernel of this environment. It writes a line for each cell. And it ends a failur
 page of frames.
 """
 
+import logging
 import os
 import re
 import time
@@ -95,6 +96,10 @@ def run(
         try:
             with _progress(output.stem, notebook, bool(values), stream, say) as hooks:
                 _execute(notebook, output, values, stream, hooks)
+        except KeyboardInterrupt:
+            # The kernel ends with us. asyncio would print that as an error of its own.
+            logging.getLogger("asyncio").setLevel(logging.CRITICAL)
+            raise
         except Exception as error:
             stream.write(_ANSI.sub("", f"\n{type(error).__name__}: {error}\n"))
             raise NotebookFailedError(_short(error, notebook, output, log)) from error

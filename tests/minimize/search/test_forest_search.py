@@ -112,7 +112,8 @@ from sklearn.ensemble import RandomForestClassifier
 from sensorprivacy.minimize.search.exhaustive import search_subsets
 with open(sys.argv[1], "rb") as file:
     wine = pickle.load(file)
-search(wine, engine="shared", model=RandomForestClassifier(200), result_store=sys.argv[2], batch_size=2, progress=False)
+forest = RandomForestClassifier(200)
+search_subsets(wine, engine="shared", model=forest, result_store=sys.argv[2], batch_size=2, progress=False)
 """
 
 
@@ -235,7 +236,7 @@ def test_a_pruned_table_does_not_depend_on_what_the_store_knows(wine, tmp_path):
 
 
 @pytest.mark.parametrize("engine", [{"engine": "sklearn", "model": GaussianNB()}, SHARED])
-def test_the_choice_so_far_is_shown(wine, capsys, engine):
+def test_the_choice_so_far_is_shown(wine, capsys, terminal, engine):
     search_subsets(wine, **(engine | {"lazy": 0.1, "progress": True}))
     shown = capsys.readouterr().err
     assert "so far" in shown
