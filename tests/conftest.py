@@ -7,10 +7,14 @@ from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import TypeVar
 
+import hypothesis
 import matplotlib as mpl
 import pytest
 
 mpl.use("Agg")
+# No deadlines: absolute times mean nothing on a shared machine.
+hypothesis.settings.register_profile("shared machine", deadline=None)
+hypothesis.settings.load_profile("shared machine")
 
 ROOT = Path(__file__).resolve().parents[1]
 Report = TypeVar("Report", pytest.TestReport, pytest.CollectReport)
