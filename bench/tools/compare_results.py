@@ -18,11 +18,11 @@ import pandas as pd
 
 
 def read(path: Path, columns: dict[str, str], cells: dict[str, str]) -> pd.DataFrame:
-    """Return a table as text, with renamed columns and words; the wording of a verdict's reason is left out."""
+    """Return a table as text, with renamed columns and words, and without the wording of reasons."""
     frame = pd.read_csv(path, dtype=str, keep_default_na=False).rename(columns=columns)
     for old, new in cells.items():
         frame = frame.replace(re.compile(rf"\b{re.escape(old)}\b"), new)
-    return frame.drop(columns="reason", errors="ignore") if path.name == "verdicts.csv" else frame
+    return frame.drop(columns="reason", errors="ignore")
 
 
 def difference(before: pd.DataFrame, after: pd.DataFrame) -> str:
