@@ -211,3 +211,10 @@ def test_a_figure_drawn_without_our_style_is_saved_as_it_is():
     pictures = render(fig)
     assert set(pictures) == {"png", "svg"}
     assert axes.get_position().bounds == before
+
+
+def test_an_option_without_rows_in_one_panel_is_left_out_there():
+    rows = [["activity", "a", "raw", 0.9, 0.8, 1.0], ["gender", "a", "chance", 0.5, 0.5, 0.5]]
+    table = pd.DataFrame(rows, columns=["measure", "problem", "option", "value", "low", "high"])
+    left, right = report.intervals_by_set(table).axes
+    assert [len(axes.lines[0].get_xdata()) for axes in (left, right)] == [1, 0]
