@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from sensorprivacy.datasets import Windows
-from sensorprivacy.game.intervals import wilson
+from sensorprivacy.game.units import wilson
 from sensorprivacy.latent import Attacker, LatentAnonymizer, Settings, attackers, reidentify
 from sensorprivacy.latent.attack import vote
 from sensorprivacy.latent.windows import replace_values

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from sensorprivacy.datasets import Windows
-from sensorprivacy.game.intervals import wilson
+from sensorprivacy.game.units import wilson
 from sensorprivacy.latent import InferenceModels, confusion, inference_table, share
 from sensorprivacy.latent.measures import chance
 

@@ -3,8 +3,6 @@
 from sensorprivacy.game.effectiveness import Undefined as Undefined
 from sensorprivacy.game.effectiveness import effectiveness_column as effectiveness_column
 from sensorprivacy.game.effectiveness import relative_effectiveness as relative_effectiveness
-from sensorprivacy.game.intervals import wilson as wilson
-from sensorprivacy.game.intervals import with_intervals as with_intervals
 from sensorprivacy.game.outcome import Measure as Measure
 from sensorprivacy.game.outcome import Outcome as Outcome
 from sensorprivacy.game.outcome import summarize as summarize
@@ -15,3 +13,5 @@ from sensorprivacy.game.splits import default_split as default_split
 from sensorprivacy.game.splits import grouped_split as grouped_split
 from sensorprivacy.game.splits import random_split as random_split
 from sensorprivacy.game.splits import repeat as repeat
+from sensorprivacy.game.units import wilson as wilson
+from sensorprivacy.game.units import with_intervals as with_intervals

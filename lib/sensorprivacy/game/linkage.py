@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from scipy.spatial.distance import cdist
 
-from sensorprivacy.game.intervals import wilson
+from sensorprivacy.game.units import wilson
 
 _CELLS = 20_000_000  # distances in memory at once: 160 MB
 _TIE = 1e-9  # distances closer than this are equal

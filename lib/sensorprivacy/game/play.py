@@ -10,10 +10,10 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.metrics import recall_score
 
 from sensorprivacy.datasets.types import Problem
-from sensorprivacy.game.intervals import wilson
 from sensorprivacy.game.outcome import Measure, Outcome
 from sensorprivacy.game.release import release
 from sensorprivacy.game.splits import Split, random_split
+from sensorprivacy.game.units import wilson
 
 
 def play(

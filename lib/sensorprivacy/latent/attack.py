@@ -10,7 +10,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 
 from sensorprivacy.datasets.readers.statistics import window_statistics
 from sensorprivacy.datasets.types import Windows
-from sensorprivacy.game.intervals import wilson
+from sensorprivacy.game.units import wilson
 from sensorprivacy.latent.classifiers import Classifier, Kind
 from sensorprivacy.latent.measures import chance, share
 from sensorprivacy.latent.training import Settings

@@ -7,7 +7,7 @@ import pandas as pd
 from sklearn.metrics import confusion_matrix
 
 from sensorprivacy.datasets.types import Windows
-from sensorprivacy.game.intervals import wilson
+from sensorprivacy.game.units import wilson
 from sensorprivacy.latent.inference import InferenceModels
 from sensorprivacy.latent.windows import recording_of
 

@@ -11,8 +11,8 @@ from sklearn.base import BaseEstimator, clone
 
 from sensorprivacy.datasets.types import Problem
 from sensorprivacy.game.effectiveness import Undefined, effectiveness_column
-from sensorprivacy.game.intervals import with_intervals
 from sensorprivacy.game.splits import Split, random_split
+from sensorprivacy.game.units import with_intervals
 from sensorprivacy.minimize.engine_protocol import LABELS, EngineData, engine_data
 from sensorprivacy.minimize.engines import make_engine
 from sensorprivacy.minimize.greedy import PERCENTILES, rank_features, size_at_percentile

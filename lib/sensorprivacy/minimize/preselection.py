@@ -8,9 +8,9 @@ from sklearn.base import BaseEstimator
 
 from sensorprivacy.datasets.types import Problem
 from sensorprivacy.game.effectiveness import effectiveness_column
-from sensorprivacy.game.intervals import with_intervals
 from sensorprivacy.game.play import play
 from sensorprivacy.game.splits import Split
+from sensorprivacy.game.units import with_intervals
 from sensorprivacy.minimize.greedy import knapsack, take_features
 from sensorprivacy.minimize.scores import score_features
 from sensorprivacy.minimize.search.exhaustive import search_subsets
