@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, clone
 
 from sensorprivacy.datasets.types import Problem
 from sensorprivacy.game.effectiveness import Undefined, effectiveness_column
-from sensorprivacy.game.splits import Split, random_split
+from sensorprivacy.game.splits import Split, default_split
 from sensorprivacy.game.units import with_intervals
 from sensorprivacy.minimize.engine_protocol import LABELS, EngineData, engine_data
 from sensorprivacy.minimize.engines import make_engine
@@ -94,7 +94,8 @@ def sweep(
     model : scikit-learn classifier, optional
         Model class of the task model and the adversary. Default: ``RandomForestClassifier()``.
     split : Split, optional
-        Default: random 70/30 with seed `seed`. Scores and transformers are fitted to the training rows only.
+        Default: 70/30 with seed `seed`, by whole groups if the problem has groups. Scores and transformers
+        are fitted to the training rows only.
     part : {"test", "validation"}
         Rows that settings are evaluated on.
     seed : int or None, default 42
@@ -139,7 +140,7 @@ def sweep(
     if variant not in VARIANTS:
         raise ValueError(f"unknown variant {variant!r}: choose from {', '.join(VARIANTS)}")
     table = settings(method, problem.n_features, dataset=problem.name, sizes=sizes, epsilons=epsilons, most=most)
-    split = split or random_split(problem.n_records, seed=seed)
+    split = split or default_split(problem, seed=seed)
     data = engine_data(problem, split, part)
     names, facts = list(problem.features.columns), {}
     how = METHODS[method]

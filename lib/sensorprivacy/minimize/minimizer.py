@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 
 from sensorprivacy.datasets.types import Problem
 from sensorprivacy.game.play import Outcome, play
-from sensorprivacy.game.splits import Split, grouped_split, random_split
+from sensorprivacy.game.splits import Split, default_split
 from sensorprivacy.minimize.checks import changing_features, check_classes, check_finite
 from sensorprivacy.minimize.engine_protocol import Engine, Subset, engine_data
 from sensorprivacy.minimize.engines import make_engine
@@ -234,9 +234,7 @@ class FeatureMinimizer(SelectorMixin, BaseEstimator):
 
     def _split(self, problem: Problem) -> Split:
         sizes = {"test": self.test_size, "validation": self.validation_size}
-        if problem.groups is not None:
-            return grouped_split(problem.groups, **sizes, seed=self.random_state)
-        return random_split(problem.n_records, **sizes, seed=self.random_state)
+        return default_split(problem, **sizes, seed=self.random_state)
 
     def _preselect(self, problem: Problem, usable: list[Any]) -> list[Any]:
         self.scores_ = None
