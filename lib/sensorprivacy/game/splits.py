@@ -137,7 +137,8 @@ class Split:
         if all(len(parts[name]) == len(rows) for name, rows in self._parts.items()):
             return self
         words = " / ".join(f"{len(rows):,}" for rows in parts.values())
-        return replace(self, **parts, how=f"{self.how}, {words} rows drawn")
+        how = f"{self.how}, {words} rows drawn"
+        return replace(self, train=parts["train"], test=parts["test"], validation=parts.get("validation"), how=how)
 
     def halved(self, *, seed: int | None = 42) -> "Split":
         """Return the split with its held-out rows divided in two: half for choosing, half for the reported results.
