@@ -68,7 +68,11 @@ def test_kept_features_are_played_as_the_game_plays_them(problem):
 def test_base_is_the_game_on_all_features(problem):
     table = sweep(problem, "privacy", **FAST)
     outcome = play(problem, model=FAST["model"])
-    assert table.attrs["base"] == {"accuracy": outcome.accuracy, "identifiability": outcome.identifiability}
+    base = table.attrs["base"]
+    assert (base["accuracy"], base["identifiability"]) == (outcome.accuracy, outcome.identifiability)
+    rows = random_split(240).test
+    majority = problem.task.iloc[random_split(240).train].mode()[0]
+    assert base["accuracy_chance"] == (problem.task.iloc[rows] == majority).mean()
     for row in table.itertuples():
         assert row.relative_effectiveness == relative_effectiveness(
             row.accuracy, row.identifiability, outcome.accuracy, outcome.identifiability, decimals=4

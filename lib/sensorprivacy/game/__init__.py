@@ -11,6 +11,7 @@ from sensorprivacy.game.play import play_repeated as play_repeated
 from sensorprivacy.game.splits import Split as Split
 from sensorprivacy.game.splits import default_split as default_split
 from sensorprivacy.game.splits import grouped_split as grouped_split
+from sensorprivacy.game.splits import leak_free as leak_free
 from sensorprivacy.game.splits import paper_split as paper_split
 from sensorprivacy.game.splits import random_split as random_split
 from sensorprivacy.game.splits import repeat as repeat

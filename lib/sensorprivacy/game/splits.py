@@ -259,6 +259,31 @@ def default_split(problem: Problem, *, test: float = 0.3, validation: float = 0.
     return grouped_split(problem.groups, problem.users, test=test, validation=validation, seed=seed)
 
 
+def leak_free(
+    problem: Problem, split: Split, *, seed: int = 42, train_rows: int | None = None, held_rows: int | None = None
+) -> Split:
+    """Return the default split of a problem with groups, with limited rows; the given split if there are no groups.
+
+    Parameters
+    ----------
+    problem : Problem
+        The table.
+    split : Split
+        A random split.
+    seed : int, default 42
+        Seed of the draw.
+    train_rows, held_rows : int or None
+        See `Split.capped`.
+
+    Returns
+    -------
+    Split
+    """
+    if problem.groups is None:
+        return split
+    return default_split(problem, seed=seed).capped(train_rows, held_rows, seed=seed)
+
+
 def paper_split(
     name: str, n: int, *, seed: int = 42, train_rows: int | None = None, held_rows: int | None = None
 ) -> Split:

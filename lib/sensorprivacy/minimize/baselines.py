@@ -162,6 +162,7 @@ def sweep(
     )
     played = list(tqdm(work, total=len(table) + 1, desc=f"{problem.name}: {method}", disable=not progress))
     base, n_test = {name: played[0][name] for name in _MEASURES}, len(data.test)
+    base |= {f"{name}_chance": data.prior(label) for name, label in zip(_MEASURES, LABELS, strict=True)}
     table = table.assign(method=method, number=how.number, variant=variant).join(pd.DataFrame(played[1:]))
     table["relative_effectiveness"] = effectiveness_column(table, pd.Series(base), decimals=4)
     table.attrs.update(base=base, n_train=len(data.train), n_test=n_test, scores=facts)

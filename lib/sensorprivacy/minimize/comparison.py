@@ -40,9 +40,10 @@ def compare_methods(
     Returns
     -------
     pandas.DataFrame
-        Index method, the best first; ``n``; for accuracy and identifiability the difference from the best method with
-        ``_low`` and ``_high``, and its p-value ``_p``, corrected for the number of methods by Holm's rule.
-        ``differs``: whether one of the two p-values is below 5 %. Methods without a ranked setting are left out.
+        Index method, the best first; ``rank`` (1 the best); ``n``; for accuracy and identifiability the difference
+        from the best method with ``_low`` and ``_high``, and its p-value ``_p``, corrected for the number of methods by
+        Holm's rule. ``differs``: whether one of the two p-values is below 5 %. Methods without a ranked setting are
+        left out.
     """
     ranked = rank_methods(sweeps.values()).dropna(subset="relative_effectiveness")
     data, names = engine_data(problem, split, part), list(problem.features.columns)
@@ -56,8 +57,8 @@ def compare_methods(
         predicted[str(method)] = {label: trained.predict([chosen], label)[0] for label in LABELS}
     rows: dict[str, dict[str, Any]] = {}
     first = next(iter(predicted.values()), {})
-    for method, own in predicted.items():
-        rows[method] = {}
+    for rank, (method, own) in enumerate(predicted.items(), 1):
+        rows[method] = {"rank": rank}
         for name, label in _MEASURES.items():
             found = data.compare(label, own[label], first[label])
             rows[method] |= {"n": f"n = {found.n:,} {found.unit}", name: found.value}

@@ -49,6 +49,11 @@ class EngineData:
         known, true = self.labels[label]
         return np.isin(true, known), predicted == true
 
+    def prior(self, label: str) -> float:
+        """Return the accuracy of always predicting the most frequent training class, on the same rows as `measure`."""
+        known, true = self.labels[label]
+        return float(np.mean(true[np.isin(true, known)] == np.bincount(known).argmax()))
+
     def compare(self, label: str, first: np.ndarray, second: np.ndarray) -> Difference:
         """Return the accuracy of the first predictions minus that of the second, on the same rows."""
         seen, right = self.right(label, first)
