@@ -1,7 +1,6 @@
 """Save a fitted anonymizer in one safetensors file: plain arrays and a JSON header, without executable content."""
 
 import json
-import os
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -21,6 +20,7 @@ from sensorprivacy.latent.networks import PrivateVAE, Sizes
 from sensorprivacy.latent.training import Settings
 from sensorprivacy.latent.transfers import TRANSFERS
 from sensorprivacy.latent.windows import Coding, Scaler
+from sensorprivacy.paths import write_atomically
 
 FORMAT, VERSION = "sensorprivacy-latent-anonymizer", 3
 # parameters that JSON can hold
@@ -69,9 +69,7 @@ def save(anonymizer: LatentAnonymizer, path: Path | str, *, latents: bool = Fals
     }
     metadata = {"format": FORMAT, "version": str(VERSION), "content": json.dumps(_header(anonymizer), sort_keys=True)}
     path = Path(path)
-    part = path.with_name(f"{path.name}.{os.getpid()}.part")  # two processes may write the same file
-    save_file(tensors, part, metadata)
-    part.replace(path)
+    write_atomically(path, lambda part: save_file(tensors, part, metadata))
     return path
 
 
