@@ -180,7 +180,6 @@ def test_the_page_goes_where_its_profile_belongs(home):
     verdicts = collect("quick", {"x": State("no data", "why", ("2-*",))})
     assert write_replication(verdicts) == home / "REPLICATION.md"
     assert write_replication(verdicts, profile="quick") == home / "figures" / "quick" / "REPLICATION.md"
-    assert write_replication(verdicts, home / "page.md").read_text() == (home / "REPLICATION.md").read_text()
 
 
 def test_the_page_names_the_engines_of_runs_that_had_a_choice(home):

@@ -130,27 +130,20 @@ def replication_text(verdicts: pd.DataFrame, *, profile: str = "paper", engines:
     return "\n".join(lines).rstrip() + "\n"
 
 
-def write_replication(
-    verdicts: pd.DataFrame,
-    path: Path | None = None,
-    *,
-    profile: str = "paper",
-    engines: pd.DataFrame | None = None,
-) -> Path:
-    """Write :func:`replication_text` to a file, and return its path.
+def write_replication(verdicts: pd.DataFrame, *, profile: str = "paper", engines: pd.DataFrame | None = None) -> Path:
+    """Write :func:`replication_text` to ``REPLICATION.md``, and return its path.
+
+    The file is in the checkout for the profile ``"paper"``, and in ``figures/<profile>/`` for any other profile, so
+    that a short run never replaces the full page.
 
     Parameters
     ----------
     verdicts, profile, engines
         As for :func:`replication_text`.
-    path : pathlib.Path, optional
-        The file. The default is ``REPLICATION.md`` of the checkout for the profile ``"paper"``, and in
-        ``figures/<profile>/`` for any other profile, so that a short run never replaces the full page.
     """
-    if path is None:
-        path = (project_root() if profile == "paper" else figures_dir(profile)) / "REPLICATION.md"
-    write_atomically(Path(path), replication_text(verdicts, profile=profile, engines=engines).encode())
-    return Path(path)
+    path = (project_root() if profile == "paper" else figures_dir(profile)) / "REPLICATION.md"
+    write_atomically(path, replication_text(verdicts, profile=profile, engines=engines).encode())
+    return path
 
 
 def claims_table() -> pd.DataFrame:
