@@ -1,7 +1,6 @@
 """Confidence intervals of proportions, such as accuracy."""
 
 import math
-from collections.abc import Iterable
 
 import pandas as pd
 from scipy.special import ndtri
@@ -55,33 +54,24 @@ def wilson(successes: float, trials: float, confidence: float = 0.95) -> tuple[f
     return low, high
 
 
-def with_intervals(
-    table: pd.DataFrame,
-    trials: int,
-    columns: Iterable[str] = ("accuracy", "identifiability"),
-    confidence: float = 0.95,
-) -> pd.DataFrame:
-    """Add Wilson's intervals to a table of proportions, as columns ``<name>_low`` and ``<name>_high``.
+def with_intervals(table: pd.DataFrame, trials: int) -> pd.DataFrame:
+    """Add Wilson's 95 % intervals to a table of accuracies and identifiabilities.
 
     Parameters
     ----------
     table : pandas.DataFrame
-        One row per outcome.
+        One row per outcome, columns accuracy and identifiability.
     trials : int
         Number of held-out rows behind each proportion.
-    columns : iterable of str
-        Columns with proportions.
-    confidence : float, default .95
-        Coverage of the intervals.
 
     Returns
     -------
     pandas.DataFrame
-        A copy with the two new columns after each proportion.
+        A copy with the columns ``<name>_low`` and ``<name>_high`` after each of the two.
     """
     wide = table.copy()
-    for name in columns:
-        ends = [wilson(round(share * trials), trials, confidence) for share in wide[name]]
+    for name in ("accuracy", "identifiability"):
+        ends = [wilson(round(share * trials), trials) for share in wide[name]]
         place = list(wide.columns).index(name)
         wide.insert(place + 1, f"{name}_low", [low for low, _ in ends])
         wide.insert(place + 2, f"{name}_high", [high for _, high in ends])
