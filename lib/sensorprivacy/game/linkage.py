@@ -40,11 +40,6 @@ class Linkage:
     rows: int
     columns: int
 
-    @property
-    def beats_chance(self) -> bool:
-        """Whether the interval lies above the chance level."""
-        return self.low > self.chance
-
 
 def linkage(
     original: pd.DataFrame,
