@@ -109,6 +109,7 @@ def test_a_claim_that_a_summary_judges_may_lack_while_the_summary_has_not_run(ho
     states = {"20_x": State("ok", claims=("2-*",)), "22_summary": State("not run", "make reproduce")}
     whole = collect("quick", states, values=values)
     assert whole["verdict"].value_counts()["no data"] == len(values) - 1
+    assert set(whole["reason"]) == {"", "run 20_x does not compute it in this profile"}
 
 
 def test_a_claim_that_no_run_answers_for_is_an_error(home, values):
