@@ -85,9 +85,8 @@ def intervals_by_set(table: pd.DataFrame) -> Figure:
             axes.axhspan(band - 0.5, band + 0.5, color=style.PALE, lw=0, zorder=0)
         for place, (option, (colour, marker)) in enumerate(looks.items()):
             rows = table[(table["measure"] == measure) & (table["option"] == option)]
-            at = rows["problem"].map(problems.index).astype(float) + (place - (len(options) - 1) / 2) * 0.8 / len(
-                options
-            )
+            shift = (place - (len(options) - 1) / 2) * 0.8 / len(options)
+            at = rows["problem"].map(problems.index).astype(float) + shift
             axes.hlines(at, rows["low"], rows["high"], color=colour, lw=1.2)
             axes.plot(rows["value"], at, marker, color=colour, mfc="white", ms=4.5, ls="")
         axes.axvline(0, color=INK, lw=0.8)
