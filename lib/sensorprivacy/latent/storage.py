@@ -173,8 +173,7 @@ def _rebuild(header: Mapping[str, Any], tensors: Mapping[str, Tensor], device: s
     private_model = classifier("private", private_kind, len(private.classes))
     anonymizer.models_ = InferenceModels(shape, scaler, public, public_model, attribute, private, private_model)
     codes = range(len(public.classes))
-    general = anonymizer.general
-    anonymizer.vaes_ = [autoencoder(0)] * len(codes) if general else [autoencoder(code) for code in codes]
+    anonymizer.vaes_ = [autoencoder(0)] * len(codes) if anonymizer.general else [autoencoder(code) for code in codes]
     anonymizer.statistics_ = [
         {name: tensor.numpy() for name, tensor in under(f"statistics.{code}").items()} for code in codes
     ]
