@@ -131,8 +131,7 @@ def judge(
 
 def _check_ids(known: pd.Series, given: Iterable[str]) -> None:
     names = set(known)
-    unknown = sorted(set(map(str, given)) - names)
-    if unknown:
+    if unknown := sorted(set(map(str, given)) - names):
         close = {name: difflib.get_close_matches(name, names, n=3) for name in unknown[:5]}
         hints = "; ".join(f"{name} (near: {', '.join(near) or 'none'})" for name, near in close.items())
         raise UnknownClaimError(f"{len(unknown)} claim ids that no paper prints: {hints}")
