@@ -105,7 +105,7 @@ def entries(path: Path | None = None) -> tuple[Entry, ...]:
 
 def explanation(claim_id: str, ledger: Iterable[Entry]) -> str:
     """Return why a claim differs: the reasons of all entries that explain it, or an empty text."""
-    return "; ".join(f"{entry.id}: {_one_line(entry.reason)}" for entry in ledger if entry.covers(claim_id))
+    return "; ".join(f"{entry.id}: {one_line(entry.reason)}" for entry in ledger if entry.covers(claim_id))
 
 
 def page(ledger: Iterable[Entry], claim_ids: Iterable[str]) -> str:
@@ -143,7 +143,7 @@ def _contents(own: list[Entry], ids: tuple[str, ...]) -> list[str]:
     lines = [head, "|---|---|---:|---:|"]
     for entry in own:
         explained, concerned = sum(map(entry.covers, ids)) or "-", sum(map(entry.concerns, ids)) or "-"
-        title = _one_line(entry.title).replace("|", "\\|")
+        title = one_line(entry.title).replace("|", "\\|")
         lines.append(f"| [{entry.id}](#{entry.id.lower()}) | {title} | {explained} | {concerned} |")
     return lines
 
@@ -152,9 +152,9 @@ def _section(entry: Entry, ids: tuple[str, ...]) -> list[str]:
     places = ", ".join(f"[`{place}`]({place.split('::')[0]})" for place in entry.demonstration)
     parts = [
         f'<a id="{entry.id.lower()}"></a>',
-        f"### {entry.id}. {_one_line(entry.title)}",
-        f"**The paper says.** {_one_line(entry.says)}",
-        f"**Its numbers depend on.** {_one_line(entry.rests_on)}",
+        f"### {entry.id}. {one_line(entry.title)}",
+        f"**The paper says.** {one_line(entry.says)}",
+        f"**Its numbers depend on.** {one_line(entry.rests_on)}",
         f"**Shown by.** {places}",
     ]
     for word, patterns in (("Explains", entry.explains), ("Concerns", entry.bears_on)):
@@ -171,5 +171,6 @@ def _any_matches(patterns: Iterable[str], claim_id: str) -> bool:
     return any(fnmatchcase(claim_id, pattern) for pattern in patterns)
 
 
-def _one_line(text: str) -> str:
+def one_line(text: str) -> str:
+    """Return a text without line breaks and repeated spaces."""
     return " ".join(text.split())

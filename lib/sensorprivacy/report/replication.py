@@ -41,13 +41,7 @@ class CollectError(ValueError):
     """The runs' verdicts do not fit together."""
 
 
-def collect(
-    profile: str,
-    runs: Mapping[str, RunStatus],
-    *,
-    unjudged: str = "error",
-    values: pd.DataFrame | None = None,
-) -> pd.DataFrame:
+def collect(profile: str, runs: Mapping[str, RunStatus], *, values: pd.DataFrame | None = None) -> pd.DataFrame:
     """Collect the verdicts of all runs, and write them to ``verdicts.csv`` beside the runs' folders.
 
     Claims that no run could compute get the verdict *no data*. Papers without any claim that a run judges are left out.
@@ -58,8 +52,6 @@ def collect(
         Profile of the runs: ``"paper"`` reads ``figures/``, any other ``figures/<profile>/``.
     runs : mapping of str to RunStatus
         For each run's name, how it ended and which claims it judges.
-    unjudged : {"error", "no data"}
-        Treatment of a claim that a successful run should have judged but did not, or that belongs to no run.
     values : pandas.DataFrame, optional
         Printed values; the default is those of ``data/paper/``.
 
@@ -72,10 +64,8 @@ def collect(
     ------
     CollectError
         If two runs judge one claim, a run's verdicts were changed after it wrote them, a successful run with claims has
-        no record, or a claim is unjudged and `unjudged` is ``"error"``.
+        no record or did not judge one of its claims, or a claim belongs to no run.
     """
-    if unjudged not in ("error", NO_DATA):
-        raise ValueError(f"unjudged={unjudged!r}: choose error or no data")
     values = printed_values() if values is None else values
     folder = figures_dir(profile)
     ended = {name: state for name, state in runs.items() if state.status == OK}
@@ -86,7 +76,7 @@ def collect(
     named = {str(pattern)[0] for state in runs.values() for pattern in state.claims}
     papers = named | set(judged["paper"].astype(str))
     missing = values[values["paper"].astype(str).isin(papers) & ~values["claim_id"].isin(judged["claim_id"])]
-    absent = _absent(missing, runs, unjudged)
+    absent = _absent(missing, runs)
     whole = in_paper_order(pd.concat([judged, absent], ignore_index=True), values)[list(COLUMNS)]
     write_atomically(folder / VERDICTS_FILE, tables.csv_text(whole).encode())
     return whole
@@ -140,27 +130,20 @@ def replication_text(verdicts: pd.DataFrame, *, profile: str = "paper", engines:
     return "\n".join(lines).rstrip() + "\n"
 
 
-def write_replication(
-    verdicts: pd.DataFrame,
-    path: Path | None = None,
-    *,
-    profile: str = "paper",
-    engines: pd.DataFrame | None = None,
-) -> Path:
-    """Write :func:`replication_text` to a file, and return its path.
+def write_replication(verdicts: pd.DataFrame, *, profile: str = "paper", engines: pd.DataFrame | None = None) -> Path:
+    """Write :func:`replication_text` to ``REPLICATION.md``, and return its path.
+
+    The file is in the checkout for the profile ``"paper"``, and in ``figures/<profile>/`` for any other profile, so
+    that a short run never replaces the full page.
 
     Parameters
     ----------
     verdicts, profile, engines
         As for :func:`replication_text`.
-    path : pathlib.Path, optional
-        The file. The default is ``REPLICATION.md`` of the checkout for the profile ``"paper"``, and in
-        ``figures/<profile>/`` for any other profile, so that a short run never replaces the full page.
     """
-    if path is None:
-        path = (project_root() if profile == "paper" else figures_dir(profile)) / "REPLICATION.md"
-    write_atomically(Path(path), replication_text(verdicts, profile=profile, engines=engines).encode())
-    return Path(path)
+    path = (project_root() if profile == "paper" else figures_dir(profile)) / "REPLICATION.md"
+    write_atomically(path, replication_text(verdicts, profile=profile, engines=engines).encode())
+    return path
 
 
 def claims_table() -> pd.DataFrame:
@@ -241,7 +224,7 @@ def _check_once(judged: pd.DataFrame) -> None:
         raise CollectError(f"claims judged by more than one run: {who}")
 
 
-def _absent(claims: pd.DataFrame, runs: Mapping[str, RunStatus], unjudged: str) -> pd.DataFrame:
+def _absent(claims: pd.DataFrame, runs: Mapping[str, RunStatus]) -> pd.DataFrame:
     """Return the verdict *no data* for claims that no run judged; refuse claims that should have been judged."""
     rows, open_ = [], []
     # A summary may judge a claim of another run: that claim is open only if the summary ran.
@@ -259,7 +242,7 @@ def _absent(claims: pd.DataFrame, runs: Mapping[str, RunStatus], unjudged: str) 
         if owner is None or (runs[owner].status == OK and all_ran):
             open_.append(f"{claim['claim_id']} ({reason})")
         rows.append(claim | {"ours": "", "verdict": NO_DATA, "reason": " ".join(reason.split()), "run": owner or ""})
-    if open_ and unjudged == "error":
+    if open_:
         raise CollectError(f"{len(open_)} printed values are not judged: {', '.join(open_[:8])}")
     return _frame(rows)
 

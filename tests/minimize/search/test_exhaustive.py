@@ -26,8 +26,8 @@ from sensorprivacy.game import play, random_split
 from sensorprivacy.minimize.engine_protocol import engine_data
 from sensorprivacy.minimize.engines import SklearnEngine, describe_model, make_engine
 from sensorprivacy.minimize.minimizer import FeatureMinimizer
-from sensorprivacy.minimize.search.exhaustive import SearchTooLongError, estimate_search, search_subsets
-from sensorprivacy.minimize.search.job import duration
+from sensorprivacy.minimize.search.exhaustive import SearchTooLongError, search_subsets
+from sensorprivacy.minimize.search.job import SearchJob, duration
 from sensorprivacy.minimize.search.results import ResultKey, ResultStore, ResultStoreError
 from sensorprivacy.minimize.search.subsets import TooManyFeaturesError, all_subsets
 from sensorprivacy.minimize.settings import Preselection, SearchSettings
@@ -236,14 +236,20 @@ def count_scores(path):
             return 0
 
 
-def test_estimate_counts_and_extrapolates(problem, tmp_path):
+def test_estimate_counts_and_extrapolates(problem, tmp_path, monkeypatch):
+    monkeypatch.setattr("sensorprivacy.minimize.search.job._WORTH_ESTIMATING", 0)
     model = DecisionTreeClassifier()
-    expected = estimate_search(problem, model=model, result_store=tmp_path / "s")
+
+    def estimate():
+        with closing(SearchJob(problem, model=model, result_store=tmp_path / "s", **QUIET)) as job:
+            return job.estimate()
+
+    expected = estimate()
     # three sizes of each label were trained to measure, and are kept
     assert expected.fits == 62 - 6
     assert expected.seconds > 0
     search_subsets(problem, model=model, result_store=tmp_path / "s", **QUIET)
-    assert estimate_search(problem, model=model, result_store=tmp_path / "s").fits == 0
+    assert estimate().fits == 0
     assert "models, about" in str(expected)
     assert [duration(s) for s in (1, 89, 90, 5399, 7200)] == ["1 s", "89 s", "2 min", "90 min", "2.0 h"]
 

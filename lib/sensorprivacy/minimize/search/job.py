@@ -115,10 +115,10 @@ class SearchJob:
         """Number of results so far, over both labels."""
         return sum(map(len, self.scores.values()))
 
-    def estimate(self, always: bool = False) -> Estimate:
+    def estimate(self) -> Estimate:
         """Estimate the remaining time by training a few models of three sizes; skipped for short searches."""
         workers, n_models, seconds = self._workers(), len(LABELS) * len(self.subsets), 0.0
-        if always or n_models - self.n_scores > _WORTH_ESTIMATING:
+        if n_models - self.n_scores > _WORTH_ESTIMATING:
             seconds = sum(self._train_samples(label) for label in LABELS) / workers
         return Estimate(n_models - self.n_scores, seconds, workers)
 
