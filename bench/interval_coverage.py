@@ -1,7 +1,8 @@
 """Measure how often 95 % intervals of a share cover the true share, when rows come in clusters.
 
 Each cluster has 30 rows and its own rate, drawn from a beta distribution; the intra-class correlation says how much the
-rates differ. `rows` treats all rows as independent (Wilson's interval), `clusters` is `game.units.share`.
+rates differ. The column "covered by rows" treats all rows as independent (Wilson's interval), "covered by clusters" is
+`game.units.share`.
 
     python bench/interval_coverage.py           # about a minute
     python bench/interval_coverage.py --full    # more trials, writes bench/results/interval_coverage.csv
@@ -25,14 +26,14 @@ def coverage(rate: float, correlation: float, clusters: int, trials: int, seed: 
     generator = np.random.default_rng(seed)
     codes = np.repeat(np.arange(clusters), ROWS)
     strength = (1 - correlation) / correlation if correlation else 0.0
-    covered = {"rows": 0, "clusters": 0, "warned": 0, "covered without warning": 0}
+    covered = {"covered by rows": 0, "covered by clusters": 0, "warned": 0, "covered without warning": 0}
     for _ in range(trials):
         rates = generator.beta(rate * strength, (1 - rate) * strength, clusters) if correlation else rate
         success = generator.random(clusters * ROWS) < np.repeat(np.broadcast_to(rates, clusters), ROWS)
         plain, robust = share(success), share(success, codes, unit="groups")
         inside = robust.low <= rate <= robust.high
-        covered["rows"] += plain.low <= rate <= plain.high
-        covered["clusters"] += inside
+        covered["covered by rows"] += plain.low <= rate <= plain.high
+        covered["covered by clusters"] += inside
         covered["warned"] += bool(robust.warning)
         covered["covered without warning"] += inside and not robust.warning
     silent = trials - covered["warned"]

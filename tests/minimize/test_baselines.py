@@ -9,7 +9,7 @@ from sklearn.preprocessing import StandardScaler
 
 from sensorprivacy.datasets import Problem
 from sensorprivacy.game import Undefined, default_split, play, random_split, relative_effectiveness
-from sensorprivacy.minimize import baselines
+from sensorprivacy.minimize import baselines, comparison
 from sensorprivacy.minimize.baselines import METHODS, rank_methods, settings, sweep
 from sensorprivacy.minimize.comparison import compare_methods, holm
 from sensorprivacy.minimize.engine_protocol import engine_data
@@ -201,6 +201,17 @@ def test_methods_never_see_a_recording_on_both_sides(recorded, monkeypatch):
     groups = recorded.groups
     assert not set(groups.iloc[seen[0].train]) & set(groups.iloc[seen[0].test])
     assert table["n"].str.fullmatch(r"n = \d groups").all()
+
+
+def test_several_methods_share_their_scores(recorded, monkeypatch):
+    kinds = []
+    monkeypatch.setattr(
+        comparison, "score_features", lambda *given, **how: kinds.append(given[3]) or score_features(*given, **how)
+    )
+    split = default_split(recorded)
+    found = comparison.sweep_methods(recorded, ["utility", "privacy", "gini_ratio"], split=split, **FAST)
+    assert kinds == ["information", "gini"]
+    pd.testing.assert_frame_equal(found["privacy"], sweep(recorded, "privacy", split=split, **FAST))
 
 
 def test_paired_tests_find_a_real_difference_and_no_other(recorded):

@@ -2,6 +2,7 @@ from .baselines import METHODS as METHODS
 from .baselines import rank_methods as rank_methods
 from .baselines import sweep as sweep
 from .comparison import compare_methods as compare_methods
+from .comparison import sweep_methods as sweep_methods
 from .greedy import knapsack as knapsack
 from .greedy import rank_features as rank_features
 from .greedy import take_features as take_features

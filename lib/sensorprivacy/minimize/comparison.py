@@ -1,6 +1,6 @@
-"""Compare methods on the same held-out rows with paired tests."""
+"""Sweep several methods, and compare them on the same held-out rows with paired tests."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -9,11 +9,55 @@ from sklearn.base import BaseEstimator
 
 from sensorprivacy.datasets.types import Problem
 from sensorprivacy.game.splits import Split
-from sensorprivacy.minimize.baselines import rank_methods, released
+from sensorprivacy.minimize.baselines import METHODS, rank_methods, released, sweep
 from sensorprivacy.minimize.engine_protocol import LABELS, engine_data
 from sensorprivacy.minimize.engines import make_engine
+from sensorprivacy.minimize.scores import score_features
 
 _MEASURES = dict(zip(("accuracy", "identifiability"), LABELS, strict=True))
+
+
+def sweep_methods(
+    problem: Problem,
+    methods: Iterable[str],
+    *,
+    split: Split,
+    seed: int | None = 42,
+    forest: BaseEstimator | None = None,
+    max_rows: int | None = None,
+    **options: Any,
+) -> dict[str, pd.DataFrame]:
+    """Sweep several methods; each kind of score is computed once, on the training rows.
+
+    Parameters
+    ----------
+    problem : Problem
+        The table.
+    methods : iterable of str
+        Keys of `METHODS`.
+    split, seed
+        As for `sweep`.
+    forest, max_rows
+        As for `sensorprivacy.minimize.scores.score_features`; `max_rows` is for SHAP values.
+    **options
+        Passed to `sweep`.
+
+    Returns
+    -------
+    dict of str to pandas.DataFrame
+        Results of `sweep`, by method.
+    """
+    scores: dict[str, pd.DataFrame] = {}
+    learned = split.train
+    table, task, users = problem.features.iloc[learned], problem.task.iloc[learned], problem.users.iloc[learned]
+    found = {}
+    for method in methods:
+        kind = METHODS[method].score
+        if kind and kind not in scores:
+            rows = max_rows if kind == "shap" else None
+            scores[kind] = score_features(table, task, users, kind, forest=forest, max_rows=rows, seed=seed)
+        found[method] = sweep(problem, method, split=split, seed=seed, scores=scores.get(kind), **options)
+    return found
 
 
 def compare_methods(
