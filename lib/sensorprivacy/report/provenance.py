@@ -26,6 +26,7 @@ from matplotlib.figure import Figure
 
 from sensorprivacy.paths import check_writable, figures_dir, project_root
 from sensorprivacy.report import figures, tables, verdicts
+from sensorprivacy.report.basis import HEADLINE
 from sensorprivacy.report.printed import printed_values
 
 RUN_FILE, MACHINE_FILE, VERDICTS_FILE, DRAWN = "run.json", "machine.json", "verdicts.csv", "drawn"
@@ -219,6 +220,8 @@ class Run:
             return f"This run has no verdicts: {why}."
         counts = judged["verdict"].value_counts()
         numbers = ", ".join(f"{counts[name]} {name}" for name in verdicts.VERDICTS if name in counts)
+        decisive = int(judged["basis"].isin(HEADLINE).sum())
+        numbers += f"; {decisive} from rows, logs or tests of a statement"
         return f"{len(judged)} printed values: {numbers}{'' if self.replicates else ' (not kept: not in runs.yaml)'}"
 
     def _machine(self) -> dict[str, Any]:

@@ -13,12 +13,13 @@ import pandas as pd
 
 from sensorprivacy.paths import data_dir, figures_dir, project_root
 from sensorprivacy.report import tables
+from sensorprivacy.report.basis import BASES, HEADLINE, basis_of
 from sensorprivacy.report.printed import printed_values
 from sensorprivacy.report.provenance import RUN_FILE, VERDICTS_FILE, in_paper_order, write_atomically
 from sensorprivacy.report.verdicts import COLUMNS, VERDICTS
 
 OK, NO_DATA = "ok", "no data"
-_TEXTS = ("claim_id", "table", "row", "column", "printed", "ours", "verdict", "reason", "run")
+_TEXTS = ("claim_id", "table", "row", "column", "printed", "ours", "unit", "verdict", "basis", "reason", "run")
 
 
 class RunStatus(Protocol):
@@ -98,14 +99,21 @@ def counts(verdicts: pd.DataFrame, by: tuple[str, ...] = ("paper", "table")) -> 
     Returns
     -------
     pandas.DataFrame
-        One row for each value of `by` in the papers' order: number of printed values and of each verdict.
+        One row for each value of `by` in the papers' order (bases in the order of `basis.BASES`): number of printed values and of each verdict.
     """
     keys = [verdicts[name] for name in by]
     counted = pd.crosstab(keys, verdicts["verdict"]).reindex(columns=list(VERDICTS), fill_value=0)
     counted.insert(0, "printed", counted.sum(axis=1))
     order = list(dict.fromkeys(verdicts[list(by)].itertuples(index=False, name=None)))
+    if by[-1] == "basis":
+        order.sort(key=lambda key: (*key[:-1], BASES.index(key[-1])))
     index = order if len(by) > 1 else [key[0] for key in order]
     return counted.loc[index].rename_axis(columns=None)
+
+
+def headline(verdicts: pd.DataFrame) -> pd.DataFrame:
+    """Return the verdicts that compare a paper with data, published logs or a test, not with itself."""
+    return verdicts[verdicts["basis"].isin(HEADLINE)]
 
 
 def replication_text(verdicts: pd.DataFrame, *, profile: str = "paper", engines: pd.DataFrame | None = None) -> str:
@@ -258,7 +266,8 @@ def _absent(claims: pd.DataFrame, runs: Mapping[str, RunStatus], unjudged: str) 
             reason = f"run {owner} {runs[owner].status}: {runs[owner].reason}".removesuffix(": ")
         if owner is None or (runs[owner].status == OK and all_ran):
             open_.append(f"{claim['claim_id']} ({reason})")
-        rows.append(claim | {"ours": "", "verdict": NO_DATA, "reason": " ".join(reason.split()), "run": owner or ""})
+        made = {"ours": "", "unit": "", "verdict": NO_DATA, "basis": basis_of(claim["claim_id"]), "run": owner or ""}
+        rows.append(claim | made | {"reason": " ".join(reason.split())})
     if open_ and unjudged == "error":
         raise CollectError(f"{len(open_)} printed values are not judged: {', '.join(open_[:8])}")
     return _frame(rows)

@@ -20,6 +20,7 @@ from sensorprivacy.paths import (
     remember_mirror,
     remembered_mirror,
 )
+from sensorprivacy.report.basis import BASES, HEADLINE
 from sensorprivacy.runner import processes
 from sensorprivacy.runner.runs import Run, read_runs, select
 from sensorprivacy.runner.states import (
@@ -223,6 +224,15 @@ def _wait_for(words: list[str], environment: dict[str, str], errors: TextIO) -> 
             raise
 
 
+def _tally(rows: list[tuple[str, str]]) -> list[str]:
+    """Return the verdicts in words: first those on data, logs and statements, then a line for each basis."""
+    words = {basis: Counter(verdict for own, verdict in rows if own == basis) for basis in BASES}
+    whole = sum((words[basis] for basis in HEADLINE), Counter[str]())
+    parts = {f"verdicts ({', '.join(HEADLINE)})": whole} | {f"  {basis}": found for basis, found in words.items()}
+    texts = {name: ", ".join(f"{n} {verdict}" for verdict, n in found.most_common()) for name, found in parts.items()}
+    return [f"{name}: {text}" for name, text in texts.items() if text]
+
+
 def summary(states: Mapping[str, RunState], profile: str) -> str:
     """Return the closing lines: how the runs ended, failures with reasons, verdicts, and where the results are."""
     counts = Counter(state.status for state in states.values())
@@ -237,8 +247,8 @@ def summary(states: Mapping[str, RunState], profile: str) -> str:
     verdicts = folder / "verdicts.csv"
     if verdicts.is_file():
         with verdicts.open(encoding="utf-8", newline="") as stream:
-            found = Counter(row["verdict"] for row in csv.DictReader(stream))
-        lines.append("verdicts: " + ", ".join(f"{number} {verdict}" for verdict, number in found.most_common()))
+            rows = [(row["basis"], row["verdict"]) for row in csv.DictReader(stream)]
+        lines += _tally(rows)
     root = project_root()
     lines.append(f"tables and figures: {folder.relative_to(root)}/<run>/")
     lines.append(f"executed notebooks: {(build_dir() / 'executed' / profile).relative_to(root)}/")

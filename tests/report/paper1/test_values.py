@@ -53,7 +53,7 @@ def test_the_base_of_iot_23_is_its_best_subset():
     table = printed_as_ours("4")
     base = table.iloc[3]
     claims = paper1.base_claims("iot-23", base, table)
-    assert claims["1-T2-iot23-sota-accuracy"] == Ours(0.9991, 0.9991 - 0.001, 0.9991 + 0.001)
+    assert claims["1-T2-iot23-sota-accuracy"] == Ours(0.9991, 0.9991 - 0.001, 0.9991 + 0.001, "rows")
     assert paper1.base_claims("cic-ids-2017", base, table)["1-T2-cicids-sota-accuracy"].value == base["accuracy"]
 
 

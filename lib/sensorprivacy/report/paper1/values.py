@@ -244,5 +244,11 @@ def _table_2(dataset: str, player: str, row: Any) -> dict[str, Ours]:
 
 
 def _measured(row: Any) -> dict[str, Ours]:
-    """Return accuracy and identifiability of a row with their intervals."""
-    return {name: Ours(*(float(row[f"{name}{end}"]) for end in ("", "_low", "_high"))) for name in _MEASURES}
+    """Return accuracy and identifiability of a row with their intervals.
+
+    The row's columns ``unit`` and ``units``, if it has them, give what the intervals are over; the default is rows.
+    """
+    over, n = str(row.get("unit", "rows")), row.get("units")
+    count = None if n is None else int(n)
+    ends = {name: [float(row[f"{name}{end}"]) for end in ("", "_low", "_high")] for name in _MEASURES}
+    return {name: Ours(*numbers, over, count) for name, numbers in ends.items()}
