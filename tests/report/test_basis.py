@@ -38,12 +38,12 @@ def test_examples(claim, name):
 
 def test_a_run_may_name_only_a_basis_that_the_file_allows():
     assert basis.basis_of("1-T7-thr0-accuracy", {"1-T7-thr0-accuracy": "log"}) == "log"
-    with pytest.raises(basis.BasisError, match="basis 'log', but basis.toml allows configuration"):
+    with pytest.raises(basis.BasisError, match=r"basis 'log', but basis\.toml allows configuration"):
         basis.basis_of("2-T4-adult-records", {"2-T4-adult-records": "log"})
 
 
 def test_a_claim_without_a_basis_is_refused():
-    with pytest.raises(basis.BasisError, match="exactly one entry of basis.toml must cover it, found none"):
+    with pytest.raises(basis.BasisError, match=r"exactly one entry of basis\.toml must cover it, found none"):
         basis.entry_of("4-T1-x")
 
 

@@ -210,7 +210,10 @@ def test_an_atomic_write_that_fails_leaves_the_old_file_and_nothing_else(tmp_pat
 def test_a_run_of_ones_own_has_its_own_folder_and_keeps_no_verdicts(home):
     run = open_run("21_x-mine", parameters={}, replicates=False)
     shown = run.claims({"2-T11-r1-utility": 0.1})  # differs from the printed value, and no entry explains it
-    assert "1 printed values: 1 differs; 1 from rows, logs or tests of a statement (not kept: not in runs.yaml) [quick]" in shown._repr_html_()
+    assert (
+        "1 printed values: 1 differs; 1 from rows, logs or tests of a statement (not kept: not in runs.yaml) [quick]"
+        in shown._repr_html_()
+    )
     folder = run.close()
     assert folder == home / "figures" / "own" / "21_x-mine"
     assert set(contents(folder)) == {"run.json", "machine.json"}

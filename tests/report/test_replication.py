@@ -160,7 +160,15 @@ def test_counts_by_table_in_the_papers_order(home):
     ran("20_x", {"2-T11-r1-utility": 0.5952, "2-T2-age": 1.0})
     states = {"20_x": State("ok"), "x": State("no data", "why", ("2-*",))}
     counted = counts(collect("quick", states))
-    assert counted.columns.tolist() == ["printed", "exact", "within", "differs", "undecided", "no data", "not reproducible"]
+    assert counted.columns.tolist() == [
+        "printed",
+        "exact",
+        "within",
+        "differs",
+        "undecided",
+        "no data",
+        "not reproducible",
+    ]
     assert counted.index.get_level_values("table").tolist() == [*map(str, range(2, 16)), "text"]
     assert counted.loc[(2, "2")].tolist() == [12, 1, 0, 0, 0, 11, 0]
     assert counted.loc[(2, "11")].tolist() == [30, 0, 0, 1, 0, 29, 0]
@@ -173,7 +181,8 @@ def test_the_page_names_every_claim_that_is_not_exact_with_a_link_to_its_entry(h
     states = {"20_x": State("ok"), "x": State("no data", "titanic: get it", ("2-*",))}
     text = replication_text(collect("quick", states), profile="quick")
     assert (
-        "| 2-T11-r1-utility | 11 | (0.50, 0.50) | Utility | 0.59 | 0.5952 | 0.0052 | rows | [D16](DEVIATIONS.md#d16):" in text
+        "| 2-T11-r1-utility | 11 | (0.50, 0.50) | Utility | 0.59 | 0.5952 | 0.0052 | rows | [D16](DEVIATIONS.md#d16):"
+        in text
     )
     assert "### Not reproducible (1)" in text
     assert "nothing can be ambiguous; [D9](DEVIATIONS.md#d9):" in text

@@ -99,7 +99,8 @@ def counts(verdicts: pd.DataFrame, by: tuple[str, ...] = ("paper", "table")) -> 
     Returns
     -------
     pandas.DataFrame
-        One row for each value of `by` in the papers' order (bases in the order of `basis.BASES`): number of printed values and of each verdict.
+        One row for each value of `by` in the papers' order (bases in the order of `basis.BASES`): number of printed
+        values and of each verdict.
     """
     keys = [verdicts[name] for name in by]
     counted = pd.crosstab(keys, verdicts["verdict"]).reindex(columns=list(VERDICTS), fill_value=0)

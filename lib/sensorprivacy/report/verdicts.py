@@ -16,8 +16,10 @@ from sensorprivacy.report.ledger import Entry, entries, explanation
 from sensorprivacy.report.printed import kind_of, pair_in, precision, printed_values, same_name, set_in
 
 VERDICTS = ("exact", "within", "differs", "undecided", "no data", "not reproducible")
-COLUMNS = ("claim_id", "paper", "table", "row", "column", "printed", "ours", "low", "high", "unit", "verdict", "basis")
-COLUMNS += ("reason", "run")
+COLUMNS = (
+    *("claim_id", "paper", "table", "row", "column", "printed", "ours", "low", "high", "unit"),
+    *("verdict", "basis", "reason", "run"),
+)
 _SLACK = 1e-12  # rounding errors in binary may move a value that lies on the half unit
 
 
@@ -201,8 +203,8 @@ def _compare_number(claim: Any, given: Ours) -> dict[str, Any]:
         if given.over in basis_module.entry_of(claim.claim_id).varied:
             verdict, reason = "within", f"the printed value lies in our interval over {given.over}"
         else:
-            verdict = "undecided"
-            reason = f"the printed value lies in an interval over {given.over}, but the paper used the same {given.over}"
+            verdict, same = "undecided", f"the paper used the same {given.over}"
+            reason = f"the printed value lies in an interval over {given.over}, but {same}"
     ends = {name: float(_digits(end)) for name, end in (("low", low), ("high", high)) if math.isfinite(end)}
     return {"ours": _digits(value), **ends, "verdict": verdict, "reason": reason}
 

@@ -39,7 +39,8 @@ def test_the_printed_counts_come_out_exact() -> None:
 def trainings(number: int, spread: float = 0.01) -> pd.DataFrame:
     columns = [f"{who}_{when}" for who in ("public", "private") for when in ("before", "after")]
     rows = [
-        {"seed": seed, "change": change, "public class": name} | dict.fromkeys(columns, (0.9 if change == "mean shift" else 0.1) + spread * (-1) ** seed)
+        {"seed": seed, "change": change, "public class": name}
+        | dict.fromkeys(columns, (0.9 if change == "mean shift" else 0.1) + spread * (-1) ** seed)
         for seed in range(number)
         for change in ("mean shift", "chosen")
         for name in paper3.ROWS["motionsense"]

@@ -91,8 +91,8 @@ def _over_trainings(trainings: pd.DataFrame, name: str, column: str) -> list[flo
 
 def _trained(values: Sequence[float]) -> Ours:
     """Return the mean over trainings, with a prediction interval if there are enough of them."""
-    ends = prediction_interval(values) if len(values) >= FEWEST else (None, None)
-    return Ours(sum(values) / len(values), *ends, "trainings", len(values))
+    low, high = prediction_interval(values) if len(values) >= FEWEST else (None, None)
+    return Ours(sum(values) / len(values), low, high, over="trainings", n=len(values))
 
 
 def thousands(count: int) -> str:
