@@ -44,7 +44,7 @@ def log_claims(
             whole, held = 2**size - 1, subsets[table]
             matches = log_matches(picked[table], table)
             for threshold in map(float, picked[table].index):
-                row = picked[table].loc[threshold]
+                row: Any = picked[table].loc[threshold]
                 ids = {column: cell(table, threshold, column) for column in _COLUMNS}
                 own = {ids[column]: row[name] for column, name in _COLUMNS.items()}
                 own |= _row_of_table_2(dataset, row) if (threshold, table) == (0.01, table_of(dataset)) else {}
