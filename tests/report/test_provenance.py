@@ -227,6 +227,13 @@ def test_a_run_without_verdicts_says_so(home, replicates, why):
         assert why in text
 
 
+def test_the_record_has_the_digest_of_the_code(home):
+    """C5."""
+    with open_run("21_x", parameters={}, code="c0de") as run:
+        pass
+    assert record(run.folder)["code"] == "c0de"
+
+
 def test_what_an_earlier_run_left_goes_and_nothing_else(home):
     folder = fill(open_run("21_x", parameters={}))
     (folder / "notes.txt").write_text("by hand")

@@ -254,6 +254,69 @@ def test_a_broken_workflow_is_no_success(home, say):
         reproduce("quick", look, only=["10_good"], say=say.append)
 
 
+CHAIN = """\
+runs:
+  10_first: {about: a run, claims: ["1-T1-*"], minutes: {quick: 1, paper: 1}}
+  20_second: {about: reads the first, claims: ["2-*"], minutes: {quick: 1, paper: 1}, after: ["10_*"]}
+  30_third: {about: reads the second, minutes: {quick: 1, paper: 1}, after: [20_second]}
+  90_report: {about: the report, minutes: {quick: 1, paper: 1}, after_all: true}
+"""
+
+
+@pytest.fixture
+def chain(home):
+    """Return a checkout of three runs, each after the one before it."""
+    (home / "runs.yaml").write_text(CHAIN)
+    for name in ("10_first", "20_second", "30_third"):
+        write(home / "notebooks" / f"{name}.ipynb", "1")
+    return home
+
+
+def _breaking(broken: set[str]):
+    """Return a Snakemake of our own: runs in `broken` fail and lose their markers; those after them do not start."""
+
+    def pretend(names: list[str], profile: str, *_: object, **__: object) -> None:
+        runs = workflow.read_runs()
+        for name in runs:
+            if name in {*names, *workflow._upstream(names, runs)}:
+                if name in broken:
+                    marker_file(name, profile).unlink(missing_ok=True)
+                    log = workflow.log_file(name, profile)
+                    log.parent.mkdir(parents=True, exist_ok=True)
+                    log.write_text("KeyError: 'reason'\n")
+                elif not broken & workflow._upstream([name], runs):
+                    _pretend([name], profile)
+
+    return pretend
+
+
+def test_a_run_after_a_failed_one_is_not_ok(chain, say, monkeypatch):
+    """C5: break the first and change the second: the second did not run, so its old verdicts do not count."""
+    monkeypatch.setattr(workflow, "_snakemake", _breaking(set()))
+    assert {state.status for state in reproduce("quick", look, say=say.append).values()} == {OK}
+    monkeypatch.setattr(workflow, "_snakemake", _breaking({"10_first"}))
+    for only in ([], ["20_second"], ["30_third"]):
+        states = reproduce("quick", look, only=only, say=say.append)
+        assert (states["10_first"].status, states["10_first"].reason) == (FAILED, "KeyError: 'reason'")
+        for name in ("20_second", "30_third"):
+            assert (states[name].status, states[name].reason) == (NOT_RUN, "10_first failed")
+    assert "not run: 20_second: 10_first failed" in summary(states, "quick")
+    (chain / "figures/quick/20_second").mkdir(parents=True)
+    (chain / "figures/quick/20_second/run.json").write_text("{}")
+    assert statuses("quick")["20_second"].status == NOT_RUN  # it left results before the first one broke
+    monkeypatch.setattr(workflow, "_snakemake", _breaking(set()))
+    mended = reproduce("quick", look, only=["20_second"], say=say.append)
+    assert [mended[name].status for name in ("10_first", "20_second", "30_third")] == [OK, OK, NOT_RUN]
+    again = reproduce("quick", look, say=say.append)
+    assert {state.status for state in again.values()} == {OK}
+
+
+def test_a_run_that_waits_for_a_failed_one_for_the_first_time_did_not_fail(chain, say, monkeypatch):
+    monkeypatch.setattr(workflow, "_snakemake", _breaking({"10_first"}))
+    states = reproduce("quick", look, say=say.append)
+    assert [states[name].status for name in ("10_first", "20_second", "30_third")] == [FAILED, NOT_RUN, NOT_RUN]
+
+
 def test_what_was_not_wanted_and_never_ran_is_told_so(home, say, monkeypatch):
     monkeypatch.setattr(workflow, "_snakemake", _pretend)
     states = reproduce("quick", look, only=["10_good"], say=say.append)
