@@ -14,7 +14,8 @@ from sensorprivacy.report.ledger import Entry
 from sensorprivacy.report.printed import COLUMNS as VALUE_COLUMNS
 from sensorprivacy.report.verdicts import COLUMNS, UnexplainedError, UnknownClaimError, VerdictError
 
-TEXTS = {"paper": 2, "title": "t", "says": "s", "rests_on": "r", "demonstration": ("tests/x.py",)}
+TEXTS = {"paper": 2, "title": "t", "says": "s", "evidence": "r", "effect": "e", "choice": "c"}
+TEXTS |= {"status": "conjectured", "demonstration": ("tests/x.py",)}
 ENTRY = Entry(id="D7", reason="the rows differ", explains=("2-T2-b", "2-T14-s"), **TEXTS)
 MENDED = {"Martial status": "Marital status"}
 MISPRINT = Entry(id="D8", reason="misprint", bears_on=("2-T14-*",), misprints=MENDED, **TEXTS)

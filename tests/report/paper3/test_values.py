@@ -146,7 +146,7 @@ def test_what_is_said_of_the_sets() -> None:
 
 
 def test_the_windows_of_standing_need_200_hertz() -> None:
-    """D41, D44: 36 people stand for five minutes each, and a fifth of their windows is tested on."""
+    """D45, D48: 36 people stand for five minutes each, and a fifth of their windows is tested on."""
     printed = printed_values(3).set_index("claim_id")["printed"]
     windows = {rate: paper3.thousands(36 * 300 * rate // 10 // 5) for rate in (20, 200)}
     assert windows == {20: "4.3k", 200: "43.2k"}
@@ -154,7 +154,7 @@ def test_the_windows_of_standing_need_200_hertz() -> None:
 
 
 def test_one_of_two_sets_can_be_downloaded() -> None:
-    """D46."""
+    """D49."""
     assert {name: bool(catalogue()[name].origins) for name in paper3.ROWS} == {"motionsense": True, "mobiact": False}
 
 

@@ -152,7 +152,7 @@ def selection_claims(dataset: str, chosen: pd.DataFrame, searched: int | None = 
 
 
 def base_claims(dataset: str, base: pd.Series, chosen: pd.DataFrame) -> dict[str, Any]:
-    """Return our columns "SOTA" of Table 2: all features; for IoT-23 the best subset, as in the paper (D34)."""
+    """Return our columns "SOTA" of Table 2: all features; for IoT-23 the best subset, as in the paper (D16)."""
     if dataset not in SETS:
         return {}
     return _table_2(dataset, "sota-", chosen.loc[0.0] if dataset == "iot-23" else base)
