@@ -8,7 +8,6 @@ import nbformat
 import pytest
 
 from sensorprivacy.__main__ import main
-from sensorprivacy.cli import _kept, _parser
 from sensorprivacy.datasets import store
 from sensorprivacy.datasets.errors import CorruptDataError, DataUnavailableError
 from sensorprivacy.runner import reproduce as workflow
@@ -117,19 +116,6 @@ def test_an_interrupt_is_one_line(monkeypatch, capsys):
     monkeypatch.setattr(workflow, "reproduce", interrupted)
     assert main(["reproduce"]) == 130
     assert said(capsys).strip() == "interrupted; finished runs are kept"
-
-
-@pytest.mark.parametrize(
-    ("words", "kept"),
-    [
-        ([], "nothing is kept (--store FILE keeps finished subsets)"),
-        (["--store", "s.db"], "finished subsets are kept in s.db"),
-    ],
-)
-def test_an_interrupted_search_says_whether_its_subsets_are_kept(words, kept):
-    arguments = _parser(["minimize"]).parse_args(["minimize", "t.csv", "--task", "a", "--user", "b", *words])
-    assert _kept(arguments) == f"; {kept}"
-    assert _kept(_parser(["run"]).parse_args(["run", "a.ipynb"])) == ""
 
 
 def test_wrong_words_are_refused_without_waiting_for_pandas():

@@ -25,7 +25,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         return command(arguments)
     except KeyboardInterrupt:
-        print(f"interrupted{_kept(arguments)}", file=sys.stderr)
+        kept = "; finished runs are kept" if command is _reproduce else ""
+        print(f"interrupted{kept}", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:  # the reader, such as `head`, has ended
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -36,16 +37,6 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise
         print(f"error: {error}", file=sys.stderr)
         return 2 if isinstance(error, ValueError) else 1
-
-
-def _kept(arguments: argparse.Namespace) -> str:
-    """Return what an interrupted command leaves, for its last line."""
-    if arguments.command is _reproduce:
-        return "; finished runs are kept"
-    if "store" in arguments:  # minimize
-        kept = f"finished subsets are kept in {arguments.store}" if arguments.store else None
-        return f"; {kept or 'nothing is kept (--store FILE keeps finished subsets)'}"
-    return ""
 
 
 def _run(arguments: argparse.Namespace) -> int:

@@ -1,8 +1,10 @@
-"""Find the compendium's folders, and the mirror of the data sets, on this machine."""
+"""Find the compendium's folders, and the mirror of the data sets, on this machine; write files to them."""
 
 import os
+import secrets
 import shutil
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 MIRROR_VARIABLE = "SENSORPRIVACY_MIRROR"
@@ -110,6 +112,17 @@ def check_writable(folder: Path) -> None:
         raise OSError(f"cannot write to {folder}: {error.strerror}; make it a writable folder") from None
     if free < _LEAST_MB:
         raise OSError(f"cannot write to {folder}: only {free:.0f} MB are free, {_LEAST_MB} are needed; make room")
+
+
+def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
+    """Let `write` make a file beside its target, then rename it, so that nobody ever reads half a file."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")  # two processes may write the same file
+    try:
+        write(part)
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def _mirror_file() -> Path:

@@ -10,6 +10,8 @@ from sensorprivacy.edge.export import export, networks_of, quantize
 from sensorprivacy.latent import SeededSource, Transport
 from sensorprivacy.latent.networks import weights
 
+TOLERANCE = 1e-4  # greatest allowed difference from torch, in standard deviations of each channel
+
 
 @pytest.mark.parametrize("modify", ["deterministic", "probabilistic"])
 @pytest.mark.parametrize("sampled", [True, False])
@@ -18,7 +20,7 @@ def test_published_windows_agree_with_torch(anonymizer, windows, tmp_path, modif
     made = export(networks_of(chosen), paper_bundles.signal_of(windows, "gender"), tmp_path / "b")
     found = comparison.parity(chosen, Pipeline(made), windows)
     assert found["agree"].min() == 1
-    assert found.loc["published", "largest"] < comparison.TOLERANCE
+    assert found.loc["published", "largest"] < TOLERANCE
 
 
 def test_parity_holds_on_real_windows(mirror, tmp_path):
@@ -32,7 +34,7 @@ def test_parity_holds_on_real_windows(mirror, tmp_path):
     made, _ = paper_bundles.anonymizer_bundles(fitted, few, tmp_path)
     found = comparison.parity(fitted, Pipeline(made), known.test.take(np.arange(0, known.test.n_windows, 40)))
     assert found["agree"].min() == 1
-    assert found.loc["published", "largest"] < comparison.TOLERANCE
+    assert found.loc["published", "largest"] < TOLERANCE
     assert (made.rate, made.stride, made.budget) == (50, 10, 0.2)
 
 

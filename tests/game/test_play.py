@@ -50,9 +50,9 @@ def test_outcome_is_what_scikit_learn_gives_on_the_same_rows(problem):
 def test_features_give_away_what_they_hold(problem):
     quiet, loud = play(problem, ["task"], model=TINY), play(problem, ["user"], model=TINY)
     assert quiet.accuracy > 0.9
-    assert not quiet.adversary.beats_chance
     assert loud.identifiability > 0.85
-    assert not loud.task.beats_chance
+    assert loud.identifiability > loud.adversary.chance + 0.5
+    assert quiet.identifiability < quiet.adversary.chance + 0.1
     everything = play(problem, model=TINY)
     assert everything.task.beats_chance
     assert everything.adversary.beats_chance
@@ -65,12 +65,58 @@ def test_chance_is_the_training_majority_scored_on_held_out_rows(problem):
     assert play(skewed, model=GaussianNB(), split=split).task.chance == pytest.approx(100 / 150)
 
 
-def test_users_never_seen_in_training_are_counted(problem):
+def test_users_never_seen_in_training_are_counted_apart(problem):
     users = np.array(["known", "other"] * 180 + ["stranger"] * 40)
     split = Split(np.arange(300), np.arange(300, 400))
     outcome = play(Problem(problem.features, problem.task, users), model=GaussianNB(), split=split)
+    oracle = GaussianNB().fit(problem.features[:300], users[:300])
     assert outcome.adversary.unseen == pytest.approx(0.4)
-    assert outcome.identifiability <= 0.6
+    assert outcome.identifiability == oracle.score(problem.features[300:360], users[300:360])
+    assert outcome.adversary.overall == pytest.approx(oracle.score(problem.features[300:], users[300:]))
+
+
+def noise(seed, recordings=12, rows=20, users=4):
+    """Return a problem whose features are noise: each recording of a user has its own level."""
+    draw = np.random.default_rng(seed)
+    groups = np.repeat(np.arange(recordings), rows)
+    features = pd.DataFrame(draw.normal(size=(recordings, 2))[groups] + 0.3 * draw.normal(size=(len(groups), 2)))
+    task = draw.integers(0, 2, len(groups))
+    return Problem(features.set_axis(["a", "b"], axis=1), task, groups % users, groups, name="noise")
+
+
+def test_noise_rarely_beats_chance_when_recordings_are_kept_whole():
+    """REVIEW A2: noise beat the training majority's rate in 38 of 60 trials."""
+    found = [play(noise(seed), model=GaussianNB(), seed=seed).adversary for seed in range(60)]
+    assert sum(each.beats_chance for each in found) <= 7  # 5 % of 60 are 3; 7 has probability .04
+    assert min(each.chance for each in found) > 0.1
+    leaking = [play(noise(s), split=random_split(240, seed=s), model=GaussianNB(), seed=s) for s in range(10)]
+    assert sum(each.adversary.low > each.adversary.chance for each in leaking) > 5  # it recognizes recordings
+
+
+def test_users_in_recordings_that_differ_beat_chance():
+    problem = noise(0, recordings=48)
+    known = Problem(
+        problem.features.assign(a=problem.features["a"] + 9 * problem.users),
+        problem.task,
+        problem.users,
+        problem.groups,
+    )
+    found = play(known, model=GaussianNB()).adversary
+    assert found.beats_chance
+    assert found.p <= 0.01
+    assert found.unit == "groups"
+
+
+def test_one_exposed_user_is_reported_although_accuracy_is_below_the_majority_rate():
+    """REVIEW A1: "it learns nothing" was printed while one user of 3 % was recognized every time."""
+    draw = np.random.default_rng(1)
+    users = draw.permutation(np.repeat(["a", "b", "c", "rare"], [600, 200, 170, 30]))
+    features = pd.DataFrame({"mark": (users == "rare") * 1.0, "noise": draw.normal(size=1000)})
+    found = play(Problem(features, draw.integers(0, 2, 1000), users), model=RandomForestClassifier(20)).adversary
+    assert found.score < found.chance + 0.03
+    assert found.recognizes_someone
+    assert (found.exposed, found.exposed_recall, found.exposed_precision) == ("rare", 1.0, 1.0)
+    assert found.auc > 0.55
 
 
 def test_both_players_get_the_same_model_class_and_the_model_stays_unfitted(problem):
@@ -169,8 +215,8 @@ def test_repeated_rounds(problem):
     assert rounds["accuracy"][2] == play(problem, ["both"], split=splits[2], model=GaussianNB()).accuracy
     assert summary.loc["accuracy", "mean"] == pytest.approx(rounds["accuracy"].mean())
     assert summary.loc["accuracy", "low"] < summary.loc["accuracy", "mean"] < summary.loc["accuracy", "high"]
-    # Student's t with 3 degrees of freedom, from a printed table
-    half = 3.182 * rounds["accuracy"].std() / 2
+    # Student's t with 3 degrees of freedom, from a printed table; 120 rows are held out of 400 (Nadeau and Bengio)
+    half = 3.182 * rounds["accuracy"].std() * (1 / 4 + 120 / 280) ** 0.5
     assert summary.loc["accuracy", "high"] - summary.loc["accuracy", "mean"] == pytest.approx(half, rel=1e-3)
     with pytest.raises(ValueError, match="no split"):
         play_repeated(problem, splits=[])

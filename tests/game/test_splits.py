@@ -7,12 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.model_selection import train_test_split
 
-from sensorprivacy.datasets import PROBLEMS
+from sensorprivacy.datasets import PROBLEMS, Problem
 from sensorprivacy.game.splits import (
     PAPER_SPLITS,
     Split,
     default_split,
     grouped_split,
+    paper_split,
     random_split,
     repeat,
 )
@@ -31,7 +32,7 @@ from sensorprivacy.game.splits import (
     ],
 )
 def test_the_authors_counts(name, n, train, validation, test):
-    split = default_split(name, n)
+    split = paper_split(name, n)
     assert (len(split.train), len(split.test)) == (train, test)
     assert (0 if split.validation is None else len(split.validation)) == validation
 
@@ -109,10 +110,50 @@ def test_a_halved_split_chooses_on_half_of_what_was_held_out():
     assert halved.halved() is halved
 
 
-def test_the_default_split_is_the_papers_where_it_has_one():
-    assert default_split("iot-sentinel", 1000).digest == random_split(1000, test=0.9).digest
-    assert default_split("mine", 1000, seed=5).digest == random_split(1000, seed=5).digest
-    assert len(default_split("mine", 1000, train_rows=10, held_rows=20).train) == 10
+def test_the_papers_split_is_random():
+    assert paper_split("iot-sentinel", 1000).digest == random_split(1000, test=0.9).digest
+    assert paper_split("mine", 1000, seed=5).digest == random_split(1000, seed=5).digest
+    assert len(paper_split("mine", 1000, train_rows=10, held_rows=20).train) == 10
+
+
+@pytest.fixture
+def recordings():
+    """Return a problem with six users, eight recordings of each, and windows of one recording in a row."""
+    groups = np.repeat(np.arange(48), 20)
+    features = pd.DataFrame({"x": np.arange(960.0)})
+    return Problem(features, np.arange(960) % 2, groups // 8, groups)
+
+
+def test_the_default_split_keeps_groups_whole(recordings):
+    """REVIEW A4: every recording was on both sides of the default split."""
+    split = default_split(recordings, test=0.25)
+    known, held = (set(recordings.groups.iloc[rows]) for rows in (split.train, split.test))
+    assert not known & held
+    assert split.unit == "groups"
+    assert set(recordings.users.iloc[split.test]) == set(range(6))  # each user has recordings on both sides
+    assert split.how == "grouped, 720 rows of 36 groups / 240 rows of 12 groups"
+    alone = Problem(recordings.features, recordings.task, recordings.users)
+    assert default_split(alone).digest == random_split(960).digest
+
+
+def test_a_halved_grouped_split_keeps_groups_whole(recordings):
+    halved = default_split(recordings).halved()
+    parts = [set(recordings.groups.iloc[halved.part(name)]) for name in ("train", "validation", "test")]
+    assert sum(map(len, parts)) == len(set.union(*parts)) == 48
+    assert halved.unit == "groups"
+
+
+def test_shares_are_of_rows_even_if_groups_differ_in_size():
+    """REVIEW A9: a split of 70 and 9,030 rows was labelled 0.7/0.3."""
+    groups = np.r_[np.repeat(np.arange(70), 1), np.repeat(np.arange(70, 100), 301)]
+    split = grouped_split(groups)
+    assert 0.2 < len(split.test) / len(groups) < 0.45
+    assert f"{len(split.test):,} rows" in split.how
+
+
+def test_a_split_with_a_group_in_two_parts_is_refused():
+    with pytest.raises(ValueError, match="a group is in two parts"):
+        Split(np.array([0]), np.array([1]), groups=np.array([0, 0]))
 
 
 def test_every_set_of_the_paper_has_its_split_under_our_name():

@@ -7,8 +7,12 @@ from sklearn.decomposition import PCA
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.preprocessing import StandardScaler
 
-from sensorprivacy.game import Undefined, play, random_split, relative_effectiveness
+from sensorprivacy.datasets import Problem
+from sensorprivacy.game import Undefined, default_split, play, random_split, relative_effectiveness
+from sensorprivacy.minimize import baselines
 from sensorprivacy.minimize.baselines import METHODS, rank_methods, settings, sweep
+from sensorprivacy.minimize.comparison import compare_methods, holm
+from sensorprivacy.minimize.engine_protocol import engine_data
 from sensorprivacy.minimize.greedy import rank_features
 from sensorprivacy.minimize.rewrites import LaplaceNoise
 from sensorprivacy.minimize.scores import score_features
@@ -64,7 +68,11 @@ def test_kept_features_are_played_as_the_game_plays_them(problem):
 def test_base_is_the_game_on_all_features(problem):
     table = sweep(problem, "privacy", **FAST)
     outcome = play(problem, model=FAST["model"])
-    assert table.attrs["base"] == {"accuracy": outcome.accuracy, "identifiability": outcome.identifiability}
+    base = table.attrs["base"]
+    assert (base["accuracy"], base["identifiability"]) == (outcome.accuracy, outcome.identifiability)
+    rows = random_split(240).test
+    majority = problem.task.iloc[random_split(240).train].mode()[0]
+    assert base["accuracy_chance"] == (problem.task.iloc[rows] == majority).mean()
     for row in table.itertuples():
         assert row.relative_effectiveness == relative_effectiveness(
             row.accuracy, row.identifiability, outcome.accuracy, outcome.identifiability, decimals=4
@@ -174,3 +182,45 @@ def test_bad_input(problem):
         sweep(problem, "hashing", sizes=[0])
     with pytest.raises(ValueError, match="epsilons="):
         sweep(problem, "dp_sound", epsilons=[1, 0])
+
+
+@pytest.fixture
+def recorded(problem):
+    """Return the problem in 24 recordings of ten rows, each of one user."""
+    groups = np.arange(240) // 10
+    users = groups % 4
+    features = problem.features.assign(user=users + np.random.default_rng(0).normal(0, 0.5, 240))
+    return Problem(features, problem.task, users, groups, name="recorded")
+
+
+def test_methods_never_see_a_recording_on_both_sides(recorded, monkeypatch):
+    """REVIEW A4: the twelve methods never received the groups."""
+    seen = []
+    monkeypatch.setattr(baselines, "engine_data", lambda *given: seen.append(given[1]) or engine_data(*given))
+    table = sweep(recorded, "utility", **FAST)
+    groups = recorded.groups
+    assert not set(groups.iloc[seen[0].train]) & set(groups.iloc[seen[0].test])
+    assert table["n"].str.fullmatch(r"n = \d groups").all()
+
+
+def test_paired_tests_find_a_real_difference_and_no_other(recorded):
+    split = default_split(recorded, test=0.5)
+    first = sweep(recorded, "utility", split=split, **FAST)
+    assert not compare_methods(recorded, {"utility": first}, split=split, model=FAST["model"])["differs"].any()
+    rows = {"utility": ["noise", "task"], "privacy": ["user", "noise"]}
+    sweeps = {
+        method: first.iloc[:1].assign(method=method, features=[tuple(names)], accuracy=0.1, relative_effectiveness=r)
+        for (method, names), r in zip(rows.items(), (2.0, 1.0), strict=True)
+    }
+    for table in sweeps.values():
+        table.attrs["base"] = {"accuracy": 1.0}
+    found = compare_methods(recorded, sweeps, split=split, model=FAST["model"])
+    assert list(found.index) == ["utility", "privacy"]
+    assert found.loc["privacy", "identifiability"] > 0.3
+    assert found.loc["privacy", "identifiability_p"] < 0.01
+    assert found.loc["privacy", "differs"]
+    assert found.loc["utility", "n"] == "n = 12 groups"
+
+
+def test_holms_correction_by_hand():
+    np.testing.assert_allclose(holm(np.array([0.04, 0.01, 0.03, 0.2])), [0.09, 0.04, 0.09, 0.2])

@@ -81,13 +81,31 @@ def test_threshold_table_says_what_is_undefined(run, file, capsys):
     assert "N/A" in rows[2]
 
 
-def measure(score, low, chance):
-    return Measure(score=score, low=low, high=1.0, chance=chance, balanced=score, unseen=0.0)
+@pytest.fixture
+def measured():
+    return {
+        "score": 0.5, "low": 0.4, "high": 0.6, "n": 100, "unit": "rows", "chance": 0.25, "p": 0.001, "p_any": 0.001,
+        "balanced": 0.5, "auc": 0.7, "exposed": "ann", "exposed_recall": 1.0, "exposed_precision": 0.8, "unseen": 0.0,
+    }  # fmt: skip
 
 
-def test_an_adversary_that_does_not_beat_chance_is_reported_as_such():
-    assert "No better than" in verdict(measure(0.3, 0.2, 0.25))
-    assert "Still 2.0 times" in verdict(measure(0.5, 0.4, 0.25))
+def test_a_recognized_user_is_named(measured):
+    said = verdict(Measure(**measured))
+    assert "2.0 times the chance level" in said
+    assert "most exposed user is ann: 100% of this user's rows" in said
+
+
+def test_an_accuracy_below_chance_hides_no_recognized_user(measured):
+    """REVIEW A1: "it learns nothing" was printed although one user was recognized in every row."""
+    said = verdict(Measure(**measured | {"score": 0.2, "p": 0.9}))
+    assert "about the chance level over all users; users are recognized" in said
+    assert "nothing" not in said
+
+
+def test_no_sign_of_recognition_is_not_called_proof(measured):
+    said = verdict(Measure(**measured | {"score": 0.2, "p": 0.9, "p_any": 0.4}))
+    assert said.startswith("No sign that any user is recognized")
+    assert "That is no proof" in said
 
 
 @pytest.mark.parametrize(

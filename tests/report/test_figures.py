@@ -56,7 +56,7 @@ NAMES = {
 DRAWINGS = {
     "group_shares": lambda: report.group_shares(SIZES, FINAL),
     "grouped_bars": lambda: report.grouped_bars(GAINS, ylabel="gain"),
-    "lines_with_markers": lambda: report.lines_with_markers(MOVES, ylabel="iterations", mark=0.05),
+    "lines_with_markers": lambda: report.lines_with_markers(MOVES, ylabel="iterations"),
     "partition_strip": lambda: report.partition_strip(ENTROPY, 0.95, 0.05),
     "partition_strip at the start": lambda: report.partition_strip(ENTROPY, 0.5, 0.5),
     "partition_strip near the top": lambda: report.partition_strip(ENTROPY, 0.97, 0.9),

@@ -111,8 +111,6 @@ def test_a_claim_that_its_run_did_not_judge_is_an_error(home, values):
         CollectError, match=r"11 printed values are not judged: 2-T2-work \(run 20_x does not compute it"
     ):
         collect("quick", states, values=values)
-    whole = collect("quick", states, values=values, unjudged="no data")
-    assert "run 20_x does not compute it in this profile" in set(whole["reason"])
 
 
 def test_a_claim_that_a_summary_judges_may_lack_while_the_summary_has_not_run(home, values):
@@ -120,6 +118,7 @@ def test_a_claim_that_a_summary_judges_may_lack_while_the_summary_has_not_run(ho
     states = {"20_x": State("ok", claims=("2-*",)), "22_summary": State("not run", "make reproduce")}
     whole = collect("quick", states, values=values)
     assert whole["verdict"].value_counts()["no data"] == len(values) - 1
+    assert set(whole["reason"]) == {"", "run 20_x does not compute it in this profile"}
 
 
 def test_a_claim_that_no_run_answers_for_is_an_error(home, values):
@@ -158,11 +157,6 @@ def test_a_run_may_judge_nothing(home, values):
         run.table(pd.DataFrame({"a": [1]}), "t", "c")
     states = {"00_x": State("ok"), "21_x": State("no data", "why", ("2-*",))}
     assert len(collect("quick", states, values=values)) == len(values)
-
-
-def test_another_word_for_unjudged_is_refused(home):
-    with pytest.raises(ValueError, match="unjudged='skip': choose error or no data"):
-        collect("quick", {}, unjudged="skip")
 
 
 def test_counts_by_table_in_the_papers_order(home):
@@ -266,4 +260,3 @@ def test_the_page_goes_where_its_profile_belongs(home):
     verdicts = collect("quick", {"x": State("no data", "why", ("2-*",))})
     assert write_replication(verdicts) == home / "REPLICATION.md"
     assert write_replication(verdicts, profile="quick") == home / "figures" / "quick" / "REPLICATION.md"
-    assert write_replication(verdicts, home / "page.md").read_text() == (home / "REPLICATION.md").read_text()

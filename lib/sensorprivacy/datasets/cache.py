@@ -3,8 +3,6 @@
 import contextlib
 import hashlib
 import json
-import os
-import tempfile
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +13,7 @@ import pyarrow as pa
 
 from sensorprivacy.datasets.archives import Address
 from sensorprivacy.datasets.folders import cache_folder
+from sensorprivacy.paths import write_atomically
 
 #: Raise this number whenever a reader returns other rows or columns than before. Older tables are then ignored.
 READER_VERSION = 1
@@ -97,19 +96,6 @@ def derived(name: str, make: Callable[[], pd.DataFrame], **key: Any) -> pd.DataF
 def sha256(stream: BinaryIO) -> str:
     """Return the SHA-256 of the rest of a stream."""
     return hashlib.file_digest(stream, "sha256").hexdigest()  # type: ignore[arg-type]
-
-
-def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
-    """Write a file beside its target and then rename it, so that nobody ever reads half a file."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".")
-    os.close(handle)
-    part = Path(name)
-    try:
-        write(part)
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def _read(file: Path) -> dict[str, dict]:

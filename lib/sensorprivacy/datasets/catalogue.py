@@ -83,9 +83,8 @@ class Form:
     @property
     def size(self) -> int:
         """Bytes of all members that are not optional."""
-        return sum(member.size for member in self.members if not member.optional) + (
-            self.listing.size if self.listing else 0
-        )
+        listed = self.listing.size if self.listing else 0
+        return listed + sum(member.size for member in self.members if not member.optional)
 
     @property
     def digest(self) -> str:

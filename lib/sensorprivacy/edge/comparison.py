@@ -15,8 +15,6 @@ from sensorprivacy.latent.anonymizer import LatentAnonymizer, replace_values
 from sensorprivacy.latent.measures import inference_table
 from sensorprivacy.latent.modify import RandomSource, SecretSource, SeededSource, targets
 
-TOLERANCE = 1e-4  # greatest allowed difference from torch, in standard deviations of each channel
-
 
 def parity(anonymizer: LatentAnonymizer, pipeline: Pipeline, windows: Windows, seed: int = 0) -> pd.DataFrame:
     """Compare the output of a pipeline and of torch on the same windows with the same randomness.

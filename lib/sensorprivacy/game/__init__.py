@@ -11,7 +11,11 @@ from sensorprivacy.game.play import play_repeated as play_repeated
 from sensorprivacy.game.splits import Split as Split
 from sensorprivacy.game.splits import default_split as default_split
 from sensorprivacy.game.splits import grouped_split as grouped_split
+from sensorprivacy.game.splits import leak_free as leak_free
+from sensorprivacy.game.splits import paper_split as paper_split
 from sensorprivacy.game.splits import random_split as random_split
 from sensorprivacy.game.splits import repeat as repeat
+from sensorprivacy.game.units import difference as difference
+from sensorprivacy.game.units import share as share
 from sensorprivacy.game.units import wilson as wilson
 from sensorprivacy.game.units import with_intervals as with_intervals

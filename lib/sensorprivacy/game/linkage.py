@@ -40,11 +40,6 @@ class Linkage:
     rows: int
     columns: int
 
-    @property
-    def beats_chance(self) -> bool:
-        """Whether the interval lies above the chance level."""
-        return self.low > self.chance
-
 
 def linkage(
     original: pd.DataFrame,
@@ -230,8 +225,7 @@ def k_anonymity(frame: pd.DataFrame, columns: Sequence[Hashable] | None = None) 
     {'size': [1, 2], 'classes': [2, 1], 'rows': [2, 2]}
     """
     chosen = list(frame.columns) if columns is None else list(columns)
-    absent = [name for name in chosen if name not in frame.columns]
-    if absent:
+    if absent := [name for name in chosen if name not in frame.columns]:
         raise ValueError(f"columns {absent} are not in the table: choose from {list(frame.columns)}")
     if len(frame) == 0:
         raise ValueError("the table has no rows: give at least one")

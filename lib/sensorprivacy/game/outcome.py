@@ -7,21 +7,37 @@ from typing import Any
 import pandas as pd
 from scipy.stats import t as student
 
+LEVEL = 0.05  # of tests
+
 
 @dataclass(frozen=True)
 class Measure:
     """How well one model predicts one label on the held-out rows.
+
+    All values except `unseen` are over the held-out rows of classes that the training rows have.
 
     Attributes
     ----------
     score : float
         Accuracy, 0 to 1.
     low, high : float
-        Wilson's confidence interval of `score`.
+        Confidence interval of `score`, see `sensorprivacy.game.units.share`.
+    n, unit : int, str
+        Number and name of the units behind the interval: rows, or groups if the split keeps groups whole.
     chance : float
-        Accuracy of always predicting the most frequent class of the training rows.
+        Accuracy of a model without the features, see `sensorprivacy.game.chance.chance_test`.
+    p : float
+        p-value of the permutation test that the score is the chance level.
+    p_any : float
+        p-value of the permutation test that no class at all is recognized.
     balanced : float
-        Mean recall over the classes in the held-out rows.
+        Mean recall over the classes.
+    auc : float
+        Mean over classes of the area under the ROC curve; NaN if the model has no probabilities.
+    exposed : object
+        The most exposed class: the one whose recall exceeds chance most clearly.
+    exposed_recall, exposed_precision : float
+        Recall and precision of that class.
     unseen : float
         Share of held-out rows whose class is not in the training rows. No model can predict these.
     """
@@ -29,14 +45,32 @@ class Measure:
     score: float
     low: float
     high: float
+    n: int
+    unit: str
     chance: float
+    p: float
+    p_any: float
     balanced: float
+    auc: float
+    exposed: Any
+    exposed_recall: float
+    exposed_precision: float
     unseen: float
 
     @property
     def beats_chance(self) -> bool:
-        """Whether the whole interval lies above the chance level."""
-        return self.low > self.chance
+        """Whether the permutation test rejects that the score is the chance level, at 5 %."""
+        return self.p < LEVEL
+
+    @property
+    def recognizes_someone(self) -> bool:
+        """Whether one of the two permutation tests rejects that nothing is learned, each at 2.5 %."""
+        return min(self.p, self.p_any) < LEVEL / 2
+
+    @property
+    def overall(self) -> float:
+        """Accuracy over all held-out rows, those of unseen classes included; the paper counts so."""
+        return self.score * (1 - self.unseen)
 
 
 @dataclass(frozen=True)
@@ -74,12 +108,12 @@ class Outcome:
 
     @property
     def accuracy(self) -> float:
-        """Accuracy of the task model."""
+        """Accuracy of the task model on rows of classes seen in training."""
         return self.task.score
 
     @property
     def identifiability(self) -> float:
-        """Accuracy of the adaptive adversary."""
+        """Accuracy of the adaptive adversary on rows of users seen in training."""
         return self.adversary.score
 
     def to_series(self) -> pd.Series:
@@ -98,6 +132,7 @@ class Outcome:
             ("identifiability_naive", self.naive_adversary),
         ):
             values = asdict(measure) if measure else dict.fromkeys(Measure.__dataclass_fields__, math.nan)
+            values["overall"] = measure.overall if measure else math.nan
             row |= {prefix if name == "score" else f"{prefix}_{name}": value for name, value in values.items()}
         rest = ("n_train", "n_test", "model", "split", "part", "seed")
         return pd.Series(row | {name: getattr(self, name) for name in rest})
@@ -111,20 +146,26 @@ def summarize(rounds: pd.DataFrame, confidence: float = 0.95) -> pd.DataFrame:
     rounds : pandas.DataFrame
         The result of `play_repeated`.
     confidence : float, default .95
-        Coverage of Student's interval of the mean. It shows how much the random split matters. It is too narrow for new
-        tables, because splits of one table overlap.
+        Coverage of the interval of the mean: Student's, with Nadeau and Bengio's correction, because the training rows
+        of several splits of one table overlap.
 
     Returns
     -------
     pandas.DataFrame
-        Rows accuracy, identifiability and their chance and balanced columns; columns mean, std, low, high, rounds.
+        Rows accuracy, identifiability and their other measures; columns mean, std, low, high, rounds.
+
+    References
+    ----------
+    C. Nadeau, Y. Bengio, "Inference for the generalization error", Machine Learning 52 (2003), 239-281.
     """
     names = [
         column
         for column in map(str, rounds.select_dtypes("number"))
-        if column.startswith(("accuracy", "identifiability")) and not column.endswith(("_low", "_high"))
+        if column.startswith(("accuracy", "identifiability")) and not column.endswith(("_low", "_high", "_n"))
     ]
     table = pd.DataFrame({"mean": rounds[names].mean(), "std": rounds[names].std()})
-    n = len(rounds)
-    half = student.ppf((1 + confidence) / 2, n - 1) * table["std"] / math.sqrt(n) if n > 1 else math.nan
+    n, half = len(rounds), math.nan
+    if n > 1:
+        overlap = float((rounds["n_test"] / rounds["n_train"]).mean())
+        half = student.ppf((1 + confidence) / 2, n - 1) * table["std"] * math.sqrt(1 / n + overlap)
     return table.assign(low=table["mean"] - half, high=table["mean"] + half, rounds=n)

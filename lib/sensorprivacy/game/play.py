@@ -1,5 +1,6 @@
 """Play the re-identification game: a provider releases data, a task model uses it, an adversary identifies users."""
 
+import math
 from collections.abc import Iterable
 from typing import Any
 
@@ -7,13 +8,14 @@ import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator, clone
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.metrics import recall_score
+from sklearn.metrics import precision_recall_fscore_support
 
 from sensorprivacy.datasets.types import Problem
+from sensorprivacy.game.chance import chance_test, macro_auc
 from sensorprivacy.game.outcome import Measure, Outcome
 from sensorprivacy.game.release import release
-from sensorprivacy.game.splits import Split, random_split
-from sensorprivacy.game.units import wilson
+from sensorprivacy.game.splits import Split, default_split
+from sensorprivacy.game.units import share
 
 
 def play(
@@ -40,7 +42,7 @@ def play(
         Model class of *both* the task and the adversary (Assumption 1, model class parity). A clone is fitted to each
         label. Default: ``RandomForestClassifier()``, 100 trees.
     split : Split, optional
-        Default: random 70/30, drawn with `seed`.
+        Default: 70/30, drawn with `seed`: by whole groups if the problem has groups, else by rows.
     part : {"test", "validation"}
         The held-out part of the split to score on.
     seed : int or None, default 42
@@ -65,16 +67,16 @@ def play(
     ----------
     Paper 1, section 3.1 and Definition 1.
     """
-    split = split or random_split(problem.n_records, seed=seed)
+    split = split or default_split(problem, seed=seed)
     train, held = split.train, split.part(part)
     public = release(problem, strategy, train)
     model = seeded(RandomForestClassifier() if model is None else model, seed)
     measures: dict[str, Any] = {}
     for name, labels in (("task", problem.task.to_numpy()), ("adversary", problem.users.to_numpy())):
-        measured = _measure(model, public.matrix, public.matrix, labels, train, held, confidence)
+        measured = _measure(model, public.matrix, public.matrix, labels, split, held, confidence)
         measures |= {name: measured, f"naive_{name}": measured if public.same_as_raw else None}
         if public.raw is not None and not public.same_as_raw:
-            measures[f"naive_{name}"] = _measure(model, public.raw, public.matrix, labels, train, held, confidence)
+            measures[f"naive_{name}"] = _measure(model, public.raw, public.matrix, labels, split, held, confidence)
     return Outcome(
         **measures,
         n_features=public.matrix.shape[1],
@@ -158,12 +160,20 @@ def fit_predict(model: Any, train: np.ndarray, labels: np.ndarray, held: np.ndar
     Returns
     -------
     numpy.ndarray of shape (n_held,)
-        Predicted classes, the same on any number of threads. Fitting a forest does not depend on the threads. But
-        threads add up the trees' votes in the order in which they finish, which changes ties. So one thread predicts.
+        Predicted classes, the same on any number of threads.
+    """
+    return np.asarray(_fitted(model, train, labels).predict(held))
+
+
+def _fitted(model: Any, train: np.ndarray, labels: np.ndarray) -> Any:
+    """Return a fitted clone that predicts with one thread.
+
+    Fitting a forest does not depend on the threads. But threads add up the trees' votes in the order in which they
+    finish, which changes ties.
     """
     fitted = clone(model).fit(train, labels)
     threads = {name: 1 for name in fitted.get_params() if name == "n_jobs" or name.endswith("__n_jobs")}
-    return np.asarray(fitted.set_params(**threads).predict(held))
+    return fitted.set_params(**threads)
 
 
 def _measure(
@@ -171,23 +181,41 @@ def _measure(
     seen: np.ndarray,
     released: np.ndarray,
     labels: np.ndarray,
-    train: np.ndarray,
+    split: Split,
     held: np.ndarray,
     confidence: float,
 ) -> Measure:
     """Train on the training rows of `seen`, and score on the held-out rows of `released`."""
-    classes, counts = np.unique(labels[train], return_counts=True)
+    known = labels[split.train]
+    classes, counts = np.unique(known, return_counts=True)
     if len(classes) < 2:
         raise ValueError(f"the training rows hold one class only ({classes[0]!r}): a model needs at least two classes")
-    truth, n = labels[held], len(held)
-    predicted = fit_predict(model, seen[train], labels[train], released[held])
-    correct = int(np.sum(predicted == truth))
-    low, high = wilson(correct, n, confidence)
+    judged = held[np.isin(labels[held], classes)]
+    if not len(judged):
+        raise ValueError("no held-out row has a class of the training rows: split so that classes have rows in both")
+    fitted = _fitted(model, seen[split.train], known)
+    predicted = np.searchsorted(classes, np.asarray(fitted.predict(released[judged])))
+    truth = np.searchsorted(classes, labels[judged])
+    clusters = split.clusters(judged)
+    prior = float(np.mean(truth == counts.argmax()))
+    found = share(predicted == truth, clusters, unit=split.unit, confidence=confidence)
+    chance = chance_test(predicted, truth, prior, clusters)
+    present = np.unique(truth)
+    precision, recall, _, _ = precision_recall_fscore_support(truth, predicted, labels=present, zero_division=0)
+    exposed = int(np.searchsorted(present, chance.exposed))
     return Measure(
-        score=correct / n,
-        low=low,
-        high=high,
-        chance=float(np.mean(truth == classes[counts.argmax()])),
-        balanced=float(recall_score(truth, predicted, labels=np.unique(truth), average="macro", zero_division=0)),
-        unseen=float(np.mean(~np.isin(truth, classes))),
+        score=found.score,
+        low=found.low,
+        high=found.high,
+        n=found.n,
+        unit=found.unit,
+        chance=chance.chance,
+        p=chance.p,
+        p_any=chance.p_any,
+        balanced=float(recall.mean()),
+        auc=macro_auc(fitted.predict_proba(released[judged]), truth) if hasattr(fitted, "predict_proba") else math.nan,
+        exposed=classes[chance.exposed],
+        exposed_recall=float(recall[exposed]),
+        exposed_precision=float(precision[exposed]),
+        unseen=1 - len(judged) / len(held),
     )

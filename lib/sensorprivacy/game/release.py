@@ -40,8 +40,7 @@ def release(problem: Problem, strategy: Any, train: np.ndarray) -> Release:
         raise TypeError(
             f"strategy must be None, a list of columns or an object with fit and transform, got {strategy!r}"
         )
-    unknown = [name for name in names if name not in features.columns]
-    if unknown:
+    if unknown := [name for name in names if name not in features.columns]:
         raise KeyError(f"no such feature: {', '.join(map(repr, unknown))}; {problem.name} has {list(features.columns)}")
     if not names:
         raise ValueError("no feature is released: keep at least one")

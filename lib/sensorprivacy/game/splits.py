@@ -1,14 +1,17 @@
 """Split the rows of a problem into training rows and held-out rows."""
 
 import hashlib
+import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn.model_selection import GroupShuffleSplit, train_test_split
+from sklearn.model_selection import StratifiedGroupKFold, train_test_split
+
+from sensorprivacy.datasets.types import Problem
 
 PAPER_SPLITS: dict[str, dict[str, float]] = {
     "iot-23": {"test": 0.15, "validation": 0.15},
@@ -39,11 +42,13 @@ class Split:
         How the parts were drawn, for reports.
     seed : int or None
         Seed of the draw.
+    groups : numpy.ndarray of int, optional
+        Group of every row of the problem, if no group is in two parts. Intervals and tests then count groups, not rows.
 
     Raises
     ------
     ValueError
-        If a part is empty, or two parts share a row.
+        If a part is empty, two parts share a row, or two parts share a group.
     """
 
     train: np.ndarray
@@ -51,6 +56,7 @@ class Split:
     validation: np.ndarray | None = None
     how: str = "given"
     seed: int | None = None
+    groups: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         for name, rows in self._parts.items():
@@ -61,10 +67,23 @@ class Split:
         every = np.concatenate(list(self._parts.values()))
         if len(np.unique(every)) != len(every):
             raise ValueError("a row is in two parts of the split: give each part different rows")
+        if self.groups is not None:
+            named = np.concatenate([np.unique(self.groups[rows]) for rows in self._parts.values()])
+            if len(np.unique(named)) != len(named):
+                raise ValueError("a group is in two parts of the split: draw it with grouped_split")
 
     @property
     def _parts(self) -> dict[str, np.ndarray]:
         return {name: rows for name in PARTS if (rows := getattr(self, name)) is not None}
+
+    @property
+    def unit(self) -> str:
+        """What intervals count: ``"groups"`` or ``"rows"``."""
+        return "rows" if self.groups is None else "groups"
+
+    def clusters(self, rows: np.ndarray) -> np.ndarray | None:
+        """Return the groups of some rows, or None if rows are the unit."""
+        return None if self.groups is None else self.groups[rows]
 
     def part(self, name: str) -> np.ndarray:
         """Return the positions of ``"train"``, ``"validation"`` or ``"test"``.
@@ -118,7 +137,8 @@ class Split:
         if all(len(parts[name]) == len(rows) for name, rows in self._parts.items()):
             return self
         words = " / ".join(f"{len(rows):,}" for rows in parts.values())
-        return Split(**parts, how=f"{self.how}, {words} rows drawn", seed=self.seed)
+        how = f"{self.how}, {words} rows drawn"
+        return replace(self, train=parts["train"], test=parts["test"], validation=parts.get("validation"), how=how)
 
     def halved(self, *, seed: int | None = 42) -> "Split":
         """Return the split with its held-out rows divided in two: half for choosing, half for the reported results.
@@ -131,13 +151,17 @@ class Split:
         Returns
         -------
         Split
-            The same training rows. This split, if it has validation rows.
+            The same training rows. No group is in both halves. This split, if it has validation rows.
         """
         if self.validation is not None:
             return self
-        validation, test = train_test_split(self.test, test_size=0.5, random_state=seed)
-        how = f"{self.how}, half of the held-out rows to choose on"
-        return Split(self.train, test, validation=validation, how=how, seed=self.seed)
+        unit = "rows" if self.groups is None else "groups"
+        how = f"{self.how}, half of the held-out {unit} to choose on"
+        if self.groups is None:
+            validation, test = train_test_split(self.test, test_size=0.5, random_state=seed)
+        else:
+            validation, test = _cut_groups(self.groups, None, seed)(self.test, 0.5)
+        return replace(self, test=test, validation=validation, how=how)
 
     @cached_property
     def digest(self) -> str:
@@ -179,15 +203,20 @@ def random_split(n: int, *, test: float = 0.3, validation: float = 0.0, seed: in
     return _draw(cut, n, test, validation, "random", seed)
 
 
-def grouped_split(groups: Any, *, test: float = 0.3, validation: float = 0.0, seed: int | None = 42) -> Split:
+def grouped_split(
+    groups: Any, labels: Any = None, *, test: float = 0.3, validation: float = 0.0, seed: int | None = 42
+) -> Split:
     """Draw whole groups, so that no capture, trial or recording is in two parts.
 
     Parameters
     ----------
     groups : array-like of shape (n,)
         Group of each row.
+    labels : array-like of shape (n,), optional
+        Labels that all parts should have in the same shares, as far as whole groups allow: pass the users. A user with
+        several groups is then in training and in test.
     test, validation : float
-        Fractions of the *groups*; see `random_split`.
+        Fractions of the rows; see `random_split`. Whole groups fit them only roughly; `Split.how` has the numbers.
     seed : int, default 42
         Seed of the draw.
 
@@ -204,23 +233,66 @@ def grouped_split(groups: Any, *, test: float = 0.3, validation: float = 0.0, se
     parts = 3 if validation else 2
     if len(names) < parts:
         raise ValueError(f"{len(names)} group(s) cannot fill {parts} parts: pass finer groups, or split at random")
+    strata = np.zeros(len(codes), dtype=int) if labels is None else pd.factorize(np.asarray(labels))[0]
+    drawn = _draw(_cut_groups(codes, strata, seed), len(codes), test, validation, "grouped", seed)
+    sizes = {name: drawn.part(name) for name in PARTS if getattr(drawn, name) is not None}
+    words = (f"{len(rows):,} rows of {len(np.unique(codes[rows]))} groups" for rows in sizes.values())
+    return replace(drawn, how=f"grouped, {' / '.join(words)}", groups=codes)
 
-    def cut(rows: np.ndarray, test_size: float) -> tuple[np.ndarray, np.ndarray]:
-        kept, held = next(GroupShuffleSplit(1, test_size=test_size, random_state=seed).split(rows, groups=codes[rows]))
-        return rows[kept], rows[held]
 
-    return _draw(cut, len(codes), test, validation, "grouped", seed)
+def default_split(problem: Problem, *, test: float = 0.3, validation: float = 0.0, seed: int | None = 42) -> Split:
+    """Return the split that judges a problem without leaks: by whole groups if it has groups, else by rows.
+
+    Parameters
+    ----------
+    problem : Problem
+        The table.
+    test, validation, seed
+        See `grouped_split` and `random_split`.
+
+    Returns
+    -------
+    Split
+    """
+    if problem.groups is None:
+        return random_split(problem.n_records, test=test, validation=validation, seed=seed)
+    return grouped_split(problem.groups, problem.users, test=test, validation=validation, seed=seed)
 
 
-def default_split(
+def leak_free(
+    problem: Problem, split: Split, *, seed: int = 42, train_rows: int | None = None, held_rows: int | None = None
+) -> Split:
+    """Return the default split of a problem with groups, with limited rows; the given split if there are no groups.
+
+    Parameters
+    ----------
+    problem : Problem
+        The table.
+    split : Split
+        A random split.
+    seed : int, default 42
+        Seed of the draw.
+    train_rows, held_rows : int or None
+        See `Split.capped`.
+
+    Returns
+    -------
+    Split
+    """
+    if problem.groups is None:
+        return split
+    return default_split(problem, seed=seed).capped(train_rows, held_rows, seed=seed)
+
+
+def paper_split(
     name: str, n: int, *, seed: int = 42, train_rows: int | None = None, held_rows: int | None = None
 ) -> Split:
-    """Return the paper's split of a data set, or a random 70/30 split if it has none, with limited rows.
+    """Return the split that the paper's authors drew, with limited rows; it ignores groups.
 
     Parameters
     ----------
     name : str
-        Name of the data set.
+        Name of the data set. A set that is not in the paper is split at random, 70/30.
     n : int
         Number of rows.
     seed : int, default 42
@@ -272,6 +344,24 @@ def _thin(rows: np.ndarray, most: int | None, seed: int | None) -> np.ndarray:
     if most < 1:
         raise ValueError(f"{most} rows: keep at least one row in each part")
     return np.sort(np.random.default_rng(seed).choice(rows, size=most, replace=False))
+
+
+def _cut_groups(codes: np.ndarray, strata: np.ndarray | None, seed: int | None) -> Callable[..., Any]:
+    """Return a function that cuts rows in two by whole groups, with a share of about `test_size` in the second part."""
+
+    def cut(rows: np.ndarray, test_size: float) -> tuple[np.ndarray, np.ndarray]:
+        labels = np.zeros(len(rows), dtype=int) if strata is None else strata[rows]
+        n_groups, swapped = len(np.unique(codes[rows])), test_size > 0.5
+        folds = min(n_groups, max(2, round(1 / (1 - test_size if swapped else test_size))))
+        if folds < 2:
+            raise ValueError(f"{n_groups} group(s) cannot fill two parts: pass finer groups, or split at random")
+        with warnings.catch_warnings():  # a class with fewer rows than folds cannot be in every fold
+            warnings.filterwarnings("ignore", "The least populated class", UserWarning)
+            cutter = StratifiedGroupKFold(folds, shuffle=True, random_state=seed)
+            kept, held = next(cutter.split(rows, labels, codes[rows]))
+        return (rows[held], rows[kept]) if swapped else (rows[kept], rows[held])
+
+    return cut
 
 
 def _draw(cut: Callable[..., Any], n: int, test: float, validation: float, how: str, seed: int | None) -> Split:

@@ -7,7 +7,6 @@ from .attack import reidentify as reidentify
 from .classifiers import Classifier as Classifier
 from .inference import InferenceModels as InferenceModels
 from .inference import train_inference_models as train_inference_models
-from .measures import confusion as confusion
 from .measures import inference_table as inference_table
 from .measures import share as share
 from .modify import SecretSource as SecretSource

@@ -89,8 +89,6 @@ class Attack:
 
     Attributes
     ----------
-    attacker : str
-        Name of the adversary.
     runs : pandas.DataFrame
         One row per run: ``run``, ``accuracy`` over test windows, ``vote`` over test recordings.
     summary : pandas.Series
@@ -99,7 +97,6 @@ class Attack:
         frequent in training), ``runs``, ``windows``, ``recordings``.
     """
 
-    attacker: str
     runs: pd.DataFrame
     summary: pd.Series
 
@@ -158,7 +155,7 @@ def reidentify(
     truth = coding.codes(private_labels(test, attribute))
     public = Coding.fit(train.public, "public class")
     recordings = recording_of(test)
-    recording_truth = _first(truth, recordings)
+    recording_truth = truth[np.unique(recordings, return_index=True)[1]]
     rows, right, voted = [], np.zeros(len(truth)), np.zeros(len(recording_truth))
     for run in tqdm(range(runs), attacker.name, disable=not progress, leave=False):
         generator = np.random.default_rng([seed, run])
@@ -187,7 +184,7 @@ def reidentify(
         "windows": found.windows,
         "recordings": found.recordings,
     }
-    return Attack(attacker.name, table, pd.Series(summary))
+    return Attack(table, pd.Series(summary))
 
 
 def vote(probabilities: np.ndarray, recordings: np.ndarray) -> np.ndarray:
@@ -233,9 +230,3 @@ def _predict(
 def _statistics(values: np.ndarray) -> np.ndarray:
     names = tuple(f"channel {at}" for at in range(values.shape[1]))
     return window_statistics(values, names, 50, correlated=names).to_numpy()
-
-
-def _first(values: np.ndarray, groups: np.ndarray) -> np.ndarray:
-    """Return the value of each group's first row."""
-    _, first = np.unique(groups, return_index=True)
-    return values[first]

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from sklearn.metrics import confusion_matrix
 
 from sensorprivacy.datasets.types import Windows
 from sensorprivacy.game.units import wilson
@@ -112,12 +111,3 @@ def inference_table(models: InferenceModels, windows: Windows, published: Window
         rows[name] = row | {"chance": float(np.mean(private[among] == most)), "windows": int(among.sum())}
     table = pd.DataFrame.from_dict(rows, orient="index").astype({"windows": int})
     return table.rename_axis("public class")
-
-
-def confusion(models: InferenceModels, windows: Windows, which: str = "public") -> pd.DataFrame:
-    """Return the confusion matrix: rows are true classes, columns predicted ones, values shares of the row."""
-    truth = models.codes(windows)[("public", "private").index(which)]
-    classes = getattr(models, which).classes
-    predicted = getattr(models, f"{which}_model").predict(models.scaled(windows))
-    shares = confusion_matrix(truth, predicted, labels=range(len(classes)), normalize="true")
-    return pd.DataFrame(shares, index=pd.Index(classes, name="true"), columns=list(classes))

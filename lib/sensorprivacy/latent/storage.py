@@ -1,7 +1,6 @@
 """Save a fitted anonymizer in one safetensors file: plain arrays and a JSON header, without executable content."""
 
 import json
-import os
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -21,6 +20,7 @@ from sensorprivacy.latent.networks import PrivateVAE, Sizes
 from sensorprivacy.latent.training import Settings
 from sensorprivacy.latent.transfers import TRANSFERS
 from sensorprivacy.latent.windows import Coding, Scaler
+from sensorprivacy.paths import write_atomically
 
 FORMAT, VERSION = "sensorprivacy-latent-anonymizer", 3
 # parameters that JSON can hold
@@ -69,9 +69,7 @@ def save(anonymizer: LatentAnonymizer, path: Path | str, *, latents: bool = Fals
     }
     metadata = {"format": FORMAT, "version": str(VERSION), "content": json.dumps(_header(anonymizer), sort_keys=True)}
     path = Path(path)
-    part = path.with_name(f"{path.name}.{os.getpid()}.part")  # two processes may write the same file
-    save_file(tensors, part, metadata)
-    part.replace(path)
+    write_atomically(path, lambda part: save_file(tensors, part, metadata))
     return path
 
 
@@ -175,8 +173,7 @@ def _rebuild(header: Mapping[str, Any], tensors: Mapping[str, Tensor], device: s
     private_model = classifier("private", private_kind, len(private.classes))
     anonymizer.models_ = InferenceModels(shape, scaler, public, public_model, attribute, private, private_model)
     codes = range(len(public.classes))
-    general = anonymizer.general
-    anonymizer.vaes_ = [autoencoder(0)] * len(codes) if general else [autoencoder(code) for code in codes]
+    anonymizer.vaes_ = [autoencoder(0)] * len(codes) if anonymizer.general else [autoencoder(code) for code in codes]
     anonymizer.statistics_ = [
         {name: tensor.numpy() for name, tensor in under(f"statistics.{code}").items()} for code in codes
     ]

@@ -5,7 +5,6 @@ continues from a checkpoint therefore follows the same loss curve as one that wa
 """
 
 import hashlib
-import os
 import pickle
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
@@ -18,6 +17,7 @@ import torch
 from torch import Tensor, nn
 
 from sensorprivacy.latent.losses import check_finite
+from sensorprivacy.paths import write_atomically
 from sensorprivacy.progress import tqdm
 
 Network = TypeVar("Network", bound=nn.Module)
@@ -215,10 +215,7 @@ class _State:
             "rows": self.rows,
             "lowest": [self.lowest, self.lowest_epoch],
         }
-        path.parent.mkdir(parents=True, exist_ok=True)
-        part = path.with_name(f"{path.name}.{os.getpid()}.part")  # two processes may write the same file
-        torch.save(content, part)
-        part.replace(path)
+        write_atomically(path, lambda part: torch.save(content, part))
 
     def load(self, path: Path) -> None:
         try:

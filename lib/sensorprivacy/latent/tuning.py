@@ -5,8 +5,8 @@ Paper 3 searches a grid over alpha and beta (section 5.2). We also choose the le
 
 import hashlib
 import json
-import os
 from collections.abc import Sequence
+from functools import partial
 from itertools import product
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from sensorprivacy.latent.measures import inference_table
 from sensorprivacy.latent.modify import Modify, SeededSource
 from sensorprivacy.latent.study import Study
 from sensorprivacy.latent.transfers import MeanShift, Transfer
+from sensorprivacy.paths import write_atomically
 from sensorprivacy.progress import tqdm
 
 SHARES = ["public_before", "public_after", "private_before", "private_after"]
@@ -74,10 +75,7 @@ def grid_search(
         fresh = clone(base).set_params(alpha=alpha, beta=beta, transfer=None)
         parts.append(_cell(fresh, train, validation, models, transfers))
         if saved:
-            saved.parent.mkdir(parents=True, exist_ok=True)
-            part = saved.with_suffix(f".{os.getpid()}.part")  # two processes may write the same cell
-            parts[-1].to_csv(part, index=False)
-            part.replace(saved)
+            write_atomically(saved, partial(parts[-1].to_csv, index=False))
     return pd.concat(parts, ignore_index=True)
 
 

@@ -1,6 +1,7 @@
 from .baselines import METHODS as METHODS
 from .baselines import rank_methods as rank_methods
 from .baselines import sweep as sweep
+from .comparison import compare_methods as compare_methods
 from .greedy import knapsack as knapsack
 from .greedy import rank_features as rank_features
 from .greedy import take_features as take_features
@@ -10,7 +11,6 @@ from .optimism import optimism_table as optimism_table
 from .scores import score_features as score_features
 from .search.exhaustive import SearchResult as SearchResult
 from .search.exhaustive import SearchTooLongError as SearchTooLongError
-from .search.exhaustive import estimate_search as estimate_search
 from .search.exhaustive import search_subsets as search_subsets
 from .search.results import ResultStoreError as ResultStoreError
 from .search.subsets import TooManyFeaturesError as TooManyFeaturesError

@@ -1,7 +1,8 @@
 """The twelve feature selection methods of paper 1, section 5.2, behind one function."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,7 @@ from sklearn.base import BaseEstimator, clone
 
 from sensorprivacy.datasets.types import Problem
 from sensorprivacy.game.effectiveness import Undefined, effectiveness_column
-from sensorprivacy.game.splits import Split, random_split
-from sensorprivacy.game.units import with_intervals
+from sensorprivacy.game.splits import Split, default_split
 from sensorprivacy.minimize.engine_protocol import LABELS, EngineData, engine_data
 from sensorprivacy.minimize.engines import make_engine
 from sensorprivacy.minimize.greedy import PERCENTILES, rank_features, size_at_percentile
@@ -94,7 +94,8 @@ def sweep(
     model : scikit-learn classifier, optional
         Model class of the task model and the adversary. Default: ``RandomForestClassifier()``.
     split : Split, optional
-        Default: random 70/30 with seed `seed`. Scores and transformers are fitted to the training rows only.
+        Default: 70/30 with seed `seed`, by whole groups if the problem has groups. Scores and transformers
+        are fitted to the training rows only.
     part : {"test", "validation"}
         Rows that settings are evaluated on.
     seed : int or None, default 42
@@ -123,9 +124,10 @@ def sweep(
     -------
     pandas.DataFrame
         One row per setting: method, number, variant, n_features, percentile, epsilon, features (tuple of the kept
-        names, None if columns were rewritten), accuracy and identifiability with Wilson intervals ``_low`` and
-        ``_high``, relative_effectiveness against all features. ``attrs`` has ``base`` (both measures on all
-        features), ``n_train``, ``n_test`` and ``scores`` (how scores were computed).
+        names, None if columns were rewritten), accuracy and identifiability (on rows of classes seen in training) with
+        intervals ``_low`` and ``_high``, n (number of units behind them), relative_effectiveness against all
+        features. ``attrs`` has ``base`` (both measures on all features), ``n_train``, ``n_test`` and ``scores`` (how
+        scores were computed).
 
     Raises
     ------
@@ -139,7 +141,7 @@ def sweep(
     if variant not in VARIANTS:
         raise ValueError(f"unknown variant {variant!r}: choose from {', '.join(VARIANTS)}")
     table = settings(method, problem.n_features, dataset=problem.name, sizes=sizes, epsilons=epsilons, most=most)
-    split = split or random_split(problem.n_records, seed=seed)
+    split = split or default_split(problem, seed=seed)
     data = engine_data(problem, split, part)
     names, facts = list(problem.features.columns), {}
     how = METHODS[method]
@@ -152,24 +154,16 @@ def sweep(
         ranked = rank_features(scores, how.by, variant=variant)
         table["features"] = [tuple(ranked[:n]) for n in table["n_features"]]
 
-    def played_data() -> Iterator[tuple[EngineData, Sequence[int]]]:
-        yield data, range(len(names))  # all features, the base of relative effectiveness
-        for row in table.to_dict("records"):
-            if how.score:
-                yield data, [names.index(name) for name in row["features"]]
-            else:
-                size, epsilon = int(row["n_features"]), float(row["epsilon"])
-                rewritten = _rewritten(data, names, method, size, epsilon, variant, seed)
-                yield rewritten, range(rewritten.train.shape[1])
-
+    planned = table.assign(method=method, variant=variant).to_dict("records")
+    # all features first: the base of relative effectiveness
+    parts = chain([(data, range(len(names)))], (released(data, names, row, seed) for row in planned))
     work = Parallel(n_jobs=n_jobs, return_as="generator")(
-        delayed(_play)(part, columns, model, seed, engine) for part, columns in played_data()
+        delayed(_play)(part, columns, model, seed, engine) for part, columns in parts
     )
     played = list(tqdm(work, total=len(table) + 1, desc=f"{problem.name}: {method}", disable=not progress))
-    base, n_test = dict(zip(_MEASURES, played[0], strict=True)), len(data.test)
-    table = table.assign(method=method, number=how.number, variant=variant)
-    table[list(_MEASURES)] = np.array(played[1:]).reshape(-1, 2)
-    table = with_intervals(table, n_test)
+    base, n_test = {name: played[0][name] for name in _MEASURES}, len(data.test)
+    base |= {f"{name}_chance": data.prior(label) for name, label in zip(_MEASURES, LABELS, strict=True)}
+    table = table.assign(method=method, number=how.number, variant=variant).join(pd.DataFrame(played[1:]))
     table["relative_effectiveness"] = effectiveness_column(table, pd.Series(base), decimals=4)
     table.attrs.update(base=base, n_train=len(data.train), n_test=n_test, scores=facts)
     first = ["method", "number", "variant", "n_features", "percentile", "epsilon", "features"]
@@ -277,26 +271,51 @@ def rank_methods(sweeps: Iterable[pd.DataFrame]) -> pd.DataFrame:
     return ranked.sort_values("relative_effectiveness", ascending=False, kind="stable")
 
 
-def _rewritten(
-    data: EngineData, names: list[Any], method: str, n_columns: int, epsilon: float, variant: str, seed: int | None
-) -> EngineData:
-    """Rewrite all columns by hashing, principal components or noise."""
+def released(
+    data: EngineData, names: list[Any], row: Mapping[Any, Any], seed: int | None
+) -> tuple[EngineData, Sequence[int]]:
+    """Return what a setting of a method publishes.
+
+    Parameters
+    ----------
+    data : EngineData
+        All features.
+    names : list
+        Names of the features.
+    row : mapping
+        A row of `sweep`: method, variant, n_features, epsilon, features.
+    seed : int or None
+        Seed of components and noise.
+
+    Returns
+    -------
+    EngineData, sequence of int
+        The data, and the positions of the published columns.
+    """
+    method = row["method"]
+    if METHODS[method].score:
+        return data, [names.index(name) for name in row["features"]]
     train, test = (pd.DataFrame(part, columns=list(map(str, names))) for part in (data.train, data.test))
     if method == "hashing":
-        step: Any = ColumnHasher(n_columns)
+        step: Any = ColumnHasher(int(row["n_features"]))
     elif "pca" in method:
-        step = components(n_columns, sparse=method == "sparse_pca", seed=seed)
+        step = components(int(row["n_features"]), sparse=method == "sparse_pca", seed=seed)
     else:
-        step = LaplaceNoise(epsilon, sound=method == "dp_sound", seed=seed)
+        step = LaplaceNoise(float(row["epsilon"]), sound=method == "dp_sound", seed=seed)
     rewritten = step.fit(train).transform(train)
-    if variant == "authors" and "pca" in method:
+    if row["variant"] == "authors" and "pca" in method:
         step = clone(step).fit(test)
-    return EngineData(np.asarray(rewritten), np.asarray(step.transform(test)), data.labels)
+    changed = replace(data, train=np.asarray(rewritten), test=np.asarray(step.transform(test)))
+    return changed, range(changed.train.shape[1])
 
 
 def _play(
     data: EngineData, columns: Sequence[int], model: BaseEstimator | None, seed: int | None, engine: str
-) -> list[float]:
-    """Return accuracy and identifiability on the given columns."""
+) -> dict[str, Any]:
+    """Return accuracy and identifiability on the given columns, with intervals."""
     trained = make_engine(engine, data, model, seed)
-    return [trained.score([tuple(sorted(columns))], label)[0] for label in LABELS]
+    row: dict[str, Any] = {}
+    for name, label in zip(_MEASURES, LABELS, strict=True):
+        found = data.measure(label, trained.predict([tuple(sorted(columns))], label)[0])
+        row |= {name: found.score, f"{name}_low": found.low, f"{name}_high": found.high}
+    return row | {"n": found.size}

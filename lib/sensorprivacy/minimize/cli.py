@@ -1,7 +1,6 @@
 """The command ``minimize FILE --task COLUMN --user COLUMN --threshold .01 --out FILE``."""
 
 import argparse
-import os
 import shutil
 import sys
 import tempfile
@@ -9,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sensorprivacy.minimize.settings import ENGINES, ORDERS, SCORES
+from sensorprivacy.paths import write_atomically
 
 # importing forests takes seconds, so the functions below import them: help and wrong options need no forest
 if TYPE_CHECKING:
@@ -162,16 +162,16 @@ def write_table(table: "pd.DataFrame", out: Path) -> None:
     from sensorprivacy.datasets.own.tables import PARQUET_SUFFIXES
 
     suffix = out.suffix.lower()
-    part = out.with_name(f"{out.name}.{os.getpid()}.part")
-    try:
+
+    def write(part: Path) -> None:
         if suffix in PARQUET_SUFFIXES:
             table.to_parquet(part, index=False)
         else:
             table.to_csv(part, index=False, sep="\t" if suffix == ".tsv" else ",")
-        part.replace(out)
+
+    try:
+        write_atomically(out, write)
     except OSError as error:
         raise OSError(
             f"--out {out}: cannot write the kept columns ({error}); free space or name another file"
         ) from error
-    finally:
-        part.unlink(missing_ok=True)

@@ -9,6 +9,7 @@ import pandas as pd
 
 from sensorprivacy.datasets.types import Problem
 from sensorprivacy.game.splits import Split
+from sensorprivacy.game.units import Difference, Share, difference, share
 
 LABELS = ("task", "users")
 """The two labels that models are trained to predict."""
@@ -28,11 +29,39 @@ class EngineData:
     labels : dict of str to (numpy.ndarray of int, numpy.ndarray of int)
         Class codes of the training and the held-out rows, for ``"task"`` and ``"users"``. Codes follow the sorted
         order of the classes of all rows, as in scikit-learn. A held-out class can be absent from training.
+    clusters : numpy.ndarray of int, optional
+        Group of each held-out row, if the split keeps groups whole. Intervals and tests then count groups.
     """
 
     train: np.ndarray
     test: np.ndarray
     labels: dict[str, tuple[np.ndarray, np.ndarray]]
+    clusters: np.ndarray | None = None
+
+    def measure(self, label: str, predicted: np.ndarray) -> Share:
+        """Return the accuracy of predictions on the held-out rows of classes seen in training, with its interval."""
+        seen, right = self.right(label, predicted)
+        clusters, unit = self._units(seen)
+        return share(right[seen], clusters, unit=unit)
+
+    def right(self, label: str, predicted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return for each held-out row whether its class was seen in training, and whether it is predicted."""
+        known, true = self.labels[label]
+        return np.isin(true, known), predicted == true
+
+    def prior(self, label: str) -> float:
+        """Return the accuracy of always predicting the most frequent training class, on the same rows as `measure`."""
+        known, true = self.labels[label]
+        return float(np.mean(true[np.isin(true, known)] == np.bincount(known).argmax()))
+
+    def compare(self, label: str, first: np.ndarray, second: np.ndarray) -> Difference:
+        """Return the accuracy of the first predictions minus that of the second, on the same rows."""
+        seen, right = self.right(label, first)
+        clusters, unit = self._units(seen)
+        return difference(right[seen], self.right(label, second)[1][seen], clusters, unit=unit)
+
+    def _units(self, rows: np.ndarray) -> tuple[np.ndarray | None, str]:
+        return (None, "rows") if self.clusters is None else (self.clusters[rows], "groups")
 
     def __sizeof__(self) -> int:
         # Dask sends large arguments once to each worker, instead of with every task. It must know that this is large.
@@ -65,6 +94,10 @@ class Engine(Protocol):
         """
         ...
 
+    def predict(self, subsets: Sequence[Subset], label: str) -> list[np.ndarray]:
+        """Return the predicted codes of the held-out rows, of the models whose accuracy `score` returns."""
+        ...
+
 
 def engine_data(problem: Problem, split: Split, part: str = "test") -> EngineData:
     """Convert a problem and a split to the arrays that engines read.
@@ -95,4 +128,4 @@ def engine_data(problem: Problem, split: Split, part: str = "test") -> EngineDat
         if len(np.unique(codes[rows])) < 2:
             raise ValueError(f"{label}: the training rows have only one class, but a model needs at least two")
         labels[label] = (codes[rows], codes[judged])
-    return EngineData(matrix[rows], matrix[judged], labels)
+    return EngineData(matrix[rows], matrix[judged], labels, split.clusters(judged))

@@ -1,9 +1,11 @@
 """Engines by name: scikit-learn's models, or the faster shared forest."""
 
+import inspect
 import sys
 from collections.abc import Sequence
 from typing import Any
 
+import joblib
 import numpy as np
 import sklearn
 from sklearn.base import BaseEstimator
@@ -13,7 +15,7 @@ from sensorprivacy.game.play import fit_predict, seeded
 from sensorprivacy.minimize.engine_protocol import Engine, EngineData, Subset
 from sensorprivacy.minimize.settings import ENGINES
 
-_SILENT = ("n_jobs", "verbose", "random_state")  # parameters that change no result, or are stored elsewhere
+_SILENT = ("n_jobs", "verbose")  # parameters that change no result
 
 
 class SklearnEngine:
@@ -40,13 +42,16 @@ class SklearnEngine:
 
     def score(self, subsets: Sequence[Subset], label: str) -> list[float]:
         """Return the accuracy of each subset on the held-out rows, see `Engine.score`."""
-        known, true = self.data.labels[label]
-        scores = []
-        for subset in subsets:
-            columns = list(subset)
-            predicted = fit_predict(self.player, self.data.train[:, columns], known, self.data.test[:, columns])
-            scores.append(float(np.mean(predicted == true)))
-        return scores
+        true = self.data.labels[label][1]
+        return [float(np.mean(self._predicted(subset, label) == true)) for subset in subsets]
+
+    def predict(self, subsets: Sequence[Subset], label: str) -> list[np.ndarray]:
+        """Return the predicted codes of the held-out rows, see `Engine.predict`."""
+        return [self._predicted(subset, label) for subset in subsets]
+
+    def _predicted(self, subset: Subset, label: str) -> np.ndarray:
+        columns, known = list(subset), self.data.labels[label][0]
+        return fit_predict(self.player, self.data.train[:, columns], known, self.data.test[:, columns])
 
     def __sizeof__(self) -> int:
         return object.__sizeof__(self) + sys.getsizeof(self.data)
@@ -100,11 +105,24 @@ def describe_model(model: Any) -> str:
     Returns
     -------
     str
-        One line. Equal for two models if and only if their configuration is equal.
+        One line. Equal for two models if and only if their configuration is equal, also in another process: arrays are
+        described by a digest of their content, functions by their name and a digest of their code.
     """
     shown = {
-        name: type(value).__name__ if isinstance(value, BaseEstimator) else repr(value)
+        name: type(value).__name__ if isinstance(value, BaseEstimator) else _described(value)
         for name, value in sorted(model.get_params(deep=True).items())
         if name.split("__")[-1] not in _SILENT
     }
     return f"{type(model).__name__}({', '.join(f'{name}={value}' for name, value in shown.items())})"
+
+
+def _described(value: Any) -> str:
+    if isinstance(value, (bool, int, float, str, type(None))):
+        return repr(value)
+    if isinstance(value, (tuple, list)):
+        return f"{type(value).__name__}({', '.join(map(_described, value))})"
+    if inspect.isfunction(value):
+        parts = (value.__code__.co_code, value.__code__.co_consts, value.__code__.co_names, value.__defaults__)
+        closed = [cell.cell_contents for cell in value.__closure__ or ()]
+        return f"{value.__qualname__} {joblib.hash((repr(parts[1:3]), parts[0], parts[3], closed))}"
+    return f"{type(value).__name__} {joblib.hash(value)}"

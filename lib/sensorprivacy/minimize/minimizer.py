@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 
 from sensorprivacy.datasets.types import Problem
 from sensorprivacy.game.play import Outcome, play
-from sensorprivacy.game.splits import Split, grouped_split, random_split
+from sensorprivacy.game.splits import Split, default_split
 from sensorprivacy.minimize.checks import changing_features, check_classes, check_finite
 from sensorprivacy.minimize.engine_protocol import Engine, Subset, engine_data
 from sensorprivacy.minimize.engines import make_engine
@@ -179,8 +179,9 @@ class FeatureMinimizer(SelectorMixin, BaseEstimator):
         Returns
         -------
         dict
-            kept, dropped (lists of names), threshold, and accuracy, identifiability (None without users) and their
-            chance levels on the test rows, for the kept features and, with the prefix ``all_``, for all features.
+            kept, dropped (lists of names), threshold, and accuracy and identifiability (None without users) on the
+            test rows, for the kept features and, with the prefix ``all_``, for all features: each with its interval,
+            chance level, p-value against it and share of rows of unseen classes, see `sensorprivacy.game.Measure`.
         """
         check_is_fitted(self)
         names = [str(name) for name in self._names]
@@ -196,7 +197,7 @@ class FeatureMinimizer(SelectorMixin, BaseEstimator):
             row = outcome.to_series()
             for measure in ("accuracy", "identifiability"):
                 measured = measure == "accuracy" or self.adversary_
-                for part in ("", "_low", "_high", "_chance"):
+                for part in ("", "_low", "_high", "_chance", "_p", "_unseen"):
                     answer[f"{prefix}{measure}{part}"] = float(row[f"{measure}{part}"]) if measured else None
         return answer
 
@@ -234,9 +235,7 @@ class FeatureMinimizer(SelectorMixin, BaseEstimator):
 
     def _split(self, problem: Problem) -> Split:
         sizes = {"test": self.test_size, "validation": self.validation_size}
-        if problem.groups is not None:
-            return grouped_split(problem.groups, **sizes, seed=self.random_state)
-        return random_split(problem.n_records, **sizes, seed=self.random_state)
+        return default_split(problem, **sizes, seed=self.random_state)
 
     def _preselect(self, problem: Problem, usable: list[Any]) -> list[Any]:
         self.scores_ = None
@@ -327,10 +326,14 @@ class _NoAdversary:
     """Engine without users: the identifiability of a subset is its share of the searched features."""
 
     def __init__(self, engine: Engine, n_features: int) -> None:
-        self.name, self.model, self.threads = f"{engine.name}, no adversary", engine.model, engine.threads
+        self.name = f"{engine.name}, no adversary among {n_features} features"
+        self.model, self.threads = engine.model, engine.threads
         self.engine, self.n_features = engine, n_features
 
     def score(self, subsets: Sequence[Subset], label: str) -> list[float]:
         if label == "users":
             return [len(subset) / self.n_features for subset in subsets]
         return self.engine.score(subsets, label)
+
+    def predict(self, subsets: Sequence[Subset], label: str) -> list[np.ndarray]:
+        return self.engine.predict(subsets, label)

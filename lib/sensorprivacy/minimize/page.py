@@ -1,5 +1,6 @@
 """The report of the command ``minimize``: one page of text."""
 
+import math
 import textwrap
 from typing import Any
 
@@ -7,7 +8,8 @@ import pandas as pd
 from tabulate import tabulate
 
 from sensorprivacy.datasets.types import Problem
-from sensorprivacy.game.play import Measure
+from sensorprivacy.game.outcome import Measure
+from sensorprivacy.game.units import FEW
 from sensorprivacy.minimize.minimizer import FeatureMinimizer
 from sensorprivacy.minimize.select import select_table
 
@@ -49,7 +51,7 @@ def page(minimizer: FeatureMinimizer, problem: Problem, task: str, user: str) ->
         f"Identifiability: share of test rows whose {user} an adversary with the same kind of model predicts",
         f"  all features     {_measure(full.adversary)}",
         f"  kept features    {_measure(kept.adversary)}",
-        *_wrapped(verdict(kept.adversary)),
+        *_wrapped(" ".join([verdict(kept.adversary), *_notes(kept.adversary, user)])),
         "",
         f"Other thresholds (evaluated on {rows}, where the choice was made)",
         thresholds_table(minimizer.results_),
@@ -76,18 +78,45 @@ def thresholds_table(results: pd.DataFrame) -> str:
 
 
 def verdict(adversary: Measure) -> str:
-    """Compare the adversary with the chance level in one or two sentences."""
-    if not adversary.beats_chance:
-        return "No better than always predicting the most frequent user: on these rows it learns nothing."
-    times = adversary.score / adversary.chance if adversary.chance else float("inf")
+    """Say in a few sentences what the adversary learns about the users."""
+    tests = (
+        f"permutation tests: p = {adversary.p:.3g} over all rows, p = {adversary.p_any:.3g} for the most exposed user"
+    )
+    if not adversary.recognizes_someone:
+        return (
+            f"No sign that any user is recognized ({tests}, n = {adversary.n:,} {adversary.unit}). That is no proof: a "
+            "stronger adversary, or more rows, may recognize someone."
+        )
+    exposed = (
+        f"The most exposed user is {adversary.exposed}: {adversary.exposed_recall:.0%} of this user's rows are "
+        f"recognized, and {adversary.exposed_precision:.0%} of the rows with this prediction are this user's."
+    )
+    times = adversary.score / adversary.chance if adversary.chance else math.inf
+    level = f"{times:.1f} times the chance level" if adversary.beats_chance else "about the chance level over all users"
     return (
-        f"Still {times:.1f} times the chance level, the accuracy of always predicting the most frequent user. Fewer "
-        "columns make users harder to identify, but they do not make the data anonymous."
+        f"Identifiability is {level}; users are recognized ({tests}). {exposed} Fewer columns make users harder to "
+        "identify, but they do not make the data anonymous."
     )
 
 
 def _measure(measure: Measure) -> str:
-    return f"{measure.score:7.2%}   ({measure.low:.2%} to {measure.high:.2%} at 95 %; chance {measure.chance:.2%})"
+    return (
+        f"{measure.score:7.2%}   ({measure.low:.2%} to {measure.high:.2%} at 95 %, n = {measure.n:,} {measure.unit}; "
+        f"chance {measure.chance:.2%})"
+    )
+
+
+def _notes(adversary: Measure, user: str) -> list[str]:
+    """Return what limits the numbers: rows of users without training rows, and too few groups."""
+    notes = []
+    if adversary.unseen:
+        notes.append(
+            f"{adversary.unseen:.1%} of the test rows have a {user} without training rows and are left out: nobody can "
+            "recognize them."
+        )
+    if adversary.unit != "rows" and adversary.n < FEW:
+        notes.append(f"Only {adversary.n} {adversary.unit} are tested: intervals from fewer than {FEW} are unreliable.")
+    return notes
 
 
 def _method(minimizer: Any) -> str:
@@ -103,8 +132,8 @@ def _method(minimizer: Any) -> str:
         )
     return (
         f"{stage}, then {len(minimizer.results_):,} subsets with two models each ({minimizer.outcome_.model}, engine "
-        f"{minimizer.search.engine}); split {minimizer.split_.how}, seed {minimizer.random_state}; intervals are "
-        "Wilson's and do not cover the random choice of the split"
+        f"{minimizer.search.engine}); split {minimizer.split_.how}, seed {minimizer.random_state}; intervals do not "
+        "cover the random choice of the split"
     )
 
 

@@ -153,11 +153,12 @@ def compare_preselections(
     -------
     pandas.DataFrame
         One row per preselection: problem, preselection, n_features, features, accuracy and identifiability with
-        intervals and chance levels, base_accuracy, base_identifiability (all features), relative_effectiveness.
+        intervals, units, chance levels and p-values, base_accuracy, base_identifiability (all features),
+        relative_effectiveness.
     """
     how = {"split": split, "model": model, "seed": seed}
     base = play(problem, None, **how).to_series()
-    shown = [f"{name}{part}" for name in _MEASURES for part in ("", "_low", "_high", "_chance")]
+    shown = [f"{name}{part}" for name in _MEASURES for part in ("", "_low", "_high", "_chance", "_p", "_n", "_unit")]
     rows = []
     for way, names in preselected.items():
         found = search_subsets(problem, names, part="validation", **how, **options)

@@ -86,9 +86,8 @@ def intervals_by_set(table: pd.DataFrame) -> Figure:
             axes.axhspan(band - 0.5, band + 0.5, color=style.PALE, lw=0, zorder=0)
         for place, (option, (colour, marker)) in enumerate(looks.items()):
             rows = table[(table["measure"] == measure) & (table["option"] == option)]
-            at = rows["problem"].map(problems.index).astype(float) + (place - (len(options) - 1) / 2) * 0.8 / len(
-                options
-            )
+            shift = (place - (len(options) - 1) / 2) * 0.8 / len(options)
+            at = rows["problem"].map(problems.index).astype(float) + shift
             axes.hlines(at, rows["low"], rows["high"], color=colour, lw=1.2)
             axes.plot(rows["value"], at, marker, color=colour, mfc="white", ms=4.5, ls="")
         axes.axvline(0, color=INK, lw=0.8)
@@ -103,7 +102,7 @@ def intervals_by_set(table: pd.DataFrame) -> Figure:
 
 
 @drawn
-def lines_with_markers(data: pd.DataFrame, *, xlabel: str = "", ylabel: str = "", mark: float | None = None) -> Figure:
+def lines_with_markers(data: pd.DataFrame, *, xlabel: str = "", ylabel: str = "") -> Figure:
     """Draw one line for each column over the index, with its name at its end.
 
     Parameters
@@ -112,8 +111,6 @@ def lines_with_markers(data: pd.DataFrame, *, xlabel: str = "", ylabel: str = ""
         Numbers over a numeric index.
     xlabel, ylabel : str
         Labels of the axes. The default label of the x axis is the name of the index.
-    mark : float, optional
-        Position on the x axis to mark with a dotted line.
     """
     fig, axes = plt.subplots(figsize=(COLUMN, 2.4))
     for (_, column), colour, marker in zip(data.items(), style.SERIES, style.MARKERS, strict=False):
@@ -122,9 +119,6 @@ def lines_with_markers(data: pd.DataFrame, *, xlabel: str = "", ylabel: str = ""
     axes.set_xlim(left=0 if data.index.min() >= 0 else None)
     axes.set_ylim(bottom=0 if float(data.to_numpy().min()) >= 0 else None)
     axes.grid(axis="y")
-    if mark is not None:
-        axes.axvline(mark, color=INK, lw=0.8, ls=":")
-        note(axes, f"{mark:g}", (mark, 1), (3, -2), xycoords=("data", "axes fraction"), va="top")
     _name_ends(axes, data.iloc[-1])
     return fig
 

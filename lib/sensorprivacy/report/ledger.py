@@ -133,7 +133,7 @@ def _check_order(found: list[Entry], path: Path) -> None:
 
 def explanation(claim_id: str, ledger: Iterable[Entry]) -> str:
     """Return why a claim differs: the reasons of all entries that explain it, or an empty text."""
-    return "; ".join(f"{entry.id}: {_one_line(entry.reason)}" for entry in ledger if entry.covers(claim_id))
+    return "; ".join(f"{entry.id}: {one_line(entry.reason)}" for entry in ledger if entry.covers(claim_id))
 
 
 def page(ledger: Iterable[Entry], verdicts: pd.DataFrame) -> str:
@@ -182,7 +182,7 @@ def _contents(own: list[Entry], verdicts: pd.DataFrame) -> list[str]:
     lines = ["| entry | paper | difference | status | explains | concerns |", "|---|---:|---|---|---:|---:|"]
     for entry in own:
         numbers = [len(explained(entry, verdicts)), sum(map(entry.concerns, verdicts["claim_id"]))]
-        title = _one_line(entry.title).replace("|", "\\|")
+        title = one_line(entry.title).replace("|", "\\|")
         cells = [f"[{entry.id}](#{entry.id.lower()})", str(entry.paper), title, entry.status]
         lines.append(f"| {' | '.join([*cells, *(str(number or '-') for number in numbers)])} |")
     return lines
@@ -192,11 +192,11 @@ def _section(entry: Entry) -> list[str]:
     places = ", ".join(f"[`{place}`]({place.split('::')[0]})" for place in entry.demonstration)
     parts = [
         f'<a id="{entry.id.lower()}"></a>',
-        f"### {entry.id}. {_one_line(entry.title)}",
-        f"**Paper {entry.paper} says.** {_one_line(entry.says)}",
-        f"**Evidence.** {_one_line(entry.evidence)}",
-        f"**Effect.** {_one_line(entry.effect)}",
-        f"**Our choice.** {_one_line(entry.choice)}",
+        f"### {entry.id}. {one_line(entry.title)}",
+        f"**Paper {entry.paper} says.** {one_line(entry.says)}",
+        f"**Evidence.** {one_line(entry.evidence)}",
+        f"**Effect.** {one_line(entry.effect)}",
+        f"**Our choice.** {one_line(entry.choice)}",
         f"**{entry.status.capitalize()}** by {places}.",
     ]
     if entry.status == "conjectured":
@@ -210,5 +210,6 @@ def _any_matches(patterns: Iterable[str], claim_id: str) -> bool:
     return any(fnmatchcase(claim_id, pattern) for pattern in patterns)
 
 
-def _one_line(text: str) -> str:
+def one_line(text: str) -> str:
+    """Return a text without line breaks and repeated spaces."""
     return " ".join(text.split())

@@ -173,8 +173,7 @@ def _load(path: Path, _stamp: int) -> pd.DataFrame:
     if tuple(frame.columns) != COLUMNS:
         raise PaperValuesError(f"{path.name}: columns {list(frame.columns)}, expected {list(COLUMNS)}")
     frame = frame.astype({"decimals": "Int64", "value": float})
-    twice = frame.loc[frame["claim_id"].duplicated(), "claim_id"].tolist()
-    if twice:
+    if twice := frame.loc[frame["claim_id"].duplicated(), "claim_id"].tolist():
         raise PaperValuesError(f"{path.name}: duplicate claim ids: {', '.join(twice)}")
     paper = int(re.sub(r"\D", "", path.name) or 0)
     for claim in frame.itertuples(index=False):

@@ -43,13 +43,7 @@ class CollectError(ValueError):
     """The runs' verdicts do not fit together."""
 
 
-def collect(
-    profile: str,
-    runs: Mapping[str, RunStatus],
-    *,
-    unjudged: str = "error",
-    values: pd.DataFrame | None = None,
-) -> pd.DataFrame:
+def collect(profile: str, runs: Mapping[str, RunStatus], *, values: pd.DataFrame | None = None) -> pd.DataFrame:
     """Collect the verdicts of all runs, and write them to ``verdicts.csv`` beside the runs' folders.
 
     Claims that no run could compute get the verdict *no data*. Papers without any claim that a run judges are left out.
@@ -60,8 +54,6 @@ def collect(
         Profile of the runs: ``"paper"`` reads ``figures/``, any other ``figures/<profile>/``.
     runs : mapping of str to RunStatus
         For each run's name, how it ended and which claims it judges.
-    unjudged : {"error", "no data"}
-        Treatment of a claim that a successful run should have judged but did not, or that belongs to no run.
     values : pandas.DataFrame, optional
         Printed values; the default is those of ``data/paper/``.
 
@@ -74,10 +66,8 @@ def collect(
     ------
     CollectError
         If two runs judge one claim, a run's verdicts were changed after it wrote them, a successful run with claims has
-        no record, or a claim is unjudged and `unjudged` is ``"error"``.
+        no record or did not judge one of its claims, or a claim belongs to no run.
     """
-    if unjudged not in ("error", NO_DATA):
-        raise ValueError(f"unjudged={unjudged!r}: choose error or no data")
     values = printed_values() if values is None else values
     folder = figures_dir(profile)
     ended = {name: state for name, state in runs.items() if state.status == OK}
@@ -88,7 +78,7 @@ def collect(
     named = {str(pattern)[0] for state in runs.values() for pattern in state.claims}
     papers = named | set(judged["paper"].astype(str))
     missing = values[values["paper"].astype(str).isin(papers) & ~values["claim_id"].isin(judged["claim_id"])]
-    absent = _absent(missing, runs, unjudged)
+    absent = _absent(missing, runs)
     whole = in_paper_order(pd.concat([judged, absent], ignore_index=True), values)[list(COLUMNS)]
     write_atomically(folder / VERDICTS_FILE, tables.csv_text(whole).encode())
     return whole
@@ -227,21 +217,20 @@ def _untested(verdicts: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["values", "paper", "missing"])
 
 
-def write_replication(verdicts: pd.DataFrame, path: Path | None = None, *, profile: str = "paper") -> Path:
-    """Write :func:`replication_text` to a file, and return its path.
+def write_replication(verdicts: pd.DataFrame, *, profile: str = "paper") -> Path:
+    """Write :func:`replication_text` to ``REPLICATION.md``, and return its path.
+
+    The file is in the checkout for the profile ``"paper"``, and in ``figures/<profile>/`` for any other profile, so
+    that a short run never replaces the full page.
 
     Parameters
     ----------
     verdicts, profile
         As for :func:`replication_text`.
-    path : pathlib.Path, optional
-        The file. The default is ``REPLICATION.md`` of the checkout for the profile ``"paper"``, and in
-        ``figures/<profile>/`` for any other profile, so that a short run never replaces the full page.
     """
-    if path is None:
-        path = (project_root() if profile == "paper" else figures_dir(profile)) / "REPLICATION.md"
-    write_atomically(Path(path), replication_text(verdicts, profile=profile).encode())
-    return Path(path)
+    path = (project_root() if profile == "paper" else figures_dir(profile)) / "REPLICATION.md"
+    write_atomically(path, replication_text(verdicts, profile=profile).encode())
+    return path
 
 
 def _claims_file() -> dict[str, Any]:
@@ -280,7 +269,7 @@ def _check_once(judged: pd.DataFrame) -> None:
         raise CollectError(f"claims judged by more than one run: {who}")
 
 
-def _absent(claims: pd.DataFrame, runs: Mapping[str, RunStatus], unjudged: str) -> pd.DataFrame:
+def _absent(claims: pd.DataFrame, runs: Mapping[str, RunStatus]) -> pd.DataFrame:
     """Return the verdict *no data* for claims that no run judged; refuse claims that should have been judged."""
     rows, open_ = [], []
     # A summary may judge a claim of another run: that claim is open only if the summary ran.
@@ -299,7 +288,7 @@ def _absent(claims: pd.DataFrame, runs: Mapping[str, RunStatus], unjudged: str) 
             open_.append(f"{claim['claim_id']} ({reason})")
         made = {"ours": "", "unit": "", "verdict": NO_DATA, "basis": basis_of(claim["claim_id"]), "run": owner or ""}
         rows.append(claim | made | {"reason": " ".join(reason.split())})
-    if open_ and unjudged == "error":
+    if open_:
         raise CollectError(f"{len(open_)} printed values are not judged: {', '.join(open_[:8])}")
     return _frame(rows)
 

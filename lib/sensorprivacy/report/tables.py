@@ -123,18 +123,15 @@ def _plain(frame: pd.DataFrame) -> pd.DataFrame:
     index = frame.index
     # an index of whole numbers without a name only counts rows
     counts_rows = index.names == [None] and pd.api.types.is_integer_dtype(index)
-    plain = frame if counts_rows else frame.reset_index(names=_index_names(index))
+    # blanks for a level without a name
+    names = [" " * place if name is None else str(name) for place, name in enumerate(index.names)]
+    plain = frame if counts_rows else frame.reset_index(names=names)
     if isinstance(plain.columns, pd.MultiIndex):
         plain = plain.set_axis([" ".join(str(part) for part in name if str(part)) for name in plain.columns], axis=1)
     if not plain.columns.is_unique:
         twice = plain.columns[plain.columns.duplicated()].tolist()
         raise ValueError(f"the table has more than one column named {', '.join(map(str, twice))}: rename them")
     return plain
-
-
-def _index_names(index: pd.Index) -> list[str]:
-    """Return a header for each level of an index, made of blanks for a level without a name."""
-    return [" " * place if name is None else str(name) for place, name in enumerate(index.names)]
 
 
 def _cells(frame: pd.DataFrame) -> tuple[list[str], list[list[str]], list[bool]]:

@@ -12,7 +12,7 @@ import pandas as pd
 
 from sensorprivacy.report import basis as basis_module
 from sensorprivacy.report.intervals import FEWEST
-from sensorprivacy.report.ledger import Entry, entries, explanation
+from sensorprivacy.report.ledger import Entry, entries, explanation, one_line
 from sensorprivacy.report.printed import kind_of, pair_in, precision, printed_values, same_name, set_in
 
 VERDICTS = ("exact", "within", "differs", "undecided", "no data", "not reproducible")
@@ -140,16 +140,16 @@ def judge(
     for claim in values[values["claim_id"].isin({*judged, *no_data})].itertuples(index=False):
         name = claim.claim_id
         if name in no_data:
-            result = {"ours": "", "verdict": "no data", "reason": _line(no_data[name])}
+            result = {"ours": "", "verdict": "no data", "reason": one_line(no_data[name])}
         elif name in undecided:
             seen = _compare(claim, ours[name], known) if ours.get(name) is not None else {"ours": ""}
-            result = {**seen, "verdict": "undecided", "reason": _line(undecided[name])}
+            result = {**seen, "verdict": "undecided", "reason": one_line(undecided[name])}
         else:
             result = _compare(claim, ours[name], known)
         if result["verdict"] == "differs":
             why = [explanation(name, known)]
             if name in impossible:
-                result["verdict"], why = "not reproducible", [_line(impossible[name]), *why]
+                result["verdict"], why = "not reproducible", [one_line(impossible[name]), *why]
             result["reason"] = "; ".join(filter(None, why))
         rows.append({"unit": "", **claim._asdict(), **result, "basis": basis_module.basis_of(name, basis), "run": run})
     verdicts = pd.DataFrame(rows, columns=list(COLUMNS)).astype({"low": float, "high": float})
@@ -167,8 +167,7 @@ def _check_explained(verdicts: pd.DataFrame) -> None:
 
 def _check_ids(known: pd.Series, given: Iterable[str]) -> None:
     names = set(known)
-    unknown = sorted(set(map(str, given)) - names)
-    if unknown:
+    if unknown := sorted(set(map(str, given)) - names):
         close = {name: difflib.get_close_matches(name, names, n=3) for name in unknown[:5]}
         hints = "; ".join(f"{name} (near: {', '.join(near) or 'none'})" for name, near in close.items())
         raise UnknownClaimError(f"{len(unknown)} claim ids that no paper prints: {hints}")
@@ -242,7 +241,7 @@ def _equal_set(claim: Any, ours: Any, ledger: tuple[Entry, ...]) -> tuple[str, b
 def _equal_text(claim: Any, ours: Any, ledger: tuple[Entry, ...]) -> tuple[str, bool, str]:
     if _is_bool(ours) or not isinstance(ours, (str, numbers.Real)):
         raise VerdictError(f"{claim.claim_id}: {ours!r} is not a text")
-    text = _line(_name(ours))
+    text = one_line(_name(ours))
     return text, *_mended(claim.claim_id, (claim.printed,), {same_name(text)}, ledger)
 
 
@@ -297,7 +296,3 @@ def _digits(value: float) -> str:
 
 def _name(word: Any) -> str:
     return _digits(float(word)) if isinstance(word, numbers.Real) and not _is_bool(word) else str(word)
-
-
-def _line(text: str) -> str:
-    return " ".join(str(text).split())

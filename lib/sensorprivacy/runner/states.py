@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from sensorprivacy.paths import build_dir, figures_dir, project_root
+from sensorprivacy.paths import build_dir, figures_dir, project_root, write_atomically
 
 PROFILES = ("quick", "paper")
 OK, NO_DATA, FAILED, NOT_RUN = "ok", "no data", "failed", "not run"
@@ -105,10 +105,7 @@ def write_if_changed(path: Path, content: Any) -> None:
     text = json.dumps(content, indent=1, ensure_ascii=False) + "\n"
     if path.is_file() and path.read_text(encoding="utf-8") == text:
         return
-    path.parent.mkdir(parents=True, exist_ok=True)
-    fresh = path.with_suffix(".part")
-    fresh.write_text(text, encoding="utf-8")
-    fresh.replace(path)
+    write_atomically(path, lambda part: part.write_text(text, encoding="utf-8"))
 
 
 def outputs(run: str, profile: str) -> dict[str, str]:

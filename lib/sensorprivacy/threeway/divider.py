@@ -1,6 +1,7 @@
 """Three-way division as a scikit-learn transformer."""
 
 from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from sensorprivacy.threeway.measures import Appraiser, Utility
 from sensorprivacy.threeway.thresholds import Rule, find_thresholds
 
 
+@dataclass(eq=False, repr=False)
 class ThreeWayDivider(SelectorMixin, BaseEstimator):
     """Drop columns that reveal too much, publish columns that reveal little, add noise to those in between.
 
@@ -79,36 +81,20 @@ class ThreeWayDivider(SelectorMixin, BaseEstimator):
     ['hour', 'lamp']
     """
 
-    def __init__(
-        self,
-        alpha: float = 0.5,
-        beta: float = 0.5,
-        *,
-        step: float = 0.05,
-        search: Rule | None = "alternate",
-        utility: Utility = "as_printed",
-        decimals: int | None = 2,
-        epsilon: float = 1.0,
-        bounds: Mapping[Hashable, tuple[Any, Any]] | None = None,
-        categories: Mapping[Hashable, Sequence] | None = None,
-        categorical: Sequence[Hashable] = (),
-        unknown: Unknown = "error",
-        clamp: bool = False,
-        noise_source: NoiseSource | None = None,
-    ) -> None:
-        self.alpha = alpha
-        self.beta = beta
-        self.step = step
-        self.search = search
-        self.utility = utility
-        self.decimals = decimals
-        self.epsilon = epsilon
-        self.bounds = bounds
-        self.categories = categories
-        self.categorical = categorical
-        self.unknown = unknown
-        self.clamp = clamp
-        self.noise_source = noise_source
+    alpha: float = 0.5
+    beta: float = 0.5
+    _: KW_ONLY
+    step: float = 0.05
+    search: Rule | None = "alternate"
+    utility: Utility = "as_printed"
+    decimals: int | None = 2
+    epsilon: float = 1.0
+    bounds: Mapping[Hashable, tuple[Any, Any]] | None = None
+    categories: Mapping[Hashable, Sequence] | None = None
+    categorical: Sequence[Hashable] = ()
+    unknown: Unknown = "error"
+    clamp: bool = False
+    noise_source: NoiseSource | None = None
 
     def fit(self, X: pd.DataFrame, y: Any = None) -> "ThreeWayDivider":
         """Learn the thresholds and the groups.

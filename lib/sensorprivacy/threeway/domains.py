@@ -213,8 +213,7 @@ def domains_of(
 ) -> dict[Hashable, Domain]:
     """Return the domains of some columns by name, see :func:`domain_of`. Unknown names raise ValueError."""
     bounds, categories = dict(bounds or {}), dict(categories or {})
-    unknown = [name for name in (*bounds, *categories, *categorical) if name not in frame.columns]
-    if unknown:
+    if unknown := [name for name in (*bounds, *categories, *categorical) if name not in frame.columns]:
         raise ValueError(
             f"bounds or categories are given for columns {unknown}, which are not in the table: {list(frame.columns)}"
         )

@@ -223,8 +223,7 @@ def _guarantees(
             "comparison: the bounds above hold for each draw, but not strictly for the chosen one. With level=0 the "
             "first draw is published without a comparison."
         )
-    leaking = [name for name, domain in domains.items() if domain.from_data]
-    if leaking:
+    if leaking := [name for name, domain in domains.items() if domain.from_data]:
         lines.append(
             f"Bounds or categories of {listed(leaking)} were read from the data. Epsilon does not cover this leak: "
             "extremes and rare categories belong to single rows. Give `bounds` and `categories` from general knowledge."

@@ -102,15 +102,8 @@ def find_thresholds(
     if lattice not in ("summed", "exact"):
         raise ValueError(f"lattice={lattice!r}: choose summed or exact")
     walk = _Walk(appraiser, _axis(alpha, step, lattice), _axis(beta, step, lattice))
-    if search == "alternate":
-        stopped = _alternate(walk)
-    elif search == "tabu":
-        stopped = _tabu(walk)
-    elif search == "grid":
-        stopped = _grid(walk)
-    else:
-        stopped = _algorithm_1(walk, strict=search == "strict")
-    return walk.result(stopped)
+    ours = {"alternate": _alternate, "tabu": _tabu, "grid": _grid}
+    return walk.result(ours[search](walk) if search in ours else _algorithm_1(walk, strict=search == "strict"))
 
 
 def _axis(start: float, step: float, lattice: str) -> dict[int, float]:

@@ -18,16 +18,19 @@ import pytest
 from joblib import parallel_config
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.naive_bayes import GaussianNB
+from sklearn.preprocessing import FunctionTransformer
 from sklearn.tree import DecisionTreeClassifier
 
 from sensorprivacy.datasets.types import Problem
 from sensorprivacy.game import play, random_split
 from sensorprivacy.minimize.engine_protocol import engine_data
 from sensorprivacy.minimize.engines import SklearnEngine, describe_model, make_engine
-from sensorprivacy.minimize.search.exhaustive import SearchTooLongError, estimate_search, search_subsets
-from sensorprivacy.minimize.search.job import duration
+from sensorprivacy.minimize.minimizer import FeatureMinimizer
+from sensorprivacy.minimize.search.exhaustive import SearchTooLongError, search_subsets
+from sensorprivacy.minimize.search.job import SearchJob, duration
 from sensorprivacy.minimize.search.results import ResultKey, ResultStore, ResultStoreError
 from sensorprivacy.minimize.search.subsets import TooManyFeaturesError, all_subsets
+from sensorprivacy.minimize.settings import Preselection, SearchSettings
 
 QUIET = {"progress": False}
 
@@ -233,14 +236,20 @@ def count_scores(path):
             return 0
 
 
-def test_estimate_counts_and_extrapolates(problem, tmp_path):
+def test_estimate_counts_and_extrapolates(problem, tmp_path, monkeypatch):
+    monkeypatch.setattr("sensorprivacy.minimize.search.job._WORTH_ESTIMATING", 0)
     model = DecisionTreeClassifier()
-    expected = estimate_search(problem, model=model, result_store=tmp_path / "s")
+
+    def estimate():
+        with closing(SearchJob(problem, model=model, result_store=tmp_path / "s", **QUIET)) as job:
+            return job.estimate()
+
+    expected = estimate()
     # three sizes of each label were trained to measure, and are kept
     assert expected.fits == 62 - 6
     assert expected.seconds > 0
     search_subsets(problem, model=model, result_store=tmp_path / "s", **QUIET)
-    assert estimate_search(problem, model=model, result_store=tmp_path / "s").fits == 0
+    assert estimate().fits == 0
     assert "models, about" in str(expected)
     assert [duration(s) for s in (1, 89, 90, 5399, 7200)] == ["1 s", "89 s", "2 min", "90 min", "2.0 h"]
 
@@ -353,15 +362,56 @@ def test_engine_of_ones_own(problem):
 
 
 def test_descriptions_differ_only_if_results_can_differ():
-    one, same, other = (
+    one, same, *others = (
         describe_model(model)
         for model in (
             RandomForestClassifier(n_jobs=2, verbose=1),
-            RandomForestClassifier(random_state=3),
+            RandomForestClassifier(),
             RandomForestClassifier(max_depth=3),
+            RandomForestClassifier(random_state=3),  # REVIEW A6: the seed of the model was left out
         )
     )
-    assert one == same != other
+    assert one == same
+    assert len({one, *others}) == 3
+
+
+def test_long_arrays_and_functions_are_described_by_their_content():
+    """REVIEW A6: NumPy shortens the text of long arrays, and a function's text is its address."""
+    priors = [np.full(2000, 1 / 2000), np.full(2000, 1 / 2000)]
+    priors[1][1000:1002] += [1e-4, -1e-4]
+    first, second, again = (describe_model(GaussianNB(priors=each)) for each in (*priors, priors[0].copy()))
+    assert first == again != second
+
+    def cleaned(factor):
+        return describe_model(FunctionTransformer(lambda X: X * factor))
+
+    assert cleaned(2) == cleaned(2) != cleaned(3)
+    assert describe_model(FunctionTransformer(lambda X: X + 1)) != describe_model(FunctionTransformer(lambda X: X - 1))
+    assert "0x" not in cleaned(2)
+
+
+@pytest.mark.parametrize("engine", ["sklearn", "shared"])
+def test_a_store_tells_searches_with_other_models_apart(problem, tmp_path, engine):
+    """REVIEW A6: a search with random_state=2 returned the results of 1."""
+    options = QUIET | {"result_store": tmp_path / "scores.sqlite", "engine": engine}
+    tables = [
+        search_subsets(problem, ["task", "both"], **options | {"model": RandomForestClassifier(3, random_state=seed)})
+        for seed in (1, 2, 1)
+    ]
+    assert [found.found for found in tables] == [0, 0, 6]
+
+
+def test_a_store_tells_searches_without_users_apart(problem, tmp_path):
+    """REVIEW A6: without users, a subset's cost depends on the number of searched features."""
+    store = SearchSettings(result_store=tmp_path / "scores.sqlite", lazy=False)
+    costs = []
+    for width in (2, 3):
+        with pytest.warns(UserWarning, match="no users given"):
+            fitted = FeatureMinimizer(
+                n_preselect=width, estimator=GaussianNB(), search=store, preselection=Preselection(score="information")
+            ).fit(problem.features, problem.task)
+        costs.append(fitted.results_["identifiability"].max())
+    assert costs == [1.0, 1.0]
 
 
 def test_codes_follow_the_order_of_the_classes(problem):

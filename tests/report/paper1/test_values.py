@@ -54,7 +54,21 @@ def test_the_base_of_iot_23_is_its_best_subset():
     base = table.iloc[3]
     claims = paper1.base_claims("iot-23", base, table)
     assert claims["1-T2-iot23-sota-accuracy"] == Ours(0.9991, 0.9991 - 0.001, 0.9991 + 0.001, "rows")
-    assert paper1.base_claims("cic-ids-2017", base, table)["1-T2-cicids-sota-accuracy"].value == base["accuracy"]
+    rest = {"accuracy_unseen": 0.0, "identifiability_unseen": 0.25}
+    claims = paper1.base_claims("cic-ids-2017", pd.concat([base, pd.Series(rest)]), table)
+    assert claims["1-T2-cicids-sota-accuracy"].value == base["accuracy"]
+    # the paper counts rows of users without training rows as errors
+    assert claims["1-T2-cicids-sota-identifiability"].value == 0.75 * base["identifiability"]
+
+
+def test_an_interval_states_its_unit():
+    seen = pd.Series({"accuracy_unseen": 0.0, "identifiability_unseen": 0.0})
+    base = pd.concat([printed_as_ours("6").iloc[0], seen])
+    plain = paper1.base_claims("cic-ids-2017", base, printed_as_ours("6"))
+    assert plain["1-T2-cicids-sota-accuracy"].unit == "rows"
+    counted = pd.concat([base, pd.Series({"accuracy_unit": "groups", "accuracy_n": 24.0})])
+    claims = paper1.base_claims("cic-ids-2017", counted, printed_as_ours("6"))
+    assert claims["1-T2-cicids-sota-accuracy"].unit == "24 groups"
 
 
 def test_table_2_takes_the_best_subset_of_iot_23_for_all_features(mirror):

@@ -119,8 +119,7 @@ def _parquet(file: Path) -> pd.DataFrame:
 
 
 def _refuse_twins(names: Iterable[str], file: Path) -> None:
-    twice = [name for name, count in Counter(map(str.strip, names)).items() if name and count > 1]
-    if twice:
+    if twice := [name for name, count in Counter(map(str.strip, names)).items() if name and count > 1]:
         raise ValueError(f"{file} has more than one column named {', '.join(twice)}: rename them")
 
 

@@ -47,12 +47,7 @@ def summary(seconds: np.ndarray) -> dict[str, float]:
 
 
 def time_steps(
-    bundle: Bundle,
-    batches: tuple[int, ...],
-    *,
-    threads: int = 1,
-    seconds: float = 1.0,
-    progress: Callable[[str], object] = lambda _: None,
+    bundle: Bundle, batches: tuple[int, ...], *, threads: int, seconds: float, progress: Callable[[str], object]
 ) -> list[dict[str, Any]]:
     """Return the seconds of one call of every step at every batch size; divide by `batch` for seconds per window.
 
@@ -81,7 +76,7 @@ def time_steps(
     ]
 
 
-def time_window(bundle: Bundle, *, threads: int = 1, seconds: float = 1.0) -> dict[str, float]:
+def time_window(bundle: Bundle, *, threads: int, seconds: float) -> dict[str, float]:
     """Return the seconds to anonymize one window: all steps, scaling and random draws included."""
     pipeline = Pipeline(bundle, threads=threads)
     windows, out = bundle.samples(64), np.zeros(bundle.shape, dtype=np.float32)

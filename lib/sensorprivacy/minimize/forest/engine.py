@@ -106,7 +106,7 @@ class SharedEngine:
         self.n_threads = n_threads or cpu_count()
         self.model = (
             f"shared forest {VERSION}(bootstrap={self.bootstrap}, max_features={self.max_features!r}, "
-            f"n_estimators={self.n_trees})"
+            f"n_estimators={self.n_trees}, seed={self.seed})"
         )
 
     def score(self, subsets: Sequence[Subset], label: str) -> list[float]:

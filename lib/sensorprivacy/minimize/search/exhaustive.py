@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from sensorprivacy.datasets.types import Problem
-from sensorprivacy.minimize.search.job import HOUR, Estimate, SearchJob
+from sensorprivacy.minimize.search.job import HOUR, SearchJob
 from sensorprivacy.minimize.search.order import SLACK, Pruning, train_by_size
 from sensorprivacy.minimize.search.results import ResultKey
 from sensorprivacy.minimize.select import THRESHOLDS, check_threshold, select, select_table
@@ -135,21 +135,3 @@ def search_subsets(
             found=found,
             pruning=pruning,
         )
-
-
-def estimate_search(problem: Problem, features: Sequence[Any] | None = None, **options: Any) -> Estimate:
-    """Estimate how long `search_subsets` will take, without starting it.
-
-    A few models are trained to measure this. With a result store, they are kept.
-
-    Parameters
-    ----------
-    problem, features, **options
-        See `search_subsets`.
-
-    Returns
-    -------
-    Estimate
-    """
-    with closing(SearchJob(problem, features, progress=False, **options)) as job:
-        return job.estimate(always=True)

@@ -13,7 +13,7 @@ from joblib import Parallel, delayed, effective_n_jobs
 from sklearn.base import BaseEstimator
 
 from sensorprivacy.datasets.types import Problem
-from sensorprivacy.game.splits import Split, random_split
+from sensorprivacy.game.splits import Split, default_split
 from sensorprivacy.minimize.engine_protocol import LABELS, Engine, Subset, engine_data
 from sensorprivacy.minimize.engines import make_engine
 from sensorprivacy.minimize.search.results import ResultKey, ResultStore
@@ -61,7 +61,7 @@ class SearchJob:
     model : scikit-learn classifier, optional
         Model class of the task model and the adversary. Default: ``RandomForestClassifier()``, 100 trees.
     split : Split, optional
-        Default: random 70/30 with seed `seed`.
+        Default: 70/30 with seed `seed`, by whole groups if the problem has groups.
     part : {"test", "validation"}, optional
         Rows that subsets are evaluated on. Default: the validation rows if the split has them, so that the test rows
         stay unseen until the choice is made. Otherwise the test rows, as in the paper.
@@ -98,7 +98,7 @@ class SearchJob:
         self.positions = feature_positions(problem, features)
         if batch_size is not None and batch_size < 1:
             raise ValueError(f"batch_size={batch_size}: a batch needs at least one subset")
-        self.split = split or random_split(problem.n_records, seed=seed)
+        self.split = split or default_split(problem, seed=seed)
         part = part or ("test" if self.split.validation is None else "validation")
         self.engine = make_engine(engine, engine_data(problem, self.split, part), model, seed)
         self.key = ResultKey(problem.digest, self.engine.name, self.engine.model, self.split.digest, part, repr(seed))
@@ -115,10 +115,10 @@ class SearchJob:
         """Number of results so far, over both labels."""
         return sum(map(len, self.scores.values()))
 
-    def estimate(self, always: bool = False) -> Estimate:
+    def estimate(self) -> Estimate:
         """Estimate the remaining time by training a few models of three sizes; skipped for short searches."""
         workers, n_models, seconds = self._workers(), len(LABELS) * len(self.subsets), 0.0
-        if always or n_models - self.n_scores > _WORTH_ESTIMATING:
+        if n_models - self.n_scores > _WORTH_ESTIMATING:
             seconds = sum(self._train_samples(label) for label in LABELS) / workers
         return Estimate(n_models - self.n_scores, seconds, workers)
 

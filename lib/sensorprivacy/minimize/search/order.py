@@ -26,24 +26,21 @@ _SHOWN = 0.01  # threshold of the choice shown during a search that serves all t
 class Pruning:
     """Subsets that were not trained, and how often the assumption behind this failed.
 
-    Pruning assumes that dropping features raises the accuracy by at most `slack`. If a subset S has
+    Pruning assumes that dropping features raises the accuracy by at most the slack. If a subset S has
     Acc(S) < (1 - l) best - slack, then no subset of S reaches (1 - l) best.
 
     Attributes
     ----------
-    slack : float
-        The assumed largest gain, as a fraction.
     skipped : frozenset of tuple of int
         Subsets that were not trained.
     pairs : int
         Pairs of trained subsets, of which one lacks one feature of the other.
     violations : int
-        Pairs in which the smaller subset is more accurate by more than `slack`.
+        Pairs in which the smaller subset is more accurate by more than the slack.
     largest_gain : float
         Largest gain in accuracy of any pair.
     """
 
-    slack: float
     skipped: frozenset[Subset]
     pairs: int
     violations: int
@@ -115,4 +112,4 @@ def _pruning(slack: float, skipped: set[Subset], known: Mapping[Subset, float], 
     """Check the assumption on every pair of trained subsets that differ in one feature."""
     gains = [known[s] - known[larger] for s in known for larger in supersets(s, positions) if larger in known]
     violations = sum(gain > slack for gain in gains)
-    return Pruning(slack, frozenset(skipped), len(gains), violations, max(gains, default=-math.inf))
+    return Pruning(frozenset(skipped), len(gains), violations, max(gains, default=-math.inf))

@@ -41,8 +41,7 @@ def feature_positions(problem: Problem, features: Sequence[Any] | None) -> list[
     """
     columns = list(problem.features.columns)
     names = columns if features is None else list(features)
-    unknown = [name for name in names if name not in columns]
-    if unknown:
+    if unknown := [name for name in names if name not in columns]:
         raise KeyError(f"unknown features {', '.join(map(repr, unknown))}: {problem.name} has {columns}")
     if not names or len(set(names)) != len(names):
         raise ValueError(f"features={names}: name at least one feature to search, each feature once")

@@ -104,9 +104,12 @@ def base_table(outcomes: pd.DataFrame, dataset: str) -> pd.DataFrame:
     dataset : str
         Name of the data set.
     """
-    parts = ("", "_low", "_high", "_chance", "_balanced", "_unseen")
-    names = [f"{measure}{part}" for measure in _MEASURES for part in parts]
+    first = ("", "_low", "_high", "_n", "_chance", "_p", "_unseen", "_overall", "_balanced", "_auc")
+    last = ("p_any", "exposed_recall", "exposed_precision")  # of the adversary only
+    names = [f"{measure}{part}" for measure in _MEASURES for part in first]
+    names += [f"identifiability_{part}" for part in last]
     table = outcomes[[*names, "n_train", "n_test"]].apply(pd.to_numeric)
+    table.insert(0, "unit", outcomes["identifiability_unit"])
     if dataset in SETS:
         printed = printed_numbers(1)
         table.loc["printed in Table 2", list(_MEASURES)] = [
@@ -155,7 +158,11 @@ def base_claims(dataset: str, base: pd.Series, chosen: pd.DataFrame) -> dict[str
     """Return our columns "SOTA" of Table 2: all features; for IoT-23 the best subset, as in the paper (D16)."""
     if dataset not in SETS:
         return {}
-    return _table_2(dataset, "sota-", chosen.loc[0.0] if dataset == "iot-23" else base)
+    if dataset == "iot-23":
+        return _table_2(dataset, "sota-", chosen.loc[0.0])
+    # the paper counts the rows of users without training rows too
+    ends = {f"{name}{end}": 1 - base[f"{name}_unseen"] for name in _MEASURES for end in ("", "_low", "_high")}
+    return _table_2(dataset, "sota-", base.to_dict() | {name: base[name] * seen for name, seen in ends.items()})
 
 
 def rank_claims(dataset: str, ranked: Iterable[str]) -> dict[str, str]:
@@ -254,11 +261,12 @@ def _table_2(dataset: str, player: str, row: Any) -> dict[str, Ours]:
 def _measured(row: Any) -> dict[str, Ours]:
     """Return accuracy and identifiability of a row with their intervals.
 
-    The row's columns ``unit`` and ``units``, if it has them, give what the intervals are over; the default is rows.
+    The columns ``<measure>_unit`` and ``<measure>_n``, if the row has them, state what the interval is over; the
+    default is rows.
     """
-    over, n = str(row.get("unit", "rows")), row.get("units")
-    count = None if n is None else int(n)
-    return {
-        name: Ours(float(row[name]), float(row[f"{name}_low"]), float(row[f"{name}_high"]), over, count)
-        for name in _MEASURES
-    }
+    found = {}
+    for name in _MEASURES:
+        value, low, high = (float(row[f"{name}{end}"]) for end in ("", "_low", "_high"))
+        n = row.get(f"{name}_n")
+        found[name] = Ours(value, low, high, str(row.get(f"{name}_unit", "rows")), None if n is None else int(n))
+    return found

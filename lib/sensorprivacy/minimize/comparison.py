@@ -1,0 +1,87 @@
+"""Compare methods on the same held-out rows with paired tests."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.base import BaseEstimator
+
+from sensorprivacy.datasets.types import Problem
+from sensorprivacy.game.splits import Split
+from sensorprivacy.minimize.baselines import rank_methods, released
+from sensorprivacy.minimize.engine_protocol import LABELS, engine_data
+from sensorprivacy.minimize.engines import make_engine
+
+_MEASURES = dict(zip(("accuracy", "identifiability"), LABELS, strict=True))
+
+
+def compare_methods(
+    problem: Problem,
+    sweeps: Mapping[str, pd.DataFrame],
+    *,
+    split: Split,
+    model: BaseEstimator | None = None,
+    part: str = "test",
+    seed: int | None = 42,
+    engine: str = "sklearn",
+) -> pd.DataFrame:
+    """Compare the best setting of each method with that of the best method, on the same held-out rows.
+
+    Parameters
+    ----------
+    problem : Problem
+        The table.
+    sweeps : mapping of str to pandas.DataFrame
+        Results of `sweep`, by method.
+    split, model, part, seed, engine
+        As for `sweep`. Choose the settings on other rows than `part`: otherwise the best one is partly the luckiest.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Index method, the best first; ``rank`` (1 the best); ``n``; for accuracy and identifiability the difference
+        from the best method with ``_low`` and ``_high``, and its p-value ``_p``, corrected for the number of methods by
+        Holm's rule. ``differs``: whether one of the two p-values is below 5 %. Methods without a ranked setting are
+        left out.
+    """
+    ranked = rank_methods(sweeps.values()).dropna(subset="relative_effectiveness")
+    data, names = engine_data(problem, split, part), list(problem.features.columns)
+    predicted: dict[str, dict[str, np.ndarray]] = {}
+    for method, best in ranked.iterrows():
+        swept = sweeps[str(method)]
+        row = swept[pd.to_numeric(swept["relative_effectiveness"], errors="coerce") == best["relative_effectiveness"]]
+        public, columns = released(data, names, row.iloc[0].to_dict(), seed)
+        trained = make_engine(engine, public, model, seed)
+        chosen = tuple(sorted(columns))
+        predicted[str(method)] = {label: trained.predict([chosen], label)[0] for label in LABELS}
+    rows: dict[str, dict[str, Any]] = {}
+    first = next(iter(predicted.values()), {})
+    for rank, (method, own) in enumerate(predicted.items(), 1):
+        rows[method] = {"rank": rank}
+        for name, label in _MEASURES.items():
+            found = data.compare(label, own[label], first[label])
+            rows[method] |= {"n": f"n = {found.n:,} {found.unit}", name: found.value}
+            rows[method] |= {f"{name}_low": found.low, f"{name}_high": found.high, f"{name}_p": found.p}
+    table = pd.DataFrame.from_dict(rows, orient="index").rename_axis("method")
+    for name in _MEASURES if len(table) else ():
+        table.loc[table.index[1:], f"{name}_p"] = holm(table[f"{name}_p"].to_numpy()[1:])
+        table.loc[table.index[:1], f"{name}_p"] = np.nan
+    return (
+        table.assign(differs=(table[[f"{name}_p" for name in _MEASURES]] < 0.05).any(axis=1)) if len(table) else table
+    )
+
+
+def holm(p: np.ndarray) -> np.ndarray:
+    """Return p-values corrected for their number by Holm's step-down rule.
+
+    Examples
+    --------
+    >>> holm(np.array([0.01, 0.04, 0.03])).tolist()
+    [0.03, 0.06, 0.06]
+    """
+    order = np.argsort(p)
+    stepped = np.maximum.accumulate(np.minimum(p[order] * np.arange(len(p), 0, -1), 1.0))
+    corrected = np.empty(len(p))
+    corrected[order] = stepped
+    return corrected
