@@ -24,7 +24,7 @@ reproduce: $(READY) ## run every notebook that is out of date, then the report (
 	@$(PY) -m sensorprivacy reproduce --profile $(PROFILE) --cores $(CORES) $(if $(ONLY),--only $(ONLY))
 
 test: lint ## check style and types, run all tests (some: TESTS=path)
-	@$(PY) -m pytest -n 2 $(TESTS)
+	@$(PY) -m pytest -n 2 --dist worksteal $(TESTS)
 
 lint: $(READY) ## check style and types only
 	@$(PY) -m ruff check --quiet .

@@ -7,6 +7,10 @@ from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import TypeVar
 
+# Two workers share the cores: threads of one would wait in loops for those of the other. Set before NumPy is imported.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+
 import hypothesis
 import matplotlib as mpl
 import pytest

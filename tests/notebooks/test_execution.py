@@ -16,16 +16,20 @@ RUNS = read_runs()
 # One run of each notebook; of several, the last, as its data set is the smallest.
 ONE_EACH = list({run.notebook.stem: run.name for run in RUNS.values()}.values())
 
-# That a notebook runs is tested here, not what it finds: fewer trainings do.
+# Whether a notebook runs is tested here, not what it finds: few rows and short trainings are enough.
+FEW_ROWS = {"trees": 3, "train_rows": 400, "held_rows": 400, "shap_rows": 10}
 SHORTER = {
-    "30_vae_anonymization": {"epochs": 2, "inference_epochs": 2, "alphas": [10.0], "betas": [0.1], "grid_epochs": 1},
+    "10_reidentification_game": {"k": 3, "sizes": [2, 3], **FEW_ROWS},
+    "11_selection_methods": {"most": 2, **FEW_ROWS},
+    "30_vae_anonymization": {"epochs": 1, "inference_epochs": 1, "alphas": [10.0], "betas": [0.1], "grid_epochs": 1},
     "31_reidentification_attack": {
-        "epochs": 2,
-        "inference_epochs": 2,
+        "epochs": 1,
+        "inference_epochs": 1,
         "attack_epochs": 1,
         "attacked": ["paper's"],
         "keeps": [0.7],
     },
+    "40_edge_timing": {"epochs": 1, "inference_epochs": 1, "seconds": 0.02, "minutes": 0.2},
 }
 
 

@@ -8,6 +8,7 @@ from sensorprivacy.game.outcome import Outcome as Outcome
 from sensorprivacy.game.outcome import summarize as summarize
 from sensorprivacy.game.play import play as play
 from sensorprivacy.game.play import play_repeated as play_repeated
+from sensorprivacy.game.scoring import identifiability_scorer as identifiability_scorer
 from sensorprivacy.game.splits import Split as Split
 from sensorprivacy.game.splits import default_split as default_split
 from sensorprivacy.game.splits import grouped_split as grouped_split

@@ -206,7 +206,7 @@ def test_kill_9_at_random_moments(problem, tmp_path, jobs):
     whole = search_subsets(problem, model=model, **QUIET).table
     draw = random.Random(0)
     counts = [0]
-    for _ in range(3):
+    for _ in range(4 - jobs):
         process = start_search(problem, tmp_path, "killed.pkl", trees=40, jobs=jobs)
         wait_for_scores(tmp_path / "scores.sqlite", counts[-1] + draw.randint(1, 8), process)
         time.sleep(draw.random() / 10)
