@@ -66,7 +66,13 @@ def _run(arguments: argparse.Namespace) -> int:
     except execute.NotebookFailedError as error:
         print(f"{name}: {error}", flush=True, file=sys.stdout if arguments.terse else sys.stderr)
         return 1
-    print(f"{name}: ok, {done.seconds:.0f} s" if arguments.terse else f"{done.output}\nlog: {done.log}", flush=True)
+    if arguments.terse:
+        print(f"{name}: ok, {done.seconds:.0f} s", flush=True)
+    else:
+        results = execute.results_folder(arguments.notebook, done.parameters)
+        print(f"notebook: {done.output}\nlog: {done.log}", flush=True)
+        if results.is_dir():
+            print(f"results: {results}", flush=True)
     return 0
 
 

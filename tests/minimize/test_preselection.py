@@ -1,5 +1,6 @@
 """Comparisons of preselections, on tables with known results and on a small problem."""
 
+import numpy as np
 import pandas as pd
 import pytest
 from sklearn.ensemble import RandomForestClassifier
@@ -58,6 +59,8 @@ def test_preselections_are_judged_on_rows_that_nothing_was_chosen_on(problem, tm
     assert table.loc["one", "features"] == ("task",)
     assert table.loc["one", "accuracy"] > table.loc["other", "accuracy"]
     assert (table["base_identifiability"] > 0.9).all()
+    np.testing.assert_allclose(table["accuracy_change"], table["accuracy"] - table["base_accuracy"], atol=1e-12)
+    assert (table["identifiability_change_high"] < 0).loc["one"]
     counted = table["accuracy"] * len(split.test)
     assert (counted - counted.round()).abs().max() < 1e-9
     assert ResultStore(tmp_path / "s.sqlite", problem.digest)

@@ -11,6 +11,8 @@ from sensorprivacy.game.effectiveness import effectiveness_column
 from sensorprivacy.game.play import play
 from sensorprivacy.game.splits import Split
 from sensorprivacy.game.units import with_intervals
+from sensorprivacy.minimize.engine_protocol import LABELS, engine_data
+from sensorprivacy.minimize.engines import make_engine
 from sensorprivacy.minimize.greedy import knapsack, take_features
 from sensorprivacy.minimize.scores import score_features
 from sensorprivacy.minimize.search.exhaustive import search_subsets
@@ -154,17 +156,29 @@ def compare_preselections(
     pandas.DataFrame
         One row per preselection: problem, preselection, n_features, features, accuracy and identifiability with
         intervals, units, chance levels and p-values, base_accuracy, base_identifiability (all features),
-        relative_effectiveness.
+        relative_effectiveness; accuracy_change and identifiability_change: the paired difference from all features on
+        the same rows, with intervals ``_low`` and ``_high``.
     """
     how = {"split": split, "model": model, "seed": seed}
     base = play(problem, None, **how).to_series()
+    data, names = engine_data(problem, split, "test"), list(problem.features.columns)
+    trained = make_engine(options.get("engine", "sklearn"), data, model, seed)
+    everything = {label: trained.predict([tuple(range(len(names)))], label)[0] for label in LABELS}
     shown = [f"{name}{part}" for name in _MEASURES for part in ("", "_low", "_high", "_chance", "_p", "_n", "_unit")]
     rows = []
-    for way, names in preselected.items():
-        found = search_subsets(problem, names, part="validation", **how, **options)
+    for way, pool in preselected.items():
+        found = search_subsets(problem, pool, part="validation", **how, **options)
         features = list(found.select(threshold)["features"])
         outcome = play(problem, features, **how).to_series()
         facts = {"problem": problem.name, "preselection": way, "n_features": len(features), "features": tuple(features)}
+        kept = tuple(sorted(map(names.index, features)))
+        for name, label in zip(_MEASURES, LABELS, strict=True):
+            change = data.compare(label, trained.predict([kept], label)[0], everything[label])
+            facts |= {
+                f"{name}_change": change.value,
+                f"{name}_change_low": change.low,
+                f"{name}_change_high": change.high,
+            }
         rows.append({**facts, **outcome[shown]})
     table = pd.DataFrame(rows).assign(**{f"base_{name}": base[name] for name in _MEASURES})
     return table.assign(relative_effectiveness=effectiveness_column(table, base, decimals=4))

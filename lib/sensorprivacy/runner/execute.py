@@ -19,7 +19,7 @@ from typing import Any, TextIO
 
 import nbformat
 
-from sensorprivacy.paths import build_dir, check_writable
+from sensorprivacy.paths import build_dir, check_writable, figures_dir
 from sensorprivacy.progress import BATCH
 from sensorprivacy.runner.parameters import read_parameters, resolve
 
@@ -106,6 +106,12 @@ def run(
         seconds = time.monotonic() - started
         stream.write(f"\nended after {seconds:.1f} s\n")
     return Executed(notebook, output, log, values, seconds)
+
+
+def results_folder(notebook: Path, values: Mapping[str, Any]) -> Path:
+    """Return the folder in ``figures/`` that a run with these parameters writes its tables and figures to."""
+    profile, name = _place(notebook, values).split("/")
+    return figures_dir(profile) / name
 
 
 def _place(notebook: Path, values: Mapping[str, Any]) -> str:
