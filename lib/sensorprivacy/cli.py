@@ -104,13 +104,16 @@ def _reproduce(arguments: argparse.Namespace) -> int:
 
 
 def _report(arguments: argparse.Namespace) -> int:
-    from sensorprivacy.paths import data_dir, project_root
+    from sensorprivacy.paths import data_dir, figures_dir, project_root
 
     if arguments.what == "ledger":
         from sensorprivacy.report.ledger import entries, page
         from sensorprivacy.report.printed import printed_values
+        from sensorprivacy.report.replication import read_verdicts
 
-        path, text = project_root() / "DEVIATIONS.md", page(entries(), printed_values()["claim_id"])
+        stored = figures_dir("paper") / "verdicts.csv"
+        verdicts = read_verdicts(stored) if stored.is_file() else printed_values().assign(verdict="", reason="")
+        path, text = project_root() / "DEVIATIONS.md", page(entries(), verdicts)
     else:
         from sensorprivacy.datasets import cards
 

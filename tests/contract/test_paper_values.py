@@ -196,5 +196,5 @@ def test_martial_status_is_marital_status(text):
     names.append("Hours per week")
     judged = judge({"2-T14-adult-ambiguous": names}, run="test").iloc[0]
     assert judged["verdict"] == "exact"
-    assert judged["reason"] == "D22: 'Martial status' read as 'Marital status'"
-    assert "D22" in {entry.id for entry in entries()}
+    assert judged["reason"] == "D39: 'Martial status' read as 'Marital status'"
+    assert "D39" in {entry.id for entry in entries()}

@@ -138,7 +138,26 @@ def test_flipping_always_makes_the_cell_random(latents: tuple[np.ndarray, np.nda
     begins = known["begins"]
     cells = np.stack([known["donors"][begins[2 * c] : begins[2 * c + 1]].mean(axis=0) for c in range(6)])
     assert np.allclose(out.mean(axis=0), cells.mean(axis=0), atol=0.1)
-    assert math.isclose(np.log(1 + 6 * (1 - 1.0) / 1.0), 0)  # epsilon of the docstring's formula
+
+
+@pytest.mark.parametrize("flip", [0.3, 0.8, 1.0])
+def test_a_flipped_cell_is_randomized_response(latents: tuple[np.ndarray, np.ndarray], flip: float) -> None:
+    """C4: the ratio of the probabilities of the kept and of another cell is that of the docstring's epsilon."""
+    z, private = latents
+    cells, size = 6, 60_000
+    book = Codebook(cells, flip=flip)
+    known = book.fit(z, private, 2)
+    zeros = np.zeros(size, dtype=int)
+    out = book.move(known, np.repeat(z[:1], size, axis=0), zeros, zeros, np.random.default_rng(0))
+    # which cell a published latent comes from
+    cell_of = {}
+    for cell in range(cells):
+        for row in known["donors"][known["begins"][2 * cell] : known["begins"][2 * cell + 1]]:
+            cell_of[tuple(row)] = cell
+    counts = np.bincount([cell_of[tuple(row)] for row in out], minlength=cells)
+    others = np.delete(counts, counts.argmax()) if flip < 1 else counts
+    epsilon = np.log(counts.max() / others.mean()) if flip < 1 else np.log(counts.max() / counts.min())
+    assert math.isclose(epsilon, np.log(1 + cells * (1 - flip) / flip), abs_tol=0.1)
 
 
 def test_too_many_cells_name_the_empty_one() -> None:

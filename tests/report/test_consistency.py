@@ -107,7 +107,7 @@ def test_tables_9_to_13_agree_with_themselves(values):
 
 
 def test_table_1_of_paper_3_loses_activity_where_the_text_gains():
-    """D45: at printed precision, whatever the counts behind 1.9k, 2.5k, 6.2k and 2.7k."""
+    """D2: at printed precision, whatever the counts behind 1.9k, 2.5k, 6.2k and 2.7k."""
     assert "from 0.969 to 0.960" in contradictions(3)["3-text-activity-improves"]
     mended = printed_values(3)
     for row in ("down-stairs", "up-stairs"):
@@ -124,7 +124,7 @@ def test_a_contradicted_claim_is_not_reproducible_with_reason_and_entry():
     judged = judge({"2-T3-r1-stability": 0.0}, run="r", impossible=contradictions(2)).iloc[0]
     assert judged["verdict"] == "not reproducible"
     assert judged["reason"].startswith("Table 2's entropies allow only 0.000")
-    assert "D9: " in judged["reason"]
+    assert "D27: " in judged["reason"]
 
 
 @pytest.mark.parametrize(("kept", "attributes"), itertools.product((1, 2, 7), (12, 30)))

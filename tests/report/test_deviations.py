@@ -70,7 +70,7 @@ def table_8(frame: pd.DataFrame) -> dict[str, float]:
 
 
 def test_adult_is_its_first_1309_rows(raw):
-    """D1, D15."""
+    """D7, D32."""
     four = {"2-T8-age", "2-T8-education", "2-T8-education-num", "2-T8-country"}
     assert misses(table_8(raw("adult"))) == four
     assert misses(trace_cells("adult", raw("adult"))) == set()
@@ -84,7 +84,7 @@ def test_adult_is_its_first_1309_rows(raw):
 
 
 def test_all_of_adult_gains_no_utility(raw):
-    """D1."""
+    """D7."""
     frame = raw("adult", rows=None)
     assert len(frame) == 48842
     start, final = row(frame, 0.5, 0.5), row(frame, 0.95, 0.05)
@@ -95,7 +95,7 @@ def test_all_of_adult_gains_no_utility(raw):
 
 
 def test_bank_is_the_small_file(raw):
-    """D2."""
+    """D21."""
     small, full = raw("bank"), raw("bank", file="bank-full.csv")
     assert (len(small), len(full)) == (4521, 45211)
     assert misses(trace_cells("bank", small)) == {"2-T11-r1-utility", "2-T11-r2-utility"}
@@ -107,7 +107,7 @@ def test_bank_is_the_small_file(raw):
 
 
 def test_heart_is_read_as_text(raw):
-    """D3."""
+    """D22."""
     text, parsed = raw("heart"), raw("heart", parsed=True)
     assert text.shape == parsed.shape == (720, 14)
     assert {"1", "1.0", "?"} <= set(text["Sex"].astype(str)) | set(text["Fbs"]) | set(text["Slope"])
@@ -120,7 +120,7 @@ def test_heart_is_read_as_text(raw):
 
 
 def test_titanic_survived_is_the_sample_submission(raw):
-    """D4."""
+    """D23."""
     frame = raw("titanic")
     assert frame.shape == (1309, 12)
     assert round(scaled(frame)["Survived"], 4) == 0.0018
@@ -130,7 +130,7 @@ def test_titanic_survived_is_the_sample_submission(raw):
 
 
 def test_student_has_no_grades(raw):
-    """D5."""
+    """D24."""
     assert raw("student").shape == (1044, 30)
     assert misses(trace_cells("student", raw("student"))) == set()
     with_grades = raw("student", grades=True)
@@ -139,7 +139,7 @@ def test_student_has_no_grades(raw):
 
 
 def test_a_missing_value_is_a_category(raw):
-    """D6."""
+    """D25."""
     frame = raw("titanic")
     place = scaled(frame)
     assert [round(place[name], 3) for name in ("Age", "Cabin", "Fare", "Embarked")] == [0.477, 0.158, 0.658, 0.024]
@@ -151,14 +151,14 @@ def test_a_missing_value_is_a_category(raw):
 
 
 def test_the_worked_entropy_is_in_nats(sample):
-    """D7."""
+    """D26."""
     assert round(entropy([2, 4, 14]), 2) == 0.80
     assert round(entropy([2, 4, 14], base=2), 2) == 1.16
     assert sample["Work"].value_counts().to_dict() == {"Priv.": 14, "Self": 4, "Gov.": 2}
 
 
 def test_entropies_are_scaled_from_least_to_greatest(raw):
-    """D7."""
+    """D26."""
     frame = raw("titanic")
     ours = {f"2-T7-{name.lower()}": value for name, value in scaled(frame).items()}
     assert misses(ours) == set()
@@ -169,7 +169,7 @@ def test_entropies_are_scaled_from_least_to_greatest(raw):
 
 @pytest.mark.parametrize("name", TRACES)
 def test_utility_is_a_ratio_of_mean_entropies(raw, name):
-    """D8: all utilities of Tables 9-13 and 15 but those of D16 and D17."""
+    """D5: all utilities of Tables 9-13 and 15 but those of D33 and D34."""
     frame = raw(name)
     ours = {claim: value for claim, value in trace_cells(name, frame).items() if claim.endswith("utility")}
     (alpha, _), (beta, _) = pair_in(held().loc[f"2-text-final-{name}", "printed"])
@@ -180,7 +180,7 @@ def test_utility_is_a_ratio_of_mean_entropies(raw, name):
 
 
 def test_joint_entropy_saturates(raw):
-    """D8."""
+    """D5."""
     frame = raw("titanic")
     place = scaled(frame).round(12)
     share = [joint(frame.loc[:, place < alpha]) / joint(frame) for alpha in (0.5, 0.95, 1.0)]
@@ -191,7 +191,7 @@ def test_joint_entropy_saturates(raw):
 
 
 def test_the_sample_recomputed(sample):
-    """D9."""
+    """D27."""
     mended = sample.replace({"Occupation": {"Cleaner": "Cleaners"}})
     pairs = [(0.5, 0.5), (0.6, 0.4), (0.7, 0.3), (0.8, 0.2), (0.9, 0.1), (1.0, 0.0)]
     rows = pd.DataFrame([row(mended, *pair) for pair in pairs])
@@ -208,7 +208,7 @@ def test_the_sample_recomputed(sample):
 
 
 def test_cleaner_and_cleaners_are_one(sample):
-    """D18."""
+    """D35."""
     assert scaled(sample)["Occupation"] == pytest.approx(0.77, abs=0.005)
     mended = scaled(sample.replace({"Occupation": {"Cleaner": "Cleaners"}}))
     claims = {f"2-T2-{name.lower().replace(' ', '-')}": value for name, value in mended.items()}
@@ -218,7 +218,7 @@ def test_cleaner_and_cleaners_are_one(sample):
 
 
 def test_groups_overlap_where_the_thresholds_meet(raw):
-    """D11: an attribute at .5 exactly would be in two groups, and no table has one."""
+    """D29: an attribute at .5 exactly would be in two groups, and no table has one."""
     place = pd.Series([0.0, 0.5, 1.0])
     assert ((place >= 0.5) & (place <= 0.5)).sum() == 1
     for name in TRACES:
@@ -226,7 +226,7 @@ def test_groups_overlap_where_the_thresholds_meet(raw):
 
 
 def test_algorithm_1_does_not_reach_the_printed_thresholds(raw):
-    """D13."""
+    """D6."""
     moves = []
     for name in TRACES:
         appraiser = Appraiser(raw(name))
@@ -240,7 +240,7 @@ def test_algorithm_1_does_not_reach_the_printed_thresholds(raw):
 
 
 def test_two_rules_come_close_to_the_printed_traces(raw):
-    """D14."""
+    """D31."""
     missed, ends = {"alternate": [], "tabu": []}, {"alternate": [], "tabu": []}
     for name, table in TRACES.items():
         frame = raw(name)
@@ -258,13 +258,13 @@ def test_two_rules_come_close_to_the_printed_traces(raw):
 
 
 def test_two_utilities_are_not_rounded_as_the_others(raw):
-    """D16, D17."""
+    """D33, D34."""
     assert row(raw("bank"), 0.5, 0.5)["utility"] == pytest.approx(0.5952, abs=5e-5)
     assert row(raw("heart"), 1.0, 0.0)["utility"] == pytest.approx(0.9036, abs=5e-5)
 
 
 def test_suitability_rests_on_rounded_measures(raw):
-    """D19."""
+    """D36."""
     differ = set()
     for name in TRACES:
         rounded, exact = (trace_cells(name, raw(name), decimals) for decimals in (2, None))
@@ -275,7 +275,7 @@ def test_suitability_rests_on_rounded_measures(raw):
 
 
 def test_iterations_fall_as_one_over_the_step(raw):
-    """D23."""
+    """D40."""
     steps = (0.01, 0.05, 0.1, 0.2)
     appraisers = [Appraiser(raw(name)) for name in TRACES]
     most = [max(find_thresholds(one, step=step).iterations for one in appraisers) for step in steps]
@@ -284,7 +284,7 @@ def test_iterations_fall_as_one_over_the_step(raw):
 
 
 def test_the_sensitivity_of_eq_2_depends_on_the_data():
-    """D24."""
+    """D8."""
 
     def eq_2(column: list[float]) -> float:
         return max(abs(sum(column) - sum(column[:i] + column[i + 1 :])) for i in range(len(column)))
@@ -300,7 +300,7 @@ def sensors(mirror) -> pd.DataFrame:
 
 
 def test_sensor_csv_has_the_sensors_of_table_5(mirror):
-    """D26."""
+    """D42."""
     table = printed_values(2).query("table == '5'")
     wide = table.pivot_table(index="row", columns="column", values="printed", aggfunc="first")
     known = sensors(mirror).set_index("sensor_id")["name"]
@@ -311,7 +311,7 @@ def test_sensor_csv_has_the_sensors_of_table_5(mirror):
 
 
 def test_sensor_csv_names_other_objects_than_table_6(mirror):
-    """D27."""
+    """D43."""
     names = sensors(mirror).set_index("sensor_id")["name"]
     assert len(names) == 24
     assert {"balcon/door/contact", "kitchen/fridge/contact", "corridor/ilifeRobot/current"} <= set(names)

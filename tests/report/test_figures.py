@@ -41,6 +41,7 @@ COUNTS = pd.DataFrame(
         "exact": [12, 9],
         "within": [0, 0],
         "differs": [0, 1],
+        "undecided": [0, 0],
         "no data": [0, 0],
         "not reproducible": [0, 8],
     },

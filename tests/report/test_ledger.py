@@ -2,10 +2,12 @@
 
 from fnmatch import fnmatchcase
 
+import pandas as pd
 import pytest
 
 from sensorprivacy.report import entries, printed_values
-from sensorprivacy.report.ledger import LedgerError, explanation, page
+from sensorprivacy.report.ledger import LedgerError, explained, explanation, page
+from sensorprivacy.report.replication import read_verdicts
 
 GOOD = """
 [[entry]]
@@ -13,7 +15,10 @@ id = "D1"
 paper = 2
 title = "A title"
 says = "This."
-rests_on = "That."
+evidence = "That."
+effect = "Little."
+choice = "As printed."
+status = "demonstrated"
 reason = "because"
 demonstration = ["tests/report/test_ledger.py::test_x"]
 explains = ["2-T2-*"]
@@ -35,15 +40,37 @@ def test_an_entry_explains_the_claims_it_names_and_no_others(tmp_path):
     assert explanation("2-T3-r1-utility", [entry]) == ""
 
 
-def test_entries_come_by_number(tmp_path):
-    text = GOOD.replace("D1", "D10") + GOOD.replace("D1", "D9")
-    assert [entry.id for entry in load(tmp_path, text)] == ["D9", "D10"]
+def test_numbers_are_consecutive_and_major_entries_first(tmp_path):
+    second = GOOD.replace('"D1"', '"D2"')
+    major = GOOD.replace("paper = 2", "paper = 2\nmajor = true")
+    assert [entry.id for entry in load(tmp_path, major + second)] == ["D1", "D2"]
+    with pytest.raises(LedgerError, match="entry 2 has the id D3; number the entries consecutively"):
+        load(tmp_path, GOOD + GOOD.replace('"D1"', '"D3"'))
+    with pytest.raises(LedgerError, match="a major entry comes after another one"):
+        load(tmp_path, GOOD + major.replace('"D1"', '"D2"'))
+
+
+def test_a_demonstrated_entry_names_a_test(tmp_path):
+    """A notebook or a whole file cannot fail for a single statement."""
+    for place in ("notebooks/10_reidentification_game.ipynb", "tests/report/test_ledger.py"):
+        text = GOOD.replace("tests/report/test_ledger.py::test_x", place)
+        with pytest.raises(LedgerError, match="a demonstrated entry names a test"):
+            load(tmp_path, text)
+        assert load(tmp_path, text.replace('"demonstrated"', '"conjectured"'))[0].status == "conjectured"
+
+
+def test_eight_to_ten_entries_change_a_conclusion():
+    assert 8 <= sum(entry.major for entry in entries()) <= 10
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         (GOOD + GOOD, "two entries have the id D1"),
+        (
+            GOOD.replace('"demonstrated"', '"shown"'),
+            "entry D1: status: Input should be 'demonstrated' or 'conjectured'",
+        ),
         (GOOD.replace('"D1"', '"1"'), "entry 1: id: String should match pattern"),
         (GOOD.replace('says = "This."', ""), "entry D1: says: Field required"),
         (GOOD.replace('"because"', '" "'), "entry D1: reason: String should have at least 1 character"),
@@ -86,21 +113,47 @@ def test_every_demonstration_exists(root):
                 assert f"def {name}(" in (root / file).read_text(encoding="utf-8"), f"{entry.id}: no {place}"
 
 
-def test_the_page_is_in_step_with_the_ledger(root):
-    text = page(entries(), printed_values()["claim_id"])
+def judged(*rows: tuple[str, str, str]) -> pd.DataFrame:
+    return pd.DataFrame(rows, columns=["claim_id", "verdict", "reason"])
+
+
+def test_the_page_is_in_step_with_the_ledger_and_the_verdicts(root):
+    text = page(entries(), read_verdicts(root / "figures" / "verdicts.csv"))
     written = (root / "DEVIATIONS.md").read_text(encoding="utf-8")
     assert written == text, "run: python -m sensorprivacy report ledger"
 
 
 def test_the_page_has_an_anchor_for_every_entry():
-    text = page(entries(), printed_values()["claim_id"])
+    text = page(entries(), judged())
     for entry in entries():
         assert text.count(f'<a id="{entry.id.lower()}"></a>') == 1
         assert f"(#{entry.id.lower()})" in text
 
 
-def test_papers_come_one_after_the_other(tmp_path):
-    text = GOOD + GOOD.replace("D1", "D2").replace("paper = 2", "paper = 1").replace("2-T2-*", "1-T2-*")
-    written = page(load(tmp_path, text), ["2-T2-age"])
-    assert written.index("## Paper 1") < written.index("D2. A title") < written.index("## Paper 2")
+def test_the_page_counts_values_that_differ_not_patterns(tmp_path):
+    """C6: 98 values matched the patterns, 32 differed."""
+    ledger = load(tmp_path, GOOD)
+    rows = [("2-T2-a", "differs", "D1: because"), ("2-T2-b", "not reproducible", "shown; D1: because")]
+    rows += [("2-T2-c", "exact", ""), ("2-T2-d", "undecided", "why"), ("2-T3-e", "differs", "D11: because")]
+    assert explained(ledger[0], judged(*rows)) == ["2-T2-a", "2-T2-b"]
+    assert "| [D1](#d1) | 2 | A title | demonstrated | 2 | 4 |" in page(ledger, judged(*rows))
+
+
+def test_no_value_is_both_within_and_explained_as_a_deviation(root):
+    """B6: walking's gender was 'within' and also named by an entry as a difference."""
+    verdicts = read_verdicts(root / "figures" / "verdicts.csv")
+    within = verdicts[verdicts["verdict"] == "within"]
+    assert not within["reason"].str.contains(r"\bD\d+: ", regex=True).any()
+    for entry in entries():
+        covered = verdicts[[entry.covers(claim) for claim in verdicts["claim_id"]]]["verdict"].tolist()
+        if "within" in covered:
+            assert "differs" in covered, f"{entry.id} explains only values that are within"
+
+
+def test_entries_that_change_a_conclusion_come_first_then_papers_in_order(tmp_path):
+    major = GOOD.replace("paper = 2", "paper = 3\nmajor = true")
+    other = GOOD.replace("D1", "D2").replace("paper = 2", "paper = 1").replace("2-T2-*", "1-T2-*")
+    written = page(load(tmp_path, major + other + GOOD.replace("D1", "D3")), judged(("2-T2-age", "exact", "")))
+    assert written.index("## Changed conclusions") < written.index("D1. A title") < written.index("## Paper 1")
+    assert written.index("D2. A title") < written.index("## Paper 2") < written.index("D3. A title")
     assert "## Paper 3" not in written

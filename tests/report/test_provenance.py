@@ -210,7 +210,10 @@ def test_an_atomic_write_that_fails_leaves_the_old_file_and_nothing_else(tmp_pat
 def test_a_run_of_ones_own_has_its_own_folder_and_keeps_no_verdicts(home):
     run = open_run("21_x-mine", parameters={}, replicates=False)
     shown = run.claims({"2-T11-r1-utility": 0.1})  # differs from the printed value, and no entry explains it
-    assert "1 printed values: 1 differs (not kept: not in runs.yaml) [quick]" in shown._repr_html_()
+    assert (
+        "1 printed values: 1 differs; 1 from rows, logs or tests of a statement (not kept: not in runs.yaml) [quick]"
+        in shown._repr_html_()
+    )
     folder = run.close()
     assert folder == home / "figures" / "own" / "21_x-mine"
     assert set(contents(folder)) == {"run.json", "machine.json"}
@@ -222,6 +225,13 @@ def test_a_run_without_verdicts_says_so(home, replicates, why):
     for text in (repr(shown), shown._repr_html_()):
         assert "This run has no verdicts" in text
         assert why in text
+
+
+def test_the_record_has_the_digest_of_the_code(home):
+    """C5."""
+    with open_run("21_x", parameters={}, code="c0de") as run:
+        pass
+    assert record(run.folder)["code"] == "c0de"
 
 
 def test_what_an_earlier_run_left_goes_and_nothing_else(home):
@@ -271,7 +281,7 @@ def test_verdicts_are_in_the_papers_order_whatever_that_of_the_cells(home):
     run.claims({"2-T7-age": 0.477})
     run.claims({"2-T2-work": 0.29, "2-T2-age": 1.0})
     text = (run.close() / "verdicts.csv").read_text().splitlines()
-    assert text[0] == "claim_id,paper,table,row,column,printed,ours,low,high,verdict,reason,run"
+    assert text[0] == "claim_id,paper,table,row,column,printed,ours,low,high,unit,verdict,basis,reason,run"
     assert [row.split(",")[0] for row in text[1:]] == ["2-T2-age", "2-T2-work", "2-T7-age"]
 
 
@@ -279,7 +289,7 @@ def test_claims_are_a_frame_that_shows_itself(home):
     judged = open_run("21_x", parameters={}).claims({"2-T2-age": 1.0, "2-T11-r1-utility": 0.5952})
     assert isinstance(judged, pd.DataFrame)
     html = judged._repr_html_()
-    assert "2 printed values: 1 exact, 1 differs [quick]" in html
+    assert "2 printed values: 1 exact, 1 differs; 2 from rows, logs or tests of a statement [quick]" in html
     assert "x differs" in html
 
 

@@ -1,14 +1,23 @@
 """All verdicts together, from runs that ended well, lacked data, or failed."""
 
+import re
+import tomllib
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 
 import pandas as pd
 import pytest
 
-from sensorprivacy.report import collect, counts, open_run, printed_values, write_replication
-from sensorprivacy.report.replication import CollectError, claims_table, read_verdicts, replication_text
+from sensorprivacy.paths import data_dir
+from sensorprivacy.report import collect, counts, headline, open_run, printed_values, write_replication
+from sensorprivacy.report.replication import (
+    CollectError,
+    headline_table,
+    read_verdicts,
+    replication_text,
+    summary_line,
+)
 from sensorprivacy.report.verdicts import COLUMNS
-from sensorprivacy.runner.runs import read_runs
 
 
 @dataclass(frozen=True)
@@ -154,51 +163,100 @@ def test_counts_by_table_in_the_papers_order(home):
     ran("20_x", {"2-T11-r1-utility": 0.5952, "2-T2-age": 1.0})
     states = {"20_x": State("ok"), "x": State("no data", "why", ("2-*",))}
     counted = counts(collect("quick", states))
-    assert counted.columns.tolist() == ["printed", "exact", "within", "differs", "no data", "not reproducible"]
+    assert counted.columns.tolist() == [
+        "printed",
+        "exact",
+        "within",
+        "differs",
+        "undecided",
+        "no data",
+        "not reproducible",
+    ]
     assert counted.index.get_level_values("table").tolist() == [*map(str, range(2, 16)), "text"]
-    assert counted.loc[(2, "2")].tolist() == [12, 1, 0, 0, 11, 0]
-    assert counted.loc[(2, "11")].tolist() == [30, 0, 0, 1, 29, 0]
+    assert counted.loc[(2, "2")].tolist() == [12, 1, 0, 0, 0, 11, 0]
+    assert counted.loc[(2, "11")].tolist() == [30, 0, 0, 1, 0, 29, 0]
     assert counts(collect("quick", states), by=("paper",)).loc[2, "printed"] == 485
 
 
-def test_the_page_names_every_claim_that_is_not_exact_with_a_link_to_its_entry(home):
-    ours = {"2-T11-r1-utility": 0.5952, "2-T2-age": 1.0, "2-T3-r1-stability": 0.0, "2-T6-d02-object": "door contact"}
-    ran("20_x", ours, impossible={"2-T3-r1-stability": "nothing can be ambiguous"})
+def test_counts_by_basis_in_the_order_of_the_bases(home):
+    ran(
+        "20_x",
+        {"2-T4-adult-attributes": 15, "2-text-datasets": 5, "2-T2-age": 1.0, "2-text-step": 0.1},
+        unexplained="allow",
+    )
+    states = {"20_x": State("ok"), "x": State("no data", "why", ("2-*",))}
+    whole = collect("quick", states)
+    counted = counts(whole, by=("paper", "basis"))
+    assert counted.index.get_level_values("basis").tolist() == ["rows", "text", "arithmetic", "configuration"]
+    assert counted.loc[(2, "configuration"), ["printed", "exact", "differs"]].tolist() == [99, 2, 1]
+    assert set(headline(whole)["basis"]) == {"rows", "text"}
+    line = "380 of 485 printed values are compared with data, published logs or a test: 1 exact, 379 no data."
+    assert summary_line(whole) == line
+
+
+def test_the_page_shows_headlines_with_their_values_and_what_cannot_be_tested(home):
+    ours = {"2-text-algorithm-stops": False, "2-text-final-titanic": (0.95, 0.05), "2-text-final-student": (0.95, 0.25)}
+    why = {"2-text-algorithm-stops": "it moves back and forth"}
+    ran("20_x", ours, impossible=why)
     states = {"20_x": State("ok"), "x": State("no data", "titanic: get it", ("2-*",))}
     text = replication_text(collect("quick", states), profile="quick")
-    assert (
-        "| 2-T11-r1-utility | 11 | (0.50, 0.50) | Utility | 0.59 | 0.5952 | 0.0052 | [D16](DEVIATIONS.md#d16):" in text
-    )
-    assert "### Not reproducible (1)" in text
-    assert "nothing can be ambiguous; [D9](DEVIATIONS.md#d9):" in text
-    assert "### Exact, with a corrected misprint (1)" in text
+    row = next(line for line in text.splitlines() if line.startswith("| 2 | Algorithm 1 as written stops"))
+    cells = [cell.strip() for cell in row.split("|")[1:-1]]
+    assert cells[2:] == ["true", "false", "not reproducible [D6](DEVIATIONS.md#d6)", "text", "[20_x](20_x/)"]
+    row = next(line for line in text.splitlines() if "The determined thresholds" in line)
+    assert "| 5 values |  | 1 exact, 1 differs, 3 no data | rows |" in row
+    assert "| 482 | 2: Table 2, 2: Table 3," in text
     assert "titanic: get it" in text
     assert "**Profile quick: not the papers' own settings.**" in text
-    assert "2-T2-age" not in text
+
+
+def test_a_headline_in_words_shows_its_measurement(home):
+    name = "31_x"
+    figure8 = pd.DataFrame(
+        {"release": ["deterministic", "probabilistic"], "accuracy": [0.9, 0.7678], "low": [0.8, 0.7138]}
+    )
+    figure8 = figure8.assign(high=0.8119, recordings=96, chance=0.5698)
+    with open_run(name, parameters={}) as run:
+        run.table(figure8, "figure-8", "c")
+        run.claims({"3-text-probabilistic-prevents": None, "3-text-deterministic-reidentified": True})
+    states = {name: State("ok"), "x": State("no data", "why", ("3-*",))}
+    table = headline_table(collect("quick", states), "quick").set_index("claim")
+    row = table.loc["After the probabilistic change, re-identification is prevented to a great extent"]
+    assert row["ours"] == "accuracy 0.768 [0.714, 0.812] (96 recordings), chance 0.57"
+    assert row["verdict"] == "undecided"
+
+
+def test_three_to_six_headlines_for_each_paper_and_two_pages(root):
+    verdicts = read_verdicts(root / "figures" / "verdicts.csv")
+    table = headline_table(verdicts)
+    assert table["paper"].value_counts().between(3, 6).all()
+    assert (table["verdict"] != "").all()
+    text = replication_text(verdicts)
+    assert (root / "REPLICATION.md").read_text(encoding="utf-8") == text, "run the notebook 90_replication_report"
+    assert len(text.splitlines()) <= 100
+    assert len(text) <= 9000
+    assert summary_line(verdicts) in " ".join((root / "README.md").read_text(encoding="utf-8").split())
+
+
+def test_every_headline_names_printed_values():
+    ids = printed_values()["claim_id"]
+    headlines = tomllib.loads((data_dir() / "paper" / "claims.toml").read_text(encoding="utf-8"))["headline"]
+    for entry in headlines:
+        for pattern in entry["values"]:
+            found = [name for name in ids if fnmatchcase(name, pattern)]
+            assert found, pattern
+            assert {name[0] for name in found} == {str(entry["paper"])}
+
+
+def test_no_committed_page_pairs_a_quick_command_with_results_of_the_paper_profile(root):
+    """C6: the table of claims named folders and minutes of the quick profile beside results of the paper profile."""
+    text = (root / "REPLICATION.md").read_text(encoding="utf-8")
+    assert "quick" not in text
+    for folder in re.findall(r"\]\((figures/[^)]+)/\)", text):
+        assert (root / folder / "run.json").is_file()
 
 
 def test_the_page_goes_where_its_profile_belongs(home):
     verdicts = collect("quick", {"x": State("no data", "why", ("2-*",))})
     assert write_replication(verdicts) == home / "REPLICATION.md"
     assert write_replication(verdicts, profile="quick") == home / "figures" / "quick" / "REPLICATION.md"
-
-
-def test_the_page_names_the_engines_of_runs_that_had_a_choice(home):
-    verdicts = collect("quick", {"x": State("no data", "why", ("2-*",))})
-    trained = pd.DataFrame([("10_x", 1, "shared", 7, 3)], columns=["run", "judged", "engine", "trees", "seed"])
-    assert "## Engines" not in replication_text(verdicts, engines=trained.head(0))
-    text = replication_text(verdicts, engines=trained)
-    assert "## Engines" in text
-    assert [cell.strip() for cell in text.splitlines()[-1].split("|")[1:-1]] == ["10_x", "1", "shared", "7", "3"]
-
-
-def test_every_run_that_judges_claims_has_its_row_on_the_page(home, root):
-    rows = claims_table()
-    runs = read_runs(root / "runs.yaml")
-    judging = {name for name, run in runs.items() if run.claims}
-    named = rows["command"].str.extract("ONLY=([^`]+)")[0]
-    assert named.is_unique
-    assert judging <= set(named) <= set(runs)
-    assert rows["results"].tolist() == [f"`figures/quick/{name}/`" for name in named]
-    text = replication_text(collect("quick", {"x": State("no data", "why", ("2-*",))}))
-    assert all(command in text for command in rows["command"])

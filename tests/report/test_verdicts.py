@@ -9,11 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sensorprivacy.report import Ours, judge
+from sensorprivacy.report.basis import BasisError
 from sensorprivacy.report.ledger import Entry
 from sensorprivacy.report.printed import COLUMNS as VALUE_COLUMNS
 from sensorprivacy.report.verdicts import COLUMNS, UnexplainedError, UnknownClaimError, VerdictError
 
-TEXTS = {"paper": 2, "title": "t", "says": "s", "rests_on": "r", "demonstration": ("tests/x.py",)}
+TEXTS = {"paper": 2, "title": "t", "says": "s", "evidence": "r", "effect": "e", "choice": "c"}
+TEXTS |= {"status": "conjectured", "demonstration": ("tests/x.py",)}
 ENTRY = Entry(id="D7", reason="the rows differ", explains=("2-T2-b", "2-T14-s"), **TEXTS)
 MENDED = {"Martial status": "Marital status"}
 MISPRINT = Entry(id="D8", reason="misprint", bears_on=("2-T14-*",), misprints=MENDED, **TEXTS)
@@ -21,20 +23,27 @@ MISPRINT = Entry(id="D8", reason="misprint", bears_on=("2-T14-*",), misprints=ME
 
 def claims(**printed: tuple[str, float, int | None]) -> pd.DataFrame:
     rows = [
-        (f"2-{name.replace('_', '-')}", 2, name.split("_")[0][1:], "row", name, text, value, decimals)
+        (f"2-{name.replace('_', '-')}", 2, name.split("_")[0].removeprefix("T"), "row", name, text, value, decimals)
         for name, (text, value, decimals) in printed.items()
     ]
     return pd.DataFrame(rows, columns=list(VALUE_COLUMNS)).astype({"decimals": "Int64", "value": float})
 
 
+MEASURED = "1-T5-thr0-accuracy"  # other test rows were drawn
+TRAINED = "3-T1-walking-gen-after"  # other networks were trained
 VALUES = claims(
     T2_a=("0.50", 0.5, 2),
     T2_b=("0.20", 0.2, 2),
     T2_f=("2/20", 0.1, None),
     T14_s=("{Age, Martial status}", math.nan, None),
     T15_p=("(0.70, 0.3)", math.nan, None),
-    T16_t=("true", math.nan, None),
-    T17_w=("Living room", math.nan, None),
+    text_path_t=("true", math.nan, None),
+    T6_w=("Living room", math.nan, None),
+)
+
+
+VALUES = pd.concat(
+    [VALUES, VALUES.head(1).assign(claim_id=MEASURED), VALUES.head(1).assign(claim_id=TRAINED)], ignore_index=True
 )
 
 
@@ -46,10 +55,11 @@ def one(ours: object, claim: str = "2-T2-a", **options) -> pd.Series:
 def test_columns_are_exactly_those_of_the_contract():
     judged = judge({"2-T2-age": 1.0}, run="r")
     assert tuple(judged.columns) == COLUMNS
-    assert ",".join(COLUMNS) == "claim_id,paper,table,row,column,printed,ours,low,high,verdict,reason,run"
+    head = "claim_id,paper,table,row,column,printed,ours,low,high,unit,verdict,basis,reason,run"
+    assert ",".join(COLUMNS) == head
     assert judged.iloc[0].to_dict() | {"low": 0, "high": 0} == {
         **{"claim_id": "2-T2-age", "paper": 2, "table": "2", "row": "Age", "column": "Entropy", "printed": "1.0"},
-        **{"ours": "1", "low": 0, "high": 0, "verdict": "exact", "reason": "", "run": "r"},
+        **{"ours": "1", "low": 0, "high": 0, "unit": "", "verdict": "exact", "basis": "rows", "reason": "", "run": "r"},
     }
 
 
@@ -75,7 +85,7 @@ def test_exact_is_what_rounds_to_the_printed_value(decimals, units, shift):
 @given(st.floats(0.01, 1), st.floats(0, 0.3), st.floats(0, 0.3))
 @settings(max_examples=100, deadline=None)
 def test_within_is_what_our_interval_holds(value, below, above):
-    judged = one(Ours(value, value - below, value + above))
+    judged = one(Ours(value, value - below, value + above, "rows", 90), MEASURED)
     if abs(value - 0.5) > 0.0051:
         inside = value - below <= 0.5 <= value + above
         assert judged["verdict"] == ("within" if inside else "differs")
@@ -89,15 +99,67 @@ def test_a_fraction_is_held_exactly():
 
 
 def test_a_printed_value_outside_our_interval_differs():
-    assert one(Ours(0.52, 0.51, 0.53))["verdict"] == "differs"
+    assert one(Ours(0.52, 0.51, 0.53, "rows"), MEASURED)["verdict"] == "differs"
 
 
 def test_a_printed_value_in_our_interval_has_this_as_its_reason():
-    assert one(Ours(0.6, 0.4, 0.8))["reason"] == "the printed value lies in our interval"
+    judged = one(Ours(0.6, 0.4, 0.8, "rows", 2181), MEASURED)
+    assert judged["reason"] == "the printed value lies in our interval over rows"
+    assert judged["unit"] == "2,181 rows"
 
 
 def test_an_interval_does_not_make_a_value_less_than_exact():
-    assert one(Ours(0.5, 0.4, 0.6))["verdict"] == "exact"
+    assert one(Ours(0.5, 0.4, 0.6, "rows"), MEASURED)["verdict"] == "exact"
+
+
+def test_an_interval_over_what_the_paper_shared_decides_nothing():
+    """B6: the paper's test recordings are ours too. Only another training could give another value."""
+    judged = one(Ours(0.6, 0.4, 0.8, "recordings", 96), TRAINED)
+    assert judged["verdict"] == "undecided"
+    assert judged["reason"].endswith("the paper used the same recordings")
+    assert one(Ours(0.6, 0.4, 0.8, "trainings", 5), TRAINED)["verdict"] == "within"
+    assert one(Ours(0.6, 0.4, 0.8, "rows"))["verdict"] == "undecided"  # nothing varied in paper 2's tables
+
+
+@pytest.mark.parametrize("n", [1, 3, 4])
+def test_few_trainings_decide_nothing(n):
+    """B6: neither agreement nor a difference follows from three trainings."""
+    for value in (0.6, 0.9):
+        judged = one(Ours(value, value - 0.15, value + 0.15, "trainings", n), TRAINED, unexplained="error")
+        assert judged["verdict"] == "undecided"
+        assert judged["reason"] == f"{n} training{'s' * (n > 1)}: a prediction interval needs 5"
+    assert one(Ours(0.5, over="trainings", n=n), TRAINED)["verdict"] == "exact"
+    assert one(Ours(0.9, 0.8, 1.0, "trainings", 5), TRAINED)["verdict"] == "differs"
+
+
+def test_an_interval_without_its_unit_is_refused():
+    with pytest.raises(VerdictError, match=f"{MEASURED}: say what its interval is over"):
+        one(Ours(0.5, 0.4, 0.6), MEASURED)
+    with pytest.raises(VerdictError, match="say how many trainings"):
+        one(Ours(0.5, over="trainings"), TRAINED)
+
+
+def test_a_claim_that_the_data_cannot_decide_is_undecided():
+    reason = "one pair of data sets\ndoes not decide"
+    with_value = one(True, "2-text-path-t", undecided={"2-text-path-t": reason})
+    assert with_value[["ours", "verdict", "reason"]].tolist() == ["true", "undecided", " ".join(reason.split())]
+    judged = judge({}, run="r", undecided={"2-text-path-t": "why"}, values=VALUES, ledger=()).iloc[0]
+    assert judged[["ours", "verdict", "reason"]].tolist() == ["", "undecided", "why"]
+    with pytest.raises(VerdictError, match="both computed and without data"):
+        one(True, "2-T2-b", undecided={"2-T2-a": "why"}, no_data={"2-T2-a": "why"})
+
+
+def test_a_statement_whose_test_does_not_decide_is_undecided():
+    judged = one(None, "2-text-path-t")
+    assert judged[["ours", "verdict", "reason"]].tolist() == ["", "undecided", "the test does not decide"]
+    assert one(Ours(None, over="people", n=24), "2-text-path-t")["unit"] == "24 people"
+
+
+def test_a_run_may_name_the_basis():
+    assert one(0.5, MEASURED)["basis"] == "rows"
+    assert one(0.5, MEASURED, basis={MEASURED: "log"})["basis"] == "log"
+    with pytest.raises(BasisError, match="basis 'arithmetic'"):
+        one(0.5, MEASURED, basis={MEASURED: "arithmetic"})
 
 
 def test_differs_quotes_the_ledger():
@@ -167,20 +229,20 @@ def test_pairs_of_thresholds(ours, verdict):
 
 @pytest.mark.parametrize(("ours", "verdict"), [(True, "exact"), (np.True_, "exact"), (False, "differs")])
 def test_statements_are_true_or_false(ours, verdict):
-    assert one(ours, "2-T16-t")["verdict"] == verdict
+    assert one(ours, "2-text-path-t")["verdict"] == verdict
 
 
 @pytest.mark.parametrize(
     ("ours", "verdict"), [("livingroom", "exact"), ("LIVING-ROOM", "exact"), ("bedroom", "differs")]
 )
 def test_text_is_compared_without_case_and_blanks(ours, verdict):
-    assert one(ours, "2-T17-w")["verdict"] == verdict
+    assert one(ours, "2-T6-w")["verdict"] == verdict
 
 
 def test_verdicts_come_in_the_papers_order():
-    ours = {"2-T16-t": True, "2-T2-b": 0.2, "2-T2-a": 0.5}
+    ours = {"2-text-path-t": True, "2-T2-b": 0.2, "2-T2-a": 0.5}
     judged = judge(ours, run="r", values=VALUES, ledger=())
-    assert judged["claim_id"].tolist() == ["2-T2-a", "2-T2-b", "2-T16-t"]
+    assert judged["claim_id"].tolist() == ["2-T2-a", "2-T2-b", "2-text-path-t"]
 
 
 def test_ours_is_written_without_noise_of_the_last_bits():
@@ -199,19 +261,19 @@ def test_ours_is_written_without_noise_of_the_last_bits():
         ("2-T2-a", "0.5", r"2-T2-a: '0\.5' is not a number"),
         ("2-T2-a", True, "2-T2-a: True is not a number"),
         ("2-T2-a", None, "2-T2-a: None is not a number"),
-        ("2-T2-a", Ours(0.5, 0.6, 0.4), r"2-T2-a: interval \[0\.6, 0\.4\] is reversed"),
-        ("2-T2-a", Ours(0.5, 0.4), "2-T2-a: an interval needs both ends"),
-        ("2-T2-a", Ours(0.5, math.nan, 0.6), "2-T2-a: nan"),
+        ("2-T2-a", Ours(0.5, 0.6, 0.4, "rows"), r"2-T2-a: interval \[0\.6, 0\.4\] is reversed"),
+        ("2-T2-a", Ours(0.5, 0.4, over="rows"), "2-T2-a: an interval needs both ends"),
+        ("2-T2-a", Ours(0.5, math.nan, 0.6, "rows"), "2-T2-a: nan"),
         ("2-T14-s", "Age", "2-T14-s: 'Age' is not a collection of names"),
         ("2-T14-s", 3, "2-T14-s: 3 is not a collection"),
         ("2-T14-s", Ours({"Age"}, 0, 1), "2-T14-s: an interval for"),
         ("2-T15-p", (0.7,), "2-T15-p: .* is not a pair"),
         ("2-T15-p", "ab", "2-T15-p: 'ab' is not a pair"),
         ("2-T15-p", (0.7, math.nan), "2-T15-p: nan"),
-        ("2-T16-t", 1, "2-T16-t: 1 is neither True nor False"),
-        ("2-T16-t", "true", "2-T16-t: 'true' is neither"),
-        ("2-T17-w", True, "2-T17-w: True is not a text"),
-        ("2-T17-w", None, "2-T17-w: None is not a text"),
+        ("2-text-path-t", 1, "2-text-path-t: 1 is neither True nor False"),
+        ("2-text-path-t", "true", "2-text-path-t: 'true' is neither"),
+        ("2-T6-w", True, "2-T6-w: True is not a text"),
+        ("2-T6-w", None, "2-T6-w: None is not a text"),
     ],
 )
 def test_a_value_of_the_wrong_sort_is_refused_by_name(claim, ours, message):
@@ -222,7 +284,7 @@ def test_a_value_of_the_wrong_sort_is_refused_by_name(claim, ours, message):
 def test_a_claim_that_no_paper_prints_is_refused_with_its_neighbours():
     with pytest.raises(UnknownClaimError, match=r"2-T2-occuption \(near: 2-T2-occupation"):
         judge({"2-T2-occuption": 0.75}, run="r")
-    for option in ("impossible", "no_data"):
+    for option in ("impossible", "no_data", "undecided", "basis"):
         with pytest.raises(UnknownClaimError, match="2-T99-x"):
             one(0.5, **{option: {"2-T99-x": 1}})
 

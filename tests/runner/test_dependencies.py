@@ -5,7 +5,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from sensorprivacy.runner.dependencies import imported, module_file, package_files
+from sensorprivacy.runner.dependencies import code_digest, imported, module_file, package_files
 
 
 @pytest.fixture
@@ -41,6 +41,22 @@ def notebook(folder: Path, *cells: str) -> Path:
 def reached(lib: Path, *cells: str) -> list[str]:
     found = package_files(notebook(lib.parent, *cells), lib)
     return [path.relative_to(lib / "sensorprivacy").as_posix() for path in found]
+
+
+def test_the_digest_of_the_code_changes_with_the_code_and_nothing_else(lib):
+    cell = "from sensorprivacy.threeway import division"
+    first = code_digest(notebook(lib.parent, cell), lib)
+    assert code_digest(notebook(lib.parent, cell), lib) == first
+    page = nbformat.read(lib.parent / "a.ipynb", 4)
+    page.cells.insert(0, nbformat.v4.new_markdown_cell("words"))
+    page.cells[1].outputs = [nbformat.v4.new_output("stream", text="printed")]
+    nbformat.write(page, lib.parent / "a.ipynb")
+    assert code_digest(lib.parent / "a.ipynb", lib) == first  # text and outputs are no code
+    (lib / "sensorprivacy/minimize/greedy.py").write_text("other = 1")  # not imported
+    assert code_digest(notebook(lib.parent, cell), lib) == first
+    (lib / "sensorprivacy/game/splits.py").write_text("other = 1")  # imported through others
+    second = code_digest(notebook(lib.parent, cell), lib)
+    assert len({first, second, code_digest(notebook(lib.parent, cell, "x = 1"), lib)}) == 3
 
 
 def test_imports_are_followed_and_other_modules_left_out(lib):

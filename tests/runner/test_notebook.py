@@ -87,6 +87,7 @@ def test_the_record_has_every_parameter_in_its_type(home):
     assert namespace["step"] == 0.1
     assert set(run._record["parameters"]) == set(read_parameters(home / "notebooks" / "21_threeway_division.ipynb"))
     assert (run.replicates, run.folder) == (False, home / "figures" / "own" / run.name)
+    assert re.fullmatch("[0-9a-f]{64}", run._record["code"])  # C5: results say which code made them
     assert begin("21_threeway_division", {}).folder == home / "figures" / "quick" / "21_threeway_division-adult"
 
 

@@ -63,7 +63,7 @@ told = json.loads(Path("build/runs/quick/status.json").read_text())["runs"]
 words = [name + "=" + state["status"].replace(" ", "_") for name, state in told.items()]
 Path("build/told.txt").write_text(" ".join(words))
 Path("figures/quick").mkdir(parents=True, exist_ok=True)
-Path("figures/quick/verdicts.csv").write_text("claim_id,verdict\\na,exact\\nb,exact\\nc,differs\\n")
+Path("figures/quick/verdicts.csv").write_text("claim_id,verdict,basis\\na,exact,rows\\nb,exact,arithmetic\\nc,differs,text\\n")
 """
 
 
@@ -136,7 +136,8 @@ def test_a_whole_life(home, say):
     said = summary(first, "quick")
     assert "5 runs: 3 ok, 1 no data, 1 failed" in said
     assert "failed: 30_failing: KeyError: 'the reason' (build/logs/quick/30_failing.log)" in said
-    assert "2 exact, 1 differs" in said
+    assert "verdicts (rows, log, text): 1 exact, 1 differs\n  rows: 1 exact\n  text: 1 differs\n" in said
+    assert "  arithmetic: 1 exact\n" in said
 
     # Times have changed, as after a checkout of another branch and back: no reason to run. One notebook is mended,
     # one parameter changed, one data set has come.
@@ -251,6 +252,69 @@ def test_a_broken_workflow_is_no_success(home, say):
     (home / "Snakefile").write_text("no Snakefile at all (")
     with pytest.raises(workflow.WorkflowError, match="Snakemake failed, see"):
         reproduce("quick", look, only=["10_good"], say=say.append)
+
+
+CHAIN = """\
+runs:
+  10_first: {about: a run, claims: ["1-T1-*"], minutes: {quick: 1, paper: 1}}
+  20_second: {about: reads the first, claims: ["2-*"], minutes: {quick: 1, paper: 1}, after: ["10_*"]}
+  30_third: {about: reads the second, minutes: {quick: 1, paper: 1}, after: [20_second]}
+  90_report: {about: the report, minutes: {quick: 1, paper: 1}, after_all: true}
+"""
+
+
+@pytest.fixture
+def chain(home):
+    """Return a checkout of three runs, each after the one before it."""
+    (home / "runs.yaml").write_text(CHAIN)
+    for name in ("10_first", "20_second", "30_third"):
+        write(home / "notebooks" / f"{name}.ipynb", "1")
+    return home
+
+
+def _breaking(broken: set[str]):
+    """Return a Snakemake of our own: runs in `broken` fail and lose their markers; those after them do not start."""
+
+    def pretend(names: list[str], profile: str, *_: object, **__: object) -> None:
+        runs = workflow.read_runs()
+        for name in runs:
+            if name in {*names, *workflow._upstream(names, runs)}:
+                if name in broken:
+                    marker_file(name, profile).unlink(missing_ok=True)
+                    log = workflow.log_file(name, profile)
+                    log.parent.mkdir(parents=True, exist_ok=True)
+                    log.write_text("KeyError: 'reason'\n")
+                elif not broken & workflow._upstream([name], runs):
+                    _pretend([name], profile)
+
+    return pretend
+
+
+def test_a_run_after_a_failed_one_is_not_ok(chain, say, monkeypatch):
+    """C5: break the first and change the second: the second did not run, so its old verdicts do not count."""
+    monkeypatch.setattr(workflow, "_snakemake", _breaking(set()))
+    assert {state.status for state in reproduce("quick", look, say=say.append).values()} == {OK}
+    monkeypatch.setattr(workflow, "_snakemake", _breaking({"10_first"}))
+    for only in ([], ["20_second"], ["30_third"]):
+        states = reproduce("quick", look, only=only, say=say.append)
+        assert (states["10_first"].status, states["10_first"].reason) == (FAILED, "KeyError: 'reason'")
+        for name in ("20_second", "30_third"):
+            assert (states[name].status, states[name].reason) == (NOT_RUN, "10_first failed")
+    assert "not run: 20_second: 10_first failed" in summary(states, "quick")
+    (chain / "figures/quick/20_second").mkdir(parents=True)
+    (chain / "figures/quick/20_second/run.json").write_text("{}")
+    assert statuses("quick")["20_second"].status == NOT_RUN  # it left results before the first one broke
+    monkeypatch.setattr(workflow, "_snakemake", _breaking(set()))
+    mended = reproduce("quick", look, only=["20_second"], say=say.append)
+    assert [mended[name].status for name in ("10_first", "20_second", "30_third")] == [OK, OK, NOT_RUN]
+    again = reproduce("quick", look, say=say.append)
+    assert {state.status for state in again.values()} == {OK}
+
+
+def test_a_run_that_waits_for_a_failed_one_for_the_first_time_did_not_fail(chain, say, monkeypatch):
+    monkeypatch.setattr(workflow, "_snakemake", _breaking({"10_first"}))
+    states = reproduce("quick", look, say=say.append)
+    assert [states[name].status for name in ("10_first", "20_second", "30_third")] == [FAILED, NOT_RUN, NOT_RUN]
 
 
 def test_what_was_not_wanted_and_never_ran_is_told_so(home, say, monkeypatch):

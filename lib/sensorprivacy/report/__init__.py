@@ -8,6 +8,8 @@ draws the paper's figures. The docstring of each package lists where the code of
 |---|---|
 | `printed` | the papers' printed values |
 | `verdicts` | the verdict on each printed value |
+| `basis` | what each verdict is based on |
+| `intervals` | prediction intervals over trainings |
 | `ledger` | known differences between a paper and its numbers, written to ``DEVIATIONS.md`` |
 | `consistency` | printed values that contradict each other |
 | `provenance` | open a run, write its tables, figures and verdicts with their digests |

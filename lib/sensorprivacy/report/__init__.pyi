@@ -21,6 +21,7 @@ from .provenance import Run as Run
 from .provenance import open_run as open_run
 from .replication import collect as collect
 from .replication import counts as counts
+from .replication import headline as headline
 from .replication import write_replication as write_replication
 from .verdicts import Ours as Ours
 from .verdicts import judge as judge

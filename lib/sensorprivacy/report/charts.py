@@ -17,6 +17,7 @@ _VERDICT_LOOKS = {
     "exact": (style.BLUE, ""),
     "within": (style.CYAN, "...."),
     "differs": (style.RED, "////"),
+    "undecided": (style.YELLOW, "oo"),
     "not reproducible": (style.PURPLE, "xxxx"),
     "no data": ("#FFFFFF", ""),
 }

@@ -1,17 +1,19 @@
 """The ledger of differences between a paper and its numbers, and the page ``DEVIATIONS.md`` made from it.
 
-``data/paper/ledger.toml`` holds one ``[[entry]]`` for each difference. An entry states what the paper says, what its
-numbers depend on, where this is demonstrated, and which claims it explains. A verdict other than *exact* quotes its
-`reason`.
+``data/paper/ledger.toml`` holds one ``[[entry]]`` for each difference. An entry states what the paper says, the
+evidence, the effect and our choice; whether a test demonstrates it; and which claims it explains. A verdict that
+differs quotes its `reason`.
 """
 
+import re
 import tomllib
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+import pandas as pd
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
 
 from sensorprivacy.paths import data_dir
 
@@ -20,6 +22,7 @@ _PAPERS = {
     2: "Three-way decisions and differential privacy",
     3: "Variational autoencoder anonymization",
 }
+_TEST = re.compile(r"^tests/.+\.py::test_\w+$")
 _Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 
 
@@ -33,17 +36,22 @@ class Entry(BaseModel):
     Parameters
     ----------
     id : str
-        ``D`` and a number. Numbers are never reused.
+        ``D`` and a number. Numbers are consecutive: first the major entries, then those of each paper.
     paper : int
         1, 2 or 3.
-    title, says, rests_on : str
-        The subject, what the paper says, and what its numbers depend on.
+    major : bool
+        Whether the entry changes a conclusion of the paper.
+    title, says, evidence, effect, choice : str
+        The subject; what the paper says; what its numbers depend on, and how we know; what this changes; what the
+        compendium does.
+    status : {"demonstrated", "conjectured"}
+        Demonstrated: a test in `demonstration` fails if it is not so.
     reason : str
         One line for the verdict of a claim that this entry explains.
     demonstration : tuple of str
-        Paths in the repository that show it: a notebook, or ``tests/....py::test_name``.
+        Paths in the repository that show it: ``tests/....py::test_name``, or a file.
     explains : tuple of str
-        Claim ids whose differences this entry explains; ``*`` matches any text.
+        Claim ids that this entry explains if their value differs; ``*`` matches any text.
     bears_on : tuple of str
         Further claim ids that the entry concerns. It explains no difference in them.
     misprints : mapping of str to str
@@ -54,14 +62,24 @@ class Entry(BaseModel):
 
     id: Annotated[str, Field(pattern=r"^D\d+$")]
     paper: Annotated[int, Field(ge=1, le=3)]
+    major: bool = False
     title: _Text
     says: _Text
-    rests_on: _Text
+    evidence: _Text
+    effect: _Text
+    choice: _Text
+    status: Literal["demonstrated", "conjectured"]
     reason: _Text
     demonstration: Annotated[tuple[str, ...], Field(min_length=1)]
     explains: tuple[str, ...] = ()
     bears_on: tuple[str, ...] = ()
     misprints: dict[str, str] = {}
+
+    @model_validator(mode="after")
+    def _has_a_test(self) -> "Entry":
+        if self.status == "demonstrated" and not any(_TEST.search(place) for place in self.demonstration):
+            raise ValueError("a demonstrated entry names a test (tests/....py::test_name), a conjectured one need not")
+        return self
 
     def covers(self, claim_id: str) -> bool:
         """Return whether this entry explains a difference in the claim."""
@@ -77,7 +95,7 @@ class Entry(BaseModel):
 
 
 def entries(path: Path | None = None) -> tuple[Entry, ...]:
-    """Return the ledger's entries in the order of their numbers.
+    """Return the ledger's entries in the file's order.
 
     Parameters
     ----------
@@ -87,7 +105,8 @@ def entries(path: Path | None = None) -> tuple[Entry, ...]:
     Raises
     ------
     LedgerError
-        If two entries have the same id, an id is not ``D<number>``, or a field is missing, empty or unknown.
+        If ids are not D1, D2, ... in the file's order, a major entry comes after another one, a field is missing, empty
+        or unknown, or a demonstrated entry names no test.
     """
     path = data_dir() / "paper" / "ledger.toml" if path is None else Path(path)
     found: dict[str, Entry] = {}
@@ -100,7 +119,16 @@ def entries(path: Path | None = None) -> tuple[Entry, ...]:
             raise LedgerError(f"{path.name}, entry {name}: {faults}") from error
         if found.setdefault(name, entry) is not entry:
             raise LedgerError(f"{path.name}: two entries have the id {name}; give one of them a new number")
-    return tuple(sorted(found.values(), key=lambda entry: int(entry.id[1:])))
+    _check_order(list(found.values()), path)
+    return tuple(found.values())
+
+
+def _check_order(found: list[Entry], path: Path) -> None:
+    for number, entry in enumerate(found, start=1):
+        if entry.id != f"D{number}":
+            raise LedgerError(f"{path.name}: entry {number} has the id {entry.id}; number the entries consecutively")
+    if (kinds := [entry.major for entry in found]) != sorted(kinds, reverse=True):
+        raise LedgerError(f"{path.name}: a major entry comes after another one; put the major entries first")
 
 
 def explanation(claim_id: str, ledger: Iterable[Entry]) -> str:
@@ -108,60 +136,71 @@ def explanation(claim_id: str, ledger: Iterable[Entry]) -> str:
     return "; ".join(f"{entry.id}: {one_line(entry.reason)}" for entry in ledger if entry.covers(claim_id))
 
 
-def page(ledger: Iterable[Entry], claim_ids: Iterable[str]) -> str:
+def page(ledger: Iterable[Entry], verdicts: pd.DataFrame) -> str:
     """Return the text of ``DEVIATIONS.md``.
 
     Parameters
     ----------
     ledger : iterable of Entry
         The entries.
-    claim_ids : iterable of str
-        The ids of all printed values, to count those that each entry explains.
+    verdicts : pandas.DataFrame
+        All verdicts: columns ``claim_id``, ``verdict`` and ``reason``. An entry explains those whose reason cites it.
     """
-    ledger, ids = tuple(ledger), tuple(claim_ids)
+    ledger = tuple(ledger)
+    major = [entry for entry in ledger if entry.major]
     lines = [
         "# Deviations: where the papers and their numbers differ",
         "",
         "<!-- Written by `python -m sensorprivacy report ledger` from data/paper/ledger.toml: edit that file. -->",
         "",
-        "Each entry states what a paper says, what its printed numbers depend on instead, and where this is shown.",
-        "Every verdict in `figures/verdicts.csv` and `REPLICATION.md` that is not *exact* quotes the entry behind it.",
-        "Where a paper's text and numbers differ, the compendium offers both: *as stated* and *as printed*.",
+        f"The first {len(major)} entries change a conclusion of a paper. *Demonstrated*: the named test fails if the",
+        "entry is wrong. *Conjectured*: the difference is there, but its cause is a guess. Every verdict *differs* or",
+        "*not reproducible* in `figures/verdicts.csv` quotes the entry behind it. The tables count these values, and",
+        "all printed values that an entry concerns.",
         "",
     ]
-    for paper, name in _PAPERS.items():
-        own = [entry for entry in ledger if entry.paper == paper]
+    groups = {"Changed conclusions": major} | {
+        f"Paper {paper}: {name}": [entry for entry in ledger if entry.paper == paper and not entry.major]
+        for paper, name in _PAPERS.items()
+    }
+    for title, own in groups.items():
         if own:
-            lines += [f"## Paper {paper}: {name}", "", *_contents(own, ids), ""]
+            lines += [f"## {title}", "", *_contents(own, verdicts), ""]
             for entry in own:
-                lines += _section(entry, ids)
+                lines += _section(entry)
     return "\n".join(lines)
 
 
-def _contents(own: list[Entry], ids: tuple[str, ...]) -> list[str]:
-    head = "| entry | difference | differing values it explains | printed values it concerns |"
-    lines = [head, "|---|---|---:|---:|"]
+def explained(entry: Entry, verdicts: pd.DataFrame) -> list[str]:
+    """Return the claims that differ and whose verdict cites the entry."""
+    differ = verdicts[verdicts["verdict"].isin(["differs", "not reproducible"])]
+    cites = differ["reason"].str.contains(rf"\b{entry.id}: ", regex=True)
+    return differ.loc[cites, "claim_id"].tolist()
+
+
+def _contents(own: list[Entry], verdicts: pd.DataFrame) -> list[str]:
+    lines = ["| entry | paper | difference | status | explains | concerns |", "|---|---:|---|---|---:|---:|"]
     for entry in own:
-        explained, concerned = sum(map(entry.covers, ids)) or "-", sum(map(entry.concerns, ids)) or "-"
+        numbers = [len(explained(entry, verdicts)), sum(map(entry.concerns, verdicts["claim_id"]))]
         title = one_line(entry.title).replace("|", "\\|")
-        lines.append(f"| [{entry.id}](#{entry.id.lower()}) | {title} | {explained} | {concerned} |")
+        cells = [f"[{entry.id}](#{entry.id.lower()})", str(entry.paper), title, entry.status]
+        lines.append(f"| {' | '.join([*cells, *(str(number or '-') for number in numbers)])} |")
     return lines
 
 
-def _section(entry: Entry, ids: tuple[str, ...]) -> list[str]:
+def _section(entry: Entry) -> list[str]:
     places = ", ".join(f"[`{place}`]({place.split('::')[0]})" for place in entry.demonstration)
     parts = [
         f'<a id="{entry.id.lower()}"></a>',
         f"### {entry.id}. {one_line(entry.title)}",
-        f"**The paper says.** {one_line(entry.says)}",
-        f"**Its numbers depend on.** {one_line(entry.rests_on)}",
-        f"**Shown by.** {places}",
+        f"**Paper {entry.paper} says.** {one_line(entry.says)}",
+        f"**Evidence.** {one_line(entry.evidence)}",
+        f"**Effect.** {one_line(entry.effect)}",
+        f"**Our choice.** {one_line(entry.choice)}",
+        f"**{entry.status.capitalize()}** by {places}.",
     ]
-    for word, patterns in (("Explains", entry.explains), ("Concerns", entry.bears_on)):
-        if patterns:
-            number = sum(_any_matches(patterns, name) for name in ids)
-            listed = ", ".join(f"`{pattern}`" for pattern in patterns)
-            parts.append(f"**{word}** {number} printed value{'s' * (number != 1)}: {listed}")
+    if entry.status == "conjectured":
+        parts[-1] = f"**Conjectured.** See {places}."
     if entry.misprints:
         parts.append("**Read as.** " + ", ".join(f"`{old}` as `{new}`" for old, new in entry.misprints.items()))
     return [line for part in parts for line in (part, "")]

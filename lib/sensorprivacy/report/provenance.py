@@ -26,6 +26,7 @@ from matplotlib.figure import Figure
 
 from sensorprivacy.paths import check_writable, figures_dir, project_root
 from sensorprivacy.report import figures, tables, verdicts
+from sensorprivacy.report.basis import HEADLINE
 from sensorprivacy.report.printed import printed_values
 
 RUN_FILE, MACHINE_FILE, VERDICTS_FILE, DRAWN = "run.json", "machine.json", "verdicts.csv", "drawn"
@@ -40,7 +41,9 @@ class RunError(RuntimeError):
     """A run cannot write its results, or its record would become wrong."""
 
 
-def open_run(name: str, *, profile: str = "quick", parameters: Mapping[str, Any], replicates: bool = True) -> "Run":
+def open_run(
+    name: str, *, profile: str = "quick", parameters: Mapping[str, Any], replicates: bool = True, code: str = ""
+) -> "Run":
     """Open a run of a notebook.
 
     Parameters
@@ -55,6 +58,8 @@ def open_run(name: str, *, profile: str = "quick", parameters: Mapping[str, Any]
     replicates : bool, default True
         False for a run that is not in ``runs.yaml``, such as one on your own data. It writes to
         ``figures/own/<run>/`` and keeps no verdicts.
+    code : str, optional
+        Digest of the code that computes the results; see `runner.dependencies.code_digest`.
 
     Returns
     -------
@@ -71,7 +76,7 @@ def open_run(name: str, *, profile: str = "quick", parameters: Mapping[str, Any]
     for word in (name, profile):
         _check_name(word)
     values = {str(key): _json_value(key, value) for key, value in parameters.items()}
-    record = {"notebook": name.partition("-")[0], "profile": profile, "parameters": values}
+    record = {"notebook": name.partition("-")[0], "profile": profile, "parameters": values, "code": code}
     run = Run(name, profile, {**record, "seed": values.get("seed"), "data": {}}, replicates)
     check_writable(run.folder if run.folder.exists() else run.folder.parent)
     return run
@@ -219,6 +224,8 @@ class Run:
             return f"This run has no verdicts: {why}."
         counts = judged["verdict"].value_counts()
         numbers = ", ".join(f"{counts[name]} {name}" for name in verdicts.VERDICTS if name in counts)
+        decisive = int(judged["basis"].isin(HEADLINE).sum())
+        numbers += f"; {decisive} from rows, logs or tests of a statement"
         return f"{len(judged)} printed values: {numbers}{'' if self.replicates else ' (not kept: not in runs.yaml)'}"
 
     def _machine(self) -> dict[str, Any]:

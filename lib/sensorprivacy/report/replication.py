@@ -1,5 +1,6 @@
 """All verdicts together: ``figures/verdicts.csv``, counts, and the page ``REPLICATION.md``."""
 
+import contextlib
 import hashlib
 import json
 import re
@@ -13,12 +14,13 @@ import pandas as pd
 
 from sensorprivacy.paths import data_dir, figures_dir, project_root
 from sensorprivacy.report import tables
+from sensorprivacy.report.basis import BASES, HEADLINE, basis_of
 from sensorprivacy.report.printed import printed_values
 from sensorprivacy.report.provenance import RUN_FILE, VERDICTS_FILE, in_paper_order, write_atomically
 from sensorprivacy.report.verdicts import COLUMNS, VERDICTS
 
 OK, NO_DATA = "ok", "no data"
-_TEXTS = ("claim_id", "table", "row", "column", "printed", "ours", "verdict", "reason", "run")
+_TEXTS = ("claim_id", "table", "row", "column", "printed", "ours", "unit", "verdict", "basis", "reason", "run")
 
 
 class RunStatus(Protocol):
@@ -88,49 +90,134 @@ def counts(verdicts: pd.DataFrame, by: tuple[str, ...] = ("paper", "table")) -> 
     Returns
     -------
     pandas.DataFrame
-        One row for each value of `by` in the papers' order: number of printed values and of each verdict.
+        One row for each value of `by` in the papers' order (bases in the order of `basis.BASES`): number of printed
+        values and of each verdict.
     """
     keys = [verdicts[name] for name in by]
     counted = pd.crosstab(keys, verdicts["verdict"]).reindex(columns=list(VERDICTS), fill_value=0)
     counted.insert(0, "printed", counted.sum(axis=1))
     order = list(dict.fromkeys(verdicts[list(by)].itertuples(index=False, name=None)))
+    if by[-1] == "basis":
+        order.sort(key=lambda key: (*key[:-1], BASES.index(key[-1])))
     index = order if len(by) > 1 else [key[0] for key in order]
     return counted.loc[index].rename_axis(columns=None)
 
 
-def replication_text(verdicts: pd.DataFrame, *, profile: str = "paper", engines: pd.DataFrame | None = None) -> str:
-    """Return the text of ``REPLICATION.md``: counts, claims, and every value that is not exact, with its reason.
+def headline(verdicts: pd.DataFrame) -> pd.DataFrame:
+    """Return the verdicts that compare a paper with data, published logs or a test, not with itself."""
+    return verdicts[verdicts["basis"].isin(HEADLINE)]
+
+
+def replication_text(verdicts: pd.DataFrame, *, profile: str = "paper") -> str:
+    """Return the text of ``REPLICATION.md``: counts by basis, headline claims, and what cannot be tested.
 
     Parameters
     ----------
     verdicts : pandas.DataFrame
-        As :func:`collect` returns them.
+        As :func:`collect` returns them. Every single value is in ``verdicts.csv``.
     profile : str, default "paper"
         Profile of the runs.
-    engines : pandas.DataFrame, optional
-        As :func:`.earlier_runs.engines` returns them.
     """
     page = _claims_file()["page"]
     lines = [
-        "# Replication: every printed value and our result",
+        "# Replication",
         "",
-        "<!-- Written by the notebook 90_replication_report from figures/verdicts.csv. -->",
+        "<!-- Written by the notebook 90_replication_report from verdicts.csv and data/paper/claims.toml. -->",
         "",
         *([f"**Profile {profile}: not the papers' own settings.**", ""] if profile != "paper" else []),
+        summary_line(verdicts),
+        page["counts"],
+        tables.markdown_text(counts(verdicts, by=("paper", "basis")).reset_index()),
         page["legend"],
-        tables.markdown_text(counts(verdicts, by=("paper",)).reset_index()),
-        page["claims"],
-        tables.markdown_text(claims_table()),
+        page["headlines"],
+        tables.markdown_text(headline_table(verdicts, profile)),
+        page["absent"],
+        tables.markdown_text(_untested(verdicts)),
     ]
-    for paper, own in verdicts.groupby("paper", sort=False):
-        counted = counts(own).reset_index().drop(columns="paper")
-        lines += [f"## Paper {paper}", "", tables.markdown_text(counted), *_not_exact(own)]
-    if engines is not None and len(engines):
-        lines += [page["engines"], tables.markdown_text(engines)]
     return "\n".join(lines).rstrip() + "\n"
 
 
-def write_replication(verdicts: pd.DataFrame, *, profile: str = "paper", engines: pd.DataFrame | None = None) -> Path:
+def summary_line(verdicts: pd.DataFrame) -> str:
+    """Return the headline counts in one sentence, which README.md repeats."""
+    decisive = headline(verdicts)
+    found = ", ".join(f"{number} {name}" for name, number in _tally(decisive["verdict"]))
+    counted = f"{len(decisive)} of {len(verdicts):,} printed values"
+    return f"{counted} are compared with data, published logs or a test: {found}."
+
+
+def headline_table(verdicts: pd.DataFrame, profile: str = "paper") -> pd.DataFrame:
+    """Return the headline claims of ``data/paper/claims.toml``, each with its printed and our value.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns paper, claim, printed, ours, verdict, results. A claim on several printed values has their number and
+        the number of each verdict. Claims of papers without verdicts are left out.
+    """
+    rows = []
+    for entry in _claims_file()["headline"]:
+        own = verdicts[[any(fnmatchcase(name, p) for p in entry["values"]) for name in verdicts["claim_id"]]]
+        if own.empty:
+            continue
+        runs = [name for name in dict.fromkeys(own["run"]) if (figures_dir(profile) / name / RUN_FILE).is_file()]
+        folder = "figures/" if profile == "paper" else ""
+        links = ", ".join(f"[{name}]({folder}{name}/)" for name in runs[:1]) + (" ..." if len(runs) > 1 else "")
+        row = {"paper": entry["paper"], "claim": entry["claim"], "printed": f"{len(own)} values"}
+        row |= {"ours": "", "verdict": ", ".join(f"{number} {name}" for name, number in _tally(own["verdict"]))}
+        if len(own) == 1:
+            row |= _single(own.iloc[0])
+        if "shown" in entry and runs:
+            row["ours"] = _measured(figures_dir(profile) / runs[0], **entry["shown"]) or row["ours"]
+        rows.append(row | {"basis": ", ".join(dict.fromkeys(own["basis"])), "results": links})
+    return pd.DataFrame(rows, columns=["paper", "claim", "printed", "ours", "verdict", "basis", "results"])
+
+
+def _single(row: pd.Series) -> dict[str, str]:
+    """Return a printed value and ours, with interval, unit, and the ledger's entry as a link."""
+    ours = str(row["ours"])
+    with contextlib.suppress(ValueError):
+        ours = tables.number_text(float(ours), 4)
+    if pd.notna(row["low"]):
+        ours += f" [{tables.number_text(row['low'], 3)}, {tables.number_text(row['high'], 3)}]"
+    ours += f" ({row['unit']})" if row["unit"] and ours else ""
+    cited = re.findall(r"\bD(\d+): ", row["reason"])
+    links = " ".join(f"[D{number}](DEVIATIONS.md#d{number})" for number in cited)
+    return {"printed": str(row["printed"]), "ours": ours, "verdict": f"{row['verdict']} {links}".strip()}
+
+
+def _measured(folder: Path, table: str, row: Mapping[str, str], value: str, over: str, chance: str) -> str:
+    """Return a measurement behind a claim in words, with its interval and chance level; empty if it is not there."""
+    path = folder / f"{table}.csv"
+    frame = pd.read_csv(path) if path.is_file() else pd.DataFrame()
+    if not {*row, value, "low", "high", over, chance} <= set(frame):
+        return ""
+    own = frame[(frame[list(row)] == list(row.values())).all(axis=1)]
+    if len(own) != 1:
+        return ""
+    text = {name: tables.number_text(own[name].item(), 3) for name in (value, "low", "high", chance)}
+    ends = f"[{text['low']}, {text['high']}]"
+    return f"{value} {text[value]} {ends} ({own[over].item():,} {over}), {chance} {text[chance]}"
+
+
+def _tally(verdicts: pd.Series) -> list[tuple[str, int]]:
+    found = verdicts.value_counts()
+    return [(name, int(found[name])) for name in VERDICTS if name in found]
+
+
+def _untested(verdicts: pd.DataFrame) -> pd.DataFrame:
+    """Return the reasons for *no data*, with the tables and the number of printed values that each concerns."""
+    absent = verdicts[verdicts["verdict"] == NO_DATA]
+    rows = []
+    for reason, own in absent.groupby("reason", sort=False):
+        named = [
+            f"{p}: {'text' if t == 'text' else f'Table {t}'}" for p, t in zip(own["paper"], own["table"], strict=True)
+        ]
+        where = ", ".join(dict.fromkeys(named))
+        rows.append({"values": len(own), "paper": where, "missing": str(reason)})
+    return pd.DataFrame(rows, columns=["values", "paper", "missing"])
+
+
+def write_replication(verdicts: pd.DataFrame, *, profile: str = "paper") -> Path:
     """Write :func:`replication_text` to ``REPLICATION.md``, and return its path.
 
     The file is in the checkout for the profile ``"paper"``, and in ``figures/<profile>/`` for any other profile, so
@@ -138,58 +225,16 @@ def write_replication(verdicts: pd.DataFrame, *, profile: str = "paper", engines
 
     Parameters
     ----------
-    verdicts, profile, engines
+    verdicts, profile
         As for :func:`replication_text`.
     """
     path = (project_root() if profile == "paper" else figures_dir(profile)) / "REPLICATION.md"
-    write_atomically(path, replication_text(verdicts, profile=profile, engines=engines).encode())
+    write_atomically(path, replication_text(verdicts, profile=profile).encode())
     return path
-
-
-def claims_table() -> pd.DataFrame:
-    """Return the papers' main claims from ``data/paper/claims.toml``, each with the command that tests it."""
-    claims = pd.DataFrame(_claims_file()["claim"])
-    claims.insert(1, "command", "`make reproduce ONLY=" + claims["run"] + "`")
-    claims["run"] = "`figures/quick/" + claims["run"] + "/`"
-    return claims.rename(columns={"claim": "claim of the paper", "run": "results"})
 
 
 def _claims_file() -> dict[str, Any]:
     return tomllib.loads((data_dir() / "paper" / "claims.toml").read_text(encoding="utf-8"))
-
-
-def _not_exact(own: pd.DataFrame) -> list[str]:
-    lines = []
-    for verdict in VERDICTS:
-        rows = own[(own["verdict"] == verdict) & ((verdict != "exact") | (own["reason"] != ""))]
-        if rows.empty:
-            continue
-        title = "exact, with a corrected misprint" if verdict == "exact" else verdict
-        lines += [f"### {title[0].upper()}{title[1:]} ({len(rows)})", ""]
-        lines += [_missing(rows) if verdict == NO_DATA else _differing(rows)]
-    return lines
-
-
-def _differing(rows: pd.DataFrame) -> str:
-    shown = tables.compare(rows)
-    shown.insert(0, "claim", rows["claim_id"].to_numpy())
-    shown["reason"] = [_linked(reason) for reason in rows["reason"]]
-    return tables.markdown_text(shown.drop(columns="verdict"))
-
-
-def _missing(rows: pd.DataFrame) -> str:
-    """Return the claims without data, grouped by reason, because hundreds of claims may share one."""
-    found = []
-    for (table, reason), group in rows.groupby(["table", "reason"], sort=False):
-        ids = group["claim_id"].tolist()
-        span = ids[0] if len(ids) == 1 else f"{ids[0]} … {ids[-1]}"
-        found.append((table, len(ids), span, _linked(str(reason))))
-    return tables.markdown_text(pd.DataFrame(found, columns=["table", "claims", "which", "reason"]))
-
-
-def _linked(reason: str) -> str:
-    """Return a reason with its ledger numbers as links to DEVIATIONS.md."""
-    return re.sub(r"\bD(\d+):", r"[D\1](DEVIATIONS.md#d\1):", reason)
 
 
 def _frame(rows: list[dict]) -> pd.DataFrame:
@@ -241,7 +286,8 @@ def _absent(claims: pd.DataFrame, runs: Mapping[str, RunStatus]) -> pd.DataFrame
             reason = f"run {owner} {runs[owner].status}: {runs[owner].reason}".removesuffix(": ")
         if owner is None or (runs[owner].status == OK and all_ran):
             open_.append(f"{claim['claim_id']} ({reason})")
-        rows.append(claim | {"ours": "", "verdict": NO_DATA, "reason": " ".join(reason.split()), "run": owner or ""})
+        made = {"ours": "", "unit": "", "verdict": NO_DATA, "basis": basis_of(claim["claim_id"]), "run": owner or ""}
+        rows.append(claim | made | {"reason": " ".join(reason.split())})
     if open_:
         raise CollectError(f"{len(open_)} printed values are not judged: {', '.join(open_[:8])}")
     return _frame(rows)

@@ -9,7 +9,7 @@ import pandas as pd
 
 from sensorprivacy.report.printed import number_in
 
-MARKS = {"exact": "=", "within": "~", "differs": "x", "no data": "-", "not reproducible": "!"}
+MARKS = {"exact": "=", "within": "~", "differs": "x", "undecided": "?", "no data": "-", "not reproducible": "!"}
 _DIGITS = 6
 
 
@@ -108,6 +108,7 @@ def compare(verdicts: pd.DataFrame) -> pd.DataFrame:
             "ours": [t if np.isnan(n) else number_text(n, 4) for n, t in zip(ours, verdicts["ours"], strict=True)],
             "difference": [number_text(d, 2) for d in ours - printed],
             "verdict": [f"{MARKS[v]} {v}" for v in verdicts["verdict"]],
+            "basis": verdicts["basis"],
             "reason": verdicts["reason"],
         }
     ).reset_index(drop=True)

@@ -10,11 +10,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from sensorprivacy.report import basis as basis_module
+from sensorprivacy.report.intervals import FEWEST
 from sensorprivacy.report.ledger import Entry, entries, explanation, one_line
 from sensorprivacy.report.printed import kind_of, pair_in, precision, printed_values, same_name, set_in
 
-VERDICTS = ("exact", "within", "differs", "no data", "not reproducible")
-COLUMNS = ("claim_id", "paper", "table", "row", "column", "printed", "ours", "low", "high", "verdict", "reason", "run")
+VERDICTS = ("exact", "within", "differs", "undecided", "no data", "not reproducible")
+COLUMNS = (
+    *("claim_id", "paper", "table", "row", "column", "printed", "ours", "low", "high", "unit"),
+    *("verdict", "basis", "reason", "run"),
+)
 _SLACK = 1e-12  # rounding errors in binary may move a value that lies on the half unit
 
 
@@ -36,15 +41,27 @@ class Ours:
 
     Parameters
     ----------
-    value : float
+    value : object
         The value.
     low, high : float, optional
         The ends of the interval; both or neither.
+    over : str, optional
+        What the interval is over, in the plural: rows, recordings, people, trainings. An interval needs it.
+    n : int, optional
+        Number of these units. Required for trainings, also without an interval.
     """
 
     value: Any
     low: float | None = None
     high: float | None = None
+    over: str = ""
+    n: int | None = None
+
+    @property
+    def unit(self) -> str:
+        """Number and name of the units, such as ``24 people``."""
+        name = self.over.removesuffix("s") if self.n == 1 else self.over
+        return f"{self.n:,} {name}" if self.over and self.n is not None else self.over
 
 
 def judge(
@@ -53,6 +70,8 @@ def judge(
     run: str,
     impossible: Mapping[str, str] | None = None,
     no_data: Mapping[str, str] | None = None,
+    undecided: Mapping[str, str] | None = None,
+    basis: Mapping[str, str] | None = None,
     unexplained: str = "error",
     values: pd.DataFrame | None = None,
     ledger: Iterable[Entry] | None = None,
@@ -63,7 +82,7 @@ def judge(
     ----------
     ours : mapping of str to value
         Our values by claim id. A claim that is a number takes a number or `Ours`; a set takes a collection of names; a
-        pair takes two numbers; a statement takes a bool; a text takes a string.
+        pair takes two numbers; a statement takes a bool, or None if its test does not decide; a text takes a string.
     run : str
         Name of the run that computed the values.
     impossible : mapping of str to str, optional
@@ -71,6 +90,10 @@ def judge(
         ignored.
     no_data : mapping of str to str, optional
         Claims that could not be computed because data are missing, with the missing data and how to get them.
+    undecided : mapping of str to str, optional
+        Claims that the available data cannot decide, with the reason. They may have a value in `ours`.
+    basis : mapping of str to str, optional
+        Basis of claims that this run judges otherwise than usual; see :mod:`.basis`.
     unexplained : {"error", "allow"}
         Treatment of a difference that no entry of the ledger explains.
     values, ledger : optional
@@ -80,8 +103,10 @@ def judge(
     -------
     pandas.DataFrame
         Columns `COLUMNS`, in the papers' order. *exact*: equal at printed precision (:func:`.printed.precision`), or
-        equal text, set or pair; *within*: the printed value lies in our interval; *not reproducible*: the
-        value differs and is in `impossible`; *no data*; otherwise *differs*, with the ledger's reason.
+        equal text, set or pair; *within*: the printed value lies in our interval, and the interval is over what
+        differed between the paper's run and ours (``varied`` in ``basis.toml``); *undecided*: in `undecided`, or None,
+        or from fewer trainings than a prediction interval needs; *not reproducible*: the value differs and is in
+        `impossible`; *no data*; otherwise *differs*, with the ledger's reason.
 
     Raises
     ------
@@ -90,29 +115,35 @@ def judge(
     UnexplainedError
         If a value differs, no entry explains it, and `unexplained` is ``"error"``.
     VerdictError
-        If a value is NaN, infinite or of the wrong type, its interval is reversed, or a claim is in both `ours` and
-        `no_data`.
+        If a value is NaN, infinite or of the wrong type, its interval is reversed or does not state its unit, or a
+        claim is in `no_data` and in `ours` or `undecided`.
+    BasisError
+        If ``basis.toml`` does not allow a basis for its claim.
 
     Examples
     --------
     >>> judge({"2-T2-occupation": 0.7502}, run="example").verdict.item()
     'exact'
     """
-    impossible, no_data = dict(impossible or {}), dict(no_data or {})
+    impossible, no_data, undecided = dict(impossible or {}), dict(no_data or {}), dict(undecided or {})
     if unexplained not in ("error", "allow"):
         raise ValueError(f"unexplained={unexplained!r}: choose error or allow")
     values = printed_values() if values is None else values
     known = tuple(entries() if ledger is None else ledger)
-    _check_ids(values["claim_id"], {*ours, *impossible, *no_data})
-    if both := sorted(set(ours) & set(no_data)):
+    judged = {*ours, *undecided}
+    _check_ids(values["claim_id"], {*judged, *impossible, *no_data, *(basis or {})})
+    if both := sorted(judged & set(no_data)):
         raise VerdictError(f"claims both computed and without data: {', '.join(both)}")
     values = values.assign(precision=precision(values))
     rows = []
     claim: Any
-    for claim in values[values["claim_id"].isin({*ours, *no_data})].itertuples(index=False):
+    for claim in values[values["claim_id"].isin({*judged, *no_data})].itertuples(index=False):
         name = claim.claim_id
         if name in no_data:
             result = {"ours": "", "verdict": "no data", "reason": one_line(no_data[name])}
+        elif name in undecided:
+            seen = _compare(claim, ours[name], known) if ours.get(name) is not None else {"ours": ""}
+            result = {**seen, "verdict": "undecided", "reason": one_line(undecided[name])}
         else:
             result = _compare(claim, ours[name], known)
         if result["verdict"] == "differs":
@@ -120,13 +151,18 @@ def judge(
             if name in impossible:
                 result["verdict"], why = "not reproducible", [one_line(impossible[name]), *why]
             result["reason"] = "; ".join(filter(None, why))
-        rows.append({**claim._asdict(), **result, "run": run})
+        rows.append({"unit": "", **claim._asdict(), **result, "basis": basis_module.basis_of(name, basis), "run": run})
     verdicts = pd.DataFrame(rows, columns=list(COLUMNS)).astype({"low": float, "high": float})
+    if unexplained == "error":
+        _check_explained(verdicts)
+    return verdicts
+
+
+def _check_explained(verdicts: pd.DataFrame) -> None:
     open_ = verdicts[(verdicts["verdict"] == "differs") & (verdicts["reason"] == "")]
-    if unexplained == "error" and not open_.empty:
+    if not open_.empty:
         seen = ", ".join(f"{c.claim_id} (printed {c.printed}, ours {c.ours})" for c in open_.itertuples())
         raise UnexplainedError(f"values differ without an entry in data/paper/ledger.toml: {seen}")
-    return verdicts
 
 
 def _check_ids(known: pd.Series, given: Iterable[str]) -> None:
@@ -138,15 +174,19 @@ def _check_ids(known: pd.Series, given: Iterable[str]) -> None:
 
 
 def _compare(claim: Any, ours: Any, ledger: tuple[Entry, ...]) -> dict[str, Any]:
-    """Return our value as text, and its interval, verdict and reason."""
+    """Return our value as text, and its interval, unit, verdict and reason."""
     kind = kind_of(claim.printed, claim.value)
     given = ours if isinstance(ours, Ours) else Ours(ours)
+    if given.over == "trainings" and given.n is None:
+        raise VerdictError(f"{claim.claim_id}: say how many trainings there were (n)")
     if kind == "number":
-        return _compare_number(claim, given)
+        return {"unit": given.unit, **_compare_number(claim, given)}
     if given.low is not None or given.high is not None:
         raise VerdictError(f"{claim.claim_id}: an interval for {claim.printed!r}, which is not a number")
+    if kind == "truth" and given.value is None:
+        return {"ours": "", "unit": given.unit, "verdict": "undecided", "reason": "the test does not decide"}
     text, equal, reason = _EQUAL[kind](claim, given.value, ledger)
-    return {"ours": text, "verdict": "exact" if equal else "differs", "reason": reason}
+    return {"ours": text, "unit": given.unit, "verdict": "exact" if equal else "differs", "reason": reason}
 
 
 def _compare_number(claim: Any, given: Ours) -> dict[str, Any]:
@@ -156,8 +196,14 @@ def _compare_number(claim: Any, given: Ours) -> dict[str, Any]:
     verdict, reason = "differs", ""
     if abs(value - claim.value) <= half + _SLACK:
         verdict = "exact"
+    elif given.over == "trainings" and (given.n or 0) < FEWEST:
+        verdict, reason = "undecided", f"{given.unit}: a prediction interval needs {FEWEST}"
     elif low - _SLACK <= claim.value <= high + _SLACK:
-        verdict, reason = "within", "the printed value lies in our interval"
+        if given.over in basis_module.entry_of(claim.claim_id).varied:
+            verdict, reason = "within", f"the printed value lies in our interval over {given.over}"
+        else:
+            verdict, same = "undecided", f"the paper used the same {given.over}"
+            reason = f"the printed value lies in an interval over {given.over}, but {same}"
     ends = {name: float(_digits(end)) for name, end in (("low", low), ("high", high)) if math.isfinite(end)}
     return {"ours": _digits(value), **ends, "verdict": verdict, "reason": reason}
 
@@ -167,6 +213,8 @@ def _interval(given: Ours, name: str) -> tuple[float, float]:
         return math.nan, math.nan
     if given.low is None or given.high is None:
         raise VerdictError(f"{name}: an interval needs both ends, got low={given.low}, high={given.high}")
+    if not given.over:
+        raise VerdictError(f"{name}: say what its interval is over, such as rows, people or trainings")
     low, high = _number(given.low, name), _number(given.high, name)
     if low > high:
         raise VerdictError(f"{name}: interval [{low}, {high}] is reversed")

@@ -4,6 +4,7 @@
 # not know what a stub (.pyi) imports lazily, nor the data files beside the code.
 
 import ast
+import hashlib
 import re
 from collections.abc import Iterator
 from functools import cache
@@ -42,6 +43,24 @@ def package_files(notebook: Path, lib: Path) -> list[Path]:
         waiting |= names - seen
     beside = (path for folder in {path.parent for path in reached} for path in _beside(folder))
     return sorted(reached.union(beside))
+
+
+def code_digest(notebook: Path, lib: Path) -> str:
+    """Return the SHA-256 of a notebook's code and of the package files that it imports.
+
+    It is the same on every machine: it depends on relative paths and contents only, and not on text cells or outputs.
+
+    Parameters
+    ----------
+    notebook, lib : path
+        As for `package_files`.
+    """
+    cells = "\0".join(source for source, _ in code_cells(notebook))
+    digest = hashlib.sha256(cells.encode())
+    for path in package_files(notebook, lib):
+        content = hashlib.sha256(path.read_bytes()).hexdigest()
+        digest.update(f"\n{path.relative_to(lib).as_posix()} {content}".encode())
+    return digest.hexdigest()
 
 
 def imported(code: str, module: str = "", *, is_package: bool = False) -> set[str]:

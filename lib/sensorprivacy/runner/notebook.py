@@ -15,6 +15,7 @@ from typing import Any
 
 from sensorprivacy.paths import project_root
 from sensorprivacy.report.provenance import Run, open_run
+from sensorprivacy.runner.dependencies import code_digest
 from sensorprivacy.runner.parameters import Parameter, read_parameters, resolve
 from sensorprivacy.runner.runs import read_runs
 
@@ -47,7 +48,8 @@ def begin(notebook: str, namespace: dict[str, Any]) -> Run:
     """
     values = check_parameters(notebook, namespace)
     name, replicates = run_name(_committed(notebook), values)
-    return open_run(name, profile=values["profile"], parameters=values, replicates=replicates)
+    code = code_digest(_committed(notebook), project_root() / "lib")
+    return open_run(name, profile=values["profile"], parameters=values, replicates=replicates, code=code)
 
 
 def check_parameters(notebook: str, namespace: dict[str, Any]) -> dict[str, Any]:

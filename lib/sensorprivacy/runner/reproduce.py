@@ -20,13 +20,15 @@ from sensorprivacy.paths import (
     remember_mirror,
     remembered_mirror,
 )
+from sensorprivacy.report.basis import BASES, HEADLINE
 from sensorprivacy.runner import processes
-from sensorprivacy.runner.runs import Run, read_runs, select
+from sensorprivacy.runner.runs import Run, before, read_runs, select
 from sensorprivacy.runner.states import (
     FAILED,
     NO_DATA,
     NOT_RUN,
     OK,
+    TO_RUN,
     DataState,
     RunState,
     in_checkout,
@@ -39,6 +41,7 @@ from sensorprivacy.runner.states import (
 )
 
 # Several runs share the cores: threads that wait in a loop would take them from each other.
+NO_START = "it did not start"
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "PASSIVE"}
 
 
@@ -136,10 +139,10 @@ def _run_all(
     say: Callable[[str], None],
 ) -> dict[str, RunState]:
     """Run all but the report, where their data allow it."""
-    before = read_status(profile)
+    last_time = read_status(profile)
     hindered = {run.name: _hindered(run, data) for run in selected.values() if not run.after_all}
     for name, state in hindered.items():
-        last = before.get(name)
+        last = last_time.get(name)
         if state is not None:
             skipped = f"skipped, no data {', '.join(_missing(selected[name], data))}"
             say(f"{name}: {skipped if state.status == NO_DATA else state.reason}")
@@ -152,16 +155,53 @@ def _run_all(
 
 def _report(runs: Mapping[str, Run], states: Mapping[str, RunState], profile: str, cores: int) -> dict[str, RunState]:
     """Write how all runs ended, those not selected included, and run the report, which reads it."""
-    before = read_status(profile)
+    last_time = read_status(profile)
+    tried = _upstream(states, runs)  # Snakemake also runs what a selected run comes after
     ended = {
-        name: states.get(name) or before.get(name) or RunState(NOT_RUN, "make reproduce", claims=run.claims)
+        name: states.get(name) or _carried(run, last_time.get(name), profile, tried=name in tried)
         for name, run in runs.items()
         if not run.after_all
     }
+    ended = _blocked(ended, runs)
     write_status(profile, ended)
     last = [name for name, run in runs.items() if run.after_all]
     _snakemake(last, profile, cores, report_only=True)
     return {**ended, **{name: _ended(runs[name], profile) for name in last}}
+
+
+def _upstream(names: Iterable[str], runs: Mapping[str, Run]) -> set[str]:
+    """Return the runs that some runs come after, directly or through others."""
+    waiting, found = list(names), set[str]()
+    while waiting:
+        more = set(before(runs[waiting.pop()], runs)) - found
+        found |= more
+        waiting += more
+    return found
+
+
+def _carried(run: Run, last: RunState | None, profile: str, *, tried: bool) -> RunState:
+    """Return the state of a run that was not selected."""
+    finished = marker_file(run.name, profile).is_file()
+    if last is None:
+        return _ended(run, profile) if finished else RunState(NOT_RUN, TO_RUN, claims=run.claims)
+    return _ended(run, profile) if tried and finished != (last.status == OK) and last.status != NO_DATA else last
+
+
+def _blocked(states: Mapping[str, RunState], runs: Mapping[str, Run]) -> dict[str, RunState]:
+    """Return the states, where a run after one that failed did not run, even if it has results of an earlier time."""
+    found = dict(states)
+    for name, state in states.items():  # in the file's order, in which later runs come after earlier ones
+        if state.status not in (OK, FAILED):
+            continue
+        causes = [each for each in _upstream([name], runs) if each in states and _stops(states[each])]
+        if causes and (state.status == OK or state.reason == NO_START):
+            found[name] = RunState(NOT_RUN, f"{', '.join(sorted(causes))} failed", claims=state.claims)
+    return found
+
+
+def _stops(state: RunState) -> bool:
+    """Return whether the runs after this one wait for it: it was executed and failed."""
+    return state.status == FAILED and bool(state.log)
 
 
 def _hindered(run: Run, data: Mapping[str, DataState]) -> RunState | None:
@@ -186,7 +226,7 @@ def _ended(run: Run, profile: str) -> RunState:
         return RunState(OK, claims=run.claims, outputs=outputs(run.name, profile))
     log = log_file(run.name, profile)
     lines = log.read_text(encoding="utf-8").strip().splitlines() if log.is_file() else []
-    reason = lines[-1][:200] if lines else "it did not start"  # the last line of a log is the error's own
+    reason = lines[-1][:200] if lines else NO_START  # the last line of a log is the error's own
     return RunState(FAILED, reason, in_checkout(log) if log.is_file() else "", claims=run.claims)
 
 
@@ -223,6 +263,19 @@ def _wait_for(words: list[str], environment: dict[str, str], errors: TextIO) -> 
             raise
 
 
+def _is_blocked(state: RunState) -> bool:
+    return state.status == NOT_RUN and state.reason not in ("", TO_RUN)
+
+
+def _tally(rows: list[tuple[str, str]]) -> list[str]:
+    """Return the verdicts in words: first those on data, logs and statements, then a line for each basis."""
+    words = {basis: Counter(verdict for own, verdict in rows if own == basis) for basis in BASES}
+    whole = sum((words[basis] for basis in HEADLINE), Counter[str]())
+    parts = {f"verdicts ({', '.join(HEADLINE)})": whole} | {f"  {basis}": found for basis, found in words.items()}
+    texts = {name: ", ".join(f"{n} {verdict}" for verdict, n in found.most_common()) for name, found in parts.items()}
+    return [f"{name}: {text}" for name, text in texts.items() if text]
+
+
 def summary(states: Mapping[str, RunState], profile: str) -> str:
     """Return the closing lines: how the runs ended, failures with reasons, verdicts, and where the results are."""
     counts = Counter(state.status for state in states.values())
@@ -231,14 +284,15 @@ def summary(states: Mapping[str, RunState], profile: str) -> str:
     for name, state in states.items():
         if state.status == FAILED:
             lines.append(f"  failed: {name}: {state.reason}" + (f" ({state.log})" if state.log else ""))
-    idle = [name for name, state in states.items() if state.status == NOT_RUN]
+    lines += [f"  not run: {name}: {state.reason}" for name, state in states.items() if _is_blocked(state)]
+    idle = [name for name, state in states.items() if state.status == NOT_RUN and not _is_blocked(state)]
     lines += [f"  not run: {', '.join(idle)}"] if idle else []
     folder = figures_dir(profile)
     verdicts = folder / "verdicts.csv"
     if verdicts.is_file():
         with verdicts.open(encoding="utf-8", newline="") as stream:
-            found = Counter(row["verdict"] for row in csv.DictReader(stream))
-        lines.append("verdicts: " + ", ".join(f"{number} {verdict}" for verdict, number in found.most_common()))
+            rows = [(row["basis"], row["verdict"]) for row in csv.DictReader(stream)]
+        lines += _tally(rows)
     root = project_root()
     lines.append(f"tables and figures: {folder.relative_to(root)}/<run>/")
     lines.append(f"executed notebooks: {(build_dir() / 'executed' / profile).relative_to(root)}/")

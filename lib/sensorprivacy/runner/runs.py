@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, PositiveFloat, PositiveInt, V
 
 from sensorprivacy.paths import figures_dir, project_root
 from sensorprivacy.runner.parameters import ParameterError, read_parameters, resolve
-from sensorprivacy.runner.states import NOT_RUN, OK, PROFILES, RunState, read_status
+from sensorprivacy.runner.states import NOT_RUN, OK, PROFILES, TO_RUN, RunState, read_status
 
 Profile = Literal["quick", "paper"]
 RunName = Annotated[str, Field(pattern=r"^[0-9]{2}_[a-z0-9_]+(-[A-Za-z0-9_.]+)*$")]
@@ -152,8 +152,8 @@ def select(runs: Mapping[str, Run], wanted: Iterable[str]) -> dict[str, Run]:
 def statuses(profile: str) -> dict[str, RunState]:
     """Return how each run of a profile ended, for the report; the report itself is left out.
 
-    A run that `reproduce` has not started counts as ok if ``figures/`` holds its record: it was committed, or executed
-    by hand.
+    A run that `reproduce` was never asked to start counts as ok if ``figures/`` holds its record: it was committed, or
+    executed by hand. A run that could not start because an earlier one failed does not: its results are out of date.
 
     Parameters
     ----------
@@ -168,7 +168,11 @@ def statuses(profile: str) -> dict[str, RunState]:
     found = {}
     for name, run in read_runs().items():
         state = last.get(name) or RunState(NOT_RUN, claims=run.claims)
-        if state.status == NOT_RUN and (figures_dir(profile) / name / "run.json").is_file():
+        if (
+            state.status == NOT_RUN
+            and state.reason in ("", TO_RUN)
+            and (figures_dir(profile) / name / "run.json").is_file()
+        ):
             state = RunState(OK, claims=run.claims)
         if not run.after_all:
             found[name] = state

@@ -16,6 +16,8 @@ from sensorprivacy.paths import build_dir, figures_dir, project_root, write_atom
 
 PROFILES = ("quick", "paper")
 OK, NO_DATA, FAILED, NOT_RUN = "ok", "no data", "failed", "not run"
+TO_RUN = "make reproduce"
+"""The reason of a run that `reproduce` was never asked to start. Any other reason names what kept it from running."""
 
 
 @dataclass(frozen=True)

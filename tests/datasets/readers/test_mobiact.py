@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sensorprivacy.datasets.readers.mobiact import GRAVITY, read_mobiact, read_people
+from sensorprivacy.datasets.readers.mobiact import GRAVITY, PAPER_MEN, PAPER_WOMEN, read_mobiact, read_people
 from sensorprivacy.datasets.readers.motion import cut_windows
 
 README = """===========================MobiActDataset===========================
@@ -85,7 +85,7 @@ def test_who_is_who(owner: Files) -> None:
 
 
 def test_annotated_files_become_recordings(owner: Files) -> None:
-    found = read_mobiact(owner, women=2, men=2, progress=False)
+    found = read_mobiact(owner, subjects=None, progress=False)
     assert found.table["activity"].tolist() == list(CODES) * 4
     assert found.table["subject"].tolist() == np.repeat([1, 2, 3, 4], 4).tolist()
     assert found.private["gender"].tolist() == np.repeat(["male", "female", "male", "female"], 4).tolist()
@@ -95,14 +95,14 @@ def test_annotated_files_become_recordings(owner: Files) -> None:
 
 
 def test_windows_of_six_channels(owner: Files) -> None:
-    found = cut_windows(read_mobiact(owner, women=2, men=2, progress=False), channels="raw")
+    found = cut_windows(read_mobiact(owner, subjects=None, progress=False), channels="raw")
     assert found.values.shape[1:] == (6, 128)
     assert set(found.private["weight"]) == {"<= 70", "70-90", "> 90"}
     assert found.name == "mobiact"
 
 
 def test_another_rate(owner: Files) -> None:
-    slow = read_mobiact(owner, rate=20, women=2, men=2, progress=False)
+    slow = read_mobiact(owner, rate=20, subjects=None, progress=False)
     assert len(slow.signal) == 16 * 80
     assert slow.signal[20, :3] == pytest.approx([3, 4, 5], rel=1e-5)
 
@@ -110,7 +110,7 @@ def test_another_rate(owner: Files) -> None:
 def test_samples_of_another_activity_are_left_out(owner: Files) -> None:
     member = "MobiAct_Dataset_v2.0/Annotated Data/WAL/WAL_1_1_annotated.csv"
     owner.files[member] = annotated("WAL", extra="\n4000000000,4.0,0,0,0,0,0,0,0,0,0,STD")
-    assert len(read_mobiact(owner, women=2, men=2, progress=False).signal) == 16 * 800
+    assert len(read_mobiact(owner, subjects=None, progress=False).signal) == 16 * 800
 
 
 def test_raw_files_are_brought_to_common_times() -> None:
@@ -122,7 +122,7 @@ def test_raw_files_are_brought_to_common_times() -> None:
         for subject in (1, 2):
             for sensor, values in (("acc", acc), ("gyro", gyro)):
                 files[f"{code}/{code}_{sensor}_{subject}_1.txt"] = raw(code, sensor, subject, values)
-    found = read_mobiact(Files(files), "raw", rate=20, women=1, men=1, progress=False)
+    found = read_mobiact(Files(files), "raw", rate=20, subjects=(1, 2), progress=False)
     first = found.signal[found.recording == 0]
     # acceleration is t in g, rotation 2 t: their ratio holds at every common time
     assert np.allclose(first[:, 0], 2 * first[:, 3], atol=1e-4)
@@ -133,10 +133,17 @@ def test_raw_files_are_brought_to_common_times() -> None:
 
 def test_people_without_all_activities_are_left_out(owner: Files) -> None:
     del owner.files["MobiAct_Dataset_v2.0/Annotated Data/STU/STU_2_1_annotated.csv"]
-    found = read_mobiact(owner, women=None, men=None, progress=False)
+    found = read_mobiact(owner, subjects=None, progress=False)
     assert set(found.table["subject"]) == {1, 3, 4}
-    with pytest.raises(ValueError, match=r"1 female subject\(s\) have all activities, but 16 are requested"):
+    with pytest.raises(ValueError, match="subject 2 lacks a recording; subjects=None takes those with all"):
+        read_mobiact(owner, subjects=(1, 2), progress=False)
+
+
+def test_the_people_of_the_printed_tables_are_the_default(owner: Files) -> None:
+    """The lowest numbers differ from them in nine men."""
+    with pytest.raises(ValueError, match="subject 5, 6, 8, 9, 10, "):
         read_mobiact(owner, progress=False)
+    assert (len(PAPER_MEN), len(PAPER_WOMEN), len({*PAPER_MEN, *PAPER_WOMEN})) == (20, 16, 36)
 
 
 @pytest.mark.parametrize(
@@ -156,7 +163,7 @@ def test_what_is_wrong_with_a_folder(owner: Files, member: str, content: bytes |
     else:
         owner.files[member] = content
     with pytest.raises(ValueError, match=words):
-        read_mobiact(owner, women=2, men=2, progress=False)
+        read_mobiact(owner, subjects=None, progress=False)
 
 
 def test_wrong_choices(owner: Files) -> None:
@@ -174,15 +181,16 @@ def test_raw_files_come_in_pairs() -> None:
         read_mobiact(Files(files), "raw", progress=False)
     files["WAL/WAL_gyro_1_1.txt"] = b"#no data line\n"
     with pytest.raises(ValueError, match=r"WAL_gyro_1_1.txt has no line @DATA"):
-        read_mobiact(Files(files), "raw", activities=["WAL"], women=None, men=None, progress=False)
+        read_mobiact(Files(files), "raw", activities=["WAL"], subjects=None, progress=False)
 
 
 def test_the_owners_folder_goes_through_the_one_door(owner: Files, tmp_path: Path) -> None:
     from sensorprivacy import datasets
 
-    readme = README
-    for subject in range(5, 41):  # 16 women and 20 men at least
-        gender = "F" if subject % 2 else "M"
+    readme = README.partition("|    1 | sub1")[0]
+    owner.files = {}
+    for subject in range(1, 62):
+        gender = "M" if subject in PAPER_MEN else "F"
         readme += (
             f"|   {subject} | sub{subject}   | sub{subject}     |    30 |      170 |       75 |  {gender}       |\n"
         )
@@ -194,7 +202,7 @@ def test_the_owners_folder_goes_through_the_one_door(owner: Files, tmp_path: Pat
         (tmp_path / member).write_bytes(content)
     found = datasets.windows("mobiact", path=tmp_path, progress=False)
     assert found.values.shape[1:] == (6, 128)
-    assert found.subject.nunique() == 36
+    assert set(found.subject) == {*PAPER_MEN, *PAPER_WOMEN}
     assert found.provenance["rate"] == 200
     people = found.private["gender"].groupby(found.subject).first()
     assert people.value_counts().to_dict() == {"male": 20, "female": 16}

@@ -22,7 +22,7 @@ def test_shares_add_up_to_one_and_totals_are_shown():
 
 def test_each_table_has_a_panel():
     rows = {"table": ["4", "4", "7"], "title": ["A", "B", "C [malekzadeh19]"], "printed_ms": [1.0, 2, 3]}
-    figure = edge_charts.compared_steps(pd.DataFrame(rows | {"scaled_ms": [1.0, 1, 9], "bound_ms": [0.1, 0.1, 0.1]}))
+    figure = edge_charts.compared_steps(pd.DataFrame(rows | {"ours_ms": [1.0, 1, 9], "bound_ms": [0.1, 0.1, 0.1]}))
     assert [axes.get_ylabel() for axes in figure.axes] == ["Table 4", "Table 7"]
     assert [text.get_text() for text in figure.axes[1].get_yticklabels()] == ["C (2019)"]
 

@@ -36,6 +36,47 @@ def test_the_printed_counts_come_out_exact() -> None:
     assert counts["verdict"].tolist() == ["exact"] * 4
 
 
+def trainings(number: int, spread: float = 0.01) -> pd.DataFrame:
+    columns = [f"{who}_{when}" for who in ("public", "private") for when in ("before", "after")]
+    rows = [
+        {"seed": seed, "change": change, "public class": name}
+        | dict.fromkeys(columns, (0.9 if change == "mean shift" else 0.1) + spread * (-1) ** seed)
+        for seed in range(number)
+        for change in ("mean shift", "chosen")
+        for name in paper3.ROWS["motionsense"]
+    ]
+    return pd.DataFrame(rows)
+
+
+def printed_by(number: int, spread: float = 0.01) -> pd.Series:
+    """Return the verdicts of Table 1, by claim id, for a number of trainings with accuracies around 0.9."""
+    columns = [f"{who}_{when}" for who in ("public", "private") for when in ("before", "after")]
+    row = dict.fromkeys(columns, 0.9) | {"windows": 1947}
+    table = pd.DataFrame([row] * 4, index=list(paper3.ROWS["motionsense"]))
+    ours = paper3.inference_claims("motionsense", "gender", table, trainings(number, spread) if number > 1 else None)
+    return judge(ours, run="test", unexplained="allow").set_index("claim_id")
+
+
+def test_a_cell_is_within_only_by_five_trainings() -> None:
+    """B6: walking's activity before is printed .9906; trainings between .89 and .91 do not reach it, .8 to 1 do."""
+    cell = "3-T1-walking-act-before"
+    for number in (1, 3, 4):
+        judged = printed_by(number).loc[cell]
+        assert judged["verdict"] == "undecided"
+        assert judged["unit"] == f"{number} training{'s' * (number > 1)}"
+        assert pd.isna(judged["low"])
+    assert printed_by(5).loc[cell, "verdict"] == "differs"
+    wide = printed_by(6, 0.1).loc[cell]
+    assert (wide["verdict"], wide["unit"]) == ("within", "6 trainings")
+    assert wide["low"] < 0.9 < wide["high"]
+
+
+def test_a_training_is_counted_once() -> None:
+    table = pd.DataFrame([{"windows": 1}], index=["dws"])
+    with pytest.raises(ValueError, match="dws: a seed occurs more than once"):
+        paper3.inference_claims("motionsense", "gender", table, pd.concat([trainings(3)] * 2))
+
+
 def tables() -> tuple[pd.Series, pd.Series]:
     ours = pd.Series({"public_before": 0.96, "public_after": 0.95, "private_after": 0.2})
     return ours, pd.Series({"private_after": 0.5})
@@ -105,7 +146,7 @@ def test_what_is_said_of_the_sets() -> None:
 
 
 def test_the_windows_of_standing_need_200_hertz() -> None:
-    """D41, D44: 36 people stand for five minutes each, and a fifth of their windows is tested on."""
+    """D45, D48: 36 people stand for five minutes each, and a fifth of their windows is tested on."""
     printed = printed_values(3).set_index("claim_id")["printed"]
     windows = {rate: paper3.thousands(36 * 300 * rate // 10 // 5) for rate in (20, 200)}
     assert windows == {20: "4.3k", 200: "43.2k"}
@@ -113,7 +154,7 @@ def test_the_windows_of_standing_need_200_hertz() -> None:
 
 
 def test_one_of_two_sets_can_be_downloaded() -> None:
-    """D46."""
+    """D49."""
     assert {name: bool(catalogue()[name].origins) for name in paper3.ROWS} == {"motionsense": True, "mobiact": False}
 
 

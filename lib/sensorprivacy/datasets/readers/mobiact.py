@@ -23,6 +23,9 @@ from sensorprivacy.progress import tqdm
 ACTIVITIES = ("WAL", "STD", "JOG", "STU")  # walking, standing, jogging, stairs up: paper 3's four
 GRAVITY = 9.80665  # m/s^2, the unit of the files; `Recordings` use g
 Form = Literal["annotated", "raw"]
+PAPER_MEN = (1, 2, 4, 8, 9, 12, 18, 20, 21, 27, 35, 37, 39, 40, 42, 43, 47, 51, 55, 59)
+PAPER_WOMEN = (3, 5, 6, 10, 11, 16, 19, 25, 26, 36, 38, 41, 46, 50, 54, 58)
+"""The 36 people of paper 3, from the list that its authors' later code reads (``data_subjects.csv`` of ObscureNet)."""
 _TRIAL = 1  # the only repetition that the later code of paper 3's authors reads
 _FILES: dict[str, re.Pattern[str]] = {
     "annotated": re.compile(r"(?:^|/)(?P<activity>[A-Z]{3})_(?P<subject>\d+)_(?P<trial>\d+)_annotated\.csv$"),
@@ -44,8 +47,7 @@ def read_mobiact(
     *,
     rate: int = 200,
     activities: Sequence[str] = ACTIVITIES,
-    women: int | None = 16,
-    men: int | None = 20,
+    subjects: Sequence[int] | None = (*PAPER_MEN, *PAPER_WOMEN),
     progress: bool = True,
 ) -> Recordings:
     """Return MobiAct's recordings of daily activities.
@@ -63,9 +65,9 @@ def read_mobiact(
         standing, which needs 200: 36 people x 5 minutes x 20 % at stride 10.
     activities : sequence of str
         The owner's codes.
-    women, men : int or None
-        Number of people: those with the lowest numbers who have all activities; None: all of them. Paper 3 uses 36
-        people and does not name them.
+    subjects : sequence of int or None
+        Numbers of the people. The default is the 36 people of the printed tables. None: everyone who has all
+        activities.
     progress : bool
         Draw a progress bar.
 
@@ -77,14 +79,14 @@ def read_mobiact(
     Raises
     ------
     ValueError
-        If files are missing or lack columns, or too few people have all activities.
+        If files are missing or lack columns, or one of `subjects` does not have all activities.
     """
     check_choice("form", form, Form)
     if rate < 1:
         raise ValueError(f"rate={rate} must be at least 1 sample per second")
     people = read_people(files)
     found = _found(files, form, activities)
-    kept = _kept(people, found, len(activities), women, men)
+    kept = _kept(people, found, len(activities), subjects)
     found = found[found["subject"].isin(kept)]
     parts = []
     for row in tqdm(found.itertuples(index=False), "MobiAct", len(found), disable=not progress):
@@ -144,19 +146,19 @@ def _found(files: Files, form: Form, activities: Sequence[str]) -> pd.DataFrame:
     return pd.DataFrame(found, columns=["activity", "subject", "trial", "files"])
 
 
-def _kept(people: pd.DataFrame, found: pd.DataFrame, activities: int, women: int | None, men: int | None) -> list[int]:
+def _kept(people: pd.DataFrame, found: pd.DataFrame, activities: int, subjects: Sequence[int] | None) -> Sequence[int]:
     """Return the subjects to keep."""
     if absent := sorted(set(found["subject"]) - set(people.index)):
         raise ValueError(f"Readme.txt does not list subject {', '.join(map(str, absent))}")
     complete = found.groupby("subject")["activity"].nunique()
     whole = [subject for subject in people.index if complete.get(subject, 0) == activities]
-    kept: list[int] = []
-    for gender, count in (("female", women), ("male", men)):
-        of_gender = [subject for subject in whole if people.loc[subject, "gender"] == gender]
-        if count is not None and len(of_gender) < count:
-            raise ValueError(f"{len(of_gender)} {gender} subject(s) have all activities, but {count} are requested")
-        kept += of_gender[:count]
-    return kept
+    if subjects is None:
+        return whole
+    if lacking := sorted(set(subjects) - set(whole)):
+        raise ValueError(
+            f"subject {', '.join(map(str, lacking))} lacks a recording; subjects=None takes those with all"
+        )
+    return subjects
 
 
 def _annotated(files: Files, row: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -218,8 +220,9 @@ def mobiact_windows(
     activities: Sequence[str] = ACTIVITIES,
     form: Form = "annotated",
     rate: int = 200,
+    subjects: Sequence[int] | None = (*PAPER_MEN, *PAPER_WOMEN),
     progress: bool = True,
 ) -> Windows:
     """Return windows of MobiAct, see `read_mobiact` and `motion.cut_windows`."""
-    recordings = read_mobiact(files, form, rate=rate, activities=activities, progress=progress)
+    recordings = read_mobiact(files, form, rate=rate, activities=activities, subjects=subjects, progress=progress)
     return cut_windows(recordings, channels, length, stride, windowing, {"form": form})

@@ -9,5 +9,7 @@
 | relative effectiveness | `values.effectiveness_pairs` | 12_game_summary |
 | Fig. 1 | `charts.tradeoff_pair` | 11_selection_methods |
 | Fig. 2 | `charts.method_panels` | 11_selection_methods |
-| numbers in the text | `text.text_claims`, `text.protocol_claims`, `text.advice_claims` | 12_game_summary |
+| numbers in the text | `text.text_claims`, `text.protocol_claims` | 12_game_summary |
+| advice in the text | `decisions.advice_claims` | 12_game_summary |
+| what the authors published | `published.log_claims` | 12_game_summary |
 """

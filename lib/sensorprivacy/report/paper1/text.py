@@ -11,14 +11,12 @@ from typing import Any
 import pandas as pd
 
 from sensorprivacy.report.paper1.values import (
-    METHODS,
     SETS,
     TABLES,
     THRESHOLDS,
     cell,
     printed_table,
     table_of,
-    threshold_word,
 )
 from sensorprivacy.report.printed import printed_numbers
 
@@ -198,49 +196,8 @@ def losses_and_reductions(preselections: pd.DataFrame) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-def advice_claims(
-    best: pd.DataFrame, ranks: pd.DataFrame, thresholds: Sequence[float], dense: str, sparse: str
-) -> dict[str, Any]:
-    """Return whether the paper's advice holds on the data sets of this machine.
-
-    Parameters
-    ----------
-    best : pandas.DataFrame
-        As :func:`advice` returns it.
-    ranks : pandas.DataFrame
-        Rank of each method (rows, names of `METHODS`) on each data set (columns), 1 the best.
-    thresholds : sequence of float
-        The threshold of highest relative effectiveness on each data set.
-    dense, sparse : str
-        Data sets in `best` with dense and sparse features of the same traffic. The better one keeps the accuracy and
-        the other does not, or its reduction exceeds its loss by more.
-
-    Returns
-    -------
-    dict of str to value
-        By claim id, without claims for which there are no data. "Best" preselections win on more than half of the data
-        sets; methods are ranked by their mean rank; PCA is poor if its mean rank is in the worse half.
-    """
-    ours: dict[str, Any] = {}
-    if len(best):
-        wins = best["best"].isin(["information-utility", "shap-ratio"]).mean()
-        ours["1-text-preselect-mi-shap"] = bool(wins > 0.5)
-    if ranks.size:
-        mean = ranks.mean(axis=1).sort_values(kind="stable")
-        ours["1-text-best-first"], ours["1-text-best-second"] = (METHODS[name] for name in mean.index[:2])
-        ours["1-text-pca-poor"] = bool(mean["pca"] > mean.median())
-    if len(thresholds):
-        ours["1-text-recommended-threshold"] = most_often(thresholds)
-    if {dense, sparse} <= set(best.index):
-        net = {name: (bool(row["kept"]), row["reduction"] - row["loss"]) for name, row in best.iterrows()}
-        ours["1-text-dense-better"] = net[dense] > net[sparse]
-    return ours
-
-
-def unanswered(
-    ours: Iterable[str], absent: Mapping[str, str], logs: Mapping[str, pd.DataFrame] | None = None
-) -> dict[str, str]:
-    """Return why claims of the summary have no value, with the value of the authors' published log if there is one.
+def unanswered(ours: Iterable[str], absent: Mapping[str, str]) -> dict[str, str]:
+    """Return why claims of the summary have no value.
 
     Parameters
     ----------
@@ -248,15 +205,13 @@ def unanswered(
         The claims with a value.
     absent : mapping of str to str
         How to get each data set of `SETS` that is not on this machine.
-    logs : mapping of str to pandas.DataFrame, optional
-        Choice from the authors' log by printed table: index threshold, columns accuracy, identifiability, n_features.
 
     Returns
     -------
     dict of str to str
         The missing data, by claim id.
     """
-    answered, logs = set(ours), logs or {}
+    answered = set(ours)
     words = {SETS[name]: why for name, why in absent.items() if name in SETS}
     tables = {table: words[SETS[name]] for name, own in TABLES.items() if SETS[name] in words for table in own.values()}
     reasons = {}
@@ -266,7 +221,7 @@ def unanswered(
         _, table, *rest = claim.split("-")
         number = table.removeprefix("T")
         if number in tables:
-            reasons[claim] = "; ".join(filter(None, (tables[number], _from_log(logs.get(number), rest))))
+            reasons[claim] = tables[number]
         elif rest[0] in words:
             reasons[claim] = words[rest[0]]
         elif table == "text":
@@ -277,18 +232,6 @@ def unanswered(
 def most_often(values: Iterable[float]) -> float:
     """Return the most frequent value, the smallest of several."""
     return float(pd.Series(list(values)).mode().min())
-
-
-def _from_log(chosen: pd.DataFrame | None, rest: list[str]) -> str:
-    """Return a log's value for the cell ``thr<threshold>-<column>`` in words, or an empty text."""
-    column = {"accuracy": "accuracy", "identifiability": "identifiability", "features": "n_features"}.get(rest[-1])
-    levels = {threshold_word(threshold): threshold for threshold in THRESHOLDS}
-    known = {} if chosen is None or column is None else chosen[column].to_dict()
-    if levels[rest[0]] not in known:
-        return ""
-    value = known[levels[rest[0]]]
-    text = f"{int(value)}" if column == "n_features" else f"{100 * value:.2f} %"
-    return f"the authors' published log gives {text}"
 
 
 def _effectiveness(table: str) -> dict[float, float]:

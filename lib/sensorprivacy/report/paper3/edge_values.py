@@ -1,10 +1,8 @@
 """Compare measured times with paper 3's Tables 4 to 7, and answer the statements of its section 6.
 
-Seconds on different boards are not comparable, so times per window are compared by the **ratio between steps**. All our
-times of a table are multiplied by one factor, the median of printed over ours. The printed time must then lie within a
-factor of two of ours. Ours is processor time, which excludes other programs on the machine. The factor is two because
-the paper's own measurements of equal networks differ by that much (Table 4's four decoders: 0.64 to 1.20 ms). Total
-seconds are compared only with a record of the paper's board.
+Seconds on different boards are not comparable, and a factor between them would be fitted. So the cells with seconds
+have no data until there is a record of the paper's board. What other machines can show is the shape of a table: which
+steps take longer than others. `compare_shapes` measures it against a null model in which all steps take equally long.
 """
 
 from collections.abc import Mapping
@@ -16,7 +14,6 @@ import pandas as pd
 from sensorprivacy.report.printed import printed_values
 from sensorprivacy.report.verdicts import Ours
 
-FACTOR = 2.0
 _AGREE = 1e-3  # relative difference
 _COLUMNS = ("batch", "type", "embeddings", "time", "per-embedding")
 _BUDGETS = {"4": 200.0, "5": 500.0, "6": 500.0, "7": 200.0}  # milliseconds, by table
@@ -63,21 +60,47 @@ def compare_steps(printed: pd.DataFrame, ours: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        By table and row: ``printed_ms``, ``recomputed_ms``, ``ours_ms`` (median); ``scaled_ms``: our processor
-        time, times the table's median of printed over ours; ``ratio``: printed over scaled; ``bound_ms``;
-        ``times_bound``: printed over bound.
+        By table and row: ``printed_ms``, ``recomputed_ms``, ``ours_ms`` (processor time, which excludes other programs
+        on the machine), ``bound_ms`` and ``times_bound``: printed over bound.
     """
     both = printed.merge(ours, on=["table", "row"], how="inner", suffixes=("", "_ours"))
-    scaled = both["cpu"] * (both["printed"] / both["cpu"]).groupby(both["table"]).transform("median")
     return both.assign(
         printed_ms=1000 * both["printed"],
         recomputed_ms=1000 * both["recomputed"],
-        ours_ms=1000 * both["median"],
-        scaled_ms=1000 * scaled,
-        ratio=both["printed"] / scaled,
+        ours_ms=1000 * both["cpu"],
         bound_ms=1000 * both["bound"],
         times_bound=both["printed"] / both["bound"],
     )
+
+
+def compare_shapes(both: pd.DataFrame) -> pd.DataFrame:
+    """Return whether our times have the shape of each printed table, better than equally long steps would.
+
+    The logarithms of the times of a table are compared after their mean is removed, so a faster machine makes no
+    difference. If all steps took equally long, all these logarithms would be 0: that is the null model.
+
+    Parameters
+    ----------
+    both : pandas.DataFrame
+        Result of `compare_steps`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        By table: ``steps``; ``error``, the mean absolute error of our logarithms; ``null_error``, that of the null
+        model; ``beats_null``; ``correlation`` of the logarithms. A table that does not beat the null model shows
+        nothing about the printed times, so its correlation is missing.
+    """
+    rows = []
+    for table, part in both.groupby("table", sort=False):
+        theirs, ours = (np.log(part[f"{name}_ms"].to_numpy(float)) for name in ("printed", "ours"))
+        theirs, ours = theirs - theirs.mean(), ours - ours.mean()
+        error, null = (float(np.abs(guess - theirs).mean()) for guess in (ours, np.zeros_like(ours)))
+        beats = error < null * (1 - _AGREE)
+        correlation = float(np.corrcoef(theirs, ours)[0, 1]) if beats else np.nan
+        row = {"table": table, "steps": len(part), "error": error, "null_error": null}
+        rows.append(row | {"beats_null": beats, "correlation": correlation})
+    return pd.DataFrame(rows)
 
 
 def contradictions(printed: pd.DataFrame) -> dict[str, str]:
@@ -102,18 +125,19 @@ def table_claims(
         Windows that each step processed here.
     pi3 : pandas.DataFrame, optional
         Steps from a record of a Raspberry Pi 3 Model B: ``table``, ``row``; ``median``, ``least`` and ``p99`` in
-        seconds per window.
+        seconds per window. Without it, cells with seconds have no data, whatever other machines measure.
 
     Returns
     -------
     tuple of two dict
-        Arguments `ours` and `no_data` of `Run.claims`.
+        Arguments `ours` and `no_data` of `Run.claims`. A time per window that its own row contradicts is compared with
+        that row's time / count, because no measurement can decide it.
     """
     ours: dict[str, Any] = {}
     absent: dict[str, str] = {}
     board = {} if pi3 is None else {(row["table"], row["row"]): row for row in pi3.to_dict("records")}
     for row in both.to_dict("records"):
-        key = (row["table"], row["row"])
+        key, each, total = (row["table"], row["row"]), _claim(row, "per-embedding"), _claim(row, "time")
         ours[_claim(row, "batch")] = int(row["batch_ours"])
         ours[_claim(row, "type")] = row["kind_ours"]
         if key in counts:
@@ -121,13 +145,14 @@ def table_claims(
         else:
             absent[_claim(row, "embeddings")] = NO_MOBIACT
         if key in board:
-            ours[_claim(row, "time")] = Ours(*(board[key][name] * row["count"] for name in ("median", "least", "p99")))
+            for claim, times in ((each, 1), (total, row["count"])):
+                median, least, p99 = (float(board[key][name]) * times for name in ("median", "least", "p99"))
+                ours[claim] = Ours(median, least, p99, over="windows")
         else:
-            absent[_claim(row, "time")] = NO_PI3
-        scaled = row["scaled_ms"] / 1000
-        # If the row contradicts itself, no measurement can decide: its own time / count is compared instead.
-        similar = Ours(scaled, scaled / FACTOR, scaled * FACTOR)
-        ours[_claim(row, "per-embedding")] = similar if row["agree"] else row["recomputed"]
+            absent |= {each: NO_PI3, total: NO_PI3}
+        if not row["agree"]:
+            ours[each] = row["recomputed"]
+            absent.pop(each, None)
     return ours, absent
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import pandas as pd
 
+from sensorprivacy.report.intervals import FEWEST, prediction_interval
 from sensorprivacy.report.verdicts import Ours
 
 #: The printed table of each data set and private attribute, and its rows by our names of the activities.
@@ -41,15 +42,24 @@ def as_printed(
     return (dataset, private) in TABLES and chosen == ("paper", "deterministic", *_PROTOCOL[dataset])
 
 
-def inference_claims(dataset: str, private: str, table: pd.DataFrame) -> dict[str, object]:
+def inference_claims(
+    dataset: str, private: str, table: pd.DataFrame, trainings: pd.DataFrame | None = None
+) -> dict[str, object]:
     """Return the cells of Table 1, 2 or 3.
+
+    The paper's networks are not published, so its numbers and ours come from different trainings on the same windows.
+    An accuracy is the mean over our trainings. From five trainings on, its interval is the prediction interval of one
+    more training. Intervals over the test recordings do not count, because the paper used the same recordings.
 
     Parameters
     ----------
     dataset, private : str
         Data set and private attribute. A pair without a printed table has no claims.
     table : pandas.DataFrame
-        For each public class: accuracies before and after with ``_low`` and ``_high``, and ``windows``.
+        For each public class: accuracies before and after, and ``windows``.
+    trainings : pandas.DataFrame, optional
+        The same accuracies for each training: columns ``seed``, ``change`` (rows other than "mean shift" are ignored),
+        ``public class`` and the accuracies. The default is the only training in `table`.
 
     Returns
     -------
@@ -66,10 +76,23 @@ def inference_claims(dataset: str, private: str, table: pd.DataFrame) -> dict[st
             continue
         row = table.loc[name].to_dict()
         for ending, column in _COLUMNS.items():
-            value = Ours(*(float(row[f"{column}{end}"]) for end in ("", "_low", "_high")))
-            ours[f"3-T{number}-{slug}-{ending.format(short)}"] = value
+            found = [float(row[column])] if trainings is None else _over_trainings(trainings, name, column)
+            ours[f"3-T{number}-{slug}-{ending.format(short)}"] = _trained(found)
         ours[f"3-T{number}-{slug}-embeddings"] = thousands(int(row["windows"]))
     return ours
+
+
+def _over_trainings(trainings: pd.DataFrame, name: str, column: str) -> list[float]:
+    own = trainings[(trainings["public class"] == name) & (trainings["change"] == "mean shift")]
+    if own["seed"].duplicated().any():
+        raise ValueError(f"{name}: a seed occurs more than once; give one row for each training and public class")
+    return own[column].astype(float).tolist()
+
+
+def _trained(values: Sequence[float]) -> Ours:
+    """Return the mean over trainings, with a prediction interval if there are enough of them."""
+    low, high = prediction_interval(values) if len(values) >= FEWEST else (None, None)
+    return Ours(sum(values) / len(values), low, high, over="trainings", n=len(values))
 
 
 def thousands(count: int) -> str:

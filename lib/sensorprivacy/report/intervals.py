@@ -1,0 +1,52 @@
+"""Prediction intervals: where the result of one more training would lie."""
+
+import math
+from collections.abc import Iterable
+
+import numpy as np
+from scipy import stats
+
+FEWEST = 5
+"""The fewest trainings of a prediction interval. From three, it is so wide that it excludes almost nothing."""
+
+
+def prediction_interval(values: Iterable[float], confidence: float = 0.95) -> tuple[float, float]:
+    """Return the interval in which one more value of the same kind lies with the given probability.
+
+    A paper prints the result of one training. It agrees with ours if it could be one more of our trainings. So the
+    interval is for a single value, not for the mean, which would become narrower with each further training.
+
+    Parameters
+    ----------
+    values : iterable of float
+        At least `FEWEST` independent values, such as one accuracy for each training. They should be about normally
+        distributed.
+    confidence : float, default 0.95
+        Probability, between 0 and 1.
+
+    Returns
+    -------
+    tuple of float
+        Lower and upper end: mean -/+ t(n - 1) * s * sqrt(1 + 1/n), with the standard deviation s.
+
+    Raises
+    ------
+    ValueError
+        If there are too few values, one of them is not finite, or `confidence` is not between 0 and 1.
+
+    Examples
+    --------
+    >>> low, high = prediction_interval([0.20, 0.22, 0.24, 0.26, 0.28])
+    >>> round(low, 3), round(high, 3)
+    (0.144, 0.336)
+    """
+    sample = np.asarray(list(values), dtype=float)
+    if sample.size < FEWEST:
+        raise ValueError(f"{sample.size} values: a prediction interval needs at least {FEWEST}")
+    if not np.isfinite(sample).all():
+        raise ValueError("a value is missing or infinite")
+    if not 0 < confidence < 1:
+        raise ValueError(f"confidence={confidence}: choose a number between 0 and 1")
+    quantile = float(stats.t.ppf((1 + confidence) / 2, sample.size - 1))
+    half = quantile * float(sample.std(ddof=1)) * math.sqrt(1 + 1 / sample.size)
+    return float(sample.mean()) - half, float(sample.mean()) + half

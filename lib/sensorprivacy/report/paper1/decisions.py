@@ -1,0 +1,154 @@
+"""Decide whether paper 1's advice holds on the data sets of this machine, or whether they are too few to tell.
+
+Data sets are the units. A statement is decided if a test over the data sets decides it at the level `LEVEL`; otherwise
+it is undecided. Each function returns our value and, if the claim is undecided, the reason.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.stats import binomtest
+
+from sensorprivacy.report.paper1.values import METHODS
+from sensorprivacy.report.printed import printed_values
+
+LEVEL = 0.05
+FEWEST = 5
+"""The fewest data sets for a statement about data sets. With fewer, no agreement is unusual enough."""
+_DRAWS = 2000
+_PRAISED = ("information-utility", "shap-ratio")
+_CANDIDATES = 3  # greedy stages that compete
+_Decision = tuple[Any, str]
+
+
+def advice_claims(
+    best: pd.DataFrame, ranks: pd.DataFrame, thresholds: Sequence[float], pairs: Sequence[tuple[str, str]]
+) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return whether the paper's advice holds on the data sets of this machine.
+
+    Parameters
+    ----------
+    best : pandas.DataFrame
+        As :func:`.text.advice` returns it.
+    ranks : pandas.DataFrame
+        Rank of each method (rows, names of `METHODS`) on each data set (columns), 1 the best.
+    thresholds : sequence of float
+        The threshold of highest relative effectiveness on each data set.
+    pairs : sequence of (str, str)
+        Pairs of data sets in `best` with dense and sparse features of the same traffic.
+
+    Returns
+    -------
+    tuple of two dict
+        Our values by claim id, without claims for which there are no data; and the claims that these data sets cannot
+        decide, with the reason.
+    """
+    found: dict[str, _Decision] = {}
+    if len(best):
+        found["1-text-preselect-mi-shap"] = best_preselections(best)
+    if ranks.size:
+        for place, word in enumerate(("first", "second")):
+            found[f"1-text-best-{word}"] = method_in_place(ranks, place, _printed(f"1-text-best-{word}"))
+        found["1-text-pca-poor"] = poor(ranks, "pca")
+    if len(thresholds):
+        found["1-text-recommended-threshold"] = usual_threshold(thresholds, 0.01)
+    here = [pair for pair in pairs if set(pair) <= set(best.index)]
+    if here:
+        found["1-text-dense-better"] = dense_beats_sparse(best, here)
+    ours = {claim: value for claim, (value, _) in found.items()}
+    return ours, {claim: why for claim, (_, why) in found.items() if why}
+
+
+def best_preselections(best: pd.DataFrame) -> _Decision:
+    """Decide whether mutual information and SHAP cost-to-value are the best greedy stages.
+
+    Two of three stages are praised. Random winners would be among them on two thirds of the data sets, so the test is
+    whether they win more often. A data set counts only if no stage of the other kind is indistinguishable from its
+    winner.
+    """
+    wins, decided = 0, 0
+    for row in best[["best", "indistinguishable"]].itertuples(index=False):
+        near = [name for name in str(row.indistinguishable).split(", ") if name]
+        praised = row.best in _PRAISED
+        if all((name in _PRAISED) == praised for name in near):
+            wins, decided = wins + praised, decided + 1
+    share = len(_PRAISED) / _CANDIDATES
+    more, fewer = (_p_value(wins, decided, share, side) for side in ("greater", "less"))
+    why = (
+        f"one stage is clearly best on {decided} of {len(best)} data sets, and it is a praised one on {wins}; random "
+        f"winners would be praised on two thirds (p = {more:.2f})"
+    )
+    return _decided(more, fewer, why)
+
+
+def dense_beats_sparse(best: pd.DataFrame, pairs: Sequence[tuple[str, str]]) -> _Decision:
+    """Decide whether dense features of the same traffic lead to better tradeoffs than sparse ones, by a sign test.
+
+    The better one of a pair keeps the accuracy and the other does not, or its reduction exceeds its loss by more.
+    """
+    net = {name: (bool(row["kept"]), row["reduction"] - row["loss"]) for name, row in best.iterrows()}
+    wins = sum(net[dense] > net[sparse] for dense, sparse in pairs)
+    more, fewer = (_p_value(wins, len(pairs), 0.5, side) for side in ("greater", "less"))
+    names = "; ".join(f"{dense} and {sparse}" for dense, sparse in pairs)
+    why = f"the dense features are better in {wins} of {len(pairs)} pairs ({names}), which are too few to decide"
+    return _decided(more, fewer, why)
+
+
+def method_in_place(ranks: pd.DataFrame, place: int, printed: str) -> _Decision:
+    """Decide whether the printed method has a place (0 the first) in the order of mean ranks over the data sets."""
+    ours = METHODS[str(ranks.mean(axis=1).sort_values(kind="stable").index[place])]
+    orders = np.argsort(_resampled_means(ranks), axis=1, kind="stable")
+    names = [METHODS[str(name)] for name in ranks.index]
+    share = float(np.mean([names[order[place]] == printed for order in orders]))
+    if ranks.shape[1] >= FEWEST and share >= 1 - LEVEL:
+        return printed, ""
+    if ranks.shape[1] >= FEWEST and share <= LEVEL:
+        return ours, ""
+    return ours, f"the ranking changes with the data sets: {printed} has this place in {share:.0%} of resamples"
+
+
+def poor(ranks: pd.DataFrame, method: str) -> _Decision:
+    """Decide whether the mean rank of a method is in the worse half of all methods."""
+    means = _resampled_means(ranks)
+    share = float(np.mean(means[:, list(ranks.index).index(method)] > np.median(means, axis=1)))
+    why = f"the ranking changes with the data sets: {METHODS[method]} is in the worse half in {share:.0%} of resamples"
+    return _decided(*((1 - share, share) if ranks.shape[1] >= FEWEST else (1.0, 1.0)), why)
+
+
+def usual_threshold(thresholds: Sequence[float], printed: float) -> _Decision:
+    """Decide whether the printed threshold is the one that most data sets have; the smallest of several counts."""
+    values, draw = np.asarray(thresholds, dtype=float), np.random.default_rng(0)
+    modes = np.array([_mode(draw.choice(values, values.size)) for _ in range(_DRAWS)])
+    share, own = float(np.mean(modes == printed)), _mode(values)
+    if values.size >= FEWEST and not LEVEL < share < 1 - LEVEL:
+        return own, ""
+    count = int((values == printed).sum())
+    why = f"{printed:g} is best on {count} of {values.size} data sets, and most often best in {share:.0%} of resamples"
+    return own, why
+
+
+def _decided(more: float, fewer: float, why: str) -> _Decision:
+    """Return true or false by the p-values of both sides, or None with the reason."""
+    return (True, "") if more <= LEVEL else (False, "") if fewer <= LEVEL else (None, why)
+
+
+def _p_value(wins: int, trials: int, share: float, side: str) -> float:
+    return float(binomtest(wins, trials, share, alternative=side).pvalue) if trials else 1.0
+
+
+def _resampled_means(ranks: pd.DataFrame) -> np.ndarray:
+    """Return the methods' mean ranks over resampled data sets, one row for each resample."""
+    table = ranks.to_numpy(float)
+    chosen = np.random.default_rng(0).integers(table.shape[1], size=(_DRAWS, table.shape[1]))
+    return np.stack([np.nanmean(table[:, columns], axis=1) for columns in chosen])
+
+
+def _mode(values: np.ndarray) -> float:
+    return float(pd.Series(values).mode().min())
+
+
+def _printed(claim: str) -> str:
+    values = printed_values(1)
+    return str(values.loc[values["claim_id"] == claim, "printed"].item())
