@@ -231,7 +231,9 @@ def _factors(name: Hashable, column: pd.Series) -> np.ndarray:
         raise TypeError(f"column {name!r} holds values that cannot be compared ({error}): make them text") from error
     if len(uniques) == 0:
         raise ValueError(f"column {name!r} is all missing: drop it, it has nothing to publish or protect")
-    if uniques.isin([np.inf, -np.inf]).any():
+    # Arrow refuses to compare its texts and times with numbers
+    can_be_infinite = column.dtype.kind == "f" or not isinstance(column.dtype, pd.ArrowDtype)
+    if can_be_infinite and uniques.isin([np.inf, -np.inf]).any():
         raise ValueError(f"column {name!r} holds infinite values: replace them by numbers or by missing values")
     codes[codes < 0] = len(uniques)
     return codes.astype(np.min_scalar_type(len(uniques)))
