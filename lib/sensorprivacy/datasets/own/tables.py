@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from sensorprivacy.datasets.checks import require_columns
+from sensorprivacy.datasets.own.decimals import read_decimal_commas
 from sensorprivacy.datasets.types import Problem
 
 TEXT_SUFFIXES = (".csv", ".tsv", ".txt")
@@ -33,8 +34,8 @@ def read_table(path: str | Path) -> pd.DataFrame:
     Parameters
     ----------
     path : str or pathlib.Path
-        A file that ends in .csv, .tsv or .txt (UTF-8 with a header; delimiter comma, semicolon, tab or bar), or in
-        .parquet or .pq.
+        A file that ends in .csv, .tsv or .txt (UTF-8 with a header; delimiter comma, semicolon, tab or bar; decimal
+        point or comma), or in .parquet or .pq.
 
     Returns
     -------
@@ -46,7 +47,8 @@ def read_table(path: str | Path) -> pd.DataFrame:
     FileNotFoundError
         If there is no such file.
     ValueError
-        If it is empty, of another type or unreadable, or has equal column names or rows longer than its header.
+        If it is empty, of another type or unreadable, has equal column names or rows longer than its header, or has
+        numbers whose commas can mean decimals or thousands.
     """
     file = Path(path).expanduser()
     if not file.exists():
@@ -79,13 +81,14 @@ def _text(file: Path) -> pd.DataFrame:
         with warnings.catch_warnings():
             # pandas only warns if rows are longer than the header, and drops their last values
             warnings.simplefilter("error", pd.errors.ParserWarning)
-            return pd.read_csv(file, sep=delimiter, encoding="utf-8-sig", index_col=False, low_memory=False)
+            frame = pd.read_csv(file, sep=delimiter, encoding="utf-8-sig", index_col=False, low_memory=False)
     except UnicodeDecodeError as error:
         raise ValueError(f"{file} is not UTF-8 text (byte {error.start}): save it as UTF-8") from error
     except pd.errors.ParserWarning as error:
         raise ValueError(f"{file} cannot be read as CSV: rows have more values than the header has names") from error
     except (pd.errors.ParserError, pd.errors.EmptyDataError, csv.Error) as error:
         raise ValueError(f"{file} cannot be read as CSV: {error}") from error
+    return read_decimal_commas(frame, file)
 
 
 def infer_delimiter(lines: list[str]) -> str:
