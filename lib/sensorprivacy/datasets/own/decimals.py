@@ -9,7 +9,7 @@ import pandas as pd
 _COMMA = re.compile(r"[+-]?(?=[\d,])(?:\d{1,3}(?:[. \u00a0\u202f]\d{3})+|\d*)(?:,\d+)?(?:[eE][+-]?\d+)?")
 # 1,234 | 1,234,567.8: commas between thousands
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?")
-_NO_COMMA = re.compile(r"[+-]?\d+(?:\.\d+)?")
+_POINT = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 _REMEDY = "write numbers with a decimal point and without thousands separators"
 
 
@@ -37,7 +37,7 @@ def read_decimal_commas(frame: pd.DataFrame, file: Path) -> pd.DataFrame:
     for name in frame.columns[[not pd.api.types.is_numeric_dtype(kind) for kind in frame.dtypes]]:
         cells = [str(cell).strip() for cell in frame[name].dropna().unique()]
         commas = [cell for cell in cells if "," in cell]
-        numbers = all(pattern_of(cell) is not None for cell in cells)
+        numbers = all(map(looks_like_number, cells))
         if commas and numbers:
             with_commas[name] = commas
     if not with_commas:
@@ -60,9 +60,9 @@ def read_decimal_commas(frame: pd.DataFrame, file: Path) -> pd.DataFrame:
     return frame.assign(**{str(name): _numbers(frame[name]) for name in with_commas})
 
 
-def pattern_of(cell: str) -> re.Match[str] | None:
-    """Return the match of a text that looks like a number with a point, a comma, or separated thousands."""
-    return _COMMA.fullmatch(cell) or _THOUSANDS.fullmatch(cell) or _NO_COMMA.fullmatch(cell)
+def looks_like_number(cell: str) -> bool:
+    """Return whether a text is a number with a point or a comma, or one with separated thousands."""
+    return any(pattern.fullmatch(cell) for pattern in (_COMMA, _THOUSANDS, _POINT))
 
 
 def _numbers(column: pd.Series) -> pd.Series:
