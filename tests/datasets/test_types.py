@@ -48,6 +48,9 @@ def test_problem_aligns_everything_to_one_index():
         ({"features": pd.DataFrame({"ok": [1, 2, 3], "gap": [1, np.nan, 2]})}, ValueError, "'gap'.*1 of 3 rows.*row 1"),
         ({"features": pd.DataFrame({"far": [1, 2, np.inf]})}, ValueError, "'far'.*row 2"),
         ({"features": pd.DataFrame({"gap": pd.array([1, None, 2], dtype="Int64")})}, ValueError, "'gap'"),
+        ({"features": pd.DataFrame({"key": [1, 2**53 + 1, 3]})}, ValueError, "'key'.*9007199254740993.*drop it"),
+        ({"features": pd.DataFrame({"key": pd.array([1, -(2**60), 2], dtype="Int64")})}, ValueError, "'key'.*-11529"),
+        ({"features": pd.DataFrame({"key": np.array([1, 2**64 - 1, 2], "uint64")})}, ValueError, "'key'.*18446744"),
         ({"task": ["tv"]}, ValueError, "task has 1 labels for 3 rows"),
         ({"users": ["ann", None, "bob"]}, ValueError, "users is missing in 1 rows"),
         ({"groups": [1, 2]}, ValueError, "groups has 2 labels"),
@@ -58,6 +61,11 @@ def test_problem_aligns_everything_to_one_index():
 def test_problem_refuses(changes, error, says):
     with pytest.raises(error, match=says):
         problem(**changes)
+
+
+def test_integers_that_a_float_holds_exactly_are_accepted():
+    exact = pd.DataFrame({"large": [2**53, -(2**53), 0], "real": [1e300, 2.0, 3.0], "on": [True, False, True]})
+    assert problem(features=exact).n_features == 3
 
 
 def test_problem_digest_stands_for_content_not_for_name():

@@ -134,6 +134,51 @@ def test_missing_and_other_types():
     assert link(original[["age"]], published).share == pytest.approx((1 + 0.5 + 1 + 0) / 4)
 
 
+UNITS = ("s", "ms", "us", "ns")
+
+
+def in_unit(instants, unit, zone=None, arrow=False):
+    """Return instants (seconds since 1970, or None) as a column of another unit and time zone."""
+    stamps = [np.datetime64("NaT") if instant is None else np.datetime64(int(instant), "s") for instant in instants]
+    column = pd.Series(np.array(stamps, dtype="datetime64[s]"))
+    column = column.dt.tz_localize("UTC").dt.tz_convert(zone) if zone else column
+    column = column.dt.as_unit(unit)
+    return column.convert_dtypes(dtype_backend="pyarrow") if arrow else column
+
+
+def test_a_published_time_of_a_coarser_unit_is_as_exposed_as_in_its_own_unit():
+    """REVIEW A5: each unit was converted by its own count of ticks, so most links were missed."""
+    draw = np.random.default_rng(0)
+    original = pd.DataFrame({"when": in_unit(1_500_000_000 + draw.integers(0, 10**7, 400), "us")})
+    noisy = original["when"] + pd.to_timedelta(draw.laplace(0, 20_000, 400).round(), unit="s")
+    shares = [link(original, pd.DataFrame({"when": noisy.dt.as_unit(unit)})).share for unit in UNITS]
+    assert shares[0] > 0.25  # chance is .0025
+    assert shares == [shares[0]] * len(UNITS)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.one_of(st.none(), st.integers(-(2**31), 2**32)), min_size=2, max_size=9),
+    *[st.tuples(st.sampled_from(UNITS), st.sampled_from([None, "UTC", "Asia/Kolkata"]), st.booleans())] * 2,
+)
+def test_equal_instants_link_alike_in_every_unit_and_zone(instants, one, other):
+    plain = pd.DataFrame({"when": in_unit(instants, "s")})
+    original, published = (pd.DataFrame({"when": in_unit(instants, *kind)}) for kind in (one, other))
+    assert link(original, published).share == link(plain, plain).share
+
+
+def test_a_time_published_unchanged_in_another_unit_counts_as_exact():
+    original = pd.DataFrame({"when": in_unit([1, 2, 3, 3], "ns"), "age": [4, 5, 6, 7]})
+    published = pd.DataFrame({"when": in_unit([1, 2, 3, 3], "s", "Asia/Kolkata", arrow=True), "age": [9, 9, 9, 9]})
+    assert linkage(original, published).loc["exact columns only", "share"] == 0.75
+
+
+def test_fractions_of_a_second_are_compared_exactly():
+    stamps = pd.to_datetime(["2024-01-01 00:00:00.001", "2024-01-01 00:00:00.002", "2024-01-01 00:00:00.003"])
+    original = pd.DataFrame({"when": stamps.as_unit("ms")})
+    assert link(original, pd.DataFrame({"when": stamps.as_unit("ns").tz_localize("UTC")})).share == 1.0
+
+
 @pytest.mark.parametrize(
     ("original", "published", "message"),
     [

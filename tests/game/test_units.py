@@ -168,3 +168,11 @@ def test_one_cluster_decides_nothing():
     found = difference(np.ones(9), np.zeros(9), np.zeros(9), unit="people")
     assert (found.low, found.high, found.p) == (-1, 1, 1)
     assert (share(np.ones(9), np.zeros(9)).low, share(np.ones(9), np.zeros(9)).high) == (0, 1)
+
+
+def test_a_share_that_a_lazy_search_did_not_measure_has_no_interval():
+    """REVIEW A9: a lazy search leaves identifiability out where accuracy excludes the subset."""
+    wide = with_intervals(pd.DataFrame({"accuracy": [0.8, 0.6], "identifiability": [0.2, np.nan]}), 10)
+    assert wide["identifiability_low"].isna().tolist() == [False, True]
+    assert wide["identifiability_high"].isna().tolist() == [False, True]
+    assert wide["accuracy_low"].notna().all()

@@ -4,6 +4,7 @@ import argparse
 import re
 import subprocess
 import sys
+import uuid
 from unittest.mock import Mock
 
 import numpy as np
@@ -128,6 +129,34 @@ def test_input_is_never_replaced(run, file):
     with pytest.raises(ValueError, match="is the input table itself"):
         run(file, "--task", "device", "--user", "owner", "--out", file)
     assert file.read_bytes() == before
+
+
+def test_identifiers_are_not_written_unless_they_are_kept(run, file, table, tmp_path, capsys):
+    """REVIEW E1: joining --out with the original by uuid identified every row."""
+    draw, out = np.random.default_rng(1), tmp_path / "small.csv"
+    table = table[["task", "user"]].assign(uuid=[str(uuid.UUID(bytes=draw.bytes(16))) for _ in range(len(table))])
+    table.assign(
+        n=range(240), device=draw.choice(["tv", "fridge"], 240), owner=draw.choice(["ann", "bob"], 240)
+    ).to_csv(file, index=False)
+    assert run(file, *OWN, "--out", out, "--threshold", "1", *FAST) == 0
+    said = capsys.readouterr()
+    assert "left out 2: uuid (UUIDs), n (row numbers)." in said.out
+    assert "Use one with --keep COLUMN" in said.out
+    assert "2 features" in said.out
+    assert not said.err
+    assert not {"uuid", "n"} & set(pd.read_csv(out))
+    assert run(file, *OWN, "--keep", "n", "--keep", "uuid", *FAST) == 0
+    said = capsys.readouterr().out
+    assert "4 features" in said
+    assert "left out" not in said
+    with pytest.raises(ValueError, match="leave them out of --keep"):
+        run(file, *OWN, "--keep", "owner", *FAST)
+
+
+def test_numbers_read_as_text_are_named(run, file, table, capsys):
+    table.assign(noise=["?", *table["noise"].round(1).astype(str)[1:]]).to_csv(file, index=False)
+    assert run(file, *OWN, *FAST) == 0
+    assert "noise: read as categories, though it seems to hold numbers, because of '?'" in capsys.readouterr().out
 
 
 def test_wrong_column_and_constant_feature(run, file, table):

@@ -18,7 +18,7 @@ from sklearn.utils.estimator_checks import (
     check_transformer_get_feature_names_out_pandas,
 )
 
-from sensorprivacy.threeway import Appraiser, ThreeWayDivider, find_thresholds
+from sensorprivacy.threeway import Appraiser, Division, ThreeWayDivider, find_thresholds
 
 
 @pytest.fixture
@@ -129,6 +129,26 @@ def test_arrays_go_in_and_come_out(forgetful):
     assert isinstance(divider.transform(X), np.ndarray)
     assert divider.get_feature_names_out().tolist() == ["x0", "x1"]
     assert divider.get_feature_names_out(["a", "b", "c"]).tolist() == ["a", "b"]
+
+
+def test_a_division_learned_elsewhere_does_not_depend_on_the_table(frame, forgetful):
+    elsewhere = ThreeWayDivider(0.95, 0.05, search=None).fit(frame.sample(150, random_state=1)).division_
+    learned = ThreeWayDivider(noise_source=forgetful()).fit(frame)
+    given = ThreeWayDivider(division=elsewhere, noise_source=forgetful()).fit(frame.assign(flag=range(len(frame))))
+    assert given.division_ == elsewhere
+    assert (given.alpha_, given.beta_, given.stopped_) == (0.95, 0.05, "division as given")
+    assert not hasattr(given, "entropies_")
+    assert list(given.transform(frame)) == ["age", "job", "score", "sex", "flag"]
+    assert "can change the groups" in " ".join(learned.guarantees_)
+    assert "can change the groups" not in " ".join(given.guarantees_)
+    assert f"total epsilon of {given.epsilon_total_:g}" in " ".join(given.guarantees_)
+
+
+def test_refuses_a_division_of_other_columns(frame):
+    with pytest.raises(ValueError, match=r"the division has columns \['age'\]"):
+        ThreeWayDivider(division=Division(0.9, 0.1, (), (), ("age",))).fit(frame)
+    with pytest.raises(TypeError, match="division is a dict: give a Division"):
+        ThreeWayDivider(division={}).fit(frame)
 
 
 @pytest.mark.parametrize(

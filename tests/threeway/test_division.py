@@ -170,3 +170,24 @@ def test_refuses_thresholds(alpha, beta, message):
 @given(st.integers(1, 2000))
 def test_all_distinct_reach_the_upper_bound(n):
     assert entropies(pd.DataFrame({"id": range(n)}))["id"] == pytest.approx(math.log(n), abs=1e-12)
+
+
+def test_arrow_columns_have_the_entropies_of_numpy_columns():
+    """REVIEW A9: the check for infinite values failed on columns of times."""
+    times = pd.to_datetime(["2020-01-01", "2020-01-02", "2020-01-02", None])
+    frame = pd.DataFrame(
+        {
+            "when": times,
+            "there": times.tz_localize("Europe/Berlin"),
+            "took": times - times[0],
+            "text": ["a", "b", "b", None],
+            "flag": [True, False, False, None],
+            "rate": [0.5, 1.5, 1.5, None],
+        }
+    )
+    arrow = frame.convert_dtypes(dtype_backend="pyarrow")
+    arrow["day"] = arrow["when"].astype("date32[day][pyarrow]")
+    expected = entropies(frame.assign(day=times))
+    pd.testing.assert_series_equal(entropies(arrow), expected)
+    with pytest.raises(ValueError, match="'rate' holds infinite"):
+        entropies(arrow.assign(rate=pd.Series([1, np.inf, 2, 3], dtype="double[pyarrow]")))

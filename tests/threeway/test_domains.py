@@ -36,6 +36,20 @@ def test_encode_and_decode_return_the_column(name):
     assert domain.from_data
 
 
+@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
+@pytest.mark.parametrize("zone", [None, "UTC", "Europe/Berlin"])
+@pytest.mark.parametrize("missing", [False, True])
+def test_arrow_times_keep_their_zone(unit, zone, missing):
+    plain = COLUMNS["time"].mask(pd.Series([False, missing, False, False])).dt.tz_localize(zone)
+    column = plain.astype(f"timestamp[{unit}{f', {zone}' if zone else ''}][pyarrow]").rename("when")
+    domain = domain_of(column)
+    back = domain.decode(domain.encode(column))
+    assert back.dropna().tolist() == plain.dropna().tolist()
+    assert back.dt.tz == plain.dt.tz
+    given = domain_of(column, bounds=(plain.min(), plain.max()))
+    assert (given.low, given.high) == (domain.low, domain.high)
+
+
 @pytest.mark.parametrize("name", ["text", "bool", "category", "object"])
 def test_missing_is_one_more_category(name):
     column = COLUMNS[name].astype(object).rename(name)

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sensorprivacy.threeway import Appraiser, Division, publish
+from sensorprivacy.threeway import Appraiser, Division, find_thresholds, publish
 from sensorprivacy.threeway.publication import TRACE
 
 DIVISION = Division(0.9, 0.1, ("id",), ("sex", "site"), ("age", "job", "fare"))
@@ -195,3 +195,35 @@ def test_refuses_other_tables(frame):
         publish(frame.to_numpy(), DIVISION)
     with pytest.raises(ValueError, match="infinite"):
         publish(frame.assign(fare=np.inf), DIVISION, bounds={"fare": (0, 1)})
+
+
+LEARNED = "one other cell can change the groups"
+HOME = pd.DataFrame(
+    {
+        "id": range(12),
+        "hour": [4, 2, 1, 1, 1, 0, 3, 5, 1, 3, 4, 4],
+        "room": [1, 2, 2, 3, 2, 0, 1, 2, 0, 2, 3, 1],
+        "lamp": [0, 0, 1, 0, 0, 0, 1, 1, 0, 1, 1, 1],
+        "door": [0] * 12,
+    }
+)
+
+
+def test_one_cell_decides_whether_a_column_is_published_unchanged(seeded):
+    """REVIEW A8: epsilon covers the noise on cells, not the choice of the columns that get noise."""
+    neighbour = HOME.copy()
+    neighbour.loc[9, "lamp"] = 2
+    tables = [HOME, neighbour]
+    divisions = [find_thresholds(Appraiser(table)).appraisal.division for table in tables]
+    assert "lamp" in divisions[0].non_sensitive
+    assert "lamp" in divisions[1].ambiguous
+    for table, division in zip(tables, divisions, strict=True):
+        learned = publish(table, division, noise_source=seeded())
+        assert LEARNED in " ".join(learned.guarantees)
+        # one division for both tables, learned on neither of them
+        given = publish(table, DIVISION_OF_HOME, division_from_data=False, noise_source=seeded())
+        assert LEARNED not in " ".join(given.guarantees)
+        assert list(given.data) == ["hour", "room", "lamp", "door"]
+
+
+DIVISION_OF_HOME = Division(0.9, 0.1, ("id",), ("door",), ("hour", "room", "lamp"))

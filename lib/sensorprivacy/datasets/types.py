@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+EXACT = 2**53  # up to here, a float holds every integer
 Labels = pd.Series | np.ndarray | Sequence[Any]
 
 
@@ -42,8 +43,9 @@ class Problem:
     TypeError
         If `features` is no data frame, or has a column that is not numeric.
     ValueError
-        If `features` is empty, repeats a column name, or has missing or infinite values; or if labels are missing, have
-        another length, or have another index than the features.
+        If `features` is empty, repeats a column name, or has missing or infinite values, or integers beyond 2^53, whose
+        last digits a float loses; or if labels are missing, have another length, or have another index than the
+        features.
 
     Examples
     --------
@@ -205,6 +207,13 @@ def _check_features(features: pd.DataFrame) -> None:
                 f"feature {name!r} is missing or infinite in {int(unfit.sum())} of {len(column)} rows (first: row "
                 f"{int(unfit.argmax())}): drop or fill them first"
             )
+        if pd.api.types.is_integer_dtype(column):
+            farthest = max(int(column.min()), int(column.max()), key=abs)
+            if abs(farthest) > EXACT:
+                raise ValueError(
+                    f"feature {name!r} has integers such as {farthest}: models compute with floats, which lose the "
+                    "last digits beyond 2^53; drop it if it is an identifier, or else subtract an offset or divide it"
+                )
 
 
 def _labels(labels: Labels, role: str, index: pd.Index) -> pd.Series:

@@ -13,6 +13,7 @@ from sensorprivacy.game.units import wilson
 _CELLS = 20_000_000  # distances in memory at once: 160 MB
 _TIE = 1e-9  # distances closer than this are equal
 _FIRST = 1e6  # larger than any distance over noisy columns
+_TICKS = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}  # in a second, by a timestamp's unit
 
 
 @dataclass(frozen=True)
@@ -100,12 +101,11 @@ def linkage(
     re-identification of records with categorical variables" (2002).
     """
     shared = _shared(original, published)
+    truth, published = _in_seconds(original, shared), _in_seconds(published, shared)
     if exact is None:
-        # compared by position: the two tables can have different indexes
-        exact = [name for name in shared if pd.Series(original[name].array).equals(pd.Series(published[name].array))]
+        exact = [name for name in shared if truth[name].equals(published[name])]
     exact = [name for name in shared if name in set(exact)]
     options: dict[str, Any] = {"rows": _sample(len(original), sample, seed), "confidence": confidence}
-    truth = original[shared]
     attacks = {
         "published": link(truth, published, **options),
         "exact columns first": link(truth, published, exact=exact, **options),
@@ -127,8 +127,9 @@ def link(
     """Link published rows to their nearest original rows over the columns that both tables have.
 
     The distance of two rows is the sum over columns of |x - y| over the original's range for numbers and points in
-    time, and of 0 or 1 for other types. A missing number becomes the middle of the range, as in a publication. If both
-    tables have missing cells, "missing" counts as one more category.
+    time, and of 0 or 1 for other types. Times of different units and time zones are compared as instants. A missing
+    number becomes the middle of the range, as in a publication. If both tables have missing cells, "missing" counts as
+    one more category.
 
     Parameters
     ----------
@@ -158,6 +159,7 @@ def link(
     1.0
     """
     shared = _shared(original, published)
+    original, published = _in_seconds(original, shared), _in_seconds(published, shared)
     places = np.arange(len(original)) if rows is None else np.asarray(rows)
     known, seen = _encode(original, published, [name for name in shared if name not in set(exact)])
     classes = _classes(original, published, [name for name in shared if name in set(exact)])
@@ -255,6 +257,18 @@ def _shared(original: pd.DataFrame, published: pd.DataFrame) -> list[Hashable]:
     return shared
 
 
+def _in_seconds(frame: pd.DataFrame, names: Sequence[Hashable]) -> pd.DataFrame:
+    """Return columns of a table with times as seconds since 1970 in UTC, so that equal instants are equal numbers."""
+    columns = {name: frame[name].reset_index(drop=True) for name in names}
+    for name, column in columns.items():
+        if column.dtype.kind == "M":
+            stamps = pd.DatetimeIndex(column)
+            # Whole seconds and the rest apart: a time since 1970 has too many nanoseconds for a float.
+            whole, rest = np.divmod(stamps.asi8, _TICKS[stamps.unit])
+            columns[name] = pd.Series(np.where(stamps.isna(), np.nan, whole + rest / _TICKS[stamps.unit]))
+    return pd.DataFrame(columns)
+
+
 def _sample(n: int, sample: int | None, seed: int | np.random.Generator) -> np.ndarray:
     if sample is not None and sample < 1:
         raise ValueError(f"sample={sample}: attack at least one row, or give None for all")
@@ -287,11 +301,9 @@ def _encode(original: pd.DataFrame, published: pd.DataFrame, names: Sequence[Has
 
 
 def _as_numbers(column: pd.Series) -> np.ndarray | None:
-    """Return a column of numbers or points in time as floats, and None for other types."""
-    if isinstance(column.dtype, pd.CategoricalDtype) or column.dtype.kind not in "iufM" or column.isna().all():
+    """Return a column of numbers as floats, and None for other types."""
+    if isinstance(column.dtype, pd.CategoricalDtype) or column.dtype.kind not in "iuf" or column.isna().all():
         return None
-    if column.dtype.kind == "M":
-        return pd.to_datetime(column, utc=True).astype("int64").astype(float).mask(column.isna()).to_numpy()
     return column.to_numpy(dtype=float, na_value=np.nan)
 
 

@@ -251,11 +251,15 @@ def with_intervals(
     Returns
     -------
     pandas.DataFrame
-        A copy with the two new columns after each proportion.
+        A copy with the two new columns after each proportion. A missing proportion has missing bounds: a lazy search
+        does not measure every one.
     """
     wide = table.copy()
     for name in columns:
-        ends = [wilson(round(share * trials), trials, confidence) for share in wide[name]]
+        ends = [
+            (math.nan, math.nan) if math.isnan(share) else wilson(round(share * trials), trials, confidence)
+            for share in wide[name]
+        ]
         place = list(wide.columns).index(name)
         wide.insert(place + 1, f"{name}_low", [low for low, _ in ends])
         wide.insert(place + 2, f"{name}_high", [high for _, high in ends])

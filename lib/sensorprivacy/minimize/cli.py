@@ -4,6 +4,7 @@ import argparse
 import shutil
 import sys
 import tempfile
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 INTERRUPTED = 130  # exit code of a process that Ctrl-C ended
 _OPTIONS = {
     "allow_long=True": "--allow-long",
+    "`keep`": "--keep",
     "rare='keep'": "--rare keep",
     "constant='drop'": "--constant drop",
     "engine='sklearn'": "--engine sklearn",
@@ -52,6 +54,7 @@ def add_minimize_command(subparsers: "argparse._SubParsersAction[argparse.Argume
     add("--task", required=True, metavar="COLUMN", help="column to predict (the task)")
     add("--user", required=True, metavar="COLUMN", help="column with the user of each record")
     add("--groups", metavar="COLUMN", help="column with the recording of each record; recordings are not split")
+    add("--keep", action="append", default=[], metavar="COLUMN", help="use a column that looks like an identifier")
     add("--threshold", type=float, default=0.01, metavar="L", help="share of accuracy that may be lost (.01)")
     add("--out", type=Path, metavar="FILE", help="write the kept columns and the task to this file")
     add("--preselect", type=int, default=10, metavar="K", help="number of features to search (10)")
@@ -91,10 +94,14 @@ def _run(arguments: argparse.Namespace) -> int:
     check_out(arguments.out, arguments.file)
     if arguments.trees < 1:
         raise ValueError(f"--trees {arguments.trees}: a forest needs at least one tree")
+    from sensorprivacy.datasets.own.identifiers import IdentifierWarning
     from sensorprivacy.datasets.own.tables import read_table, table_problem
     from sensorprivacy.minimize.page import page
 
-    problem = table_problem(arguments.file, task=arguments.task, user=arguments.user, groups=arguments.groups)
+    roles = {"task": arguments.task, "user": arguments.user, "groups": arguments.groups}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", IdentifierWarning)  # the page names these columns
+        problem = table_problem(arguments.file, **roles, keep=arguments.keep)
     minimizer = _minimize(problem, arguments)
     print(page(minimizer, problem, arguments.task, arguments.user))
     if arguments.out is not None:

@@ -43,6 +43,7 @@ def page(minimizer: FeatureMinimizer, problem: Problem, task: str, user: str) ->
         "Features to keep",
         *_wrapped(f"keep {len(summary['kept'])}: {', '.join(summary['kept'])}", hanging=2),
         *_wrapped(f"drop {len(summary['dropped'])}: {', '.join(summary['dropped']) or 'none'}", hanging=2),
+        *_columns_notes(problem),
         "",
         f"Cost: accuracy on {summary['n_test']:,} test rows",
         f"  all features     {_measure(full.task)}",
@@ -97,6 +98,19 @@ def verdict(adversary: Measure) -> str:
         f"Identifiability is {level}; users are recognized ({tests}). {exposed} Fewer columns make users harder to "
         "identify, but they do not make the data anonymous."
     )
+
+
+def _columns_notes(problem: Problem) -> list[str]:
+    """Return which columns the table's reader left out as identifiers, and which numbers it could not read."""
+    left_out, as_text = (problem.provenance.get(fact, {}) for fact in ("left_out", "numbers_as_text"))
+    lines = []
+    if left_out:
+        named = ", ".join(f"{name} ({kind})" for name, kind in left_out.items())
+        why = "A model cannot learn from such columns, but anyone could join the result with the original table."
+        lines += _wrapped(f"left out {len(left_out)}: {named}. {why} Use one with --keep COLUMN.", hanging=2)
+    for name, example in as_text.items():
+        lines += _wrapped(f"{name}: read as categories, though it seems to hold numbers, because of {example!r}", 2)
+    return lines
 
 
 def _measure(measure: Measure) -> str:

@@ -11,8 +11,9 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sensorprivacy.mechanisms.noise import NoiseSource, SecureNoise, check_epsilon
-from sensorprivacy.threeway.division import check_frame
+from sensorprivacy.threeway.division import Division, check_division, check_frame
 from sensorprivacy.threeway.domains import Unknown, domains_of
+from sensorprivacy.threeway.guarantees import state_guarantees
 from sensorprivacy.threeway.measures import Appraiser, Utility
 from sensorprivacy.threeway.thresholds import Rule, find_thresholds
 
@@ -36,6 +37,9 @@ class ThreeWayDivider(SelectorMixin, BaseEstimator):
         See :class:`~sensorprivacy.threeway.measures.Appraiser`.
     decimals : int or None, default 2
         Decimals to which utility and stability are rounded before they are combined.
+    division : Division, optional
+        Groups that were learned from other data (`division_` of another divider) or chosen by general knowledge.
+        `fit` then learns domains only. Default: learn the groups in `fit`, which leaks something about that data.
     epsilon : float, default 1
         Privacy loss of each ambiguous column, per cell, 0 < epsilon <= 100.
     bounds, categories, categorical : mapping, mapping, sequence, optional
@@ -51,21 +55,23 @@ class ThreeWayDivider(SelectorMixin, BaseEstimator):
     Attributes
     ----------
     entropies_, evaluation_ : pandas.Series
-        Entropy of each column in nats, and the same rescaled to [0, 1].
+        Entropy of each column in nats, and the same rescaled to [0, 1]. Not with a given `division`.
     division_ : Division
         The groups.
     appraisal_ : Appraisal
-        The division with utility, stability and suitability.
+        The division with utility, stability and suitability. Not with a given `division`.
     alpha_, beta_ : float
         The thresholds found.
     trace_ : pandas.DataFrame
-        Every pair of thresholds that the search measured; one row if `search` is None.
+        Every pair of thresholds that the search measured; one row if `search` is None. Not with a given `division`.
     stopped_ : str
         Why the search ended.
     domains_ : dict
         Domain of each ambiguous column.
     epsilon_total_ : float
         Privacy loss of one row's ambiguous cells together, by basic composition.
+    guarantees_ : tuple of str
+        The guarantees of one call of `transform` for the rows of `fit`, and their limits.
     n_features_in_, feature_names_in_
         As in every scikit-learn estimator.
 
@@ -88,6 +94,7 @@ class ThreeWayDivider(SelectorMixin, BaseEstimator):
     search: Rule | None = "alternate"
     utility: Utility = "as_printed"
     decimals: int | None = 2
+    division: Division | None = None
     epsilon: float = 1.0
     bounds: Mapping[Hashable, tuple[Any, Any]] | None = None
     categories: Mapping[Hashable, Sequence] | None = None
@@ -119,6 +126,22 @@ class ThreeWayDivider(SelectorMixin, BaseEstimator):
         if self.unknown not in ("error", "redraw"):
             raise ValueError(f"unknown={self.unknown!r}: choose error or redraw")
         frame = self._frame(X, reset=True)
+        if self.division is None:
+            self._learn_division(frame)
+        else:
+            check_division(self.division, frame)
+            self.division_, self.stopped_ = self.division, "division as given"
+        self.alpha_, self.beta_ = self.division_.alpha, self.division_.beta
+        self.domains_ = domains_of(frame, self.division_.ambiguous, self.bounds, self.categories, self.categorical)
+        spent = pd.Series({name: float(self.epsilon) * (domain.width > 0) for name, domain in self.domains_.items()})
+        self.epsilon_total_ = float(spent.sum())
+        self.guarantees_ = state_guarantees(
+            self.division_, self.domains_, spent, division_from_data=self.division is None
+        )
+        self._columns = frame.columns
+        return self
+
+    def _learn_division(self, frame: pd.DataFrame) -> None:
         if len(frame) == 1:
             raise ValueError("n_samples=1: one row has no entropy to compare columns by, give at least two rows")
         appraiser = Appraiser(frame, self.utility, self.decimals)
@@ -131,11 +154,6 @@ class ThreeWayDivider(SelectorMixin, BaseEstimator):
             found = find_thresholds(appraiser, self.alpha, self.beta, self.step, self.search)
             self.appraisal_, self.trace_, self.stopped_ = found.appraisal, found.trace, found.stopped
         self.division_ = self.appraisal_.division
-        self.alpha_, self.beta_ = self.division_.alpha, self.division_.beta
-        self.domains_ = domains_of(frame, self.division_.ambiguous, self.bounds, self.categories, self.categorical)
-        self.epsilon_total_ = float(self.epsilon) * sum(domain.width > 0 for domain in self.domains_.values())
-        self._columns = frame.columns
-        return self
 
     def transform(self, X: pd.DataFrame) -> pd.DataFrame | np.ndarray:
         """Return the published columns of a table, with new noise on the ambiguous ones.

@@ -174,6 +174,20 @@ def check_frame(frame: pd.DataFrame) -> None:
         raise ValueError(f"column names {repeated} occur more than once: rename them, groups list columns by name")
 
 
+def check_division(division: Division, frame: pd.DataFrame) -> None:
+    """Raise TypeError or ValueError unless each column of `frame` is in exactly one group of `division`."""
+    if not isinstance(division, Division):
+        raise TypeError(
+            f"division is a {type(division).__name__}: give a Division, such as division_ of a fitted divider"
+        )
+    named = [*division.sensitive, *division.kept]
+    if len(named) != len(set(named)) or set(named) != set(frame.columns):
+        raise ValueError(
+            f"the division has columns {named}, the table has {list(frame.columns)}: make the division from this "
+            "table, or from another table with the same columns"
+        )
+
+
 def encode(frame: pd.DataFrame) -> Iterator[np.ndarray]:
     """Yield each column as integer codes from 0. Equal values share a code; missing is one of the values.
 
@@ -217,7 +231,9 @@ def _factors(name: Hashable, column: pd.Series) -> np.ndarray:
         raise TypeError(f"column {name!r} holds values that cannot be compared ({error}): make them text") from error
     if len(uniques) == 0:
         raise ValueError(f"column {name!r} is all missing: drop it, it has nothing to publish or protect")
-    if uniques.isin([np.inf, -np.inf]).any():
+    # Arrow refuses to compare its texts and times with numbers
+    can_be_infinite = column.dtype.kind == "f" or not isinstance(column.dtype, pd.ArrowDtype)
+    if can_be_infinite and uniques.isin([np.inf, -np.inf]).any():
         raise ValueError(f"column {name!r} holds infinite values: replace them by numbers or by missing values")
     codes[codes < 0] = len(uniques)
     return codes.astype(np.min_scalar_type(len(uniques)))

@@ -71,7 +71,7 @@ class Numbers:
         if self.dtype.kind == "M":
             # noise can leave the calendar; such times are moved to its edge
             stamps = np.clip(values, -60_000_000_000, 250_000_000_000).astype("datetime64[s]")
-            zone = getattr(self.dtype, "tz", None)
+            zone = getattr(getattr(self.dtype, "pyarrow_dtype", self.dtype), "tz", None)
             return pd.Series(stamps) if zone is None else pd.Series(stamps).dt.tz_localize("UTC").dt.tz_convert(zone)
         if self.integer:
             return pd.Series(values.astype(np.int64))
@@ -226,9 +226,9 @@ def domains_of(
 
 
 def _seconds(column: pd.Series) -> pd.Series:
-    """Return points in time as whole seconds since 1970, with missing ones as NaN in floats."""
-    plain = column.dt.tz_convert("UTC").dt.tz_localize(None) if getattr(column.dtype, "tz", None) else column
-    seconds = plain.astype("datetime64[s]").astype("int64")
+    """Return points in time as whole seconds since 1970 in UTC, with missing ones as NaN in floats."""
+    stamps = column.to_numpy(dtype="datetime64[s]")  # in UTC, for Arrow's times too
+    seconds = pd.Series(stamps.astype("int64"), column.index)
     return seconds.astype(float).mask(column.isna()) if column.isna().any() else seconds
 
 

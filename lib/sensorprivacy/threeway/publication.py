@@ -10,8 +10,9 @@ import pandas as pd
 from sensorprivacy.mechanisms.laplace import laplace_scale
 from sensorprivacy.mechanisms.noise import NoiseSource, SecureNoise, check_epsilon
 from sensorprivacy.mechanisms.randomized_response import response_probabilities
-from sensorprivacy.threeway.division import Division, check_frame
+from sensorprivacy.threeway.division import Division, check_division, check_frame
 from sensorprivacy.threeway.domains import Categories, Domain, domains_of
+from sensorprivacy.threeway.guarantees import state_guarantees
 from sensorprivacy.threeway.queries import Query, answer, change, check_query
 
 # one row of the trace: a column in a round, then two facts about the round
@@ -60,6 +61,7 @@ def publish(
     frame: pd.DataFrame,
     division: Division,
     *,
+    division_from_data: bool = True,
     epsilon: float = 1.0,
     bounds: Mapping[Hashable, tuple[Any, Any]] | None = None,
     categories: Mapping[Hashable, Sequence] | None = None,
@@ -83,6 +85,10 @@ def publish(
         The original table D_o, n rows.
     division : Division
         The groups. Together they contain every column of the frame.
+    division_from_data : bool, default True
+        Whether the groups were learned from this table. The choice of the groups then reveals something that no epsilon
+        covers, and the guarantees say so. Give False for a division that was learned from other people's data or chosen
+        by general knowledge.
     epsilon : float, default 1
         Privacy loss of each ambiguous column in the first round, 0 < epsilon <= 100.
     bounds : mapping of column to (low, high), optional
@@ -126,11 +132,7 @@ def publish(
     Ali et al. (2022), Fig. 1, section 3, and Algorithm 1, lines 11-13.
     """
     check_frame(frame)
-    named = [*division.sensitive, *division.kept]
-    if len(named) != len(set(named)) or set(named) != set(frame.columns):
-        raise ValueError(
-            f"the division has columns {named}, the table has {list(frame.columns)}: make the division from this table"
-        )
+    check_division(division, frame)
     _check_loop(epsilon, query, level, shrink, floor, max_rounds)
     source = SecureNoise() if noise_source is None else noise_source
     domains = domains_of(frame, division.ambiguous, bounds, categories, categorical)
@@ -166,7 +168,9 @@ def publish(
         level=overall,
         reached=overall >= level,
         stopped=stopped,
-        guarantees=_guarantees(division, domains, spent, compared=level > 0),
+        guarantees=state_guarantees(
+            division, domains, spent, compared=level > 0, division_from_data=division_from_data
+        ),
     )
 
 
@@ -199,42 +203,6 @@ def _mechanism(domain: Domain, epsilon: float) -> tuple[str, float]:
     if isinstance(domain, Categories):
         return "randomized response", response_probabilities(domain.k, epsilon)[1]
     return "laplace", laplace_scale(domain.low, domain.high, epsilon, integer=domain.integer)
-
-
-def _guarantees(
-    division: Division, domains: Mapping[Hashable, Domain], spent: pd.Series, *, compared: bool
-) -> tuple[str, ...]:
-    def listed(names: Sequence[Hashable]) -> str:
-        return ", ".join(str(name) for name in names)
-
-    lines = []
-    if domains:
-        lines.append(
-            f"Each cell of {listed(list(domains))} gets its own noise. Its published value is at most e^epsilon times "
-            "more likely than under any other value of its domain (local differential privacy)."
-        )
-        lines.append(
-            f"Epsilon adds up over columns: the noisy cells of one row have a total epsilon of {spent.sum():g}. A "
-            "person with several rows loses that much for each row."
-        )
-    if compared:
-        lines.append(
-            "The published draw was chosen by comparing draws with the original data. Epsilon does not cover this "
-            "comparison: the bounds above hold for each draw, but not strictly for the chosen one. With level=0 the "
-            "first draw is published without a comparison."
-        )
-    if leaking := [name for name, domain in domains.items() if domain.from_data]:
-        lines.append(
-            f"Bounds or categories of {listed(leaking)} were read from the data. Epsilon does not cover this leak: "
-            "extremes and rare categories belong to single rows. Give `bounds` and `categories` from general knowledge."
-        )
-    if division.non_sensitive:
-        lines.append(
-            f"Published unchanged and without any guarantee: {listed(division.non_sensitive)}. Together these columns "
-            "may identify a row. So the table as a whole is not differentially private."
-        )
-    lines.append("Rows keep their original order. Anyone who knows that order can identify every row: shuffle first.")
-    return tuple(lines)
 
 
 def _check_loop(epsilon: float, query: str, level: float, shrink: float, floor: float, max_rounds: int) -> None:

@@ -80,6 +80,31 @@ def test_a_folder_with_labels_in_names_and_people_in_a_table(tmp_path: Path) -> 
     assert found.trial.nunique() == 4  # every file is a trial
 
 
+def test_equal_trials_in_two_files_are_refused_and_not_joined(tmp_path: Path) -> None:
+    """REVIEW A9: windows spanned both files, and both counted as one recording."""
+    for day in ("monday", "tuesday"):
+        (tmp_path / day).mkdir()
+        part = signal(1, "walk", 1).assign(person=1, activity="walk", session=1, gender="f")
+        part.to_csv(tmp_path / day / "a.csv", index=False)
+    path = tmp_path / "mine.toml"
+    path.write_text(DESCRIPTION.format(files="*/a.csv") + 'trial = "session"\n')
+    says = r"monday/a\.csv and tuesday/a\.csv both hold .*person 1, session 1, activity walk: .*remove the key `trial`"
+    with pytest.raises(ValueError, match=says):
+        user_windows(path, length=10, stride=5)
+    path.write_text(DESCRIPTION.format(files="*/a.csv"))  # every file is a trial
+    found = user_windows(path, length=10, stride=5)
+    assert found.n_windows == 2 * 5
+    assert (np.diff(found.values[:, 0]) == 1).all()
+
+
+def test_an_activity_that_returns_within_a_trial_is_cut_apart(tmp_path: Path) -> None:
+    parts = [signal(1, what, 1).assign(person=1, activity=what, session=1, gender="f") for what in ("walk", "run")]
+    pd.concat([*parts, parts[0]]).to_csv(tmp_path / "all.csv", index=False)
+    path = tmp_path / "mine.toml"
+    path.write_text(DESCRIPTION.format(files="all.csv") + 'trial = "session"\n')
+    assert user_windows(path, length=10, stride=5).n_windows == 3 * 5
+
+
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [

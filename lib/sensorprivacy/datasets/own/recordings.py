@@ -71,7 +71,8 @@ def user_windows(description: str | Path, *, length: int = 128, stride: int = 10
         If the description, or a file that it names, does not exist.
     ValueError
         If a key is missing, unknown or invalid; a column is missing, not numeric or has missing values; the name of a
-        file does not fit; a private attribute changes within a recording; or every recording is shorter than a window.
+        file does not fit; two files hold the same trial of the same subject and public class; a private attribute
+        changes within a recording; or every recording is shorter than a window.
     """
     path = Path(description).expanduser()
     given = _read(path)
@@ -80,6 +81,7 @@ def user_windows(description: str | Path, *, length: int = 128, stride: int = 10
         table = _with_people(table, path.parent / given.people, given)
     _check_columns(table, given)
     keys = [given.subject, "_trial", given.public]
+    _refuse_shared_trials(table, keys, given)
     run = (table[keys] != table[keys].shift()).any(axis=1).cumsum().to_numpy() - 1
     changing = table.groupby(run)[given.private].nunique().max()
     if (changing > 1).any():
@@ -126,7 +128,7 @@ def _read(path: Path) -> Description:
 
 
 def _recordings(folder: Path, given: Description) -> pd.DataFrame:
-    """Return all files as one table, with the labels in their names and a column ``_trial``."""
+    """Return all files as one table, with the labels in their names and the columns ``_trial`` and ``_file``."""
     files = sorted(path for path in folder.glob(given.files) if path.is_file())
     if not files:
         raise FileNotFoundError(f"there is no file {given.files!r} in {folder}")
@@ -134,7 +136,8 @@ def _recordings(folder: Path, given: Description) -> pd.DataFrame:
     for number, file in enumerate(files, start=1):
         part = read_table(file).assign(**_labels_in(file.name, given.file_name))
         require_columns(part.columns, [given.trial] if given.trial else [], file.name)
-        parts.append(part.assign(_trial=part[given.trial] if given.trial else number))
+        place = file.relative_to(folder).as_posix() if file.is_relative_to(folder) else str(file)
+        parts.append(part.assign(_trial=part[given.trial] if given.trial else number, _file=place))
     return pd.concat(parts, ignore_index=True)
 
 
@@ -172,3 +175,18 @@ def _check_columns(table: pd.DataFrame, given: Description) -> None:
     for name in wanted:
         if missing := int(table[name].isna().sum()):
             raise ValueError(f"column {name!r} has {missing} missing values of {len(table)}: fill or remove them first")
+
+
+def _refuse_shared_trials(table: pd.DataFrame, keys: list[str], given: Description) -> None:
+    """Raise ValueError if a recording lies in two files: its windows would span both."""
+    places = table[[*keys, "_file"]].drop_duplicates()
+    twice = places[places.duplicated(keys, keep=False)]
+    if len(twice):
+        # One trial of one subject and class, in the files that hold it.
+        first = twice[(twice[keys] == twice[keys].iloc[0]).all(axis=1)]
+        names = (given.subject, given.trial, given.public)
+        which = ", ".join(f"{name} {value}" for name, value in zip(names, first[keys].iloc[0], strict=True))
+        raise ValueError(
+            f"{first['_file'].iloc[0]} and {first['_file'].iloc[1]} both hold a recording with {which}: number the "
+            "trials of each subject, or remove the key `trial` to make each file a trial; join files of one recording"
+        )

@@ -3,7 +3,7 @@
 import csv
 import warnings
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +13,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from sensorprivacy.datasets.checks import require_columns
+from sensorprivacy.datasets.own.decimals import looks_like_number, read_decimal_commas
+from sensorprivacy.datasets.own.identifiers import IdentifierWarning, find_identifiers
 from sensorprivacy.datasets.types import Problem
 
 TEXT_SUFFIXES = (".csv", ".tsv", ".txt")
@@ -33,8 +35,8 @@ def read_table(path: str | Path) -> pd.DataFrame:
     Parameters
     ----------
     path : str or pathlib.Path
-        A file that ends in .csv, .tsv or .txt (UTF-8 with a header; delimiter comma, semicolon, tab or bar), or in
-        .parquet or .pq.
+        A file that ends in .csv, .tsv or .txt (UTF-8 with a header; delimiter comma, semicolon, tab or bar; decimal
+        point or comma), or in .parquet or .pq.
 
     Returns
     -------
@@ -46,7 +48,8 @@ def read_table(path: str | Path) -> pd.DataFrame:
     FileNotFoundError
         If there is no such file.
     ValueError
-        If it is empty, of another type or unreadable, or has equal column names or rows longer than its header.
+        If it is empty, of another type or unreadable, has equal column names or rows longer than its header, or has
+        numbers whose commas can mean decimals or thousands.
     """
     file = Path(path).expanduser()
     if not file.exists():
@@ -79,13 +82,14 @@ def _text(file: Path) -> pd.DataFrame:
         with warnings.catch_warnings():
             # pandas only warns if rows are longer than the header, and drops their last values
             warnings.simplefilter("error", pd.errors.ParserWarning)
-            return pd.read_csv(file, sep=delimiter, encoding="utf-8-sig", index_col=False, low_memory=False)
+            frame = pd.read_csv(file, sep=delimiter, encoding="utf-8-sig", index_col=False, low_memory=False)
     except UnicodeDecodeError as error:
         raise ValueError(f"{file} is not UTF-8 text (byte {error.start}): save it as UTF-8") from error
     except pd.errors.ParserWarning as error:
         raise ValueError(f"{file} cannot be read as CSV: rows have more values than the header has names") from error
     except (pd.errors.ParserError, pd.errors.EmptyDataError, csv.Error) as error:
         raise ValueError(f"{file} cannot be read as CSV: {error}") from error
+    return read_decimal_commas(frame, file)
 
 
 def infer_delimiter(lines: list[str]) -> str:
@@ -123,7 +127,7 @@ def _refuse_twins(names: Iterable[str], file: Path) -> None:
         raise ValueError(f"{file} has more than one column named {', '.join(twice)}: rename them")
 
 
-def table_problem(path: Path, *, task: str, user: str, groups: str | None = None) -> Problem:
+def table_problem(path: Path, *, task: str, user: str, groups: str | None = None, keep: Sequence[str] = ()) -> Problem:
     """Return your own table as a problem for the re-identification game.
 
     Parameters
@@ -134,33 +138,80 @@ def table_problem(path: Path, *, task: str, user: str, groups: str | None = None
         Columns with the task label, and with the person that the record belongs to.
     groups : str, optional
         Column with the recording of each record.
+    keep : sequence of str
+        Columns that stay features although they look like identifiers.
 
     Returns
     -------
     Problem
-        All other columns are features. Truth values become 0 and 1. A text becomes the number of its category in
-        sorted order, and a missing text -1; the provenance lists these columns under ``coded``.
+        All other columns are features, except identifiers, points in time and row numbers, see `identifiers`: the
+        provenance lists them under ``left_out`` and a warning names them. Truth values become 0 and 1, durations
+        seconds. A text becomes the number of its category in sorted order, and a missing text -1; the provenance lists
+        these columns under ``coded``, and those that seem to hold numbers under ``numbers_as_text``.
 
     Raises
     ------
     FileNotFoundError, ValueError
         As `read_table`; or if a column is missing, has two roles, or no column is left for the features.
+
+    Warns
+    -----
+    IdentifierWarning
+        If columns are left out.
     """
     table = read_table(path)
     roles = [task, user, *([groups] if groups is not None else [])]
     if len(set(roles)) < len(roles):
         raise ValueError(f"task, user and groups must be different columns, got {', '.join(map(repr, roles))}")
-    require_columns(table.columns, roles, path.name)
-    features = table.drop(columns=roles)
+    require_columns(table.columns, [*roles, *keep], path.name)
+    if both := [name for name in keep if name in roles]:
+        raise ValueError(f"{both} are task, user or groups, so they cannot be features: leave them out of `keep`")
+    features = _with_numbers(table.drop(columns=roles))
+    left_out = find_identifiers(features.drop(columns=list(keep)), [table[name] for name in roles[1:]])
+    features = features.drop(columns=list(left_out))
+    _report(left_out, bool(features.shape[1]), path.name)
     coded = [column for column in features if not pd.api.types.is_numeric_dtype(features[column])]
+    as_text = {column: example for column in coded if (example := _number_in(features[column]))}
     for column in coded:
         features[column] = features[column].astype("category").cat.codes.astype(np.int64)
     features = features.astype(dict.fromkeys(features.select_dtypes("bool"), np.int64))
+    digest = pooch.file_hash(str(path.expanduser()))
+    facts = {"coded": coded, "left_out": left_out, "numbers_as_text": as_text}
     return Problem(
         features,
         task=table[task],
         users=table[user],
         groups=None if groups is None else table[groups],
         name=path.stem,
-        provenance={"file": path.name, "digest": pooch.file_hash(str(path.expanduser())), "coded": coded},
+        provenance={"file": path.name, "digest": digest, **facts},
     )
+
+
+def _with_numbers(features: pd.DataFrame) -> pd.DataFrame:
+    """Return a table with durations as seconds and decimals as floats."""
+    for name, column in features.items():
+        if column.dtype.kind == "m":
+            features[name] = column.dt.total_seconds()
+        elif pd.api.types.infer_dtype(column) == "decimal":
+            features[name] = column.astype(float)
+    return features
+
+
+def _report(left_out: Mapping[str, str], any_left: bool, file: str) -> None:
+    """Warn about columns that are left out; raise ValueError if no feature remains."""
+    if not left_out:
+        return
+    named = ", ".join(f"{name} ({kind})" for name, kind in left_out.items())
+    message = f"{file}: columns that identify rows are not used as features: {named}"
+    if not any_left:
+        raise ValueError(f"{message}. No other column is left: add one, or name one of these in `keep`")
+    warnings.warn(f"{message}. To use one, name it in `keep`", IdentifierWarning, stacklevel=3)
+
+
+def _number_in(column: pd.Series) -> str:
+    """Return a cell that is no plain number, if most cells of a text column look like numbers, else an empty text."""
+    cells = column.dropna().astype(str).str.strip()
+    numbers = cells.map({cell: looks_like_number(cell) for cell in cells.unique()}).astype(bool)
+    if not len(cells) or numbers.mean() < 0.5:
+        return ""
+    return str(cells[~numbers].iloc[0] if not numbers.all() else cells.iloc[0])
