@@ -75,6 +75,15 @@ def test_users_never_seen_in_training_are_counted_apart(problem):
     assert outcome.adversary.overall == pytest.approx(oracle.score(problem.features[300:], users[300:]))
 
 
+def test_without_a_known_user_there_is_no_identifiability(problem):
+    users = np.repeat(["known", "other", "stranger"], [150, 150, 100])
+    split = Split(np.arange(300), np.arange(300, 400))
+    found = play(Problem(problem.features, problem.task, users), model=GaussianNB(), split=split).adversary
+    assert np.isnan(found.score)
+    assert (found.n, found.unseen, found.overall) == (0, 1.0, 0.0)
+    assert not found.recognizes_someone
+
+
 def noise(seed, recordings=12, rows=20, users=4):
     """Return a problem whose features are noise: each recording of a user has its own level."""
     draw = np.random.default_rng(seed)

@@ -13,6 +13,7 @@ from sensorprivacy.game.splits import (
     Split,
     default_split,
     grouped_split,
+    leak_free,
     paper_split,
     random_split,
     repeat,
@@ -134,6 +135,18 @@ def test_the_default_split_keeps_groups_whole(recordings):
     assert split.how == "grouped, 720 rows of 36 groups / 240 rows of 12 groups"
     alone = Problem(recordings.features, recordings.task, recordings.users)
     assert default_split(alone).digest == random_split(960).digest
+
+
+def test_users_with_one_group_each_leave_the_random_split(recordings):
+    """As in IoT-23: whole captures would leave no held-out row of a known user."""
+    split = random_split(960)
+    assert leak_free(recordings, split).unit == "groups"
+    single = Problem(recordings.features, recordings.task, recordings.groups, recordings.groups)
+    fallen_back = leak_free(single, split)
+    assert fallen_back.digest == split.digest
+    assert "most users have one group only" in fallen_back.how
+    alone = Problem(recordings.features, recordings.task, recordings.users)
+    assert leak_free(alone, split) is split
 
 
 def test_a_halved_grouped_split_keeps_groups_whole(recordings):

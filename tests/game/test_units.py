@@ -124,10 +124,15 @@ def test_bounds_hold_the_share(rows):
     assert found.n == len(set(codes.tolist()))
 
 
-@pytest.mark.parametrize("wrong", [{"success": []}, {"success": [2.0]}, {"success": [1.0], "confidence": 1.0}])
-def test_shares_of_nothing_are_refused(wrong):
-    with pytest.raises(ValueError, match=r"give|confidence"):
+@pytest.mark.parametrize("wrong", [{"success": [2.0]}, {"success": [1.0], "confidence": 1.0}])
+def test_wrong_arguments_are_refused(wrong):
+    with pytest.raises(ValueError, match=r"a value is not|confidence"):
         share(np.array(wrong.pop("success")), **wrong)
+
+
+def test_nothing_gives_no_number():
+    assert np.isnan(share(np.array([])).score)
+    assert np.isnan(difference(np.array([]), np.array([])).low)
 
 
 def test_the_robust_variance_equals_statsmodels_formula():

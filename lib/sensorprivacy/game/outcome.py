@@ -70,7 +70,15 @@ class Measure:
     @property
     def overall(self) -> float:
         """Accuracy over all held-out rows, those of unseen classes included; the paper counts so."""
-        return self.score * (1 - self.unseen)
+        return self.score * (1 - self.unseen) if self.unseen < 1 else 0.0
+
+
+def nothing_known(unit: str) -> Measure:
+    """Return the measure if no held-out row has a class of the training rows: there is nothing to predict."""
+    nan = math.nan
+    numbers = dict.fromkeys(("score", "low", "high", "chance", "balanced", "auc"), nan)
+    exposed = {"exposed": None, "exposed_recall": nan, "exposed_precision": nan}
+    return Measure(**numbers, **exposed, n=0, unit=unit, p=1.0, p_any=1.0, unseen=1.0)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from sklearn.metrics import precision_recall_fscore_support
 
 from sensorprivacy.datasets.types import Problem
 from sensorprivacy.game.chance import chance_test, macro_auc
-from sensorprivacy.game.outcome import Measure, Outcome
+from sensorprivacy.game.outcome import Measure, Outcome, nothing_known
 from sensorprivacy.game.release import release
 from sensorprivacy.game.splits import Split, default_split
 from sensorprivacy.game.units import share
@@ -192,7 +192,7 @@ def _measure(
         raise ValueError(f"the training rows hold one class only ({classes[0]!r}): a model needs at least two classes")
     judged = held[np.isin(labels[held], classes)]
     if not len(judged):
-        raise ValueError("no held-out row has a class of the training rows: split so that classes have rows in both")
+        return nothing_known(split.unit)
     fitted = _fitted(model, seen[split.train], known)
     predicted = np.searchsorted(classes, np.asarray(fitted.predict(released[judged])))
     truth = np.searchsorted(classes, labels[judged])

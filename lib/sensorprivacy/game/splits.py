@@ -24,6 +24,7 @@ PAPER_SPLITS: dict[str, dict[str, float]] = {
 }
 """Fractions of the rows that the paper's authors held out, by data set. Where they set a seed, it is 42."""
 
+_LEAST_KNOWN = 0.5  # share of held-out rows whose users have training rows
 PARTS = ("train", "validation", "test")
 
 
@@ -262,7 +263,7 @@ def default_split(problem: Problem, *, test: float = 0.3, validation: float = 0.
 def leak_free(
     problem: Problem, split: Split, *, seed: int = 42, train_rows: int | None = None, held_rows: int | None = None
 ) -> Split:
-    """Return the default split of a problem with groups, with limited rows; the given split if there are no groups.
+    """Return the default split of a problem with groups, with limited rows; the given split if that is impossible.
 
     Parameters
     ----------
@@ -278,10 +279,16 @@ def leak_free(
     Returns
     -------
     Split
+        The given split if there are no groups, or if each user has about one group. In the second case, whole groups
+        would leave most held-out rows with users whom nobody can know; `how` then says so.
     """
     if problem.groups is None:
         return split
-    return default_split(problem, seed=seed).capped(train_rows, held_rows, seed=seed)
+    whole = default_split(problem, seed=seed)
+    known = problem.users.iloc[whole.test].isin(problem.users.iloc[whole.train])
+    if known.mean() < _LEAST_KNOWN:
+        return replace(split, how=f"{split.how}; groups are torn apart, as most users have one group only")
+    return whole.capped(train_rows, held_rows, seed=seed)
 
 
 def paper_split(

@@ -100,13 +100,13 @@ def share(
     Returns
     -------
     Share
-        Wilson's interval for the effective number of rows, with Student's quantile for the number of clusters. If all
-        clusters are equally successful, each cluster counts as one trial.
+        NaN without rows. Wilson's interval for the effective number of rows, with Student's quantile for the number of
+        clusters. If all clusters are equally successful, each cluster counts as one trial.
 
     Raises
     ------
     ValueError
-        If there is no row, a value is outside [0, 1], or `confidence` is not between 0 and 1.
+        If a value is outside [0, 1], or `confidence` is not between 0 and 1.
 
     References
     ----------
@@ -114,10 +114,12 @@ def share(
     Survey Statistics and Methodology 3 (2015), 484-503. The measured coverage is in ``bench/interval_coverage.py``.
     """
     success = np.asarray(success, dtype=float)
-    if not len(success) or not ((success >= 0) & (success <= 1)).all():
-        raise ValueError("give at least one row, with values from 0 to 1")
+    if not ((success >= 0) & (success <= 1)).all():
+        raise ValueError("a value is not from 0 to 1: give whether each row is a success")
     if not 0 < confidence < 1:
         raise ValueError(f"confidence={confidence}: must be above 0 and below 1, such as .95")
+    if not len(success):
+        return Share(math.nan, math.nan, math.nan, 0, unit, 0, 0.0)
     score, rows = float(success.mean()), len(success)
     codes = np.arange(rows) if clusters is None else pd.factorize(np.asarray(clusters))[0]
     n = int(codes.max()) + 1
@@ -158,6 +160,8 @@ def difference(
         McNemar's exact test.
     """
     change = np.asarray(first, dtype=float) - np.asarray(second, dtype=float)
+    if not len(change):
+        return Difference(math.nan, math.nan, math.nan, math.nan, 0, unit)
     value, rows = float(change.mean()), len(change)
     codes = np.arange(rows) if clusters is None else pd.factorize(np.asarray(clusters))[0]
     n = int(codes.max()) + 1

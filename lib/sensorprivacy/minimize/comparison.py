@@ -8,6 +8,7 @@ import pandas as pd
 from sklearn.base import BaseEstimator
 
 from sensorprivacy.datasets.types import Problem
+from sensorprivacy.game.outcome import LEVEL
 from sensorprivacy.game.splits import Split
 from sensorprivacy.minimize.baselines import METHODS, rank_methods, released, sweep
 from sensorprivacy.minimize.engine_protocol import LABELS, engine_data
@@ -90,12 +91,12 @@ def compare_methods(
         left out.
     """
     ranked = rank_methods(sweeps.values()).dropna(subset="relative_effectiveness")
-    data, names = engine_data(problem, split, part), list(problem.features.columns)
+    data, features = engine_data(problem, split, part), list(problem.features.columns)
     predicted: dict[str, dict[str, np.ndarray]] = {}
     for method, best in ranked.iterrows():
         swept = sweeps[str(method)]
         row = swept[pd.to_numeric(swept["relative_effectiveness"], errors="coerce") == best["relative_effectiveness"]]
-        public, columns = released(data, names, row.iloc[0].to_dict(), seed)
+        public, columns = released(data, features, row.iloc[0].to_dict(), seed)
         trained = make_engine(engine, public, model, seed)
         chosen = tuple(sorted(columns))
         predicted[str(method)] = {label: trained.predict([chosen], label)[0] for label in LABELS}
@@ -107,13 +108,13 @@ def compare_methods(
             found = data.compare(label, own[label], first[label])
             rows[method] |= {"n": f"n = {found.n:,} {found.unit}", name: found.value}
             rows[method] |= {f"{name}_low": found.low, f"{name}_high": found.high, f"{name}_p": found.p}
-    table = pd.DataFrame.from_dict(rows, orient="index").rename_axis("method")
-    for name in _MEASURES if len(table) else ():
-        table.loc[table.index[1:], f"{name}_p"] = holm(table[f"{name}_p"].to_numpy()[1:])
+    names = [f"{name}{end}" for name in _MEASURES for end in ("", "_low", "_high", "_p")]
+    table = pd.DataFrame.from_dict(rows, orient="index", columns=["rank", "n", *names]).rename_axis("method")
+    for name in _MEASURES:
+        table.loc[table.index[1:], f"{name}_p"] = holm(table[f"{name}_p"].to_numpy(float)[1:])
         table.loc[table.index[:1], f"{name}_p"] = np.nan
-    return (
-        table.assign(differs=(table[[f"{name}_p" for name in _MEASURES]] < 0.05).any(axis=1)) if len(table) else table
-    )
+    table["differs"] = (table[[f"{name}_p" for name in _MEASURES]] < LEVEL).any(axis=1)
+    return table
 
 
 def holm(p: np.ndarray) -> np.ndarray:

@@ -1,5 +1,6 @@
 """What the search expects of an engine, and the data that it gives to one."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -52,7 +53,8 @@ class EngineData:
     def prior(self, label: str) -> float:
         """Return the accuracy of always predicting the most frequent training class, on the same rows as `measure`."""
         known, true = self.labels[label]
-        return float(np.mean(true[np.isin(true, known)] == np.bincount(known).argmax()))
+        seen = true[np.isin(true, known)]
+        return float(np.mean(seen == np.bincount(known).argmax())) if len(seen) else math.nan
 
     def compare(self, label: str, first: np.ndarray, second: np.ndarray) -> Difference:
         """Return the accuracy of the first predictions minus that of the second, on the same rows."""
