@@ -1,14 +1,13 @@
-from .anonymizer import Anonymized as Anonymized
+from .anonymized import Anonymized as Anonymized
 from .anonymizer import LatentAnonymizer as LatentAnonymizer
 from .attack import Attack as Attack
-from .attack import Attacker as Attacker
-from .attack import attackers as attackers
 from .attack import reidentify as reidentify
+from .attackers import Attacker as Attacker
+from .attackers import attackers as attackers
 from .classifiers import Classifier as Classifier
 from .inference import InferenceModels as InferenceModels
 from .inference import train_inference_models as train_inference_models
 from .measures import inference_table as inference_table
-from .measures import share as share
 from .modify import SecretSource as SecretSource
 from .modify import SeededSource as SeededSource
 from .rivals import AnonymizationAutoencoder as AnonymizationAutoencoder
