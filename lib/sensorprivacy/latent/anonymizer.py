@@ -180,7 +180,7 @@ class LatentAnonymizer(BaseEstimator):
             self.vaes_ *= len(known.public.classes)
         self.history_ = pd.concat(histories, ignore_index=True)
         self.people_ = tuple(sorted(set(windows.subject.astype(str))))
-        return self._learn_latents(*data, self._people(windows))._learn_transfer()
+        return self._learn_latents(*data, self.people_of(windows))._learn_transfer()
 
     def transform(self, windows: Windows, source: RandomSource | None = None) -> Windows:
         """Return the anonymized windows; see `anonymize`."""
@@ -215,17 +215,15 @@ class LatentAnonymizer(BaseEstimator):
         mapping = bijection_codes(self.bijection, self.models_.private.classes)
         target = targets(private, self.modify, mapping, source)
         generator = generator_of(source)
-        people = self._people(windows)
-        published, donor = self._rewrite(scaled, public, private, target, generator, people)
+        codes = np.stack([public, private, target, self.people_of(windows)])
+        published, donor = self._rewrite(scaled, codes, generator)
         misread = np.arange(len(published))
         for _ in range(self.redraw):
             # windows that are recognized are not redrawn
             misread = misread[self._misread(published[misread], public[misread], target[misread])]
             if not len(misread):
                 break
-            codes = public[misread], private[misread], target[misread]
-            again = self._rewrite(scaled[misread], *codes, generator, people[misread])
-            published[misread], donor[misread] = again
+            published[misread], donor[misread] = self._rewrite(scaled[misread], codes[:, misread], generator)
         distortion = float(np.mean((published - scaled) ** 2, dtype=np.float64))
         shown = replace_values(windows, self.models_.scaler.undo(published))
         return Anonymized(shown, public, private, target, distortion, donor)
@@ -245,18 +243,16 @@ class LatentAnonymizer(BaseEstimator):
             mean[public == code] = self._encode(code, x[public == code])[0]
         return mean
 
+    def decoded(self, code: int, z: np.ndarray) -> np.ndarray:
+        """Return the scaled windows that an activity's decoder makes of latents, n x channels x length."""
+        return self._decode(code, z.astype(np.float32)).reshape(-1, *self.models_.shape)
+
     def echo(self, code: int, z: np.ndarray) -> np.ndarray:
         """Return the mean of q(z|x) of the decoded latents, n x d: how they look to who encodes what is published."""
         return self._encode(code, self._decode(code, z.astype(np.float32)))[0]
 
     def with_(self, **changes: Any) -> "LatentAnonymizer":
-        """Return a copy that shares all networks but has other parameters.
-
-        Parameters
-        ----------
-        **changes
-            Any of ``modify``, ``transfer``, ``redraw``, ``insist``, ``sampled``, ``bijection``, ``spectral_noise`` and
-            ``second_reader``.
+        """Return a copy that shares all networks but has other values of the parameters that need no training.
 
         Raises
         ------
@@ -278,7 +274,7 @@ class LatentAnonymizer(BaseEstimator):
         rows = slice(None) if self.general else public == code
         return x[rows], private[rows]
 
-    def _people(self, windows: Windows) -> np.ndarray:
+    def people_of(self, windows: Windows) -> np.ndarray:
         """Return the code of each window's person among the training people, -1 for a stranger; int64."""
         known = pd.Index(getattr(self, "people_", ()))
         return known.get_indexer(pd.Index(windows.subject.astype(str))).astype(np.int64)
@@ -306,16 +302,12 @@ class LatentAnonymizer(BaseEstimator):
         ]
         return self
 
-    def _rewrite(
-        self,
-        scaled: np.ndarray,
-        public: np.ndarray,
-        private: np.ndarray,
-        target: np.ndarray,
-        generator: Generator,
-        people: np.ndarray,
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Encode, move and decode scaled windows, n x channels x length; also return the person of each donor."""
+    def _rewrite(self, scaled: np.ndarray, codes: np.ndarray, generator: Generator) -> tuple[np.ndarray, np.ndarray]:
+        """Encode, move and decode scaled windows, n x channels x length; also return the person of each donor.
+
+        The rows of `codes` are public, private and target class, and the publishing person.
+        """
+        public, private, target, people = codes
         x, published = flatten(scaled), np.empty((len(scaled), scaled[0].size), dtype=np.float32)
         donor = np.full(len(scaled), -1)
         transfer = self.transfer or MeanShift()
@@ -328,8 +320,7 @@ class LatentAnonymizer(BaseEstimator):
             told = known, z.astype(np.float64), private[rows], target[rows], generator, people[rows]
             if isinstance(transfer, Codebook):
                 chosen = transfer.choose(*told)
-                moved = known["donors"][chosen]
-                donor[rows] = known["owners"][chosen] if "owners" in known else -1
+                moved, donor[rows] = known["donors"][chosen], known["owners"][chosen] if "owners" in known else -1
             else:
                 moved = transfer.move(*told)
             published[rows] = self._decode(code, moved.astype(np.float32))

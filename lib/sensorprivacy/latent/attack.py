@@ -189,7 +189,7 @@ def _questions(
 def _members(train: Windows, attribute: str, people: Coding) -> tuple[Coding, np.ndarray] | None:
     """Return the classes of an attribute and each person's class, or None if a person has more than one."""
     labels = private_labels(train, attribute)
-    if (labels.groupby(train.subject.astype(str)).nunique() > 1).any():
+    if labels.groupby(train.subject.astype(str)).nunique().max() > 1:
         return None
     classes = Coding.fit(labels, attribute)
     shares = np.zeros((len(people.classes), len(classes.classes)))
