@@ -5,6 +5,7 @@ from sensorprivacy.datasets import Windows
 from sensorprivacy.latent import Donor, LatentAnonymizer, Settings
 from sensorprivacy.latent.donors import exposure, membership
 from sensorprivacy.latent.releases import anonymized, trivial, unrandomized
+from sensorprivacy.latent.study import Study
 
 
 def test_membership_is_seen_if_training_windows_are_published() -> None:
@@ -17,13 +18,15 @@ def test_membership_is_seen_if_training_windows_are_published() -> None:
 def test_donors_are_named_if_their_windows_are_published(
     anonymizer: LatentAnonymizer, windows: Windows, unseen: Windows
 ) -> None:
+    quick = Settings(epochs=2, batch=64)
+    study = Study("sines", "s", "gender", windows, windows, unseen, unseen, "mlp", 10.0, 0.1, quick, quick)
     releases = {
         "raw": unrandomized(lambda some: some),
         "random training window": trivial(anonymizer, windows)["random training window"],
         "donor, own": anonymized(anonymizer.with_(transfer=Donor(own=True), modify="uniform")),
         "synthetic": anonymized(anonymizer.with_(transfer=Donor(synthetic=True))),
     }
-    found = exposure(releases, windows, unseen, unseen, settings=Settings(epochs=2, batch=64))
+    found = exposure(releases, study, settings=quick)
     assert found.loc["random training window", "nearest"] == 1
     assert found.loc["random training window", "membership"] > 0.8
     assert found.loc["random training window", "own"] == 0

@@ -18,7 +18,7 @@ from sensorprivacy.latent.levels import (
     pooling,
     share_of_people,
 )
-from sensorprivacy.latent.measures import chance
+from sensorprivacy.latent.measures import guessed
 from sensorprivacy.latent.mechanism import Mechanism
 from sensorprivacy.latent.windows import Coding, private_labels
 from sensorprivacy.progress import tqdm
@@ -46,11 +46,16 @@ class Attack:
         runs), ``chance`` (always predicting the most frequent class), ``above`` (score - chance), ``auc`` (mean over
         classes of each class against all others; 0.5 is chance), ``balanced`` (mean recall over classes), ``n`` (number
         and name of the units of the interval), ``runs``.
+    units : pandas.DataFrame
+        One row per attribute, level and window, recording or person: ``attacker``, ``about``, ``level``, ``person``,
+        ``right`` (in which share of runs it is classified correctly), ``guess`` (whether always predicting the most
+        frequent class is correct), for results that are pooled over folds.
     """
 
     attacker: str
     runs: pd.DataFrame
     table: pd.DataFrame
+    units: pd.DataFrame
 
     def at(self, level: Level = "window", about: str | None = None) -> pd.Series:
         """Return the row of a level, and of an attribute if the attack is about two."""
@@ -67,7 +72,7 @@ class _Question:
     level: Level
     groups: Pooling
     truth: np.ndarray
-    chance: float
+    guess: np.ndarray  # how often always predicting the most frequent class is correct
     members: np.ndarray | None  # people x classes, if the attribute is inferred through identity
 
 
@@ -156,7 +161,13 @@ def reidentify(
             right[place] += correct / runs
             rows.append({"run": run + 1, "about": one.about, "attacker": one.attacker, "level": one.level, **scores})
     table = pd.DataFrame(rows)
-    return Attack(attacker.name, table, _summary(questions, right, table, runs))
+    units = [
+        pd.DataFrame({"right": correct, "guess": one.guess, "person": one.groups.people}).assign(
+            attacker=one.attacker, about=one.about, level=one.level
+        )
+        for one, correct in zip(questions, right, strict=True)
+    ]
+    return Attack(attacker.name, table, _summary(questions, right, table, runs), pd.concat(units, ignore_index=True))
 
 
 def mechanism_of(release: Release) -> Mechanism | None:
@@ -181,8 +192,8 @@ def _questions(
         learned, truth = (classes.codes(private_labels(some, about)) for some in (train, test))
         for level in LEVELS:
             known, groups = pooling(train, level, about), pooling(test, level, about)
-            at_chance = chance(learned[known.first], truth[groups.first])
-            found.append(_Question(about, name, level, groups, truth[groups.first], at_chance, shares))
+            guess = guessed(learned[known.first], truth[groups.first])
+            found.append(_Question(about, name, level, groups, truth[groups.first], guess, shares))
     return tuple(found)
 
 
@@ -212,7 +223,7 @@ def _summary(questions: tuple[_Question, ...], right: list[np.ndarray], table: p
     rows = []
     for one, correct in zip(questions, right, strict=True):
         of = table[(table["about"] == one.about) & (table["attacker"] == one.attacker) & (table["level"] == one.level)]
-        found = share_of_people(np.clip(correct, 0, 1), one.groups.people)
+        found, at_chance = share_of_people(np.clip(correct, 0, 1), one.groups.people), float(one.guess.mean())
         rows.append(
             {
                 "attacker": one.attacker,
@@ -222,8 +233,8 @@ def _summary(questions: tuple[_Question, ...], right: list[np.ndarray], table: p
                 "low": found.low,
                 "high": found.high,
                 "deviation": float(of["score"].std(ddof=1)),
-                "chance": one.chance,
-                "above": found.score - one.chance,
+                "chance": at_chance,
+                "above": found.score - at_chance,
                 "auc": float(of["auc"].mean()),
                 "balanced": float(of["balanced"].mean()),
                 "n": f"{found.n} {found.unit}",

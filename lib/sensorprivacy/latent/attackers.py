@@ -6,9 +6,9 @@ from typing import Literal, get_args
 import numpy as np
 from sklearn.ensemble import HistGradientBoostingClassifier
 
-from sensorprivacy.datasets.readers.statistics import window_statistics
 from sensorprivacy.latent.classifiers import Classifier, Kind
 from sensorprivacy.latent.training import Settings
+from sensorprivacy.latent.trees import statistics
 from sensorprivacy.latent.windows import Scaler
 
 Model = Literal["mlp", "cnn", "conv1d", "trees", "counts"]
@@ -118,9 +118,9 @@ def predict(
     if attacker.model == "counts":
         return frequencies(learned, codes, attacked, classes)
     if attacker.model == "trees":
-        model = HistGradientBoostingClassifier(random_state=seed, max_iter=100).fit(_statistics(learned), codes)
+        model = HistGradientBoostingClassifier(random_state=seed, max_iter=100).fit(statistics(learned), codes)
         probabilities = np.zeros((len(attacked), classes))
-        probabilities[:, model.classes_] = model.predict_proba(_statistics(attacked))
+        probabilities[:, model.classes_] = model.predict_proba(statistics(attacked))
         return probabilities
     scaler = Scaler.fit(learned) if learned.shape[2] > 1 else None  # re-encoded inputs are standardized already
     learned, attacked = (scaler.apply(some) if scaler else some for some in (learned, attacked))
@@ -158,8 +158,3 @@ def frequencies(learned: np.ndarray, codes: np.ndarray, attacked: np.ndarray, cl
         logs += np.log(shares[:, attacked[:, 0], attacked[:, view]].T)
     odds = np.exp(logs - logs.max(axis=1, keepdims=True))
     return np.asarray(odds / odds.sum(axis=1, keepdims=True))
-
-
-def _statistics(values: np.ndarray) -> np.ndarray:
-    names = tuple(f"channel {at}" for at in range(values.shape[1]))
-    return window_statistics(values, names, 50, correlated=names).to_numpy()

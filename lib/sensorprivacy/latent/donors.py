@@ -7,12 +7,12 @@ import numpy as np
 import pandas as pd
 from sklearn.metrics import roc_auc_score
 
-from sensorprivacy.datasets.types import Windows
 from sensorprivacy.latent.classifiers import Classifier
 from sensorprivacy.latent.levels import share_of_people
 from sensorprivacy.latent.measures import chance
 from sensorprivacy.latent.mechanism import nearest
 from sensorprivacy.latent.releases import SeededRelease
+from sensorprivacy.latent.study import Study
 from sensorprivacy.latent.training import Settings
 from sensorprivacy.latent.windows import Coding, Scaler, flatten
 
@@ -22,12 +22,9 @@ _CHUNK = 500
 
 def exposure(
     releases: Mapping[str, SeededRelease],
-    train: Windows,
-    held: Windows,
-    test: Windows,
+    study: Study,
     *,
     settings: Settings | None = None,
-    seed: int = 0,
 ) -> pd.DataFrame:
     """Measure what each release shows of the people whose training windows it uses.
 
@@ -35,14 +32,11 @@ def exposure(
     ----------
     releases : mapping of str to SeededRelease
         Releases, by name.
-    train, held : Windows
-        Training windows, and windows of the same people that no release was fitted to.
-    test : Windows
-        Windows to publish.
+    study : Study
+        Its test windows are published. Its validation windows are of the training people, and no release was fitted to
+        them.
     settings : Settings, optional
         How the model that names donors is trained, on raw training windows.
-    seed : int
-        Seed of the windows that are compared.
 
     Returns
     -------
@@ -54,10 +48,11 @@ def exposure(
         same people by their distance to the nearest published window; 0.5 is chance.
     """
     settings = settings or Settings(epochs=10, batch=256)
+    train, held, test = study.train, study.validation, study.test
     coding, scaler = Coding.fit(train.subject, "subject"), Scaler.fit(train.values)
     model = Classifier("conv1d", settings=settings)
     model.fit(scaler.apply(train.values), coding.codes(train.subject), progress=False, label="donors")
-    generator = np.random.default_rng(seed)
+    generator = np.random.default_rng(study.vae.seed)
     members, others = (_some(scaler.apply(some.values), generator) for some in (train, held))
     known = np.sort(generator.permutation(train.n_windows)[: 10 * _MANY])
     pool, owners = flatten(scaler.apply(train.take(known).values)), coding.codes(train.take(known).subject)

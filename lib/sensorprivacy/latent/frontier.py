@@ -169,17 +169,18 @@ def strongest(attacks: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        By ``release``, ``about`` (the private attribute, and ``subject``: identity) and ``level``: ``attacker``,
-        ``score``, ``low``, ``high``, ``chance``, ``above``, ``n``, and the greatest ``auc`` and ``balanced`` of any
-        attacker. ``high`` is the greatest upper bound of any attacker. The attacker is chosen by its test score, so
-        the score is optimistic for the attacker.
+        ``release``, ``about`` (the private attribute, or ``subject``: identity), ``level``, ``attacker``, ``score``,
+        ``low``, ``high``, ``chance``, ``above``, ``n``, and the greatest ``auc`` and ``balanced`` of any attacker.
+        ``high`` is the greatest upper bound of any attacker. The attacker is chosen by its test score, so the score is
+        optimistic for the attacker.
     """
     scored = attacks[attacks["score"].notna()] if "score" in attacks else attacks.iloc[:0].reindex(columns=_COLUMNS)
     groups = scored.groupby(["release", "about", "level"], sort=False)
     keys = ["release", "about", "level"]
     best = scored.loc[groups["score"].idxmax()].set_index(keys)
     wide = best[["attacker", "score", "low", "high", "chance", "above", "n"]]
-    return wide.assign(high=groups["high"].max(), auc=groups["auc"].max(), balanced=groups["balanced"].max())
+    wide = wide.assign(high=groups["high"].max(), auc=groups["auc"].max(), balanced=groups["balanced"].max())
+    return wide.reset_index()
 
 
 def side_by_side(strongest: pd.DataFrame, attribute: str) -> pd.DataFrame:
@@ -199,13 +200,36 @@ def side_by_side(strongest: pd.DataFrame, attribute: str) -> pd.DataFrame:
     """
     columns = [(about, level) for about in dict.fromkeys([attribute, "subject"]) for level in LEVELS]
     names = {"subject": "identity"}
-    long = strongest.reset_index()
     scores, levels = (
-        long.pivot_table(index="release", columns=["about", "level"], values=name) for name in ("score", "chance")
+        strongest.pivot_table(index="release", columns=["about", "level"], values=name) for name in ("score", "chance")
     )
-    order = list(dict.fromkeys(strongest.index.get_level_values("release")))
+    order = list(dict.fromkeys(strongest["release"]))
     kept = [pair for pair in columns if pair in scores.columns]
     table = scores.loc[order, kept]
     table.loc["chance"] = levels[kept].iloc[0]
     table.columns = [f"{names.get(about, about)}, {level}" for about, level in kept]
     return table.rename_axis("release")
+
+
+def points(kept: pd.DataFrame, strongest: pd.DataFrame, releases: Mapping[str, Release], about: str) -> pd.DataFrame:
+    """Return the activity that each release keeps beside the strongest attacker on a recording, for a figure.
+
+    Parameters
+    ----------
+    kept, strongest : pandas.DataFrame
+        As returned by `activity_kept` and `strongest`.
+    releases : mapping of str to callable
+        The releases.
+    about : str
+        The private attribute.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``release``, ``activity``, ``strongest``, ``chance``, ``trivial``; releases that failed are left out.
+    """
+    asked = strongest[(strongest["about"] == about) & (strongest["level"] == "recording")].set_index("release")
+    attacks = pd.DataFrame({"strongest": asked["score"], "chance": asked["chance"]})
+    table = kept[["activity"]].join(attacks).dropna()
+    trivial = [bool(getattr(releases[str(name)], "trivial", False)) for name in table.index]
+    return table.assign(trivial=trivial).reset_index()

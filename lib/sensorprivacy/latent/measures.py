@@ -13,8 +13,14 @@ def chance(training: np.ndarray, test: np.ndarray) -> float:
 
     If several classes are equally frequent in training, the guess is drawn among them: the mean of their accuracies.
     """
+    return float(guessed(training, test).mean())
+
+
+def guessed(training: np.ndarray, test: np.ndarray) -> np.ndarray:
+    """Return how often the guess of `chance` is correct for each test value, 0 to 1."""
     codes, counts = np.unique(training, return_counts=True)
-    return float(np.mean([np.mean(test == code) for code in codes[counts == counts.max()]]))
+    most = codes[counts == counts.max()]
+    return np.isin(test, most) / len(most)
 
 
 def inference_table(models: InferenceModels, windows: Windows, published: Windows) -> pd.DataFrame:

@@ -78,10 +78,10 @@ def test_attacks_have_levels_intervals_and_chance() -> None:
 
 def test_frontier_and_loss_curves_render_the_same_bytes() -> None:
     table = pd.DataFrame({"release": ["mean shift", "codebook"], "activity": [0.94, 0.95], "strongest": [0.9, 0.6]})
-    table["trivial"] = [False, True]
+    table = table.assign(trivial=[False, True], chance=0.57)
     history = pd.DataFrame({"epoch": [1, 2] * 2, "public": ["a", "a", "b", "b"], "total": [3.0, 2, 4, 1]})
     for draw in (
-        lambda: charts.privacy_frontier(table, chance=0.57, raw=0.96),
+        lambda: charts.privacy_frontier(table),
         lambda: charts.loss_curves(history, ["total"]),
     ):
         assert render(draw())["png"] == render(draw())["png"]
@@ -95,8 +95,8 @@ def test_the_pipeline_names_every_class() -> None:
 
 def test_each_of_many_releases_looks_different() -> None:
     names = [f"release {at}" for at in range(12)]
-    table = pd.DataFrame({"release": names, "activity": 0.9, "strongest": 1.0, "trivial": False})
-    axes = charts.privacy_frontier(table, chance=0.57, raw=0.96).axes[0]
+    table = pd.DataFrame({"release": names, "activity": 0.9, "strongest": 1.0, "trivial": False, "chance": 0.57})
+    axes = charts.privacy_frontier(table).axes[0]
     points = [line for line in axes.lines if line.get_label() in names]
     assert len({(line.get_color(), line.get_marker()) for line in points}) == len(names)
     assert axes.get_xlim()[1] > 1  # a marker at 1 is shown whole

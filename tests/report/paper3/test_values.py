@@ -109,12 +109,14 @@ def test_the_layer_is_held_against_the_same_beta_without_it() -> None:
 
 def attacked(low: float) -> pd.DataFrame:
     rows = [("deterministic", 0.9, 0.8), ("probabilistic", 0.7, low), ("rivals", 0.8, 0.7)]
-    return pd.DataFrame(rows, columns=["release", "score", "low"]).assign(chance=0.57, high=0.95)
+    return pd.DataFrame(rows, columns=["release", "score", "low"]).assign(chance=0.57, high=0.95, level="window")
 
 
 def against(score: float, high: float, about: str = "gender") -> pd.DataFrame:
     rows = [(about, level, score, score - 0.1, high, 0.5) for level in ("window", "recording", "person")]
-    return pd.DataFrame(rows, columns=["about", "level", "score", "low", "high", "chance"])
+    return pd.DataFrame(rows, columns=["about", "level", "score", "low", "high", "chance"]).assign(
+        release="probabilistic"
+    )
 
 
 def test_prevention_is_an_equivalence_test_that_little_data_cannot_pass() -> None:

@@ -243,21 +243,20 @@ def attack_levels(attacks: pd.DataFrame, *, rows: str = "attacker", panels: str 
 
 
 @drawn
-def privacy_frontier(table: pd.DataFrame, *, chance: float, raw: float, margin: float = 0.1) -> Figure:
+def privacy_frontier(table: pd.DataFrame, *, margin: float = 0.1) -> Figure:
     """Draw activity accuracy against the strongest attacker, one point for each release.
 
     Parameters
     ----------
     table : pandas.DataFrame
-        ``release``, ``activity``, ``strongest``, ``trivial`` (whether the release is one that needs no method).
-    chance : float
-        Chance level of the attacker.
-    raw : float
-        Activity accuracy on raw windows.
+        ``release``, ``activity``, ``strongest``, ``chance`` (the attacker's chance level), ``trivial`` (whether the
+        release needs no method). The dotted line is the activity of the release ``raw``.
     margin : float
         Width of the shaded area beside the chance level.
     """
     fig, axes = plt.subplots(figsize=(PAGE, 3.6))
+    chance, activity = float(table["chance"].iloc[0]), table.set_index("release")["activity"]
+    raw = float(activity.get("raw", activity.max()))
     axes.axvspan(0, chance + margin, color="#DDEEDD", zorder=0, label="_near chance")
     axes.axvline(chance, color=INK, ls=":", lw=1)
     axes.axhline(raw, color=INK, ls=":", lw=1)

@@ -232,20 +232,22 @@ def attack_claims(
     dataset, private : str
         Data set and private attribute.
     attacks : pandas.DataFrame
-        The paper's attacker on single windows, one row for each ``release``: ``score``, ``low``, ``high``, ``chance``.
+        The paper's attacker: ``release``, ``level``, ``score``, ``low``, ``high``, ``chance``. Single windows count.
     rivals : sequence of str
         Releases by the autoencoders of other papers.
     inferred : pandas.Series
         ``private_before``, ``private_after`` of the inference model on the rivals' releases.
     strongest : pandas.DataFrame
-        The strongest attackers on the paper's probabilistic change, see `prevented`.
+        The strongest attackers: ``release``, and see `prevented`. Those on the probabilistic change count.
     """
-    prevents: dict[str, object] = {"3-text-probabilistic-prevents": prevented(strongest)}
+    prevents: dict[str, object] = {
+        "3-text-probabilistic-prevents": prevented(strongest[strongest["release"] == "probabilistic"])
+    }
     if dataset == "mobiact":
         return {f"{claim}-mobiact-{private}": value for claim, value in prevents.items()}
     if (dataset, private) != ("motionsense", "gender"):
         return {}
-    attacks = attacks.set_index("release")
+    attacks = attacks[attacks["level"] == "window"].set_index("release")
     best, reached = attacks["score"], {name: exceeded(row) for name, row in attacks.iterrows()}
     theirs = [reached[name] for name in rivals]
     return prevents | {
