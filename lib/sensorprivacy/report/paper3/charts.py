@@ -235,7 +235,7 @@ def attack_levels(attacks: pd.DataFrame, *, rows: str = "attacker", panels: str 
             axes.hlines(y, part["low"], part["high"], color=colour, lw=1)
             axes.plot(part["chance"], y, "|", color=INK, ms=6, label="chance level" if place == 0 else None)
             axes.plot(part["score"], y, marker, color=colour, mfc="white", ms=5, label=level)
-        axes.set(title=title, xlabel="accuracy", xlim=(-0.03, 1.03))
+        axes.set(title="identity" if title == "subject" else title, xlabel="accuracy", xlim=(-0.03, 1.03))
         axes.grid(axis="x")
     grid[0, 0].set_yticks(at, names)
     fig.legend(*grid[0, 0].get_legend_handles_labels(), loc="outside upper left", ncols=4)
