@@ -61,7 +61,7 @@ class Comparison:
         reader = study.second_reader(self.second_reader) if self.second_reader != "none" else None  # type: ignore[arg-type]
         late = {"redraw": self.redraw, "second_reader": reader}
         transfers: list[Transfer] = [*map(Transport, self.keeps), *map(Codebook, self.cells), Donor()]
-        transfers += [Codebook(count, synthetic=True) for count in self.cells]
+        transfers += [*(Codebook(count, synthetic=True) for count in self.cells), Donor(synthetic=True)]
         found = {"raw": unrandomized(lambda windows: windows, self.seed, trivial=True)}
         found |= trivial(paper, study.train, self.seed)
         found |= shifted(paper, self.seed, spectral_noise=self.amounts[-1], **late)
