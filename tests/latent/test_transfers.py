@@ -1,3 +1,5 @@
+import math
+
 import numpy as np
 import pytest
 
@@ -141,7 +143,7 @@ def test_flipping_always_makes_the_cell_random(latents: tuple[np.ndarray, np.nda
 
 @pytest.mark.parametrize("flip", [0.3, 0.8, 1.0])
 def test_a_flipped_cell_is_randomized_response(latents: tuple[np.ndarray, np.ndarray], flip: float) -> None:
-    """C4: the ratio of the probabilities of the kept and of another cell is 1 + cells (1 - flip) / flip, for the cell alone."""
+    """C4: the kept cell is 1 + cells (1 - flip) / flip times as likely as another, if the cell alone is regarded."""
     z, private = latents
     cells, size = 6, 60_000
     book = Codebook(cells, flip=flip)

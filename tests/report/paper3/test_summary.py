@@ -58,7 +58,15 @@ def frontier(run, **releases):
     kept = [{"release": "raw", "activity": 0.9}]
     kept += [{"release": name, "activity": activity} for name, (activity, *_) in releases.items()]
     attacks = [
-        {"release": name, "about": about, "level": level, "score": score, "high": high, "chance": 0.5}
+        {
+            "release": name,
+            "about": about,
+            "level": level,
+            "score": score,
+            "low": score - 0.05,
+            "high": high,
+            "chance": 0.5,
+        }
         for name, (_, score, high) in releases.items()
         for about in ("side", "subject")
         for level in ("window", "recording", "person")

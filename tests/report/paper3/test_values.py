@@ -123,10 +123,11 @@ def test_prevention_is_an_equivalence_test_that_little_data_cannot_pass() -> Non
     """REVIEW B7: an interval that reached down to chance counted as prevented, so less data made it truer."""
     assert paper3.prevented(against(0.52, 0.58)) is True
     assert paper3.prevented(against(0.52, 0.9)) is None  # few people: a wide interval
-    assert paper3.prevented(against(0.7, 0.9)) is False
-    assert paper3.prevented(against(0.7, 0.9), margin=0.3) is None
+    assert paper3.prevented(against(0.75, 0.9)) is False
+    assert paper3.prevented(against(0.65, 0.9)) is None
+    assert paper3.prevented(against(0.75, 0.9), margin=0.3) is None
     one_level = against(0.52, 0.58)
-    one_level.loc[one_level["level"] == "person", ["score", "high"]] = 0.9, 1.0
+    one_level.loc[one_level["level"] == "person", ["score", "low", "high"]] = 0.9, 0.8, 1.0
     assert paper3.prevented(one_level) is False
     assert paper3.prevented(one_level[one_level["level"] != "person"]) is None
     # identity has another chance level and another claim

@@ -76,7 +76,7 @@ def aims(frontiers: pd.DataFrame, strongest: pd.DataFrame, *, lost: float, above
         ``run``, ``release``, ``activity``, ``cadence_error``. The release ``raw`` of each run has the accuracy on raw
         windows.
     strongest : pandas.DataFrame
-        ``run``, ``release``, ``about``, ``level``, ``score``, ``high``, ``chance``.
+        ``run``, ``release``, ``about``, ``level``, ``score``, ``low``, ``high``, ``chance``.
     lost : float
         Largest acceptable loss of activity accuracy, 0 to 1.
     above : float

@@ -196,8 +196,8 @@ def prevented(attacks: pd.DataFrame, margin: float = 0.1) -> bool | None:
     -------
     bool or None
         True: at recording and person level, the upper bound of the strongest attacker lies below chance + margin.
-        False: at one of them, its accuracy is at least chance + margin. None: neither, so the data cannot decide. Fewer
-        data never make this true.
+        False: at one of them, its lower bound lies above that. None: neither is shown, so the data cannot decide. Fewer
+        data make neither true.
     """
     asked = attacks[attacks["level"].isin(PREVENTED)]
     others = asked[asked["about"] != "subject"]
@@ -205,7 +205,7 @@ def prevented(attacks: pd.DataFrame, margin: float = 0.1) -> bool | None:
     if asked["level"].nunique() < len(PREVENTED):
         return None
     limit = asked["chance"] + margin
-    if (asked["score"] >= limit).any():
+    if (asked["low"] > limit).any():
         return False
     return True if (asked["high"] < limit).all() else None
 
