@@ -4,8 +4,8 @@ Run: python bench/edge_replay.py [FOLDER] [--minutes 30] [--speed 20]. FOLDER ho
 edge export` writes them. Without FOLDER, random networks of both data sets' shapes are replayed. Writes
 bench/results/edge_replay.csv.
 
-`late` counts by the clock, including waiting and other programs. `overrun` counts by the processor time of the window
-itself.
+`late_windows` counts by the clock, including waiting and other programs. `overrun` counts by the processor time of the
+window itself.
 """
 
 import argparse

@@ -41,7 +41,9 @@ def main():
                 kept = activity_kept(
                     {"it": lambda windows, one=one: one.transform(windows, SeededSource(0))}, models, study.validation
                 ).loc["it"]
-                shares = kept[["activity", "by mlp", "by conv1d", "worst", "distortion"]].round(4).to_dict()
+                shares = (
+                    kept[["activity", "by mlp", "by conv1d", "worst", "distortion"]].astype(float).round(4).to_dict()
+                )
                 rows.append({"transfer": transfer.name, "second_reader": reader, "spectral_noise": amount} | shares)
                 print(rows[-1], flush=True)
     table = pd.DataFrame(rows)

@@ -18,6 +18,7 @@ from sensorprivacy.latent import (
     Transport,
     inference_table,
 )
+from sensorprivacy.latent.anonymized import Anonymized
 from sensorprivacy.latent.networks import Sizes, sizes_for, weights
 from sensorprivacy.latent.windows import replace_values
 
@@ -66,6 +67,8 @@ def test_labels_of_the_windows_are_not_looked_at(anonymizer: LatentAnonymizer, u
 def test_probabilistic_moves_half_the_windows(anonymizer: LatentAnonymizer, unseen: Windows) -> None:
     coin = anonymizer.with_(modify="probabilistic")
     found = coin.anonymize(unseen, SeededSource(0))
+    assert isinstance(found, Anonymized)
+    assert (found.donor == -1).all()  # a shift publishes nobody's latent
     assert abs(np.mean(found.target != found.private) - 0.5) < 0.1
     always = anonymizer.anonymize(unseen, SeededSource(0))
     assert np.array_equal(always.target, 1 - always.private)

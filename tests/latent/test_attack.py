@@ -1,11 +1,13 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from sensorprivacy.datasets import Windows
-from sensorprivacy.game.units import wilson
 from sensorprivacy.latent import Attacker, LatentAnonymizer, Settings, attackers, reidentify
-from sensorprivacy.latent.attack import vote
-from sensorprivacy.latent.windows import replace_values
+from sensorprivacy.latent.attack import THROUGH
+from sensorprivacy.latent.mechanism import Mechanism
+from sensorprivacy.latent.windows import private_labels, replace_values
 
 QUICK = Settings(epochs=15, batch=64, rate=3e-3)
 PLAIN = Attacker("plain", dropout=0.0, settings=QUICK)
@@ -19,44 +21,127 @@ def noise(windows: Windows) -> Windows:
     return replace_values(windows, np.random.default_rng(windows.n_windows).normal(size=windows.values.shape))
 
 
-@pytest.mark.parametrize("attacker", attackers(settings=QUICK), ids=lambda one: one.name)
-def test_every_attacker_reads_raw_windows(windows: Windows, unseen: Windows, attacker: Attacker) -> None:
-    found = reidentify(as_it_is, windows, unseen, "gender", attacker, runs=1, progress=False).summary
-    assert found.accuracy > (0.12 if attacker.attribute else 0.9)
-    assert found.chance == pytest.approx(1 / 6 if attacker.attribute else 0.5)
-    assert found.low <= found.accuracy <= found.high
+ALL = attackers(settings=QUICK)
+
+
+def planted(windows: Windows) -> Windows:
+    """Publish noise in which one sample gives the gender, and another the person within a gender."""
+    values = noise(windows).values.copy()
+    values[:, 0, 5] = np.where(windows.private["gender"] == "male", 8, -8)
+    values[:, 1, 20] = 8 * (windows.subject.to_numpy() // 2 - 1)
+    return replace_values(windows, values)
+
+
+@pytest.mark.parametrize("attacker", ALL, ids=lambda one: one.name)
+def test_every_attacker_predicts_from_raw_windows_like_the_inference_model(
+    windows: Windows, unseen: Windows, anonymizer: LatentAnonymizer, attacker: Attacker
+) -> None:
+    models = anonymizer.models_
+    truth = models.codes(unseen)[1]
+    reference = (models.private_model.predict(models.scaled(unseen)) == truth).mean()
+    found = reidentify(
+        as_it_is, windows, unseen, "gender", attacker, runs=1, mechanism=Mechanism(anonymizer), progress=False
+    )
+    assert found.at("window", "gender").score > reference - 0.15
+    assert found.at("recording", "gender").score > reference - 0.05
+    if attacker.attribute is None:
+        assert found.at("window").chance == pytest.approx(0.5)
+        assert found.table["n"].tolist() == ["6 people"] * 3
+    assert (found.table["low"] <= found.table["score"]).all()
+    assert (found.table["score"] <= found.table["high"]).all()
+
+
+@pytest.mark.parametrize("attacker", [one for one in ALL if one.model != "counts"], ids=lambda one: one.name)
+def test_every_attacker_finds_a_planted_sample(
+    windows: Windows, unseen: Windows, anonymizer: LatentAnonymizer, attacker: Attacker
+) -> None:
+    found = reidentify(
+        planted,
+        windows,
+        unseen,
+        "gender",
+        attacker,
+        runs=1,
+        share_known=1.0,
+        mechanism=Mechanism(anonymizer),
+        progress=False,
+    )
+    about = attacker.attribute or "gender"
+    assert found.at("window", about).above > 0.3
+    assert found.at("person", about).score == 1
+
+
+@pytest.mark.parametrize("attribute", [None, "subject"])
+def test_counting_codes_finds_a_planted_code(
+    windows: Windows, unseen: Windows, anonymizer: LatentAnonymizer, attribute: str | None
+) -> None:
+    """The published window is that of a cell in which the person has more windows than others."""
+    mechanism = Mechanism(anonymizer)
+    example = {name: np.flatnonzero(windows.public == name) for name in ("jog", "walk")}
+    cells = {name: mechanism.codes(windows.take(rows))[:, 1] for name, rows in example.items()}
+    generator = np.random.default_rng(0)
+
+    def leaking(some: Windows) -> Windows:
+        values = some.values.copy()
+        for at, (name, person) in enumerate(zip(some.public, some.subject, strict=True)):
+            known = np.unique(cells[name])
+            wanted = known[person] if generator.random() < 0.4 else generator.choice(known[:6])
+            values[at] = windows.values[generator.choice(example[name][cells[name] == wanted])]
+        return replace_values(some, values)
+
+    attacker = Attacker("counts", "counts", attribute=attribute)
+    found = reidentify(leaking, windows, unseen, "gender", attacker, runs=1, mechanism=mechanism, progress=False)
+    assert found.at("window", attribute).above > 0.1
+    assert found.at("person", attribute).score == 1
+
+
+@pytest.mark.parametrize("attacker", ALL, ids=lambda one: one.name)
+def test_noise_gives_chance_at_every_level(
+    windows: Windows, unseen: Windows, anonymizer: LatentAnonymizer, attacker: Attacker
+) -> None:
+    found = reidentify(
+        noise, windows, unseen, "gender", attacker, runs=1, mechanism=Mechanism(anonymizer), progress=False
+    )
+    about = attacker.attribute or "gender"
+    assert abs(found.at("window", about).above) < 0.1
+    assert abs(found.at("window", about).auc - 0.5) < 0.1
+    assert found.at("person", about).low < found.at("person", about).chance + 0.1
+
+
+def test_an_attacker_who_needs_the_mechanism_says_so(windows: Windows) -> None:
+    with pytest.raises(ValueError, match="'recovers the code' needs the anonymizer's networks"):
+        reidentify(as_it_is, windows, windows, "gender", ALL[7], runs=1, progress=False)
 
 
 def test_noise_gives_chance(windows: Windows, unseen: Windows) -> None:
-    found = reidentify(noise, windows, unseen, "gender", PLAIN, runs=3, progress=False).summary
-    assert abs(found.accuracy - 0.5) < 0.12
+    found = reidentify(noise, windows, unseen, "gender", PLAIN, runs=3, progress=False).at()
+    assert abs(found.score - 0.5) < 0.12
 
 
 def test_an_attacker_with_the_anonymizer_undoes_a_deterministic_change(
     anonymizer: LatentAnonymizer, windows: Windows, unseen: Windows
 ) -> None:
     """The paper's section 5.3.1: the original classifier is fooled, a fresh one is not."""
-    found = reidentify(anonymizer.transform, windows, unseen, "gender", PLAIN, runs=2, progress=False).summary
-    assert found.accuracy > 0.9
+    found = reidentify(anonymizer.transform, windows, unseen, "gender", PLAIN, runs=2, progress=False).at()
+    assert found.score > 0.9
 
 
 def test_runs_are_summed_up(windows: Windows, unseen: Windows) -> None:
     poor = Attacker("poor", settings=Settings(epochs=1, batch=64))
     found = reidentify(as_it_is, windows, unseen, "gender", poor, runs=3, share_known=0.3, progress=False)
-    assert found.runs["run"].tolist() == [1, 2, 3]
-    assert found.summary["accuracy"] == pytest.approx(found.runs["accuracy"].mean())
-    assert found.summary["deviation"] == pytest.approx(found.runs["accuracy"].std())
-    assert found.summary["vote"] == pytest.approx(found.runs["vote"].mean())
-    assert found.summary["recordings"] == 24
-    assert (found.summary["vote_low"], found.summary["vote_high"]) == pytest.approx(
-        wilson(found.runs["vote"].mean() * 24, 24)
-    )
+    windows_alone = found.runs[found.runs["level"] == "window"]
+    assert windows_alone["run"].tolist() == [1, 2, 3]
+    row = found.at("window")
+    assert row["score"] == pytest.approx(windows_alone["score"].mean())
+    assert row["deviation"] == pytest.approx(windows_alone["score"].std())
+    assert row["auc"] == pytest.approx(windows_alone["auc"].mean())
+    assert row["n"] == "6 people"
 
 
 def test_an_attack_repeats_itself_for_a_seed(windows: Windows, unseen: Windows) -> None:
     poor = Attacker("poor", settings=Settings(epochs=2, batch=64))
     one, two, other = (
-        reidentify(as_it_is, windows, unseen, "gender", poor, runs=1, seed=seed, progress=False).runs["accuracy"].item()
+        reidentify(as_it_is, windows, unseen, "gender", poor, runs=1, seed=seed, progress=False).at().score
         for seed in (0, 0, 5)
     )
     assert one == two
@@ -78,7 +163,9 @@ def test_averaging_sees_through_noise(windows: Windows, unseen: Windows) -> None
             Attacker("a", dropout=0.0, averaged=count, settings=QUICK),
             runs=2,
             progress=False,
-        ).summary.accuracy
+        )
+        .at()
+        .score
         for count in (1, 64)
     )
     assert often > once + 0.1
@@ -93,17 +180,10 @@ def test_knowing_the_activity_helps_if_it_matters(windows: Windows, unseen: Wind
 
     knows = Attacker("knows", dropout=0.0, knows_public=True, settings=QUICK)
     blind, told = (
-        reidentify(crossed, windows, unseen, "gender", one, runs=1, progress=False).summary.accuracy
-        for one in (PLAIN, knows)
+        reidentify(crossed, windows, unseen, "gender", one, runs=1, progress=False).at().score for one in (PLAIN, knows)
     )
     assert blind == pytest.approx(0.5)
     assert told == 1
-
-
-def test_a_vote_multiplies_odds() -> None:
-    odds = np.array([[0.6, 0.4], [0.6, 0.4], [0.1, 0.9], [0.9, 0.1]])
-    # two votes of .6 against one of .9: the product is for the second class
-    assert vote(odds, np.array([0, 0, 0, 1])).tolist() == [1, 0]
 
 
 @pytest.mark.parametrize("wrong", [{"share_known": 0.0}, {"runs": 0}])
@@ -119,10 +199,22 @@ def test_wrong_attackers() -> None:
         Attacker("x", averaged=0)
 
 
-def test_strangers_have_no_attack_on_identity(windows: Windows) -> None:
+def test_strangers_are_attacked_through_people_who_resemble_them(windows: Windows) -> None:
     known, strangers = (windows.take(np.flatnonzero(mask)) for mask in (windows.subject < 4, windows.subject >= 4))
-    everyone, some = attackers(), attackers(strangers=True)
-    assert [one.name for one in everyone if one not in some] == ["identity"]
-    identity = everyone[-1]
+    identity = Attacker("who", dropout=0.0, attribute="subject", settings=QUICK)
+    found = reidentify(as_it_is, known, strangers, "gender", identity, runs=1, progress=False).table
+    assert found["about"].tolist() == ["gender"] * 3
+    assert set(found["attacker"]) == {"who" + THROUGH}
+    assert (found["score"] > 0.8).all()
+    assert found["score"].iloc[2] == 1
     with pytest.raises(ValueError, match="subject '4' was not seen in training"):
-        reidentify(lambda windows: windows, known, strangers, "gender", identity, runs=1, progress=False)
+        reidentify(as_it_is, known, strangers, "subject", identity, runs=1, progress=False)
+
+
+def test_an_attribute_that_a_person_changes_is_not_inferred_through_identity(windows: Windows) -> None:
+    sides = np.where(windows.trial == 1, "left", "right")
+    both = replace(windows, private=windows.private.assign(side=sides))
+    identity = Attacker("who", "trees", attribute="subject")
+    found = reidentify(as_it_is, both, both, "side", identity, runs=1, progress=False).table
+    assert set(found["about"]) == {"subject"}
+    assert private_labels(both, "side").nunique() == 2

@@ -2,36 +2,26 @@ import numpy as np
 import pytest
 
 from sensorprivacy.datasets import Windows
-from sensorprivacy.game.units import wilson
-from sensorprivacy.latent import InferenceModels, inference_table, share
+from sensorprivacy.game.units import share
+from sensorprivacy.latent import InferenceModels, inference_table
 from sensorprivacy.latent.measures import chance
-
-
-def test_the_interval_grows_with_likeness_inside_recordings() -> None:
-    """When all windows of a recording agree, a recording is one trial; when they do not, each window is."""
-    generator = np.random.default_rng(0)
-    recordings = np.repeat(np.arange(60), 50)
-    alike = share(np.repeat(generator.random(60) < 0.7, 50), recordings)
-    apart = share(generator.random(3000) < 0.7, recordings)
-    assert alike.recordings == 60
-    assert alike.windows == 3000
-    for found, trials in ((alike, 60), (apart, 3000)):
-        low, high = wilson(found.score * trials, trials)
-        assert found.high - found.low == pytest.approx(high - low, rel=0.2)
-
-
-def test_all_right_still_has_an_interval() -> None:
-    found = share(np.ones(100), np.repeat(np.arange(10), 10))
-    assert (found.low, found.high) == pytest.approx(wilson(10, 10))
-
-
-def test_few_recordings_count_as_few_trials() -> None:
-    found = share(np.array([1, 1, 0, 1]), np.array([0, 0, 1, 1]))
-    assert (found.low, found.high) == pytest.approx(wilson(1.5, 2))
 
 
 def test_chance_is_the_class_most_frequent_in_training() -> None:
     assert chance(np.array([0, 0, 1]), np.array([0, 1, 1, 1])) == 0.25
+
+
+def test_equally_frequent_classes_are_guessed_by_a_coin() -> None:
+    assert chance(np.arange(24), np.arange(24)) == pytest.approx(1 / 24)
+
+
+def test_intervals_of_the_table_count_people(models: InferenceModels, unseen: Windows) -> None:
+    """Windows of one person are alike: recordings, of which there are four per person, are no independent units."""
+    row = inference_table(models, unseen, unseen).loc["all"]
+    right = models.private_model.predict(models.scaled(unseen)) == models.codes(unseen)[1]
+    found = share(right, unseen.subject.to_numpy(), unit="people")
+    assert row["n"] == "6 people"
+    assert (row["private_before_low"], row["private_before_high"]) == pytest.approx((found.low, found.high))
 
 
 def test_the_table_has_a_row_a_class_and_one_for_all(models: InferenceModels, unseen: Windows) -> None:

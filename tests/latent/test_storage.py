@@ -66,7 +66,7 @@ def test_training_latents_are_saved_only_on_request(anonymizer: LatentAnonymizer
 
 
 def test_another_version_is_refused(saved: Path) -> None:
-    with pytest.raises(ModelFileError, match="has version 99, this package reads version 3: fit and save again"):
+    with pytest.raises(ModelFileError, match="has version 99, this package reads version 4: fit and save again"):
         load(rewritten(saved, {"version": "99"}))
 
 

@@ -46,3 +46,19 @@ def test_from_a_description_to_published_windows(
     taken_up = again.anonymizer(again.inference_models())
     assert np.array_equal(taken_up.transform(study.test, SeededSource(0)).values, published.values)
     assert len(list(study.folder.rglob("*.pt"))) == 7
+
+
+def test_a_rare_activity_is_left_out_with_a_note(
+    described: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """REVIEW B10: it stopped the run with an error, after the inference models were trained."""
+    monkeypatch.setattr("sensorprivacy.latent.study.build_dir", lambda: tmp_path / "build")
+    table = pd.read_csv(tmp_path / "all.csv")
+    rare = table[table["who"] == 0].head(400).assign(what="jump")  # of one sex alone
+    pd.concat([table, rare]).to_csv(tmp_path / "all.csv", index=False)
+    choices = {"scheme": "tail", "epochs": 1, "inference_epochs": 1, "batch": 8, "precision": "float32"}
+    with pytest.warns(UserWarning, match="jump left out: too few training windows of some class of sex"):
+        study = prepare(str(described), "sex", **choices)  # type: ignore[arg-type]
+    assert study.notes
+    assert "jump" not in set(study.train.public) | set(study.test.public) | set(study.validation.public)
+    study.anonymizer(study.inference_models()).transform(study.test)

@@ -12,6 +12,7 @@ from numpy.random import Generator
 from sklearn.base import BaseEstimator
 
 from sensorprivacy.datasets.types import Windows
+from sensorprivacy.latent.anonymized import Anonymized
 from sensorprivacy.latent.autoencoders import decode, encode, train_autoencoder
 from sensorprivacy.latent.classifiers import Classifier, Kind
 from sensorprivacy.latent.inference import InferenceModels, train_inference_models
@@ -19,34 +20,11 @@ from sensorprivacy.latent.modify import Modify, RandomSource, SecretSource, bije
 from sensorprivacy.latent.networks import PrivateVAE, Sizes, sizes_for
 from sensorprivacy.latent.spectral_noise import draw_noise, lost_spectra
 from sensorprivacy.latent.training import Settings
-from sensorprivacy.latent.transfers import MeanShift, Statistics, Transfer
+from sensorprivacy.latent.transfers import Codebook, MeanShift, Statistics, Transfer
 from sensorprivacy.latent.windows import flatten, replace_values
 
 # parameters that can change without training again
 _FREE = {"modify", "transfer", "redraw", "insist", "sampled", "bijection", "spectral_noise", "second_reader"}
-
-
-@dataclass(frozen=True)
-class Anonymized:
-    """Anonymized windows, and the classes that the device inferred.
-
-    Attributes
-    ----------
-    windows : Windows
-        The published windows, with their true labels for evaluation.
-    public, private : numpy.ndarray of int64
-        Inferred classes, as codes.
-    target : numpy.ndarray of int64
-        Private class that each window was moved to.
-    distortion : float
-        Mean squared difference from the original, in units of each channel's deviation.
-    """
-
-    windows: Windows
-    public: np.ndarray
-    private: np.ndarray
-    target: np.ndarray
-    distortion: float
 
 
 @dataclass(eq=False, repr=False)
@@ -100,6 +78,8 @@ class LatentAnonymizer(BaseEstimator):
         The arrays that the transfer learned, per public class. For the paper's transfer: the mean latents m(y, p).
     latents_ : list of tuple (z, private codes)
         Mean latents of the training windows, per public class.
+    people_, owners_ : tuple of str, list of numpy.ndarray of int64
+        Training people, and the code of the person of each training latent, per public class.
     lost_spectra_ : list of numpy.ndarray of float32, shape (private classes, channels, length // 2 + 1)
         Spectra of what decoding lost of the training windows, per public class, see `spectral_noise`.
     history_ : pandas.DataFrame
@@ -199,7 +179,8 @@ class LatentAnonymizer(BaseEstimator):
         if self.general:
             self.vaes_ *= len(known.public.classes)
         self.history_ = pd.concat(histories, ignore_index=True)
-        return self._learn_latents(*data)._learn_transfer()
+        self.people_ = tuple(sorted(set(windows.subject.astype(str))))
+        return self._learn_latents(*data, self.people_of(windows))._learn_transfer()
 
     def transform(self, windows: Windows, source: RandomSource | None = None) -> Windows:
         """Return the anonymized windows; see `anonymize`."""
@@ -211,7 +192,8 @@ class LatentAnonymizer(BaseEstimator):
         Parameters
         ----------
         windows : Windows
-            Windows of the training windows' shape. Their labels are not used.
+            Windows of the training windows' shape. Their labels are not used, except that a transfer which publishes
+            training latents leaves out those of the same ``subject``.
         source : RandomSource, optional
             Randomness. The default is the operating system's secure generator.
 
@@ -233,18 +215,18 @@ class LatentAnonymizer(BaseEstimator):
         mapping = bijection_codes(self.bijection, self.models_.private.classes)
         target = targets(private, self.modify, mapping, source)
         generator = generator_of(source)
-        published = self._rewrite(scaled, public, private, target, generator)
+        codes = np.stack([public, private, target, self.people_of(windows)])
+        published, donor = self._rewrite(scaled, codes, generator)
         misread = np.arange(len(published))
         for _ in range(self.redraw):
             # windows that are recognized are not redrawn
             misread = misread[self._misread(published[misread], public[misread], target[misread])]
             if not len(misread):
                 break
-            codes = public[misread], private[misread], target[misread]
-            published[misread] = self._rewrite(scaled[misread], *codes, generator)
+            published[misread], donor[misread] = self._rewrite(scaled[misread], codes[:, misread], generator)
         distortion = float(np.mean((published - scaled) ** 2, dtype=np.float64))
         shown = replace_values(windows, self.models_.scaler.undo(published))
-        return Anonymized(shown, public, private, target, distortion)
+        return Anonymized(shown, public, private, target, distortion, donor)
 
     def infer(self, scaled: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the inferred public and private codes of scaled windows."""
@@ -261,14 +243,16 @@ class LatentAnonymizer(BaseEstimator):
             mean[public == code] = self._encode(code, x[public == code])[0]
         return mean
 
-    def with_(self, **changes: Any) -> "LatentAnonymizer":
-        """Return a copy that shares all networks but has other parameters.
+    def decoded(self, code: int, z: np.ndarray) -> np.ndarray:
+        """Return the scaled windows that an activity's decoder makes of latents, n x channels x length."""
+        return self._decode(code, z.astype(np.float32)).reshape(-1, *self.models_.shape)
 
-        Parameters
-        ----------
-        **changes
-            Any of ``modify``, ``transfer``, ``redraw``, ``insist``, ``sampled``, ``bijection``, ``spectral_noise`` and
-            ``second_reader``.
+    def echo(self, code: int, z: np.ndarray) -> np.ndarray:
+        """Return the mean of q(z|x) of the decoded latents, n x d: how they look to who encodes what is published."""
+        return self._encode(code, self._decode(code, z.astype(np.float32)))[0]
+
+    def with_(self, **changes: Any) -> "LatentAnonymizer":
+        """Return a copy that shares all networks but has other values of the parameters that need no training.
 
         Raises
         ------
@@ -290,9 +274,17 @@ class LatentAnonymizer(BaseEstimator):
         rows = slice(None) if self.general else public == code
         return x[rows], private[rows]
 
-    def _learn_latents(self, x: np.ndarray, public: np.ndarray, private: np.ndarray) -> "LatentAnonymizer":
+    def people_of(self, windows: Windows) -> np.ndarray:
+        """Return the code of each window's person among the training people, -1 for a stranger; int64."""
+        known = pd.Index(getattr(self, "people_", ()))
+        return known.get_indexer(pd.Index(windows.subject.astype(str))).astype(np.int64)
+
+    def _learn_latents(
+        self, x: np.ndarray, public: np.ndarray, private: np.ndarray, people: np.ndarray
+    ) -> "LatentAnonymizer":
         """Store the mean latents of the training windows, and the spectra of what decoding loses of them."""
         self.latents_, self.lost_spectra_ = [], []
+        self.owners_ = [people[public == code] for code in range(len(self.models_.public.classes))]
         for code in range(len(self.models_.public.classes)):
             rows = public == code
             z = self._encode(code, x[rows])[0]
@@ -303,16 +295,21 @@ class LatentAnonymizer(BaseEstimator):
 
     def _learn_transfer(self) -> "LatentAnonymizer":
         transfer, classes = self.transfer or MeanShift(), len(self.models_.private.classes)
+        owners = getattr(self, "owners_", None) or [None] * len(self.latents_)
         self.statistics_: list[Statistics] = [
-            transfer.fit(z.astype(np.float64), private, classes) for z, private in self.latents_
+            transfer.fit(z.astype(np.float64), private, classes, own)
+            for (z, private), own in zip(self.latents_, owners, strict=True)
         ]
         return self
 
-    def _rewrite(
-        self, scaled: np.ndarray, public: np.ndarray, private: np.ndarray, target: np.ndarray, generator: Generator
-    ) -> np.ndarray:
-        """Encode, move and decode scaled windows, n x channels x length."""
+    def _rewrite(self, scaled: np.ndarray, codes: np.ndarray, generator: Generator) -> tuple[np.ndarray, np.ndarray]:
+        """Encode, move and decode scaled windows, n x channels x length; also return the person of each donor.
+
+        The rows of `codes` are public, private and target class, and the publishing person.
+        """
+        public, private, target, people = codes
         x, published = flatten(scaled), np.empty((len(scaled), scaled[0].size), dtype=np.float32)
+        donor = np.full(len(scaled), -1)
         transfer = self.transfer or MeanShift()
         for code in np.unique(public):
             rows = np.flatnonzero(public == code)
@@ -320,12 +317,17 @@ class LatentAnonymizer(BaseEstimator):
             if self.sampled:
                 z = z + generator.standard_normal(z.shape) * np.exp(0.5 * log_variance)
             known = self.statistics_[code]
-            moved = transfer.move(known, z.astype(np.float64), private[rows], target[rows], generator)
+            told = known, z.astype(np.float64), private[rows], target[rows], generator, people[rows]
+            if isinstance(transfer, Codebook):
+                chosen = transfer.choose(*told)
+                moved, donor[rows] = known["donors"][chosen], known["owners"][chosen] if "owners" in known else -1
+            else:
+                moved = transfer.move(*told)
             published[rows] = self._decode(code, moved.astype(np.float32))
             if self.spectral_noise:
                 noise = draw_noise(self.lost_spectra_[code][target[rows]], scaled.shape[2], generator)
                 published[rows] += self.spectral_noise * noise.reshape(len(rows), -1)
-        return published.reshape(scaled.shape)
+        return published.reshape(scaled.shape), donor
 
     def _misread(self, published: np.ndarray, public: np.ndarray, target: np.ndarray) -> np.ndarray:
         """Return a mask of the published windows whose classes the device's models do not recognize."""

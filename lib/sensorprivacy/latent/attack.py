@@ -1,86 +1,32 @@
 """Attack published windows: paper 3's re-identification attack, and stronger adversaries that know the anonymizer."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any, Literal, get_args
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from sklearn.ensemble import HistGradientBoostingClassifier
 
-from sensorprivacy.datasets.readers.statistics import window_statistics
 from sensorprivacy.datasets.types import Windows
-from sensorprivacy.game.units import wilson
-from sensorprivacy.latent.classifiers import Classifier, Kind
-from sensorprivacy.latent.measures import chance, share
-from sensorprivacy.latent.training import Settings
-from sensorprivacy.latent.windows import Coding, Scaler, private_labels, recording_of
+from sensorprivacy.latent.attackers import Attacker, predict
+from sensorprivacy.latent.levels import (
+    LEVELS,
+    Level,
+    Pooling,
+    balanced_accuracy,
+    macro_auc,
+    pooled,
+    pooling,
+    share_of_people,
+)
+from sensorprivacy.latent.measures import guessed
+from sensorprivacy.latent.mechanism import Mechanism
+from sensorprivacy.latent.windows import Coding, private_labels
 from sensorprivacy.progress import tqdm
 
-Release = Callable[[Windows], Windows]  # publishes windows: an anonymizer's transform, with fresh randomness each call
-Model = Literal["mlp", "cnn", "conv1d", "trees"]
-_SETTINGS = Settings(epochs=30, batch=256)
-
-
-@dataclass(frozen=True)
-class Attacker:
-    """The knowledge and the model of an adversary.
-
-    Parameters
-    ----------
-    name : str
-        Name in tables.
-    model : {"mlp", "cnn", "conv1d", "trees"}
-        The paper's two networks, a 1-D CNN, or gradient-boosted trees on statistics of the window.
-    dropout : float or None
-        Dropout of the network. None: the paper's, which weakens an attacker.
-    knows_public : bool
-        Whether the attacker knows the activity. It is then an input, one constant channel per class.
-    averaged : int
-        Number of anonymizations of the same window that the attacker has and averages.
-    attribute : str or None
-        The attribute to infer; ``subject`` is identity. None: the attribute of the attack.
-    settings : Settings
-        How the network is trained.
-    """
-
-    name: str
-    model: Model = "mlp"
-    dropout: float | None = None
-    knows_public: bool = False
-    averaged: int = 1
-    attribute: str | None = None
-    settings: Settings = _SETTINGS
-
-    def __post_init__(self) -> None:
-        if self.model not in get_args(Model):
-            raise ValueError(f"model {self.model!r} is unknown: choose from {', '.join(get_args(Model))}")
-        if self.averaged < 1:
-            raise ValueError(f"averaged={self.averaged}: give at least one anonymization")
-
-
-def attackers(kind: Kind = "mlp", settings: Settings | None = None, *, strangers: bool = False) -> tuple[Attacker, ...]:
-    """Return the adversaries, the paper's first.
-
-    Parameters
-    ----------
-    kind : {"mlp", "cnn"}
-        The network of the private inference model, which the paper's attacker copies.
-    settings : Settings, optional
-        How their networks are trained.
-    strangers : bool
-        Whether the test windows are of people outside the training windows. The attack on identity is then left out.
-    """
-    made = (
-        Attacker("paper's", kind),
-        Attacker("no dropout", kind, dropout=0.0),
-        Attacker("knows the activity", kind, dropout=0.0, knows_public=True),
-        Attacker("averages 8 anonymizations", kind, dropout=0.0, averaged=8),
-        Attacker("trees on statistics", "trees"),
-        Attacker("1-D CNN", "conv1d"),
-        Attacker("identity", kind, dropout=0.0, attribute="subject"),
-    )
-    return tuple(replace(one, settings=settings or _SETTINGS) for one in (made[:-1] if strangers else made))
+Release = Callable[[Windows], Windows]  # publishes windows: an anonymizer's transform, or one of `releases`
+Publish = Callable[[Windows, int], Windows]  # the same with the number of the draw, which fixes the randomness
+THROUGH = ", through identity"
+_RUNS = 1_000_003  # first draw of a run, so that no two runs share a draw
 
 
 @dataclass(frozen=True)
@@ -89,16 +35,51 @@ class Attack:
 
     Attributes
     ----------
+    attacker : str
+        Name of the adversary.
     runs : pandas.DataFrame
-        One row per run: ``run``, ``accuracy`` over test windows, ``vote`` over test recordings.
-    summary : pandas.Series
-        Means over runs: ``accuracy`` with ``deviation`` (over runs), ``low`` and ``high`` (over runs and recordings),
-        ``vote`` with ``vote_low`` and ``vote_high``, ``chance`` and ``vote_chance`` (always predicting the class most
-        frequent in training), ``runs``, ``windows``, ``recordings``.
+        One row per run, attribute and level: ``run``, ``about``, ``attacker``, ``level``, ``score``, ``auc``,
+        ``balanced``.
+    table : pandas.DataFrame
+        One row per attribute and level, means over runs: ``attacker``, ``about`` (the attribute inferred), ``level``
+        (window, recording, person), ``score`` (accuracy) with ``low`` and ``high`` (over people), ``deviation`` (over
+        runs), ``chance`` (always predicting the most frequent class), ``above`` (score - chance), ``auc`` (mean over
+        classes of each class against all others; 0.5 is chance), ``balanced`` (mean recall over classes), ``n`` (number
+        and name of the units of the interval), ``runs``.
+    units : pandas.DataFrame
+        One row per attribute, level and window, recording or person: ``attacker``, ``about``, ``level``, ``person``,
+        ``right`` (in which share of runs it is classified correctly), ``guess`` (whether always predicting the most
+        frequent class is correct), for results that are pooled over folds.
     """
 
+    attacker: str
     runs: pd.DataFrame
-    summary: pd.Series
+    table: pd.DataFrame
+    units: pd.DataFrame
+
+    def at(self, level: Level = "window", about: str | None = None) -> pd.Series:
+        """Return the row of a level, and of an attribute if the attack is about two."""
+        rows = self.table[self.table["level"] == level]
+        return (rows[rows["about"] == about] if about else rows).iloc[0]
+
+
+@dataclass(frozen=True)
+class _Question:
+    """An attribute, and the true classes of all groups at a level."""
+
+    about: str
+    attacker: str
+    level: Level
+    groups: Pooling
+    truth: np.ndarray
+    guess: np.ndarray  # how often always predicting the most frequent class is correct
+    members: np.ndarray | None  # people x classes, if the attribute is inferred through identity
+
+
+def publish(release: Release, windows: Windows, draw: int) -> Windows:
+    """Return a release's publication of windows; a seeded release publishes the same windows again for a draw."""
+    numbered = getattr(release, "draw", None)
+    return numbered(windows, draw) if numbered else release(windows)
 
 
 def reidentify(
@@ -111,6 +92,8 @@ def reidentify(
     runs: int = 20,
     share_known: float = 0.5,
     seed: int = 0,
+    mechanism: Mechanism | None = None,
+    published: Publish | None = None,
     progress: bool = True,
 ) -> Attack:
     """Attack published windows: train on published windows of known class, and predict those of the test windows.
@@ -124,25 +107,30 @@ def reidentify(
     attribute : str
         The private attribute.
     attacker : Attacker
-        The adversary.
+        The adversary. One on identity also infers the attribute, through the likely people.
     runs : int
         Independent runs: each draws training windows, publications and initial weights anew.
     share_known : float
         Share of the training windows that the adversary has.
     seed : int
         Seed of samples and weights; run r uses seed + r.
+    mechanism : Mechanism, optional
+        Anonymizer in the adversary's hands. The default is that of the release.
+    published : callable, optional
+        Publishes windows for a number of a draw. The default calls `release`.
     progress : bool
         Show a progress bar.
 
     Returns
     -------
     Attack
-        Accuracy over windows and vote over recordings, for each run and in summary.
+        Scores over windows, recordings and people, for each run and in summary.
 
     Raises
     ------
     ValueError
-        If the share or the number of runs is out of range, or a test class does not occur in training.
+        If the share or the number of runs is out of range, a test class does not occur in training, or the attacker
+        needs a mechanism and there is none.
 
     References
     ----------
@@ -150,83 +138,123 @@ def reidentify(
     """
     if not 0 < share_known <= 1 or runs < 1:
         raise ValueError(f"share_known={share_known}, runs={runs}: give a share above 0 and at least one run")
-    attribute = attacker.attribute or attribute
-    coding = Coding.fit(private_labels(train, attribute), attribute)
-    truth = coding.codes(private_labels(test, attribute))
+    mechanism = mechanism or mechanism_of(release) if attacker.needs_mechanism else None
+    if attacker.needs_mechanism and mechanism is None:
+        raise ValueError(f"attacker {attacker.name!r} needs the anonymizer's networks: give mechanism=Mechanism(...)")
+    published = published or (lambda windows, draw: publish(release, windows, draw))
+    wanted = attacker.attribute or attribute
+    coding = Coding.fit(private_labels(train, wanted), wanted)
     public = Coding.fit(train.public, "public class")
-    recordings = recording_of(test)
-    recording_truth = truth[np.unique(recordings, return_index=True)[1]]
-    rows, right, voted = [], np.zeros(len(truth)), np.zeros(len(recording_truth))
+    questions = _questions(train, test, attribute, attacker, coding)
+    rows, right = [], [np.zeros(len(one.truth)) for one in questions]
     for run in tqdm(range(runs), attacker.name, disable=not progress, leave=False):
         generator = np.random.default_rng([seed, run])
         known = train.take(np.sort(generator.permutation(train.n_windows)[: round(share_known * train.n_windows)]))
-        learned, attacked = (_inputs(release, some, attacker, public) for some in (known, test))
-        codes = coding.codes(private_labels(known, attribute))
-        probabilities = _predict(attacker, learned, codes, attacked, len(coding.classes), seed + run)
-        correct = probabilities.argmax(axis=1) == truth
-        votes = vote(probabilities, recordings) == recording_truth
-        right, voted = right + correct / runs, voted + votes / runs
-        rows.append({"run": run + 1, "accuracy": float(correct.mean()), "vote": float(votes.mean())})
-    table, found = pd.DataFrame(rows), share(right, recordings)
-    vote_low, vote_high = wilson(float(voted.sum()), len(voted))
-    training = coding.codes(private_labels(train, attribute))
-    summary: dict[str, Any] = {
-        "accuracy": found.score,
-        "deviation": float(table["accuracy"].std(ddof=1)),
-        "low": found.low,
-        "high": found.high,
-        "chance": chance(training, truth),
-        "vote": float(voted.mean()),
-        "vote_low": vote_low,
-        "vote_high": vote_high,
-        "vote_chance": chance(training, recording_truth),
-        "runs": runs,
-        "windows": found.windows,
-        "recordings": found.recordings,
-    }
-    return Attack(table, pd.Series(summary))
+        learned, attacked = (
+            _inputs(published, some, attacker, public, run * _RUNS, mechanism) for some in (known, test)
+        )
+        codes = coding.codes(private_labels(known, wanted))
+        probabilities = predict(attacker, learned, codes, attacked, len(coding.classes), seed + run)
+        prior = np.bincount(codes, minlength=len(coding.classes)) + 0.5
+        for place, one in enumerate(questions):
+            correct, scores = _answer(one, probabilities, prior / prior.sum())
+            right[place] += correct / runs
+            rows.append({"run": run + 1, "about": one.about, "attacker": one.attacker, "level": one.level, **scores})
+    table = pd.DataFrame(rows)
+    units = [
+        pd.DataFrame({"right": correct, "guess": one.guess, "person": one.groups.people}).assign(
+            attacker=one.attacker, about=one.about, level=one.level
+        )
+        for one, correct in zip(questions, right, strict=True)
+    ]
+    return Attack(attacker.name, table, _summary(questions, right, table, runs), pd.concat(units, ignore_index=True))
 
 
-def vote(probabilities: np.ndarray, recordings: np.ndarray) -> np.ndarray:
-    """Return the class of each recording whose probabilities have the greatest product over its windows.
-
-    Parameters
-    ----------
-    probabilities : numpy.ndarray of shape (n, classes)
-        Probabilities of each window.
-    recordings : numpy.ndarray of int, shape (n,)
-        Recording of each window, 0 ... r - 1.
-    """
-    logs = np.log(np.clip(probabilities, 1e-6, None))
-    sums = np.stack([np.bincount(recordings, column) for column in logs.T], axis=1)
-    return sums.argmax(axis=1)
+def mechanism_of(release: Release) -> Mechanism | None:
+    """Return the anonymizer of a release in the hands of an attacker, or None if the release has none."""
+    found = getattr(release, "anonymizer", None)
+    return Mechanism(found) if found is not None else None
 
 
-def _inputs(release: Release, windows: Windows, attacker: Attacker, public: Coding) -> np.ndarray:
-    """Return the adversary's view of published windows, n x channels x length."""
-    published = (release(windows) for _ in range(attacker.averaged))
-    seen: np.ndarray = sum(some.values / attacker.averaged for some in published)  # type: ignore[assignment]  # noqa: PD011
+def _questions(
+    train: Windows, test: Windows, attribute: str, attacker: Attacker, coding: Coding
+) -> tuple[_Question, ...]:
+    """Return what is asked of an attacker: its attribute at each level, and the main one through identity."""
+    asked: list[tuple[str, str, Coding, np.ndarray | None]] = []
+    through = attacker.attribute == "subject" and attribute != "subject"
+    strangers = attacker.attribute == "subject" and not set(test.subject.astype(str)) <= set(coding.classes)
+    if not strangers or not through:
+        asked.append((coding.name, attacker.name, coding, None))
+    if through and (members := _members(train, attribute, coding)) is not None:
+        asked.append((attribute, attacker.name + THROUGH, *members))
+    found = []
+    for about, name, classes, shares in asked:
+        learned, truth = (classes.codes(private_labels(some, about)) for some in (train, test))
+        for level in LEVELS:
+            known, groups = pooling(train, level, about), pooling(test, level, about)
+            guess = guessed(learned[known.first], truth[groups.first])
+            found.append(_Question(about, name, level, groups, truth[groups.first], guess, shares))
+    return tuple(found)
+
+
+def _members(train: Windows, attribute: str, people: Coding) -> tuple[Coding, np.ndarray] | None:
+    """Return the classes of an attribute and each person's class, or None if a person has more than one."""
+    labels = private_labels(train, attribute)
+    if labels.groupby(train.subject.astype(str)).nunique().max() > 1:
+        return None
+    classes = Coding.fit(labels, attribute)
+    shares = np.zeros((len(people.classes), len(classes.classes)))
+    shares[people.codes(train.subject), classes.codes(labels)] = 1
+    return classes, shares
+
+
+def _answer(one: _Question, probabilities: np.ndarray, prior: np.ndarray) -> tuple[np.ndarray, dict[str, float]]:
+    """Return which groups an attacker classifies correctly, and its scores."""
+    posterior = pooled(probabilities, prior, one.groups.groups)
+    if one.members is not None:
+        posterior = np.log(np.exp(posterior) @ one.members + 1e-300)
+    right = posterior.argmax(axis=1) == one.truth
+    auc, balanced = macro_auc(posterior, one.truth), balanced_accuracy(right, one.truth)
+    return right, {"score": float(right.mean()), "auc": auc, "balanced": balanced}
+
+
+def _summary(questions: tuple[_Question, ...], right: list[np.ndarray], table: pd.DataFrame, runs: int) -> pd.DataFrame:
+    """Return the means over runs, with intervals over people."""
+    rows = []
+    for one, correct in zip(questions, right, strict=True):
+        of = table[(table["about"] == one.about) & (table["attacker"] == one.attacker) & (table["level"] == one.level)]
+        found, at_chance = share_of_people(np.clip(correct, 0, 1), one.groups.people), float(one.guess.mean())
+        rows.append(
+            {
+                "attacker": one.attacker,
+                "about": one.about,
+                "level": one.level,
+                "score": found.score,
+                "low": found.low,
+                "high": found.high,
+                "deviation": float(of["score"].std(ddof=1)),
+                "chance": at_chance,
+                "above": found.score - at_chance,
+                "auc": float(of["auc"].mean()),
+                "balanced": float(of["balanced"].mean()),
+                "n": f"{found.n} {found.unit}",
+                "runs": runs,
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def _inputs(
+    published: Publish, windows: Windows, attacker: Attacker, public: Coding, draw: int, mechanism: Mechanism | None
+) -> np.ndarray:
+    """Return the adversary's view of published windows: n x channels x length, or codes."""
+    first = published(windows, draw)
+    if mechanism is not None:
+        return mechanism.codes(first) if attacker.model == "counts" else mechanism.inputs(first)
+    seen = first.values / attacker.averaged  # noqa: PD011 (windows)
+    for more in range(1, attacker.averaged):
+        seen = seen + published(windows, draw + more).values / attacker.averaged  # noqa: PD011
     if attacker.knows_public:
         one_hot = np.eye(len(public.classes), dtype=np.float32)[public.codes(windows.public)]
         seen = np.concatenate([seen, np.repeat(one_hot[:, :, None], seen.shape[2], axis=2)], axis=1)
-    return seen.astype(np.float32)
-
-
-def _predict(
-    attacker: Attacker, learned: np.ndarray, codes: np.ndarray, attacked: np.ndarray, classes: int, seed: int
-) -> np.ndarray:
-    """Train the adversary and return its probabilities of each attacked window's classes."""
-    if attacker.model == "trees":
-        model = HistGradientBoostingClassifier(random_state=seed, max_iter=100).fit(_statistics(learned), codes)
-        probabilities = np.zeros((len(attacked), classes))
-        probabilities[:, model.classes_] = model.predict_proba(_statistics(attacked))
-        return probabilities
-    scaler = Scaler.fit(learned)
-    network = Classifier(attacker.model, attacker.dropout, replace(attacker.settings, seed=seed))
-    network.fit(scaler.apply(learned), codes, classes=classes, progress=False, label=attacker.name)
-    return network.probabilities(scaler.apply(attacked))
-
-
-def _statistics(values: np.ndarray) -> np.ndarray:
-    names = tuple(f"channel {at}" for at in range(values.shape[1]))
-    return window_statistics(values, names, 50, correlated=names).to_numpy()
+    return np.asarray(seen, dtype=np.float32)

@@ -1,20 +1,22 @@
 """Compare many releases: how much of the activity each keeps, and how much the strongest attacker infers."""
 
-from collections import Counter
+import warnings
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
-from sklearn.ensemble import HistGradientBoostingClassifier
 
 from sensorprivacy.datasets.types import Windows
 from sensorprivacy.latent.anonymizer import LatentAnonymizer
-from sensorprivacy.latent.attack import Attacker, Release, reidentify
+from sensorprivacy.latent.attack import Publish, Release, mechanism_of, publish, reidentify
+from sensorprivacy.latent.attackers import Attacker
 from sensorprivacy.latent.inference import PublicModel
-from sensorprivacy.latent.measures import chance, share
-from sensorprivacy.latent.transfers import Codebook
-from sensorprivacy.latent.windows import recording_of
+from sensorprivacy.latent.levels import LEVELS, share_of_people
+from sensorprivacy.latent.mechanism import Mechanism
 from sensorprivacy.progress import tqdm
+
+_COLUMNS = ["release", "attacker", "about", "level", "score", "low", "high", "chance", "above", "n", "auc", "balanced"]
+_FAILURES = (ValueError, ArithmeticError, RuntimeError)  # of one attack; the others go on
 
 
 def attack_all(
@@ -24,6 +26,7 @@ def attack_all(
     test: Windows,
     attribute: str,
     *,
+    anonymizer: LatentAnonymizer | None = None,
     runs: int = 1,
     share_known: float = 0.5,
     seed: int = 0,
@@ -43,6 +46,8 @@ def attack_all(
         Raw windows, see `attack.reidentify`.
     attribute : str
         The private attribute.
+    anonymizer : LatentAnonymizer, optional
+        Networks with which adversaries re-encode what a release without an anonymizer of its own publishes.
     runs, share_known, seed : int, float, int
         As for `attack.reidentify`.
     progress : bool
@@ -51,34 +56,46 @@ def attack_all(
     Returns
     -------
     pandas.DataFrame
-        ``release``, ``attacker``, then the summary of `attack.Attack`.
+        ``release``, the columns of `attack.Attack.table`, and ``reason``: why an attack failed, or an empty text. A
+        failure is a row without scores; the other attacks go on.
     """
-    rows, options = [], {"runs": runs, "share_known": share_known, "seed": seed, "progress": False}
+    parts, options = [], {"runs": runs, "share_known": share_known, "seed": seed, "progress": False}
     with tqdm(total=len(releases) * len(adversaries), desc="attacks", disable=not progress) as bar:
         for name, release in releases.items():
-            publications: dict[str, list[Windows]] = {}
+            published = _remembering(release)
+            mechanism = mechanism_of(release) or (Mechanism(anonymizer) if anonymizer is not None else None)
             for adversary in adversaries:
-                # with a single adversary, nobody needs the publications again
-                shared = _repeating(release, publications) if len(adversaries) > 1 else release
-                found = reidentify(shared, train, test, attribute, adversary, **options)  # type: ignore[arg-type]
-                rows.append({"release": name, "attacker": adversary.name, **found.summary})
+                try:
+                    found = reidentify(
+                        release,
+                        train,
+                        test,
+                        attribute,
+                        adversary,
+                        mechanism=mechanism,
+                        published=published,
+                        **options,  # type: ignore[arg-type]
+                    ).table.assign(reason="")
+                except _FAILURES as error:
+                    warnings.warn(f"{adversary.name} on {name}: {error}", stacklevel=2)
+                    found = pd.DataFrame([{"attacker": adversary.name, "reason": str(error)}])
+                parts.append(found.assign(release=name))
                 bar.update()
-    return pd.DataFrame(rows)
+    table = pd.concat(parts, ignore_index=True)
+    return table[["release", *table.columns.drop("release")]]
 
 
-def _repeating(release: Release, publications: dict[str, list[Windows]]) -> Release:
-    """Return a release that repeats the stored publications of the same windows in order, then adds new ones."""
-    calls: Counter[str] = Counter()
+def _remembering(release: Release) -> Publish:
+    """Return a function that publishes windows for a number of a draw, and repeats earlier publications."""
+    stored: dict[tuple[str, int], Windows] = {}
 
-    def publish(windows: Windows) -> Windows:
-        key = windows.digest
-        stored = publications.setdefault(key, [])
-        if calls[key] == len(stored):
-            stored.append(release(windows))
-        calls[key] += 1
-        return stored[calls[key] - 1]
+    def published(windows: Windows, draw: int) -> Windows:
+        key = windows.digest, draw
+        if key not in stored:
+            stored[key] = publish(release, windows, draw)
+        return stored[key]
 
-    return publish
+    return published
 
 
 def activity_kept(releases: Mapping[str, Release], models: Sequence[PublicModel], test: Windows) -> pd.DataFrame:
@@ -87,7 +104,8 @@ def activity_kept(releases: Mapping[str, Release], models: Sequence[PublicModel]
     Parameters
     ----------
     releases : mapping of str to callable
-        Functions that publish windows, by name.
+        Functions that publish windows, by name. A release that states an activity itself (``stated``) is read as it
+        states.
     models : sequence of PublicModel
         Independent models, if possible with several kinds of network: smoothed windows that one kind recognizes,
         another may not.
@@ -97,105 +115,121 @@ def activity_kept(releases: Mapping[str, Release], models: Sequence[PublicModel]
     Returns
     -------
     pandas.DataFrame
-        By release: ``activity`` (mean accuracy of the models) with ``low`` and ``high``, ``worst`` (the least accuracy
-        among public classes), a column ``by <kind>`` for each model's kind of network, ``distortion`` (mean squared
-        change, in units of each channel's deviation).
+        By release: ``activity`` (mean accuracy of the models) with ``low`` and ``high`` and their unit ``n``, ``worst``
+        (the least accuracy among public classes), a column ``by <kind>`` for each model's kind of network,
+        ``distortion`` (mean squared change, in units of each channel's deviation), ``reason`` (why a release failed, or
+        which judge has the network of a reader that chose what to publish).
     """
-    recordings, rows = recording_of(test), {}
-    truth, raw = models[0].public.codes(test.public), models[0].scaled(test)
+    rows = {}
     for name, release in releases.items():
-        published = release(test)
+        try:
+            rows[name] = _kept(release, models, test)
+        except _FAILURES as error:
+            warnings.warn(f"{name}: {error}", stacklevel=2)
+            rows[name] = {"reason": str(error)}
+    table = pd.DataFrame.from_dict(rows, orient="index")
+    return table[[*table.columns.drop("reason"), "reason"]].rename_axis("release")
+
+
+def _kept(release: Release, models: Sequence[PublicModel], test: Windows) -> dict[str, object]:
+    truth, raw = models[0].public.codes(test.public), models[0].scaled(test)
+    published, stated = publish(release, test, 0), getattr(release, "stated", None)
+    if stated is not None:
+        each = [stated(test) == test.public.astype(str).to_numpy()] * len(models)
+    else:
         each = [model.public_model.predict(model.scaled(published)) == truth for model in models]
-        right = np.mean(each, axis=0)
-        found = share(right, recordings)
-        rows[name] = {
-            "activity": found.score,
-            "low": found.low,
-            "high": found.high,
-            "worst": min(right[truth == code].mean() for code in np.unique(truth)),
-            **{f"by {model.public_model.kind}": one.mean() for model, one in zip(models, each, strict=True)},
-            "distortion": float(np.mean((models[0].scaled(published) - raw) ** 2, dtype=np.float64)),
-        }
-    return pd.DataFrame(rows).T.rename_axis("release")
+    right = np.mean(each, axis=0)
+    found = share_of_people(right, test.subject.to_numpy())
+    chosen = getattr(release, "anonymizer", None)
+    readers = set()
+    if chosen is not None and chosen.redraw:
+        seconds = [chosen.second_reader] if chosen.second_reader is not None else []
+        readers = {model.kind for model in (chosen.models_.public_model, *seconds)}
+    alike = sorted(readers & {model.public_model.kind for model in models})
+    return {
+        "activity": found.score,
+        "low": found.low,
+        "high": found.high,
+        "worst": min(right[truth == code].mean() for code in np.unique(truth)),
+        **{f"by {model.public_model.kind}": one.mean() for model, one in zip(models, each, strict=True)},
+        "distortion": float(np.mean((models[0].scaled(published) - raw) ** 2, dtype=np.float64)),
+        "n": f"{found.n} {found.unit}",
+        "reason": f"redraws used a network like this judge: {', '.join(alike)}" if alike else "",
+    }
 
 
-def strongest(attacks: pd.DataFrame, leave_out: Sequence[str] = ("identity",)) -> pd.DataFrame:
-    """Return, for each release, the attacker whose vote over a recording is most often correct.
+def strongest(attacks: pd.DataFrame) -> pd.DataFrame:
+    """Return the strongest attacker of each release, for each attribute and level.
 
     Parameters
     ----------
     attacks : pandas.DataFrame
         As returned by `attack_all`.
-    leave_out : sequence of str
-        Attackers of another attribute, which has another chance level.
 
     Returns
     -------
     pandas.DataFrame
-        By release: ``attacker``, ``vote``, ``vote_low``, ``vote_high``, ``vote_chance``, and the greatest ``accuracy``
-        over single windows. The attacker is chosen by its test score, so the score is optimistic for the attacker.
+        ``release``, ``about`` (the private attribute, or ``subject``: identity), ``level``, ``attacker``, ``score``,
+        ``low``, ``high``, ``chance``, ``above``, ``n``, and the greatest ``auc`` and ``balanced`` of any attacker.
+        ``high`` is the greatest upper bound of any attacker. The attacker is chosen by its test score, so the score is
+        optimistic for the attacker.
     """
-    some = attacks[~attacks["attacker"].isin(list(leave_out))]
-    best = some.loc[some.groupby("release", sort=False)["vote"].idxmax()].set_index("release")
-    columns = ["attacker", "vote", "vote_low", "vote_high", "vote_chance"]
-    return best[columns].assign(accuracy=some.groupby("release", sort=False)["accuracy"].max())
+    scored = attacks[attacks["score"].notna()] if "score" in attacks else attacks.iloc[:0].reindex(columns=_COLUMNS)
+    groups = scored.groupby(["release", "about", "level"], sort=False)
+    keys = ["release", "about", "level"]
+    best = scored.loc[groups["score"].idxmax()].set_index(keys)
+    wide = best[["attacker", "score", "low", "high", "chance", "above", "n"]]
+    wide = wide.assign(high=groups["high"].max(), auc=groups["auc"].max(), balanced=groups["balanced"].max())
+    return wide.reset_index()
 
 
-def residual_leak(anonymizer: LatentAnonymizer, train: Windows, test: Windows, *, cells: int = 8) -> pd.DataFrame:
-    """Return how accurately the private class is predicted from the residual that the mean shift keeps.
-
-    Trees are trained on latents of training windows with known class and tested on those of test windows. The means
-    that are subtracted belong to the private class that the device *infers*, as in Algorithm 1: with the true class,
-    the residual itself would contain it. If the coin of Modify is fair, z' is the residual plus a mean that is
-    independent of the class. An attacker on single windows then cannot learn more from z' than from the residual.
+def side_by_side(strongest: pd.DataFrame, attribute: str) -> pd.DataFrame:
+    """Return one row per release: the strongest attacker's scores at all levels, for the attribute and identity.
 
     Parameters
     ----------
-    anonymizer : LatentAnonymizer
-        Fitted, with its training latents.
-    train, test : Windows
-        Raw windows.
-    cells : int
-        Number of cells of the codebook.
+    strongest : pandas.DataFrame
+        As returned by `strongest`.
+    attribute : str
+        The private attribute, whose columns come first.
 
     Returns
     -------
     pandas.DataFrame
-        Index ``predicted from``: the latent z; the residual z - m(y, p), which the paper's mean shift keeps; the
-        residual whitened by class, which the transport keeps; the cell of a codebook; chance. Columns: ``accuracy``,
-        ``low``, ``high``.
+        By release, columns such as ``gender, recording``. The last row, ``chance``, has the chance levels.
     """
-    models = anonymizer.models_
-    recordings = recording_of(test)
-    train_parts, test_parts = (_residuals(anonymizer, some, cells) for some in (train, test))
-    (train_public, train_private), (test_public, test_private) = models.codes(train), models.codes(test)
-    rows = {}
-    for name in train_parts:
-        right = np.zeros(test.n_windows)
-        for code in np.unique(test_public):
-            learned, tested = train_public == code, test_public == code
-            trees = HistGradientBoostingClassifier(random_state=0, max_iter=60)
-            trees.fit(train_parts[name][learned], train_private[learned])
-            right[tested] = trees.predict(test_parts[name][tested]) == test_private[tested]
-        found = share(right, recordings)
-        rows[name] = {"accuracy": found.score, "low": found.low, "high": found.high}
-    rows["chance"] = {"accuracy": chance(train_private, test_private)}
-    return pd.DataFrame(rows).T.rename_axis("predicted from")
+    columns = [(about, level) for about in dict.fromkeys([attribute, "subject"]) for level in LEVELS]
+    names = {"subject": "identity"}
+    scores, levels = (
+        strongest.pivot_table(index="release", columns=["about", "level"], values=name) for name in ("score", "chance")
+    )
+    order = list(dict.fromkeys(strongest["release"]))
+    kept = [pair for pair in columns if pair in scores.columns]
+    table = scores.loc[order, kept]
+    table.loc["chance"] = levels[kept].iloc[0]
+    table.columns = [f"{names.get(about, about)}, {level}" for about, level in kept]
+    return table.rename_axis("release")
 
 
-def _residuals(anonymizer: LatentAnonymizer, windows: Windows, cells: int) -> dict[str, np.ndarray]:
-    """Return latent, residual, whitened residual and cell of each window, by true public and inferred private class."""
-    models = anonymizer.models_
-    public = models.codes(windows)[0]
-    private = models.private_model.predict(models.scaled(windows))
-    z = anonymizer.latents(windows, public).astype(float)
-    residual, white, cell = z.copy(), z.copy(), z[:, :1].copy()
-    for code in np.unique(public):
-        rows = np.flatnonzero(public == code)
-        latents, owners = anonymizer.latents_[code]
-        known = Codebook(cells).fit(latents.astype(float), owners, len(models.private.classes))
-        residual[rows] = z[rows] - known["means"][private[rows]]
-        white[rows] = np.einsum("nij,nj->ni", known["whiten"][private[rows]], residual[rows])
-        distance = ((white[rows][:, None, :] - known["centres"][None]) ** 2).sum(axis=2)
-        cell[rows] = distance.argmin(axis=1)[:, None]
-    return {"latent z": z, "residual z - m(y, p)": residual, "whitened residual": white, f"cell of {cells}": cell}
+def points(kept: pd.DataFrame, strongest: pd.DataFrame, releases: Mapping[str, Release], about: str) -> pd.DataFrame:
+    """Return the activity that each release keeps beside the strongest attacker on a recording, for a figure.
+
+    Parameters
+    ----------
+    kept, strongest : pandas.DataFrame
+        As returned by `activity_kept` and `strongest`.
+    releases : mapping of str to callable
+        The releases.
+    about : str
+        The private attribute.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``release``, ``activity``, ``strongest``, ``chance``, ``trivial``; releases that failed are left out.
+    """
+    asked = strongest[(strongest["about"] == about) & (strongest["level"] == "recording")].set_index("release")
+    attacks = pd.DataFrame({"strongest": asked["score"], "chance": asked["chance"]})
+    table = kept[["activity"]].join(attacks).dropna()
+    trivial = [bool(getattr(releases[str(name)], "trivial", False)) for name in table.index]
+    return table.assign(trivial=trivial).reset_index()

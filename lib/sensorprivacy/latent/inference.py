@@ -24,8 +24,8 @@ class PublicModel:
         Scaling, learned on training windows.
     public : Coding
         Public classes.
-    public_model : Classifier
-        The model.
+    public_model : Classifier or Trees
+        The model. Anonymizers need a Classifier; trees only judge.
     """
 
     shape: tuple[int, int]

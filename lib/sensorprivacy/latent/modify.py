@@ -32,11 +32,11 @@ class SeededSource:
 
     Parameters
     ----------
-    seed : int
+    seed : int or sequence of int
         Fixes the stream.
     """
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int | Sequence[int]) -> None:
         self._generator = np.random.default_rng(seed)
 
     def bytes(self, count: int) -> bytes:

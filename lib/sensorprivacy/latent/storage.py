@@ -22,7 +22,7 @@ from sensorprivacy.latent.transfers import TRANSFERS
 from sensorprivacy.latent.windows import Coding, Scaler
 from sensorprivacy.paths import write_atomically
 
-FORMAT, VERSION = "sensorprivacy-latent-anonymizer", 3
+FORMAT, VERSION = "sensorprivacy-latent-anonymizer", 4
 # parameters that JSON can hold
 _PARAMETERS = ["private", "modify", "alpha", "beta", "kind", "general", "sampled", "redraw", "insist", "spectral_noise"]
 
@@ -61,7 +61,7 @@ def save(anonymizer: LatentAnonymizer, path: Path | str, *, latents: bool = Fals
         parts[f"lost.{code}"] = {"spectra": anonymizer.lost_spectra_[code]}
         if latents:
             z, private = anonymizer.latents_[code]
-            parts[f"latents.{code}"] = {"z": z, "private": private}
+            parts[f"latents.{code}"] = {"z": z, "private": private, "owners": anonymizer.owners_[code]}
     tensors = {
         f"{prefix}.{name}": torch.as_tensor(value).cpu().contiguous()
         for prefix, part in parts.items()
@@ -123,6 +123,7 @@ def _header(anonymizer: LatentAnonymizer) -> dict[str, Any]:
         "private": models.private.classes,
         "models": [models.public_model.kind, models.private_model.kind],
         "second_reader": reader.kind if reader is not None else None,
+        "people": anonymizer.people_,
     }
 
 
@@ -173,6 +174,7 @@ def _rebuild(header: Mapping[str, Any], tensors: Mapping[str, Tensor], device: s
     private_model = classifier("private", private_kind, len(private.classes))
     anonymizer.models_ = InferenceModels(shape, scaler, public, public_model, attribute, private, private_model)
     codes = range(len(public.classes))
+    anonymizer.people_ = tuple(header["people"])
     anonymizer.vaes_ = [autoencoder(0)] * len(codes) if anonymizer.general else [autoencoder(code) for code in codes]
     anonymizer.statistics_ = [
         {name: tensor.numpy() for name, tensor in under(f"statistics.{code}").items()} for code in codes
@@ -183,5 +185,6 @@ def _rebuild(header: Mapping[str, Any], tensors: Mapping[str, Tensor], device: s
     if "latents.0.z" in tensors:
         parts = [under(f"latents.{code}") for code in codes]
         anonymizer.latents_ = [(part["z"].numpy(), part["private"].numpy()) for part in parts]
+        anonymizer.owners_ = [part["owners"].numpy() for part in parts]
     anonymizer.history_ = pd.DataFrame()
     return anonymizer

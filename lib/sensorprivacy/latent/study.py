@@ -1,18 +1,22 @@
 """A study of one data set for paper 3: windows in three parts, and networks trained on them once for all notebooks."""
 
+import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pandas as pd
 
 from sensorprivacy.datasets import windows as load
 from sensorprivacy.datasets.types import Windows
+from sensorprivacy.game.splits import Split
 from sensorprivacy.latent.anonymizer import LatentAnonymizer
 from sensorprivacy.latent.classifiers import Classifier, Kind
 from sensorprivacy.latent.inference import InferenceModels, PublicModel, train_inference_models, train_public_model
 from sensorprivacy.latent.training import Settings
-from sensorprivacy.latent.windows import Scheme, split
+from sensorprivacy.latent.trees import Trees
+from sensorprivacy.latent.windows import Coding, Scaler, Scheme, common_classes, people_folds, split
 from sensorprivacy.paths import build_dir
 
 INFERENCE_BATCH = 256  # windows per batch of inference models; smaller batches only take longer
@@ -36,6 +40,10 @@ class Study:
         Weights of the loss.
     vae, inference : Settings
         How autoencoders and inference models are trained.
+    split_seed : int
+        Seed of the division in parts. Networks of another division are other networks.
+    notes : tuple of str
+        What was left out, for the reader.
     """
 
     name: str
@@ -50,13 +58,15 @@ class Study:
     beta: float
     vae: Settings
     inference: Settings
+    split_seed: int = 0
+    notes: tuple[str, ...] = ()
 
     @property
     def folder(self) -> Path:
         """Folder of the trained networks, where later runs and other notebooks find them."""
         words = (self.variant, self.network, f"{self.alpha:g}", f"{self.beta:g}", str(self.vae.epochs))
         inference = f"{self.inference.epochs}x{self.inference.batch}"
-        more = (inference, str(self.vae.batch), self.vae.precision, str(self.vae.seed))
+        more = (inference, str(self.vae.batch), self.vae.precision, str(self.vae.seed), f"split{self.split_seed}")
         return build_dir() / "latent" / "-".join(words + more)
 
     @property
@@ -81,26 +91,38 @@ class Study:
             checkpoints=self.folder,
         )
 
-    def independent_model(self, kind: Kind | None = None) -> PublicModel:
+    def independent_model(self, kind: Kind | Literal["trees"] | None = None) -> PublicModel:
         """Return a trained model of the public class that no anonymizer uses, for a fair measurement of utility.
+
+        It learns from the validation windows. A model that knew the training windows would recognize those that a
+        release publishes as donors.
 
         Parameters
         ----------
-        kind : {"mlp", "cnn", "conv1d"}, optional
-            Network. The default is that of the inference models, trained with another seed.
+        kind : {"mlp", "cnn", "conv1d", "trees"}, optional
+            Network, or trees on statistics. The default is the network of the inference models, with another seed.
         """
-        return self._public_model("independent", kind or self.network, 1000)
+        if kind == "trees":
+            public, scaler = Coding.fit(self.train.public, "public class"), Scaler.fit(self.train.values)
+            seen, codes = scaler.apply(self.validation.values), public.codes(self.validation.public)
+            trees: Any = Trees(self.inference.seed + 1000).fit(seen, codes)
+            return PublicModel((self.train.n_channels, self.train.length), scaler, public, trees)
+        settings = replace(self.inference, seed=self.inference.seed + 1000)
+        saved = self.folder / f"independent-{kind or self.network}.pt"
+        return train_public_model(
+            self.validation, validation=None, kind=kind or self.network, settings=settings, checkpoint=saved
+        )
 
     def second_reader(self, kind: Kind) -> Classifier:
-        """Return a trained second model of the public class for the anonymizer; no independent model equals it."""
-        return self._public_model("second-reader", kind, 2000).public_model
+        """Return a trained second model of the public class for the anonymizer; no independent model equals it.
 
-    def _public_model(self, role: str, kind: Kind, seed_shift: int) -> PublicModel:
-        settings = replace(self.inference, seed=self.inference.seed + seed_shift)
-        saved = self.folder / f"{role}-{kind}.pt"
+        Its kind of network should not be that of a judge, see `frontier.activity_kept`.
+        """
+        settings = replace(self.inference, seed=self.inference.seed + 2000)
+        saved = self.folder / f"second-reader-{kind}.pt"
         return train_public_model(
             self.train, validation=self.validation, kind=kind, settings=settings, checkpoint=saved
-        )
+        ).public_model
 
     def with_seed(self, seed: int) -> "Study":
         """Return a study of the same windows in which all trainings have another seed."""
@@ -108,8 +130,17 @@ class Study:
 
     def anonymizer(self, models: InferenceModels, **choices: Any) -> LatentAnonymizer:
         """Return the paper's anonymizer, trained; `choices` are more parameters of `LatentAnonymizer`."""
-        made = LatentAnonymizer(self.private, alpha=self.alpha, beta=self.beta, vae=self.vae, **choices)
-        return made.fit(self.train, validation=self.validation, models=models, checkpoints=self.folder)
+        weights: dict[str, Any] = {"alpha": self.alpha, "beta": self.beta, "vae": self.vae}
+        made = LatentAnonymizer(self.private, **weights | choices)
+        words = [f"general-{made.vae.epochs}-{made.vae.batch}"] if made.general and made.vae else []
+        folder = self.folder.joinpath(*words)  # the networks of a general autoencoder have the same file names
+        return made.fit(self.train, validation=self.validation, models=models, checkpoints=folder)
+
+    def folds(self, folds: int = 6) -> Iterator["Study"]:
+        """Yield a study for each fold of people, see `windows.people_folds`. Together they judge everyone once."""
+        for at, parts in enumerate(people_folds(self.windows, folds, self.split_seed)):
+            pieces = _parts(self.windows, parts, self.private)
+            yield replace(self, variant=f"{self.variant}-fold{at + 1}of{folds}", **pieces)
 
 
 def prepare(
@@ -126,6 +157,7 @@ def prepare(
     batch: int = 512,
     precision: Any = "bfloat16",
     seed: int = 0,
+    split_seed: int | None = None,
 ) -> Study:
     """Load a data set, split it in three parts, and set how networks are trained on them.
 
@@ -140,20 +172,37 @@ def prepare(
     network, scheme, alpha, beta, epochs, inference_epochs, batch, precision, seed
         As for `Study` and `windows.split`. `epochs` and `batch` are those of the autoencoders. Inference models have
         batches of `INFERENCE_BATCH` and stop after 10 epochs without progress on validation windows.
+    split_seed : int, optional
+        Seed of the division in parts. The default is `seed`.
 
     Returns
     -------
     Study
+        Public classes without two training windows of each private class are left out, with a warning and a note.
     """
     described = dataset.endswith(".toml")
     windows = load(dataset) if described else load(dataset, channels=channels)
     name = Path(dataset).stem
-    parts = split(windows, scheme, seed=seed)
-    train, validation, test = (windows.take(parts.part(part)) for part in ("train", "validation", "test"))
+    split_seed = seed if split_seed is None else split_seed
+    pieces = _parts(windows, split(windows, scheme, seed=split_seed), private)
     words = [name, private]
     words += [scheme] if scheme != "paper" else []
     words += ["raw"] if channels == "raw" and not described else []
     vae = Settings(epochs=epochs, batch=batch, precision=precision, seed=seed)
     inference = replace(vae, epochs=inference_epochs, batch=INFERENCE_BATCH, patience=10)
     variant = "-".join(words)
-    return Study(name, variant, private, windows, train, validation, test, network, alpha, beta, vae, inference)
+    settings: dict[str, Any] = {"network": network, "alpha": alpha, "beta": beta, "vae": vae, "inference": inference}
+    return Study(name, variant, private, windows, **pieces, **settings, split_seed=split_seed)
+
+
+def _parts(windows: Windows, parts: Split, private: str) -> dict[str, Any]:
+    """Return the three parts without rare public classes, and a note about these."""
+    train = windows.take(parts.part("train"))
+    kept = common_classes(windows, train, private)
+    rare = sorted(set(windows.public[~kept].astype(str)))
+    notes = [f"{', '.join(rare)} left out: too few training windows of some class of {private}"] if rare else []
+    for note in notes:
+        warnings.warn(note, stacklevel=3)
+    names = ("train", "validation", "test")
+    found: dict[str, Any] = {name: windows.take([at for at in parts.part(name) if kept[at]]) for name in names}
+    return found | {"notes": tuple(notes)}

@@ -4,6 +4,8 @@ A transfer learns plain arrays from the training latents of one public class, an
 transfer keeps the residual z - m(y, p), which differs between classes and between people. Ours keep less of it.
 """
 
+import itertools
+import warnings
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -14,6 +16,8 @@ from sklearn.cluster import KMeans
 Array = np.ndarray
 Statistics = dict[str, Array]
 _RIDGE = 1e-6  # keeps covariances invertible even if a latent is constant
+_REDRAWS = 20  # of a donor that belongs to the publishing person
+_BORROWED = 10  # latents of the whole class that count in the covariance of a cell
 
 
 class Transfer(Protocol):
@@ -23,11 +27,19 @@ class Transfer(Protocol):
     def name(self) -> str:
         """Short name, for tables."""
 
-    def fit(self, z: Array, private: Array, classes: int) -> Statistics:
-        """Learn arrays from a public class's training latents, n x d, and their private classes."""
+    def fit(self, z: Array, private: Array, classes: int, owners: Array | None = None) -> Statistics:
+        """Learn arrays from a public class's training latents, n x d, their private classes, and their people."""
 
-    def move(self, known: Statistics, z: Array, source: Array, target: Array, generator: Generator) -> Array:
-        """Return the latents moved from class `source` to class `target`, each of shape (n,)."""
+    def move(
+        self,
+        known: Statistics,
+        z: Array,
+        source: Array,
+        target: Array,
+        generator: Generator,
+        people: Array | None = None,
+    ) -> Array:
+        """Return the latents of `people` moved from class `source` to class `target`, each of shape (n,)."""
 
 
 @dataclass(frozen=True)
@@ -47,11 +59,19 @@ class MeanShift:
         """Short name, for tables."""
         return "mean shift" if self.scale == 1 else f"mean shift x{self.scale:g}"
 
-    def fit(self, z: Array, private: Array, classes: int) -> Statistics:
+    def fit(self, z: Array, private: Array, classes: int, owners: Array | None = None) -> Statistics:
         """Return the mean latent of each private class, ``means`` of shape (classes, d)."""
         return {"means": means(z, private, classes)}
 
-    def move(self, known: Statistics, z: Array, source: Array, target: Array, generator: Generator) -> Array:
+    def move(
+        self,
+        known: Statistics,
+        z: Array,
+        source: Array,
+        target: Array,
+        generator: Generator,
+        people: Array | None = None,
+    ) -> Array:
         """Return the shifted latents. Nothing is random."""
         return z + self.scale * (known["means"][target] - known["means"][source])
 
@@ -80,13 +100,21 @@ class Transport:
         """Short name, for tables."""
         return "transport" if self.kept == 1 else f"transport, {self.kept:g} kept"
 
-    def fit(self, z: Array, private: Array, classes: int) -> Statistics:
+    def fit(self, z: Array, private: Array, classes: int, owners: Array | None = None) -> Statistics:
         """Return ``means``, the maps between every two classes (``maps``), and roots of the covariances (``roots``)."""
         roots = np.stack([_root(_covariance(z[private == code])) for code in range(classes)])
         maps = np.stack([[_transport(a, b) for b in roots] for a in roots])
         return {"means": means(z, private, classes), "maps": maps, "roots": roots}
 
-    def move(self, known: Statistics, z: Array, source: Array, target: Array, generator: Generator) -> Array:
+    def move(
+        self,
+        known: Statistics,
+        z: Array,
+        source: Array,
+        target: Array,
+        generator: Generator,
+        people: Array | None = None,
+    ) -> Array:
         """Return the transported latents."""
         residual = _each_times(known["maps"][source, target], z - known["means"][source])
         moved = known["means"][target] + self.kept * residual
@@ -97,39 +125,35 @@ class Transport:
 
 
 @dataclass(frozen=True)
-class Donor:
-    """Replace z by the training latent of a random window of the target class, which keeps only the activity."""
-
-    name = "donor"
-
-    def fit(self, z: Array, private: Array, classes: int) -> Statistics:
-        """Return the training latents sorted by class (``donors``), and the starts of the classes (``begins``)."""
-        return Codebook(cells=1).fit(z, private, classes)
-
-    def move(self, known: Statistics, z: Array, source: Array, target: Array, generator: Generator) -> Array:
-        """Return random donors of the target class."""
-        return Codebook(cells=1).move(known, z, source, target, generator)
-
-
-@dataclass(frozen=True)
 class Codebook:
-    """Replace z by a random training latent of the same cell; the cell is one of a few.
+    """Replace z by a random latent of the same cell; the cell is one of a few.
 
     The cells divide the residuals, centred and whitened by class. A cell describes how a step is made more than who
     makes it. The published window depends on the raw one only through its inferred activity, its target class and its
-    cell: log2(cells) bits besides the activity for any attacker. `Codebook.bound` computes their value to an attacker.
+    cell: log2(cells) bits besides the activity for one window. An attacker who pools many windows learns how often a
+    person's windows are in each cell, so this is no bound for a recording.
+
+    Cells in which a private class has no training window are merged into the nearest others, with a warning.
 
     Parameters
     ----------
     cells : int
         Cells per activity. 1 keeps only the activity.
     flip : float
-        Probability that a uniformly drawn cell replaces the cell. This is randomized response, which is
-        epsilon-differentially private for a window, with epsilon = ln(1 + cells (1 - flip) / flip).
+        Probability that a uniformly drawn cell replaces the cell. This alone is **not** differentially private: the
+        activity is published as it is inferred, and redraws depend on the window. `guaranteed` has a true guarantee.
+    synthetic : bool
+        Whether latents are drawn from a Gaussian per cell and class, fitted to training latents, instead of being the
+        training latents themselves. A published window then shows no single training window.
+    own : bool
+        Whether a training latent of the same person may be published. Without it (the default), the missing donor
+        identifies the person to an attacker who recognizes all donors; synthetic latents have neither problem.
     """
 
     cells: int = 8
     flip: float = 0.0
+    synthetic: bool = False
+    own: bool = False
 
     def __post_init__(self) -> None:
         if self.cells < 1 or not 0 <= self.flip <= 1:
@@ -138,36 +162,67 @@ class Codebook:
     @property
     def name(self) -> str:
         """Short name, for tables."""
-        return f"codebook {self.cells}" + (f", flip {self.flip:g}" if self.flip else "")
+        words = [f"codebook {self.cells}" if self.cells > 1 else "donor"]
+        return ", ".join(words + [f"flip {self.flip:g}"] * bool(self.flip) + ["synthetic"] * self.synthetic)
 
-    def fit(self, z: Array, private: Array, classes: int) -> Statistics:
-        """Return ``means``, ``whiten``, ``centres``, ``donors``, and where each class of a cell ``begins``."""
+    def fit(self, z: Array, private: Array, classes: int, owners: Array | None = None) -> Statistics:
+        """Return the cells' arrays: ``means``, ``whiten``, ``centres``, ``donors``, their ``owners``, and ``begins``.
+
+        Donors are sorted by cell, then by class; each class of a cell ``begins`` at a position. Synthetic
+        donors have no owners.
+        """
         average = means(z, private, classes)
         whiten = np.stack([np.linalg.inv(_root(_covariance(z[private == code]))) for code in range(classes)])
         residual = _each_times(whiten[private], z - average[private])
-        centres = KMeans(self.cells, n_init=1, random_state=0).fit(residual).cluster_centers_
-        cell = _nearest(residual, centres)
-        counts = np.zeros((self.cells, classes), dtype=np.int64)
-        np.add.at(counts, (cell, private), 1)
-        if (counts == 0).any():
-            empty = tuple(int(at) for at in np.argwhere(counts == 0)[0])
-            raise ValueError(
-                f"cell {empty[0]} of {self.cells} has no training window of class {empty[1]}: ask for fewer cells"
-            )
+        centres, cell, counts = _cells(residual, private, classes, self.cells)
         order = np.lexsort((private, cell))
         begins = np.concatenate([[0], np.cumsum(counts.ravel())])
-        return {"means": average, "whiten": whiten, "centres": centres, "donors": z[order], "begins": begins}
+        known = {"means": average, "whiten": whiten, "centres": centres, "donors": z[order], "begins": begins}
+        if self.synthetic:
+            return known | {"donors": _gaussians(known["donors"], begins, z, private)}
+        return known | ({"owners": owners[order]} if owners is not None else {})
 
-    def move(self, known: Statistics, z: Array, source: Array, target: Array, generator: Generator) -> Array:
-        """Return a random training latent of each window's cell and target class."""
-        classes = len(known["means"])
-        cell = _nearest(_each_times(known["whiten"][source], z - known["means"][source]), known["centres"])
+    def cell(self, known: Statistics, z: Array, source: Array) -> Array:
+        """Return the cell of each latent, given its private class."""
+        return _nearest(_each_times(known["whiten"][source], z - known["means"][source]), known["centres"])
+
+    def move(
+        self,
+        known: Statistics,
+        z: Array,
+        source: Array,
+        target: Array,
+        generator: Generator,
+        people: Array | None = None,
+    ) -> Array:
+        """Return a random donor of each window's cell and target class."""
+        return known["donors"][self.choose(known, z, source, target, generator, people)]
+
+    def choose(
+        self,
+        known: Statistics,
+        z: Array,
+        source: Array,
+        target: Array,
+        generator: Generator,
+        people: Array | None = None,
+    ) -> Array:
+        """Return the position of each window's donor among the ``donors``."""
+        cell = self.cell(known, z, source)
         if self.flip:
-            drawn = generator.integers(self.cells, size=len(z))
+            drawn = generator.integers(len(known["centres"]), size=len(z))
             cell = np.where(generator.random(len(z)) < self.flip, drawn, cell)
-        place = cell * classes + target
+        place = cell * len(known["means"]) + target
         first, after = known["begins"][place], known["begins"][place + 1]
-        return known["donors"][generator.integers(first, after)]
+        chosen = generator.integers(first, after)
+        if self.own or people is None or "owners" not in known:
+            return chosen
+        for _ in range(_REDRAWS):
+            own = np.flatnonzero(known["owners"][chosen] == people)
+            if not len(own):
+                break
+            chosen[own] = generator.integers(first[own], after[own])
+        return _without_own(known, chosen, people, generator)
 
     @staticmethod
     def bound(known: Statistics) -> float:
@@ -175,15 +230,71 @@ class Codebook:
 
         The best prediction is the most frequent private class of the cell. No processing of the published window can
         improve it (the data-processing inequality). The bound holds if the published class is drawn independently of
-        the true one, and private classes are inferred correctly.
+        the true one, and private classes are inferred correctly. It does not hold for several windows of a person.
         """
         counts = np.diff(known["begins"]).reshape(-1, len(known["means"]))
         return float(counts.max(axis=1).sum() / counts.sum())
 
 
+@dataclass(frozen=True)
+class Donor(Codebook):
+    """Replace z by a random latent of the target class, which keeps only the activity: a codebook of one cell."""
+
+    cells: int = 1
+
+
 def means(z: Array, private: Array, classes: int) -> Array:
     """Return the mean latent m(y, p) of each private class, shape (classes, d)."""
     return np.stack([z[private == code].mean(axis=0) for code in range(classes)])
+
+
+def _cells(residual: Array, private: Array, classes: int, cells: int) -> tuple[Array, Array, Array]:
+    """Return centres, cell of each row, and counts of each class in each cell, all above 0."""
+    many = min(cells, len(np.unique(residual, axis=0)))
+    centres = KMeans(many, n_init=1, random_state=0).fit(residual).cluster_centers_
+    while True:
+        cell = _nearest(residual, centres)
+        counts = np.zeros((len(centres), classes), dtype=np.int64)
+        np.add.at(counts, (cell, private), 1)
+        empty = (counts == 0).any(axis=1)
+        if not empty.any() or len(centres) == 1:
+            break
+        # the smallest of these cells joins its neighbours, which may fill others
+        smallest = np.where(empty, counts.sum(axis=1), len(residual) + 1).argmin()
+        centres = np.delete(centres, smallest, axis=0)
+    if len(centres) < cells:
+        warnings.warn(
+            f"{cells} cells were merged to {len(centres)}, because some had no training window of a private class",
+            stacklevel=3,
+        )
+    return centres, cell, counts
+
+
+def _gaussians(donors: Array, begins: Array, z: Array, private: Array) -> Array:
+    """Return as many draws of a Gaussian per cell and class as it has donors."""
+    generator, classes = np.random.default_rng(0), int(private.max()) + 1
+    spread = [_covariance(z[private == code]) for code in range(classes)]
+    drawn = np.empty_like(donors, dtype=float)
+    for place, (first, after) in enumerate(itertools.pairwise(begins)):
+        some, whole = donors[first:after], spread[place % classes]
+        own = _covariance(some) if len(some) > 1 else whole
+        share = len(some) / (len(some) + _BORROWED)
+        noise = generator.standard_normal(some.shape) @ _root(share * own + (1 - share) * whole)
+        drawn[first:after] = some.mean(axis=0) + noise
+    return drawn
+
+
+def _without_own(known: Statistics, chosen: Array, people: Array, generator: Generator) -> Array:
+    """Replace donors that still belong to the publishing person by others of the class, or else by any others."""
+    owners, classes = known["owners"], len(known["means"])
+    of = (np.searchsorted(known["begins"], np.arange(len(owners)), side="right") - 1) % classes
+    for row in np.flatnonzero(owners[chosen] == people):
+        others = owners != people[row]
+        allowed = np.flatnonzero(others & (of == of[chosen[row]]))
+        allowed = allowed if len(allowed) else np.flatnonzero(others)
+        if len(allowed):
+            chosen[row] = generator.choice(allowed)
+    return chosen
 
 
 def _covariance(z: Array) -> Array:

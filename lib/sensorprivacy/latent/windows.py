@@ -198,6 +198,69 @@ def split(
     return Split(np.flatnonzero(learned), np.flatnonzero(held), validation=chosen, how=scheme, seed=seed)
 
 
+def people_folds(windows: Windows, folds: int = 6, seed: int = 0, *, validation: float = 0.25) -> tuple[Split, ...]:
+    """Split windows so that each person is a test person once: unseen people, cross-validated over everyone.
+
+    Parameters
+    ----------
+    windows : Windows
+        Windows in the order in which they were cut.
+    folds : int
+        Number of folds, at least 2; each holds as many people of each class of the first private attribute as possible.
+        There are never more folds than people.
+    seed : int
+        Seed of the assignment of people to folds.
+    validation : float
+        Share of each training recording that becomes validation windows, as for `split`.
+
+    Returns
+    -------
+    tuple of Split
+        One for each fold.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two folds or people.
+    """
+    first = windows.private.iloc[:, 0] if windows.private.shape[1] else windows.public * 0
+    people = pd.DataFrame({"subject": windows.subject, "class": first}).drop_duplicates("subject")
+    many = min(folds, len(people))
+    if many < 2:
+        raise ValueError(f"folds={folds} of {len(people)} people: at least two of both are needed")
+    # class by class, people are dealt to the folds in turn, so that sizes differ by at most one
+    shuffled = people.sample(frac=1, random_state=seed).sort_values("class", kind="stable")
+    fold = dict(zip(shuffled["subject"], np.arange(len(shuffled)) % many, strict=True))
+    codes = windows.subject.map(fold).to_numpy()
+    found = []
+    for at in range(many):
+        held = codes == at
+        tail, gap = _tails(windows, ~held, validation) if validation else (np.zeros_like(held),) * 2
+        learned, chosen = ~held & ~tail & ~gap, np.flatnonzero(tail) if validation else None
+        how = f"people, fold {at + 1} of {many}"
+        found.append(Split(np.flatnonzero(learned), np.flatnonzero(held), validation=chosen, how=how, seed=seed))
+    return tuple(found)
+
+
+def common_classes(windows: Windows, train: Windows, attribute: str, least: int = 2) -> np.ndarray:
+    """Return a mask of the windows whose public class has enough training windows of every private class.
+
+    Parameters
+    ----------
+    windows : Windows
+        Windows to select from.
+    train : Windows
+        Training windows.
+    attribute : str
+        The private attribute, or ``subject``.
+    least : int
+        Training windows that each private class needs in a public class, for a mean latent.
+    """
+    counts = pd.crosstab(train.public, private_labels(train, attribute))
+    common = counts.index[(counts >= least).all(axis=1)]
+    return windows.public.isin(common).to_numpy()
+
+
 def overlap(windows: Windows) -> int:
     """Return the number of windows after a window that share samples with it."""
     stride = int(windows.provenance.get("stride", windows.length))

@@ -23,6 +23,8 @@ def test_a_replay_keeps_time_and_memory(pipeline):
     found = replay(pipeline, recording(bundle, 120.0), speed=60)
     assert found["windows"] == (120 * 50 - 32) // 8 + 1
     assert (found["filled"], found["restarts"]) == (0, 0)
+    assert found["late"] == 0  # samples; windows that were late do not overwrite them
+    assert 0 <= found["late_windows"] <= found["windows"]
     assert found["grown"] < 1e6
     assert found["seconds"] >= 120 / 60 * 0.99
 

@@ -63,19 +63,25 @@ def test_the_bars_begin_with_raw_windows() -> None:
     assert panels["(b) gender"].loc["walk"].to_dict() == {"raw": 0.91, "mean shift": 0.26, "transport": 0.09}
 
 
-def test_attacks_have_intervals_and_chance() -> None:
-    rows = [(r, a, 0.7, 0.6, 0.8, 0.9, 0.57) for r in ("det.", "prob.") for a in ("paper's", "trees")]
-    names = ["release", "attacker", "accuracy", "low", "high", "vote", "chance"]
-    fig = charts.attack_intervals(pd.DataFrame(rows, columns=names))
-    assert len(fig.axes) == 2
+def test_attacks_have_levels_intervals_and_chance() -> None:
+    levels = ("window", "recording", "person")
+    rows = [(r, a, at, 0.7, 0.6, 0.8, 0.57) for r in ("det.", "prob.") for a in ("paper's", "trees") for at in levels]
+    table = pd.DataFrame(rows, columns=["release", "attacker", "level", "score", "low", "high", "chance"])
+    fig = charts.attack_levels(table.assign(about="gender"))
+    assert [axes.get_title("left") for axes in fig.axes] == ["det.", "prob."]
     assert [label.get_text() for label in fig.axes[0].get_yticklabels()] == ["trees", "paper's"]
+    turned = charts.attack_levels(
+        table[table["attacker"] == "trees"].assign(about="gender"), rows="release", panels="about"
+    )
+    assert [label.get_text() for label in turned.axes[0].get_yticklabels()] == ["prob.", "det."]
 
 
 def test_frontier_and_loss_curves_render_the_same_bytes() -> None:
-    table = pd.DataFrame({"transfer": ["mean shift", "codebook"], "activity": [0.94, 0.95], "strongest": [0.9, 0.6]})
+    table = pd.DataFrame({"release": ["mean shift", "codebook"], "activity": [0.94, 0.95], "strongest": [0.9, 0.6]})
+    table = table.assign(trivial=[False, True], chance=0.57)
     history = pd.DataFrame({"epoch": [1, 2] * 2, "public": ["a", "a", "b", "b"], "total": [3.0, 2, 4, 1]})
     for draw in (
-        lambda: charts.privacy_frontier(table, chance=0.57, raw=0.96),
+        lambda: charts.privacy_frontier(table),
         lambda: charts.loss_curves(history, ["total"]),
     ):
         assert render(draw())["png"] == render(draw())["png"]
@@ -89,8 +95,8 @@ def test_the_pipeline_names_every_class() -> None:
 
 def test_each_of_many_releases_looks_different() -> None:
     names = [f"release {at}" for at in range(12)]
-    table = pd.DataFrame({"transfer": names, "activity": 0.9, "strongest": 1.0})
-    axes = charts.privacy_frontier(table, chance=0.57, raw=0.96).axes[0]
+    table = pd.DataFrame({"release": names, "activity": 0.9, "strongest": 1.0, "trivial": False, "chance": 0.57})
+    axes = charts.privacy_frontier(table).axes[0]
     points = [line for line in axes.lines if line.get_label() in names]
     assert len({(line.get_color(), line.get_marker()) for line in points}) == len(names)
     assert axes.get_xlim()[1] > 1  # a marker at 1 is shown whole

@@ -45,37 +45,56 @@ def test_all_windows_of_each_run_before_and_after(told):
 
 
 def test_attacks_are_counted_from_chance():
-    row = {"run": "31_x-home-side", "release": "deterministic", "accuracy": 0.9, "low": 0.8, "high": 0.95}
-    row |= {"chance": 0.6, "vote": 1.0, "vote_low": 0.9, "vote_high": 1.0, "vote_chance": 0.5}
-    found = attack_intervals(pd.DataFrame([row])).set_index("measure")
-    assert found.loc["windows, above chance", ["value", "low", "high"]].tolist() == pytest.approx([0.3, 0.2, 0.35])
-    assert found.loc["vote of a recording, above chance", "value"] == 0.5
+    row = {"run": "31_x-home-side", "release": "deterministic", "level": "window", "score": 0.9, "low": 0.8}
+    rows = [row | {"high": 0.95, "chance": 0.6}, row | {"level": "person", "score": 1.0, "high": 1.0, "chance": 0.5}]
+    found = attack_intervals(pd.DataFrame(rows)).set_index("measure")
+    assert found.loc["window, above chance", ["value", "low", "high"]].tolist() == pytest.approx([0.3, 0.2, 0.35])
+    assert found.loc["person, above chance", "value"] == 0.5
     assert set(found["option"]) == {"deterministic"}
     assert set(found["problem"]) == {"home-side"}
 
 
 def frontier(run, **releases):
-    rows = [{"release": "raw", "activity": 0.9}]
-    rows += [{"release": name, "activity": kept, "vote": vote} for name, (kept, vote) in releases.items()]
-    return pd.DataFrame(rows).assign(run=run, vote_chance=0.5, attacker="a", distortion=1.0)
+    kept = [{"release": "raw", "activity": 0.9}]
+    kept += [{"release": name, "activity": activity} for name, (activity, *_) in releases.items()]
+    attacks = [
+        {
+            "release": name,
+            "about": about,
+            "level": level,
+            "score": score,
+            "low": score - 0.05,
+            "high": high,
+            "chance": 0.5,
+        }
+        for name, (_, score, high) in releases.items()
+        for about in ("side", "subject")
+        for level in ("window", "recording", "person")
+    ]
+    return (pd.DataFrame(rows).assign(run=run, cadence_error=1.0) for rows in (kept, attacks))
 
 
-def test_an_aim_is_reached_by_what_loses_little_and_tells_little():
-    both = frontier("31_x-home", both=(0.895, 0.58), blunt=(0.85, 0.5), leaky=(0.9, 0.7))
-    other = frontier("31_x-away", better=(0.95, 0.4)).replace({"activity": {0.9: 0.93}})
-    found = aims(pd.concat([both, other]), lost=0.01, above=0.1)
+def test_an_aim_is_reached_if_little_is_lost_and_the_attack_is_near_chance():
+    kept, attacks = frontier(
+        "31_x-home", both=(0.895, 0.52, 0.58), blunt=(0.85, 0.5, 0.55), leaky=(0.9, 0.7, 0.8), few=(0.9, 0.52, 0.9)
+    )
+    other, others = frontier("31_x-away", better=(0.95, 0.4, 0.5))
+    other = other.replace({"activity": {0.9: 0.93}})
+    found = aims(pd.concat([kept, other]), pd.concat([attacks, others]), lost=0.01, above=0.1)
     assert found["reached"].to_dict() == {
         ("home", "both"): "yes",
         ("home", "blunt"): "no",
         ("home", "leaky"): "no",
+        ("home", "few"): "undecided",
         ("away", "better"): "yes",
     }
+    assert found.loc[("home", "blunt"), "prevented"] == "yes"
     assert found.loc[("home", "blunt"), "lost"] == pytest.approx(0.05)
-    assert found.loc[("away", "better"), ["lost", "above_chance"]].tolist() == pytest.approx([-0.02, -0.1])
+    assert found.loc[("away", "better"), ["lost", "identity, person"]].tolist() == pytest.approx([-0.02, -0.1])
 
 
 def test_without_runs_there_are_no_rows():
     none = pd.DataFrame(columns=["run"])
     assert inference_intervals({"tables-1-3": none, "chosen-shift": none}).empty
     assert attack_intervals(none).empty
-    assert aims(none, lost=0.01, above=0.1).empty
+    assert aims(none, none, lost=0.01, above=0.1).empty

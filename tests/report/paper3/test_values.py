@@ -109,13 +109,37 @@ def test_the_layer_is_held_against_the_same_beta_without_it() -> None:
 
 def attacked(low: float) -> pd.DataFrame:
     rows = [("deterministic", 0.9, 0.8), ("probabilistic", 0.7, low), ("rivals", 0.8, 0.7)]
-    return pd.DataFrame(rows, columns=["release", "accuracy", "low"]).assign(chance=0.57)
+    return pd.DataFrame(rows, columns=["release", "score", "low"]).assign(chance=0.57, high=0.95, level="window")
 
 
-def test_re_identification_is_prevented_only_down_to_chance() -> None:
+def against(score: float, high: float, about: str = "gender") -> pd.DataFrame:
+    rows = [(about, level, score, score - 0.1, high, 0.5) for level in ("window", "recording", "person")]
+    return pd.DataFrame(rows, columns=["about", "level", "score", "low", "high", "chance"]).assign(
+        release="probabilistic"
+    )
+
+
+def test_prevention_is_an_equivalence_test_that_little_data_cannot_pass() -> None:
+    """REVIEW B7: an interval that reached down to chance counted as prevented, so less data made it truer."""
+    assert paper3.prevented(against(0.52, 0.58)) is True
+    assert paper3.prevented(against(0.52, 0.9)) is None  # few people: a wide interval
+    assert paper3.prevented(against(0.75, 0.9)) is False
+    assert paper3.prevented(against(0.65, 0.9)) is None
+    assert paper3.prevented(against(0.75, 0.9), margin=0.3) is None
+    one_level = against(0.52, 0.58)
+    one_level.loc[one_level["level"] == "person", ["score", "low", "high"]] = 0.9, 0.8, 1.0
+    assert paper3.prevented(one_level) is False
+    assert paper3.prevented(one_level[one_level["level"] != "person"]) is None
+    # identity has another chance level and another claim
+    assert paper3.prevented(pd.concat([against(0.52, 0.58), against(0.9, 1.0, "subject")])) is True
+    assert paper3.prevented(against(0.9, 1.0, "subject")) is False
+
+
+def test_re_identification_claims() -> None:
     inferred = pd.Series({"private_before": 0.9, "private_after": 0.6})
     ask = ("motionsense", "gender"), ("mobiact", "gender"), ("mobiact", "weight")
-    not_so = [paper3.attack_claims(*pair, attacked(0.6), ["rivals"], inferred) for pair in ask]
+    strong = against(0.8, 0.95)
+    not_so = [paper3.attack_claims(*pair, attacked(0.6), ["rivals"], inferred, strong) for pair in ask]
     assert not_so[0] == {
         "3-text-probabilistic-prevents": False,
         "3-text-deterministic-reidentified": True,
@@ -124,10 +148,13 @@ def test_re_identification_is_prevented_only_down_to_chance() -> None:
         "3-text-rivals-reidentified": True,
     }
     assert not_so[1:] == [{f"3-text-probabilistic-prevents-mobiact-{what}": False} for what in ("gender", "weight")]
-    so = paper3.attack_claims(*ask[0], attacked(0.55), ["rivals"], inferred)
+    so = paper3.attack_claims(*ask[0], attacked(0.55), ["rivals"], inferred, against(0.52, 0.58))
     assert so["3-text-probabilistic-prevents"] is True
     judge({**so, **not_so[1], **not_so[2]}, run="test", unexplained="allow")
-    assert paper3.attack_claims("smartwatch", "side", attacked(0.6), ["rivals"], inferred) == {}
+    unclear = attacked(0.55).assign(low=0.5)
+    said = paper3.attack_claims(*ask[0], unclear, ["rivals"], inferred, against(0.52, 0.9))
+    assert [said[f"3-text-{name}"] for name in ("probabilistic-prevents", "rivals-reidentified")] == [None, None]
+    assert paper3.attack_claims("smartwatch", "side", attacked(0.6), ["rivals"], inferred, strong) == {}
 
 
 def test_what_is_said_of_the_sets() -> None:

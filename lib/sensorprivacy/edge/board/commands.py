@@ -90,10 +90,11 @@ def _replay(arguments: argparse.Namespace) -> int:
             continue
         found = replay(Pipeline(bundle), recording(bundle, 60 * arguments.minutes), speed=speed)
         print(
-            f"{bundle.folder.name:24} {found['windows']} windows at {speed:g} times real time: {found['late']} late, "
+            f"{bundle.folder.name:24} {found['windows']} windows at {speed:g} times real time: "
+            f"{found['late_windows']} late, "
             f"{found['overrun']} of them because of their own processor time; "
             f"slowest {1000 * found['slowest']:.2f} ms of {1000 * bundle.budget / speed:g} ms; "
             f"memory grew by {found['grown'] / 1024:.0f} KB"
         )
-        late += int(found["late"])
+        late += int(found["late_windows"])
     return 1 if late else 0

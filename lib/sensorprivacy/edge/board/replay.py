@@ -47,9 +47,9 @@ def replay(
     Returns
     -------
     dict
-        The stream's counts (`stream.Counts`). ``late``: windows published after the next one was due, waiting
-        included. ``behind``: longest delay of a sample in seconds. ``seconds``: duration. ``grown``: bytes of memory
-        gained after the first fifth.
+        The stream's counts (`stream.Counts`), of which ``late`` counts samples. ``late_windows``: windows published
+        after the next one was due, waiting included. ``behind``: longest delay of a sample in seconds. ``seconds``:
+        duration. ``grown``: bytes of memory gained after the first fifth.
     """
     bundle = pipeline.bundle
     stream = StreamAnonymizer(pipeline, rate=bundle.rate, merge=merge, speed=speed)
@@ -68,4 +68,4 @@ def replay(
         if at % 1000 == 999:
             progress(1000)
     grown, seconds = process_memory(peak=False) - settled, perf_counter() - started
-    return asdict(stream.counts) | {"late": late, "behind": behind, "seconds": seconds, "grown": grown}
+    return asdict(stream.counts) | {"late_windows": late, "behind": behind, "seconds": seconds, "grown": grown}

@@ -7,7 +7,7 @@
 | Figs. 1-3, 9, 10 | `charts.anonymization_pipeline`, `charts.network_layers` | 30_vae_anonymization |
 | Fig. 4 | `charts.latent_space` | 30_vae_anonymization |
 | Figs. 5-7 | `charts.inference_panels` | 30_vae_anonymization |
-| Fig. 8 | `charts.attack_intervals`, `values.attack_claims` | 31_reidentification_attack |
+| Fig. 8 | `charts.attack_levels`, `values.attack_claims` | 31_reidentification_attack |
 | sections 5.1 to 5.4 | `values.set_claims`, `values.change_claims`, `values.layer_claim` | 30_vae_anonymization |
 | all runs side by side | `summary` | 32_anonymization_summary |
 """

@@ -214,55 +214,60 @@ def weight_frontier(table: pd.DataFrame, *, chance: float, raw: float) -> Figure
 
 
 @drawn
-def attack_intervals(attacks: pd.DataFrame) -> Figure:
-    """Draw the accuracy of attackers, with intervals and the chance level (paper 3, Fig. 8).
+def attack_levels(attacks: pd.DataFrame, *, rows: str = "attacker", panels: str = "release") -> Figure:
+    """Draw the accuracy of attackers at each level, with intervals and chance levels (paper 3, Fig. 8).
 
     Parameters
     ----------
     attacks : pandas.DataFrame
-        ``release``, ``attacker``, ``accuracy``, ``low``, ``high``, ``vote``, ``chance``.
+        ``release``, ``attacker``, ``about``, ``level``, ``score``, ``low``, ``high``, ``chance``.
+    rows, panels : str
+        Columns whose values are the rows of a panel, and the panels.
     """
-    releases = list(dict.fromkeys(attacks["release"]))
-    names = list(dict.fromkeys(attacks["attacker"]))[::-1]
+    titles, names = list(dict.fromkeys(attacks[panels])), list(dict.fromkeys(attacks[rows]))[::-1]
     at = np.arange(len(names))
-    fig, grid = plt.subplots(1, len(releases), figsize=(PAGE, 0.9 + 0.24 * len(names)), sharey=True, squeeze=False)
-    for axes, release in zip(grid[0], releases, strict=True):
-        part = attacks[attacks["release"] == release].set_index("attacker").reindex(names)
-        axes.hlines(at, part["low"], part["high"], color=BLUE, lw=2)
-        axes.plot(part["accuracy"], at, "o", color=BLUE, label="single windows")
-        axes.plot(part["vote"], at, "D", color=RED, mfc="white", label="vote over a recording")
-        axes.plot(part["chance"], at, "|", color=INK, ms=10, label="chance level")
-        axes.set(title=release, xlabel="share re-identified", xlim=(0, 1.03))  # a marker at 1 is not cut off
+    size = (PAGE, 1.0 + 0.3 * len(names))
+    fig, grid = plt.subplots(1, len(titles), figsize=size, sharey=True, squeeze=False)
+    for axes, title in zip(grid[0], titles, strict=True):
+        for place, (level, colour, marker) in enumerate(_LEVELS):
+            part = attacks[(attacks[panels] == title) & (attacks["level"] == level)].set_index(rows).reindex(names)
+            y = at + 0.24 * (1 - place)
+            axes.hlines(y, part["low"], part["high"], color=colour, lw=1)
+            axes.plot(part["chance"], y, "|", color=INK, ms=6, label="chance level" if place == 0 else None)
+            axes.plot(part["score"], y, marker, color=colour, mfc="white", ms=5, label=level)
+        axes.set(title="identity" if title == "subject" else title, xlabel="accuracy", xlim=(-0.03, 1.03))
         axes.grid(axis="x")
     grid[0, 0].set_yticks(at, names)
-    fig.legend(*grid[0, 0].get_legend_handles_labels(), loc="outside upper left", ncols=3)
+    fig.legend(*grid[0, 0].get_legend_handles_labels(), loc="outside upper left", ncols=4)
     return fig
 
 
 @drawn
-def privacy_frontier(table: pd.DataFrame, *, chance: float, raw: float) -> Figure:
-    """Draw activity accuracy against the strongest attacker's vote, one point for each transformation.
+def privacy_frontier(table: pd.DataFrame, *, margin: float = 0.1) -> Figure:
+    """Draw activity accuracy against the strongest attacker, one point for each release.
 
     Parameters
     ----------
     table : pandas.DataFrame
-        ``transfer``, ``activity``, ``strongest``.
-    chance : float
-        Chance level of the attacker.
-    raw : float
-        Activity accuracy on raw windows.
+        ``release``, ``activity``, ``strongest``, ``chance`` (the attacker's chance level), ``trivial`` (whether the
+        release needs no method). The dotted line is the activity of the release ``raw``.
+    margin : float
+        Width of the shaded area beside the chance level.
     """
-    fig, axes = plt.subplots(figsize=(PAGE, 3.2))
-    axes.fill_between([0, chance + 0.1], raw - 0.01, 2, color="#DDEEDD", zorder=0, label="_aim")
+    fig, axes = plt.subplots(figsize=(PAGE, 3.6))
+    chance, activity = float(table["chance"].iloc[0]), table.set_index("release")["activity"]
+    raw = float(activity.get("raw", activity.max()))
+    axes.axvspan(0, chance + margin, color="#DDEEDD", zorder=0, label="_near chance")
     axes.axvline(chance, color=INK, ls=":", lw=1)
     axes.axhline(raw, color=INK, ls=":", lw=1)
     for place, row in enumerate(table.to_dict("records")):
         colour, marker = _look(place)
-        axes.plot(row["strongest"], row["activity"], marker, color=colour, ms=7, label=row["transfer"])
-    axes.set_xlabel("accuracy of the strongest attacker, voting over a recording")
+        face = "white" if row["trivial"] else colour
+        axes.plot(row["strongest"], row["activity"], marker, color=colour, mfc=face, ms=7, label=row["release"])
+    axes.set_xlabel("accuracy of the strongest attacker, all windows of a recording (dotted: chance level)")
     axes.set_ylabel("activity, independent classifiers")
     axes.set_xlim(max(0, min(float(table["strongest"].min()), chance) - 0.05), 1.03)
-    axes.set_ylim(min(float(table["activity"].min()), raw) - 0.02, raw + 0.02)
+    axes.set_ylim(min(float(table["activity"].min()), raw) - 0.03, max(float(table["activity"].max()), raw) + 0.03)
     axes.legend(loc="center left", bbox_to_anchor=(1, 0.5), fontsize=SMALLEST)
     return fig
 
@@ -286,6 +291,9 @@ def loss_curves(history: pd.DataFrame, terms: Sequence[str]) -> Figure:
         axes.set(title=term.replace("_", " "), xlabel="epoch", yscale="log")
     fig.legend(*grid[0, 0].get_legend_handles_labels(), loc="outside upper left", ncols=7)
     return fig
+
+
+_LEVELS = (("window", BLUE, "o"), ("recording", RED, "D"), ("person", INK, "s"))
 
 
 def _look(place: int) -> tuple[str, str]:

@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from sensorprivacy.report.paper3.values import PREVENTED, prevented
+
 SHIFTS = {"tables-1-3": "the paper's shift", "chosen-shift": "chosen on validation"}
 _INFERENCE = {"public": "activity accuracy", "private": "private attribute accuracy"}
 _COLUMNS = ["measure", "problem", "option", "value", "low", "high"]
@@ -56,49 +58,60 @@ def attack_intervals(figure8: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        As `inference_intervals`. The measures are windows and votes over a recording; the options are the releases.
+        As `inference_intervals`. The measures are the levels; the options are the releases.
     """
     rows = []
     for row in figure8.to_dict("records"):
-        for ends, chance, measure in (
-            (("accuracy", "low", "high"), "chance", "windows, above chance"),
-            (("vote", "vote_low", "vote_high"), "vote_chance", "vote of a recording, above chance"),
-        ):
-            above = row | {end: row[end] - row[chance] for end in ends}
-            rows.append(_row(measure, above, row["release"], ends))
+        above = row | {end: row[end] - row["chance"] for end in ("score", "low", "high")}
+        rows.append(_row(f"{row['level']}, above chance", above, row["release"], ("score", "low", "high")))
     return pd.DataFrame(rows, columns=_COLUMNS)
 
 
-def aims(frontiers: pd.DataFrame, *, lost: float, above: float) -> pd.DataFrame:
+def aims(frontiers: pd.DataFrame, strongest: pd.DataFrame, *, lost: float, above: float) -> pd.DataFrame:
     """Return the cost and the remaining risk of each release of notebook 31, and whether it reaches an aim.
 
     Parameters
     ----------
     frontiers : pandas.DataFrame
-        ``run``, ``release``, ``activity``, ``vote``, ``vote_chance``, ``attacker``, ``distortion``. The release ``raw``
-        of each run has the activity accuracy on raw windows and no attack.
+        ``run``, ``release``, ``activity``, ``cadence_error``. The release ``raw`` of each run has the accuracy on raw
+        windows.
+    strongest : pandas.DataFrame
+        ``run``, ``release``, ``about``, ``level``, ``score``, ``low``, ``high``, ``chance``.
     lost : float
         Largest acceptable loss of activity accuracy, 0 to 1.
     above : float
-        Largest acceptable excess of the strongest attacker's vote over the chance level, 0 to 1.
+        Margin over the chance level of the attack on the private attribute, see `values.prevented`.
 
     Returns
     -------
     pandas.DataFrame
-        By ``problem`` and ``release``: ``activity``, ``lost``, ``attacker``, ``vote``, ``above_chance``,
-        ``distortion``, ``reached``.
+        By ``problem`` and ``release``: ``activity``, ``lost``, ``cadence_error`` (steps per minute), the strongest
+        attackers' accuracy above chance on the ``attribute`` and on ``identity`` (of a recording and of a person),
+        ``prevented`` (yes, no or undecided) and ``reached`` (prevented, and little enough is lost).
     """
-    columns = ["activity", "lost", "attacker", "vote", "above_chance", "distortion", "reached"]
-    if frontiers.empty:
+    levels = [f"{what}, {level}" for what in ("attribute", "identity") for level in PREVENTED]
+    columns = ["activity", "lost", "cadence_error", *levels, "prevented", "reached"]
+    if frontiers.empty or strongest.empty:
         return pd.DataFrame(columns=columns)
     raw = frontiers[frontiers["release"] == "raw"].set_index("run")["activity"]
-    found = frontiers[frontiers["vote"].notna()].copy()
-    found["problem"] = found["run"].map(problem)
-    found["lost"] = found["run"].map(raw) - found["activity"]
-    found["above_chance"] = found["vote"] - found["vote_chance"]
-    within = (found["lost"] <= lost) & (found["above_chance"] <= above)
-    found["reached"] = np.where(within, "yes", "no")
-    return found.set_index(["problem", "release"])[columns]
+    rows = []
+    for row in frontiers.to_dict("records"):
+        attacks = strongest[(strongest["run"] == row["run"]) & (strongest["release"] == row["release"])]
+        if attacks.empty:
+            continue
+        found: dict[str, Any] = {name: row.get(name) for name in ("release", "activity", "cadence_error")}
+        found["problem"] = problem(row["run"])
+        for attack in attacks[attacks["level"].isin(PREVENTED)].to_dict("records"):
+            what = "identity" if attack["about"] == "subject" else "attribute"
+            found[f"{what}, {attack['level']}"] = attack["score"] - attack["chance"]
+        found["lost"] = raw.get(row["run"], np.nan) - row["activity"]
+        found["prevented"] = _WORDS[prevented(attacks, above)]
+        found["reached"] = found["prevented"] if found["lost"] <= lost else "no"
+        rows.append(found)
+    return pd.DataFrame(rows, columns=["problem", "release", *columns]).set_index(["problem", "release"])
+
+
+_WORDS = {True: "yes", False: "no", None: "undecided"}
 
 
 def _row(measure: str, row: Mapping[Any, Any], option: str, ends: Any) -> dict[str, Any]:

@@ -1,0 +1,136 @@
+"""Score an attacker at three levels: a single window, a recording, and all published windows of a person.
+
+Few people publish a single window. An attacker who is a little better than chance on a window adds the evidence of
+hundreds of windows. A private attribute belongs to a person, so all intervals count people.
+"""
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+import pandas as pd
+from scipy.special import logsumexp
+from sklearn.metrics import roc_auc_score
+
+from sensorprivacy.datasets.types import Windows
+from sensorprivacy.game.units import Share, share
+from sensorprivacy.latent.windows import private_labels, recording_of
+
+Level = Literal["window", "recording", "person"]
+LEVELS: tuple[Level, ...] = get_args(Level)
+_LEAST = 1e-6  # probabilities below this are not believed, so that one window never decides alone
+
+
+@dataclass(frozen=True)
+class Pooling:
+    """Windows grouped at one level.
+
+    Attributes
+    ----------
+    level : {"window", "recording", "person"}
+        The level.
+    groups : numpy.ndarray of int64, shape (n windows,)
+        Group of each window: 0, 1, ...
+    first : numpy.ndarray of int64, shape (groups,)
+        Position of a window of each group.
+    people : numpy.ndarray of shape (groups,)
+        Person of each group.
+    """
+
+    level: Level
+    groups: np.ndarray
+    first: np.ndarray
+    people: np.ndarray
+
+
+def pooling(windows: Windows, level: Level, attribute: str) -> Pooling:
+    """Group windows at a level.
+
+    Parameters
+    ----------
+    windows : Windows
+        The windows.
+    level : {"window", "recording", "person"}
+        ``person``: all windows of a person. An attribute that a person can change, such as the side on which a watch is
+        worn, divides the person's windows by its value.
+    attribute : str
+        The private attribute, or ``subject``.
+
+    Returns
+    -------
+    Pooling
+
+    Raises
+    ------
+    ValueError
+        If the level is unknown.
+    """
+    if level not in LEVELS:
+        raise ValueError(f"level {level!r} is unknown: choose from {', '.join(LEVELS)}")
+    groups: np.ndarray
+    if level == "window":
+        groups = np.arange(windows.n_windows)
+    elif level == "recording":
+        groups = recording_of(windows)
+    else:
+        keys = pd.DataFrame({"subject": windows.subject, "value": private_labels(windows, attribute).to_numpy()})
+        groups = keys.groupby(list(keys), sort=False).ngroup().to_numpy()
+    _, first = np.unique(groups, return_index=True)
+    return Pooling(level, groups, first, windows.subject.to_numpy()[first])
+
+
+def pooled(probabilities: np.ndarray, prior: np.ndarray, groups: np.ndarray) -> np.ndarray:
+    """Return the log-posterior of each group: the sum of its windows' log-odds against the prior, plus the log-prior.
+
+    Parameters
+    ----------
+    probabilities : numpy.ndarray of shape (n, classes)
+        Probabilities of each window.
+    prior : numpy.ndarray of shape (classes,)
+        Shares of the classes in the attacker's training windows, all above 0. The prior counts once per group, not
+        once per window.
+    groups : numpy.ndarray of int, shape (n,)
+        Group of each window, 0 ... g - 1.
+
+    Returns
+    -------
+    numpy.ndarray of shape (g, classes)
+        Log-probabilities; each row's probabilities sum to 1.
+    """
+    evidence = np.log(np.clip(probabilities, _LEAST, None)) - np.log(prior)
+    sums = np.stack([np.bincount(groups, column) for column in evidence.T], axis=1) + np.log(prior)
+    return np.asarray(sums - logsumexp(sums, axis=1, keepdims=True))
+
+
+def macro_auc(log_posterior: np.ndarray, truth: np.ndarray) -> float:
+    """Return the mean over classes of the area under the ROC curve, each class against all others.
+
+    Parameters
+    ----------
+    log_posterior : numpy.ndarray of shape (n, classes)
+        As returned by `pooled`.
+    truth : numpy.ndarray of int, shape (n,)
+        True classes. Classes that do not occur, or that all rows have, are left out.
+
+    Returns
+    -------
+    float
+        0.5 is chance. NaN if no class can be scored.
+    """
+    areas = []
+    for code in np.unique(truth):
+        if (truth == code).all():
+            continue
+        others = logsumexp(np.delete(log_posterior, code, axis=1), axis=1)
+        areas.append(roc_auc_score(truth == code, log_posterior[:, code] - others))
+    return float(np.mean(areas)) if areas else float("nan")
+
+
+def balanced_accuracy(right: np.ndarray, truth: np.ndarray) -> float:
+    """Return the mean over classes of the share of correct predictions."""
+    return float(np.mean([right[truth == code].mean() for code in np.unique(truth)]))
+
+
+def share_of_people(right: np.ndarray, people: np.ndarray) -> Share:
+    """Return a share of correct predictions with an interval over people."""
+    return share(right, people, unit="people")

@@ -1,0 +1,89 @@
+"""What an attacker who has the anonymizer reads from published windows: latents, inferred classes and codes."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from sklearn.cluster import KMeans
+
+from sensorprivacy.datasets.types import Windows
+from sensorprivacy.latent.anonymizer import LatentAnonymizer
+from sensorprivacy.latent.windows import flatten
+
+_CELLS = 32  # of the code that the attacker makes itself, if the mechanism has none
+_LARGEST = 4000  # donors of an activity that are compared
+_CHUNK = 2048
+
+
+@dataclass(eq=False)
+class Mechanism:
+    """An anonymizer in the hands of an attacker.
+
+    The codes of a window are its activity, its cell and its donor's person. For a codebook, the attacker encodes the
+    published version of each donor; the nearest one gives cell, target class and person. Other mechanisms have no
+    cells; the attacker then divides the latents of training windows into cells of its own.
+
+    Parameters
+    ----------
+    anonymizer : LatentAnonymizer
+        Fitted, with its training latents.
+    """
+
+    anonymizer: LatentAnonymizer
+    _known: dict[int, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict, repr=False)
+
+    def inputs(self, published: Windows) -> np.ndarray:
+        """Return samples, latents and inferred classes of published windows as one row each, n x 1 x d.
+
+        Latents stand in one block per activity, because each activity has its own autoencoder. All are standardized or
+        shares.
+        """
+        models = self.anonymizer.models_
+        scaled = models.scaled(published)
+        public = models.public_model.probabilities(scaled)
+        activity, latents = self._latents(published, scaled)
+        blocks = np.zeros((len(latents), len(models.public.classes), latents.shape[1]), dtype=np.float32)
+        blocks[np.arange(len(latents)), activity] = latents
+        parts = [flatten(scaled), blocks.reshape(len(latents), -1), public, models.private_model.probabilities(scaled)]
+        return np.concatenate(parts, axis=1, dtype=np.float32)[:, None, :]
+
+    def codes(self, published: Windows) -> np.ndarray:
+        """Return activity, cell and donor's person of each published window, n x 3, int64."""
+        activity, latents = self._latents(published, self.anonymizer.models_.scaled(published))
+        found = np.zeros((len(latents), 3), dtype=np.int64)
+        found[:, 0] = activity
+        for code in np.unique(activity):
+            rows = np.flatnonzero(activity == code)
+            centres, labels = self._centres(int(code))
+            for some in np.array_split(rows, -(-len(rows) // _CHUNK)):
+                found[some, 1:] = labels[nearest(latents[some], centres)]
+        return found
+
+    def _latents(self, published: Windows, scaled: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        activity = self.anonymizer.infer(scaled)[0]
+        return activity, self.anonymizer.latents(published, activity)
+
+    def _centres(self, code: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return points in the latent space of an activity, and the cell and person of each."""
+        if code not in self._known:
+            statistics = self.anonymizer.statistics_[code]
+            if "donors" in statistics:
+                places = np.arange(len(statistics["donors"]))
+                if len(places) > _LARGEST:
+                    places = np.sort(np.random.default_rng(0).choice(places, _LARGEST, replace=False))
+                cells = np.searchsorted(statistics["begins"], places, side="right") - 1
+                people = statistics.get("owners", np.zeros(len(statistics["donors"]), dtype=np.int64))[places]
+                seen = self.anonymizer.echo(code, statistics["donors"][places])
+                self._known[code] = seen, np.stack([cells, people + 1], axis=1)
+            else:
+                latents = self.anonymizer.latents_[code][0]
+                many = min(_CELLS, len(np.unique(latents, axis=0)))
+                centres = KMeans(many, n_init=1, random_state=0).fit(latents).cluster_centers_
+                labels = np.stack([np.arange(many), np.zeros(many, dtype=np.int64)], axis=1)
+                self._known[code] = centres, labels
+        return self._known[code]
+
+
+def nearest(rows: np.ndarray, centres: np.ndarray) -> np.ndarray:
+    """Return the position of the nearest centre of each row."""
+    distances = (rows**2).sum(axis=1)[:, None] - 2 * rows @ centres.T + (centres**2).sum(axis=1)
+    return np.asarray(distances.argmin(axis=1))

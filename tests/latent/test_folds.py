@@ -1,0 +1,72 @@
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sensorprivacy.datasets import Windows
+from sensorprivacy.latent import Attacker, Settings, reidentify
+from sensorprivacy.latent.folds import attack_folds, pooled_folds
+from sensorprivacy.latent.releases import anonymized, unrandomized
+from sensorprivacy.latent.study import Study
+from sensorprivacy.latent.windows import people_folds
+
+
+def test_everybody_is_judged_once(windows: Windows) -> None:
+    folds = people_folds(windows, 3, seed=1)
+    held = [set(windows.subject.iloc[parts.test]) for parts in folds]
+    assert sorted(person for people in held for person in people) == list(range(6))
+    for parts, people in zip(folds, held, strict=True):
+        assert windows.private["gender"].iloc[parts.test].nunique() == 2
+        assert not people & set(windows.subject.iloc[np.r_[parts.train, parts.validation]])
+    assert len(people_folds(windows, 99)) == 6  # never more folds than people
+    with pytest.raises(ValueError, match="at least two of both"):
+        people_folds(windows, 1)
+
+
+def test_results_of_folds_are_pooled_over_people(windows: Windows) -> None:
+    trees = Attacker("trees", "trees")
+    attacks = []
+    for parts in people_folds(windows, 3):
+        train, test = windows.take(parts.train), windows.take(parts.test)
+        attacks.append(reidentify(lambda some: some, train, test, "gender", trees, runs=1, progress=False))
+    table = pooled_folds(attacks).set_index("level")
+    assert table["n"].tolist() == ["6 people"] * 3
+    assert table.loc["person", "score"] == 1
+    assert table.loc["window", "chance"] == pytest.approx(0.5)
+    means = np.mean([attack.at().score for attack in attacks])  # folds of equal size
+    assert table.loc["window", "score"] == pytest.approx(means)
+
+
+def test_a_study_in_folds(windows: Windows, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("sensorprivacy.latent.study.build_dir", lambda: tmp_path)
+    quick = Settings(epochs=2, batch=64, patience=2)
+    study = Study("sines", "sines-gender", "gender", windows, windows, windows, windows, "mlp", 10.0, 0.1, quick, quick)
+    folders = [one.folder for one in study.folds(3)]
+    assert len(set(folders)) == 3
+    found = attack_folds(
+        study.folds(3),
+        lambda study, anonymizer: {"raw": unrandomized(lambda some: some), "shift": anonymized(anonymizer)},
+        [Attacker("trees", "trees"), Attacker("who", "counts", attribute="subject")],
+        runs=1,
+        progress=False,
+    )
+    assert set(found["release"]) == {"raw", "shift"}
+    assert set(found["about"]) == {"gender"}
+    assert set(found["n"]) == {"6 people"}
+    assert set(found["attacker"]) == {"trees", "who, through identity"}
+
+
+def test_folders_tell_divisions_and_general_networks_apart(
+    windows: Windows, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """REVIEW B9: other training windows, or one autoencoder for all activities, took up the same networks."""
+    monkeypatch.setattr("sensorprivacy.latent.study.build_dir", lambda: tmp_path)
+    quick = Settings(epochs=1, batch=64, patience=2)
+    study = Study("sines", "sines-gender", "gender", windows, windows, windows, windows, "mlp", 10.0, 0.1, quick, quick)
+    assert study.folder != replace(study, split_seed=1).folder
+    models = study.inference_models()
+    study.anonymizer(models)
+    study.anonymizer(models, general=True)
+    saved = {path.relative_to(study.folder).parts[0] for path in study.folder.rglob("vae-*.pt")}
+    assert saved == {"vae-0.pt", "vae-1.pt", "general-1-64"}
