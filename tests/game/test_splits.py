@@ -8,16 +8,8 @@ from hypothesis import strategies as st
 from sklearn.model_selection import train_test_split
 
 from sensorprivacy.datasets import PROBLEMS, Problem
-from sensorprivacy.game.splits import (
-    PAPER_SPLITS,
-    Split,
-    default_split,
-    grouped_split,
-    leak_free,
-    paper_split,
-    random_split,
-    repeat,
-)
+from sensorprivacy.game.protocols import PAPER_SPLITS, default_split, leak_free, paper_split
+from sensorprivacy.game.splits import Split, grouped_split, random_split, repeat
 
 
 @pytest.mark.parametrize(

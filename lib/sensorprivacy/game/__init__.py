@@ -8,12 +8,12 @@ from sensorprivacy.game.outcome import Outcome as Outcome
 from sensorprivacy.game.outcome import summarize as summarize
 from sensorprivacy.game.play import play as play
 from sensorprivacy.game.play import play_repeated as play_repeated
+from sensorprivacy.game.protocols import default_split as default_split
+from sensorprivacy.game.protocols import leak_free as leak_free
+from sensorprivacy.game.protocols import paper_split as paper_split
 from sensorprivacy.game.scoring import identifiability_scorer as identifiability_scorer
 from sensorprivacy.game.splits import Split as Split
-from sensorprivacy.game.splits import default_split as default_split
 from sensorprivacy.game.splits import grouped_split as grouped_split
-from sensorprivacy.game.splits import leak_free as leak_free
-from sensorprivacy.game.splits import paper_split as paper_split
 from sensorprivacy.game.splits import random_split as random_split
 from sensorprivacy.game.splits import repeat as repeat
 from sensorprivacy.game.units import difference as difference

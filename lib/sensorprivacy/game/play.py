@@ -13,8 +13,9 @@ from sklearn.metrics import precision_recall_fscore_support
 from sensorprivacy.datasets.types import Problem
 from sensorprivacy.game.chance import chance_test, macro_auc
 from sensorprivacy.game.outcome import Measure, Outcome, nothing_known
+from sensorprivacy.game.protocols import default_split
 from sensorprivacy.game.release import release
-from sensorprivacy.game.splits import Split, default_split
+from sensorprivacy.game.splits import Split
 from sensorprivacy.game.units import share
 
 

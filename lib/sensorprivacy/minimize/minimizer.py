@@ -15,7 +15,8 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 
 from sensorprivacy.datasets.types import Problem
 from sensorprivacy.game.play import Outcome, play
-from sensorprivacy.game.splits import Split, default_split
+from sensorprivacy.game.protocols import default_split
+from sensorprivacy.game.splits import Split
 from sensorprivacy.minimize.checks import changing_features, check_classes, check_finite
 from sensorprivacy.minimize.engine_protocol import Engine, Subset, engine_data
 from sensorprivacy.minimize.engines import make_engine

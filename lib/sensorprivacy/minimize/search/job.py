@@ -13,7 +13,8 @@ from joblib import Parallel, delayed, effective_n_jobs
 from sklearn.base import BaseEstimator
 
 from sensorprivacy.datasets.types import Problem
-from sensorprivacy.game.splits import Split, default_split
+from sensorprivacy.game.protocols import default_split
+from sensorprivacy.game.splits import Split
 from sensorprivacy.minimize.engine_protocol import LABELS, Engine, Subset, engine_data
 from sensorprivacy.minimize.engines import make_engine
 from sensorprivacy.minimize.search.results import ResultKey, ResultStore
