@@ -32,23 +32,27 @@ def test_drawn_latents_differ_from_time_to_time(bundle, windows):
 
 
 def test_the_steady_state_allocates_nothing_that_stays(bundle, windows):
+    """A leak shows in every round. Other threads of the process also allocate now and then, but not in every round."""
     pipeline, out, window = Pipeline(bundle), np.zeros(bundle.shape, dtype=np.float32), windows.values[0]
+    growth, peaks = [], []
     tracemalloc.start()
     try:
         for _ in range(100):  # allocates everything that stays
             pipeline.anonymize_one(window, out)
-        gc.collect()
-        before, _ = tracemalloc.get_traced_memory()
-        tracemalloc.reset_peak()
-        for _ in range(4000):
-            pipeline.anonymize_one(window, out)
-        gc.collect()
-        after, peak = tracemalloc.get_traced_memory()
+        for _ in range(3):
+            gc.collect()
+            before, _ = tracemalloc.get_traced_memory()
+            tracemalloc.reset_peak()
+            for _ in range(4000):
+                pipeline.anonymize_one(window, out)
+            gc.collect()
+            after, peak = tracemalloc.get_traced_memory()
+            growth.append((after - before) / 4000)
+            peaks.append(peak - before)
     finally:
         tracemalloc.stop()
-    # bytes per window: the interpreter and onnxruntime also allocate now and then, independently of the windows
-    assert (after - before) / 4000 < 1
-    assert peak - before < 8000
+    assert min(growth) < 1  # bytes per window
+    assert min(peaks) < 8000
 
 
 def test_unfit_input_is_refused(bundle, windows):
