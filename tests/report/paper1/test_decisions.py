@@ -45,7 +45,7 @@ def nets(*differences: float) -> tuple[pd.DataFrame, list[tuple[str, str]]]:
     rows, pairs = {}, []
     for number, difference in enumerate(differences):
         for word, value in (("dense", difference), ("sparse", 0.0)):
-            rows[f"{word}{number}"] = {"kept": True, "reduction": value, "loss": 0.0}
+            rows[f"{word}{number}"] = {"accuracy": "kept", "reduction": value, "loss": 0.0}
         pairs.append((f"dense{number}", f"sparse{number}"))
     return pd.DataFrame.from_dict(rows, orient="index"), pairs
 
@@ -53,7 +53,7 @@ def nets(*differences: float) -> tuple[pd.DataFrame, list[tuple[str, str]]]:
 def test_one_pair_of_sets_does_not_decide_about_representations():
     value, why = decisions.dense_beats_sparse(*nets(0.3))
     assert value is None
-    assert why == "the dense features are better in 1 of 1 pairs (dense0 and sparse0), which are too few to decide"
+    assert why == "the dense features are better in 1 of 1 pairs, which are too few to decide (dense0 and sparse0)"
     assert decisions.dense_beats_sparse(*nets(*[0.3] * 5))[0] is True
     assert decisions.dense_beats_sparse(*nets(*[-0.3] * 5))[0] is False
     assert decisions.dense_beats_sparse(*nets(0.3, 0.3, 0.3, -0.3, -0.3))[0] is None
@@ -61,8 +61,19 @@ def test_one_pair_of_sets_does_not_decide_about_representations():
 
 def test_features_that_keep_the_accuracy_beat_those_that_do_not():
     best, pairs = nets(*[0.0] * 5)
-    best.loc[best.index.str.startswith("sparse"), ["kept", "reduction"]] = False, 0.9
+    best.loc[best.index.str.startswith("sparse"), ["accuracy", "reduction"]] = "lost", 0.9
     assert decisions.dense_beats_sparse(best, pairs)[0] is True
+
+
+def test_a_pair_with_undecided_accuracy_does_not_count():
+    best, pairs = nets(*[0.3] * 6)
+    best.loc["dense0", "accuracy"] = "undecided"
+    assert decisions.dense_beats_sparse(best, pairs)[0] is True  # five pairs are left
+    best.loc["sparse1", "accuracy"] = "undecided"
+    value, why = decisions.dense_beats_sparse(best, pairs)
+    assert value is None
+    assert why.startswith("the dense features are better in 4 of 4 pairs")
+    assert why.endswith("; 2 left out: their loss of accuracy is undecided)")
 
 
 def ranked(*columns: list[int]) -> pd.DataFrame:

@@ -144,28 +144,46 @@ def test_a_choice_from_a_log_is_compared_cell_by_cell():
     assert (int(matches["accuracy"].sum()), int(matches["features"].sum())) == (5, 6)
 
 
-def preselection(problem, way, accuracy, identifiability, half=0.01):
-    ends = {}
+def preselection(problem, way, accuracy, identifiability, half=0.01, base=0.9):
+    row = {"problem": problem, "preselection": way, "base_accuracy": base, "base_identifiability": 0.8}
     for name, value in (("accuracy", accuracy), ("identifiability", identifiability)):
-        ends |= {f"{name}_low": value - half, f"{name}_high": value + half}
-    row = {"problem": problem, "preselection": way, "accuracy": accuracy, "identifiability": identifiability, **ends}
-    return row | {"base_accuracy": 0.9, "base_identifiability": 0.8}
+        change = value - row[f"base_{name}"]
+        row |= {name: value, f"{name}_low": value - 0.1, f"{name}_high": value + 0.1}  # intervals of single values
+        row |= {f"{name}_change": change, f"{name}_change_low": change - half, f"{name}_change_high": change + half}
+    return row
+
+
+def test_accuracy_is_kept_only_if_the_paired_interval_lies_within_the_threshold():
+    accuracies = (0.90, 0.885, 0.86)  # the limit is .891, and every interval of a single value reaches it
+    table = pd.DataFrame([preselection("a", f"{at}", at, 0.5, half=0.008) for at in accuracies])
+    assert paper1_text.accuracy_kept(table, 0.01).tolist() == ["kept", "undecided", "lost"]
+
+
+def test_a_table_without_paired_intervals_is_not_recomputed():
+    table = pd.DataFrame([preselection("a", "shap-ratio", 0.90, 0.60), preselection("b", "shap-ratio", 0.90, 0.60)])
+    mixed = table.assign(accuracy_change_low=[float("nan"), 0.0])
+    assert paper1_text.accuracy_kept(mixed, 0.01).tolist() == [paper1_text.NOT_RECOMPUTED, "kept"]
+    old = table.drop(columns=table.filter(like="change").columns)
+    assert set(paper1_text.advice(old, 0.01)["accuracy"]) == {paper1_text.NOT_RECOMPUTED}
+    assert paper1_text.losses_and_reductions(old)[["low", "high"]].isna().all(axis=None)
 
 
 def test_the_best_preselection_keeps_the_accuracy_and_hides_most():
     table = pd.DataFrame([
-        preselection("a", "shap-ratio", 0.90, 0.60), preselection("a", "gini-ratio", 0.70, 0.10),
-        preselection("a", "information-utility", 0.90, 0.61), preselection("b", "gini-ratio", 0.5, 0.2),
-        preselection("b", "shap-ratio", 0.4, 0.1),
+        preselection("a", "shap-ratio", 0.905, 0.60), preselection("a", "gini-ratio", 0.70, 0.10),
+        preselection("a", "information-utility", 0.905, 0.61), preselection("b", "gini-ratio", 0.5, 0.2),
+        preselection("b", "shap-ratio", 0.4, 0.1), preselection("c", "gini-ratio", 0.885, 0.1),
+        preselection("c", "shap-ratio", 0.905, 0.6), preselection("d", "gini-ratio", 0.885, 0.2),
     ])  # fmt: skip
     best = paper1_text.advice(table, 0.01)
-    assert best["best"].to_dict() == {"a": "shap-ratio", "b": "gini-ratio"}
-    assert best["kept"].to_dict() == {"a": True, "b": False}
-    assert best.loc["a", "indistinguishable"] == "information-utility"
-    assert best.loc["a", ["loss", "reduction"]].tolist() == pytest.approx([0.0, 0.2])
+    assert best["best"].to_dict() == {"a": "shap-ratio", "b": "gini-ratio", "c": "shap-ratio", "d": "gini-ratio"}
+    assert best["accuracy"].to_dict() == {"a": "kept", "b": "lost", "c": "kept", "d": "undecided"}
+    assert best["indistinguishable"].to_dict()["a"] == "information-utility"
+    assert best["indistinguishable"].to_dict()["c"] == "gini-ratio"  # it may keep the accuracy, and it hides more
+    assert best.loc["a", ["loss", "reduction"]].tolist() == pytest.approx([-0.005, 0.2])
 
 
-def test_losses_and_reductions_are_points_with_turned_intervals():
+def test_losses_and_reductions_are_points_with_turned_paired_intervals():
     table = pd.DataFrame([preselection("a", "shap-ratio", 0.85, 0.60)])
     lost, taken = paper1_text.losses_and_reductions(table).to_dict("records")
     assert (lost["value"], lost["low"], lost["high"]) == pytest.approx((5, 4, 6))

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import binomtest
 
+from sensorprivacy.report.paper1.text import KEPT, LOST
 from sensorprivacy.report.paper1.values import METHODS
 from sensorprivacy.report.printed import printed_values
 
@@ -86,13 +87,20 @@ def best_preselections(best: pd.DataFrame) -> _Decision:
 def dense_beats_sparse(best: pd.DataFrame, pairs: Sequence[tuple[str, str]]) -> _Decision:
     """Decide whether dense features of the same traffic lead to better tradeoffs than sparse ones, by a sign test.
 
-    The better one of a pair keeps the accuracy and the other does not, or its reduction exceeds its loss by more.
+    The better one of a pair keeps the accuracy and the other loses it, or its reduction exceeds its loss by more. A
+    pair counts only if it is decided for both whether they keep the accuracy.
     """
-    net = {name: (bool(row["kept"]), row["reduction"] - row["loss"]) for name, row in best.iterrows()}
-    wins = sum(net[dense] > net[sparse] for dense, sparse in pairs)
-    more, fewer = (_p_value(wins, len(pairs), 0.5, side) for side in ("greater", "less"))
+    net = {
+        name: (row["accuracy"] == KEPT, row["reduction"] - row["loss"])
+        for name, row in best.iterrows()
+        if row["accuracy"] in (KEPT, LOST)
+    }
+    decided = [pair for pair in pairs if set(pair) <= set(net)]
+    wins = sum(net[dense] > net[sparse] for dense, sparse in decided)
+    more, fewer = (_p_value(wins, len(decided), 0.5, side) for side in ("greater", "less"))
     names = "; ".join(f"{dense} and {sparse}" for dense, sparse in pairs)
-    why = f"the dense features are better in {wins} of {len(pairs)} pairs ({names}), which are too few to decide"
+    why = f"the dense features are better in {wins} of {len(decided)} pairs, which are too few to decide ({names}"
+    why += f"; {len(pairs) - len(decided)} left out: their loss of accuracy is undecided)" if pairs != decided else ")"
     return _decided(more, fewer, why)
 
 

@@ -20,6 +20,9 @@ from sensorprivacy.report.paper1.values import (
 )
 from sensorprivacy.report.printed import printed_numbers
 
+KEPT, LOST, UNDECIDED = "kept", "lost", "undecided"
+NOT_RECOMPUTED = "undecided: run notebook 10 again for paired intervals"
+
 # the claims that notebook 12 judges: all except those that the runs of single data sets judge
 SUMMARY = (
     *("1-T1-", "1-T7-", "1-T8-", "1-T9-", "1-T10-", "1-T11-", "1-T12-", "1-text-"),
@@ -143,33 +146,63 @@ def advice(preselections: pd.DataFrame, threshold: float) -> pd.DataFrame:
     ----------
     preselections : pandas.DataFrame
         One row for each data set and preselection: problem, preselection, accuracy, identifiability with ``_low`` and
-        ``_high``, base_accuracy, base_identifiability.
+        ``_high``, base_accuracy, base_identifiability, accuracy_change with ``_low`` and ``_high`` (see
+        `accuracy_kept`).
     threshold : float
         Tolerated loss of accuracy, as a share of the base.
 
     Returns
     -------
     pandas.DataFrame
-        Index problem. `best`: the preselection with the lowest identifiability among those that keep the accuracy
-        within their interval, or the most accurate one if none does. `kept`: whether it keeps the accuracy.
-        `indistinguishable`: other preselections whose intervals overlap with its own. `loss` and `reduction`: of
-        accuracy and identifiability, compared with all features.
+        Index problem. `best`: the preselection with the lowest identifiability among those that keep the accuracy; if
+        none does, among those that do not lose it; if all lose it, the most accurate one. `accuracy`: whether it keeps
+        the accuracy, see `accuracy_kept`. `indistinguishable`: other preselections that may be as good: their accuracy
+        is not lost, and their interval of identifiability overlaps with that of the best or lies below it. `loss` and
+        `reduction`: of accuracy and identifiability, compared with all features.
     """
     rows = {}
-    for problem, own in preselections.groupby("problem", sort=False):
-        enough = own[own["accuracy_high"] >= (1 - threshold) * own["base_accuracy"]]
+    decided = preselections.assign(decision=accuracy_kept(preselections, threshold))
+    for problem, own in decided.groupby("problem", sort=False):
+        kept, possible = own[own["decision"] == KEPT], own[own["decision"] != LOST]
+        enough = kept if len(kept) else possible
         ranked = enough.sort_values("identifiability") if len(enough) else own.sort_values("accuracy", ascending=False)
         best = ranked.iloc[0]
-        rivals = (enough if len(enough) else own).query("preselection != @best.preselection")
+        rivals = (possible if len(possible) else own).query("preselection != @best.preselection")
         near = rivals[rivals["identifiability_low"] <= best["identifiability_high"]]["preselection"]
         rows[problem] = {
             "best": best["preselection"],
-            "kept": len(enough) > 0,
+            "accuracy": best["decision"],
             "indistinguishable": ", ".join(near),
             "loss": best["base_accuracy"] - best["accuracy"],
             "reduction": best["base_identifiability"] - best["identifiability"],
         }
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("problem")
+
+
+def accuracy_kept(preselections: pd.DataFrame, threshold: float) -> pd.Series:
+    """Return for each preselection whether its accuracy is kept, lost, undecided or not recomputed.
+
+    Parameters
+    ----------
+    preselections : pandas.DataFrame
+        base_accuracy; accuracy_change_low and accuracy_change_high: the interval of the paired difference from all
+        features on the same rows. Tables of earlier versions have no such interval.
+    threshold : float
+        Tolerated loss of accuracy, as a share of the base.
+
+    Returns
+    -------
+    pandas.Series of str
+        `KEPT` if the whole interval lies within the tolerated loss, `LOST` if all of it lies beyond, `UNDECIDED` if it
+        contains the limit, and `NOT_RECOMPUTED` if there is no interval.
+    """
+    paired = preselections.reindex(columns=["accuracy_change_low", "accuracy_change_high"]).astype(float)
+    limit = -threshold * preselections["base_accuracy"]
+    found = pd.Series(UNDECIDED, index=preselections.index)
+    found[paired["accuracy_change_low"] >= limit] = KEPT
+    found[paired["accuracy_change_high"] < limit] = LOST
+    found[paired.isna().any(axis=1)] = NOT_RECOMPUTED
+    return found
 
 
 def losses_and_reductions(preselections: pd.DataFrame) -> pd.DataFrame:
@@ -183,14 +216,15 @@ def losses_and_reductions(preselections: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        Columns measure, problem, option, value, low, high. The base is treated as known, without an interval.
+        Columns measure, problem, option, value, low, high. The intervals are those of the paired difference from all
+        features on the same rows. Rows from earlier versions have none, and so no interval here.
     """
     parts = []
     words = {"accuracy": "loss of accuracy, points", "identifiability": "reduction of identifiability, points"}
     for name, measure in words.items():
-        base = preselections[f"base_{name}"]
-        ends = {"value": name, "low": f"{name}_high", "high": f"{name}_low"}
-        numbers = {word: 100 * (base - preselections[column]) for word, column in ends.items()}
+        lost = preselections[f"base_{name}"] - preselections[name]
+        paired = preselections.reindex(columns=[f"{name}_change_high", f"{name}_change_low"]).astype(float)
+        numbers = {"value": 100 * lost, "low": -100 * paired.iloc[:, 0], "high": -100 * paired.iloc[:, 1]}
         about = preselections[["problem", "preselection"]].rename(columns={"preselection": "option"})
         parts.append(about.assign(measure=measure, **numbers))
     return pd.concat(parts, ignore_index=True)
