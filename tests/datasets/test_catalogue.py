@@ -10,7 +10,16 @@ from sensorprivacy.datasets.errors import UnknownDatasetError
 
 EVERY = (
     *("titanic", "adult", "bank", "heart", "student", "smart-home", "motionsense", "iot-sentinel", "iot-23"),
-    *("cic-ids-2017", "smartwatch", "published", "mobiact", "opportunity", "amir", "service-recognition"),
+    *(
+        "cic-ids-2017",
+        "smartwatch",
+        "published",
+        "mobiact",
+        "opportunity",
+        "amir",
+        "service-recognition",
+        "smart-home-readings",
+    ),
 )
 
 
@@ -59,7 +68,20 @@ def test_plain_members_are_those_of_the_mirrors_own_sums(mirror):
     assert compared >= 30
     for entry in catalogue().values():  # what a mirror that cannot be listed is asked for is what the mirror has
         for file in entry.mirror:
-            assert f"{entry.folder}/{file}" in sums or entry.name == "smartwatch", f"{entry.folder}/{file}"
+            assert f"{entry.folder}/{file}" in sums or entry.name in ("smartwatch", "opportunity"), (
+                f"{entry.folder}/{file}"
+            )
+
+
+def test_opportunity_is_pinned_by_its_24_members(mirror):
+    lines = (
+        line.split() for line in (mirror / "opportunity" / "members.txt").read_text().splitlines() if line[0] != "#"
+    )
+    stated = {(name, int(size), sha256) for name, size, sha256 in lines}
+    (form,) = lookup("opportunity").forms
+    assert {(member.path, member.size, member.sha256) for member in form.members} == stated
+    assert len(stated) == 24
+    assert form.size == sum(size for _, size, _ in stated)
 
 
 def test_digests_that_the_mirrors_readme_states(mirror):

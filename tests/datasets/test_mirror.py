@@ -11,6 +11,7 @@ MEMBERS = {
     "heart": 4,
     "student": 2,
     "smart-home": 1,
+    "smart-home-readings": 4,
     "motionsense": 361,
     "iot-sentinel": 581,
     "iot-23": 12,

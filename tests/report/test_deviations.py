@@ -8,7 +8,9 @@ import pandas as pd
 import pytest
 from scipy.stats import entropy
 
-from sensorprivacy.report import printed_values
+from sensorprivacy.datasets import sensor_readings
+from sensorprivacy.report import judge, printed_values
+from sensorprivacy.report.paper2.smart_home import reading_claims
 from sensorprivacy.report.printed import pair_in, precision
 from sensorprivacy.threeway.measures import Appraiser
 from sensorprivacy.threeway.thresholds import find_thresholds
@@ -308,6 +310,16 @@ def test_sensor_csv_has_the_sensors_of_table_5(mirror):
     assert (known[wide["Sensor ID"]].to_numpy() == wide["Name"].str.lower().to_numpy()).all()
     assert set(sensors(mirror)) == {"sensor_id", "node_id", "type", "name"}  # no times, no values, no labels
     assert not known.str.contains(r"m0|l0|th0|smp", case=False).any()
+
+
+def test_public_readings_contain_three_of_table_5(mirror):
+    """D42."""
+    ours, undecided = reading_claims(sensor_readings())
+    verdicts = judge(ours, undecided=undecided, run="t").set_index("claim_id")["verdict"]
+    exact = {f"2-T5-r{row}-{word}" for row in (2, 6, 10) for word in ("timestamp", "value")}
+    assert set(verdicts.index[verdicts == "exact"]) == exact
+    assert set(verdicts.index[verdicts == "undecided"]) == {"2-T5-r15-timestamp", "2-T5-r15-value"}
+    assert len(verdicts) == 8
 
 
 def test_sensor_csv_names_other_objects_than_table_6(mirror):

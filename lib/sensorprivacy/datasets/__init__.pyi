@@ -9,6 +9,7 @@ from .registry import PROBLEMS as PROBLEMS
 from .registry import WINDOWS as WINDOWS
 from .registry import digest as digest
 from .registry import problem as problem
+from .registry import sensor_readings as sensor_readings
 from .registry import sensors as sensors
 from .registry import table as table
 from .registry import windows as windows

@@ -17,7 +17,7 @@ from sensorprivacy.datasets.finding import Located
 from sensorprivacy.datasets.own.recordings import user_windows
 from sensorprivacy.datasets.own.tables import is_path, read_table, table_problem
 from sensorprivacy.datasets.readers import iot23, mobiact, motionsense, opportunity, sentinel, smartwatch, traffic
-from sensorprivacy.datasets.readers.tabular import TABLES, Rows, smart_home_sensors
+from sensorprivacy.datasets.readers.tabular import TABLES, Rows, smart_home_readings, smart_home_sensors
 from sensorprivacy.datasets.types import Problem, Windows
 from sensorprivacy.paths import data_dir
 
@@ -177,6 +177,17 @@ def sensors(*, progress: bool = True) -> pd.DataFrame:
         24 rows; columns sensor_id, node_id, type, name (room/thing/quantity).
     """
     return smart_home_sensors(store.fetch("smart-home", progress=progress))
+
+
+def sensor_readings(*, progress: bool = True) -> pd.DataFrame:
+    """Return readings of four sensors in paper 2's Table 5, picked about every five minutes.
+
+    Returns
+    -------
+    pandas.DataFrame
+        191,381 rows; columns sensor_id, timestamp, value.
+    """
+    return smart_home_readings(store.fetch("smart-home-readings", progress=progress))
 
 
 def digest(name: str | Path) -> str:

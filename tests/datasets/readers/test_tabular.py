@@ -162,6 +162,15 @@ def test_sensors_are_those_of_table_5(mirror):
         assert names[number].lower() == name.lower()
 
 
+def test_readings_are_picked_from_the_samples_and_not_averaged(mirror):
+    readings = datasets.sensor_readings()
+    assert len(readings) == 191_381
+    assert set(readings["sensor_id"]) == {5887, 5893, 5896, 6253}
+    times = readings["timestamp"]
+    assert (times.min(), times.max()) == (pd.Timestamp("2020-02-26"), pd.Timestamp("2020-08-26 10:30:24"))
+    assert (times.dt.second != 0).any(), "times off the grid of five minutes are those of the samples themselves"
+
+
 def test_digests_for_provenance(mirror, tmp_path):
     (tmp_path / "t.csv").write_bytes(b"a,b\n1,2\n")
     assert datasets.digest("adult") == datasets.store.locate("adult").digest

@@ -54,5 +54,7 @@ def test_missing_data_are_given_as_the_reason_claim_by_claim():
     assert reasons["2-T15-adult-start-utility"] == "get adult"
     assert reasons["2-T6-m06-type"] == "get the list"
     assert reasons["2-T5-r1-value"] == paper2_summary.SAMPLE_TABLES
+    absent = {"smart-home-readings": "get the readings"}
+    assert paper2_summary.unanswered([], absent)["2-T5-r2-value"].endswith("; get the readings")
     assert reasons["2-text-all-improve"] == "needs all five data sets; not on this machine: adult"
     assert not any(claim.startswith("2-T15-titanic") for claim in reasons)

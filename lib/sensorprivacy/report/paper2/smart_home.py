@@ -1,4 +1,6 @@
-"""Values for Tables 5 and 6 of paper 2, from the smart home's published list of sensors."""
+"""Values for Tables 5 and 6 of paper 2, from the smart home's list of sensors and readings of four of them."""
+
+from typing import Any
 
 import pandas as pd
 
@@ -28,9 +30,59 @@ def sensor_claims(sensors: pd.DataFrame) -> dict[str, str]:
     -------
     dict of str to str
         By claim id. Table 5: the sensor's number and name. Table 6: type, object and location of the sensor that agrees
-        with at least two of the three printed words. Timestamps and values are only in the sample tables.
+        with at least two of the three printed words. For timestamps and values see `reading_claims`.
     """
     return _records(sensors) | _summary(sensors)
+
+
+def printed_readings(readings: pd.DataFrame) -> pd.DataFrame:
+    """Return for each printed reading of Table 5 our reading at its time, or the last one before.
+
+    Parameters
+    ----------
+    readings : pandas.DataFrame
+        Columns sensor_id, timestamp, value. About one reading in five minutes, picked from the sample tables.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Index: the start of the claim ids. Columns sensor, printed_time, printed_value, time, value. Only sensors with
+        readings.
+    """
+    rows = {}
+    for row in _wide("5", "Sensor ID", "Timestamp", "Value"):
+        time = pd.Timestamp(row["Timestamp"])
+        own = readings[(readings["sensor_id"] == int(row["Sensor ID"])) & (readings["timestamp"] <= time)]
+        if len(own):
+            last = own.sort_values("timestamp").iloc[-1]
+            rows[row["id"]] = (row["Sensor ID"], time, row["Value"], last["timestamp"], last["value"])
+    columns = ["sensor", "printed_time", "printed_value", "time", "value"]
+    return pd.DataFrame.from_dict(rows, orient="index", columns=columns).rename_axis("row")
+
+
+def reading_claims(readings: pd.DataFrame) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return the timestamps and values of Table 5 for sensors with readings.
+
+    Parameters
+    ----------
+    readings : pandas.DataFrame
+        As for `printed_readings`.
+
+    Returns
+    -------
+    tuple of two dict
+        Our timestamps and values by claim id; and the claims that readings every five minutes cannot decide, because
+        none of them has the printed time.
+    """
+    ours: dict[str, Any] = {}
+    undecided: dict[str, str] = {}
+    for name, row in printed_readings(readings).iterrows():
+        found = {f"{name}-timestamp": str(row["time"]), f"{name}-value": row["value"]}
+        ours |= found
+        if row["time"] != row["printed_time"]:
+            why = f"no public reading at {row['printed_time']}: there is about one in five minutes"
+            undecided |= dict.fromkeys(found, f"sensor {row['sensor']} has {why}")
+    return ours, undecided
 
 
 def _records(sensors: pd.DataFrame) -> dict[str, str]:
