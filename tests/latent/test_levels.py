@@ -1,9 +1,11 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.special import logsumexp
 
 from sensorprivacy.datasets import Windows
-from sensorprivacy.latent.levels import balanced_accuracy, macro_auc, pooled, pooling, share_of_people
+from sensorprivacy.game.chance import macro_auc
+from sensorprivacy.latent.levels import balanced_accuracy, log_odds, pooled, pooling, share_of_people
 
 
 def some(sides: list[str]) -> Windows:
@@ -41,9 +43,16 @@ def test_pooling_multiplies_odds_and_counts_the_prior_once() -> None:
 def test_auc_is_free_of_the_threshold() -> None:
     truth = np.array([0, 0, 1, 1])
     logs = np.log(np.array([[0.9, 0.1], [0.8, 0.2], [0.7, 0.3], [0.6, 0.4]]))
-    assert macro_auc(logs, truth) == 1  # although everything is predicted as class 0
-    assert np.isnan(macro_auc(logs, np.zeros(4, dtype=int)))
+    assert macro_auc(log_odds(logs), truth) == 1  # although everything is predicted as class 0
+    assert np.isnan(macro_auc(log_odds(logs), np.zeros(4, dtype=int)))
     assert balanced_accuracy(logs.argmax(axis=1) == truth, truth) == 0.5
+
+
+def test_log_odds_tell_apart_what_is_rounded_to_certainty() -> None:
+    sums = np.array([[0.0, -40.0], [0.0, -80.0], [-50.0, 0.0]])
+    logs = np.asarray(sums - logsumexp(sums, axis=1, keepdims=True))
+    assert np.exp(logs[0, 0]) == np.exp(logs[1, 0]) == 1
+    np.testing.assert_allclose(log_odds(logs), [[40, -40], [80, -80], [-50, 50]])
 
 
 def test_the_interval_of_five_people_of_five_is_wide() -> None:

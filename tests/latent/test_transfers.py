@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from sensorprivacy.latent.transfers import Codebook, Donor, MeanShift, Statistics, Transfer, Transport, means
+from sensorprivacy.latent.transfers import Codebook, Donor, MeanShift, Moving, Statistics, Transfer, Transport, means
 
 SIZE = 6000
 
@@ -23,7 +23,7 @@ def moved(transfer: Transfer, latents: tuple[np.ndarray, np.ndarray], to: int) -
     known = transfer.fit(z, private, 2)
     rows = z[private == 0]
     source, target = np.zeros(len(rows), dtype=int), np.full(len(rows), to)
-    return transfer.move(known, rows, source, target, np.random.default_rng(1)), known
+    return transfer.move(known, Moving(rows, source, target), np.random.default_rng(1)), known
 
 
 def test_mean_shift_by_hand() -> None:
@@ -32,7 +32,7 @@ def test_mean_shift_by_hand() -> None:
     known = shift.fit(z, np.array([0, 0, 1, 1]), 2)
     assert known["means"].tolist() == [[1, 0], [11, 4]]
     source, target = np.array([0, 1]), np.array([1, 1])
-    out = shift.move(known, np.array([[5.0, 5.0], [1.0, 1.0]]), source, target, np.random.default_rng())
+    out = shift.move(known, Moving(np.array([[5.0, 5.0], [1.0, 1.0]]), source, target), np.random.default_rng())
     assert out.tolist() == [[15, 9], [1, 1]]  # z - m(p) + m(p'); nothing happens where p' = p
 
 
@@ -100,14 +100,16 @@ def test_a_codebook_keeps_the_cell_and_nothing_else(latents: tuple[np.ndarray, n
     known = book.fit(z, private, 2)
     rows = z[private == 0]
     zeros = np.zeros(len(rows), dtype=int)
-    first = book.move(known, rows, zeros, zeros, np.random.default_rng(1))
+    first = book.move(known, Moving(rows, zeros, zeros), np.random.default_rng(1))
     # which latents can come out for a window: two windows share all of them or none
     place = {tuple(row): at for at, row in enumerate(known["donors"])}
     sets = [
         {
             place[tuple(row)]
             for row in book.move(
-                known, np.repeat(rows[at : at + 1], 9000, 0), *[np.zeros(9000, int)] * 2, np.random.default_rng(at)
+                known,
+                Moving(np.repeat(rows[at : at + 1], 9000, 0), *[np.zeros(9000, int)] * 2),
+                np.random.default_rng(at),
             )
         }
         for at in range(12)
@@ -133,7 +135,7 @@ def test_flipping_always_makes_the_cell_random(latents: tuple[np.ndarray, np.nda
     known = book.fit(z, private, 2)
     rows = np.repeat(z[:1], SIZE, axis=0)
     zeros = np.zeros(SIZE, dtype=int)
-    out = book.move(known, rows, zeros, zeros, np.random.default_rng(0))
+    out = book.move(known, Moving(rows, zeros, zeros), np.random.default_rng(0))
     # cells are drawn equally often, so the mean is that of the cells' means, not that of the window's cell
     begins = known["begins"]
     cells = np.stack([known["donors"][begins[2 * c] : begins[2 * c + 1]].mean(axis=0) for c in range(6)])
@@ -149,7 +151,7 @@ def test_a_flipped_cell_is_randomized_response(latents: tuple[np.ndarray, np.nda
     book = Codebook(cells, flip=flip)
     known = book.fit(z, private, 2)
     zeros = np.zeros(size, dtype=int)
-    out = book.move(known, np.repeat(z[:1], size, axis=0), zeros, zeros, np.random.default_rng(0))
+    out = book.move(known, Moving(np.repeat(z[:1], size, axis=0), zeros, zeros), np.random.default_rng(0))
     # which cell a published latent comes from
     cell_of = {}
     for cell in range(cells):
@@ -170,7 +172,7 @@ def test_cells_without_a_window_of_a_class_are_merged_with_a_note() -> None:
     assert (np.diff(known["begins"]) > 0).all()
     assert len(known["begins"]) == 2 * len(known["centres"]) + 1
     book, zeros = Codebook(8, flip=0.5), np.zeros(8, dtype=int)
-    assert len(book.move(known, z, zeros, zeros, np.random.default_rng(0))) == 8
+    assert len(book.move(known, Moving(z, zeros, zeros), np.random.default_rng(0))) == 8
 
 
 def test_nobody_is_their_own_donor(latents: tuple[np.ndarray, np.ndarray]) -> None:
@@ -180,20 +182,20 @@ def test_nobody_is_their_own_donor(latents: tuple[np.ndarray, np.ndarray]) -> No
         known = book.fit(z, private, 2, owners)
         people = owners[:SIZE]
         zeros = np.zeros(SIZE, dtype=int)
-        chosen = book.choose(known, z[:SIZE], zeros, zeros, np.random.default_rng(0), people)
+        chosen = book.choose(known, Moving(z[:SIZE], zeros, zeros, people), np.random.default_rng(0))
         assert (known["owners"][chosen] != people).all()
         # strangers may get anybody's
-        anybody = book.choose(known, z[:SIZE], zeros, zeros, np.random.default_rng(0), np.full(SIZE, -1))
+        anybody = book.choose(known, Moving(z[:SIZE], zeros, zeros, np.full(SIZE, -1)), np.random.default_rng(0))
         assert (known["owners"][anybody] == people).mean() > 0.2
     own = Donor(own=True)
-    chosen = own.choose(known, z[:SIZE], zeros, zeros, np.random.default_rng(0), people)
+    chosen = own.choose(known, Moving(z[:SIZE], zeros, zeros, people), np.random.default_rng(0))
     assert (known["owners"][chosen] == people).mean() > 0.2
 
 
 def test_a_class_of_one_person_borrows_donors_of_another() -> None:
     z, private, owners = np.arange(8.0)[:, None], np.array([0, 0, 0, 0, 1, 1, 1, 1]), np.array([0] * 4 + [1] * 4)
     known = Donor().fit(z, private, 2, owners)
-    out = Donor().move(known, z[:4], private[:4], private[:4], np.random.default_rng(0), owners[:4])
+    out = Donor().move(known, Moving(z[:4], private[:4], private[:4], owners[:4]), np.random.default_rng(0))
     assert set(out.ravel()) <= {4.0, 5.0, 6.0, 7.0}
 
 

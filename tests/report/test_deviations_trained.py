@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
 
-from sensorprivacy.latent.transfers import MeanShift
+from sensorprivacy.latent.transfers import MeanShift, Moving
 from sensorprivacy.report.paper1 import decisions
 from sensorprivacy.report.paper1.values import METHODS
 
@@ -26,7 +26,7 @@ def published(spread: tuple[float, float], seed: int = 0) -> tuple[np.ndarray, n
     means = np.array([[-2.0, 0, 0, 0], [2.0, 0, 0, 0]])
     z = means[private] + draw.normal(size=(4000, 4)) * np.array(spread)[private, None]
     shift = MeanShift()
-    return z, shift.move(shift.fit(z, private, 2), z, private, draw.integers(2, size=4000), draw), private
+    return z, shift.move(shift.fit(z, private, 2), Moving(z, private, draw.integers(2, size=4000)), draw), private
 
 
 def accuracy(z: np.ndarray, private: np.ndarray) -> float:

@@ -1,4 +1,9 @@
-"""Choose the split that judges a problem: the paper's random one, or one without leaks."""
+"""Choose the split that judges a problem: the paper's random one, or one without leaks.
+
+Options of all functions: ``test`` and ``validation`` are shares of the rows, see `grouped_split` and `random_split`;
+``seed`` is the seed of the draw, by default the authors' 42; ``train_rows`` and ``held_rows`` limit the rows, see
+`Split.capped`.
+"""
 
 from dataclasses import replace
 
@@ -27,7 +32,7 @@ def default_split(problem: Problem, *, test: float = 0.3, validation: float = 0.
     problem : Problem
         The table.
     test, validation, seed
-        See `grouped_split` and `random_split`.
+        See the module.
 
     Returns
     -------
@@ -49,10 +54,8 @@ def leak_free(
         The table.
     split : Split
         A random split.
-    seed : int, default 42
-        Seed of the draw.
-    train_rows, held_rows : int or None
-        See `Split.capped`.
+    seed, train_rows, held_rows
+        See the module.
 
     Returns
     -------
@@ -80,10 +83,8 @@ def paper_split(
         Name of the data set. A set that is not in the paper is split at random, 70/30.
     n : int
         Number of rows.
-    seed : int, default 42
-        Seed of the draw. The default is the authors' seed.
-    train_rows, held_rows : int or None
-        See `Split.capped`.
+    seed, train_rows, held_rows
+        See the module.
 
     Returns
     -------

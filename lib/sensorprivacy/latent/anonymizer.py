@@ -20,7 +20,7 @@ from sensorprivacy.latent.modify import Modify, RandomSource, SecretSource, bije
 from sensorprivacy.latent.networks import PrivateVAE, Sizes, sizes_for
 from sensorprivacy.latent.spectral_noise import draw_noise, lost_spectra
 from sensorprivacy.latent.training import Settings
-from sensorprivacy.latent.transfers import Codebook, MeanShift, Statistics, Transfer
+from sensorprivacy.latent.transfers import Codebook, MeanShift, Moving, Statistics, Transfer
 from sensorprivacy.latent.windows import flatten, replace_values
 
 # parameters that can change without training again
@@ -317,12 +317,12 @@ class LatentAnonymizer(BaseEstimator):
             if self.sampled:
                 z = z + generator.standard_normal(z.shape) * np.exp(0.5 * log_variance)
             known = self.statistics_[code]
-            told = known, z.astype(np.float64), private[rows], target[rows], generator, people[rows]
+            moving = Moving(z.astype(np.float64), private[rows], target[rows], people[rows])
             if isinstance(transfer, Codebook):
-                chosen = transfer.choose(*told)
+                chosen = transfer.choose(known, moving, generator)
                 moved, donor[rows] = known["donors"][chosen], known["owners"][chosen] if "owners" in known else -1
             else:
-                moved = transfer.move(*told)
+                moved = transfer.move(known, moving, generator)
             published[rows] = self._decode(code, moved.astype(np.float32))
             if self.spectral_noise:
                 noise = draw_noise(self.lost_spectra_[code][target[rows]], scaled.shape[2], generator)

@@ -7,13 +7,14 @@ import numpy as np
 import pandas as pd
 
 from sensorprivacy.datasets.types import Windows
+from sensorprivacy.game.chance import macro_auc
 from sensorprivacy.latent.attackers import Attacker, predict
 from sensorprivacy.latent.levels import (
     LEVELS,
     Level,
     Pooling,
     balanced_accuracy,
-    macro_auc,
+    log_odds,
     pooled,
     pooling,
     share_of_people,
@@ -214,7 +215,7 @@ def _answer(one: _Question, probabilities: np.ndarray, prior: np.ndarray) -> tup
     if one.members is not None:
         posterior = np.log(np.exp(posterior) @ one.members + 1e-300)
     right = posterior.argmax(axis=1) == one.truth
-    auc, balanced = macro_auc(posterior, one.truth), balanced_accuracy(right, one.truth)
+    auc, balanced = macro_auc(log_odds(posterior), one.truth), balanced_accuracy(right, one.truth)
     return right, {"score": float(right.mean()), "auc": auc, "balanced": balanced}
 
 

@@ -10,10 +10,10 @@ from sklearn.metrics import roc_auc_score
 from sensorprivacy.latent.classifiers import Classifier
 from sensorprivacy.latent.levels import share_of_people
 from sensorprivacy.latent.measures import chance
-from sensorprivacy.latent.mechanism import nearest
 from sensorprivacy.latent.releases import SeededRelease
 from sensorprivacy.latent.study import Study
 from sensorprivacy.latent.training import Settings
+from sensorprivacy.latent.transfers import nearest
 from sensorprivacy.latent.windows import Coding, Scaler, flatten
 
 _MANY = 2000  # windows compared with each other
@@ -68,7 +68,7 @@ def exposure(
         if (donor >= 0).any():
             found = share_of_people(model.predict(scaled) == donor, test.subject.to_numpy())
             some = np.sort(generator.permutation(len(donor))[:_MANY])
-            close = _nearest(flatten(scaled[some]), pool)[1]
+            close = _distances(flatten(scaled[some]), pool)[1]
             row = {
                 "named": found.score,
                 "low": found.low,
@@ -95,7 +95,7 @@ def membership(members: np.ndarray, others: np.ndarray, published: np.ndarray) -
     float
         Area under the ROC curve: 0.5 is chance; above it, members are nearer.
     """
-    distances = np.concatenate([_nearest(some, published)[0] for some in (members, others)])
+    distances = np.concatenate([_distances(some, published)[0] for some in (members, others)])
     truth = np.repeat([1, 0], [len(members), len(others)])
     return float(roc_auc_score(truth, -distances))
 
@@ -104,7 +104,7 @@ def _some(scaled: np.ndarray, generator: np.random.Generator, many: int = _MANY)
     return flatten(scaled[generator.permutation(len(scaled))[:many]])
 
 
-def _nearest(rows: np.ndarray, pool: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _distances(rows: np.ndarray, pool: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return distance and position of the nearest row of the pool."""
     at = np.concatenate([nearest(some, pool) for some in np.array_split(rows, -(-len(rows) // _CHUNK))])
     return np.sqrt(((rows - pool[at]) ** 2).sum(axis=1)), at

@@ -10,7 +10,6 @@ from typing import Literal, get_args
 import numpy as np
 import pandas as pd
 from scipy.special import logsumexp
-from sklearn.metrics import roc_auc_score
 
 from sensorprivacy.datasets.types import Windows
 from sensorprivacy.game.units import Share, share
@@ -102,28 +101,14 @@ def pooled(probabilities: np.ndarray, prior: np.ndarray, groups: np.ndarray) -> 
     return np.asarray(sums - logsumexp(sums, axis=1, keepdims=True))
 
 
-def macro_auc(log_posterior: np.ndarray, truth: np.ndarray) -> float:
-    """Return the mean over classes of the area under the ROC curve, each class against all others.
+def log_odds(log_posterior: np.ndarray) -> np.ndarray:
+    """Return the log-odds of each class against all others, n x classes.
 
-    Parameters
-    ----------
-    log_posterior : numpy.ndarray of shape (n, classes)
-        As returned by `pooled`.
-    truth : numpy.ndarray of int, shape (n,)
-        True classes. Classes that do not occur, or that all rows have, are left out.
-
-    Returns
-    -------
-    float
-        0.5 is chance. NaN if no class can be scored.
+    They order rows as their probabilities do, also where a probability is so near 1 that it is rounded to 1.
     """
-    areas = []
-    for code in np.unique(truth):
-        if (truth == code).all():
-            continue
-        others = logsumexp(np.delete(log_posterior, code, axis=1), axis=1)
-        areas.append(roc_auc_score(truth == code, log_posterior[:, code] - others))
-    return float(np.mean(areas)) if areas else float("nan")
+    columns = range(log_posterior.shape[1])
+    others = [logsumexp(np.delete(log_posterior, code, axis=1), axis=1) for code in columns]
+    return np.asarray(log_posterior - np.stack(others, axis=1))
 
 
 def balanced_accuracy(right: np.ndarray, truth: np.ndarray) -> float:

@@ -7,6 +7,7 @@ from sklearn.cluster import KMeans
 
 from sensorprivacy.datasets.types import Windows
 from sensorprivacy.latent.anonymizer import LatentAnonymizer
+from sensorprivacy.latent.transfers import nearest
 from sensorprivacy.latent.windows import flatten
 
 _CELLS = 32  # of the code that the attacker makes itself, if the mechanism has none
@@ -81,9 +82,3 @@ class Mechanism:
                 labels = np.stack([np.arange(many), np.zeros(many, dtype=np.int64)], axis=1)
                 self._known[code] = centres, labels
         return self._known[code]
-
-
-def nearest(rows: np.ndarray, centres: np.ndarray) -> np.ndarray:
-    """Return the position of the nearest centre of each row."""
-    distances = (rows**2).sum(axis=1)[:, None] - 2 * rows @ centres.T + (centres**2).sum(axis=1)
-    return np.asarray(distances.argmin(axis=1))

@@ -7,7 +7,7 @@ from sensorprivacy.datasets.types import Windows
 from sensorprivacy.latent.anonymizer import LatentAnonymizer
 from sensorprivacy.latent.modify import SeededSource, bijection_codes, generator_of
 from sensorprivacy.latent.networks import layers
-from sensorprivacy.latent.transfers import MeanShift
+from sensorprivacy.latent.transfers import MeanShift, Moving
 
 
 def latent_picture(
@@ -43,7 +43,7 @@ def latent_picture(
     inferred = models.private_model.predict(models.scaled(some))
     target = bijection_codes(anonymizer.bijection, models.private.classes)[inferred]
     transfer, generator = anonymizer.transfer or MeanShift(), generator_of(SeededSource(0))
-    moved = transfer.move(anonymizer.statistics_[code], z, inferred, target, generator)
+    moved = transfer.move(anonymizer.statistics_[code], Moving(z, inferred, target), generator)
     centres = anonymizer.statistics_[code]["means"]
     plane = _plane(z, centres)
 

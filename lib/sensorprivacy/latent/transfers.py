@@ -20,6 +20,26 @@ _REDRAWS = 20  # of a donor that belongs to the publishing person
 _BORROWED = 10  # latents of the whole class that count in the covariance of a cell
 
 
+@dataclass(frozen=True, eq=False)
+class Moving:
+    """Latents that a transfer moves from one private class to another.
+
+    Attributes
+    ----------
+    z : numpy.ndarray, shape (n, d)
+        The latents.
+    source, target : numpy.ndarray of int, shape (n,)
+        Private class of each latent, before and after.
+    people : numpy.ndarray of shape (n,), optional
+        Person that each latent belongs to.
+    """
+
+    z: Array
+    source: Array
+    target: Array
+    people: Array | None = None
+
+
 class Transfer(Protocol):
     """A method that moves latents from one private class to another."""
 
@@ -30,16 +50,8 @@ class Transfer(Protocol):
     def fit(self, z: Array, private: Array, classes: int, owners: Array | None = None) -> Statistics:
         """Learn arrays from a public class's training latents, n x d, their private classes, and their people."""
 
-    def move(
-        self,
-        known: Statistics,
-        z: Array,
-        source: Array,
-        target: Array,
-        generator: Generator,
-        people: Array | None = None,
-    ) -> Array:
-        """Return the latents of `people` moved from class `source` to class `target`, each of shape (n,)."""
+    def move(self, known: Statistics, moving: Moving, generator: Generator) -> Array:
+        """Return the moved latents, n x d."""
 
 
 @dataclass(frozen=True)
@@ -63,17 +75,9 @@ class MeanShift:
         """Return the mean latent of each private class, ``means`` of shape (classes, d)."""
         return {"means": means(z, private, classes)}
 
-    def move(
-        self,
-        known: Statistics,
-        z: Array,
-        source: Array,
-        target: Array,
-        generator: Generator,
-        people: Array | None = None,
-    ) -> Array:
+    def move(self, known: Statistics, moving: Moving, generator: Generator) -> Array:
         """Return the shifted latents. Nothing is random."""
-        return z + self.scale * (known["means"][target] - known["means"][source])
+        return moving.z + self.scale * (known["means"][moving.target] - known["means"][moving.source])
 
 
 @dataclass(frozen=True)
@@ -106,16 +110,9 @@ class Transport:
         maps = np.stack([[_transport(a, b) for b in roots] for a in roots])
         return {"means": means(z, private, classes), "maps": maps, "roots": roots}
 
-    def move(
-        self,
-        known: Statistics,
-        z: Array,
-        source: Array,
-        target: Array,
-        generator: Generator,
-        people: Array | None = None,
-    ) -> Array:
+    def move(self, known: Statistics, moving: Moving, generator: Generator) -> Array:
         """Return the transported latents."""
+        z, source, target = moving.z, moving.source, moving.target
         residual = _each_times(known["maps"][source, target], z - known["means"][source])
         moved = known["means"][target] + self.kept * residual
         if self.kept == 1:
@@ -184,35 +181,19 @@ class Codebook:
 
     def cell(self, known: Statistics, z: Array, source: Array) -> Array:
         """Return the cell of each latent, given its private class."""
-        return _nearest(_each_times(known["whiten"][source], z - known["means"][source]), known["centres"])
+        return nearest(_each_times(known["whiten"][source], z - known["means"][source]), known["centres"])
 
-    def move(
-        self,
-        known: Statistics,
-        z: Array,
-        source: Array,
-        target: Array,
-        generator: Generator,
-        people: Array | None = None,
-    ) -> Array:
+    def move(self, known: Statistics, moving: Moving, generator: Generator) -> Array:
         """Return a random donor of each window's cell and target class."""
-        return known["donors"][self.choose(known, z, source, target, generator, people)]
+        return known["donors"][self.choose(known, moving, generator)]
 
-    def choose(
-        self,
-        known: Statistics,
-        z: Array,
-        source: Array,
-        target: Array,
-        generator: Generator,
-        people: Array | None = None,
-    ) -> Array:
+    def choose(self, known: Statistics, moving: Moving, generator: Generator) -> Array:
         """Return the position of each window's donor among the ``donors``."""
-        cell = self.cell(known, z, source)
+        cell, people = self.cell(known, moving.z, moving.source), moving.people
         if self.flip:
-            drawn = generator.integers(len(known["centres"]), size=len(z))
-            cell = np.where(generator.random(len(z)) < self.flip, drawn, cell)
-        place = cell * len(known["means"]) + target
+            drawn = generator.integers(len(known["centres"]), size=len(cell))
+            cell = np.where(generator.random(len(cell)) < self.flip, drawn, cell)
+        place = cell * len(known["means"]) + moving.target
         first, after = known["begins"][place], known["begins"][place + 1]
         chosen = generator.integers(first, after)
         if self.own or people is None or "owners" not in known:
@@ -253,7 +234,7 @@ def _cells(residual: Array, private: Array, classes: int, cells: int) -> tuple[A
     many = min(cells, len(np.unique(residual, axis=0)))
     centres = KMeans(many, n_init=1, random_state=0).fit(residual).cluster_centers_
     while True:
-        cell = _nearest(residual, centres)
+        cell = nearest(residual, centres)
         counts = np.zeros((len(centres), classes), dtype=np.int64)
         np.add.at(counts, (cell, private), 1)
         empty = (counts == 0).any(axis=1)
@@ -318,7 +299,7 @@ def _each_times(matrices: Array, rows: Array) -> Array:
     return np.einsum("nij,nj->ni", matrices, rows)
 
 
-def _nearest(rows: Array, centres: Array) -> Array:
+def nearest(rows: Array, centres: Array) -> Array:
     """Return the nearest centre of each row."""
     distances = (rows**2).sum(axis=1)[:, None] - 2 * rows @ centres.T + (centres**2).sum(axis=1)
     return distances.argmin(axis=1)
