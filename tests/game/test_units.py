@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest, norm, ttest_1samp
 from scipy.stats import t as student
 
-from sensorprivacy.game.units import difference, share, wilson, wilson_bounds, with_intervals
+from sensorprivacy.game.units import difference, few_units, share, wilson, wilson_bounds, with_intervals
 
 
 @pytest.mark.parametrize(("successes", "trials"), [(0, 1), (1, 1), (0, 20), (3, 20), (511, 1023), (7, 100_000)])
@@ -181,3 +181,11 @@ def test_a_share_that_a_lazy_search_did_not_measure_has_no_interval():
     assert wide["identifiability_low"].isna().tolist() == [False, True]
     assert wide["identifiability_high"].isna().tolist() == [False, True]
     assert wide["accuracy_low"].notna().all()
+
+
+def test_one_sentence_warns_of_few_units_and_rows_are_never_few():
+    assert few_units(["9 recordings", "24 people", "9 recordings"]) == (
+        "only 9 recordings: intervals from fewer than 12 are unreliable"
+    )
+    assert few_units(["1,200 recordings", "3 rows", "12 people"]) == ""
+    assert share(np.ones(8), np.arange(8), unit="people").warning.startswith("only 8 people")

@@ -12,6 +12,7 @@ from sensorprivacy.latent import (
     inference_table,
     reidentify,
 )
+from sensorprivacy.latent.windows import replace_values
 
 SETTINGS = Settings(epochs=60, batch=64, rate=3e-3)
 
@@ -75,3 +76,17 @@ def test_lists_are_checked(windows: Windows, sensitive: list[str], neutral: list
 def test_a_length_that_cannot_be_halved(windows: Windows) -> None:
     with pytest.raises(ValueError, match="32 samples cannot be halved 6 times"):
         AnonymizationAutoencoder(filters=(8,) * 6).fit(windows, progress=False)
+
+
+def test_a_diverging_loss_names_the_epoch_and_the_remedy(windows: Windows) -> None:
+    settings = Settings(epochs=2, batch=64, rate=1e30)
+    with pytest.raises(FloatingPointError, match=r"loss \[.*nan.*\] in epoch [12]: lower the learning rate"):
+        AnonymizationAutoencoder("gender", filters=(4,), settings=settings).fit(windows, progress=False)
+
+
+@pytest.mark.parametrize("broken", [np.nan, np.inf])
+def test_windows_that_are_not_finite_are_refused_before_any_training(windows: Windows, broken: float) -> None:
+    values = windows.values.copy()
+    values[3, 0, 5] = broken
+    with pytest.raises(ValueError, match=r"1 of \d+ windows have missing or infinite values \(first: window 3\)"):
+        AnonymizationAutoencoder("gender").fit(replace_values(windows, values), progress=False)

@@ -2,6 +2,7 @@
 
 import dataclasses
 import re
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -14,6 +15,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from sensorprivacy.datasets.own.identifiers import IdentifierWarning
 from sensorprivacy.game import play
 from sensorprivacy.minimize.minimizer import FeatureMinimizer, feature_minimize
 from sensorprivacy.minimize.search.exhaustive import SearchTooLongError, search_subsets
@@ -287,3 +289,16 @@ def test_problem_stays_as_it_was(problem):
     copy = dataclasses.replace(problem, features=problem.features.copy())
     feature_minimize(copy.features, copy.task, copy.users, 0.05, estimator=TINY)
     assert copy.digest == problem.digest
+
+
+def test_a_column_that_identifies_rows_is_named_in_a_warning_and_kept():
+    draw = np.random.default_rng(0)
+    users, task = np.repeat([0, 1], 30), np.tile([0, 1], 30)
+    table = pd.DataFrame({"lux": draw.normal(size=60) + task, "heat": draw.normal(size=60) + users, "row": range(60)})
+    minimizer = FeatureMinimizer(0.1, estimator=RandomForestClassifier(3, random_state=0))
+    with pytest.warns(IdentifierWarning, match=r"row \(row numbers\).*Drop them"):
+        minimizer.fit(table, task, users=users)
+    assert list(minimizer.feature_names_in_) == ["lux", "heat", "row"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", IdentifierWarning)
+        minimizer.fit(table.drop(columns="row"), task, users=users)

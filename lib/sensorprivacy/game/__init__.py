@@ -17,6 +17,7 @@ from sensorprivacy.game.splits import grouped_split as grouped_split
 from sensorprivacy.game.splits import random_split as random_split
 from sensorprivacy.game.splits import repeat as repeat
 from sensorprivacy.game.units import difference as difference
+from sensorprivacy.game.units import few_units as few_units
 from sensorprivacy.game.units import share as share
 from sensorprivacy.game.units import wilson as wilson
 from sensorprivacy.game.units import with_intervals as with_intervals

@@ -52,8 +52,8 @@ class Share:
     @property
     def warning(self) -> str:
         """Why the interval may be too narrow, or an empty text."""
-        if self.unit != "rows" and self.n < FEW:
-            return f"only {self.n} {self.unit}: intervals from fewer than {FEW} are unreliable"
+        if few := few_units([f"{self.n} {self.unit}"]):
+            return few
         if self.unit != "rows" and self.effective * min(self.score, 1 - self.score) < _FEW_EVENTS:
             return f"almost all or almost no {self.unit} are successes: the interval is unreliable"
         return ""
@@ -79,6 +79,24 @@ class Difference:
     p: float
     n: int
     unit: str
+
+
+def few_units(sizes: Iterable[str]) -> str:
+    """Return one sentence if intervals count too few units, else an empty text.
+
+    Parameters
+    ----------
+    sizes : iterable of str
+        Number and name of the units behind each interval. Rows are never too few.
+
+    Examples
+    --------
+    >>> few_units(["47 recordings", "10 people"])
+    'only 10 people: intervals from fewer than 12 are unreliable'
+    """
+    counted = (str(size).replace(",", "").partition(" ") for size in dict.fromkeys(sizes))
+    few = [f"{n} {unit}" for n, _, unit in counted if unit != "rows" and n.isdigit() and int(n) < FEW]
+    return f"only {', '.join(few)}: intervals from fewer than {FEW} are unreliable" if few else ""
 
 
 def share(

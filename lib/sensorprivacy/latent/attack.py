@@ -180,7 +180,7 @@ def mechanism_of(release: Release) -> Mechanism | None:
 def _questions(
     train: Windows, test: Windows, attribute: str, attacker: Attacker, coding: Coding
 ) -> tuple[_Question, ...]:
-    """Return what is asked of an attacker: its attribute at each level, and the main one through identity."""
+    """Return an attacker's questions: its attribute at each level, and the main attribute through identity."""
     asked: list[tuple[str, str, Coding, np.ndarray | None]] = []
     through = attacker.attribute == "subject" and attribute != "subject"
     strangers = attacker.attribute == "subject" and not set(test.subject.astype(str)) <= set(coding.classes)

@@ -100,9 +100,9 @@ def _run(arguments: argparse.Namespace) -> int:
 
     roles = {"task": arguments.task, "user": arguments.user, "groups": arguments.groups}
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", IdentifierWarning)  # the page names these columns
+        warnings.simplefilter("ignore", IdentifierWarning)  # the page names these columns, and the user those to keep
         problem = table_problem(arguments.file, **roles, keep=arguments.keep)
-    minimizer = _minimize(problem, arguments)
+        minimizer = _minimize(problem, arguments)
     print(page(minimizer, problem, arguments.task, arguments.user))
     if arguments.out is not None:
         kept = minimizer.summary()["kept"]

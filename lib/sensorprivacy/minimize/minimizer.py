@@ -13,6 +13,7 @@ from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
+from sensorprivacy.datasets.own.identifiers import warn_of_identifiers
 from sensorprivacy.datasets.types import Problem
 from sensorprivacy.game.play import Outcome, play
 from sensorprivacy.game.protocols import default_split
@@ -214,6 +215,9 @@ class FeatureMinimizer(SelectorMixin, BaseEstimator):
         matrix, task = validate_data(self, X, y, dtype="numeric", ensure_all_finite=False, ensure_min_samples=4)
         self._names = list(getattr(self, "feature_names_in_", [f"x{i}" for i in range(matrix.shape[1])]))
         check_finite(matrix, self._names)
+        if isinstance(X, pd.DataFrame):
+            sequences = [pd.Series(np.ravel(labels)) for labels in (users, groups) if labels is not None]
+            warn_of_identifiers(X, [labels for labels in sequences if len(labels) == len(X)])
         check_classification_targets(task)
         if users is None:
             warnings.warn(

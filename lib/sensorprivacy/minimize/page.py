@@ -9,7 +9,7 @@ from tabulate import tabulate
 
 from sensorprivacy.datasets.types import Problem
 from sensorprivacy.game.outcome import Measure
-from sensorprivacy.game.units import FEW
+from sensorprivacy.game.units import few_units
 from sensorprivacy.minimize.minimizer import FeatureMinimizer
 from sensorprivacy.minimize.select import select_table
 
@@ -128,8 +128,8 @@ def _notes(adversary: Measure, user: str) -> list[str]:
             f"{adversary.unseen:.1%} of the test rows have a {user} without training rows and are left out: nobody can "
             "recognize them."
         )
-    if adversary.unit != "rows" and adversary.n < FEW:
-        notes.append(f"Only {adversary.n} {adversary.unit} are tested: intervals from fewer than {FEW} are unreliable.")
+    if few := few_units([f"{adversary.n} {adversary.unit}"]):
+        notes.append(f"{few.capitalize()}.")
     return notes
 
 

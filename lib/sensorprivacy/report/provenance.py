@@ -112,7 +112,9 @@ class Run:
         self._check_open()
         self._record["data"].update({str(name): str(digest) for name, digest in data.items()})
 
-    def table(self, df: pd.DataFrame, name: str, caption: str, stable: bool = True) -> tables.ShownTable:
+    def table(
+        self, df: pd.DataFrame, name: str, caption: str, stable: bool = True, note: str = ""
+    ) -> tables.ShownTable:
         """Add a table, as ``<name>.csv`` and ``<name>.md``, and return it for the notebook to show.
 
         Parameters
@@ -124,8 +126,10 @@ class Run:
         stable : bool, default True
             False for a table that differs in every repetition, such as one with fresh noise or measured times. It goes
             to the folder ``drawn/``, and ``run.json`` does not list its digest.
+        note : str, default ""
+            A sentence behind the caption, such as a warning.
         """
-        shown = tables.ShownTable(df, self._stamped(caption))
+        shown = tables.ShownTable(df, self._stamped("; ".join(filter(None, [caption, note]))))
         self._add(f"{name}.csv", tables.csv_text(df).encode(), stable)
         self._add(f"{name}.md", shown.markdown.encode(), stable)
         return shown

@@ -4,6 +4,7 @@ A model cannot learn from such a column, but whoever holds the original table ca
 """
 
 import re
+import warnings
 from collections.abc import Iterable, Sequence, Sized
 
 import numpy as np
@@ -11,7 +12,7 @@ import pandas as pd
 
 
 class IdentifierWarning(UserWarning):
-    """Columns were left out of the features, because they identify rows."""
+    """Columns identify rows: they were left out of the features, or should be."""
 
 
 FEWEST_ROWS = 20  # in shorter tables, distinct values are no sign of an identifier
@@ -56,6 +57,24 @@ def find_identifiers(features: pd.DataFrame, sequences: Sequence[pd.Series] = ()
     """
     found = {str(name): _kind(features[name], str(name), sequences) for name in features}
     return {name: kind for name, kind in found.items() if kind}
+
+
+def warn_of_identifiers(features: pd.DataFrame, sequences: Sequence[pd.Series] = ()) -> None:
+    """Warn with `IdentifierWarning` if columns identify rows; the message names each with its kind, and the remedy.
+
+    Parameters
+    ----------
+    features, sequences
+        As for `find_identifiers`.
+    """
+    if found := find_identifiers(features, sequences):
+        named = ", ".join(f"{name} ({kind})" for name, kind in found.items())
+        warnings.warn(
+            f"columns that identify rows are among the features: {named}. Whoever has the original table can join a "
+            "published one by them. Drop them, or ignore this warning if they are measurements",
+            IdentifierWarning,
+            stacklevel=4,
+        )
 
 
 def _kind(column: pd.Series, name: str, sequences: Sequence[pd.Series]) -> str:
