@@ -108,7 +108,7 @@ def reidentify(
     attribute : str
         The private attribute.
     attacker : Attacker
-        The adversary. One on identity also infers the attribute, through the likely people.
+        The adversary. An attacker on identity also infers the attribute, from the likely people.
     runs : int
         Independent runs: each draws training windows, publications and initial weights anew.
     share_known : float
@@ -116,16 +116,16 @@ def reidentify(
     seed : int
         Seed of samples and weights; run r uses seed + r.
     mechanism : Mechanism, optional
-        Anonymizer in the adversary's hands. The default is that of the release.
+        The anonymizer that the adversary has. The default is that of the release.
     published : callable, optional
-        Publishes windows for a number of a draw. The default calls `release`.
+        Publishes windows, given the number of the draw. The default calls `release`.
     progress : bool
         Show a progress bar.
 
     Returns
     -------
     Attack
-        Scores over windows, recordings and people, for each run and in summary.
+        Scores for windows, recordings and people: for each run, and summarized over the runs.
 
     Raises
     ------
@@ -172,7 +172,7 @@ def reidentify(
 
 
 def mechanism_of(release: Release) -> Mechanism | None:
-    """Return the anonymizer of a release in the hands of an attacker, or None if the release has none."""
+    """Return the anonymizer of a release as an attacker uses it, or None if the release has none."""
     found = getattr(release, "anonymizer", None)
     return Mechanism(found) if found is not None else None
 
