@@ -9,6 +9,7 @@ import pytest
 
 from sensorprivacy.paths import figures_dir
 from sensorprivacy.runner import execute as batch
+from sensorprivacy.runner.parameters import ParameterError, read_parameters, resolve
 
 
 @pytest.fixture
@@ -56,3 +57,12 @@ def test_a_table_of_ones_own_is_played(notebook, home, tmp_path):
         assert pd.read_csv(folder / "sweeps.csv")["identifiability"].max() > 0.8
         grouped = pd.read_csv(folder / "ranking-grouped.csv")
         assert set(grouped["n"]) == {"n = 7 groups"}  # half of the held-out trips, not rows
+
+
+@pytest.mark.parametrize("notebook", ["10_reidentification_game", "11_selection_methods"])
+def test_columns_to_keep_are_a_list_of_names(notebook, root):
+    parameters = read_parameters(root / "notebooks" / f"{notebook}.ipynb")
+    assert parameters["keep"].default == []
+    assert resolve(parameters, {"keep": '["row", "time"]'})["keep"] == ["row", "time"]
+    with pytest.raises(ParameterError, match="keep"):
+        resolve(parameters, {"keep": [3]})
