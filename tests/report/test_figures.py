@@ -1,5 +1,6 @@
 """Figures: byte-stable, legible, stamped, nothing cut off or written over."""
 
+import functools
 import itertools
 import struct
 import warnings
@@ -84,6 +85,12 @@ def out_of_view(fig):
             yield from axis.get_minorticklabels()
 
 
+@functools.cache
+def texts_of(drawing):
+    """Return the visible texts of a drawing with their boxes in pixels; several tests look at the same ones."""
+    return texts(drawing())
+
+
 def texts(fig):
     """Return the visible texts of a figure with their boxes in pixels."""
     FigureCanvasAgg(fig).draw()
@@ -114,13 +121,12 @@ def test_a_drawing_says_nothing_of_when_and_with_what_it_was_drawn(drawing):
 
 
 def test_letters_are_seven_points_or_more(drawing):
-    assert min(text.get_fontsize() for text, _ in texts(drawing())) >= SMALLEST
+    assert min(text.get_fontsize() for text, _ in texts_of(drawing)) >= SMALLEST
 
 
 def test_no_text_is_cut_off(drawing):
-    fig = drawing()
-    edge = fig.bbox
-    for text, box in texts(fig):
+    edge = texts_of(drawing)[0][0].get_figure(root=True).bbox
+    for text, box in texts_of(drawing):
         assert box.x0 >= edge.x0 - 1, text
         assert box.x1 <= edge.x1 + 1, text
         assert box.y0 >= edge.y0 - 1, text
@@ -128,7 +134,7 @@ def test_no_text_is_cut_off(drawing):
 
 
 def test_no_text_is_written_over_another(drawing):
-    for (one, first), (other, second) in itertools.combinations(texts(drawing()), 2):
+    for (one, first), (other, second) in itertools.combinations(texts_of(drawing), 2):
         wide = min(first.x1, second.x1) - max(first.x0, second.x0)
         tall = min(first.y1, second.y1) - max(first.y0, second.y0)
         assert wide <= 1 or tall <= 2, f"{one.get_text()!r} over {other.get_text()!r}"

@@ -1,5 +1,6 @@
 """The figures of paper 1: what they show is what was measured, and nothing is cut off or written over."""
 
+import functools
 import itertools
 
 import numpy as np
@@ -73,8 +74,10 @@ def drawing(request):
     return DRAWINGS[request.param]
 
 
-def texts(fig):
-    """Return the visible texts with their boxes in pixels; tick labels beyond the axes' limits are not drawn."""
+@functools.cache
+def texts(drawing):
+    """Return a drawing's visible texts with their boxes in pixels; tick labels beyond the limits are not drawn."""
+    fig = drawing()
     FigureCanvasAgg(fig).draw()
     hidden = set()
     for axes in fig.axes:
@@ -94,8 +97,8 @@ def test_a_drawing_is_the_same_bytes_each_time(drawing):
 
 
 def test_letters_are_large_enough_and_none_is_cut_off(drawing):
-    fig = drawing()
-    found = texts(fig)
+    found = texts(drawing)
+    fig = found[0][0].get_figure(root=True)
     assert min(text.get_fontsize() for text, _ in found) >= SMALLEST
     for text, box in found:
         assert box.x0 >= -1, text
@@ -105,7 +108,7 @@ def test_letters_are_large_enough_and_none_is_cut_off(drawing):
 
 
 def test_no_text_is_written_over_another(drawing):
-    for (one, first), (other, second) in itertools.combinations(texts(drawing()), 2):
+    for (one, first), (other, second) in itertools.combinations(texts(drawing), 2):
         wide = min(first.x1, second.x1) - max(first.x0, second.x0)
         tall = min(first.y1, second.y1) - max(first.y0, second.y0)
         assert wide <= 1 or tall <= 2, f"{one.get_text()!r} over {other.get_text()!r}"
