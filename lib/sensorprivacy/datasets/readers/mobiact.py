@@ -245,4 +245,6 @@ def _provenance(found: Recordings, form: str) -> dict[str, Any]:
     """Return how recordings were read, and which people come from each of the owner's sets."""
     people = found.table.groupby("source")["subject"].unique()
     trials = sorted(map(int, found.table["trial"].unique()))
-    return {"form": form, "trials": trials, "people": {name: list(map(int, some)) for name, some in people.items()}}
+    shared = len({*found.table["subject"]} & {*PAPER_MEN, *PAPER_WOMEN})
+    read = {name: list(map(int, some)) for name, some in people.items()}
+    return {"form": form, "trials": trials, "people": read, "paper_people": shared}
