@@ -10,16 +10,8 @@ from sensorprivacy.datasets.errors import UnknownDatasetError
 
 EVERY = (
     *("titanic", "adult", "bank", "heart", "student", "smart-home", "motionsense", "iot-sentinel", "iot-23"),
-    *(
-        "cic-ids-2017",
-        "smartwatch",
-        "published",
-        "mobiact",
-        "opportunity",
-        "amir",
-        "service-recognition",
-        "smart-home-readings",
-    ),
+    *("cic-ids-2017", "smartwatch", "smart-home-readings", "published", "mobiact", "mobifall", "opportunity"),
+    *("amir", "service-recognition"),
 )
 
 
@@ -118,6 +110,15 @@ def test_listing_digest_is_the_one_defined():
 )
 def test_listed_members_are_told_by_the_end_of_their_path(path, split):
     assert lookup("motionsense").forms[0].listing.split(path) == split
+
+
+def test_members_of_a_flat_listing_lie_in_any_folders():
+    """The owner's archive has a folder for each person and activity; other activities and sensors are no members."""
+    listing = lookup("mobifall").forms[0].listing
+    assert listing.split("/x/sub2/ADL/WAL/WAL_acc_2_1.txt") == ("", "WAL_acc_2_1.txt")
+    assert listing.split("/x/DataDescribe.txt") == ("", "DataDescribe.txt")
+    assert listing.split("/x/sub2/ADL/WAL/WAL_ori_2_1.txt") is None
+    assert listing.split("/x/sub2/FALLS/FOL/FOL_acc_2_1.txt") is None
 
 
 def test_a_set_is_found_by_its_folder_too():

@@ -1,5 +1,7 @@
 """The bundles behind paper 3's timing tables have the paper's shapes."""
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from sensorprivacy.datasets.types import Windows
@@ -16,6 +18,18 @@ def test_mobiacts_networks_have_the_papers_shapes(tmp_path, attribute, classes):
     per_class = 768 * 512 + 512 * 512 + 512 * 256 + 256 * 128
     assert made.step("encoder", 0).macs == per_class + 128 * 2 * 5
     assert made.step("decoder", 3).macs == per_class + 5 * 128
+
+
+def test_mobiacts_networks_are_timed_on_real_windows_of_their_shape(tmp_path):
+    values = np.random.default_rng(0).normal(3, 2, size=(300, 6, 128)).astype(np.float32)
+    axes = [f"axis {number}" for number in range(6)]
+    known = {"rate": 200, "stride": 10, "channels": axes}
+    windows = Windows(values, ["WAL"] * 300, pd.DataFrame({"gender": ["male"] * 300}), [1] * 300, [1] * 300, "x", known)
+    made = paper_bundles.mobiact_bundle("gender", tmp_path, windows)
+    assert list(made.channels) == axes
+    assert made.budget == 0.5
+    assert made.mean == pytest.approx([3] * 6, abs=0.1)
+    assert np.load(next(made.folder.glob("*.npy"))).shape == (256, 6, 128)
 
 
 def test_weights_of_general_and_specific_autoencoders():

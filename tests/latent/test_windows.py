@@ -4,7 +4,7 @@ import pytest
 
 from sensorprivacy.datasets import Windows
 from sensorprivacy.latent import windows as module
-from sensorprivacy.latent.windows import Coding, Scaler, flatten, overlap, private_labels, recording_of, split
+from sensorprivacy.latent.windows import Coding, Scaler, flatten, overlap, private_labels, recording_of, split, thinned
 
 
 def sample_ranges(windows: Windows, rows: np.ndarray) -> set[tuple[int, int]]:
@@ -119,3 +119,16 @@ def test_recordings_too_short_for_a_gap_are_reported(windows: Windows) -> None:
     short = windows.take(np.arange(windows.n_windows) % 16 < 4)
     with pytest.raises(ValueError, match="long enough for a test part with a gap of 3 windows"):
         split(short, "tail")
+
+
+def test_thinning_keeps_some_windows_of_each_recording_and_all_of_short_ones(windows: Windows) -> None:
+    rows = np.arange(1, windows.n_windows)
+    kept = thinned(windows, rows, 3)
+    counts = pd.Series(recording_of(windows)[kept]).value_counts()
+    had = pd.Series(recording_of(windows)[rows]).value_counts()
+    assert set(counts.index) == set(had.index)
+    assert (counts <= 3).all()
+    assert set(kept) <= set(rows)
+    assert thinned(windows, rows, windows.n_windows).tolist() == rows.tolist()
+    with pytest.raises(ValueError, match="most=0"):
+        thinned(windows, rows, 0)

@@ -210,6 +210,18 @@ def test_the_page_shows_headlines_with_their_values_and_what_cannot_be_tested(ho
     assert "**Profile quick: not the papers' own settings.**" in text
 
 
+def test_comparisons_with_other_people_are_shown_and_not_counted(home):
+    compared = pd.DataFrame({"paper": 3, "table": "2", "verdict": ["within", "undecided", "within"]})
+    compared = compared.assign(basis="rows, 8 of 36 people")
+    with open_run("30_x", parameters={}) as run:
+        run.table(compared, "comparison", "c")
+    states = {"30_x": State("ok"), "x": State("no data", "why", ("3-*",))}
+    verdicts = collect("quick", states)
+    text = replication_text(verdicts, profile="quick")
+    assert "| 3: Table 2 | 3 | 2 within, 1 undecided | rows, 8 of 36 people | [30_x](30_x/) |" in text
+    assert set(verdicts["verdict"]) == {"no data"}
+
+
 def test_a_headline_in_words_shows_its_measurement(home):
     name = "31_x"
     figure8 = pd.DataFrame(

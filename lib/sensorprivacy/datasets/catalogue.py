@@ -48,6 +48,8 @@ class Listing:
         Number of members, and their bytes in total.
     sha256 : str
         SHA-256 over the lines ``<sha256>  <prefix><tail>``, each ended by a newline, sorted by path.
+    flat : bool
+        Whether the members may lie in different folders, as an owner's archive has one for each person.
     """
 
     tail: str
@@ -55,11 +57,12 @@ class Listing:
     count: int
     size: int
     sha256: str
+    flat: bool = False
 
     def split(self, path: str) -> tuple[str, str] | None:
         """Split the path of a member into its head and the member's name; return None for any other path."""
         found = re.fullmatch(rf"(?P<head>(?:.*/)?)(?P<tail>{self.tail})", path)
-        return (found["head"], self.prefix + found["tail"]) if found else None
+        return ("" if self.flat else found["head"], self.prefix + found["tail"]) if found else None
 
 
 @dataclass(frozen=True)

@@ -42,6 +42,7 @@ WINDOWS: dict[str, Callable[..., Windows]] = {
     "motionsense": motionsense.motionsense_windows,
     "smartwatch": smartwatch.smartwatch_windows,
     "mobiact": mobiact.mobiact_windows,
+    "mobifall": mobiact.mobifall_windows,
 }
 #: Set of the catalogue behind a problem with another name.
 _SETS = {"iot-sentinel-flows": "iot-sentinel", "iot-sentinel-bits": "iot-sentinel"}
@@ -98,7 +99,7 @@ def windows(name: str | Path, *, progress: bool = True, **options: Any) -> Windo
 
     Parameters
     ----------
-    name : {"motionsense", "smartwatch", "mobiact"} or path
+    name : {"motionsense", "smartwatch", "mobiact", "mobifall"} or path
         The set, or a TOML file that describes your own recordings, see `own.recordings`.
     progress : bool
         Draw progress bars on stderr.

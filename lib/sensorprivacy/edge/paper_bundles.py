@@ -1,5 +1,6 @@
 """Make the bundles behind paper 3's timing tables: MotionSense, MobiAct's shapes, and Table 7's methods."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -70,16 +71,36 @@ def anonymizer_bundles(anonymizer: LatentAnonymizer, windows: Windows, folder: P
     """Write a fitted anonymizer in float32 and in int8, with some windows for timing, and return both bundles."""
     signal = signal_of(windows, anonymizer.private)
     name = f"{signal.name}-{signal.attribute}"
-    some = np.linspace(0, windows.n_windows - 1, min(SAMPLES, windows.n_windows)).astype(int)
-    full = export(networks_of(anonymizer), signal, folder / name, samples=windows.take(some).values)
+    full = export(networks_of(anonymizer), signal, folder / name, samples=_some(windows))
     return full, quantize(full, folder / f"{name}-int8")
 
 
-def mobiact_bundle(attribute: str, folder: Path) -> Bundle:
-    """Write networks of MobiAct's shapes with random weights."""
+def mobiact_bundle(attribute: str, folder: Path, windows: Windows | None = None) -> Bundle:
+    """Write networks of MobiAct's shapes with random weights.
+
+    Parameters
+    ----------
+    attribute : str
+        Private attribute.
+    folder : pathlib.Path
+        Folder that gets the bundle's folder.
+    windows : Windows, optional
+        Windows to time, such as MobiFall's; other shapes than MobiAct's are left out. The default is random windows.
+    """
     signal = Signal("mobiact", attribute, 20.0, 10, MOBIACT_CHANNELS, 128)
     networks = random_networks("cnn", signal.shape, MOBIACT, PRIVATE[attribute])
-    return export(networks, signal, folder / f"mobiact-{attribute}")
+    real = windows is not None and (windows.n_channels, windows.length) == signal.shape
+    if windows is None or not real:
+        return export(networks, signal, folder / f"mobiact-{attribute}")
+    networks = replace(networks, scaler=Scaler.fit(windows.values))
+    signal = replace(signal, channels=signal_of(windows, attribute).channels)
+    return export(networks, signal, folder / f"mobiact-{attribute}", samples=_some(windows))
+
+
+def _some(windows: Windows) -> np.ndarray:
+    """Return the windows that a bundle stores for timing, evenly spread."""
+    kept = np.linspace(0, windows.n_windows - 1, min(SAMPLES, windows.n_windows)).astype(int)
+    return windows.take(kept).values  # noqa: PD011
 
 
 def rivals_bundle(windows: Windows, attribute: str, folder: Path) -> Bundle:
@@ -115,14 +136,17 @@ def rivals_bundle(windows: Windows, attribute: str, folder: Path) -> Bundle:
     return write_bundle(bundle, models, some)
 
 
-def write_all(study: Study, anonymizer: LatentAnonymizer, folder: Path) -> dict[str, Bundle]:
+def write_all(study: Study, anonymizer: LatentAnonymizer, folder: Path, stride: int | None = None) -> dict[str, Bundle]:
     """Write every bundle that the notebook times, and return them by name.
 
-    They are the anonymizer in both precisions, Table 7's methods, and MobiAct's shapes.
+    They are the anonymizer in both precisions, Table 7's methods if the study has MotionSense's shape, and MobiAct's
+    networks, on the study's windows if these have MobiAct's shape.
     """
     few = study.train.take(np.arange(0, study.train.n_windows, max(1, study.train.n_windows // 500)))
-    made = [*anonymizer_bundles(anonymizer, study.test, folder), rivals_bundle(few, anonymizer.private, folder)]
-    made += [mobiact_bundle(attribute, folder) for attribute in PRIVATE]
+    made = [*anonymizer_bundles(anonymizer, study.test, folder)]
+    if study.windows.n_channels == 2:
+        made.append(rivals_bundle(few, anonymizer.private, folder))
+    made += [mobiact_bundle(attribute, folder, study.test) for attribute in PRIVATE]
     return {bundle.folder.name: bundle for bundle in made}
 
 

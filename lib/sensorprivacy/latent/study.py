@@ -16,7 +16,7 @@ from sensorprivacy.latent.classifiers import Classifier, Kind
 from sensorprivacy.latent.inference import InferenceModels, PublicModel, train_inference_models, train_public_model
 from sensorprivacy.latent.training import Settings
 from sensorprivacy.latent.trees import Trees
-from sensorprivacy.latent.windows import Coding, Scaler, Scheme, common_classes, people_folds, split
+from sensorprivacy.latent.windows import Coding, Scaler, Scheme, common_classes, people_folds, split, thinned
 from sensorprivacy.paths import build_dir
 
 INFERENCE_BATCH = 256  # windows per batch of inference models; smaller batches only take longer
@@ -76,9 +76,11 @@ class Study:
 
     @property
     def counts(self) -> pd.DataFrame:
-        """Number of windows of each public class in each part."""
+        """Number of windows of each public class in each part, and the fewest and most test windows of a person."""
         parts = {part: getattr(self, part).public.value_counts() for part in ("train", "validation", "test")}
-        return pd.DataFrame(parts).rename_axis("public class")
+        each = self.test.public.groupby([self.test.public, self.test.subject]).size().groupby(level=0)
+        people = pd.DataFrame({"test_people": each.size(), "each_fewest": each.min(), "each_most": each.max()})
+        return pd.DataFrame(parts).join(people).rename_axis("public class")
 
     def inference_models(self) -> InferenceModels:
         """Return the trained inference models of the anonymizer."""
@@ -148,6 +150,7 @@ def prepare(
     private: str,
     *,
     channels: str = "magnitude",
+    most: int | None = None,
     network: Kind = "mlp",
     scheme: Scheme = "paper",
     alpha: float = 10.0,
@@ -164,11 +167,14 @@ def prepare(
     Parameters
     ----------
     dataset : str
-        motionsense, smartwatch, mobiact, or the path of a TOML description.
+        motionsense, smartwatch, mobiact, mobifall, or the path of a TOML description.
     private : str
         The attribute to hide.
     channels : {"magnitude", "raw"}
         Channels of a set of the catalogue. A description lists its own.
+    most : int, optional
+        Keep so many windows of each recording in each part, evenly spread, for a short run. The default keeps all. Long
+        recordings are thinned most, so that rare activities still have enough windows.
     network, scheme, alpha, beta, epochs, inference_epochs, batch, precision, seed
         As for `Study` and `windows.split`. `epochs` and `batch` are those of the autoencoders. Inference models have
         batches of `INFERENCE_BATCH` and stop after 10 epochs without progress on validation windows.
@@ -182,12 +188,14 @@ def prepare(
     """
     described = dataset.endswith(".toml")
     windows = load(dataset) if described else load(dataset, channels=channels)
+    windows = windows if most is None else replace(windows, provenance={**windows.provenance, "most": most})
     name = Path(dataset).stem
     split_seed = seed if split_seed is None else split_seed
     pieces = _parts(windows, split(windows, scheme, seed=split_seed), private)
     words = [name, private]
     words += [scheme] if scheme != "paper" else []
     words += ["raw"] if channels == "raw" and not described else []
+    words += [f"most{most}"] if most is not None else []
     vae = Settings(epochs=epochs, batch=batch, precision=precision, seed=seed)
     inference = replace(vae, epochs=inference_epochs, batch=INFERENCE_BATCH, patience=10)
     variant = "-".join(words)
@@ -204,5 +212,9 @@ def _parts(windows: Windows, parts: Split, private: str) -> dict[str, Any]:
     for note in notes:
         warnings.warn(note, stacklevel=3)
     names = ("train", "validation", "test")
-    found: dict[str, Any] = {name: windows.take([at for at in parts.part(name) if kept[at]]) for name in names}
+    rows = {name: parts.part(name)[kept[parts.part(name)]] for name in names}
+    most = windows.provenance.get("most")
+    found: dict[str, Any] = {
+        name: windows.take(some if most is None else thinned(windows, some, most)) for name, some in rows.items()
+    }
     return found | {"notes": tuple(notes)}

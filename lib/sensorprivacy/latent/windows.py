@@ -261,6 +261,22 @@ def common_classes(windows: Windows, train: Windows, attribute: str, least: int 
     return windows.public.isin(common).to_numpy()
 
 
+def thinned(windows: Windows, rows: np.ndarray, most: int) -> np.ndarray:
+    """Return at most so many rows of each recording, evenly spread over those given.
+
+    Raises
+    ------
+    ValueError
+        If `most` is below 1.
+    """
+    if most < 1:
+        raise ValueError(f"most={most}: keep at least 1 window of each recording")
+    mask = np.zeros(windows.n_windows, dtype=bool)
+    mask[rows] = True
+    kept = [some[:: -(-len(some) // most)] for some in _groups(recording_of(windows), mask)]
+    return np.sort(np.concatenate(kept))
+
+
 def overlap(windows: Windows) -> int:
     """Return the number of windows after a window that share samples with it."""
     stride = int(windows.provenance.get("stride", windows.length))

@@ -48,7 +48,7 @@ def grouped_bars(
     digits : int, default 2
         Decimals of the values above the bars.
     percent : bool, default False
-        Whether to write the values, which are shares, as percentages.
+        Whether to write the values, which are shares, in percent.
     looks : mapping of str to (colour, hatch), optional
         Colour and hatch of each column. The default takes them from the colour scheme in order.
     """
@@ -158,7 +158,8 @@ def _bars(axes: Axes, frame: pd.DataFrame, looks: Mapping[str, tuple[str, str]],
         colour, hatch = looks[str(name)]
         at = place + (number - (frame.shape[1] - 1) / 2) * wide
         bars = axes.bar(at, column, wide * 0.92, color=colour, hatch=hatch, ec=INK, lw=0.5)
-        values = [f"{100 * value:.{digits}f}%" if percent else f"{value:.{digits}f}" for value in column]
+        # no sign of percent, which the axis has: 100% is wider than a bar
+        values = [f"{(100 if percent else 1) * value:.{digits}f}" for value in column]
         axes.bar_label(bars, values, padding=1.5, fontsize=SMALLEST)
     axes.set_xticks(place, [str(name) for name in frame.index])
     axes.tick_params(axis="x", length=0)

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import pandas as pd
 
 from sensorprivacy.paths import data_dir, figures_dir, project_root
-from sensorprivacy.report import tables
+from sensorprivacy.report import earlier_runs, tables
 from sensorprivacy.report.basis import BASES, HEADLINE, basis_of
 from sensorprivacy.report.printed import printed_values
 from sensorprivacy.report.provenance import RUN_FILE, VERDICTS_FILE, in_paper_order, write_atomically
@@ -131,6 +131,7 @@ def replication_text(verdicts: pd.DataFrame, *, profile: str = "paper") -> str:
         page["legend"],
         page["headlines"],
         tables.markdown_text(headline_table(verdicts, profile)),
+        *_other_people(page["others"], profile),
         page["absent"],
         tables.markdown_text(_untested(verdicts)),
     ]
@@ -231,6 +232,21 @@ def write_replication(verdicts: pd.DataFrame, *, profile: str = "paper") -> Path
     path = (project_root() if profile == "paper" else figures_dir(profile)) / "REPLICATION.md"
     write_atomically(path, replication_text(verdicts, profile=profile).encode())
     return path
+
+
+def _other_people(heading: str, profile: str) -> list[str]:
+    """Return the section on printed values that a run compared with other people; empty if no run did."""
+    compared = earlier_runs.gather(profile, "*", "comparison")
+    if compared.empty:
+        return []
+    rows = []
+    for (run, basis), own in compared.groupby(["run", "basis"], sort=False):
+        folder = "figures/" if profile == "paper" else ""
+        where = ", ".join(f"{own['paper'].iloc[0]}: Table {number}" for number in dict.fromkeys(own["table"]))
+        tally = ", ".join(f"{number} {name}" for name, number in _tally(own["verdict"]))
+        link = f"[{run}]({folder}{run}/)"
+        rows.append({"paper": where, "values": len(own), "verdict": tally, "basis": basis, "results": link})
+    return [heading, tables.markdown_text(pd.DataFrame(rows))]
 
 
 def _claims_file() -> dict[str, Any]:

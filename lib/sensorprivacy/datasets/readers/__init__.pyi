@@ -2,6 +2,7 @@ from . import bits as bits
 from . import flows as flows
 from . import iot23 as iot23
 from . import mobiact as mobiact
+from . import mobiact_files as mobiact_files
 from . import motion as motion
 from . import motionsense as motionsense
 from . import opportunity as opportunity

@@ -3,6 +3,7 @@
 | printed | code | notebook |
 |---|---|---|
 | Tables 1-3 | `values.inference_claims` | 30_vae_anonymization |
+| Tables 2, 3 on other people | `people` | 30_vae_anonymization |
 | Tables 4-7, section 6 | `edge_values` | 40_edge_timing |
 | Figs. 1-3, 9, 10 | `charts.anonymization_pipeline`, `charts.network_layers` | 30_vae_anonymization |
 | Fig. 4 | `charts.latent_space` | 30_vae_anonymization |

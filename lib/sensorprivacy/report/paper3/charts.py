@@ -208,7 +208,7 @@ def weight_frontier(table: pd.DataFrame, *, chance: float, raw: float) -> Figure
             note(axes, name, (row["private_after"], row["public_after"]), (3, 3))
     axes.set_xlabel("accuracy of the original model on the private class (dotted: chance level)")
     axes.set_ylabel("accuracy on the public class")
-    axes.set_xlim(left=0)
+    axes.set_xlim(0, 1.1 * max(chance, table["private_after"].max()))  # room for the names of the points
     axes.legend(loc="center left", bbox_to_anchor=(1, 0.5), fontsize=SMALLEST)
     return fig
 
