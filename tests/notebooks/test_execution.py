@@ -32,6 +32,17 @@ SHORTER = {
         "keeps": [0.7],
         "share": 0.1,
     },
+    "33_activity_loss": {
+        "channels": "magnitude",
+        "other": "",
+        "every": 20,
+        "epochs": 1,
+        "inference_epochs": 1,
+        "judge_epochs": 1,
+        "latents": [3],
+        "alphas": [],
+        "balance": False,
+    },
     "40_edge_timing": {"epochs": 1, "inference_epochs": 1, "seconds": 0.02, "minutes": 0.2},
 }
 

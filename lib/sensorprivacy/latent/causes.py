@@ -1,0 +1,183 @@
+"""Locate the loss of an anonymizer's utility: in decoding, in the shift, or in wrongly inferred classes."""
+
+import copy
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from sensorprivacy.datasets.types import Windows
+from sensorprivacy.latent.anonymizer import LatentAnonymizer
+from sensorprivacy.latent.classifiers import Classifier, Kind
+from sensorprivacy.latent.inference import InferenceModels
+from sensorprivacy.latent.levels import share_of_people
+from sensorprivacy.latent.measures import guessed
+from sensorprivacy.latent.modify import SeededSource
+from sensorprivacy.latent.networks import sizes_for
+from sensorprivacy.latent.study import Study, prepare
+from sensorprivacy.latent.training import Settings
+from sensorprivacy.latent.transfers import MeanShift
+
+STEPS = {"decoding": ("raw", "decoded"), "shift": ("decoded", "shifted"), "inference": ("shifted", "published")}
+
+
+def thinned(study: Study, every: int) -> Study:
+    """Return a study of every n-th window, which overlap less; of validation windows, every 2n-th."""
+    steps = {"train": every, "validation": 2 * every, "test": every}
+    parts = {name: getattr(study, name) for name in steps}
+    kept: dict[str, Any] = {name: some.take(np.arange(0, some.n_windows, steps[name])) for name, some in parts.items()}
+    return replace(study, variant=f"{study.variant}-every{every}", **kept)
+
+
+def balanced(public: np.ndarray, private: np.ndarray, seed: int = 0) -> np.ndarray:
+    """Return sorted positions of equally many windows of each private class within each public class."""
+    generator, chosen = np.random.default_rng(seed), []
+    for code in np.unique(public):
+        cells = [np.flatnonzero((public == code) & (private == other)) for other in np.unique(private)]
+        least = min(len(rows) for rows in cells)
+        chosen += [generator.choice(rows, least, replace=False) for rows in cells]
+    return np.sort(np.concatenate(chosen))
+
+
+def recognized(judge: InferenceModels, windows: Windows) -> dict[str, np.ndarray]:
+    """Return for each window whether a judge recognizes its public and its private class."""
+    scaled, (public, private) = judge.scaled(windows), judge.codes(windows)
+    models = {"public": (judge.public_model, public), "private": (judge.private_model, private)}
+    return {about: model.predict(scaled) == codes for about, (model, codes) in models.items()}
+
+
+def accuracies(judge: InferenceModels, stages: Mapping[str, Windows]) -> dict[str, float]:
+    """Return a judge's accuracy on both classes after each step, such as ``public decoded``."""
+    found = {step: recognized(judge, shown) for step, shown in stages.items()}
+    return {f"{about} {step}": float(found[step][about].mean()) for about in ("public", "private") for step in stages}
+
+
+@dataclass(eq=False)
+class Causes:
+    """Experiments on the causes of a loss, all with the same windows and inference models.
+
+    Parameters
+    ----------
+    study : Study
+        Windows and settings; `alpha`, `beta` and `vae` are the experiments' defaults.
+    models : InferenceModels
+        The device's models, trained on raw windows. They also judge, as in the paper.
+    """
+
+    study: Study
+    models: InferenceModels
+
+    @classmethod
+    def of(cls, dataset: str, private: str, every: int, **choices: Any) -> "Causes":
+        """Return experiments on every n-th window of a data set; `choices` are those of `study.prepare`."""
+        study = thinned(prepare(dataset, private, **choices), every)
+        return cls(study, study.inference_models())
+
+    def __post_init__(self) -> None:
+        self._inferred: dict[str, tuple[np.ndarray, np.ndarray]] = {}
+
+    def inferred(self, part: str) -> tuple[np.ndarray, np.ndarray]:
+        """Return the public and private codes that the device infers for a part's windows. This happens once."""
+        if part not in self._inferred:
+            scaled = self.models.scaled(getattr(self.study, part))
+            codes = self.models.public_model.predict(scaled), self.models.private_model.predict(scaled)
+            self._inferred[part] = codes
+        return self._inferred[part]
+
+    def fit(self, *, latents: int | None = None, balance: bool = False, **choices: Any) -> LatentAnonymizer:
+        """Train an anonymizer, and keep its networks in the study's folder.
+
+        Parameters
+        ----------
+        latents : int, optional
+            Number of latent variables. The default is the paper's for windows of this size.
+        balance : bool
+            Train on equally many windows of each private class within each public class.
+        **choices
+            Other parameters of `LatentAnonymizer`; fields of its training `Settings` begin with ``vae_``.
+        """
+        study, train = self.study, self.study.train
+        sizes = sizes_for(train.n_channels * train.length)
+        key = hashlib.sha256(repr((latents, balance, sorted(choices.items()))).encode()).hexdigest()[:12]
+        vae = {name.removeprefix("vae_"): choices.pop(name) for name in list(choices) if name.startswith("vae_")}
+        weights: dict[str, Any] = {"alpha": study.alpha, "beta": study.beta}
+        weights["sizes"] = replace(sizes, latent=latents or sizes.latent)
+        rows = balanced(*self.models.codes(train)) if balance else np.arange(train.n_windows)
+        options: dict[str, Any] = {"models": self.models, "checkpoints": study.folder / f"cause-{key}"}
+        made = LatentAnonymizer(study.private, vae=replace(study.vae, **vae), **weights | choices)
+        return made.fit(train.take(rows), validation=study.validation, progress=False, **options)
+
+    def stages(self, anonymizer: LatentAnonymizer, part: str) -> dict[str, Windows]:
+        """Return a part's windows: ``raw``, ``decoded`` and ``shifted`` with true classes, ``published``."""
+        windows = getattr(self.study, part)
+        true, still = self.models.codes(windows), anonymizer.with_(transfer=MeanShift(0))
+        decoded, shifted = (_rewritten(one, windows, true) for one in (still, anonymizer))
+        return {"raw": windows, "decoded": decoded, "shifted": shifted, "published": self.published(anonymizer, part)}
+
+    def published(self, anonymizer: LatentAnonymizer, part: str) -> Windows:
+        """Return the published windows of a part."""
+        windows = getattr(self.study, part)
+        codes = anonymizer.infer(self.models.scaled(windows)) if anonymizer.second_reader else self.inferred(part)
+        return _rewritten(anonymizer, windows, codes)
+
+    def row(self, anonymizer: LatentAnonymizer, part: str = "validation") -> dict[str, float]:
+        """Return `accuracies` of the device's models, and the public accuracy lost by each of `STEPS`.
+
+        ``not decoded`` is the squared error of decoding as a share of the windows' squares. ``validation loss`` is the
+        total loss at the last epoch, the mean over autoencoders.
+        """
+        stages = self.stages(anonymizer, part)
+        found = accuracies(self.models, stages)
+        for step, (before, after) in STEPS.items():
+            found[f"lost by {step}"] = found[f"public {before}"] - found[f"public {after}"]
+        raw, decoded = (self.models.scaled(stages[name]) for name in ("raw", "decoded"))
+        found["not decoded"] = float(np.mean((raw - decoded) ** 2) / np.mean(raw**2))
+        losses = anonymizer.history_.groupby("public").last().get("validation_total")
+        found["validation loss"] = np.nan if losses is None else float(losses.mean())
+        return found
+
+    def retrained(self, anonymizer: LatentAnonymizer, kind: Kind = "conv1d", epochs: int = 10) -> InferenceModels:
+        """Return judges trained on published validation windows, which the autoencoders have not learned from.
+
+        Their accuracy on published test windows shows how much of each class is still there. The judge of the private
+        class is an attacker who owns the anonymizer.
+        """
+        shown, known = self.published(anonymizer, "validation"), self.models
+        scaled, codes = known.scaled(shown), known.codes(shown)
+        blank = Classifier(kind, settings=Settings(epochs=epochs, batch=128, seed=self.study.vae.seed))
+        sizes = len(known.public.classes), len(known.private.classes)
+        public, private = (
+            copy.copy(blank).fit(scaled, each, classes=size, progress=False)
+            for each, size in zip(codes, sizes, strict=True)
+        )
+        return replace(known, public_model=public, private_model=private)
+
+    def judged(self, anonymizer: LatentAnonymizer) -> pd.DataFrame:
+        """Return accuracies on test windows by judge, with intervals over people.
+
+        Raw windows, published windows, published windows with `retrained` judges, and the most frequent private class.
+        """
+        test, shown, models = self.study.test, self.published(anonymizer, "test"), self.models
+        right = {
+            "raw windows": recognized(models, test),
+            "published": recognized(models, shown),
+            "retrained": recognized(self.retrained(anonymizer), shown),
+            "chance": {"private": guessed(models.codes(self.study.train)[1], models.codes(test)[1])},
+        }
+        rows: dict[str, dict[str, object]] = {judge: {} for judge in right}
+        for judge, parts in right.items():
+            for about, some in parts.items():
+                found = share_of_people(some, test.subject.to_numpy())
+                rows[judge] |= {about: found.score, f"{about}_low": found.low, f"{about}_high": found.high}
+                rows[judge]["n"] = found.size
+        return pd.DataFrame.from_dict(rows, orient="index").rename_axis("judge")
+
+
+def _rewritten(anonymizer: LatentAnonymizer, windows: Windows, codes: tuple[np.ndarray, np.ndarray]) -> Windows:
+    """Return windows anonymized as if the device had inferred these classes."""
+    routed = copy.copy(anonymizer)
+    routed.infer = lambda scaled: codes  # type: ignore[method-assign]
+    return routed.transform(windows, SeededSource(0))

@@ -1,0 +1,73 @@
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from sensorprivacy.datasets import Windows
+from sensorprivacy.latent import InferenceModels, LatentAnonymizer, Settings
+from sensorprivacy.latent.causes import Causes, balanced, recognized, thinned
+from sensorprivacy.latent.study import Study
+
+LOST = ["lost by decoding", "lost by shift", "lost by inference"]
+
+
+@pytest.fixture
+def causes(
+    windows: Windows, unseen: Windows, models: InferenceModels, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Causes:
+    monkeypatch.setattr("sensorprivacy.latent.study.build_dir", lambda: tmp_path / "build")
+    short = Settings(epochs=2, batch=64)
+    trains = {"network": "mlp", "alpha": 10.0, "beta": 0.1, "vae": short, "inference": short}
+    study = Study("sines", "sines-gender", "gender", windows, windows, unseen, unseen, **trains)  # type: ignore[arg-type]
+    return Causes(study, models)
+
+
+def test_the_losses_of_the_steps_add_up(causes: Causes, anonymizer: LatentAnonymizer) -> None:
+    found = pd.Series(causes.row(anonymizer))
+    assert found[LOST].sum() == pytest.approx(found["public raw"] - found["public published"])
+    assert found["private decoded"] > 0.9 > 0.5 > found["private shifted"]  # decoding alone hides nothing
+
+
+def test_a_wrong_inference_is_told_from_the_other_steps(causes: Causes, anonymizer: LatentAnonymizer) -> None:
+    plain = causes.row(anonymizer)
+    public, private = causes.models.codes(causes.study.test)
+    causes._inferred["test"] = 1 - public, private  # the device takes every jog for a walk
+    wrong = causes.row(anonymizer, "test")
+    assert wrong["lost by inference"] > 0.5
+    assert [wrong[name] for name in LOST[:2]] == [plain[name] for name in LOST[:2]]  # validation is the test part here
+
+
+def test_classes_are_inferred_once(causes: Causes, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = causes.inferred("test")
+    monkeypatch.setattr(InferenceModels, "scaled", None)
+    assert causes.inferred("test") is first
+
+
+def test_a_retrained_judge_reads_the_class_that_the_shift_moved(causes: Causes, anonymizer: LatentAnonymizer) -> None:
+    shown = causes.published(anonymizer, "test")
+    naive = recognized(causes.models, shown)["private"].mean()
+    informed = recognized(causes.retrained(anonymizer, "mlp", 12), shown)["private"].mean()
+    assert naive < 0.3 < 0.8 < informed
+
+
+def test_an_experiment_changes_what_it_names(causes: Causes) -> None:
+    fitted = causes.fit(latents=3, vae_epochs=1, alpha=0.0)
+    assert len(list(causes.study.folder.glob("cause-*/vae-*.pt"))) == 2
+    assert (fitted.latents_[0][0].shape[1], fitted.vae.epochs, fitted.vae.batch, fitted.alpha) == (3, 1, 64, 0.0)
+    assert (causes.study.vae.epochs, causes.study.alpha) == (2, 10.0)
+
+
+def test_balanced_classes_have_equally_many_windows() -> None:
+    public, private = np.array([0] * 9 + [1] * 6), np.array([0] * 6 + [1] * 3 + [0, 0, 1, 1, 1, 1])
+    rows = balanced(public, private)
+    assert rows.tolist() == sorted(set(rows.tolist()))
+    table = pd.crosstab(public[rows], private[rows])
+    assert table.to_numpy().tolist() == [[3, 3], [2, 2]]
+
+
+def test_a_thinned_study_keeps_every_third_window(causes: Causes) -> None:
+    found, whole = thinned(causes.study, 3), causes.study
+    assert np.array_equal(found.train.values, whole.train.values[::3])
+    assert np.array_equal(found.validation.values, whole.validation.values[::6])
+    assert found.folder != whole.folder  # networks of fewer windows are other networks
