@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable
 
 import numpy as np
-from scipy import stats
+from scipy.special import stdtrit
 
 FEWEST = 5
 """The fewest trainings of a prediction interval. From three, it is so wide that it excludes almost nothing."""
@@ -47,6 +47,6 @@ def prediction_interval(values: Iterable[float], confidence: float = 0.95) -> tu
         raise ValueError("a value is missing or infinite")
     if not 0 < confidence < 1:
         raise ValueError(f"confidence={confidence}: choose a number between 0 and 1")
-    quantile = float(stats.t.ppf((1 + confidence) / 2, sample.size - 1))
+    quantile = float(stdtrit(sample.size - 1, (1 + confidence) / 2))
     half = quantile * float(sample.std(ddof=1)) * math.sqrt(1 + 1 / sample.size)
     return float(sample.mean()) - half, float(sample.mean()) + half

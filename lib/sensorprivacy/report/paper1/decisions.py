@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import binomtest
+import scipy  # loads scipy.stats, which takes a second, when it is used
 
 from sensorprivacy.report.paper1.text import KEPT, LOST
 from sensorprivacy.report.paper1.values import METHODS
@@ -143,7 +143,7 @@ def _decided(more: float, fewer: float, why: str) -> _Decision:
 
 
 def _p_value(wins: int, trials: int, share: float, side: str) -> float:
-    return float(binomtest(wins, trials, share, alternative=side).pvalue) if trials else 1.0
+    return float(scipy.stats.binomtest(wins, trials, share, alternative=side).pvalue) if trials else 1.0
 
 
 def _resampled_means(ranks: pd.DataFrame) -> np.ndarray:
