@@ -159,7 +159,8 @@ def _bars(axes: Axes, frame: pd.DataFrame, looks: Mapping[str, tuple[str, str]],
         at = place + (number - (frame.shape[1] - 1) / 2) * wide
         bars = axes.bar(at, column, wide * 0.92, color=colour, hatch=hatch, ec=INK, lw=0.5)
         # no sign of percent, which the axis has: 100% is wider than a bar
-        values = [f"{(100 if percent else 1) * value:.{digits}f}" for value in column]
+        shown = 100 * column if percent else column
+        values = [f"{value:.{digits}f}" for value in shown.round(digits) + 0.0]  # + 0.0 turns -0 into 0
         axes.bar_label(bars, values, padding=1.5, fontsize=SMALLEST)
     axes.set_xticks(place, [str(name) for name in frame.index])
     axes.tick_params(axis="x", length=0)
