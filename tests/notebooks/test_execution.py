@@ -46,6 +46,7 @@ SHORTER = {
         "channels": "magnitude",
         "other": "",
         "every": 20,
+        "redraw": 1,
         "epochs": 1,
         "inference_epochs": 1,
         "judge_epochs": 1,
