@@ -91,7 +91,7 @@ def test_a_rerun_leaves_the_same_bytes(home):
 def test_the_paper_profile_is_committed_and_not_stamped(home):
     paper = open_run("21_x", profile="paper", parameters={})
     assert paper.table(FRAME, "t", "Caption").caption == "Caption"
-    assert paper.table(FRAME, "t", "Caption", note="only 9 people").caption == "Caption; only 9 people"
+    assert paper.table(FRAME, "noted", "Caption", note="only 9 people").caption == "Caption; only 9 people"
     assert fill(paper) == home / "figures" / "21_x"
     quick = open_run("21_x", parameters={})
     assert quick.table(FRAME, "t", "Caption").caption == "Caption [quick]"
