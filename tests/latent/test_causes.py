@@ -6,7 +6,7 @@ import pytest
 
 from sensorprivacy.datasets import Windows
 from sensorprivacy.latent import InferenceModels, LatentAnonymizer, Settings
-from sensorprivacy.latent.causes import Causes, balanced, recognized, thinned
+from sensorprivacy.latent.causes import Causes, balanced, every_nth, recognized
 from sensorprivacy.latent.study import Study
 
 LOST = ["lost by decoding", "lost by shift", "lost by inference"]
@@ -67,7 +67,7 @@ def test_balanced_classes_have_equally_many_windows() -> None:
 
 
 def test_a_thinned_study_keeps_every_third_window(causes: Causes) -> None:
-    found, whole = thinned(causes.study, 3), causes.study
+    found, whole = every_nth(causes.study, 3), causes.study
     assert np.array_equal(found.train.values, whole.train.values[::3])
     assert np.array_equal(found.validation.values, whole.validation.values[::6])
     assert found.folder != whole.folder  # networks of fewer windows are other networks

@@ -50,6 +50,20 @@ def test_a_release_repeats_itself_for_a_draw_and_differs_between_draws(
         assert not np.array_equal(seeded(unseen).values, one)
 
 
+def test_a_publication_that_several_tables_measure_is_made_once(windows: Windows, unseen: Windows) -> None:
+    made = []
+
+    def publisher(some: Windows, source: object) -> tuple[Windows, np.ndarray]:
+        made.append(some.n_windows)
+        return some, np.full(some.n_windows, -1)
+
+    release = SeededRelease(publisher)
+    for some, number in ((unseen, 0), (unseen, 0), (unseen, 1), (unseen, 1), (windows, 0), (unseen, 0)):
+        release.draw(some, number)
+    few, many = unseen.n_windows, windows.n_windows
+    assert made == [few, few, few, many, few]  # other numbers and other windows are published anew
+
+
 def test_running_twice_gives_the_same_tables(
     releases: dict[str, SeededRelease], anonymizer: LatentAnonymizer, windows: Windows, unseen: Windows
 ) -> None:

@@ -89,8 +89,7 @@ def mobiact_bundle(attribute: str, folder: Path, windows: Windows | None = None)
     """
     signal = Signal("mobiact", attribute, 20.0, 10, MOBIACT_CHANNELS, 128)
     networks = random_networks("cnn", signal.shape, MOBIACT, PRIVATE[attribute])
-    real = windows is not None and (windows.n_channels, windows.length) == signal.shape
-    if windows is None or not real:
+    if windows is None or (windows.n_channels, windows.length) != signal.shape:
         return export(networks, signal, folder / f"mobiact-{attribute}")
     networks = replace(networks, scaler=Scaler.fit(windows.values))
     signal = replace(signal, channels=signal_of(windows, attribute).channels)
@@ -136,7 +135,7 @@ def rivals_bundle(windows: Windows, attribute: str, folder: Path) -> Bundle:
     return write_bundle(bundle, models, some)
 
 
-def write_all(study: Study, anonymizer: LatentAnonymizer, folder: Path, stride: int | None = None) -> dict[str, Bundle]:
+def write_all(study: Study, anonymizer: LatentAnonymizer, folder: Path) -> dict[str, Bundle]:
     """Write every bundle that the notebook times, and return them by name.
 
     They are the anonymizer in both precisions, Table 7's methods if the study has MotionSense's shape, and MobiAct's

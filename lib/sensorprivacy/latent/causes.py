@@ -24,7 +24,7 @@ from sensorprivacy.latent.transfers import MeanShift
 STEPS = {"decoding": ("raw", "decoded"), "shift": ("decoded", "shifted"), "inference": ("shifted", "published")}
 
 
-def thinned(study: Study, every: int) -> Study:
+def every_nth(study: Study, every: int) -> Study:
     """Return a study of every n-th window, which overlap less; of validation windows, every 2n-th."""
     steps = {"train": every, "validation": 2 * every, "test": every}
     parts = {name: getattr(study, name) for name in steps}
@@ -73,7 +73,7 @@ class Causes:
     @classmethod
     def of(cls, dataset: str, private: str, every: int, **choices: Any) -> "Causes":
         """Return experiments on every n-th window of a data set; `choices` are those of `study.prepare`."""
-        study = thinned(prepare(dataset, private, **choices), every)
+        study = every_nth(prepare(dataset, private, **choices), every)
         return cls(study, study.inference_models())
 
     def __post_init__(self) -> None:

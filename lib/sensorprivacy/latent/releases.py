@@ -6,7 +6,6 @@ All releases infer the activity with the same models.
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -48,7 +47,8 @@ class SeededRelease:
     stated: Callable[[Windows], np.ndarray] | None = None
     estimated: Callable[[Windows], pd.DataFrame] | None = None
     trivial: bool = False
-    _first: list[Any] = field(default_factory=list, init=False, repr=False)  # the last publication with number 0
+    # the last publication with number 0, by the digest of its windows
+    _first: dict[str, tuple[Windows, np.ndarray]] = field(default_factory=dict, init=False, repr=False)
 
     def __call__(self, windows: Windows) -> Windows:
         """Return the first publication of the windows."""
@@ -60,12 +60,13 @@ class SeededRelease:
 
     def with_donors(self, windows: Windows, number: int = 0) -> tuple[Windows, np.ndarray]:
         """Return a publication, and the code of each window's donor, which is not published."""
-        if self._first and self._first[0] == (windows.digest, number):
-            return self._first[1]
-        found = self.publisher(windows, SeededSource([self.seed, int(windows.digest[:15], 16), number]))
-        if number == 0 and found[0].values.nbytes <= _REMEMBERED:  # noqa: PD011 (windows)
-            self._first[:] = [(windows.digest, number), found]
-        return found
+        if number or windows.digest not in self._first:
+            found = self.publisher(windows, SeededSource([self.seed, int(windows.digest[:15], 16), number]))
+            if number or found[0].values.nbytes > _REMEMBERED:  # noqa: PD011 (windows)
+                return found
+            self._first.clear()
+            self._first[windows.digest] = found
+        return self._first[windows.digest]
 
 
 def anonymized(anonymizer: LatentAnonymizer, seed: int = 0) -> SeededRelease:

@@ -163,13 +163,13 @@ def test_forests_differ_from_sklearns_as_those_among_themselves(table):
     X, y = table(return_X_y=True)
     order = np.random.default_rng(0).permutation(len(X))
     X, y, cut = X[order], y[order], len(X) // 2
-    columns = np.random.default_rng(1).choice(X.shape[1], 5, replace=False)
+    columns = np.random.default_rng(1).choice(X.shape[1], 6, replace=False)
     subsets = list(itertools.combinations(sorted(int(c) for c in columns), 3))
-    ours = np.array(SharedEngine(held_of(X, y, cut), RandomForestClassifier(40), seed=0).score(subsets, "task"))
+    ours = np.array(SharedEngine(held_of(X, y, cut), RandomForestClassifier(60), seed=0).score(subsets, "task"))
     theirs = np.array(
         [
             [
-                RandomForestClassifier(40, random_state=seed).fit(X[:cut, s], y[:cut]).score(X[cut:, s], y[cut:])
+                RandomForestClassifier(60, random_state=seed).fit(X[:cut, s], y[:cut]).score(X[cut:, s], y[cut:])
                 for s in map(list, subsets)
             ]
             for seed in (1, 2, 3)

@@ -202,12 +202,12 @@ def test_two_processes_on_one_store(problem, tiny, tmp_path):
 @pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_kill_9_at_random_moments(problem, tmp_path, jobs):
     """Kill until enough searches died under way; what is left must resume to the table of a search never killed."""
-    model = RandomForestClassifier(n_estimators=12)
+    model = RandomForestClassifier(n_estimators=40)
     whole = search_subsets(problem, model=model, **QUIET).table
     draw = random.Random(0)
     counts = [0]
-    for _ in range(3 - jobs):
-        process = start_search(problem, tmp_path, "killed.pkl", trees=12, jobs=jobs)
+    for _ in range(4 - jobs):
+        process = start_search(problem, tmp_path, "killed.pkl", trees=40, jobs=jobs)
         wait_for_scores(tmp_path / "scores.sqlite", counts[-1] + draw.randint(1, 8), process)
         time.sleep(draw.random() / 10)
         os.killpg(process.pid, signal.SIGKILL)

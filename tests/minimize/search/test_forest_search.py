@@ -80,8 +80,7 @@ def test_backends_give_the_same_table(wine, backend):
 
 def test_dask_gives_the_same_table(wine):
     distributed = pytest.importorskip("distributed", reason="dask runs on clusters; install dask[distributed] to test")
-    # with processes in test_exhaustive.py, which take long to start
-    cluster = distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None)
+    cluster = distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None)
     with cluster, distributed.Client(cluster), parallel_config(backend="dask"):
         together = shared_table(wine, batch_size=9)
     pd.testing.assert_frame_equal(together, shared_table(wine), check_exact=True)
@@ -113,7 +112,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sensorprivacy.minimize.search.exhaustive import search_subsets
 with open(sys.argv[1], "rb") as file:
     wine = pickle.load(file)
-forest = RandomForestClassifier(100)
+forest = RandomForestClassifier(200)
 search_subsets(wine, engine="shared", model=forest, result_store=sys.argv[2], batch_size=2, progress=False)
 """
 
@@ -129,7 +128,7 @@ def test_kill_9_and_resumed_gives_the_same_table(wine, tmp_path):
     run.wait(60)
     known = scores_in(path)
     assert 20 <= known < 254, "the kill came before any score, or after all"
-    options = SHARED | {"model": RandomForestClassifier(100)}
+    options = SHARED | {"model": RandomForestClassifier(200)}
     resumed = search_subsets(wine, **options, result_store=path)
     assert (resumed.found, resumed.trained) == (known, 254 - known)
     pd.testing.assert_frame_equal(resumed.table, search_subsets(wine, **options).table, check_exact=True)
