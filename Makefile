@@ -10,6 +10,8 @@ VENV  := .venv
 PY    := $(VENV)/bin/python
 READY := $(VENV)/.ready
 export JUPYTER_PREFER_ENV_PATH = 1
+# Compiled modules are kept: some machines turn this off, and then each process compiles the library again.
+export PYTHONDONTWRITEBYTECODE =
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:

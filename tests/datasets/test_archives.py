@@ -18,14 +18,28 @@ def test_zip_in_zip_in_zip_is_read_in_place(tmp_path, kit):
     assert str(found["b.txt",]) == f"b.txt in {tmp_path / 'o.zip'}"
 
 
-def test_closing_a_member_closes_the_archives_around_it(tmp_path, kit):
+def test_closing_a_member_closes_the_archives_in_the_outer_one(tmp_path, kit):
     kit.put(tmp_path, {"o.zip": kit.zipped({"i.zip": kit.zipped({"a.csv": kit.A})})})
     (address,) = zip_members(tmp_path / "o.zip")
     stream = address.open()
-    outer = stream._stack._exit_callbacks[0][1].__self__
-    assert not outer.closed
+    inner = stream._stack._exit_callbacks[0][1].__self__
+    assert not inner.closed
     stream.close()
-    assert outer.closed
+    assert inner.closed
+
+
+def test_the_directory_of_an_archive_is_read_once_and_again_after_a_change(tmp_path, kit, monkeypatch):
+    names = [f"{at}.csv" for at in range(5)]
+    kit.put(tmp_path, {"o.zip": kit.zipped(dict.fromkeys(names, kit.A))})
+    addresses, opened, first = list(zip_members(tmp_path / "o.zip")), [], zipfile.ZipFile.__init__
+    monkeypatch.setattr(zipfile.ZipFile, "__init__", lambda *of, **how: (opened.append(1), first(*of, **how))[1])
+    for address in addresses:
+        with address.open() as stream:
+            assert stream.read() == kit.A
+    assert len(opened) == 1
+    kit.put(tmp_path, {"o.zip": kit.zipped(dict.fromkeys(names, kit.B * 2))})
+    with addresses[0].open() as stream:
+        assert stream.read() == kit.B * 2
 
 
 @pytest.mark.parametrize("mode", ["w", "w:gz", "w:bz2", "w:xz"])

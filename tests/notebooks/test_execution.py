@@ -24,7 +24,7 @@ SHORTER = {
     "10_reidentification_game": {"k": 3, "sizes": [2, 3], **FEW_ROWS},
     "11_selection_methods": {"most": 2, **FEW_ROWS},
     "30_vae_anonymization": {
-        "most": 8,
+        "most": 4,
         "batch": 32,
         "epochs": 1,
         "inference_epochs": 1,
@@ -33,7 +33,7 @@ SHORTER = {
         "grid_epochs": 1,
     },
     "31_reidentification_attack": {
-        "most": 8,
+        "most": 4,
         "batch": 32,
         "epochs": 5,  # worse networks are asked to redraw more often, which takes longer
         "inference_epochs": 1,
@@ -45,7 +45,7 @@ SHORTER = {
     "33_activity_loss": {
         "channels": "magnitude",
         "other": "",
-        "every": 20,
+        "every": 60,
         "redraw": 1,
         "epochs": 1,
         "inference_epochs": 1,
@@ -54,7 +54,15 @@ SHORTER = {
         "alphas": [],
         "balance": False,
     },
-    "40_edge_timing": {"most": 5, "batch": 16, "epochs": 1, "inference_epochs": 1, "seconds": 0.02, "minutes": 0.2},
+    "40_edge_timing": {
+        "most": 5,
+        "batch": 16,
+        "epochs": 1,
+        "inference_epochs": 1,
+        "seconds": 0.02,
+        "rounds": 1,
+        "minutes": 0.2,
+    },
 }
 
 

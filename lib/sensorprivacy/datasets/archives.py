@@ -12,7 +12,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import IO, BinaryIO, cast
 
@@ -64,11 +64,22 @@ class Address:
         if not self.inner:
             return self.path.open("rb")
         with ExitStack() as stack:
-            stream: IO[bytes] = stack.enter_context(self.path.open("rb"))
-            for name in self.inner:
+            stat = self.path.stat()
+            archive = _opened(self.path, (stat.st_size, stat.st_mtime_ns), os.getpid())
+            stream: IO[bytes] = stack.enter_context(archive.open(self.inner[0]))
+            for name in self.inner[1:]:
                 archive = stack.enter_context(zipfile.ZipFile(stream))
                 stream = stack.enter_context(archive.open(name))
             return cast(BinaryIO, _Closing(stream, stack.pop_all()))
+
+
+@lru_cache(maxsize=2)
+def _opened(path: Path, state: tuple[int, int], process: int) -> zipfile.ZipFile:
+    """Return an open archive: reading the directory of an archive for each of its files takes longer than the files.
+
+    It is opened again if the file has changed, and in each process, because processes share the position in a file.
+    """
+    return zipfile.ZipFile(path)
 
 
 class _Closing(io.BufferedReader):

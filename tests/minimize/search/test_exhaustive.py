@@ -6,8 +6,6 @@ import pickle
 import random
 import signal
 import sqlite3
-import subprocess
-import sys
 import time
 from contextlib import closing
 from itertools import combinations
@@ -178,18 +176,22 @@ found.table.to_pickle(out)
 """
 
 
-def start_search(problem, folder, out, *, trees, jobs=1):
-    """Start a search of the problem in a process of its own, all on one store."""
-    with (folder / "problem.pkl").open("wb") as file:
-        pickle.dump(problem, file)
-    words = [folder / "problem.pkl", folder / "scores.sqlite", folder / out, trees, jobs]
-    # in a session of its own, so that its workers can be killed with it
-    return subprocess.Popen([sys.executable, "-c", SCRIPT, *map(str, words)], start_new_session=True)
+@pytest.fixture
+def start_search(problem, tmp_path, start_warm):
+    """Return a function that starts a search of the problem in a process of its own, all on one store."""
+    (tmp_path / "problem.pkl").write_bytes(pickle.dumps(problem))
+
+    def start(out, *, trees, jobs=1):
+        return start_warm(SCRIPT, tmp_path / "problem.pkl", tmp_path / "scores.sqlite", tmp_path / out, trees, jobs)
+
+    return start
 
 
-def test_two_processes_on_one_store(problem, tiny, tmp_path):
-    both = [start_search(problem, tmp_path, f"{i}.pkl", trees=5) for i in range(2)]
-    assert [process.wait(120) for process in both] == [0, 0]
+def test_two_processes_on_one_store(problem, tiny, tmp_path, start_search):
+    both = [start_search(f"{i}.pkl", trees=5) for i in range(2)]
+    for process in both:
+        process.join(120)
+    assert [process.exitcode for process in both] == [0, 0]
     alone = search_subsets(problem, model=tiny, **QUIET).table
     for i in range(2):
         pd.testing.assert_frame_equal(pd.read_pickle(tmp_path / f"{i}.pkl"), alone, check_exact=True)
@@ -200,18 +202,18 @@ def test_two_processes_on_one_store(problem, tiny, tmp_path):
 
 
 @pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
-def test_kill_9_at_random_moments(problem, tmp_path, jobs):
+def test_kill_9_at_random_moments(problem, tmp_path, jobs, start_search):
     """Kill until enough searches died under way; what is left must resume to the table of a search never killed."""
-    model = RandomForestClassifier(n_estimators=40)
+    model = RandomForestClassifier(n_estimators=15)
     whole = search_subsets(problem, model=model, **QUIET).table
     draw = random.Random(0)
     counts = [0]
     for _ in range(4 - jobs):
-        process = start_search(problem, tmp_path, "killed.pkl", trees=40, jobs=jobs)
+        process = start_search("killed.pkl", trees=15, jobs=jobs)
         wait_for_scores(tmp_path / "scores.sqlite", counts[-1] + draw.randint(1, 8), process)
         time.sleep(draw.random() / 10)
         os.killpg(process.pid, signal.SIGKILL)
-        process.wait(60)
+        process.join(60)
         counts.append(count_scores(tmp_path / "scores.sqlite"))
     assert counts == sorted(counts)
     assert 0 < counts[1] < 62, "the first kill came before any score, or after all"
@@ -222,7 +224,7 @@ def test_kill_9_at_random_moments(problem, tmp_path, jobs):
 
 def wait_for_scores(path, at_least, process):
     until = time.monotonic() + 60
-    while count_scores(path) < min(at_least, 62) and process.poll() is None and time.monotonic() < until:
+    while count_scores(path) < min(at_least, 62) and process.exitcode is None and time.monotonic() < until:
         time.sleep(0.01)
 
 

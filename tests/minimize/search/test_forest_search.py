@@ -2,10 +2,7 @@
 
 import itertools
 import pickle
-import signal
 import sqlite3
-import subprocess
-import sys
 import time
 from contextlib import closing
 
@@ -117,15 +114,15 @@ search_subsets(wine, engine="shared", model=forest, result_store=sys.argv[2], ba
 """
 
 
-def test_kill_9_and_resumed_gives_the_same_table(wine, tmp_path):
+def test_kill_9_and_resumed_gives_the_same_table(wine, tmp_path, start_warm):
     path = tmp_path / "scores.sqlite"
     (tmp_path / "wine.pkl").write_bytes(pickle.dumps(wine))
-    run = subprocess.Popen([sys.executable, "-c", KILLED, str(tmp_path / "wine.pkl"), str(path)])
+    run = start_warm(KILLED, tmp_path / "wine.pkl", path)
     until = time.monotonic() + 120
-    while scores_in(path) < 20 and run.poll() is None and time.monotonic() < until:
+    while scores_in(path) < 20 and run.exitcode is None and time.monotonic() < until:
         time.sleep(0.01)
-    run.send_signal(signal.SIGKILL)
-    run.wait(60)
+    run.kill()
+    run.join(60)
     known = scores_in(path)
     assert 20 <= known < 254, "the kill came before any score, or after all"
     options = SHARED | {"model": RandomForestClassifier(200)}

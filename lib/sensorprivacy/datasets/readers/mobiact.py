@@ -16,7 +16,7 @@ from sensorprivacy.datasets.checks import check_choice
 from sensorprivacy.datasets.files import Files
 from sensorprivacy.datasets.readers import mobiact_files
 from sensorprivacy.datasets.readers.mobiact_files import OwnerFolder, owner_folders
-from sensorprivacy.datasets.readers.motion import Channels, Recordings, cut_windows, join_recordings
+from sensorprivacy.datasets.readers.motion import Channels, Recordings, cut_windows, join_recordings, stored
 from sensorprivacy.datasets.readers.windowing import Windowing
 from sensorprivacy.datasets.types import Windows
 from sensorprivacy.progress import tqdm
@@ -216,9 +216,8 @@ def mobiact_windows(
     progress: bool = True,
 ) -> Windows:
     """Return windows of MobiAct's people, see `read_mobiact` and `motion.cut_windows`."""
-    found = read_mobiact(
-        files, form, rate=rate, activities=activities, subjects=subjects, trials=trials, progress=progress
-    )
+    about = {"rate": rate, "activities": activities, "subjects": subjects, "trials": trials}
+    found = _stored("mobiact", files, progress, form=form, **about)
     return cut_windows(found, channels, length, stride, windowing, _provenance(found, form))
 
 
@@ -236,9 +235,13 @@ def mobifall_windows(
     progress: bool = True,
 ) -> Windows:
     """Return windows of MobiFall's nine people, see `read_mobiact` and `motion.cut_windows`."""
-    about: dict[str, Any] = {"activities": activities, "subjects": subjects, "trials": trials}
-    found = read_mobiact(files, "raw", rate=rate, **about, name="mobifall", progress=progress)
+    about = {"rate": rate, "activities": activities, "subjects": subjects, "trials": trials}
+    found = _stored("mobifall", files, progress, form="raw", **about)
     return cut_windows(found, channels, length, stride, windowing, _provenance(found, "raw"))
+
+
+def _stored(name: str, files: Files, progress: bool, **about: Any) -> Recordings:
+    return stored(name, files, lambda: read_mobiact(files, **about, name=name, progress=progress), **about)
 
 
 def _provenance(found: Recordings, form: str) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from sensorprivacy.edge.board.bundle import find_bundles, read_bundle
 from sensorprivacy.edge.board.hardware import hardware, process_memory
-from sensorprivacy.edge.board.timing import BATCHES, time_bundle
+from sensorprivacy.edge.board.timing import BATCHES, ROUNDS, time_bundle
 
 FORMAT, VERSION = "sensorprivacy-edge-record", 1
 _NEEDED = {"format", "version", "hardware", "settings", "bundles", "memory"}
@@ -24,6 +24,7 @@ def measure(
     batches: tuple[int, ...] = BATCHES,
     threads: int = 1,
     seconds: float = 1.0,
+    rounds: int = ROUNDS,
     progress: Callable[[str], object] = lambda _: None,
 ) -> dict[str, Any]:
     """Describe this machine and time every step of the bundles; return both as a record.
@@ -32,7 +33,7 @@ def measure(
     ----------
     folder : path
         A bundle, or a folder of bundles.
-    batches, threads, seconds, progress
+    batches, threads, seconds, rounds, progress
         As for `timing.time_bundle`.
 
     Raises
@@ -42,10 +43,12 @@ def measure(
     ValueError
         If a setting is out of range.
     """
-    if threads < 1 or not seconds > 0 or not batches or min(batches) < 1:
-        raise ValueError(f"threads={threads}, seconds={seconds}, batches={batches}: all must be above 0")
+    if min(threads, rounds) < 1 or not seconds > 0 or not batches or min(batches) < 1:
+        raise ValueError(
+            f"threads={threads}, seconds={seconds}, rounds={rounds}, batches={batches}: all must be above 0"
+        )
     bundles = [read_bundle(path) for path in find_bundles(folder)]
-    settings: dict[str, Any] = {"batches": batches, "threads": threads, "seconds": seconds}
+    settings: dict[str, Any] = {"batches": batches, "threads": threads, "seconds": seconds, "rounds": rounds}
     return {
         "format": FORMAT,
         "version": VERSION,

@@ -47,7 +47,13 @@ def summary(seconds: np.ndarray) -> dict[str, float]:
 
 
 def time_steps(
-    bundle: Bundle, batches: tuple[int, ...], *, threads: int, seconds: float, progress: Callable[[str], object]
+    bundle: Bundle,
+    batches: tuple[int, ...],
+    *,
+    threads: int,
+    seconds: float,
+    rounds: int = ROUNDS,
+    progress: Callable[[str], object],
 ) -> list[dict[str, Any]]:
     """Return the seconds of one call of every step at every batch size; divide by `batch` for seconds per window.
 
@@ -57,14 +63,14 @@ def time_steps(
     found: dict[tuple[int, int], list[np.ndarray]] = {}
     work: dict[tuple[int, int], float] = {}
     sessions = [bundle.open(step, threads) for step in bundle.steps]
-    for turn in range(ROUNDS):
+    for turn in range(rounds):
         for at, (step, session) in enumerate(zip(bundle.steps, sessions, strict=True)):
-            progress(f"{bundle.folder.name}: {step.title}, round {turn + 1} of {ROUNDS}")
+            progress(f"{bundle.folder.name}: {step.title}, round {turn + 1} of {rounds}")
             for batch in batches:
                 bound = Bound(session, _arrays(bundle, session, batch))
                 bound.run()  # the first call allocates
                 used = process_time()
-                runs = repeated(bound.run, seconds=seconds / ROUNDS, warm=0)
+                runs = repeated(bound.run, seconds=seconds / rounds, warm=0)
                 used = (process_time() - used) / (len(runs) + 1)  # one more call found the number of repeats
                 found.setdefault((at, batch), []).append(runs)
                 work[at, batch] = min(used, work.get((at, batch), used))
@@ -92,6 +98,7 @@ def time_bundle(
     batches: tuple[int, ...] = BATCHES,
     threads: int = 1,
     seconds: float = 1.0,
+    rounds: int = ROUNDS,
     progress: Callable[[str], object] = lambda _: None,
 ) -> dict[str, Any]:
     """Measure a bundle: loading, every step, whole windows, and memory before and after.
@@ -106,6 +113,8 @@ def time_bundle(
         Threads of onnxruntime.
     seconds : float
         Time to spend on each step and batch size.
+    rounds : int
+        Rounds in which the steps take turns, each with at least 5 repeats.
     progress : callable
         Called with a line of text before each part.
 
@@ -120,7 +129,7 @@ def time_bundle(
     for step in bundle.steps:
         runs = repeated(lambda step=step: bundle.open(step, threads), seconds=0, warm=1)  # type: ignore[misc]
         loads.append({"step": step.name, "code": step.code} | summary(runs))
-    rows = time_steps(bundle, batches, threads=threads, seconds=seconds, progress=progress)
+    rows = time_steps(bundle, batches, threads=threads, seconds=seconds, rounds=rounds, progress=progress)
     progress(f"{bundle.folder.name}: whole windows")
     window = time_window(bundle, threads=threads, seconds=seconds) if bundle.anonymizes else None
     return {
