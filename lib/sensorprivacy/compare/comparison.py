@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from pickle import PicklingError
 from typing import Any
 
 import joblib
@@ -36,6 +37,7 @@ from sensorprivacy.progress import tqdm
 VERSION = 1  # raise it when results change: stored ones are then ignored
 MOST_ROWS = 20_000
 RAW = "none"
+_FEWEST_DRAWS = 39
 
 
 class Comparison(Findings):
@@ -85,7 +87,8 @@ def compare(
     defences : mapping or iterable, optional
         Words (see `sensorprivacy.compare.parse`), `Defence` objects, or a mapping of names to scikit-learn
         transformers. Default: `table_defences`. The raw table is always judged first. Anything with the attributes of
-        a `Defence` and its method ``publish`` is a defence; it can release other columns than those of the problem.
+        a `Defence` (``make`` apart) and its method ``publish`` is a defence; it can release other columns than those
+        of the problem. Its results are stored if it has a text ``settings``, which differs where releases differ.
     minutes : float, default 10
         Time budget. Cheap defences come first. None is started that is expected to exceed the budget.
     split : Split, optional
@@ -128,6 +131,8 @@ def compare(
     started = time.monotonic()
     if not 0 < minutes < math.inf:
         raise ValueError(f"minutes={minutes}: give a time budget above 0")
+    if draws < _FEWEST_DRAWS:
+        raise ValueError(f"draws={draws}: at least {_FEWEST_DRAWS} permutations are needed for a test at 2.5 %")
     chosen = _defences(defences)
     _check_labels(problem)
     split = _split(problem, split, seed, max_rows)
@@ -179,8 +184,9 @@ class _Race:
 
     def run(self, defence: Defence, started: float, budget: float) -> None:
         """Judge one defence, or note why not."""
-        key = hashlib.sha256(json.dumps(self.key | {"defence": _settings(defence, self.seed)}).encode()).hexdigest()
-        if key in self.store.found:
+        settings = _settings(defence, self.seed)
+        key = hashlib.sha256(json.dumps(self.key | {"defence": settings}).encode()).hexdigest()
+        if settings is not None and key in self.store.found:
             clusters = partial(judged_clusters, self.problem, self.split)
             self._add(Result.from_record(self.store.found[key], clusters))
             return
@@ -198,7 +204,8 @@ class _Race:
             self.untried.append(Untried(defence.name, defence.family, reason))
             return
         self._add(result)
-        self.store.keep(key, result)
+        if settings is not None:
+            self.store.keep(key, result)
 
     def expected(self, defence: Defence) -> float:
         """Return about how many seconds a defence will take."""
@@ -281,10 +288,16 @@ def _own(name: str, step: Any) -> Defence:
     return Defence(name, name, make, about=f"Your transformer {type(step).__name__}.")
 
 
-def _settings(defence: Defence, seed: int) -> str:
-    """Return a text that differs between defences whose releases differ."""
-    step = defence.make(seed)
-    return f"{defence.name} {describe_model(step) if hasattr(step, 'get_params') else joblib.hash(step)}"
+def _settings(defence: Defence, seed: int) -> str | None:
+    """Return a text that differs between defences whose releases differ; None if there is none."""
+    make = getattr(defence, "make", None)
+    if make is None:
+        return getattr(defence, "settings", None)
+    step = make(seed)
+    try:
+        return f"{defence.name} {describe_model(step) if hasattr(step, 'get_params') else joblib.hash(step)}"
+    except (PicklingError, TypeError, AttributeError):  # such as a class that was defined within a function
+        return None
 
 
 def _check_labels(problem: Problem) -> None:
