@@ -3,13 +3,14 @@
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
 
-from sensorprivacy.compare.windows import PublishedStatistics, statistics_of, windows_game
+from sensorprivacy.compare.comparison import compare
+from sensorprivacy.compare.windows import WindowsDefence, statistics_of, windows_game
 from sensorprivacy.datasets import Windows
 from sensorprivacy.datasets.readers.motion import AXES, cut_windows, dense_statistics, join_recordings
 from sensorprivacy.game import play
+from sensorprivacy.latent.comparison import Comparison
 from sensorprivacy.latent.releases import unrandomized
 from sensorprivacy.latent.study import Study
 from sensorprivacy.latent.training import Settings
@@ -85,19 +86,35 @@ def test_torn_recordings_are_refused(windows):
         windows_game(study_of(windows, "tail"))
 
 
-def test_a_release_of_windows_is_judged_by_the_statistics_of_what_it_publishes(windows):
+def game_with(windows, **releases):
+    """Return a game whose releases need no networks."""
     game = windows_game(study_of(windows, "recordings"))
-    flat = PublishedStatistics(unrandomized(lambda some: replace_values(some, some.values * 0)), game.windows)
-    same = PublishedStatistics(unrandomized(lambda some: some), game.windows)
-    assert clone(flat) is flat  # its networks are not copied
-    assert play(game.problem, same, split=game.split, model=FEW).identifiability > 0.95
-    hidden = play(game.problem, flat, split=game.split, model=FEW)
-    assert not hidden.adversary.recognizes_someone
-    assert hidden.identifiability == pytest.approx(hidden.adversary.chance, abs=0.05)
+    game.__dict__["releases"] = {name: unrandomized(change) for name, change in releases.items()}
+    return game
 
 
-def test_only_a_release_with_a_guarantee_states_one(windows):
-    game, release = windows_game(study_of(windows, "recordings")), unrandomized(lambda some: some)
-    assert not hasattr(PublishedStatistics(release, game.windows).fit(game.problem.features), "guarantees_")
-    sure = PublishedStatistics(release, game.windows, 2.0, ("a proof",)).fit(game.problem.features)
-    assert (sure.epsilon_total_, sure.guarantees_) == (2.0, ("a proof",))
+def test_releases_of_windows_and_defences_of_tables_meet_the_same_judge(windows):
+    game = game_with(
+        windows,
+        same=lambda some: some,
+        flat=lambda some: replace_values(some, some.values * 0),
+        still=lambda some: replace_values(some, some.values - some.values.mean(axis=2, keepdims=True)),
+    )
+    ours = [WindowsDefence(game, name) for name in ("same", "flat", "still")]
+    found = compare(game.problem, ["noise:epsilon=16", *ours], split=game.split, model=FEW, draws=99, progress=False)
+    table = found.frame.set_index("defence")
+    raw = table.loc["none"]
+    assert table.loc["latent:same", "attack"] == raw["attack"] > 0.9
+    assert table.loc["latent:flat", "attack"] == pytest.approx(raw["chance"], abs=0.1)
+    assert table.loc["latent:flat", "accuracy"] < 0.7
+    assert table.loc["latent:still", "accuracy"] > 0.9  # the offset gives the person, the rest the activity
+    assert found.recommend(0.03).defence == "latent:still"
+
+
+def test_the_defences_of_a_game_are_listed_without_training(windows):
+    game = windows_game(study_of(windows, "recordings"), Comparison(keeps=(0.5, 0.7)))
+    names = [one.name for one in game.defences]
+    assert "releases" not in game.__dict__
+    assert {"label:inferred label alone", "shift:probabilistic", "guaranteed:guaranteed, per window"} <= set(names)
+    assert len(names) == len(set(names))
+    assert [one.trivial for one in game.defences[:3]] == [True, True, False]

@@ -6,17 +6,20 @@ both face the same people, split, judge and attackers.
 """
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn.base import BaseEstimator
 
+from sensorprivacy.compare.defences import Published
 from sensorprivacy.datasets.readers.motion import AXES, MAGNITUDES, magnitudes
 from sensorprivacy.datasets.readers.statistics import window_statistics
 from sensorprivacy.datasets.types import Problem, Windows
 from sensorprivacy.game.splits import Split
+from sensorprivacy.latent.anonymizer import LatentAnonymizer
+from sensorprivacy.latent.comparison import Comparison
 from sensorprivacy.latent.releases import SeededRelease
 from sensorprivacy.latent.study import Study
 from sensorprivacy.latent.windows import private_labels, recording_of
@@ -44,63 +47,16 @@ def statistics_of(windows: Windows) -> pd.DataFrame:
     return window_statistics(values, names, float(windows.provenance["rate"]), correlated=correlated)
 
 
-class PublishedStatistics(BaseEstimator):
-    """Publish windows through a release, and return the statistics of the published windows: a transformer.
-
-    Parameters
-    ----------
-    release : SeededRelease
-        The release, fitted to the training windows.
-    windows : Windows
-        All windows of the game. Row i of its table is window i.
-    epsilon : float, optional
-        Privacy loss of one response, if the release has a guarantee.
-    guarantees : tuple of str
-        The guarantee and its limits.
-
-    Attributes
-    ----------
-    epsilon_total_, guarantees_
-        As given, if there is a guarantee.
-    """
-
-    def __init__(
-        self,
-        release: SeededRelease,
-        windows: Windows,
-        epsilon: float | None = None,
-        guarantees: tuple[str, ...] = (),
-    ) -> None:
-        self.release = release
-        self.windows = windows
-        self.epsilon = epsilon
-        self.guarantees = guarantees
-
-    def __sklearn_clone__(self) -> "PublishedStatistics":
-        """Return the same object: networks need no copy, as `fit` learns nothing."""
-        return self
-
-    def fit(self, X: pd.DataFrame, y: Any = None) -> "PublishedStatistics":
-        """Learn nothing: the release was fitted to windows."""
-        if self.epsilon is not None:
-            self.epsilon_total_, self.guarantees_ = self.epsilon, self.guarantees
-        return self
-
-    def transform(self, X: pd.DataFrame) -> pd.DataFrame:
-        """Return the statistics of the published windows of some rows, by the table's index."""
-        if not hasattr(self, "_published"):
-            self._published = statistics_of(self.release(self.windows))
-        return self._published.loc[X.index]
-
-
 @dataclass(frozen=True, eq=False)
 class WindowsGame:
-    """Windows of a study as a problem for the game of tables.
+    """Windows of a study as a problem for the game of tables, and the releases of windows that can play it.
 
     Attributes
     ----------
     study : Study
         Its networks are trained on the training rows of the split alone.
+    ways : Comparison
+        How the releases are made.
     windows : Windows
         Training, validation and test windows of the study, in this order.
     problem : Problem
@@ -110,12 +66,108 @@ class WindowsGame:
     """
 
     study: Study
+    ways: Comparison
     windows: Windows
     problem: Problem
     split: Split
 
+    @cached_property
+    def networks(self) -> LatentAnonymizer:
+        """Paper 3's anonymizer, trained when it is first needed."""
+        return self.study.anonymizer(self.study.inference_models())
 
-def windows_game(study: Study) -> WindowsGame:
+    @cached_property
+    def releases(self) -> dict[str, SeededRelease]:
+        """All releases of windows by name, see `latent.Comparison.releases`."""
+        return self.ways.releases(self.study, self.networks)
+
+    @property
+    def defences(self) -> list["WindowsDefence"]:
+        """Defences that rewrite windows; the first that plays trains the networks for all."""
+        transfers = [transfer.name for transfer in self.ways.transfers]
+        amounts = self.ways.amounts
+        ours = (
+            [f"{name}, noise {amount:g}" for name in transfers for amount in amounts] if len(amounts) > 1 else transfers
+        )
+        names = [*_ABOUT, *(name for name in ours if name not in _ABOUT)]
+        return [WindowsDefence(self, name) for name in names]
+
+
+_ABOUT = {
+    "inferred label alone": "A constant for each inferred activity.",
+    "random training window": "A random training window of the inferred activity, of another person.",
+    "deterministic": "Paper 3's shift to the next class.",
+    "probabilistic": "Paper 3's shift to a random class.",
+    "probabilistic, redrawn": "Paper 3's shift to a random class, with noise, redrawn while the activity is misread.",
+    "guaranteed, per window": "A synthetic window of a randomized activity and cell, one response for each window.",
+    "guaranteed, per recording": "The same with one response for each recording.",
+}
+_OURS = "Our change of latents, with noise, redrawn while the activity is misread."
+
+
+@dataclass(frozen=True, eq=False)
+class WindowsDefence:
+    """A release of windows as a defence of `compare`; its rows are the statistics of the published windows.
+
+    Attributes
+    ----------
+    game : WindowsGame
+        The game.
+    release : str
+        Name of the release.
+    """
+
+    game: WindowsGame
+    release: str
+    shares: str = "networks"
+
+    @property
+    def name(self) -> str:
+        """The release's name after the family's."""
+        return f"{self.family}:{self.release}"
+
+    @property
+    def family(self) -> str:
+        """``label``, ``donor``, ``shift``, ``latent`` (ours) or ``guaranteed``."""
+        first = self.release.split(",")[0]
+        known = {"inferred label alone": "label", "random training window": "donor", "guaranteed": "guaranteed"}
+        return known.get(first, "shift" if first in ("deterministic", "probabilistic") else "latent")
+
+    @property
+    def about(self) -> str:
+        """One sentence."""
+        return _ABOUT.get(self.release, _OURS)
+
+    @property
+    def trivial(self) -> bool:
+        """Whether the release needs no method."""
+        return self.family in ("label", "donor")
+
+    @property
+    def settings(self) -> str:
+        """A text that differs where releases differ."""
+        return f"{self.name} {self.game.study.folder.name} {self.game.ways}"
+
+    def cost(self, columns: int) -> float:
+        """Return about how many forests the training of the networks is worth."""
+        return 20.0
+
+    def publish(self, problem: Problem, train: np.ndarray, seed: int | None = 42) -> Published:
+        """Return the statistics of the published windows, with the guarantee if the release has one."""
+        game = self.game
+        values = statistics_of(game.releases[self.release](game.windows))
+        if self.family != "guaranteed":
+            return Published(values)
+        sure = game.ways.guaranteed(game.networks)[self.release]
+        budget = sure.budget(game.windows)["epsilon"]
+        text = (
+            f"Each response is {sure.epsilon:g}-differentially private in the local model. A recording spends up to "
+            f"{budget['recording']:,.0f}, and a person up to {budget['person']:,.0f}."
+        )
+        return Published(values, (text,), sure.epsilon)
+
+
+def windows_game(study: Study, ways: Comparison | None = None) -> WindowsGame:
     """Return the game on a study's windows.
 
     Parameters
@@ -123,6 +175,8 @@ def windows_game(study: Study) -> WindowsGame:
     study : Study
         A study whose test recordings are whole: ``scheme="recordings"`` or ``"subjects"``, and ``"paper"`` on
         MotionSense.
+    ways : Comparison, optional
+        How releases are made; the default is the first choice of each.
 
     Raises
     ------
@@ -152,7 +206,7 @@ def windows_game(study: Study) -> WindowsGame:
         name=f"{study.name}, {study.private}",
         provenance=windows.provenance,
     )
-    return WindowsGame(study, windows, problem, split)
+    return WindowsGame(study, ways or Comparison(), windows, problem, split)
 
 
 def _joined(parts: list[Windows]) -> Windows:

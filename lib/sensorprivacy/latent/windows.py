@@ -310,7 +310,8 @@ def _some_recordings(windows: Windows, share: float, seed: int) -> np.ndarray:
     """Return a mask of some recordings; each subject keeps at least one recording of an activity for training."""
     recordings = recording_of(windows)
     table = pd.DataFrame({"subject": windows.subject, "public": windows.public, "recording": recordings})
-    generator, held = np.random.default_rng(seed), []
+    generator = np.random.default_rng(seed)
+    held: list[int] = []
     for _, members in table.drop_duplicates().groupby(["subject", "public"]):
         count = min(max(1, round(share * len(members))), len(members) - 1)
         held.extend(generator.choice(members["recording"].to_numpy(), count, replace=False))
