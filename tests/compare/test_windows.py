@@ -104,17 +104,17 @@ def test_releases_of_windows_and_defences_of_tables_meet_the_same_judge(windows)
     found = compare(game.problem, ["noise:epsilon=16", *ours], split=game.split, model=FEW, draws=99, progress=False)
     table = found.frame.set_index("defence")
     raw = table.loc["none"]
-    assert table.loc["latent:same", "attack"] == raw["attack"] > 0.9
-    assert table.loc["latent:flat", "attack"] == pytest.approx(raw["chance"], abs=0.1)
-    assert table.loc["latent:flat", "accuracy"] < 0.7
-    assert table.loc["latent:still", "accuracy"] > 0.9  # the offset gives the person, the rest the activity
-    assert found.recommend(0.03).defence == "latent:still"
+    assert table.loc["same", "attack"] == raw["attack"] > 0.9
+    assert table.loc["flat", "attack"] == pytest.approx(raw["chance"], abs=0.1)
+    assert table.loc["flat", "accuracy"] < 0.7
+    assert table.loc["still", "accuracy"] > 0.9  # the offset gives the person, the rest the activity
+    assert found.recommend(0.03).defence == "still"
 
 
 def test_the_defences_of_a_game_are_listed_without_training(windows):
     game = windows_game(study_of(windows, "recordings"), Comparison(keeps=(0.5, 0.7)))
     names = [one.name for one in game.defences]
     assert "releases" not in game.__dict__
-    assert {"label:inferred label alone", "shift:probabilistic", "guaranteed:guaranteed, per window"} <= set(names)
+    assert {"inferred label alone", "shift, probabilistic", "guaranteed, per window"} <= set(names)
     assert len(names) == len(set(names))
     assert [one.trivial for one in game.defences[:3]] == [True, True, False]

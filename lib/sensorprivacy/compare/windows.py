@@ -123,8 +123,8 @@ class WindowsDefence:
 
     @property
     def name(self) -> str:
-        """The release's name after the family's."""
-        return f"{self.family}:{self.release}"
+        """The release's name."""
+        return f"shift, {self.release}" if self.family == "shift" else self.release
 
     @property
     def family(self) -> str:
@@ -203,7 +203,7 @@ def windows_game(study: Study, ways: Comparison | None = None) -> WindowsGame:
         task=windows.public,
         users=private_labels(windows, study.private),
         groups=pd.Series(recordings),
-        name=f"{study.name}, {study.private}",
+        name=study.name,
         provenance=windows.provenance,
     )
     return WindowsGame(study, ways or Comparison(), windows, problem, split)
