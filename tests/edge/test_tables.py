@@ -37,9 +37,17 @@ def test_the_papers_rows_are_found_by_bundle_and_batch_size(record):
     assert worst == pytest.approx(by["activity"] + by["gender"] + slow)
 
 
+def test_steps_of_all_machines_in_microseconds(record):
+    found, steps = tables.all_steps({"here": record, "there": record}), tables.steps_table(record)
+    assert found["machine"].tolist() == ["here"] * len(steps) + ["there"] * len(steps)
+    assert found["median_us"].tolist() == pytest.approx([1e6 * value for value in steps["median"]] * 2)
+    assert found["load_ms"].iloc[0] == pytest.approx(1000 * steps["load"].iloc[0])
+
+
 def test_windows_and_hardware_by_machine(record):
     found = tables.windows_table({"here": record, "there": record})
     assert found["machine"].tolist() == ["here", "there"]
+    assert found["label"].tolist() == ["here, sines-gender", "there, sines-gender"]
     assert found["share_of_budget"].iloc[0] == pytest.approx(found["p99_ms"].iloc[0] / 160)
     assert tables.hardware_table({"here": record}).loc["here", "cores"] >= 1
 

@@ -20,7 +20,6 @@ FOLDER = Path(__file__).resolve().parents[2] / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 MOST_CODE_LINES = 80
 WIDEST = 100
-NOT_WRAPPED = ("30_vae_anonymization", "31_reidentification_attack", "32_anonymization_summary", "40_edge_timing")
 
 
 @pytest.fixture(params=NOTEBOOKS, ids=lambda path: path.stem, scope="module")
@@ -99,10 +98,8 @@ def test_it_is_short(code):
     assert sum(token.type == tokenize.NEWLINE for token in tokens) <= MOST_CODE_LINES
 
 
-def test_its_lines_fit_a_page(path, notebook):
+def test_its_lines_fit_a_page(notebook):
     """A parameter has its help on its own line, however long it is."""
-    if path.stem in NOT_WRAPPED:
-        pytest.skip("not wrapped yet")
     cells = [
         cell
         for cell in notebook.cells

@@ -41,6 +41,14 @@ def steps_table(record: Mapping[str, Any]) -> pd.DataFrame:
     return pd.DataFrame(rows).astype({"code": "Int64"})
 
 
+def all_steps(records: Records) -> pd.DataFrame:
+    """Return the times of all records in microseconds per window, and milliseconds to load, one row per step."""
+    steps = pd.concat({name: steps_table(record) for name, record in records.items()}, names=["machine"])
+    times = {f"{name}_us": 1e6 * steps[name] for name in ("median", "p95", "p99")}
+    shown = ["bundle", "row", "kind", "batch", *times, "load_ms", "bytes", "weights", "macs"]
+    return steps.assign(**times, load_ms=1000 * steps["load"])[shown].reset_index("machine")
+
+
 def paper_rows(record: Mapping[str, Any]) -> pd.DataFrame:
     """Return the steps of paper 3's Tables 4 to 7 at the paper's batch sizes, with the column ``table``."""
     steps = steps_table(record)
@@ -117,7 +125,13 @@ def budget_shares(records: Records) -> dict[str, float]:
 def windows_table(records: Records) -> pd.DataFrame:
     """Return the milliseconds of a whole window and its share of the budget, one row per record and bundle."""
     return pd.DataFrame(
-        {"machine": name, "cpu": record["hardware"]["cpu"], "bundle": bundle["name"], "windows": bundle["samples"]}
+        {
+            "label": f"{name}, {bundle['name']}",
+            "machine": name,
+            "cpu": record["hardware"]["cpu"],
+            "bundle": bundle["name"],
+            "windows": bundle["samples"],
+        }
         | {f"{part}_ms": 1000 * bundle["window"][part] for part in ("median", "p95", "p99")}
         | {"budget_ms": 1000 * bundle["budget"], "share_of_budget": bundle["window"]["p99"] / bundle["budget"]}
         for name, record, bundle in _whole_pipelines(records)

@@ -47,6 +47,12 @@ def printed_steps() -> pd.DataFrame:
     return frame.rename(columns=names).assign(recomputed=recomputed, agree=agree)
 
 
+def compared_columns(both: pd.DataFrame) -> pd.DataFrame:
+    """Return the columns of `compare_steps` that a reader compares."""
+    times = ["printed_ms", "recomputed_ms", "agree", "ours_ms", "bound_ms", "times_bound"]
+    return both[["table", "title", "count", "time", *times]]
+
+
 def compare_steps(printed: pd.DataFrame, ours: pd.DataFrame) -> pd.DataFrame:
     """Return printed steps with our measurements of the same steps.
 
