@@ -3,6 +3,7 @@
 import hashlib
 import json
 import math
+import re
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -38,6 +39,7 @@ VERSION = 1  # raise it when results change: stored ones are then ignored
 MOST_ROWS = 20_000
 RAW = "none"
 _FEWEST_DRAWS = 39
+_RESERVE = 1.2  # estimates are raised by this factor, because most machines have other work
 
 
 class Comparison(Findings):
@@ -177,7 +179,7 @@ class _Race:
         self.results: list[Result] = []
         self.untried: list[Untried] = []
         self.judging = 0.0  # seconds of one judgement
-        self.fitting: dict[str, float] = {}  # seconds that families took to publish
+        self.fitting: dict[str, float] = {}  # seconds that defences of a kind took to publish
         self.shared: set[str] = set()
         self.key = {"version": VERSION, "problem": problem.digest, "split": split.digest, "seed": seed, "draws": draws}
         self.key |= {"model": describe_model(model), "attackers": list(attackers)}
@@ -210,8 +212,8 @@ class _Race:
     def expected(self, defence: Defence) -> float:
         """Return about how many seconds a defence will take."""
         forest = self.results[0].judging / 2 if self.results else 0.0  # a judgement trains two forests or more
-        fitting = self.fitting.get(defence.family, defence.cost(self.problem.n_features) * forest)
-        return self.judging + (0.0 if defence.shares and defence.shares in self.shared else fitting)
+        fitting = self.fitting.get(_kind(defence.name), defence.cost(self.problem.n_features) * forest)
+        return _RESERVE * (self.judging + (0.0 if defence.shares and defence.shares in self.shared else fitting))
 
     def comparison(self, started: float) -> Comparison:
         """Return everything that was measured so far."""
@@ -257,7 +259,8 @@ class _Race:
             _check_learnable(self.problem, result)
         self.results.append(result)
         self.judging = max(self.judging, result.judging)
-        self.fitting[result.family] = max(self.fitting.get(result.family, 0.0), result.seconds - result.judging)
+        kind = _kind(result.defence)
+        self.fitting[kind] = max(self.fitting.get(kind, 0.0), result.seconds - result.judging)
 
 
 def _defences(given: Mapping[str, Any] | Iterable[Any] | None) -> list[Defence]:
@@ -286,6 +289,11 @@ def _own(name: str, step: Any) -> Defence:
         return seeded(step, seed) if hasattr(step, "get_params") else clone(step, safe=False)
 
     return Defence(name, name, make, about=f"Your transformer {type(step).__name__}.")
+
+
+def _kind(name: str) -> str:
+    """Return a name without its numbers: defences of one kind take about the same time."""
+    return re.split("[=,]", name)[0]
 
 
 def _settings(defence: Defence, seed: int) -> str | None:
