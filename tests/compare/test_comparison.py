@@ -146,6 +146,7 @@ def test_results_are_kept_and_used_again(problem, make, tmp_path, monkeypatch):
     monkeypatch.setattr(comparison, "judge", lambda *a, **k: judgements.append(1) or judge(*a, **k))
     again = judged(problem, ["noise", "method:pca", "prediction"], store=store)
     assert len(judgements) == 1
+    assert again.frame["reason"].eq("").all()
     same = again.frame.iloc[:3].drop(columns=["seconds", "reason"])
     pd.testing.assert_frame_equal(same, first.frame.drop(columns=["seconds", "reason"]))
     assert again.recommend(0.5).text
@@ -225,6 +226,7 @@ def test_a_budget_that_is_too_short_is_refused(problem, clock):
     [
         ({"users": "ann"}, "the user column holds 'ann' only: comparing needs two or more users"),
         ({"task": "tv"}, "the task column holds 'tv' only: comparing needs two or more classes"),
+        ({"task": [f"{row} lux" for row in range(240)]}, "the task column has 240 values in 240 rows: give classes"),
         ({"groups": True}, "each user needs several groups; give finer groups, or none"),
     ],
 )

@@ -11,7 +11,7 @@ from sensorprivacy.compare.attackers import TABLE_ATTACKERS, judge, judged_clust
 from sensorprivacy.compare.chart import frontier
 from sensorprivacy.compare.defences import parse
 from sensorprivacy.compare.findings import Findings
-from sensorprivacy.compare.results import Result
+from sensorprivacy.compare.results import Result, Store
 from sensorprivacy.game.protocols import default_split
 
 
@@ -42,6 +42,13 @@ def test_a_result_survives_its_record(make):
         assert again.attack_minus(raw, level) == result.attack_minus(raw, level)
     assert again.loss(raw) == result.loss(raw)
     assert again.loss(raw).unit == "groups"
+
+
+def test_a_record_of_another_version_is_ignored(tmp_path):
+    (tmp_path / "kept.jsonl").write_text('{"key": "k", "result": {"judged": [], "defence": "none"}}\n')
+    store = Store(tmp_path / "kept.jsonl")
+    assert store.restore("k", lambda *about: None) is None
+    assert store.restore("other", lambda *about: None) is None
 
 
 def test_one_release_makes_a_frontier(problem):

@@ -188,9 +188,9 @@ class _Race:
         """Judge one defence, or note why not."""
         settings = _settings(defence, self.seed)
         key = hashlib.sha256(json.dumps(self.key | {"defence": settings}).encode()).hexdigest()
-        if settings is not None and key in self.store.found:
-            clusters = partial(judged_clusters, self.problem, self.split)
-            self._add(Result.from_record(self.store.found[key], clusters))
+        kept = self.store.restore(key, partial(judged_clusters, self.problem, self.split)) if settings else None
+        if kept is not None:
+            self._add(kept)
             return
         left, expected = budget - (time.monotonic() - started), self.expected(defence)
         if self.results and expected > left:
@@ -313,6 +313,11 @@ def _check_labels(problem: Problem) -> None:
         if labels.nunique() < 2:
             only = labels.iloc[0]
             raise ValueError(f"the {word} column holds {only!r} only: comparing needs two or more {plural}")
+    if problem.task.nunique() > problem.n_records / 2:
+        raise ValueError(
+            f"the task column has {problem.task.nunique():,} values in {problem.n_records:,} rows: give classes, "
+            "such as ranges of its values"
+        )
 
 
 def _split(problem: Problem, split: Split | None, seed: int, max_rows: int | None) -> Split:

@@ -158,6 +158,13 @@ class Store:
         except (UnicodeDecodeError, ValueError, TypeError, LookupError):
             raise ValueError(f"{path} holds no results of a comparison: name another file") from None
 
+    def restore(self, key: str, clusters: Clusters) -> Result | None:
+        """Return a kept result; None if there is none, or if another version of the program wrote it."""
+        try:
+            return Result.from_record(self.found[key], clusters)
+        except (LookupError, TypeError, ValueError):
+            return None
+
     def keep(self, key: str, result: Result) -> None:
         """Append a result.
 
