@@ -3,6 +3,7 @@
 import hashlib
 import json
 import math
+import re
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -17,27 +18,26 @@ from matplotlib.figure import Figure
 from sklearn.base import BaseEstimator, clone
 from sklearn.ensemble import RandomForestClassifier
 
-from sensorprivacy.compare.attackers import PARTS, TABLE_ATTACKERS, as_numbers, judge, judged_clusters
+from sensorprivacy.compare.attackers import TABLE_ATTACKERS, as_numbers, judge, judged_clusters
 from sensorprivacy.compare.chart import frontier
+from sensorprivacy.compare.checks import check_labels, check_learnable, split_of
 from sensorprivacy.compare.defences import Defence, parse, table_defences
 from sensorprivacy.compare.findings import Findings, Untried
 from sensorprivacy.compare.page import write_html, write_json
 from sensorprivacy.compare.results import Result, Store
 from sensorprivacy.datasets.types import Problem
 from sensorprivacy.game.chance import DRAWS
-from sensorprivacy.game.outcome import LEVEL
 from sensorprivacy.game.play import seeded
-from sensorprivacy.game.protocols import default_split
 from sensorprivacy.game.splits import Split
-from sensorprivacy.game.units import FEW
 from sensorprivacy.minimize.engines import describe_model
 from sensorprivacy.minimize.search.job import duration
 from sensorprivacy.progress import tqdm
 
 VERSION = 1  # raise it when results change: stored ones are then ignored
-MOST_ROWS = 20_000
+MOST_ROWS = 10_000
 RAW = "none"
 _FEWEST_DRAWS = 39
+_RESERVE = 1.2  # estimates are raised by this factor, because most machines have other work
 
 
 class Comparison(Findings):
@@ -134,8 +134,8 @@ def compare(
     if draws < _FEWEST_DRAWS:
         raise ValueError(f"draws={draws}: at least {_FEWEST_DRAWS} permutations are needed for a test at 2.5 %")
     chosen = _defences(defences)
-    _check_labels(problem)
-    split = _split(problem, split, seed, max_rows)
+    check_labels(problem)
+    split = split_of(problem, split, seed, max_rows)
     player = seeded(RandomForestClassifier() if model is None else model, seed)
     attack = TABLE_ATTACKERS if attackers is None else attackers
     race = _Race(problem, split, player, attack, seed, draws, Store(None if store is None else Path(store)))
@@ -154,8 +154,11 @@ def compare(
         race.untried += left
         raise ComparisonInterrupted(race.comparison(started)) from None
     if len(race.results) == 1 and len(chosen) > 1:
-        reasons = "; ".join(f"{one.defence}: {one.reason}" for one in race.untried)
-        raise ValueError(f"minutes={minutes:g} gave no first answer: {reasons}")
+        first = race.untried[0]
+        raise ValueError(
+            f"minutes={minutes:g} gave no first answer: {first.defence} {first.reason}. Give more time, fewer rows "
+            "(max_rows) or a smaller model; the raw table's result is kept if there is a store"
+        )
     return race.comparison(started)
 
 
@@ -177,7 +180,7 @@ class _Race:
         self.results: list[Result] = []
         self.untried: list[Untried] = []
         self.judging = 0.0  # seconds of one judgement
-        self.fitting: dict[str, float] = {}  # seconds that families took to publish
+        self.fitting: dict[str, float] = {}  # seconds that defences of a kind took to publish
         self.shared: set[str] = set()
         self.key = {"version": VERSION, "problem": problem.digest, "split": split.digest, "seed": seed, "draws": draws}
         self.key |= {"model": describe_model(model), "attackers": list(attackers)}
@@ -186,9 +189,9 @@ class _Race:
         """Judge one defence, or note why not."""
         settings = _settings(defence, self.seed)
         key = hashlib.sha256(json.dumps(self.key | {"defence": settings}).encode()).hexdigest()
-        if settings is not None and key in self.store.found:
-            clusters = partial(judged_clusters, self.problem, self.split)
-            self._add(Result.from_record(self.store.found[key], clusters))
+        kept = self.store.restore(key, partial(judged_clusters, self.problem, self.split)) if settings else None
+        if kept is not None:
+            self._add(kept)
             return
         left, expected = budget - (time.monotonic() - started), self.expected(defence)
         if self.results and expected > left:
@@ -210,8 +213,8 @@ class _Race:
     def expected(self, defence: Defence) -> float:
         """Return about how many seconds a defence will take."""
         forest = self.results[0].judging / 2 if self.results else 0.0  # a judgement trains two forests or more
-        fitting = self.fitting.get(defence.family, defence.cost(self.problem.n_features) * forest)
-        return self.judging + (0.0 if defence.shares and defence.shares in self.shared else fitting)
+        fitting = self.fitting.get(_kind(defence.name), defence.cost(self.problem.n_features) * forest)
+        return _RESERVE * (self.judging + (0.0 if defence.shares and defence.shares in self.shared else fitting))
 
     def comparison(self, started: float) -> Comparison:
         """Return everything that was measured so far."""
@@ -254,10 +257,11 @@ class _Race:
 
     def _add(self, result: Result) -> None:
         if not self.results:
-            _check_learnable(self.problem, result)
+            check_learnable(self.problem, result)
         self.results.append(result)
         self.judging = max(self.judging, result.judging)
-        self.fitting[result.family] = max(self.fitting.get(result.family, 0.0), result.seconds - result.judging)
+        kind = _kind(result.defence)
+        self.fitting[kind] = max(self.fitting.get(kind, 0.0), result.seconds - result.judging)
 
 
 def _defences(given: Mapping[str, Any] | Iterable[Any] | None) -> list[Defence]:
@@ -288,6 +292,11 @@ def _own(name: str, step: Any) -> Defence:
     return Defence(name, name, make, about=f"Your transformer {type(step).__name__}.")
 
 
+def _kind(name: str) -> str:
+    """Return a name without its numbers: defences of one kind take about the same time."""
+    return re.split("[=,]", name)[0]
+
+
 def _settings(defence: Defence, seed: int) -> str | None:
     """Return a text that differs between defences whose releases differ; None if there is none."""
     make = getattr(defence, "make", None)
@@ -298,41 +307,3 @@ def _settings(defence: Defence, seed: int) -> str | None:
         return f"{defence.name} {describe_model(step) if hasattr(step, 'get_params') else joblib.hash(step)}"
     except (PicklingError, TypeError, AttributeError):  # such as a class that was defined within a function
         return None
-
-
-def _check_labels(problem: Problem) -> None:
-    for labels, word, plural in ((problem.task, "task", "classes"), (problem.users, "user", "users")):
-        if labels.nunique() < 2:
-            only = labels.iloc[0]
-            raise ValueError(f"the {word} column holds {only!r} only: comparing needs two or more {plural}")
-
-
-def _split(problem: Problem, split: Split | None, seed: int, max_rows: int | None) -> Split:
-    """Return a split with validation rows, in which held-out rows belong to known users."""
-    if split is None:
-        split = default_split(problem, test=0.25, validation=0.25, seed=seed)
-    split = split.halved(seed=seed).capped(max_rows, max_rows, seed=seed)
-    users, task = problem.users.to_numpy(), problem.task.to_numpy()
-    if len(np.unique(task[split.train])) < 2 or len(np.unique(users[split.train])) < 2:
-        raise ValueError(f"the training rows ({split.how}) hold one user or one task class only: give more rows")
-    for part in PARTS:
-        if not np.isin(users[split.part(part)], users[split.train]).any():
-            raise ValueError(
-                f"no {part} row belongs to a user with training rows ({split.how}): each user needs several groups; "
-                "give finer groups, or none"
-            )
-    return split
-
-
-def _check_learnable(problem: Problem, raw: Result) -> None:
-    """Reject a task that the raw table does not predict better than chance, if there are enough rows to know."""
-    measures = [raw.task(part).measure for part in PARTS]
-    units = sum(measure.n for measure in measures)
-    if min(measure.p for measure in measures) >= LEVEL / len(PARTS) and (
-        units >= FEW or measures[-1].score <= measures[-1].chance
-    ):
-        shown = measures[-1]
-        raise ValueError(
-            f"the task of {problem.name} cannot be learned from its columns: accuracy {shown.score:.1%} on {shown.n:,} "
-            f"{shown.unit}, chance {shown.chance:.1%}; choose another task or add columns or rows"
-        )
