@@ -111,6 +111,12 @@ def exact_values(scene: Scene) -> np.ndarray | None:
     return np.asarray(evidence / evidence.sum(axis=1, keepdims=True))
 
 
+def most_frequent_user(scene: Scene) -> np.ndarray:
+    """Ignore the release and predict the most frequent user: no attacker needs to do worse."""
+    _, counts = np.unique(scene.known, return_counts=True)
+    return np.tile(counts / counts.sum(), (len(scene.held), 1))
+
+
 @lru_cache(maxsize=1)
 def _identifiers(problem: Problem) -> frozenset[str]:
     """Return the columns of the original table that identify rows."""
@@ -123,6 +129,7 @@ TABLE_ATTACKERS: Mapping[str, Callable[[Scene], np.ndarray | None]] = {
     "naive forest": naive_forest,
     "nearest row": nearest_row,
     "exact values": exact_values,
+    "most frequent user": most_frequent_user,
 }
 
 

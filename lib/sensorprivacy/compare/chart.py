@@ -99,6 +99,7 @@ def _labels(axes: Axes, places: dict[str, Place]) -> None:
             bbox={"boxstyle": "square,pad=0.1", "fc": "white", "ec": "none", "alpha": 0.7},
             zorder=4,
         )
+    axes.set_ylim(min(low, *(height - _LINE * size[1] for height in lowest.values())), high)  # labels stay inside
 
 
 def _short(name: str) -> str:

@@ -46,7 +46,7 @@ def check_learnable(problem: Problem, raw: Result) -> None:
     """Reject a task that the raw table does not predict better than chance, if there are enough rows to know."""
     measures = [raw.task(part).measure for part in PARTS]
     units = sum(measure.n for measure in measures)
-    if min(measure.p for measure in measures) >= LEVEL / len(PARTS) and (
+    if min(measure.p for measure in measures) > LEVEL / len(PARTS) and (
         units >= FEW or measures[-1].score <= measures[-1].chance
     ):
         shown = measures[-1]

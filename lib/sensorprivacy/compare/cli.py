@@ -2,14 +2,16 @@
 
 import argparse
 import sys
+import time
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 # importing forests takes seconds, so the functions below import them: help and wrong options need no forest
 if TYPE_CHECKING:
     from sensorprivacy.compare.comparison import Comparison
     from sensorprivacy.datasets.types import Problem
+    from sensorprivacy.game.splits import Split
 
 INTERRUPTED = 130  # exit code of a process that Ctrl-C ended
 _OPTIONS = {
@@ -39,9 +41,10 @@ def add_compare_command(subparsers: "argparse._SubParsersAction[argparse.Argumen
         "so far, and the same command continues later.",
     )
     add = command.add_argument
-    add("file", type=Path, metavar="FILE", help="CSV or Parquet file, one record per row")
+    add("file", type=Path, metavar="FILE", help="CSV or Parquet file, one record per row; or recordings.toml")
     add("--task", required=True, metavar="COLUMN", help="column to predict (the task)")
-    add("--user", required=True, metavar="COLUMN", help="column with the user of each record")
+    add("--user", metavar="COLUMN", help="column with the user of each record (tables)")
+    add("--hide", metavar="ATTRIBUTE", help="private attribute to hide, or subject: the person (recordings)")
     add("--groups", metavar="COLUMN", help="column with the recording of each record; recordings are not split")
     add("--keep", action="append", default=[], metavar="COLUMN", help="use a column that looks like an identifier")
     add("--defences", nargs="+", metavar="DEFENCE", help="such as minimize:threshold=.01 noise:epsilon=4 (about 20)")
@@ -103,6 +106,47 @@ def _compared(arguments: argparse.Namespace) -> "Comparison":
     from sklearn.ensemble import RandomForestClassifier
 
     from sensorprivacy.compare.comparison import compare
+
+    began = time.monotonic()
+    recorded = arguments.file.suffix.lower() == ".toml"
+    _check_kind(arguments, recorded)
+    problem, split, defences = _recordings(arguments) if recorded else (_table(arguments), None, arguments.defences)
+    return compare(
+        problem,
+        defences,
+        arguments.minutes,
+        began=began,
+        split=split,
+        model=RandomForestClassifier(arguments.trees, n_jobs=arguments.jobs),
+        max_rows=arguments.max_rows,
+        seed=arguments.seed,
+        store=arguments.store or _default_store(problem),
+        progress=not arguments.quiet,
+    )
+
+
+def _check_kind(arguments: argparse.Namespace, recorded: bool) -> None:
+    """Reject options of tables for recordings, and of recordings for tables."""
+    wrong = ("user", "groups", "keep") if recorded else ("hide",)
+    needed = "hide" if recorded else "user"
+    for name in wrong:
+        if getattr(arguments, name):
+            raise ValueError(f"--{name} is for {'tables' if recorded else 'recordings'}: {arguments.file} is none")
+    if getattr(arguments, needed) is None:
+        what = "attribute to hide" if recorded else "column with the users"
+        raise ValueError(f"--{needed} is missing: name the {what}")
+
+
+def _recordings(arguments: argparse.Namespace) -> "tuple[Problem, Split, list[Any]]":
+    from sensorprivacy.compare.windows import TABLE_WORDS, own_game
+
+    game = own_game(arguments.file, arguments.task, arguments.hide, seed=arguments.seed)
+    releases = {one.name: one for one in game.defences}
+    words = arguments.defences or [*TABLE_WORDS, *releases]
+    return game.problem, game.split, [releases.get(word, word) for word in words]
+
+
+def _table(arguments: argparse.Namespace) -> "Problem":
     from sensorprivacy.datasets.own.identifiers import IdentifierWarning
     from sensorprivacy.datasets.own.tables import table_problem
 
@@ -113,16 +157,7 @@ def _compared(arguments: argparse.Namespace) -> "Comparison":
     if left_out := problem.provenance["left_out"]:
         named = ", ".join(f"{name} ({kind})" for name, kind in left_out.items())
         print(f"left out, because these columns identify rows: {named}; use one with --keep", file=sys.stderr)
-    return compare(
-        problem,
-        arguments.defences,
-        arguments.minutes,
-        model=RandomForestClassifier(arguments.trees, n_jobs=arguments.jobs),
-        max_rows=arguments.max_rows,
-        seed=arguments.seed,
-        store=arguments.store or _default_store(problem),
-        progress=not arguments.quiet,
-    )
+    return problem
 
 
 def _default_store(problem: "Problem") -> Path:

@@ -76,6 +76,7 @@ def compare(
     max_rows: int | None = MOST_ROWS,
     draws: int = DRAWS,
     store: str | Path | None = None,
+    began: float | None = None,
     progress: bool = True,
 ) -> Comparison:
     """Compare defences on a table: accuracy of the task against the strongest attack.
@@ -106,6 +107,8 @@ def compare(
         Permutations of each test.
     store : path-like, optional
         File that keeps each result. The next run with the same problem and settings continues from it.
+    began : float, optional
+        Value of ``time.monotonic()`` when the budget began, if reading the data counts. Default: now.
     progress : bool, default True
         Show a progress bar on terminals.
 
@@ -128,7 +131,7 @@ def compare(
     >>> found.recommend(max_loss=0.03).defence
     'minimize:threshold=0.03'
     """
-    started = time.monotonic()
+    started = time.monotonic() if began is None else began
     if not 0 < minutes < math.inf:
         raise ValueError(f"minutes={minutes}: give a time budget above 0")
     if draws < _FEWEST_DRAWS:

@@ -5,15 +5,18 @@ the raw window. A release of windows changes the window, and the statistics of t
 both face the same people, split, judge and attackers.
 """
 
+import warnings
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from sensorprivacy.compare.defences import Published
+from sensorprivacy.datasets.own.recordings import read_description
 from sensorprivacy.datasets.readers.motion import AXES, MAGNITUDES, magnitudes
 from sensorprivacy.datasets.readers.statistics import window_statistics
 from sensorprivacy.datasets.types import Problem, Windows
@@ -21,8 +24,17 @@ from sensorprivacy.game.splits import Split
 from sensorprivacy.latent.anonymizer import LatentAnonymizer
 from sensorprivacy.latent.comparison import Comparison
 from sensorprivacy.latent.releases import SeededRelease
-from sensorprivacy.latent.study import Study
+from sensorprivacy.latent.study import Study, prepare
 from sensorprivacy.latent.windows import private_labels, recording_of
+
+TABLE_WORDS = (
+    "prediction",
+    "noise:epsilon=16",
+    "threeway:epsilon=4",
+    "minimize:threshold=.01",
+    "minimize:threshold=.1",
+)
+MOST, EPOCHS, BATCH = 40, 30, 64  # of own recordings: windows of each, and how networks are trained on them
 
 
 def statistics_of(windows: Windows) -> pd.DataFrame:
@@ -79,7 +91,10 @@ class WindowsGame:
     @cached_property
     def releases(self) -> dict[str, SeededRelease]:
         """All releases of windows by name, see `latent.Comparison.releases`."""
-        return self.ways.releases(self.study, self.networks)
+        networks = self.networks
+        with warnings.catch_warnings():  # one for each activity and release
+            warnings.filterwarnings("ignore", ".*cells were merged", UserWarning)
+            return self.ways.releases(self.study, networks)
 
     @property
     def defences(self) -> list["WindowsDefence"]:
@@ -207,6 +222,34 @@ def windows_game(study: Study, ways: Comparison | None = None) -> WindowsGame:
         provenance=windows.provenance,
     )
     return WindowsGame(study, ways or Comparison(), windows, problem, split)
+
+
+def own_game(description: Path, task: str, hide: str, *, seed: int = 42) -> WindowsGame:
+    """Return the game on your own recordings.
+
+    Parameters
+    ----------
+    description : path
+        TOML file, see `datasets.own.recordings`.
+    task : str
+        Its public label.
+    hide : str
+        One of its private attributes, or ``subject``: the person.
+    seed : int
+        Seed of split, networks and publications.
+
+    Raises
+    ------
+    FileNotFoundError, ValueError
+        If the description is wrong, has another public label, or nobody has two recordings of one activity.
+    """
+    given = read_description(description)
+    if task != given.public:
+        raise ValueError(f"the task is {task!r}, but the public label in {description.name} is {given.public!r}")
+    options = {"scheme": "recordings", "most": MOST, "epochs": EPOCHS, "inference_epochs": EPOCHS, "seed": seed}
+    study = prepare(str(description), hide, **options)  # type: ignore[arg-type]
+    fewest = int(study.train.public.value_counts().min())
+    return windows_game(replace(study, vae=replace(study.vae, batch=min(fewest, BATCH))), Comparison(seed=seed))
 
 
 def _joined(parts: list[Windows]) -> Windows:

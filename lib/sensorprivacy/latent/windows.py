@@ -192,6 +192,10 @@ def split(
     if validation:
         parts["validation"], gap = _tails(windows, learned, validation)
         learned &= ~parts["validation"] & ~gap
+    if scheme == "recordings" and not held.any():
+        raise ValueError(
+            f"nobody in {windows.name} has two recordings of one activity: record more, or use another scheme"
+        )
     for part, mask in parts.items():
         if not mask.any():
             raise ValueError(

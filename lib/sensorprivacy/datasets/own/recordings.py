@@ -75,7 +75,7 @@ def user_windows(description: str | Path, *, length: int = 128, stride: int = 10
         changes within a recording; or every recording is shorter than a window.
     """
     path = Path(description).expanduser()
-    given = _read(path)
+    given = read_description(path)
     table = _recordings(path.parent, given)
     if given.people:
         table = _with_people(table, path.parent / given.people, given)
@@ -111,7 +111,8 @@ def user_windows(description: str | Path, *, length: int = 128, stride: int = 10
     )
 
 
-def _read(path: Path) -> Description:
+def read_description(path: Path) -> Description:
+    """Return the checked keys of a description; raises as `user_windows`."""
     if not path.is_file():
         raise FileNotFoundError(f"there is no description {path}")
     try:
