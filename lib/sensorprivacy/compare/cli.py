@@ -81,10 +81,13 @@ def compare_file(arguments: argparse.Namespace) -> int:
     if code:
         print("interrupted: this is the best answer so far; run the same command again to continue", file=sys.stderr)
     print(page(found, arguments.max_loss))
-    for path, write in ((arguments.report, found.to_html), (arguments.json, found.to_json)):
-        if path is not None:
-            write(path)
-            print(f"\nWritten: {path}")
+    if arguments.report is not None:
+        found.to_html(arguments.report, arguments.max_loss)
+    if arguments.json is not None:
+        found.to_json(arguments.json)
+    written = [str(path) for path in (arguments.report, arguments.json) if path is not None]
+    if written:
+        print(f"\nWritten: {', '.join(written)}")
     return code
 
 

@@ -47,9 +47,9 @@ class Comparison(Findings):
         """Draw accuracy of the task against the strongest attack, with intervals, chance level and guarantees."""
         return frontier(self)
 
-    def to_html(self, path: str | Path) -> None:
-        """Write a self-contained page with the frontier, all numbers, guarantees, and what was not tried."""
-        write_html(self, Path(path))
+    def to_html(self, path: str | Path, max_loss: float = 0.01) -> None:
+        """Write a self-contained page with advice, frontier, all numbers, guarantees, and what was not tried."""
+        write_html(self, Path(path), max_loss)
 
     def to_json(self, path: str | Path) -> None:
         """Write all numbers and the advice as JSON."""

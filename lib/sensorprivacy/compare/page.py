@@ -54,12 +54,12 @@ def page(found: Findings, max_loss: float = 0.01) -> str:
     return "\n".join(lines)
 
 
-def write_html(found: Findings, path: Path) -> None:
+def write_html(found: Findings, path: Path, max_loss: float = 0.01) -> None:
     """Write the report as one HTML file that requests nothing from a network."""
     picture = io.BytesIO()
     frontier(found).savefig(picture, format="png", dpi=200)
     image = base64.b64encode(picture.getvalue()).decode()
-    advice = found.recommend()
+    advice = found.recommend(max_loss)
     title = html.escape(f"Defences for {found.problem}")
     details = "".join(
         f"<h2>{html.escape(name)}</h2><p>{html.escape(text)}</p>" for name, text in _details(found).items()
