@@ -5,7 +5,15 @@ import pandas as pd
 import pytest
 from sklearn.ensemble import RandomForestClassifier
 
-from sensorprivacy.compare.attackers import Scene, adaptive_forest, as_numbers, exact_values, judge, naive_forest
+from sensorprivacy.compare.attackers import (
+    TABLE_ATTACKERS,
+    Scene,
+    adaptive_forest,
+    as_numbers,
+    exact_values,
+    judge,
+    naive_forest,
+)
 from sensorprivacy.compare.attackers import nearest_row as nearest
 from sensorprivacy.compare.defences import Published
 from sensorprivacy.datasets.types import Problem
@@ -34,6 +42,18 @@ def test_forest_and_neighbour_find_users_in_a_revealing_column(scene, problem):
     assert accuracy(shown, nearest(shown)) > 0.9
     hidden = scene(problem.features[["noise"]])
     assert accuracy(hidden, adaptive_forest(hidden)) < 0.5
+
+
+def test_no_attack_is_weaker_than_guessing_the_most_frequent_user(make):
+    problem = make(400)
+    users = pd.Series(np.where(np.random.default_rng(1).random(400) < 0.9, "often", "rarely"))
+    table = problem.features[["noise"]]
+    unequal, split = Problem(table, problem.task, users), default_split(problem, validation=0.3, seed=0)
+    lines = judge(unequal, Published(table), split, FOREST, draws=49, attackers=TABLE_ATTACKERS)
+    attacks = [line for line in lines if line.who != "task" and line.part == "test"]
+    best = max(line.measure.score for line in attacks)
+    assert best >= np.mean(users[split.test] == "often")
+    assert max(attacks, key=lambda line: line.measure.score).who == "most frequent user"
 
 
 def test_the_naive_forest_needs_rewritten_columns_that_keep_their_name(scene, problem):

@@ -87,7 +87,7 @@ def test_the_strongest_attack_is_the_highest_of_all(found):
             scores = [line.measure.score for line in one.attacks(level)]
             assert one.strongest(level).measure.score == max(scores)
     names = {line.who for line in found["quiet"].judged}
-    assert names == {"task", "adaptive forest", "naive forest", "nearest row"}
+    assert names == {"task", "adaptive forest", "naive forest", "nearest row", "most frequent user"}
 
 
 def test_the_same_call_gives_the_same_numbers(problem):
