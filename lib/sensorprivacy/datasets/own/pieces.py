@@ -48,7 +48,7 @@ class Pieces:
             self.name, self.suffix = "table", ".csv"
             self._table = table.reset_index(drop=True).set_axis([str(name) for name in table], axis=1)
             hashed = pd.util.hash_pandas_object(self._table, index=False).to_numpy()
-            self.digest = hashlib.sha256("\0".join(self._table).encode() + hashed.tobytes()).hexdigest()
+            self.digest = hashlib.sha256("\0".join(self._table.columns).encode() + hashed.tobytes()).hexdigest()
         else:
             file = check_file(table)
             self.name, self.suffix, self.digest = file.stem, file.suffix.lower(), pooch.file_hash(str(file))
@@ -85,7 +85,7 @@ class Pieces:
         self._rows = self._rows or max(1000, _CELLS // head.shape[1])
         if self.suffix in PARQUET_SUFFIXES:
             return {}
-        kinds: dict[str, set[str]] = {name: set() for name in head}
+        kinds: dict[str, set[str]] = {str(name): set() for name in head}
         for number, piece in enumerate(self._read(None)):
             if number == 0 and not read_decimal_commas(piece, file).dtypes.equals(piece.dtypes):
                 raise ValueError(f"{file} has decimal commas and is read in pieces: write numbers with a decimal point")
@@ -116,8 +116,9 @@ class Survey:
         Random rows in the table's order, with their positions as index; all rows if there are not more.
     head : pandas.DataFrame
         The first rows, which show what is numbered from row to row.
-    categories : dict of str to list of str
-        All cells of each column of text, sorted. Not of columns with more than `MOST_CATEGORIES`.
+    categories : dict of str to list
+        All cells of each column of text, sorted, after None if cells are missing. Not of columns with more than
+        `MOST_CATEGORIES`.
     most_rows : int
         Rows of the user with the most rows; 0 without a user column.
     """
@@ -125,7 +126,7 @@ class Survey:
     rows: int
     sample: pd.DataFrame
     head: pd.DataFrame
-    categories: dict[str, list[str]]
+    categories: dict[str, list[str | None]]
     most_rows: int
 
 
@@ -146,7 +147,7 @@ def survey(pieces: Pieces, rows: int, *, user: str | None = None, seed: int = 42
     draw, count = np.random.default_rng(seed), 0
     kept, keys = pd.DataFrame(), np.empty(0)
     head = next(iter(pieces)).head(rows)
-    cells: dict[str, set[str]] = {name: set() for name in pieces.columns}
+    cells: dict[str, set[str | None]] = {name: set() for name in pieces.columns}
     users: Counter[str] = Counter()
     for piece in pieces:
         key = draw.random(len(piece))
@@ -160,10 +161,11 @@ def survey(pieces: Pieces, rows: int, *, user: str | None = None, seed: int = 42
             known = cells[str(name)]
             if is_text(column) and len(known) <= MOST_CATEGORIES:
                 known.update(as_text(column.dropna().drop_duplicates()))
+                known.update([None] * bool(column.isna().any()))
         if user is not None:
-            users.update(piece[user].dropna().astype(str).value_counts().to_dict())
+            users.update(as_text(piece[user].dropna()).tolist())
     texts = [name for name in pieces.columns if is_text(kept[name])]
-    categories = {name: sorted(cells[name]) for name in texts if len(cells[name]) <= MOST_CATEGORIES}
+    categories = {name: sorted(cells[name], key=lambda cell: cell or "") for name in texts if len(cells[name]) <= MOST_CATEGORIES}
     return Survey(count, kept, head, categories, max(users.values(), default=0))
 
 
