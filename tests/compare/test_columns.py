@@ -44,7 +44,9 @@ COPIES = {
     "categories": lambda home: home["owner"].str.upper().astype("category"),
     "with gaps": lambda home: home["owner"].where(home.index % 40 > 0),
     "two devices of each user": lambda home: home["owner"].str[:1] + (home.index % 2).astype(str),
-    "a name in a text": lambda home: "by " + home["owner"].where(home.index % 10 == 0, "us") + (home.index % 5).astype(str),
+    "a name in a text": lambda home: (
+        "by " + home["owner"].where(home.index % 10 == 0, "us") + (home.index % 5).astype(str)
+    ),
     "recordings as numbers": lambda home: pd.factorize(home["session"])[0],
     "a saved index": lambda home: np.random.default_rng(1).permutation(len(home)),
     "a time": lambda home: pd.date_range("2024-01-01", periods=len(home), freq="h"),
@@ -86,7 +88,7 @@ def test_unfit_tables_are_refused(home, change, options, words):
 
 
 def test_nothing_left(home):
-    with pytest.raises(ValueError, match="no column is left .* Dropped: owner"):
+    with pytest.raises(ValueError, match=r"no column is left .* Dropped: owner"):
         learned(home[["room", "owner", "session"]].assign(row=range(300)), groups="session")
 
 

@@ -29,7 +29,7 @@ class Columns:
     features : tuple of str
         Columns that a defence gets.
     categories : dict of str to list
-        Features that are text or truth values, with their cells; None is a missing one. The position of a cell is its code.
+        Features that are text or truth values, with their cells; None is a missing one. A cell's position is its code.
     dropped : dict of str to str
         Columns that no release may hold, with the reason.
     """
@@ -78,8 +78,8 @@ class Columns:
         codes = texts.where(texts.notna(), None).map(lambda cell: places.get(cell, -1)).to_numpy(dtype=np.int64)
         if (codes < 0).any():
             raise ValueError(
-                f"column {column.name!r} holds {texts[codes < 0].iloc[0]!r}, which the fitted defence has not seen: drop "
-                "such rows, or fit the defence again"
+                f"column {column.name!r} holds {texts[codes < 0].iloc[0]!r}, which the fitted defence has not seen: "
+                "drop such rows, or fit the defence again"
             )
         return codes
 

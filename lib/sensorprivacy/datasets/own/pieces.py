@@ -165,7 +165,9 @@ def survey(pieces: Pieces, rows: int, *, user: str | None = None, seed: int = 42
         if user is not None:
             users.update(as_text(piece[user].dropna()).tolist())
     texts = [name for name in pieces.columns if is_text(kept[name])]
-    categories = {name: sorted(cells[name], key=lambda cell: cell or "") for name in texts if len(cells[name]) <= MOST_CATEGORIES}
+    categories = {
+        name: sorted(cells[name], key=lambda cell: cell or "") for name in texts if len(cells[name]) <= MOST_CATEGORIES
+    }
     return Survey(count, kept, head, categories, max(users.values(), default=0))
 
 
