@@ -213,7 +213,9 @@ def _step(content: _Content) -> Any:
         ends = pd.DataFrame(
             {name: pd.Series(noise.bounds.get(name, (0, 0)), dtype=noise.types.get(name, "float64")) for name in names}
         )
-        step = ThreeWayDivider(division=division, epsilon=noise.epsilon, bounds={**noise.bounds}, clamp=noise.clamp)
+        step = ThreeWayDivider(
+            division=division, epsilon=noise.epsilon, bounds=dict[Any, Any](noise.bounds), clamp=noise.clamp
+        )
         step.fit(ends)
     if noise is not None:
         step.epsilon_total_, step.guarantees_ = noise.total, tuple(noise.guarantees)
