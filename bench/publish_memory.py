@@ -30,7 +30,9 @@ def make(file: Path, gb: float) -> int:
         piece = pd.DataFrame({f"sensor {at}": draw.normal(room if at < 4 else who, 3 + at) for at in range(16)})
         piece.insert(0, "row", np.arange(rows, rows + _ROWS))
         names = {"owner": who, "session": who * 20 + draw.integers(20, size=_ROWS), "room": room}
-        piece = piece.assign(**names, name=np.char.add("person ", who.astype(str)), lamp=draw.choice(["on", "off"], _ROWS))
+        piece = piece.assign(
+            **names, name=np.char.add("person ", who.astype(str)), lamp=draw.choice(["on", "off"], _ROWS)
+        )
         piece.to_csv(file, mode="a", header=rows == 0, index=False)
         rows += _ROWS
     return rows
@@ -49,6 +51,7 @@ def run(file: Path, out: Path, words: list[str]) -> tuple[float, float, int]:
 
 
 def main() -> None:
+    """Measure the defences that the command line names."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--gb", type=float, default=0.1, help="size of the table in gigabytes (0.1)")
     parser.add_argument("--defence", nargs="+", default=["minimize:threshold=.01", "noise:epsilon=4"])

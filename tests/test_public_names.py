@@ -12,6 +12,7 @@ NAMES = (
     "FeatureMinimizer",
     "LatentAnonymizer",
     "ThreeWayDivider",
+    "compare",
     "example_problem",
     "feature_minimize",
     "k_anonymity",

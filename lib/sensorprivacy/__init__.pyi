@@ -1,3 +1,4 @@
+from .compare.comparison import compare as compare
 from .datasets.example import example_problem as example_problem
 from .game.linkage import k_anonymity as k_anonymity
 from .game.linkage import linkage as linkage

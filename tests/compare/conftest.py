@@ -25,3 +25,8 @@ def make_problem(n=240, seed=0, name="toy", groups=None):
 @pytest.fixture(scope="session")
 def problem():
     return make_problem()
+
+
+@pytest.fixture(scope="session")
+def make():
+    return make_problem

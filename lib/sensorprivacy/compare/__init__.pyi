@@ -1,3 +1,7 @@
+from .advice import Advice as Advice
+from .comparison import Comparison as Comparison
+from .comparison import ComparisonInterrupted as ComparisonInterrupted
+from .comparison import compare as compare
 from .defences import Defence as Defence
 from .defences import Published as Published
 from .defences import parse as parse

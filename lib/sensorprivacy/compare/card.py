@@ -13,15 +13,20 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.ensemble import RandomForestClassifier
 
+from sensorprivacy.compare.attackers import TABLE_ATTACKERS, adaptive_forest, judge
 from sensorprivacy.compare.columns import Columns
+from sensorprivacy.compare.defences import Published
 from sensorprivacy.datasets.types import Problem
+from sensorprivacy.game.chance import DRAWS
 from sensorprivacy.game.outcome import Measure
-from sensorprivacy.game.play import play
 from sensorprivacy.game.splits import Split
 from sensorprivacy.threeway.guarantees import ROW_ORDER
 
 FORMAT, VERSION = "sensorprivacy-data-card", 1
+TASK = "\0task"  # name of the published task column in the tables of adversaries; no other column has it
 _MODULES = {"sensorprivacy": "sensorprivacy", "numpy": "numpy", "pandas": "pandas", "sklearn": "scikit-learn"}
 _MODULES |= {"opendp": "opendp", "torch": "torch", "pyarrow": "pyarrow"}
 SHUFFLED = "Rows are in random order, drawn from the operating system's secure generator."
@@ -77,15 +82,15 @@ class Card:
         return "\n".join(lines) + "\n"
 
 
-def measured(measure: Measure, about: str, attacker: str, data: str) -> dict[str, Any]:
+def measured(measure: Measure, about: str, attacker: str, data: str, level: str = "row") -> dict[str, Any]:
     """Return a measurement as JSON values, without the name of the most exposed class."""
     values = {name: value for name, value in asdict(measure).items() if name != "exposed"}
     plain = {name: None if isinstance(v, float) and not math.isfinite(v) else v for name, v in values.items()}
-    return {"about": about, "attacker": attacker, "data": data, **plain}
+    return {"about": about, "attacker": attacker, "data": data, "level": level, **plain}
 
 
 def measure_table(
-    raw: Problem, public: pd.DataFrame, columns: Columns, split: Split, seed: int
+    raw: Problem, public: pd.DataFrame, columns: Columns, split: Split, seed: int, *, trees: int = 100
 ) -> list[dict[str, Any]]:
     """Return the accuracy of a task model and of adversaries who identify users, before and after the defence.
 
@@ -98,25 +103,71 @@ def measure_table(
     columns : Columns
         Names of task and user column.
     split : Split
-        Rows that the models learn from, and rows that they are scored on.
+        With validation rows; measured is on the test rows.
     seed : int
         Seed of the models.
+    trees : int
+        Trees of a forest.
 
     Returns
     -------
     list of dict
-        One for each measurement. Adversaries also see the published task column. One sees nothing else.
+        One for each measurement. Adversaries also see the published task column. One sees nothing else. With groups,
+        adversaries predict single rows, and all rows of a group together.
     """
-    task = pd.DataFrame({"\0task": pd.factorize(raw.task, sort=True)[0]})
-    found = []
-    for data, features in (("original", raw.features), ("published", _as_numbers(public))):
-        features = features.reset_index(drop=True)
-        alone = play(_replaced(raw, features), split=split, seed=seed)
-        with_task = play(_replaced(raw, features.join(task)), split=split, seed=seed)
-        found.append(measured(alone.task, f"task {columns.task}", "task model: random forest", data))
-        found.append(measured(with_task.adversary, f"user {columns.user}", "random forest, sees the task", data))
-    only = play(_replaced(raw, task), split=split, seed=seed)
-    return [*found, measured(only.adversary, f"user {columns.user}", "random forest, sees only the task", "published")]
+    task = pd.DataFrame({TASK: raw.task})
+    model, found = FrugalForest(trees, seed), []
+    for data, table in (("original", raw.features), ("published", public.reset_index(drop=True))):
+        for about, shown, attackers in (
+            ("task", table, {}),
+            ("user", table.join(task), TABLE_ATTACKERS),
+        ):
+            lines = judge(raw, Published(shown), split, model, draws=DRAWS, attackers=attackers)
+            for line in lines:
+                if line.part == "test" and (line.who == "task") == (about == "task"):
+                    name = "task model: forest" if about == "task" else line.who
+                    what = f"{about} {getattr(columns, about)}"
+                    found.append(measured(line.measure, what, name, data, line.level))
+    only = judge(raw, Published(task), split, model, draws=DRAWS, attackers={"forest": adaptive_forest})
+    return found + [
+        measured(line.measure, f"user {columns.user}", "forest that sees the task alone", "published", line.level)
+        for line in only
+        if line.part == "test" and line.who != "task"
+    ]
+
+
+class FrugalForest(ClassifierMixin, BaseEstimator):
+    """A random forest that keeps one tree at a time, because trees for hundreds of users fill gigabytes.
+
+    Parameters
+    ----------
+    trees : int
+        Number of trees.
+    random_state : int
+        Seed.
+    """
+
+    def __init__(self, trees: int = 100, random_state: int = 42) -> None:
+        self.trees = trees
+        self.random_state = random_state
+
+    def fit(self, X: np.ndarray, y: np.ndarray) -> "FrugalForest":
+        """Store the training rows."""
+        self.classes_, self._rows = np.unique(y), (X, y)
+        return self
+
+    def predict_proba(self, X: np.ndarray) -> np.ndarray:
+        """Train the trees one by one and return the mean of their probabilities, n x classes."""
+        seeds = np.random.default_rng(self.random_state).integers(2**31, size=self.trees)
+        votes = np.zeros((len(X), len(self.classes_)))
+        for seed in seeds:
+            tree = RandomForestClassifier(1, random_state=int(seed)).fit(*self._rows)
+            votes += tree.predict_proba(X)
+        return votes / self.trees
+
+    def predict(self, X: np.ndarray) -> np.ndarray:
+        """Return the most probable class of each row."""
+        return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
 
 
 def guarantee(
@@ -137,7 +188,7 @@ def guarantee(
     in_order : bool
         Whether rows keep their order.
     """
-    row = getattr(step, "epsilon_total_", None)
+    row = getattr(step, "epsilon_total_", None) or None  # 0: no column is noisy
     lines = [line for line in getattr(step, "guarantees_", ()) if line != ROW_ORDER]
     if row is None:
         lines.append("There is no formal guarantee. Protection is only measured, against the attackers below.")
@@ -185,20 +236,6 @@ def digests(folder: Path) -> dict[str, str]:
     return found
 
 
-def _replaced(problem: Problem, features: pd.DataFrame) -> Problem:
-    return Problem(features, problem.task, problem.users, problem.groups, problem.name)
-
-
-def _as_numbers(table: pd.DataFrame) -> pd.DataFrame:
-    """Return a published table as an attacker reads it: texts as codes."""
-    return pd.DataFrame(
-        {
-            name: column if pd.api.types.is_numeric_dtype(column) else pd.factorize(column, sort=True)[0]
-            for name, column in table.items()
-        }
-    ).astype(np.float64)
-
-
 def _items(values: Mapping[str, Any]) -> list[str]:
     return [f"- {name}: {value}" for name, value in values.items()]
 
@@ -215,6 +252,14 @@ def _table(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     for row in rows:
         interval = f"{shown(row['low'])} to {shown(row['high'])}"
         size = f"{row['n']:,} {row['unit']}"
-        cells = [row["about"], row["data"], row["attacker"], shown(row["score"]), interval, shown(row["chance"])]
+        cells = [
+            row["about"],
+            f"a {row['level']}",
+            row["data"],
+            row["attacker"],
+            shown(row["score"]),
+            interval,
+            shown(row["chance"]),
+        ]
         lines.append("| " + " | ".join([*cells, shown(row.get("p")), size]) + " |")
     return lines

@@ -17,7 +17,8 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.validation import check_is_fitted
 
 from sensorprivacy.compare.columns import Columns
-from sensorprivacy.compare.defences import MinimizedTable, TopColumns, as_frame
+from sensorprivacy.compare.defences import as_frame
+from sensorprivacy.compare.transformers import MinimizedTable, TopColumns
 from sensorprivacy.minimize.minimizer import FeatureMinimizer
 from sensorprivacy.minimize.rewrites import LaplaceNoise
 from sensorprivacy.threeway.divider import ThreeWayDivider

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from sklearn.base import clone
 
 from sensorprivacy.compare.card import (
     FORMAT,
@@ -21,12 +20,12 @@ from sensorprivacy.compare.card import (
     versions,
 )
 from sensorprivacy.compare.columns import learn_columns, sample_problem
+from sensorprivacy.compare.comparison import compared_split, own_defence
 from sensorprivacy.compare.defences import Defence, Published, parse
 from sensorprivacy.compare.fitted import FittedTable, check_can_be_saved, load_fitted, save_fitted
 from sensorprivacy.compare.rows import check_new, new_folder, write_rows
 from sensorprivacy.datasets.own.identifiers import IdentifierWarning
 from sensorprivacy.datasets.own.pieces import Pieces, Survey, as_text, is_text, survey
-from sensorprivacy.game.protocols import default_split
 
 SAMPLE = 20_000  # rows that a defence is fitted to and measured on
 
@@ -49,8 +48,8 @@ def publish(
 ) -> Card:
     """Write a table that may be handed on, and its data card, to a new folder.
 
-    The defence is fitted to 70 % of a random sample of the rows, by whole groups if there are groups. The other rows of
-    the sample measure it. Then all rows are published.
+    The defence is fitted to half of a random sample of the rows, by whole groups if there are groups. A quarter of the
+    sample measures it, with the split, the judge and the attackers of `compare`. Then all rows are published.
 
     Parameters
     ----------
@@ -136,15 +135,14 @@ def _defence(defence: Any) -> Defence:
         return parse(defence)
     if isinstance(defence, Defence):
         return defence
-    name = type(defence).__name__
-    return Defence(name, "own", lambda seed: clone(defence), about=f"The scikit-learn transformer {name}.")
+    return own_defence(type(defence).__name__, defence)
 
 
 def _fit(made: Any, found: Survey, name: str, seed: int, **roles: Any) -> tuple[FittedTable, pd.DataFrame]:
     """Fit a defence to the training rows of the sample, and measure it; also return the released sample."""
     columns = learn_columns(found, **roles)
     problem = sample_problem(columns, found.sample, name)
-    split = default_split(problem, seed=seed)
+    split = compared_split(problem, None, seed, None)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", IdentifierWarning)  # the user named these columns to keep
         published: Published = made.publish(problem, split.train, None)
@@ -191,7 +189,7 @@ def _card(
     released = fitted.release(found.sample.head(1))
     names = [*released.columns, *([fitted.columns.task] if fitted.columns.task in pieces.columns else [])]
     step, columns = fitted.step, fitted.columns
-    noisy = getattr(step, "domains_", None) or (names if hasattr(step, "epsilon_total_") else [])
+    noisy = getattr(step, "domains_", names if hasattr(step, "epsilon_total_") else [])
     features = [name for name in released if name in columns.features]
     unchanged = [name for name in features if name not in noisy]
     dropped = {name: reason for name, reason in columns.dropped.items() if name in pieces.columns}
