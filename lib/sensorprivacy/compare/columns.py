@@ -166,7 +166,7 @@ def stands_for(column: pd.Series, labels: pd.Series) -> bool:
     The table is made from all other rows, so that a value which occurs once tells nothing. Numbers must also follow
     from the label: a number that differs between people is a measurement, but a number for each person is a name.
     """
-    codes, of = pd.factorize(column)[0], pd.factorize(labels)[0]
+    codes, of = (pd.factorize(some, use_na_sentinel=False)[0] for some in (column, labels))
     if _recall(codes, of) < COPY:
         return False
     return is_text(column) or _recall(of, codes) >= COPY
@@ -175,13 +175,15 @@ def stands_for(column: pd.Series, labels: pd.Series) -> bool:
 def _recall(seen: np.ndarray, wanted: np.ndarray) -> float:
     """Return the mean recall of looking up the most frequent `wanted` of the other rows with the same `seen`."""
     pairs = pd.DataFrame({"seen": seen, "wanted": wanted}).value_counts().reset_index(name="rows")
-    ranked = pairs.sort_values(["seen", "rows"], ascending=[True, False], kind="stable")
-    by = ranked.groupby("seen")["rows"]
-    first, second = by.transform("first"), by.transform(lambda rows: rows.iloc[1] if len(rows) > 1 else 0)
-    rival = np.where(by.cumcount() == 0, second, first)
-    right = ranked["rows"].where(ranked["rows"] - 1 > rival, 0)
-    sums = pd.DataFrame({"right": right, "rows": ranked["rows"]}).groupby(ranked["wanted"]).sum()
-    return float((sums["right"] / sums["rows"]).mean())
+    cells, labels, rows = pairs.sort_values(["seen", "rows"], ascending=[True, False]).to_numpy().T
+    begins = np.flatnonzero(np.diff(cells, prepend=cells[0] - 1))
+    sizes = np.diff(begins, append=len(cells))
+    # the strongest other label of the same cell: the second one for the first, the first one for all others
+    second = np.where(sizes > 1, rows[np.minimum(begins + 1, len(rows) - 1)], 0)
+    rival = np.repeat(rows[begins], sizes)
+    rival[begins] = second
+    right = np.bincount(labels, np.where(rows - 1 > rival, rows, 0), minlength=labels.max() + 1)
+    return float(np.mean(right / np.maximum(np.bincount(labels, rows), 1)))
 
 
 def _link(column: pd.Series, sample: pd.DataFrame, user: str, groups: str | None) -> str:

@@ -1,0 +1,109 @@
+"""Attack the files that publish wrote: the card's numbers are those that a stranger measures."""
+
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from sklearn.ensemble import RandomForestClassifier
+
+from sensorprivacy.compare import publish as tables
+from sensorprivacy.compare import recordings as module
+from sensorprivacy.compare.anonymizers import Latent
+from sensorprivacy.compare.card import measure_table
+from sensorprivacy.compare.publish import publish
+from sensorprivacy.compare.recordings import publish_recordings
+from sensorprivacy.datasets import store
+from sensorprivacy.datasets.readers.motion import AXES
+from sensorprivacy.datasets.readers.smartwatch import read_smartwatch
+from sensorprivacy.latent.attackers import Attacker
+from sensorprivacy.latent.networks import Sizes
+from sensorprivacy.latent.trees import statistics
+
+TREES, WINDOW = 25, 100
+
+
+@pytest.fixture
+def watch(mirror):
+    return read_smartwatch(store.fetch("smartwatch", progress=False))
+
+
+def features(signal):
+    """Return means and deviations of consecutive windows of a recording."""
+    windows = signal[: len(signal) // WINDOW * WINDOW].reshape(-1, WINDOW, signal.shape[1])
+    return np.hstack([windows.mean(axis=1), windows.std(axis=1)])
+
+
+def forest(X, y, known, held, seed=0, trees=TREES):
+    return RandomForestClassifier(trees, random_state=seed).fit(X[known], y[known]).score(X[held], y[held])
+
+
+def strongest(card, **choice):
+    rows = pd.DataFrame(card.facts["measured"])
+    rows = rows[np.logical_and.reduce([rows[name] == value for name, value in choice.items()])]
+    return rows.sort_values("score").iloc[-1]
+
+
+@pytest.mark.parametrize("defence", ["minimize:threshold=.01,preselect=4", "noise:epsilon=60"])
+def test_attacks_on_a_published_table_reproduce_the_card(watch, tmp_path, monkeypatch, defence):
+    monkeypatch.setattr(tables, "measure_table", partial(measure_table, trees=TREES))
+    parts = [features(watch.signal[watch.recording == at])[::3] for at in range(len(watch.table))]
+    at = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
+    table = pd.DataFrame(np.concatenate(parts), columns=[f"{kind} {axis}" for kind in ("mean", "std") for axis in AXES])
+    labels = watch.table.iloc[at].reset_index(drop=True)
+    table = table.assign(exercise=labels["activity"], person=labels["subject"], series=labels["trial"])
+    table.to_csv(tmp_path / "watch.csv", index=False)
+    words = {"task": "exercise", "user": "person", "groups": "series"}
+    card = publish(tmp_path / "watch.csv", defence=defence, out=tmp_path / "out", in_order=True, **words)
+    found = pd.read_csv(tmp_path / "out" / "watch.csv")  # in the order of the input: this is the stranger's linkage
+    assert not {"person", "series"} & set(found)
+    values = found.drop(columns="exercise").to_numpy()
+    with_task = np.column_stack([values, pd.factorize(found["exercise"])[0]])
+    asked = {"task exercise": (values, found["exercise"]), "user person": (with_task, table["person"])}
+    for about, (X, y) in asked.items():
+        told = strongest(card, about=about, data="published", level="row")
+        scores = []
+        for seed in range(4):  # half of the series are known, a quarter is attacked
+            order = np.random.default_rng(seed).permutation(len(parts))
+            known, held = (np.isin(at, some) for some in (order[:70], order[-35:]))
+            scores.append(forest(X, y.to_numpy(), known, held, seed))
+        assert told["unit"] == "groups"
+        assert told["low"] <= np.mean(scores) <= told["high"], (about, dict(told), scores)
+
+
+def test_attacks_on_published_recordings_reproduce_the_card(watch, tmp_path, monkeypatch):
+    torch.set_num_threads(1)
+    monkeypatch.setattr(module.secrets, "randbits", lambda bits: 0)  # numbers of recordings are the stranger's linkage
+    chosen = [at for at, what in enumerate(watch.table["activity"]) if what in ("PEN", "ABD")]
+    (tmp_path / "raw").mkdir()
+    for at in chosen:
+        row = watch.table.iloc[at]
+        name = f"{row['activity']}_{watch.private['side'].iloc[at]}_{row['subject']}.csv"
+        table = pd.DataFrame(watch.signal[watch.recording == at][:1400], columns=list(AXES))
+        table.to_csv(tmp_path / "raw" / name, index=False)
+    (tmp_path / "watch.toml").write_text(
+        f'name = "watch"\nfiles = "raw/*.csv"\nrate = 50\nchannels = {list(AXES)}\nsubject = "who"\npublic = "what"\n'
+        'private = ["side"]\nfile_name = "{what}_{side}_{who}.csv"\n'.replace("'", '"')
+    )
+    defence = Latent(
+        "uniform", epochs=4, inference_epochs=2, batch=128, length=WINDOW, stride=50, sizes=Sizes((64,), 8)
+    )
+    spies = [Attacker("trees on statistics", "trees")]
+    words = {"task": "what", "hide": "side", "adversaries": spies, "out": tmp_path / "out"}
+    card = publish_recordings(tmp_path / "watch.toml", defence=defence, **words)
+    names = sorted(path.stem for path in (tmp_path / "raw").iterdir())
+    order = np.random.default_rng(0).permutation(len(names))
+    parts = []
+    for place, file in zip(order, sorted((tmp_path / "out").glob("rec*.csv")), strict=True):
+        table, (what, side, _) = pd.read_csv(file), names[place].split("_")
+        assert set(table["what"]) == {what}
+        seen = statistics(table[list(AXES)].to_numpy().reshape(-1, WINDOW, len(AXES)).transpose(0, 2, 1))
+        parts.append(pd.DataFrame(seen).assign(side=side, what=what, last=np.arange(len(seen)) / len(seen) >= 0.75))
+    found = pd.concat(parts, ignore_index=True)
+    X, last = found.drop(columns=["side", "what", "last"]).to_numpy(), found["last"].to_numpy()
+    asked = {"side": ("side, by window", "trees on statistics"), "what": ("task what", "task model: boosted trees")}
+    for label, (about, model) in asked.items():
+        told = strongest(card, about=about, attacker=model, data="published", level="window")
+        score = forest(X, found[label].to_numpy(), ~last, last, trees=100)
+        assert told["low"] <= score <= told["high"], (about, dict(told), score)
