@@ -50,6 +50,12 @@ def write(folder, seed=0):
 @pytest.fixture(scope="module")
 def published(tmp_path_factory):
     """Return the folder with the description, and the card."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "TASK_MODELS", module.TASK_MODELS[:1])
+        yield _published(tmp_path_factory)
+
+
+def _published(tmp_path_factory):
     folder = tmp_path_factory.mktemp("own")
     words = {"task": "activity", "hide": "gender", "out": folder / "out", "save": folder / "saved"}
     card = publish_recordings(write(folder), defence=QUICK, adversaries=FEW, **words)

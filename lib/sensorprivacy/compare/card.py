@@ -7,7 +7,7 @@ import math
 import platform
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +16,8 @@ import pandas as pd
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.ensemble import RandomForestClassifier
 
-from sensorprivacy.compare.attackers import TABLE_ATTACKERS, adaptive_forest, judge
+from sensorprivacy.compare.attackers import GROUP, ROW, TABLE_ATTACKERS, Scene, adaptive_forest, as_numbers, scored
 from sensorprivacy.compare.columns import Columns
-from sensorprivacy.compare.defences import Published
 from sensorprivacy.datasets.types import Problem
 from sensorprivacy.game.chance import DRAWS
 from sensorprivacy.game.outcome import Measure
@@ -115,25 +114,27 @@ def measure_table(
         One for each measurement. Adversaries also see the published task column. One sees nothing else. With groups,
         adversaries predict single rows, and all rows of a group together.
     """
-    task = pd.DataFrame({TASK: raw.task})
-    model, found = FrugalForest(trees, seed), []
+    task, model = pd.DataFrame({TASK: raw.task}), FrugalForest(trees, seed)
+    known = replace(raw, features=as_numbers(raw.features.join(task)))  # adversaries know the original of the task, too
+    found = []
+
+    def judged(table: pd.DataFrame, data: str, attackers: Mapping[str, Any], about: str = "user") -> None:
+        scene = Scene(known, as_numbers(table), split.train, split.test, model)
+        for name, attack in attackers.items():
+            if (probabilities := attack(scene)) is not None:
+                for level in (ROW, GROUP) if about == "user" and split.groups is not None else (ROW,):
+                    who = "task" if about == "task" else name
+                    line = scored(known, split, who, level, "test", probabilities, DRAWS)
+                    found.append(measured(line.measure, f"{about} {getattr(columns, about)}", name, data, level))
+
+    def task_model(scene: Scene) -> np.ndarray:
+        return adaptive_forest(replace(scene, problem=replace(raw, users=raw.task)))
+
     for data, table in (("original", raw.features), ("published", public.reset_index(drop=True))):
-        for about, shown, attackers in (
-            ("task", table, {}),
-            ("user", table.join(task), TABLE_ATTACKERS),
-        ):
-            lines = judge(raw, Published(shown), split, model, draws=DRAWS, attackers=attackers)
-            for line in lines:
-                if line.part == "test" and (line.who == "task") == (about == "task"):
-                    name = "task model: forest" if about == "task" else line.who
-                    what = f"{about} {getattr(columns, about)}"
-                    found.append(measured(line.measure, what, name, data, line.level))
-    only = judge(raw, Published(task), split, model, draws=DRAWS, attackers={"forest": adaptive_forest})
-    return found + [
-        measured(line.measure, f"user {columns.user}", "forest that sees the task alone", "published", line.level)
-        for line in only
-        if line.part == "test" and line.who != "task"
-    ]
+        judged(table, data, {"task model: forest": task_model}, "task")
+        judged(table.join(task), data, TABLE_ATTACKERS)
+    judged(task, "published", {"forest that sees the task alone": adaptive_forest})
+    return found
 
 
 class FrugalForest(ClassifierMixin, BaseEstimator):

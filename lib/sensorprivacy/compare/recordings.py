@@ -22,6 +22,7 @@ from sensorprivacy.latent.levels import share_of_people
 from sensorprivacy.latent.releases import anonymized
 from sensorprivacy.latent.windows import Coding, common_classes
 
+TASK_MODELS = (Attacker("boosted trees", "trees"), Attacker("1-D CNN", "conv1d"))
 _TEST = 0.25  # last part of each recording, on which the release is measured
 
 
@@ -156,7 +157,7 @@ def _measure(
     found = []
     for data, release in releases.items():
         learned, judged = release(train), release(test)
-        for model in (Attacker("boosted trees", "trees"), Attacker("1-D CNN", "conv1d")):
+        for model in TASK_MODELS:
             inputs = learned.values, coding.codes(train.public), judged.values  # noqa: PD011 (windows)
             codes = predict(model, *inputs, len(coding.classes), seed).argmax(axis=1)
             share = share_of_people(codes == coding.codes(test.public), test.subject.to_numpy())

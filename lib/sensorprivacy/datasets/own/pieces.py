@@ -163,7 +163,7 @@ def survey(pieces: Pieces, rows: int, *, user: str | None = None, seed: int = 42
                 known.update(as_text(column.dropna().drop_duplicates()))
                 known.update([None] * bool(column.isna().any()))
         if user is not None:
-            users.update(as_text(piece[user].dropna()).tolist())
+            users.update({str(who): int(rows) for who, rows in piece[user].value_counts().items()})
     texts = [name for name in pieces.columns if is_text(kept[name])]
     categories = {
         name: sorted(cells[name], key=lambda cell: cell or "") for name in texts if len(cells[name]) <= MOST_CATEGORIES
