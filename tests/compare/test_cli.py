@@ -80,7 +80,7 @@ def test_identifiers_are_left_out_with_a_notice(run, file, table, tmp_path):
 def test_wrong_input_gives_one_line_exit_code_2_and_no_files(run, table, file, tmp_path, words, message):
     draw = np.random.default_rng(5)
     table = table.assign(device2=table["owner"], noise2=draw.integers(0, 2, 240), one="all")
-    table[["user", "noise", "day", "device", "owner", "device2", "noise2", "one"]].to_csv(file, index=False)
+    table[["user", "task", "noise", "day", "device", "owner", "device2", "noise2", "one"]].to_csv(file, index=False)
     code, said = run(*FAST, "--json", tmp_path / "all.json", *words)
     assert code == 2
     assert message in said.err

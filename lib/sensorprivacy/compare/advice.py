@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sensorprivacy.compare.attackers import ROW
 from sensorprivacy.compare.results import Result
 from sensorprivacy.game.outcome import LEVEL
 from sensorprivacy.game.units import Difference
@@ -35,13 +36,17 @@ class Advice:
     loss : Difference or None
         Loss of accuracy against the raw table, paired.
     gain : Difference or None
-        How much weaker the strongest attack is than on the raw table, paired.
+        How much weaker the strongest attack is than on the raw table, paired; pooled if there are groups.
+    row_gain : Difference or None
+        The same for single rows, if there are groups.
     runner_up : str or None
         The next best defence of another family.
     lead : Difference or None
         How much weaker the strongest attack is than on the runner-up's release, paired.
     attack : float
         Score of the strongest attack.
+    closest : str or None
+        If none qualifies, the defence that loses least on validation rows.
     """
 
     max_loss: float
@@ -50,9 +55,11 @@ class Advice:
     alike: tuple[str, ...] = ()
     loss: Difference | None = None
     gain: Difference | None = None
+    row_gain: Difference | None = None
     runner_up: str | None = None
     lead: Difference | None = None
     attack: float = float("nan")
+    closest: str | None = None
 
     @property
     def keeps_task(self) -> bool | None:
@@ -75,8 +82,13 @@ class Advice:
     def text(self) -> str:
         """The advice in words."""
         if self.defence is None or self.loss is None or self.gain is None:
-            return f"No defence loses at most {_points(self.max_loss)} of accuracy: accept a larger loss, or add rows."
-        loss = f"{self.defence} loses {_points(self.loss.value)} of accuracy {_interval(self.loss)}"
+            least = f" {self.closest} loses least." if self.closest else ""
+            return (
+                f"No defence loses at most {_points(self.max_loss)} of accuracy on validation rows.{least} Accept a "
+                "larger loss, or add rows."
+            )
+        verb = "loses" if self.loss.value >= 0 else "gains"
+        loss = f"{self.defence} {verb} {_points(abs(self.loss.value))} of accuracy (loss {_interval(self.loss)[1:]}"
         shown = {
             True: f": at most {_points(self.max_loss)}.",
             False: f", which is more than {_points(self.max_loss)}.",
@@ -84,6 +96,8 @@ class Advice:
         }[self.keeps_task]
         gain = f"he strongest attack is {_points(self.gain.value)} weaker than on the raw table {_interval(self.gain)}."
         lines = [loss + shown, f"T{gain}" if self.protects else f"No protection is shown: t{gain}"]
+        if self.row_gain is not None:
+            lines.append(f"On single rows, it is {_points(self.row_gain.value)} weaker {_interval(self.row_gain)}.")
         if self.runner_up is not None and self.lead is not None:
             ahead = f"{_points(self.lead.value)} {_interval(self.lead)}"
             lines.append(
@@ -96,7 +110,7 @@ class Advice:
     def to_dict(self) -> dict[str, Any]:
         """Return all values as one flat row."""
         row: dict[str, Any] = {"max_loss": self.max_loss, "defence": self.defence, "attack": self.attack}
-        for name in ("loss", "gain", "lead"):
+        for name in ("loss", "gain", "row_gain", "lead"):
             found = getattr(self, name)
             row |= {f"{name}{end and '_' + end}": getattr(found, end or "value", None) for end in ("", "low", "high")}
         facts = ("keeps_task", "protects", "leads", "runner_up", "qualified", "alike", "text")
@@ -112,7 +126,8 @@ def advise(results: Sequence[Result], max_loss: float, *, trivial: bool = False)
     losses = {one.defence: one.loss(raw, part, _CAUTIOUS) for one in open_to}
     qualified = [one for one in open_to if losses[one.defence].value <= max_loss]
     if not qualified:
-        return Advice(max_loss, None)
+        closest = min(open_to, key=lambda one: losses[one.defence].value, default=None)
+        return Advice(max_loss, None, closest=None if closest is None else closest.defence)
     safe = {name for name, loss in losses.items() if loss.high <= max_loss}
     best, alike = _best(qualified, safe)
     others = [one for one in qualified if one.family != best.family]
@@ -124,6 +139,7 @@ def advise(results: Sequence[Result], max_loss: float, *, trivial: bool = False)
         tuple(one.defence for one in alike),
         best.loss(raw),
         raw.attack_minus(best),
+        raw.attack_minus(best, ROW) if raw.levels[0] != ROW else None,
         None if second is None else second.defence,
         None if second is None else second.attack_minus(best),
         best.strongest().measure.score,
@@ -152,11 +168,9 @@ def _stronger(one: Result, weakest: Result, level: str) -> bool:
 
 
 def _exposed(one: Result) -> tuple[float, float]:
-    """Return the lower end and the estimate of the most exposed user's recall; 0 if nobody is recognized."""
+    """Return the lower end and the estimate of the most exposed user's exposure; 0 if nobody is recognized."""
     shown = one.exposure("validation")
-    if shown is None:
-        return 0.0, 0.0
-    return shown.exposed_low, shown.measure.exposed_recall
+    return (0.0, 0.0) if shown is None else (shown.exposure_low, shown.exposure)
 
 
 def _points(share: float) -> str:

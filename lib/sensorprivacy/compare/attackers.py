@@ -136,8 +136,9 @@ class Judged:
         Score, interval, chance level and most exposed user.
     right : numpy.ndarray of bool
         Which rows or groups of users seen in training are predicted, in an order that all defences share.
-    exposed_low : float
-        Lower end of the interval of the most exposed user's recall.
+    exposure, exposure_low : float
+        Of the rows that belong to the most exposed user or are predicted as theirs, the share that are both; and the
+        lower end of its interval. An attacker who names one user everywhere has recall 1, but a small exposure.
     clusters : numpy.ndarray, optional
         Group of each of these rows, if intervals count groups.
     """
@@ -147,7 +148,8 @@ class Judged:
     part: str
     measure: Measure
     right: np.ndarray
-    exposed_low: float
+    exposure: float
+    exposure_low: float
     clusters: np.ndarray | None = None
 
 
@@ -215,11 +217,10 @@ def scored(
         probabilities = np.exp(pooled(probabilities, counts / counts.sum(), groups))
     predicted = classes[probabilities.argmax(axis=1)]
     found = measure(predicted, truth, known, probabilities=probabilities, clusters=clusters, unit=unit, draws=draws)
-    right, theirs = predicted == truth, truth == found.exposed
-    low = share(right[theirs], None if clusters is None else clusters[theirs]).low
-    return Judged(
-        who, level, part, found, right[np.isin(truth, classes)], low, judged_clusters(problem, split, who, level, part)
-    )
+    right, theirs = predicted == truth, (truth == found.exposed) | (predicted == found.exposed)
+    shown = share(right[theirs], None if clusters is None else clusters[theirs])
+    kept, groups_of = right[np.isin(truth, classes)], judged_clusters(problem, split, who, level, part)
+    return Judged(who, level, part, found, kept, shown.score, shown.low, groups_of)
 
 
 def as_numbers(values: pd.DataFrame) -> pd.DataFrame:

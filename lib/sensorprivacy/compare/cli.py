@@ -12,7 +12,13 @@ if TYPE_CHECKING:
     from sensorprivacy.datasets.types import Problem
 
 INTERRUPTED = 130  # exit code of a process that Ctrl-C ended
-_OPTIONS = {"minutes=": "--minutes ", "`keep`": "--keep", "max_loss=": "--max-loss "}
+_OPTIONS = {
+    "minutes=": "--minutes ",
+    "`keep`": "--keep",
+    "max_loss=": "--max-loss ",
+    "max_rows": "--max-rows",
+    "a smaller model": "fewer --trees",
+}
 """Parameters of Python that errors name, and the options of the command that mean the same."""
 
 
@@ -46,7 +52,7 @@ def add_compare_command(subparsers: "argparse._SubParsersAction[argparse.Argumen
     add("--store", type=Path, metavar="FILE", help="file that keeps results (default: in your cache folder)")
     add("--trees", type=int, default=100, metavar="N", help="trees of the judge and of the attackers (100)")
     add("--jobs", type=int, metavar="N", help="threads that train each forest (1)")
-    add("--max-rows", type=int, default=20_000, metavar="N", help="largest number of training rows (20,000)")
+    add("--max-rows", type=int, default=10_000, metavar="N", help="largest number of training rows (10,000)")
     add("--seed", type=int, default=42, help="random seed (42)")
     add("--quiet", action="store_true", help="show no progress bar")
     command.set_defaults(command=compare_file)

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import math
+import re
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -35,9 +36,10 @@ from sensorprivacy.minimize.search.job import duration
 from sensorprivacy.progress import tqdm
 
 VERSION = 1  # raise it when results change: stored ones are then ignored
-MOST_ROWS = 20_000
+MOST_ROWS = 10_000
 RAW = "none"
 _FEWEST_DRAWS = 39
+_RESERVE = 1.2  # estimates are raised by this factor, because most machines have other work
 
 
 class Comparison(Findings):
@@ -154,8 +156,11 @@ def compare(
         race.untried += left
         raise ComparisonInterrupted(race.comparison(started)) from None
     if len(race.results) == 1 and len(chosen) > 1:
-        reasons = "; ".join(f"{one.defence}: {one.reason}" for one in race.untried)
-        raise ValueError(f"minutes={minutes:g} gave no first answer: {reasons}")
+        first = race.untried[0]
+        raise ValueError(
+            f"minutes={minutes:g} gave no first answer: {first.defence} {first.reason}. Give more time, fewer rows "
+            "(max_rows) or a smaller model; the raw table's result is kept if there is a store"
+        )
     return race.comparison(started)
 
 
@@ -177,7 +182,7 @@ class _Race:
         self.results: list[Result] = []
         self.untried: list[Untried] = []
         self.judging = 0.0  # seconds of one judgement
-        self.fitting: dict[str, float] = {}  # seconds that families took to publish
+        self.fitting: dict[str, float] = {}  # seconds that defences of a kind took to publish
         self.shared: set[str] = set()
         self.key = {"version": VERSION, "problem": problem.digest, "split": split.digest, "seed": seed, "draws": draws}
         self.key |= {"model": describe_model(model), "attackers": list(attackers)}
@@ -186,9 +191,9 @@ class _Race:
         """Judge one defence, or note why not."""
         settings = _settings(defence, self.seed)
         key = hashlib.sha256(json.dumps(self.key | {"defence": settings}).encode()).hexdigest()
-        if settings is not None and key in self.store.found:
-            clusters = partial(judged_clusters, self.problem, self.split)
-            self._add(Result.from_record(self.store.found[key], clusters))
+        kept = self.store.restore(key, partial(judged_clusters, self.problem, self.split)) if settings else None
+        if kept is not None:
+            self._add(kept)
             return
         left, expected = budget - (time.monotonic() - started), self.expected(defence)
         if self.results and expected > left:
@@ -210,8 +215,8 @@ class _Race:
     def expected(self, defence: Defence) -> float:
         """Return about how many seconds a defence will take."""
         forest = self.results[0].judging / 2 if self.results else 0.0  # a judgement trains two forests or more
-        fitting = self.fitting.get(defence.family, defence.cost(self.problem.n_features) * forest)
-        return self.judging + (0.0 if defence.shares and defence.shares in self.shared else fitting)
+        fitting = self.fitting.get(_kind(defence.name), defence.cost(self.problem.n_features) * forest)
+        return _RESERVE * (self.judging + (0.0 if defence.shares and defence.shares in self.shared else fitting))
 
     def comparison(self, started: float) -> Comparison:
         """Return everything that was measured so far."""
@@ -257,7 +262,8 @@ class _Race:
             _check_learnable(self.problem, result)
         self.results.append(result)
         self.judging = max(self.judging, result.judging)
-        self.fitting[result.family] = max(self.fitting.get(result.family, 0.0), result.seconds - result.judging)
+        kind = _kind(result.defence)
+        self.fitting[kind] = max(self.fitting.get(kind, 0.0), result.seconds - result.judging)
 
 
 def _defences(given: Mapping[str, Any] | Iterable[Any] | None) -> list[Defence]:
@@ -288,6 +294,11 @@ def own_defence(name: str, step: Any) -> Defence:
     return Defence(name, name, make, about=f"Your transformer {type(step).__name__}.")
 
 
+def _kind(name: str) -> str:
+    """Return a name without its numbers: defences of one kind take about the same time."""
+    return re.split("[=,]", name)[0]
+
+
 def _settings(defence: Defence, seed: int) -> str | None:
     """Return a text that differs between defences whose releases differ; None if there is none."""
     make = getattr(defence, "make", None)
@@ -305,6 +316,11 @@ def _check_labels(problem: Problem) -> None:
         if labels.nunique() < 2:
             only = labels.iloc[0]
             raise ValueError(f"the {word} column holds {only!r} only: comparing needs two or more {plural}")
+    if problem.task.nunique() > problem.n_records / 2:
+        raise ValueError(
+            f"the task column has {problem.task.nunique():,} values in {problem.n_records:,} rows: give classes, "
+            "such as ranges of its values"
+        )
 
 
 def compared_split(problem: Problem, split: Split | None, seed: int, max_rows: int | None) -> Split:

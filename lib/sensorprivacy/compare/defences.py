@@ -284,7 +284,7 @@ def _method(which: str = "shap_ratio", columns: int | None = None) -> Defence:
         f"method:{which}" + ("" if columns is None else f",columns={columns}"),
         "method",
         lambda seed: kind(which, columns, _fixed(seed)),
-        lambda d: 4 if METHODS[which].score else 0.2,
+        lambda d: {"shap": 12, "gini": 2}.get(METHODS[which].score, 0.2),
         f"Method {METHODS[which].number} of paper 1: {METHODS[which].title}, {size}.",
     )
 

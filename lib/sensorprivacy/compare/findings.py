@@ -65,8 +65,7 @@ class Findings:
         result).
         """
         rows = [self._row(result) for result in self.results]
-        rows += [vars(one) for one in self.untried]
-        return pd.DataFrame(rows).assign(reason=lambda table: table.get("reason", pd.Series(dtype=str)).fillna(""))
+        return pd.DataFrame(rows + [vars(one) for one in self.untried])
 
     def recommend(self, max_loss: float = 0.01, *, trivial: bool = False) -> Advice:
         """Return the defence with the weakest strongest attack among those that lose little accuracy.
@@ -116,4 +115,4 @@ class Findings:
         row |= {"n_columns": len(result.columns), "guarantee": " ".join(result.guarantees)}
         row |= {"guaranteed": result.guaranteed, "epsilon_row": result.epsilon}
         row |= {"epsilon_person": result.epsilon * self.facts["rows_of_a_user"], "seconds": result.seconds}
-        return row
+        return row | {"reason": ""}

@@ -176,7 +176,11 @@ def _interval(measure: Measure, high: float) -> str:
 
 def _exposed(one: Result) -> str:
     shown = one.exposure()
-    return "nobody" if shown is None else f"{shown.measure.exposed}: {shown.measure.exposed_recall:.0%}"
+    return (
+        "nobody"
+        if shown is None
+        else f"{shown.measure.exposed}: {shown.measure.exposed_recall:.0%}, {shown.measure.exposed_precision:.0%}"
+    )
 
 
 def _guarantee(one: Result) -> str:
@@ -203,16 +207,18 @@ def _details(found: Findings) -> dict[str, str]:
             f"Strongest attack: share of users identified{pooled} by the strongest attacker "
             f"({', '.join(_attackers(found))}), n = {strongest.n:,} {strongest.unit}, chance {strongest.chance:.1%}. "
             "Intervals have 95 %; the upper end of an attack is the highest of all attackers. Most exposed: the user "
-            "whose rows are recognized most clearly, and the share of them. Defences are chosen on validation rows; "
-            f"all numbers are from test rows.{unseen}{caution}"
+            "whose rows are recognized most clearly, with recall and precision. Defences are chosen on validation "
+            f"rows; all numbers are from test rows.{unseen}{caution}"
         ),
         "Guarantees": (
             f"Epsilon holds for one row. The user with most rows has {facts['rows_of_a_user']:,} and loses that many "
             "times epsilon. Only a guarantee covers attackers that were not tried here."
         ),
     }
-    if found.untried:
-        notes["Not tried"] = "; ".join(f"{one.defence}: {one.reason}" for one in found.untried) + "."
+    reasons = dict.fromkeys(one.reason for one in found.untried)
+    if reasons:
+        listed = {reason: [one.defence for one in found.untried if one.reason == reason] for reason in reasons}
+        notes["Not tried"] = "; ".join(f"{', '.join(names)}: {reason}" for reason, names in listed.items()) + "."
     return notes
 
 

@@ -88,7 +88,7 @@ class Result:
     def exposure(self, part: str = "test") -> Judged | None:
         """Return the attack on rows that recognizes one user best; None if no attacker recognizes anyone."""
         found = [line for line in self.attacks(ROW, part) if line.measure.recognizes_someone]
-        return max(found, key=lambda line: line.measure.exposed_recall, default=None)
+        return max(found, key=lambda line: line.exposure, default=None)
 
     def loss(self, raw: "Result", part: str = "test", confidence: float = 0.95) -> Difference:
         """Return the accuracy that the task loses against the raw table, on the same rows."""
@@ -105,7 +105,7 @@ class Result:
             packed = zlib.compress(np.packbits(line.right).tobytes())
             right = [len(line.right), base64.b64encode(packed).decode()]
             scores = asdict(line.measure) | {"exposed": str(line.measure.exposed)}
-            own = {name: getattr(line, name) for name in ("who", "level", "part", "exposed_low")}
+            own = {name: getattr(line, name) for name in ("who", "level", "part", "exposure", "exposure_low")}
             lines.append(own | {"measure": scores, "right": right})
         facts = {name: getattr(self, name) for name in self.__dataclass_fields__ if name != "judged"}
         return facts | {"judged": lines}
@@ -119,7 +119,8 @@ class Result:
             right = np.unpackbits(np.frombuffer(zlib.decompress(base64.b64decode(packed)), np.uint8), count=n)
             about = (line["who"], line["level"], line["part"])
             found = Measure(**line["measure"])
-            lines.append(Judged(*about, found, right.astype(bool), line["exposed_low"], clusters(*about)))
+            shown = (line["exposure"], line["exposure_low"])
+            lines.append(Judged(*about, found, right.astype(bool), *shown, clusters(*about)))
         tuples = {name: tuple(record[name]) for name in ("columns", "guarantees")}
         return cls(**record | tuples | {"judged": lines})
 
@@ -156,6 +157,13 @@ class Store:
                 self.found[str(entry["key"])] = dict(entry["result"])
         except (UnicodeDecodeError, ValueError, TypeError, LookupError):
             raise ValueError(f"{path} holds no results of a comparison: name another file") from None
+
+    def restore(self, key: str, clusters: Clusters) -> Result | None:
+        """Return a kept result; None if there is none, or if another version of the program wrote it."""
+        try:
+            return Result.from_record(self.found[key], clusters)
+        except (LookupError, TypeError, ValueError):
+            return None
 
     def keep(self, key: str, result: Result) -> None:
         """Append a result.
