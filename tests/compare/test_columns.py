@@ -125,6 +125,14 @@ def test_a_value_that_occurs_once_tells_nothing():
     assert not stands_for(pd.Series([1, 1, 1, 1, 3, 3]), users)
 
 
+def test_a_number_of_each_user_is_found_among_users_with_one_row():
+    draw = np.random.default_rng(0)
+    users = pd.Series(draw.integers(10**6, size=300)).astype(str)
+    assert stands_for(pd.Series(pd.factorize(users)[0] * 7919 % 10007), users)
+    assert not stands_for(pd.Series(draw.integers(50, size=300)), users)
+    assert not stands_for(pd.Series(draw.normal(size=300)), users)
+
+
 def test_rows_without_recordings(home):
     assert isinstance(learned(home), Columns)
     assert learned(home).groups is None

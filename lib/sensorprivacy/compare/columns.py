@@ -140,7 +140,8 @@ def learn_columns(
         judged = with_numbers(part[others.columns].drop(columns=list(keep)))
         reasons |= find_identifiers(judged, [part[name] for name in roles.values() if name != task])
     for name in map(str, others):
-        if known := reasons.get(name) or _link(others[name], sample, user, groups):
+        links = (_link(part[name], part, user, groups) for part in (sample, found.head))
+        if known := reasons.get(name) or next(filter(None, links), ""):
             reasons[name] = known
         elif is_text(others[name]) and name not in found.categories:
             reasons[name] = f"text with more than {MOST_CATEGORIES:,} different cells"
@@ -164,9 +165,12 @@ def stands_for(column: pd.Series, labels: pd.Series) -> bool:
     """Return whether a lookup table from a column's cells to labels is right for nearly all rows of each label.
 
     The table is made from all other rows, so that a value which occurs once tells nothing. Numbers must also follow
-    from the label: a number that differs between people is a measurement, but a number for each person is a name.
+    from the label: a number that differs between people is a measurement, but a number for each person is a name. If
+    most labels occur once, this says nothing, and whole numbers stand for labels if each has one number and vice versa.
     """
     codes, of = (pd.factorize(some, use_na_sentinel=False)[0] for some in (column, labels))
+    if 2 * of.max() > len(of) and not is_text(column) and (column.dropna() % 1 == 0).all():
+        return len(np.unique(codes)) == len(np.unique(of)) == len(np.unique(np.stack([codes, of]), axis=1).T)
     if _recall(codes, of) < COPY:
         return False
     return is_text(column) or _recall(of, codes) >= COPY

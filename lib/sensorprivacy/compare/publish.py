@@ -27,6 +27,7 @@ from sensorprivacy.compare.rows import check_new, new_folder, write_rows
 from sensorprivacy.datasets.own.identifiers import IdentifierWarning
 from sensorprivacy.datasets.own.pieces import Pieces, Survey, as_text, is_text, survey
 
+GROUPED = "Scores of a group are of an attacker who knows which rows belong together. The published rows do not say so."
 SAMPLE = 20_000  # rows that a defence is fitted to and measured on
 
 
@@ -154,6 +155,7 @@ def _fit(made: Any, found: Survey, name: str, seed: int, **roles: Any) -> tuple[
             f"random sample of {problem.n_records:,} of {found.rows:,} rows. Models learn from {len(split.train):,} "
             "rows of known class. Scores count rows of classes that the training rows have. Intervals count "
             f"{split.unit}. An attacker with more data, or another model, may infer more.",
+            *([GROUPED] if columns.groups is not None else []),
         ],
     }
     return FittedTable(made.name, made.about, columns, published.step, facts), cells.set_axis(found.sample.index)
