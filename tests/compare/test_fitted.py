@@ -15,7 +15,6 @@ from sensorprivacy.compare.fitted import FILE, FittedFolderError, FittedTable, l
 from sensorprivacy.datasets.own.pieces import Pieces, survey
 from sensorprivacy.minimize.minimizer import FeatureMinimizer
 from sensorprivacy.minimize.rewrites import LaplaceNoise
-from sensorprivacy.threeway.divider import ThreeWayDivider
 
 WORDS = ["none", "minimize:threshold=.1", "minimize+noise:threshold=.1,epsilon=60", "noise:epsilon=60"]
 WORDS += ["threeway:epsilon=30", "method:gini_utility,columns=2"]
@@ -77,14 +76,8 @@ def test_noise_of_a_loaded_defence_is_secure(tmp_path):
 def test_fitted_estimators_of_the_library_can_be_saved(tmp_path):
     data = table()
     numbers = data.drop(columns=["room", "who"]).assign(lamp=data["lamp"].eq("on").astype(int))
-    steps = [
-        FeatureMinimizer(0.1, n_preselect=None, estimator=RandomForestClassifier(3)).fit(
-            numbers, data["room"], users=data["who"]
-        ),
-        LaplaceNoise(4, sound=True).fit(numbers),
-        ThreeWayDivider().fit(numbers),
-    ]
-    for step in steps:
+    minimizer = FeatureMinimizer(0.1, n_preselect=None, estimator=RandomForestClassifier(2), progress=False)
+    for step in (minimizer.fit(numbers, data["room"], users=data["who"]), LaplaceNoise(4, sound=True).fit(numbers)):
         folder = tmp_path / type(step).__name__
         folder.mkdir()
         save_fitted(fitted(step), folder)
