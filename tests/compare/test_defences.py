@@ -5,19 +5,22 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.decomposition import PCA
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import KBinsDiscretizer, StandardScaler
 
 from sensorprivacy.compare import transformers
 from sensorprivacy.compare.defences import Defence, parse, table_defences
 from sensorprivacy.datasets.types import Problem
+from sensorprivacy.minimize import scores
 
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch):
-    """Search with few trees: the words' settings stay as they are."""
-    new = transformers.MinimizedTable.__init__.__kwdefaults__ | {"trees": 5}
-    monkeypatch.setattr(transformers.MinimizedTable.__init__, "__kwdefaults__", new)
+    """Train small forests: the words' settings stay as they are."""
+    small = lambda trees=5, **options: RandomForestClassifier(min(trees, 5), **options)  # noqa: E731
+    monkeypatch.setattr(transformers, "RandomForestClassifier", small)
+    monkeypatch.setattr(scores, "RandomForestClassifier", lambda: RandomForestClassifier(5))
 
 
 @pytest.fixture
@@ -110,7 +113,7 @@ def test_the_prediction_is_a_label_that_training_rows_get_from_other_rows(proble
     found = parse("prediction").publish(noisy, train).values["prediction"]
     assert set(found) == {"tv", "fridge"}
     # a forest repeats the labels that it was trained on; new rows get about half of them
-    assert (found == noisy.task).iloc[train].mean() < 0.75
+    assert (found == noisy.task).iloc[train].mean() < 0.7
 
 
 def test_minimization_keeps_the_column_of_the_task_and_searches_once(problem, train, monkeypatch):

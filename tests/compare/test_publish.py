@@ -189,6 +189,14 @@ def test_invalid_input_writes_nothing(table, tmp_path, monkeypatch, options, wor
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.usefixtures("measured")
+def test_a_task_that_cannot_be_learned_is_refused(table, tmp_path):
+    coin = np.random.default_rng(5).choice(["a", "b"], len(table))
+    with pytest.raises(ValueError, match=r"'coin' cannot be learned from the columns: accuracy .* on 100 rows, chance"):
+        publish(table.assign(coin=coin), defence="none", task="coin", user="owner", out=tmp_path / "out")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_failure_or_interrupt_at_the_end_leaves_nothing(table, tmp_path, monkeypatch):
     def interrupted(*_, **__):
         raise KeyboardInterrupt

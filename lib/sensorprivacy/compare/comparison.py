@@ -18,19 +18,17 @@ from matplotlib.figure import Figure
 from sklearn.base import BaseEstimator, clone
 from sklearn.ensemble import RandomForestClassifier
 
-from sensorprivacy.compare.attackers import PARTS, TABLE_ATTACKERS, as_numbers, judge, judged_clusters
+from sensorprivacy.compare.attackers import TABLE_ATTACKERS, as_numbers, judge, judged_clusters
 from sensorprivacy.compare.chart import frontier
+from sensorprivacy.compare.checks import check_labels, check_learnable, split_of
 from sensorprivacy.compare.defences import Defence, parse, table_defences
 from sensorprivacy.compare.findings import Findings, Untried
 from sensorprivacy.compare.page import write_html, write_json
 from sensorprivacy.compare.results import Result, Store
 from sensorprivacy.datasets.types import Problem
 from sensorprivacy.game.chance import DRAWS
-from sensorprivacy.game.outcome import LEVEL
 from sensorprivacy.game.play import seeded
-from sensorprivacy.game.protocols import default_split
 from sensorprivacy.game.splits import Split
-from sensorprivacy.game.units import FEW
 from sensorprivacy.minimize.engines import describe_model
 from sensorprivacy.minimize.search.job import duration
 from sensorprivacy.progress import tqdm
@@ -136,8 +134,8 @@ def compare(
     if draws < _FEWEST_DRAWS:
         raise ValueError(f"draws={draws}: at least {_FEWEST_DRAWS} permutations are needed for a test at 2.5 %")
     chosen = _defences(defences)
-    _check_labels(problem)
-    split = compared_split(problem, split, seed, max_rows)
+    check_labels(problem)
+    split = split_of(problem, split, seed, max_rows)
     player = seeded(RandomForestClassifier() if model is None else model, seed)
     attack = TABLE_ATTACKERS if attackers is None else attackers
     race = _Race(problem, split, player, attack, seed, draws, Store(None if store is None else Path(store)))
@@ -259,7 +257,7 @@ class _Race:
 
     def _add(self, result: Result) -> None:
         if not self.results:
-            _check_learnable(self.problem, result)
+            check_learnable(self.problem, result)
         self.results.append(result)
         self.judging = max(self.judging, result.judging)
         kind = _kind(result.defence)
@@ -309,46 +307,3 @@ def _settings(defence: Defence, seed: int) -> str | None:
         return f"{defence.name} {describe_model(step) if hasattr(step, 'get_params') else joblib.hash(step)}"
     except (PicklingError, TypeError, AttributeError):  # such as a class that was defined within a function
         return None
-
-
-def _check_labels(problem: Problem) -> None:
-    for labels, word, plural in ((problem.task, "task", "classes"), (problem.users, "user", "users")):
-        if labels.nunique() < 2:
-            only = labels.iloc[0]
-            raise ValueError(f"the {word} column holds {only!r} only: comparing needs two or more {plural}")
-    if problem.task.nunique() > problem.n_records / 2:
-        raise ValueError(
-            f"the task column has {problem.task.nunique():,} values in {problem.n_records:,} rows: give classes, "
-            "such as ranges of its values"
-        )
-
-
-def compared_split(problem: Problem, split: Split | None, seed: int, max_rows: int | None) -> Split:
-    """Return a split with validation rows, in which held-out rows belong to known users."""
-    if split is None:
-        split = default_split(problem, test=0.25, validation=0.25, seed=seed)
-    split = split.halved(seed=seed).capped(max_rows, max_rows, seed=seed)
-    users, task = problem.users.to_numpy(), problem.task.to_numpy()
-    if len(np.unique(task[split.train])) < 2 or len(np.unique(users[split.train])) < 2:
-        raise ValueError(f"the training rows ({split.how}) hold one user or one task class only: give more rows")
-    for part in PARTS:
-        if not np.isin(users[split.part(part)], users[split.train]).any():
-            raise ValueError(
-                f"no {part} row belongs to a user with training rows ({split.how}): each user needs several groups; "
-                "give finer groups, or none"
-            )
-    return split
-
-
-def _check_learnable(problem: Problem, raw: Result) -> None:
-    """Reject a task that the raw table does not predict better than chance, if there are enough rows to know."""
-    measures = [raw.task(part).measure for part in PARTS]
-    units = sum(measure.n for measure in measures)
-    if min(measure.p for measure in measures) >= LEVEL / len(PARTS) and (
-        units >= FEW or measures[-1].score <= measures[-1].chance
-    ):
-        shown = measures[-1]
-        raise ValueError(
-            f"the task of {problem.name} cannot be learned from its columns: accuracy {shown.score:.1%} on {shown.n:,} "
-            f"{shown.unit}, chance {shown.chance:.1%}; choose another task or add columns or rows"
-        )

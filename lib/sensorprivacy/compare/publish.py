@@ -19,13 +19,16 @@ from sensorprivacy.compare.card import (
     measure_table,
     versions,
 )
+from sensorprivacy.compare.checks import split_of
 from sensorprivacy.compare.columns import learn_columns, sample_problem
-from sensorprivacy.compare.comparison import compared_split, own_defence
+from sensorprivacy.compare.comparison import own_defence
 from sensorprivacy.compare.defences import Defence, Published, parse
 from sensorprivacy.compare.fitted import FittedTable, check_can_be_saved, load_fitted, save_fitted
 from sensorprivacy.compare.rows import check_new, new_folder, write_rows
 from sensorprivacy.datasets.own.identifiers import IdentifierWarning
 from sensorprivacy.datasets.own.pieces import Pieces, Survey, as_text, is_text, survey
+from sensorprivacy.game.outcome import LEVEL
+from sensorprivacy.game.units import FEW
 
 GROUPED = "Scores of a group are of an attacker who knows which rows belong together. The published rows do not say so."
 SAMPLE = 20_000  # rows that a defence is fitted to and measured on
@@ -143,13 +146,17 @@ def _fit(made: Any, found: Survey, name: str, seed: int, **roles: Any) -> tuple[
     """Fit a defence to the training rows of the sample, and measure it; also return the released sample."""
     columns = learn_columns(found, **roles)
     problem = sample_problem(columns, found.sample, name)
-    split = compared_split(problem, None, seed, None)
+    split = split_of(problem, None, seed, None)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", IdentifierWarning)  # the user named these columns to keep
         published: Published = made.publish(problem, split.train, None)
     cells = columns.cells(published.values)
+    results = measure_table(problem, cells, columns, split, seed)
+    for row in results:
+        if row["about"] == f"task {columns.task}" and row["data"] == "original":
+            _check_learned(columns.task, row)
     facts = {
-        "measured": measure_table(problem, cells, columns, split, seed),
+        "measured": results,
         "measured_on": [
             f"On {len(split.test):,} rows that neither the defence nor the models were fitted to ({split.how}), of a "
             f"random sample of {problem.n_records:,} of {found.rows:,} rows. Models learn from {len(split.train):,} "
@@ -159,6 +166,15 @@ def _fit(made: Any, found: Survey, name: str, seed: int, **roles: Any) -> tuple[
         ],
     }
     return FittedTable(made.name, made.about, columns, published.step, facts), cells.set_axis(found.sample.index)
+
+
+def _check_learned(task: str, row: dict[str, Any]) -> None:
+    """Raise ValueError if the original columns do not predict the task, as `checks.check_learnable` does."""
+    if row["p"] >= LEVEL and (row["n"] >= FEW or row["score"] <= row["chance"]):
+        raise ValueError(
+            f"the task {task!r} cannot be learned from the columns: accuracy {row['score']:.1%} on {row['n']:,} "
+            f"{row['unit']}, chance {row['chance']:.1%}; choose another task or add columns or rows"
+        )
 
 
 def _released(pieces: Pieces, fitted: FittedTable, first: pd.DataFrame | None) -> Iterator[pd.DataFrame]:
