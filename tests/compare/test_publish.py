@@ -124,6 +124,7 @@ def test_the_card_tells_attacks_with_units_and_chance(table, tmp_path):
     assert (rows["low"] <= rows["score"]).all()
     page = card.to_markdown()
     for part in (
+        "- Strongest for user owner of a group: ",
         "There is no formal guarantee",
         "95 % interval",
         "random sample of 400 of 400 rows",

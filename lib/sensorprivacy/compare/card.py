@@ -73,7 +73,7 @@ class Card:
         lines += [f"- {line}" for line in facts["guarantee"]["statements"]]
         lines += ["", "## Measured", ""]
         lines += [REUSED] * facts["reused"] + [*facts["measured_on"], ""]
-        lines += _table(facts["measured"])
+        lines += [*_strongest(facts["measured"]), "", *_table(facts["measured"])]
         lines += ["", "## Provenance", ""]
         lines += _items({f"SHA-256 of {name}": f"`{digest}`" for name, digest in facts["files"].items()})
         lines += _items({"SHA-256 of the input": f"`{facts['input']['digest']}`", "Seed": facts["seed"]})
@@ -237,15 +237,26 @@ def digests(folder: Path) -> dict[str, str]:
     return found
 
 
+def _strongest(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return a sentence for each inference from published data: the model with the highest accuracy."""
+    best: dict[tuple[str, str], Mapping[str, Any]] = {}
+    for row in rows:
+        if row["data"] == "published" and row["score"] is not None:
+            key = row["about"], row["level"]
+            best[key] = max(best.get(key, row), row, key=lambda one: one["score"])
+    return [
+        f"- Strongest for {row['about']} of a {row['level']}: {row['attacker']}, {row['score']:.1%} "
+        f"({row['low']:.1%} to {row['high']:.1%}, {row['n']:,} {row['unit']}; chance {row['chance']:.1%})"
+        for row in best.values()
+    ]
+
+
 def _items(values: Mapping[str, Any]) -> list[str]:
     return [f"- {name}: {value}" for name, value in values.items()]
 
 
 def _table(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    lines = [
-        "| Inferred | Data | By | Accuracy | 95 % interval | Chance | p | n |",
-        "|---|---|---|---|---|---|---|---|",
-    ]
+    lines = ["| Inferred | From | Data | By | Accuracy | 95 % interval | Chance | p | n |", "|" + "---|" * 9]
 
     def shown(value: float | None) -> str:
         return "unknown" if value is None else f"{value:.3f}"

@@ -176,7 +176,7 @@ def _measure(
     for attack in attacked[attacked["reason"] == ""].to_dict("records"):
         many, unit = str(attack["n"]).split(maxsplit=1)
         about = "the person" if attack["about"] == "subject" else attack["about"]
-        row = {"about": f"{about}, by {attack['level']}", "attacker": attack["attacker"], "data": attack["release"]}
+        row = {"about": about, "attacker": attack["attacker"], "data": attack["release"]}
         row |= {"level": attack["level"], "n": int(many.replace(",", "")), "unit": unit}
         numbers = {name: attack[name] for name in ("score", "low", "high", "chance", "auc", "balanced")}
         found.append(row | {name: float(v) if np.isfinite(v) else None for name, v in numbers.items()})

@@ -14,6 +14,8 @@ import pyarrow.parquet as pq
 
 from sensorprivacy.datasets.own.tables import PARQUET_SUFFIXES
 
+_MOST_FILES = 200  # open at a time
+
 
 def check_new(folder: Path, option: str) -> None:
     """Raise ValueError unless a folder can be made: it does not exist or is empty, and its parent exists."""
@@ -62,7 +64,7 @@ def write_rows(pieces: Iterable[pd.DataFrame], file: Path, *, rows: int, in_orde
         out, pieces = stack.enter_context(_Output(file)), iter(pieces)
         first = next(pieces)
         generator = np.random.default_rng(secrets.randbits(256))
-        buckets = 1 if in_order else -(-rows // max(1, len(first)))
+        buckets = 1 if in_order else min(_MOST_FILES, -(-rows // max(1, len(first))))
         if buckets == 1:  # everything at once, or pieces as they come
             for piece in (first, *pieces) if len(first) == rows else _chained(first, pieces):
                 out.write(piece if in_order else piece.iloc[generator.permutation(len(piece))])
