@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 from sensorprivacy.compare.defences import Published
 from sensorprivacy.datasets.own.identifiers import find_identifiers
 from sensorprivacy.datasets.types import Problem
-from sensorprivacy.game.measuring import measure, pooled
+from sensorprivacy.game.measuring import measure, member, pooled
 from sensorprivacy.game.outcome import Measure
 from sensorprivacy.game.play import fit_clone
 from sensorprivacy.game.splits import Split
@@ -95,9 +96,7 @@ def exact_values(scene: Scene) -> np.ndarray | None:
     written down in many places. Measurements are not joined, even if all their values differ.
     """
     users, features = scene.problem.users, scene.problem.features
-    sequences = [labels for labels in (users, scene.problem.groups) if labels is not None]
-    found = find_identifiers(features[scene.shared], sequences)
-    joined = [name for name in scene.shared if str(name) in found]
+    joined = [name for name in scene.shared if str(name) in _identifiers(scene.problem)]
     if not joined:
         return None
     classes, counts = np.unique(scene.known, return_counts=True)
@@ -110,6 +109,13 @@ def exact_values(scene: Scene) -> np.ndarray | None:
         shares = np.divide(here, total, out=np.tile(prior, (len(here), 1)), where=total > 0)
         evidence = np.maximum(evidence, shares)
     return np.asarray(evidence / evidence.sum(axis=1, keepdims=True))
+
+
+@lru_cache(maxsize=1)
+def _identifiers(problem: Problem) -> frozenset[str]:
+    """Return the columns of the original table that identify rows."""
+    sequences = [labels for labels in (problem.users, problem.groups) if labels is not None]
+    return frozenset(find_identifiers(problem.features, sequences))
 
 
 TABLE_ATTACKERS: Mapping[str, Callable[[Scene], np.ndarray | None]] = {
@@ -157,7 +163,7 @@ def judged_clusters(problem: Problem, split: Split, who: str, level: str, part: 
     """Return the groups of the rows that `Judged.right` has, or None if rows or groups are counted one by one."""
     rows = split.part(part)
     labels = (problem.task if who == "task" else problem.users).to_numpy()
-    return None if level == GROUP else split.clusters(rows[np.isin(labels[rows], labels[split.train])])
+    return None if level == GROUP else split.clusters(rows[member(labels[rows], labels[split.train])])
 
 
 def judge(
@@ -219,7 +225,7 @@ def scored(
     found = measure(predicted, truth, known, probabilities=probabilities, clusters=clusters, unit=unit, draws=draws)
     right, theirs = predicted == truth, (truth == found.exposed) | (predicted == found.exposed)
     shown = share(right[theirs], None if clusters is None else clusters[theirs])
-    kept, groups_of = right[np.isin(truth, classes)], judged_clusters(problem, split, who, level, part)
+    kept, groups_of = right[member(truth, classes)], judged_clusters(problem, split, who, level, part)
     return Judged(who, level, part, found, kept, shown.score, shown.low, groups_of)
 
 

@@ -5,6 +5,7 @@ import numpy as np
 from sensorprivacy.compare.attackers import PARTS
 from sensorprivacy.compare.results import Result
 from sensorprivacy.datasets.types import Problem
+from sensorprivacy.game.measuring import member
 from sensorprivacy.game.outcome import LEVEL
 from sensorprivacy.game.protocols import default_split
 from sensorprivacy.game.splits import Split
@@ -33,7 +34,7 @@ def split_of(problem: Problem, split: Split | None, seed: int, max_rows: int | N
     if len(np.unique(task[split.train])) < 2 or len(np.unique(users[split.train])) < 2:
         raise ValueError(f"the training rows ({split.how}) hold one user or one task class only: give more rows")
     for part in PARTS:
-        if not np.isin(users[split.part(part)], users[split.train]).any():
+        if not member(users[split.part(part)], users[split.train]).any():
             raise ValueError(
                 f"no {part} row belongs to a user with training rows ({split.how}): each user needs several groups; "
                 "give finer groups, or none"

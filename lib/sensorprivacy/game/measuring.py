@@ -4,6 +4,7 @@ import math
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from scipy.special import logsumexp
 from sklearn.metrics import precision_recall_fscore_support
 
@@ -45,7 +46,7 @@ def measure(
     Measure
     """
     classes, counts = np.unique(known, return_counts=True)
-    judged = np.isin(truth, classes)
+    judged = member(truth, classes)
     if not judged.any():
         return nothing_known(unit)
     guesses, true = (np.searchsorted(classes, labels[judged]) for labels in (predicted, truth))
@@ -72,6 +73,11 @@ def measure(
         exposed_precision=float(precision[exposed]),
         unseen=1 - float(judged.mean()),
     )
+
+
+def member(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    """Return which labels are among the classes. NumPy's ``isin`` takes minutes for thousands of texts."""
+    return np.asarray(pd.Index(labels).isin(classes))
 
 
 def pooled(probabilities: np.ndarray, prior: np.ndarray, groups: np.ndarray) -> np.ndarray:

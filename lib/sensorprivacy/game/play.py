@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.ensemble import RandomForestClassifier
 
 from sensorprivacy.datasets.types import Problem
-from sensorprivacy.game.measuring import measure
+from sensorprivacy.game.measuring import measure, member
 from sensorprivacy.game.outcome import Measure, Outcome, nothing_known
 from sensorprivacy.game.protocols import default_split
 from sensorprivacy.game.release import release
@@ -188,8 +188,7 @@ def _measure(
     classes = np.unique(known)
     if len(classes) < 2:
         raise ValueError(f"the training rows hold one class only ({classes[0]!r}): a model needs at least two classes")
-    judged = np.isin(truth, classes)
-    if not judged.any():
+    if not member(truth, classes).any():
         return nothing_known(split.unit)
     fitted, rows = fit_clone(model, seen[split.train], known), released[held]
     return measure(
