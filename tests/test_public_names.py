@@ -18,6 +18,7 @@ NAMES = (
     "k_anonymity",
     "linkage",
     "play",
+    "publish",
 )
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from sensorprivacy import __version__
 from sensorprivacy.compare.cli import add_compare_command
+from sensorprivacy.compare.publish_cli import add_publish_command
 from sensorprivacy.edge.cli import add_edge_command
 from sensorprivacy.minimize.cli import add_minimize_command
 from sensorprivacy.runner.states import PROFILES
@@ -158,6 +159,7 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
 
     add_minimize_command(commands)
     add_compare_command(commands)
+    add_publish_command(commands)
     add_edge_command(commands)
 
     report = commands.add_parser("report", help="write DEVIATIONS.md or data/README.md again")

@@ -209,13 +209,13 @@ def judge(
         for part in PARTS:
             some = probabilities[first : first + len(split.part(part))]
             first += len(some)
-            lines.append(_scored(problem, split, who, ROW, part, some, draws))
+            lines.append(scored(problem, split, who, ROW, part, some, draws))
             if who != "task" and split.groups is not None:
-                lines.append(_scored(problem, split, who, GROUP, part, some, draws))
+                lines.append(scored(problem, split, who, GROUP, part, some, draws))
     return lines
 
 
-def _scored(
+def scored(
     problem: Problem, split: Split, who: str, level: str, part: str, probabilities: np.ndarray, draws: int
 ) -> Judged:
     """Return the score of one model on one part, of single rows or of whole groups."""

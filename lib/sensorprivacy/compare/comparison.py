@@ -273,7 +273,7 @@ def _defences(given: Mapping[str, Any] | Iterable[Any] | None) -> list[Defence]:
         raise ValueError(f"defences={given!r}: give a list of words")
     if isinstance(given, Mapping):
         chosen = [
-            replace(step, name=name) if isinstance(step, Defence) else _own(str(name), step)
+            replace(step, name=name) if isinstance(step, Defence) else own_defence(str(name), step)
             for name, step in given.items()
         ]
     else:
@@ -282,7 +282,7 @@ def _defences(given: Mapping[str, Any] | Iterable[Any] | None) -> list[Defence]:
     return [parse(RAW), *chosen]
 
 
-def _own(name: str, step: Any) -> Defence:
+def own_defence(name: str, step: Any) -> Defence:
     """Return a defence from a scikit-learn transformer, which is cloned for every use."""
     if isinstance(step, str):
         return replace(parse(step), name=name)

@@ -37,11 +37,14 @@ class Published:
         Statements of the defence. Empty: no guarantee.
     epsilon : float
         Privacy loss of one row, counting the noisy columns only; infinite without noise.
+    step : transformer or None
+        The fitted transformer.
     """
 
     values: pd.DataFrame
     guarantees: tuple[str, ...] = ()
     epsilon: float = math.inf
+    step: Any = None
 
 
 @dataclass(frozen=True)
@@ -108,7 +111,7 @@ class Defence:
         learn = step.fit_transform if both else step.fit
         first = learn(features.iloc[train], problem.task.iloc[train], **extra)
         parts = [
-            _as_frame(part, step, rows)
+            as_frame(part, step, rows)
             for rows, part in (
                 (train, first if both else step.transform(features.iloc[train])),
                 (rest, step.transform(features.iloc[rest]) if len(rest) else None),
@@ -122,10 +125,10 @@ class Defence:
             )
         # without a noisy column, the total is 0: nothing is protected
         total = float(getattr(step, "epsilon_total_", 0)) or math.inf
-        return Published(values, tuple(getattr(step, "guarantees_", ())), total)
+        return Published(values, tuple(getattr(step, "guarantees_", ())), total, step)
 
 
-def _as_frame(values: Any, step: Any, rows: np.ndarray) -> pd.DataFrame:
+def as_frame(values: Any, step: Any, rows: np.ndarray) -> pd.DataFrame:
     """Return released values as a frame whose index is the rows' positions."""
     if not isinstance(values, pd.DataFrame):
         dense = np.asarray(values.toarray() if hasattr(values, "toarray") else values)
