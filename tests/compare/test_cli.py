@@ -121,3 +121,26 @@ def test_help_loads_no_forest():
     )
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert said.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--task", "walk"], "--hide is missing: name the attribute to hide"),
+        (["--task", "walk", "--hide", "sex", "--user", "who"], "--user is for tables: "),
+        (["--task", "walk", "--hide", "sex", "--keep", "row"], "--keep is for tables: "),
+        (["--task", "gait", "--hide", "sex"], "the task is 'gait', but the public label in own.toml is 'walk'"),
+        (["--task", "walk", "--hide", "sex"], "there is no file '*.csv'"),
+    ],
+)
+def test_options_of_recordings_are_checked_before_anything_is_trained(tmp_path, capsys, words, message):
+    keys = ["name = 'own'", "files = '*.csv'", "rate = 50", "channels = ['x']", "subject = 'who'", "public = 'walk'"]
+    (tmp_path / "own.toml").write_text("\n".join([*keys, "private = ['sex']"]))
+    assert main(["compare", str(tmp_path / "own.toml"), *words]) in (1, 2)
+    assert message in capsys.readouterr().err
+
+
+def test_a_table_needs_its_users(run):
+    code, said = run(*FAST, roles=["--task", "device"])
+    assert (code, said.err) == (2, "error: --user is missing: name the column with the users\n")
+    assert "--hide is for recordings" in run(*FAST, "--hide", "owner")[1].err
