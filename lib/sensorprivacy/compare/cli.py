@@ -54,7 +54,7 @@ def add_compare_command(subparsers: "argparse._SubParsersAction[argparse.Argumen
     add("--json", type=Path, metavar="FILE", help="write all numbers")
     add("--store", type=Path, metavar="FILE", help="file that keeps results (default: in your cache folder)")
     add("--trees", type=int, default=100, metavar="N", help="trees of the judge and of the attackers (100)")
-    add("--jobs", type=int, metavar="N", help="threads that train each forest (1)")
+    add("--jobs", type=int, metavar="N", default=-1, help="threads that train each forest (all cores)")
     add("--max-rows", type=int, default=10_000, metavar="N", help="largest number of training rows (10,000)")
     add("--seed", type=int, default=42, help="random seed (42)")
     add("--quiet", action="store_true", help="show no progress bar")

@@ -46,7 +46,7 @@ def page(found: Findings, max_loss: float = 0.01) -> str:
     str
         About one page of text.
     """
-    lines = [f"COMPARISON OF {len(found.results)} RELEASES OF {found.problem}", *_wrapped(_size(found)), ""]
+    lines = [f"COMPARISON OF {found.problem}: {len(found.results)} releases", *_wrapped(_size(found)), ""]
     lines += ["Recommendation", *_wrapped(found.recommend(max_loss).text), *_wrapped(_prediction(found)), ""]
     lines += ["Best defence for each loss of accuracy", _text(_losses_cells(found)), ""]
     lines += ["All defences (test rows)", _text(_cells(found)), ""]
