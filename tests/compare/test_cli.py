@@ -37,7 +37,7 @@ def run(file, capsys):
 def test_page_report_and_json(run, file, tmp_path):
     code, said = run(*FAST, "--report", tmp_path / "report.html", "--json", tmp_path / "all.json", "--groups", "hour")
     assert code == 0
-    assert "COMPARISON OF 3 RELEASES OF home" in said.out
+    assert "COMPARISON OF home: 3 releases" in said.out
     assert "Written:" in said.out
     assert (tmp_path / "report.html").read_text().startswith("<!doctype html>")
     assert json.loads((tmp_path / "all.json").read_text())["facts"]["rows"] == 240
@@ -49,7 +49,7 @@ def test_results_are_kept_in_the_cache_and_only_the_user_reads_them(run, monkeyp
     monkeypatch.setattr(comparison, "judge", None)  # nothing is judged again
     code, said = run(*FAST, "--minutes", "0.5")
     assert code == 0
-    assert "3 RELEASES" in said.out
+    assert "3 releases" in said.out
 
 
 def test_identifiers_are_left_out_with_a_notice(run, file, table, tmp_path):
@@ -102,7 +102,7 @@ def test_ctrl_c_prints_the_best_answer_so_far(run, monkeypatch, tmp_path):
     code, said = run(*FAST, "--seed", "9", "--report", tmp_path / "report.html")
     assert code == cli.INTERRUPTED
     assert "best answer so far" in said.err
-    assert "COMPARISON OF 2 RELEASES" in said.out
+    assert "COMPARISON OF home: 2 releases" in said.out
     assert "interrupted" in said.out
     assert "interrupted" in (tmp_path / "report.html").read_text()
     assert issubclass(ComparisonInterrupted, KeyboardInterrupt)

@@ -216,7 +216,7 @@ def test_shared_work_is_counted_once(problem, clock):
 
 
 def test_a_budget_that_is_too_short_is_refused(problem, clock):
-    with pytest.raises(ValueError, match=r"minutes=0.05 gave no first answer: dear takes about 61 s, and 2 s of"):
+    with pytest.raises(ValueError, match=r"minutes=0.05 gave no first answer: dear takes about 62 s, and 2 s of"):
         judged(problem, [slow("dear", clock, 50)], minutes=0.05)
 
 

@@ -132,6 +132,7 @@ def test_guarantees_and_epsilon(problem, train):
     assert "bounds were read" in noise.guarantees[1]
     both = parse("minimize+noise:threshold=.03,epsilon=2").publish(problem, train)
     assert (both.epsilon, list(both.values)) == (2, ["task"])
+    assert "columns were chosen from the fitted rows" in both.guarantees[-1]
     assert not both.values["task"].equals(problem.features["task"])
     threeway = parse("threeway:epsilon=.5").publish(problem, train)
     assert threeway.epsilon == np.inf or threeway.epsilon % 0.5 == 0

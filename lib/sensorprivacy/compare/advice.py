@@ -82,10 +82,11 @@ class Advice:
     def text(self) -> str:
         """The advice in words."""
         if self.defence is None or self.loss is None or self.gain is None:
-            least = f" {self.closest} loses least." if self.closest else ""
+            if self.closest is None:
+                return "No defence was judged, so there is no advice yet."
             return (
-                f"No defence loses at most {_points(self.max_loss)} of accuracy on validation rows.{least} Accept a "
-                "larger loss, or add rows."
+                f"No defence loses at most {_points(self.max_loss)} of accuracy on validation rows. {self.closest} "
+                "loses least. Accept a larger loss, or add rows."
             )
         verb = "loses" if self.loss.value >= 0 else "gains"
         loss = f"{self.defence} {verb} {_points(abs(self.loss.value))} of accuracy (loss {_interval(self.loss)[1:]}"

@@ -51,7 +51,7 @@ def add_compare_command(subparsers: "argparse._SubParsersAction[argparse.Argumen
     add("--json", type=Path, metavar="FILE", help="write all numbers")
     add("--store", type=Path, metavar="FILE", help="file that keeps results (default: in your cache folder)")
     add("--trees", type=int, default=100, metavar="N", help="trees of the judge and of the attackers (100)")
-    add("--jobs", type=int, metavar="N", help="threads that train each forest (1)")
+    add("--jobs", type=int, metavar="N", default=-1, help="threads that train each forest (all cores)")
     add("--max-rows", type=int, default=10_000, metavar="N", help="largest number of training rows (10,000)")
     add("--seed", type=int, default=42, help="random seed (42)")
     add("--quiet", action="store_true", help="show no progress bar")
@@ -78,10 +78,13 @@ def compare_file(arguments: argparse.Namespace) -> int:
     if code:
         print("interrupted: this is the best answer so far; run the same command again to continue", file=sys.stderr)
     print(page(found, arguments.max_loss))
-    for path, write in ((arguments.report, found.to_html), (arguments.json, found.to_json)):
-        if path is not None:
-            write(path)
-            print(f"\nWritten: {path}")
+    if arguments.report is not None:
+        found.to_html(arguments.report, arguments.max_loss)
+    if arguments.json is not None:
+        found.to_json(arguments.json)
+    written = [str(path) for path in (arguments.report, arguments.json) if path is not None]
+    if written:
+        print(f"\nWritten: {', '.join(written)}")
     return code
 
 

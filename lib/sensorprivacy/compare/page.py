@@ -46,7 +46,7 @@ def page(found: Findings, max_loss: float = 0.01) -> str:
     str
         About one page of text.
     """
-    lines = [f"COMPARISON OF {len(found.results)} RELEASES OF {found.problem}", *_wrapped(_size(found)), ""]
+    lines = [f"COMPARISON OF {found.problem}: {len(found.results)} releases", *_wrapped(_size(found)), ""]
     lines += ["Recommendation", *_wrapped(found.recommend(max_loss).text), *_wrapped(_prediction(found)), ""]
     lines += ["Best defence for each loss of accuracy", _text(_losses_cells(found)), ""]
     lines += ["All defences (test rows)", _text(_cells(found)), ""]
@@ -54,12 +54,12 @@ def page(found: Findings, max_loss: float = 0.01) -> str:
     return "\n".join(lines)
 
 
-def write_html(found: Findings, path: Path) -> None:
+def write_html(found: Findings, path: Path, max_loss: float = 0.01) -> None:
     """Write the report as one HTML file that requests nothing from a network."""
     picture = io.BytesIO()
     frontier(found).savefig(picture, format="png", dpi=200)
     image = base64.b64encode(picture.getvalue()).decode()
-    advice = found.recommend()
+    advice = found.recommend(max_loss)
     title = html.escape(f"Defences for {found.problem}")
     details = "".join(
         f"<h2>{html.escape(name)}</h2><p>{html.escape(text)}</p>" for name, text in _details(found).items()

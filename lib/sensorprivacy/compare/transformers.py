@@ -128,7 +128,8 @@ class MinimizedTable(TransformerMixin, BaseEstimator):
         self.noise_ = None
         if self.epsilon is not None:
             self.noise_ = LaplaceNoise(self.epsilon, sound=True, seed=self.noise_seed).fit(X[self.kept_])
-            self.guarantees_, self.epsilon_total_ = self.noise_.guarantees_, self.noise_.epsilon_total_
+            chosen = "The kept columns were chosen from the fitted rows. Epsilon does not cover this choice."
+            self.guarantees_, self.epsilon_total_ = (*self.noise_.guarantees_, chosen), self.noise_.epsilon_total_
         return self
 
     def transform(self, X: pd.DataFrame) -> pd.DataFrame:

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from scipy.special import logsumexp
-from sklearn.metrics import precision_recall_fscore_support
 
 from sensorprivacy.game.chance import DRAWS, chance_test, macro_auc
 from sensorprivacy.game.outcome import Measure, nothing_known
@@ -54,9 +53,11 @@ def measure(
     prior = float(np.mean(true == counts.argmax()))
     found = share(guesses == true, clusters, unit=unit, confidence=confidence)
     chance = chance_test(guesses, true, prior, clusters, draws=draws)
-    present = np.unique(true)
-    precision, recall, _, _ = precision_recall_fscore_support(true, guesses, labels=present, zero_division=0)
-    exposed = int(np.searchsorted(present, chance.exposed))
+    right, present, named = (
+        np.bincount(codes, minlength=len(classes)) for codes in (true[guesses == true], true, guesses)
+    )
+    recall = right[present > 0] / present[present > 0]
+    exposed = chance.exposed
     return Measure(
         score=found.score,
         low=found.low,
@@ -68,9 +69,9 @@ def measure(
         p_any=chance.p_any,
         balanced=float(recall.mean()),
         auc=macro_auc(probabilities[judged], true) if probabilities is not None else math.nan,
-        exposed=classes[chance.exposed],
-        exposed_recall=float(recall[exposed]),
-        exposed_precision=float(precision[exposed]),
+        exposed=classes[exposed],
+        exposed_recall=float(right[exposed] / present[exposed]),
+        exposed_precision=float(right[exposed] / max(named[exposed], 1)),
         unseen=1 - float(judged.mean()),
     )
 
