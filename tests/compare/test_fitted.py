@@ -56,12 +56,12 @@ def test_a_loaded_defence_publishes_the_same(word, tmp_path):
     assert getattr(again.step, "epsilon_total_", None) == getattr(first.step, "epsilon_total_", None)
     assert getattr(again.step, "guarantees_", ()) == getattr(first.step, "guarantees_", ())
     for name in one:
-        if one[name].equals(new[name]):
-            assert two[name].equals(new[name])
+        if "epsilon" not in word:
+            assert one[name].equals(two[name])
         elif pd.api.types.is_numeric_dtype(one[name]):  # noise is drawn anew, with the same scale and type
             assert one[name].dtype == two[name].dtype
             spread = [(some[name] - new[name]).abs().mean() for some in (one, two)]
-            assert 0.6 < spread[0] / spread[1] < 1.6
+            assert spread[0] == spread[1] == 0 or 0.6 < spread[0] / spread[1] < 1.6
         else:
             assert set(two[name]) <= {"on", "off"}
 

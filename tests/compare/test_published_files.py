@@ -61,25 +61,25 @@ def test_attacks_on_a_published_table_reproduce_the_card(watch, tmp_path, monkey
     at = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
     table = pd.DataFrame(np.concatenate(parts), columns=[f"{kind} {axis}" for kind in ("mean", "std") for axis in AXES])
     labels = watch.table.iloc[at].reset_index(drop=True)
-    table = table.assign(exercise=labels["activity"], person=labels["subject"], series=labels["trial"])
+    table = table.assign(exercise=labels["activity"], person=labels["subject"])
     table.to_csv(tmp_path / "watch.csv", index=False)
-    words = {"task": "exercise", "user": "person", "groups": "series"}
+    words = {"task": "exercise", "user": "person"}
     card = publish(tmp_path / "watch.csv", defence=defence, out=tmp_path / "out", in_order=True, **words)
     found = pd.read_csv(tmp_path / "out" / "watch.csv")  # in the order of the input: this is the stranger's linkage
-    assert not {"person", "series"} & set(found)
+    assert "person" not in found
     values = found.drop(columns="exercise").to_numpy()
     with_task = np.column_stack([values, pd.factorize(found["exercise"])[0]])
-    order = np.random.default_rng(1).permutation(len(parts))  # half of the series are known, a quarter is attacked
-    known, held = (np.isin(at, some) for some in (order[:70], order[-35:]))
+    order = np.random.default_rng(1).permutation(len(table))
+    known, held = order[: len(table) // 2], order[-len(table) // 4 :]  # half of the rows are known, a quarter attacked
     for about, attacker, X, y in (
         ("task exercise", "task model: forest", values, found["exercise"].to_numpy()),
         ("user person", "adaptive forest", with_task, table["person"].to_numpy()),
     ):
         told = result(card, about=about, attacker=attacker, data="published", level="row")
-        assert told["unit"] == "groups"
-        ours = share(attacked(X, y, known, held), at[held], unit="groups")
+        assert told["unit"] == "rows"
+        ours = share(attacked(X, y, known, held))
         agree(told, ours)
-        if "noise" in defence:  # measurements of the original rows would not agree
+        if "noise" in defence:  # a measurement of the original rows would not agree
             assert result(card, about=about, attacker=attacker, data="original", level="row")["low"] > ours.high
 
 

@@ -120,7 +120,7 @@ def save_fitted(fitted: FittedTable, folder: Path) -> None:
             bounds=bounds,
             types=dict.fromkeys(kept, "float64"),
             total=laplace.epsilon_total_,
-            guarantees=list(laplace.guarantees_),
+            guarantees=list(step.guarantees_),
         )
     elif isinstance(step, ThreeWayDivider):
         domains: dict[str, Any] = {str(name): domain for name, domain in step.domains_.items()}
