@@ -12,11 +12,13 @@ NAMES = (
     "FeatureMinimizer",
     "LatentAnonymizer",
     "ThreeWayDivider",
+    "compare",
     "example_problem",
     "feature_minimize",
     "k_anonymity",
     "linkage",
     "play",
+    "publish",
 )
 
 

@@ -1,3 +1,5 @@
+from .compare.comparison import compare as compare
+from .compare.publish import publish as publish
 from .datasets.example import example_problem as example_problem
 from .game.linkage import k_anonymity as k_anonymity
 from .game.linkage import linkage as linkage

@@ -8,6 +8,8 @@ from functools import partial
 from pathlib import Path
 
 from sensorprivacy import __version__
+from sensorprivacy.compare.cli import add_compare_command
+from sensorprivacy.compare.publish_cli import add_publish_command
 from sensorprivacy.edge.cli import add_edge_command
 from sensorprivacy.minimize.cli import add_minimize_command
 from sensorprivacy.runner.states import PROFILES
@@ -156,6 +158,8 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
         commands.add_parser("data", help="list, fetch and verify the data sets")
 
     add_minimize_command(commands)
+    add_compare_command(commands)
+    add_publish_command(commands)
     add_edge_command(commands)
 
     report = commands.add_parser("report", help="write DEVIATIONS.md or data/README.md again")

@@ -15,7 +15,8 @@ from sensorprivacy.runner.runs import read_runs
 RUNS = read_runs()
 TWICE = "31_reidentification_attack-smartwatch-side-tail"
 # One run of each notebook; of several, the one of the smallest data set. A test below runs the attack twice.
-ONE_EACH = {run.notebook.stem: run.name for run in RUNS.values()} | {"40_edge_timing": "40_edge_timing-motionsense"}
+ONE_EACH = {run.notebook.stem: run.name for run in RUNS.values()}
+ONE_EACH |= {"40_edge_timing": "40_edge_timing-motionsense", "50_one_game": "50_one_game-smartwatch-subject"}
 del ONE_EACH["31_reidentification_attack"]
 
 # Whether a notebook runs is tested here, not what it finds: few rows and short trainings are enough.
@@ -62,6 +63,16 @@ SHORTER = {
         "seconds": 0.02,
         "rounds": 1,
         "minutes": 0.2,
+    },
+    "50_one_game": {
+        "most": 6,
+        "batch": 16,
+        "epochs": 1,
+        "inference_epochs": 1,
+        "trees": 3,
+        "draws": 39,
+        "defences": ["prediction", "threeway:epsilon=4"],
+        "releases": ["probabilistic", "guaranteed, per recording"],
     },
 }
 

@@ -17,12 +17,13 @@ ALLOWED = {
     "game": BOTTOM | {"datasets"},
     **dict.fromkeys(STRATEGIES, BOTTOM | {"mechanisms", "datasets", "game"}),
     "edge": BOTTOM | {"datasets", "game", *STRATEGIES},
+    "compare": BOTTOM | {"mechanisms", "datasets", "game", *STRATEGIES},
     "report": BOTTOM,
 }
 ALLOWED["runner"] = ALLOWED.keys() - {"runner"}
 ALLOWED["cli"] = ALLOWED.keys() - {"cli"}
 ALLOWED["__main__"] = {"cli"}
-ALLOWED[""] = STRATEGIES | {"game", "datasets"}  # the public names, imported lazily
+ALLOWED[""] = STRATEGIES | {"compare", "game", "datasets"}  # the public names, imported lazily
 
 
 @pytest.fixture(scope="session")

@@ -11,6 +11,7 @@ import numpy as np
 from scipy.stats import random_table, rankdata
 
 DRAWS = 999
+_CELLS = 1_000_000  # of drawn tables in memory at once
 
 
 @dataclass(frozen=True)
@@ -118,7 +119,10 @@ def _permuted_rows(
     """Return hits and sizes of each class for permuted rows, each of shape (draws, k)."""
     guesses, sizes = np.bincount(predicted, minlength=k), np.bincount(truth, minlength=k)
     tables = random_table(sizes, guesses, seed=generator)
-    hits = np.concatenate([np.diagonal(tables.rvs(1), axis1=1, axis2=2) for _ in range(draws)])
+    step = max(1, _CELLS // k**2)
+    hits = np.concatenate(
+        [np.diagonal(tables.rvs(min(step, draws - start)), axis1=1, axis2=2).copy() for start in range(0, draws, step)]
+    )
     return hits, np.broadcast_to(sizes, hits.shape)
 
 

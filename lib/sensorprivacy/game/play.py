@@ -1,6 +1,5 @@
 """Play the re-identification game: a provider releases data, a task model uses it, an adversary identifies users."""
 
-import math
 from collections.abc import Iterable
 from typing import Any
 
@@ -8,15 +7,13 @@ import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator, clone
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.metrics import precision_recall_fscore_support
 
 from sensorprivacy.datasets.types import Problem
-from sensorprivacy.game.chance import chance_test, macro_auc
+from sensorprivacy.game.measuring import measure, member
 from sensorprivacy.game.outcome import Measure, Outcome, nothing_known
 from sensorprivacy.game.protocols import default_split
 from sensorprivacy.game.release import release
 from sensorprivacy.game.splits import Split
-from sensorprivacy.game.units import share
 
 
 def play(
@@ -163,10 +160,10 @@ def fit_predict(model: Any, train: np.ndarray, labels: np.ndarray, held: np.ndar
     numpy.ndarray of shape (n_held,)
         Predicted classes, the same on any number of threads.
     """
-    return np.asarray(_fitted(model, train, labels).predict(held))
+    return np.asarray(fit_clone(model, train, labels).predict(held))
 
 
-def _fitted(model: Any, train: np.ndarray, labels: np.ndarray) -> Any:
+def fit_clone(model: Any, train: np.ndarray, labels: np.ndarray) -> Any:
     """Return a fitted clone that predicts with one thread.
 
     Fitting a forest does not depend on the threads. But threads add up the trees' votes in the order in which they
@@ -187,36 +184,19 @@ def _measure(
     confidence: float,
 ) -> Measure:
     """Train on the training rows of `seen`, and score on the held-out rows of `released`."""
-    known = labels[split.train]
-    classes, counts = np.unique(known, return_counts=True)
+    known, truth = labels[split.train], labels[held]
+    classes = np.unique(known)
     if len(classes) < 2:
         raise ValueError(f"the training rows hold one class only ({classes[0]!r}): a model needs at least two classes")
-    judged = held[np.isin(labels[held], classes)]
-    if not len(judged):
+    if not member(truth, classes).any():
         return nothing_known(split.unit)
-    fitted = _fitted(model, seen[split.train], known)
-    predicted = np.searchsorted(classes, np.asarray(fitted.predict(released[judged])))
-    truth = np.searchsorted(classes, labels[judged])
-    clusters = split.clusters(judged)
-    prior = float(np.mean(truth == counts.argmax()))
-    found = share(predicted == truth, clusters, unit=split.unit, confidence=confidence)
-    chance = chance_test(predicted, truth, prior, clusters)
-    present = np.unique(truth)
-    precision, recall, _, _ = precision_recall_fscore_support(truth, predicted, labels=present, zero_division=0)
-    exposed = int(np.searchsorted(present, chance.exposed))
-    return Measure(
-        score=found.score,
-        low=found.low,
-        high=found.high,
-        n=found.n,
-        unit=found.unit,
-        chance=chance.chance,
-        p=chance.p,
-        p_any=chance.p_any,
-        balanced=float(recall.mean()),
-        auc=macro_auc(fitted.predict_proba(released[judged]), truth) if hasattr(fitted, "predict_proba") else math.nan,
-        exposed=classes[chance.exposed],
-        exposed_recall=float(recall[exposed]),
-        exposed_precision=float(precision[exposed]),
-        unseen=1 - len(judged) / len(held),
+    fitted, rows = fit_clone(model, seen[split.train], known), released[held]
+    return measure(
+        np.asarray(fitted.predict(rows)),
+        truth,
+        known,
+        probabilities=np.asarray(fitted.predict_proba(rows)) if hasattr(fitted, "predict_proba") else None,
+        clusters=split.clusters(held),
+        unit=split.unit,
+        confidence=confidence,
     )

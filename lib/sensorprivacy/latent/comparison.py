@@ -48,6 +48,12 @@ class Comparison:
     second_reader: str = "none"
     seed: int = 0
 
+    @property
+    def transfers(self) -> list[Transfer]:
+        """Our changes of latents."""
+        real: list[Transfer] = [*map(Transport, self.keeps), *map(Codebook, self.cells), Donor()]
+        return [*real, *(Codebook(count, synthetic=True) for count in self.cells), Donor(synthetic=True)]
+
     def releases(self, study: Study, paper: LatentAnonymizer) -> dict[str, SeededRelease]:
         """Return raw windows, trivial releases, the paper's shifts, ours, and the guaranteed ones, by name.
 
@@ -60,12 +66,10 @@ class Comparison:
         """
         reader = study.second_reader(self.second_reader) if self.second_reader != "none" else None  # type: ignore[arg-type]
         late = {"redraw": self.redraw, "second_reader": reader}
-        transfers: list[Transfer] = [*map(Transport, self.keeps), *map(Codebook, self.cells), Donor()]
-        transfers += [*(Codebook(count, synthetic=True) for count in self.cells), Donor(synthetic=True)]
         found = {"raw": unrandomized(lambda windows: windows, self.seed, trivial=True)}
         found |= trivial(paper, study.train, self.seed)
         found |= shifted(paper, self.seed, spectral_noise=self.amounts[-1], **late)
-        found |= moved(paper, transfers, self.amounts, self.seed, **late)
+        found |= moved(paper, self.transfers, self.amounts, self.seed, **late)
         return found | {name: one.seeded(self.seed) for name, one in self.guaranteed(paper).items()}
 
     def guaranteed(self, paper: LatentAnonymizer) -> dict[str, GuaranteedRelease]:

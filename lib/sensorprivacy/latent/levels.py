@@ -12,12 +12,12 @@ import pandas as pd
 from scipy.special import logsumexp
 
 from sensorprivacy.datasets.types import Windows
+from sensorprivacy.game.measuring import pooled as pooled
 from sensorprivacy.game.units import Share, share
 from sensorprivacy.latent.windows import private_labels, recording_of
 
 Level = Literal["window", "recording", "person"]
 LEVELS: tuple[Level, ...] = get_args(Level)
-_LEAST = 1e-6  # probabilities below this are not believed, so that one window never decides alone
 
 
 @dataclass(frozen=True)
@@ -76,29 +76,6 @@ def pooling(windows: Windows, level: Level, attribute: str) -> Pooling:
         groups = keys.groupby(list(keys), sort=False).ngroup().to_numpy()
     _, first = np.unique(groups, return_index=True)
     return Pooling(level, groups, first, windows.subject.to_numpy()[first])
-
-
-def pooled(probabilities: np.ndarray, prior: np.ndarray, groups: np.ndarray) -> np.ndarray:
-    """Return the log-posterior of each group: the sum of its windows' log-odds against the prior, plus the log-prior.
-
-    Parameters
-    ----------
-    probabilities : numpy.ndarray of shape (n, classes)
-        Probabilities of each window.
-    prior : numpy.ndarray of shape (classes,)
-        Shares of the classes in the attacker's training windows, all above 0. The prior counts once per group, not
-        once per window.
-    groups : numpy.ndarray of int, shape (n,)
-        Group of each window, 0 ... g - 1.
-
-    Returns
-    -------
-    numpy.ndarray of shape (g, classes)
-        Log-probabilities; each row's probabilities sum to 1.
-    """
-    evidence = np.log(np.clip(probabilities, _LEAST, None)) - np.log(prior)
-    sums = np.stack([np.bincount(groups, column) for column in evidence.T], axis=1) + np.log(prior)
-    return np.asarray(sums - logsumexp(sums, axis=1, keepdims=True))
 
 
 def log_odds(log_posterior: np.ndarray) -> np.ndarray:

@@ -11,7 +11,7 @@ from sensorprivacy.datasets.types import Windows
 from sensorprivacy.game.splits import Split
 
 PAPER_TEST_TRIALS = tuple(range(11, 17))  # MotionSense's short trials, paper 3 section 5.1.1
-Scheme = Literal["paper", "tail", "random", "subjects"]
+Scheme = Literal["paper", "tail", "random", "recordings", "subjects"]
 
 
 @dataclass(frozen=True)
@@ -148,17 +148,19 @@ def split(
     ----------
     windows : Windows
         Windows in the order in which they were cut, so that those of one recording are in the order of time.
-    scheme : {"paper", "tail", "random", "subjects"}
+    scheme : {"paper", "tail", "random", "recordings", "subjects"}
         Which windows are the test windows. ``paper``: as in paper 3, MotionSense's trials 11 to 16; for other sets 20 %
         of each subject's windows at random, which overlap training windows (a leak). ``tail``: the end of each
         recording, with a gap so that test and training windows share no sample. ``random``: the leaking draw for any
-        set. ``subjects``: people who are not in the training windows.
+        set. ``recordings``: whole recordings of people who have another one of that activity in training. ``subjects``:
+        people who are not in the training windows.
     validation : float
         Share of each training recording, taken from its end after a gap, that becomes validation windows. 0: none.
     test : float
-        Share of windows (``tail``, ``random``) or of subjects (``subjects``) to test on.
+        Share of windows (``tail``, ``random``), of each subject's recordings of an activity (``recordings``; one of two
+        at least) or of subjects (``subjects``) to test on.
     seed : int
-        Seed of the two random schemes.
+        Seed of the random schemes.
 
     Returns
     -------
@@ -180,6 +182,8 @@ def split(
         held = windows.trial.isin(PAPER_TEST_TRIALS).to_numpy()
     elif scheme == "tail":
         held, gap = _tails(windows, everything, test)
+    elif scheme == "recordings":
+        held = _some_recordings(windows, test, seed)
     elif scheme == "subjects":
         held = _some_subjects(windows, test, seed)
     else:
@@ -188,6 +192,10 @@ def split(
     if validation:
         parts["validation"], gap = _tails(windows, learned, validation)
         learned &= ~parts["validation"] & ~gap
+    if scheme == "recordings" and not held.any():
+        raise ValueError(
+            f"nobody in {windows.name} has two recordings of one activity: record more, or use another scheme"
+        )
     for part, mask in parts.items():
         if not mask.any():
             raise ValueError(
@@ -300,6 +308,18 @@ def _groups(codes: np.ndarray, among: np.ndarray) -> Iterator[np.ndarray]:
     """Yield the positions of each group, in ascending order, among some windows."""
     rows = np.flatnonzero(among)
     yield from (some.to_numpy() for _, some in pd.Series(rows).groupby(codes[rows]))
+
+
+def _some_recordings(windows: Windows, share: float, seed: int) -> np.ndarray:
+    """Return a mask of some recordings; each subject keeps at least one recording of an activity for training."""
+    recordings = recording_of(windows)
+    table = pd.DataFrame({"subject": windows.subject, "public": windows.public, "recording": recordings})
+    generator = np.random.default_rng(seed)
+    held: list[int] = []
+    for _, members in table.drop_duplicates().groupby(["subject", "public"]):
+        count = min(max(1, round(share * len(members))), len(members) - 1)
+        held.extend(generator.choice(members["recording"].to_numpy(), count, replace=False))
+    return np.isin(recordings, held)
 
 
 def _some_subjects(windows: Windows, share: float, seed: int) -> np.ndarray:

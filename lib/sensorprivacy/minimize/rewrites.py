@@ -84,6 +84,8 @@ class LaplaceNoise(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         Scale of each feature's noise.
     bounds_from_data_ : bool
         Whether the bounds come from the data.
+    epsilon_total_, guarantees_ : float, tuple of str
+        Sound noise only: privacy loss of one row, and the guarantee with its limits.
 
     Raises
     ------
@@ -139,6 +141,7 @@ class LaplaceNoise(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             if not (np.isfinite(widths) & (widths >= 0)).all():
                 raise ValueError("bounds must be two finite numbers for each feature, with low <= high")
             self.scale_ = d * widths / self.epsilon
+            self.epsilon_total_, self.guarantees_ = float(self.epsilon), _guarantees(self)
             if self.seed is None:
                 check_epsilon(self.epsilon / d)
         self._noise = SeededNoise(self.seed)
@@ -153,6 +156,17 @@ class LaplaceNoise(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             columns = zip(matrix.T, self.low_, self.high_, strict=True)
             return np.column_stack([laplace(cells, low, high, share, source) for cells, low, high in columns])
         return self._noise.laplace(np.clip(matrix, self.low_, self.high_), self.scale_)
+
+
+def _guarantees(noise: LaplaceNoise) -> tuple[str, ...]:
+    lines = [
+        "Every cell gets its own noise. A published row is at most e^epsilon times more likely than under any other "
+        f"row within the bounds (local differential privacy), with epsilon {noise.epsilon:g} for the whole row. A "
+        "person with several rows loses that much for each row."
+    ]
+    if noise.bounds_from_data_:
+        lines.append("The bounds were read from the fitted rows. Epsilon does not cover this leak of extremes.")
+    return tuple(lines)
 
 
 class SampledSparsePCA(SparsePCA):

@@ -8,6 +8,8 @@ import pandas as pd
 from sensorprivacy.threeway.division import Division
 from sensorprivacy.threeway.domains import Domain
 
+ROW_ORDER = "Rows keep their original order. Anyone who knows that order can identify every row: shuffle first."
+
 
 def state_guarantees(
     division: Division,
@@ -69,7 +71,7 @@ def state_guarantees(
             f"Published unchanged and without any guarantee: {_listed(division.non_sensitive)}. Together these columns "
             "may identify a row. So the table as a whole is not differentially private."
         )
-    lines.append("Rows keep their original order. Anyone who knows that order can identify every row: shuffle first.")
+    lines.append(ROW_ORDER)
     return tuple(lines)
 
 

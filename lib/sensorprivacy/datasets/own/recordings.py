@@ -16,8 +16,9 @@ The description has these keys::
 
 import re
 import tomllib
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 import pandas as pd
@@ -74,8 +75,64 @@ def user_windows(description: str | Path, *, length: int = 128, stride: int = 10
         file does not fit; two files hold the same trial of the same subject and public class; a private attribute
         changes within a recording; or every recording is shorter than a window.
     """
+    return read_recordings(description).windows(length, stride)
+
+
+@dataclass(frozen=True, eq=False)
+class OwnRecordings:
+    """Recordings as one table: consecutive samples of one subject, trial and public class are one recording.
+
+    Attributes
+    ----------
+    given : Description
+        The description.
+    table : pandas.DataFrame
+        All samples, with the columns of the files, the labels, ``_trial`` and ``_file``.
+    run : numpy.ndarray of int64, shape (samples,)
+        Number of each sample's recording: 0, 1, ...
+    provenance : dict
+        File name of the description, and SHA-256 over all files in its folder.
+    """
+
+    given: Description
+    table: pd.DataFrame
+    run: np.ndarray
+    provenance: dict[str, Any]
+
+    def starts(self, length: int, stride: int) -> np.ndarray:
+        """Return the first sample of each window; the first window of a recording begins at its first sample."""
+        starts = window_starts(self.run, length, stride, "file")
+        if not len(starts):
+            longest = np.bincount(self.run).max()
+            raise ValueError(f"no recording of {self.given.name} has {length} samples; the longest has {longest}")
+        return starts
+
+    def windows(self, length: int, stride: int) -> Windows:
+        """Return the windows, see `user_windows`."""
+        given, starts = self.given, self.starts(length, stride)
+        first = self.table.iloc[starts]
+        return Windows(
+            cut(self.table[given.channels].to_numpy(np.float32), starts, length),
+            public=first[given.public].reset_index(drop=True),
+            private=first[given.private].reset_index(drop=True),
+            subject=first[given.subject].reset_index(drop=True),
+            trial=first["_trial"].reset_index(drop=True),
+            name=given.name,
+            provenance={
+                **self.provenance,
+                "channels": given.channels,
+                "rate": given.rate,
+                "length": length,
+                "stride": stride,
+                "windowing": "file",
+            },
+        )
+
+
+def read_recordings(description: str | Path) -> OwnRecordings:
+    """Return your own recordings; raises as `user_windows`."""
     path = Path(description).expanduser()
-    given = _read(path)
+    given = read_description(path)
     table = _recordings(path.parent, given)
     if given.people:
         table = _with_people(table, path.parent / given.people, given)
@@ -87,31 +144,11 @@ def user_windows(description: str | Path, *, length: int = 128, stride: int = 10
     if (changing > 1).any():
         name = given.private[int(changing.argmax())]
         raise ValueError(f"{name!r} changes within a recording, but a private attribute must be constant for a person")
-    starts = window_starts(run, length, stride, "file")
-    if not len(starts):
-        longest = np.bincount(run).max()
-        raise ValueError(f"no recording of {given.name} has {length} samples; the longest has {longest}")
-    first = table.iloc[starts]
-    return Windows(
-        cut(table[given.channels].to_numpy(np.float32), starts, length),
-        public=first[given.public].reset_index(drop=True),
-        private=first[given.private].reset_index(drop=True),
-        subject=first[given.subject].reset_index(drop=True),
-        trial=first["_trial"].reset_index(drop=True),
-        name=given.name,
-        provenance={
-            "description": path.name,
-            "digest": OwnFiles(path.parent).digest,
-            "channels": given.channels,
-            "rate": given.rate,
-            "length": length,
-            "stride": stride,
-            "windowing": "file",
-        },
-    )
+    return OwnRecordings(given, table, run, {"description": path.name, "digest": OwnFiles(path.parent).digest})
 
 
-def _read(path: Path) -> Description:
+def read_description(path: Path) -> Description:
+    """Return the checked keys of a description; raises as `user_windows`."""
     if not path.is_file():
         raise FileNotFoundError(f"there is no description {path}")
     try:

@@ -3,8 +3,9 @@
 import csv
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -51,6 +52,15 @@ def read_table(path: str | Path) -> pd.DataFrame:
         If it is empty, of another type or unreadable, has equal column names or rows longer than its header, or has
         numbers whose commas can mean decimals or thousands.
     """
+    file = check_file(path)
+    frame = _parquet(file) if file.suffix.lower() in PARQUET_SUFFIXES else _text(file)
+    if frame.empty:
+        raise ValueError(f"{file} has {frame.shape[0]} rows and {frame.shape[1]} columns, but needs one of each")
+    return frame
+
+
+def check_file(path: str | Path) -> Path:
+    """Return the path of a table; raise FileNotFoundError or ValueError unless it is a CSV or Parquet file."""
     file = Path(path).expanduser()
     if not file.exists():
         raise FileNotFoundError(f"there is no file {file}")
@@ -58,38 +68,60 @@ def read_table(path: str | Path) -> pd.DataFrame:
         raise ValueError(f"{file} is a folder: give the path of the CSV or Parquet file in it")
     if file.stat().st_size == 0:
         raise ValueError(f"{file} is empty")
-    suffix = file.suffix.lower()
-    if suffix in PARQUET_SUFFIXES:
-        frame = _parquet(file)
-    elif suffix in TEXT_SUFFIXES:
-        frame = _text(file)
-    else:
+    if file.suffix.lower() not in TEXT_SUFFIXES + PARQUET_SUFFIXES:
         raise ValueError(
             f"{file} is neither CSV nor Parquet: its name must end in {', '.join(TEXT_SUFFIXES + PARQUET_SUFFIXES)}"
         )
-    if frame.empty:
-        raise ValueError(f"{file} has {frame.shape[0]} rows and {frame.shape[1]} columns, but needs one of each")
-    return frame
+    return file
 
 
 def _text(file: Path) -> pd.DataFrame:
+    return read_decimal_commas(pd.concat(read_text(file)), file)
+
+
+def read_text(file: Path, rows: int | None = None, types: Mapping[str, str] | None = None) -> Iterator[pd.DataFrame]:
+    """Yield a text file as it is written, in pieces of so many rows, or in one piece.
+
+    Parameters
+    ----------
+    file : pathlib.Path
+        CSV with a header.
+    rows : int, optional
+        Rows of a piece.
+    types : mapping, optional
+        Type of each column. By default pandas infers it, for each piece anew.
+
+    Raises
+    ------
+    ValueError
+        As `read_table`.
+    """
     try:
         with file.open(encoding="utf-8-sig", newline="") as stream:
             head = [line for _, line in zip(range(_LOOK_AT), stream, strict=False)]
         delimiter = infer_delimiter(head)
         names = next(csv.reader(head, delimiter=delimiter), [])
         _refuse_twins(names, file)  # pandas would rename them: x, x.1
-        with warnings.catch_warnings():
-            # pandas only warns if rows are longer than the header, and drops their last values
-            warnings.simplefilter("error", pd.errors.ParserWarning)
-            frame = pd.read_csv(file, sep=delimiter, encoding="utf-8-sig", index_col=False, low_memory=False)
+        options: Any = {"sep": delimiter, "encoding": "utf-8-sig", "index_col": False, "low_memory": False}
+        with pd.read_csv(file, dtype=types, iterator=True, **options) as reader:
+            while (piece := _next_piece(reader, rows)) is not None:
+                yield piece
     except UnicodeDecodeError as error:
         raise ValueError(f"{file} is not UTF-8 text (byte {error.start}): save it as UTF-8") from error
     except pd.errors.ParserWarning as error:
         raise ValueError(f"{file} cannot be read as CSV: rows have more values than the header has names") from error
     except (pd.errors.ParserError, pd.errors.EmptyDataError, csv.Error) as error:
         raise ValueError(f"{file} cannot be read as CSV: {error}") from error
-    return read_decimal_commas(frame, file)
+
+
+def _next_piece(reader: Any, rows: int | None) -> pd.DataFrame | None:
+    with warnings.catch_warnings():
+        # pandas only warns if rows are longer than the header, and drops their last values
+        warnings.simplefilter("error", pd.errors.ParserWarning)
+        try:
+            return reader.read(rows)
+        except StopIteration:
+            return None
 
 
 def infer_delimiter(lines: list[str]) -> str:
@@ -115,9 +147,18 @@ def infer_delimiter(lines: list[str]) -> str:
 
 
 def _parquet(file: Path) -> pd.DataFrame:
+    return next(read_parquet(file))
+
+
+def read_parquet(file: Path, rows: int | None = None) -> Iterator[pd.DataFrame]:
+    """Yield a Parquet file in pieces of at most so many rows, or in one piece; raises as `read_table`."""
     try:
         _refuse_twins(pq.read_schema(file).names, file)
-        return pd.read_parquet(file)
+        if rows is None:
+            yield pd.read_parquet(file)
+        else:
+            with pq.ParquetFile(file) as pieces:
+                yield from (piece.to_pandas() for piece in pieces.iter_batches(rows))
     except (pa.ArrowException, OSError) as error:
         raise ValueError(f"{file} cannot be read as Parquet: {error}") from error
 
@@ -166,7 +207,7 @@ def table_problem(path: Path, *, task: str, user: str, groups: str | None = None
     require_columns(table.columns, [*roles, *keep], path.name)
     if both := [name for name in keep if name in roles]:
         raise ValueError(f"{both} are task, user or groups, so they cannot be features: leave them out of `keep`")
-    features = _with_numbers(table.drop(columns=roles))
+    features = with_numbers(table.drop(columns=roles))
     left_out = find_identifiers(features.drop(columns=list(keep)), [table[name] for name in roles[1:]])
     features = features.drop(columns=list(left_out))
     _report(left_out, bool(features.shape[1]), path.name)
@@ -187,7 +228,7 @@ def table_problem(path: Path, *, task: str, user: str, groups: str | None = None
     )
 
 
-def _with_numbers(features: pd.DataFrame) -> pd.DataFrame:
+def with_numbers(features: pd.DataFrame) -> pd.DataFrame:
     """Return a table with durations as seconds and decimals as floats."""
     for name, column in features.items():
         if column.dtype.kind == "m":

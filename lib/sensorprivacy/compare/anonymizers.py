@@ -1,0 +1,168 @@
+"""Anonymizers of recordings: the words of the command line that name them, and fitted ones in a folder."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any, get_args
+
+import numpy as np
+
+from sensorprivacy.compare.fitted import FILE, FittedFolderError, read_content, write_content
+from sensorprivacy.latent.anonymizer import LatentAnonymizer
+from sensorprivacy.latent.classifiers import Kind
+from sensorprivacy.latent.modify import Modify
+from sensorprivacy.latent.networks import Sizes
+from sensorprivacy.latent.storage import load, save
+from sensorprivacy.latent.training import Settings
+from sensorprivacy.latent.transfers import Codebook, Donor, MeanShift, Transfer, Transport
+
+SAVED, SAVED_VERSION, MODEL = "sensorprivacy-fitted-recordings", 1, "anonymizer.safetensors"
+_TRANSFERS: Mapping[str, type] = {"shift": MeanShift, "transport": Transport, "codebook": Codebook, "donor": Donor}
+
+
+@dataclass(frozen=True)
+class Latent:
+    """The word ``latent`` of the command line with its settings; see `LatentAnonymizer` for their meaning."""
+
+    modify: Modify = "deterministic"
+    transfer: str = "shift"
+    noise: float = 0.0
+    redraw: int = 0
+    alpha: float = 10.0
+    beta: float = 0.1
+    epochs: int = 300
+    inference_epochs: int = 60
+    batch: int = 512
+    network: Kind = "mlp"
+    length: int = 128
+    stride: int = 10
+    sizes: Sizes | None = None
+
+    @property
+    def name(self) -> str:
+        """The word that `parse_latent` reads."""
+        return "latent:" + ",".join(f"{name}={value}" for name, value in asdict(self).items() if name != "sizes")
+
+    def anonymizer(self, hide: str, seed: int) -> LatentAnonymizer:
+        """Return the anonymizer, not fitted."""
+        vae = Settings(self.epochs, self.batch, seed=seed)
+        transfer: Transfer = _TRANSFERS[self.transfer]()
+        return LatentAnonymizer(
+            hide,
+            modify=self.modify,
+            transfer=None if self.transfer == "shift" else transfer,
+            alpha=self.alpha,
+            beta=self.beta,
+            vae=vae,
+            inference=replace(vae, epochs=self.inference_epochs, batch=min(256, self.batch)),
+            kind=self.network,
+            redraw=self.redraw,
+            spectral_noise=self.noise,
+            sizes=self.sizes,
+        )
+
+
+_CHOICES: Mapping[str, Sequence[str]] = {
+    "modify": get_args(Modify),
+    "transfer": tuple(_TRANSFERS),
+    "network": ("mlp", "cnn"),
+}
+_LIMITS: Mapping[str, tuple[float, float]] = {
+    "noise": (0, 1),
+    "redraw": (0, 1000),
+    "alpha": (0, 1e6),
+    "beta": (0, 1e6),
+    "epochs": (1, 100_000),
+    "inference_epochs": (1, 100_000),
+    "batch": (2, 100_000),
+    "length": (8, 100_000),
+    "stride": (1, 100_000),
+}
+
+
+def parse_latent(text: str) -> Latent:
+    """Return the settings of a word such as ``latent:modify=probabilistic,transfer=transport,epochs=60``.
+
+    Raises
+    ------
+    ValueError
+        If a setting is unknown or out of range; the message lists the choices.
+    """
+    family, _, rest = text.strip().partition(":")
+    if family != "latent":
+        raise ValueError(f"unknown defence {text!r} for recordings: choose latent:{','.join([*_CHOICES, *_LIMITS])}")
+    given: dict[str, Any] = {}
+    for item in filter(None, map(str.strip, rest.split(","))):
+        name, _, value = item.partition("=")
+        if name in _CHOICES:
+            if value not in _CHOICES[name]:
+                raise ValueError(f"defence {text!r}: {name}={value} must be one of {', '.join(_CHOICES[name])}")
+            given[name] = value
+        elif name in _LIMITS:
+            low, high = _LIMITS[name]
+            kind = type(getattr(Latent(), name))
+            try:
+                given[name] = kind(value)
+            except ValueError:
+                given[name] = np.nan
+            if not low <= given[name] <= high:  # false for NaN too
+                what = "a whole number" if kind is int else "a number"
+                raise ValueError(f"defence {text!r}: {name}={value} must be {what} from {low:g} to {high:g}")
+        else:
+            raise ValueError(
+                f"defence {text!r}: {item!r} is no setting: choose from {', '.join([*_CHOICES, *_LIMITS])}"
+            )
+    return Latent(**given)
+
+
+@dataclass(frozen=True, eq=False)
+class FittedRecordings:
+    """An anonymizer that was fitted to recordings.
+
+    Attributes
+    ----------
+    name, about : str
+        Word of the command line, and one sentence.
+    task, hide : str
+        Public label and private attribute.
+    channels, rate, length : list of str, float, int
+        Shape of the recordings and windows.
+    facts : dict
+        Parts of the data card that describe the fit.
+    anonymizer : LatentAnonymizer
+        Fitted.
+    """
+
+    name: str
+    about: str
+    task: str
+    hide: str
+    channels: list[str]
+    rate: float
+    length: int
+    anonymizer: LatentAnonymizer
+    facts: dict[str, Any] = field(default_factory=dict)
+
+
+def save_recordings(fitted: FittedRecordings, folder: Path) -> None:
+    """Write a fitted anonymizer as ``anonymizer.safetensors`` and ``defence.json``, without the training people."""
+    anonymous = fitted.anonymizer.with_()
+    anonymous.people_ = ()
+    model = save(anonymous, folder / MODEL)
+    content = {name: value for name, value in vars(fitted).items() if name != "anonymizer"}
+    digest = hashlib.sha256(model.read_bytes()).hexdigest()
+    write_content({"format": SAVED, "version": SAVED_VERSION, **content, "model": digest}, folder)
+
+
+def load_recordings(folder: Path) -> FittedRecordings:
+    """Return the fitted anonymizer in a folder; raises `FittedFolderError` as `fitted.load_fitted`."""
+    content = read_content(folder, SAVED, SAVED_VERSION)
+    model = folder / MODEL
+    if not model.is_file() or hashlib.sha256(model.read_bytes()).hexdigest() != content.pop("model", None):
+        raise FittedFolderError(f"{folder} is damaged: {MODEL} is missing or not the file that {FILE} names")
+    try:
+        del content["format"], content["version"]
+        return FittedRecordings(**content, anonymizer=load(model))
+    except TypeError as error:
+        raise FittedFolderError(f"{folder} is damaged: {FILE} has wrong or missing values ({error})") from error

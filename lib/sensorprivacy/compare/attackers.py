@@ -1,0 +1,255 @@
+"""The attackers, the same for every defence: all know the mechanism, and each returns who a row belongs to."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from sensorprivacy.compare.defences import Published
+from sensorprivacy.datasets.own.identifiers import find_identifiers
+from sensorprivacy.datasets.types import Problem
+from sensorprivacy.game.measuring import measure, member, pooled
+from sensorprivacy.game.outcome import Measure
+from sensorprivacy.game.play import fit_clone
+from sensorprivacy.game.splits import Split
+from sensorprivacy.game.units import share
+
+PARTS = ("validation", "test")
+ROW, GROUP = "row", "group"
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """Everything that an attacker sees.
+
+    Attributes
+    ----------
+    problem : Problem
+        The original table; attackers use its users in training rows only, except `exact_values`.
+    table : pandas.DataFrame
+        Released rows, numbers only.
+    train, held : numpy.ndarray of int
+        Positions of the training rows and of the held-out rows.
+    model : scikit-learn classifier
+        The forest of the judge and of the attackers.
+    """
+
+    problem: Problem
+    table: pd.DataFrame
+    train: np.ndarray
+    held: np.ndarray
+    model: Any
+
+    @property
+    def known(self) -> np.ndarray:
+        """Users of the training rows."""
+        return self.problem.users.to_numpy()[self.train]
+
+    @property
+    def shared(self) -> list[Any]:
+        """Released columns that the original table has too."""
+        return [name for name in self.table if name in self.problem.features.columns]
+
+    @property
+    def unchanged(self) -> list[Any]:
+        """Released columns that equal the original ones in every row."""
+        return [
+            name
+            for name in self.shared
+            if np.array_equal(self.table[name].to_numpy(float), self.problem.features[name].to_numpy(float))
+        ]
+
+
+def adaptive_forest(scene: Scene) -> np.ndarray:
+    """Train a forest on released rows of known users."""
+    matrix = scene.table.to_numpy(float)
+    fitted = fit_clone(scene.model, matrix[scene.train], scene.known)
+    return np.asarray(fitted.predict_proba(matrix[scene.held]))
+
+
+def naive_forest(scene: Scene) -> np.ndarray | None:
+    """Train a forest on raw rows; None if no column keeps its name, or if nothing was rewritten."""
+    if not scene.shared or len(scene.unchanged) == scene.table.shape[1]:
+        return None
+    raw = scene.problem.features[scene.shared].to_numpy(float)
+    fitted = fit_clone(scene.model, raw[scene.train], scene.known)
+    return np.asarray(fitted.predict_proba(scene.table[scene.shared].to_numpy(float)[scene.held]))
+
+
+def nearest_row(scene: Scene) -> np.ndarray:
+    """Return the user of the nearest released training row, over columns of equal scale."""
+    matrix = scene.table.to_numpy(float)
+    nearest = make_pipeline(StandardScaler(), KNeighborsClassifier(1)).fit(matrix[scene.train], scene.known)
+    return np.asarray(nearest.predict_proba(matrix[scene.held]))
+
+
+def exact_values(scene: Scene) -> np.ndarray | None:
+    """Join released rows with the original table by columns that identify rows; None if no such column is released.
+
+    This attacker has the original of such a column, of the held-out rows too: a serial number or a point in time is
+    written down in many places. Measurements are not joined, even if all their values differ.
+    """
+    users, features = scene.problem.users, scene.problem.features
+    joined = [name for name in scene.shared if str(name) in _identifiers(scene.problem)]
+    if not joined:
+        return None
+    classes, counts = np.unique(scene.known, return_counts=True)
+    evidence = np.zeros((len(scene.held), len(classes)))
+    prior = counts / counts.sum()
+    for name in joined:
+        owners = pd.crosstab(features[name].to_numpy(float), users.to_numpy()).reindex(columns=classes, fill_value=0)
+        here = owners.reindex(scene.table[name].to_numpy(float)[scene.held], fill_value=0).to_numpy(float)
+        total = here.sum(axis=1, keepdims=True)
+        shares = np.divide(here, total, out=np.tile(prior, (len(here), 1)), where=total > 0)
+        evidence = np.maximum(evidence, shares)
+    return np.asarray(evidence / evidence.sum(axis=1, keepdims=True))
+
+
+def most_frequent_user(scene: Scene) -> np.ndarray:
+    """Ignore the release and predict the most frequent user: no attacker needs to do worse."""
+    _, counts = np.unique(scene.known, return_counts=True)
+    return np.tile(counts / counts.sum(), (len(scene.held), 1))
+
+
+@lru_cache(maxsize=1)
+def _identifiers(problem: Problem) -> frozenset[str]:
+    """Return the columns of the original table that identify rows."""
+    sequences = [labels for labels in (problem.users, problem.groups) if labels is not None]
+    return frozenset(find_identifiers(problem.features, sequences))
+
+
+TABLE_ATTACKERS: Mapping[str, Callable[[Scene], np.ndarray | None]] = {
+    "adaptive forest": adaptive_forest,
+    "naive forest": naive_forest,
+    "nearest row": nearest_row,
+    "exact values": exact_values,
+    "most frequent user": most_frequent_user,
+}
+
+
+@dataclass(frozen=True)
+class Judged:
+    """One model on one part of the held-out rows.
+
+    Attributes
+    ----------
+    who : str
+        ``task``, or the attacker.
+    level : str
+        ``row``, or ``group``: pooled over all rows of a group.
+    part : str
+        ``validation`` or ``test``.
+    measure : Measure
+        Score, interval, chance level and most exposed user.
+    right : numpy.ndarray of bool
+        Which rows or groups of users seen in training are predicted, in an order that all defences share.
+    exposure, exposure_low : float
+        Of the rows that belong to the most exposed user or are predicted as theirs, the share that are both; and the
+        lower end of its interval. An attacker who names one user everywhere has recall 1, but a small exposure.
+    clusters : numpy.ndarray, optional
+        Group of each of these rows, if intervals count groups.
+    """
+
+    who: str
+    level: str
+    part: str
+    measure: Measure
+    right: np.ndarray
+    exposure: float
+    exposure_low: float
+    clusters: np.ndarray | None = None
+
+
+def judged_clusters(problem: Problem, split: Split, who: str, level: str, part: str) -> np.ndarray | None:
+    """Return the groups of the rows that `Judged.right` has, or None if rows or groups are counted one by one."""
+    rows = split.part(part)
+    labels = (problem.task if who == "task" else problem.users).to_numpy()
+    return None if level == GROUP else split.clusters(rows[member(labels[rows], labels[split.train])])
+
+
+def judge(
+    problem: Problem, published: Published, split: Split, model: Any, *, draws: int, attackers: Mapping[str, Any]
+) -> list[Judged]:
+    """Train the task's judge and all attackers on a release, and score them on both held-out parts.
+
+    Parameters
+    ----------
+    problem : Problem
+        The original table.
+    published : Published
+        The release of its rows.
+    split : Split
+        With validation rows.
+    model : scikit-learn classifier
+        With a seed.
+    draws : int
+        Permutations of each test.
+    attackers : mapping of str to callable
+        See `TABLE_ATTACKERS`.
+
+    Returns
+    -------
+    list of Judged
+    """
+    held = np.concatenate([split.part(part) for part in PARTS])
+    scene = Scene(problem, as_numbers(published.values), split.train, held, model)
+    matrix, task = scene.table.to_numpy(float), problem.task.to_numpy()
+    fitted = fit_clone(model, matrix[split.train], task[split.train])
+    found = {"task": np.asarray(fitted.predict_proba(matrix[held]))}
+    found |= {name: known for name, attack in attackers.items() if (known := attack(scene)) is not None}
+    lines = []
+    for who, probabilities in found.items():
+        first = 0
+        for part in PARTS:
+            some = probabilities[first : first + len(split.part(part))]
+            first += len(some)
+            lines.append(scored(problem, split, who, ROW, part, some, draws))
+            if who != "task" and split.groups is not None:
+                lines.append(scored(problem, split, who, GROUP, part, some, draws))
+    return lines
+
+
+def scored(
+    problem: Problem, split: Split, who: str, level: str, part: str, probabilities: np.ndarray, draws: int
+) -> Judged:
+    """Return the score of one model on one part, of single rows or of whole groups."""
+    labels, rows = (problem.task if who == "task" else problem.users).to_numpy(), split.part(part)
+    known, truth = labels[split.train], labels[rows]
+    classes, counts = np.unique(known, return_counts=True)
+    clusters, unit = split.clusters(rows), split.unit
+    if level == GROUP:
+        # a group can hold rows of several users; each user's rows of it are pooled
+        groups = pd.DataFrame({"group": clusters, "user": truth}).groupby(["group", "user"]).ngroup().to_numpy()
+        truth, clusters = truth[np.unique(groups, return_index=True)[1]], None
+        probabilities = np.exp(pooled(probabilities, counts / counts.sum(), groups))
+    predicted = classes[probabilities.argmax(axis=1)]
+    found = measure(predicted, truth, known, probabilities=probabilities, clusters=clusters, unit=unit, draws=draws)
+    right, theirs = predicted == truth, (truth == found.exposed) | (predicted == found.exposed)
+    shown = share(right[theirs], None if clusters is None else clusters[theirs])
+    kept, groups_of = right[member(truth, classes)], judged_clusters(problem, split, who, level, part)
+    return Judged(who, level, part, found, kept, shown.score, shown.low, groups_of)
+
+
+def as_numbers(values: pd.DataFrame) -> pd.DataFrame:
+    """Return released columns as finite numbers: a text becomes the number of its category.
+
+    Raises
+    ------
+    ValueError
+        If a released number is missing or infinite.
+    """
+    coded = {
+        name: column if pd.api.types.is_numeric_dtype(column) else column.astype("category").cat.codes
+        for name, column in values.items()
+    }
+    numbers = pd.DataFrame(coded).astype(float)
+    if not np.isfinite(numbers.to_numpy()).all():
+        broken = [str(name) for name in numbers if not np.isfinite(numbers[name]).all()]
+        raise ValueError(f"released columns {', '.join(broken[:5])} have missing or infinite values")
+    return numbers

@@ -1,0 +1,221 @@
+"""Which columns of a table may be published: no user, no recording, no copy of them, nothing that identifies rows."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.utils.multiclass import type_of_target
+
+from sensorprivacy.datasets.checks import require_columns
+from sensorprivacy.datasets.own.identifiers import find_identifiers
+from sensorprivacy.datasets.own.pieces import MOST_CATEGORIES, Survey, as_text, is_text
+from sensorprivacy.datasets.own.tables import with_numbers
+from sensorprivacy.datasets.types import Problem
+
+COPY = 0.95  # mean recall of a lookup table from which a column stands for the user
+_FEWEST_NAMED = 0.01  # share of rows whose text names their user
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The roles of a table's columns, and the numbers that stand for its texts.
+
+    Attributes
+    ----------
+    task, user, groups : str, str, str or None
+        Columns with a role. Only the task is published.
+    features : tuple of str
+        Columns that a defence gets.
+    categories : dict of str to list
+        Features that are text or truth values, with their cells; None is a missing one. A cell's position is its code.
+    dropped : dict of str to str
+        Columns that no release may hold, with the reason.
+    """
+
+    task: str
+    user: str
+    groups: str | None
+    features: tuple[str, ...]
+    categories: dict[str, list[str | None]] = field(default_factory=dict)
+    dropped: dict[str, str] = field(default_factory=dict)
+
+    def numbers(self, table: pd.DataFrame) -> pd.DataFrame:
+        """Return the features of some rows as finite numbers: a text as the position of its category.
+
+        Raises
+        ------
+        ValueError
+            If the table has other columns, a number is missing or infinite, or a text is unknown.
+        """
+        self.check(table.columns)
+        found = with_numbers(table[list(self.features)].copy())
+        for name, column in found.items():
+            if name in self.categories:
+                found[name] = self._codes(column, self.categories[str(name)])
+            elif is_text(column):
+                example = as_text(column.dropna().iloc[:1]).tolist()
+                raise ValueError(f"column {name!r} held numbers when the defence was fitted, but now holds {example}")
+            elif not (fit := np.isfinite(column.to_numpy(dtype=float, na_value=np.nan))).all():
+                raise ValueError(
+                    f"column {name!r} is missing or infinite in row {column.index[~fit][0]}: drop or fill such rows"
+                )
+        return found
+
+    def cells(self, released: pd.DataFrame) -> pd.DataFrame:
+        """Return released numbers with the texts that they stand for. Only the numbers decide, so noise stays noise."""
+        found = released.copy()
+        for name in released.columns.intersection(list(self.categories)):
+            texts = np.array(self.categories[name], dtype=object)
+            found[name] = texts[np.clip(np.rint(released[name].to_numpy(dtype=float)), 0, len(texts) - 1).astype(int)]
+        return found
+
+    @staticmethod
+    def _codes(column: pd.Series, categories: list[str | None]) -> np.ndarray:
+        places = {cell: place for place, cell in enumerate(categories)}
+        texts = as_text(column)
+        codes = texts.where(texts.notna(), None).map(lambda cell: places.get(cell, -1)).to_numpy(dtype=np.int64)
+        if (codes < 0).any():
+            raise ValueError(
+                f"column {column.name!r} holds {texts[codes < 0].iloc[0]!r}, which the fitted defence has not seen: "
+                "drop such rows, or fit the defence again"
+            )
+        return codes
+
+    def check(self, columns: pd.Index) -> None:
+        """Raise ValueError if a table lacks features or has columns that `learn_columns` never judged."""
+        known = {*self.features, *self.dropped, self.task, self.user, self.groups}
+        if absent := [name for name in self.features if name not in columns]:
+            raise ValueError(f"the table has no column {', '.join(map(repr, absent))}, which the defence was fitted to")
+        if strange := [str(name) for name in columns if name not in known]:
+            raise ValueError(
+                f"the table has columns {', '.join(map(repr, strange))}, which the fitted defence has not seen: remove "
+                "them, or fit the defence again"
+            )
+
+
+def learn_columns(
+    found: Survey, *, task: str, user: str, groups: str | None = None, keep: Sequence[str] = ()
+) -> Columns:
+    """Divide the columns of a table into those a defence gets and those that are dropped.
+
+    Parameters
+    ----------
+    found : Survey
+        Sample and head of the table.
+    task, user, groups : str
+        Columns with a role.
+    keep : sequence of str
+        Columns that stay features although they look like identifiers.
+
+    Returns
+    -------
+    Columns
+        Dropped are: identifiers, points in time and row numbers (see `identifiers`); columns from whose value alone a
+        lookup table knows the user or the recording (see `stands_for`); texts that name the user of their row.
+
+    Raises
+    ------
+    ValueError
+        If a column is missing or has two roles, the task has one class, differs in every row or stands for the user,
+        there is one user, or no column is left.
+    """
+    sample = found.sample
+    roles = {"task": task, "user": user} | ({"groups": groups} if groups is not None else {})
+    if len(set(roles.values())) < len(roles):
+        raise ValueError(f"task, user and groups must be different columns, got {', '.join(map(repr, roles.values()))}")
+    require_columns(sample.columns, [*roles.values(), *keep], "the table")
+    if both := [name for name in keep if name in roles.values()]:
+        raise ValueError(f"{both} are task, user or groups, so they cannot be features: leave them out of `keep`")
+    for role, name in roles.items():
+        if missing := int(sample[name].isna().sum()):
+            raise ValueError(
+                f"the {role} column {name!r} is missing in {missing} of {len(sample)} rows: fill or drop them"
+            )
+    _check_task(sample[task], sample[user])
+    reasons = {user: "the user of each row"} | ({groups: "the recording of each row"} if groups is not None else {})
+    others = sample.drop(columns=list(roles.values()))
+    for part in (found.head, sample):
+        judged = with_numbers(part[others.columns].drop(columns=list(keep)))
+        reasons |= find_identifiers(judged, [part[name] for name in roles.values() if name != task])
+    for name in map(str, others):
+        links = (_link(part[name], part, user, groups) for part in (sample, found.head))
+        if known := reasons.get(name) or next(filter(None, links), ""):
+            reasons[name] = known
+        elif is_text(others[name]) and name not in found.categories:
+            reasons[name] = f"text with more than {MOST_CATEGORIES:,} different cells"
+    if blocked := [name for name in keep if name in reasons]:
+        raise ValueError(f"column {blocked[0]!r} cannot be kept: {reasons[blocked[0]]}")
+    features = tuple(str(name) for name in others if name not in reasons)
+    if not features:
+        named = ", ".join(f"{name} ({reason})" for name, reason in reasons.items())
+        raise ValueError(f"no column is left to publish beside the task. Dropped: {named}")
+    texts = {name: found.categories[name] for name in features if name in found.categories}
+    return Columns(task, user, groups, features, texts, reasons)
+
+
+def sample_problem(columns: Columns, sample: pd.DataFrame, name: str) -> Problem:
+    """Return the rows of a sample as a problem for the game, with all features that a defence gets."""
+    groups = None if columns.groups is None else sample[columns.groups]
+    return Problem(columns.numbers(sample), sample[columns.task], sample[columns.user], groups, name)
+
+
+def stands_for(column: pd.Series, labels: pd.Series) -> bool:
+    """Return whether a lookup table from a column's cells to labels is right for nearly all rows of each label.
+
+    The table is made from all other rows, so that a value which occurs once tells nothing. Numbers must also follow
+    from the label: a number that differs between people is a measurement, but a number for each person is a name. If
+    most labels occur once, this says nothing, and whole numbers stand for labels if each has one number and vice versa.
+    """
+    codes, of = (pd.factorize(some, use_na_sentinel=False)[0] for some in (column, labels))
+    if 2 * of.max() > len(of) and not is_text(column) and (column.dropna() % 1 == 0).all():
+        return len(np.unique(codes)) == len(np.unique(of)) == len(np.unique(np.stack([codes, of]), axis=1).T)
+    if _recall(codes, of) < COPY:
+        return False
+    return is_text(column) or _recall(of, codes) >= COPY
+
+
+def _recall(seen: np.ndarray, wanted: np.ndarray) -> float:
+    """Return the mean recall of looking up the most frequent `wanted` of the other rows with the same `seen`."""
+    pairs = pd.DataFrame({"seen": seen, "wanted": wanted}).value_counts().reset_index(name="rows")
+    cells, labels, rows = pairs.sort_values(["seen", "rows"], ascending=[True, False]).to_numpy().T
+    begins = np.flatnonzero(np.diff(cells, prepend=cells[0] - 1))
+    sizes = np.diff(begins, append=len(cells))
+    # the strongest other label of the same cell: the second one for the first, the first one for all others
+    second = np.where(sizes > 1, rows[np.minimum(begins + 1, len(rows) - 1)], 0)
+    rival = np.repeat(rows[begins], sizes)
+    rival[begins] = second
+    right = np.bincount(labels, np.where(rows - 1 > rival, rows, 0), minlength=labels.max() + 1)
+    return float(np.mean(right / np.maximum(np.bincount(labels, rows), 1)))
+
+
+def _link(column: pd.Series, sample: pd.DataFrame, user: str, groups: str | None) -> str:
+    """Return how a column stands for the user or the recording, or an empty text."""
+    if stands_for(column, sample[user]):
+        return f"{user!r} under another name: its value alone identifies the user"
+    if groups is not None and stands_for(column, sample[groups]) and stands_for(sample[groups], column):
+        return f"{groups!r} under another name: its value alone identifies the recording"
+    if is_text(column) and not pd.api.types.is_bool_dtype(column):
+        pairs = pd.DataFrame({"cell": as_text(column), "user": as_text(sample[user])}).dropna().value_counts()
+        named = [len(who) > 2 and who.lower() in cell.lower() for cell, who in pairs.index]
+        if len(pairs) and pairs[named].sum() > _FEWEST_NAMED * len(sample):
+            return "its text names the user of the row"
+    return ""
+
+
+def _check_task(task: pd.Series, users: pd.Series) -> None:
+    counts: dict[str, Any] = {"task": task.nunique(), "user": users.nunique()}
+    for role, labels in (("task", task), ("user", users)):
+        if counts[role] < 2:
+            raise ValueError(f"the {role} column {labels.name!r} has one class only: a model needs at least two")
+    if counts["task"] > len(task) / 2 or type_of_target(task.to_numpy()) == "continuous":
+        raise ValueError(
+            f"the task column {task.name!r} has {counts['task']} different values in {len(task)} rows, so no model can "
+            "learn it: give classes"
+        )
+    if stands_for(task, users):
+        raise ValueError(
+            f"the task column {task.name!r} identifies the user: publishing it would publish the user column "
+            f"{users.name!r}. Choose another task, or coarser classes"
+        )

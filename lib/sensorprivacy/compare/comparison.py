@@ -1,0 +1,314 @@
+"""Compare defences on one problem: one split, one judge, the same attackers for all, within a time budget."""
+
+import hashlib
+import json
+import math
+import re
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from pickle import PicklingError
+from typing import Any
+
+import joblib
+import numpy as np
+from matplotlib.figure import Figure
+from sklearn.base import BaseEstimator, clone
+from sklearn.ensemble import RandomForestClassifier
+
+from sensorprivacy.compare.attackers import TABLE_ATTACKERS, as_numbers, judge, judged_clusters
+from sensorprivacy.compare.chart import frontier
+from sensorprivacy.compare.checks import check_labels, check_learnable, split_of
+from sensorprivacy.compare.defences import Defence, parse, table_defences
+from sensorprivacy.compare.findings import Findings, Untried
+from sensorprivacy.compare.page import write_html, write_json
+from sensorprivacy.compare.results import Result, Store
+from sensorprivacy.datasets.types import Problem
+from sensorprivacy.game.chance import DRAWS
+from sensorprivacy.game.play import seeded
+from sensorprivacy.game.splits import Split
+from sensorprivacy.minimize.engines import describe_model
+from sensorprivacy.minimize.search.job import duration
+from sensorprivacy.progress import tqdm
+
+VERSION = 1  # raise it when results change: stored ones are then ignored
+MOST_ROWS = 10_000
+RAW = "none"
+_FEWEST_DRAWS = 39
+_RESERVE = 1.2  # estimates are raised by this factor, because most machines have other work
+
+
+class Comparison(Findings):
+    """Defences that were judged on the same rows; see `Findings` for the numbers."""
+
+    def plot(self) -> Figure:
+        """Draw accuracy of the task against the strongest attack, with intervals, chance level and guarantees."""
+        return frontier(self)
+
+    def to_html(self, path: str | Path, max_loss: float = 0.01) -> None:
+        """Write a self-contained page with advice, frontier, all numbers, guarantees, and what was not tried."""
+        write_html(self, Path(path), max_loss)
+
+    def to_json(self, path: str | Path) -> None:
+        """Write all numbers and the advice as JSON."""
+        write_json(self, Path(path))
+
+
+class ComparisonInterrupted(KeyboardInterrupt):
+    """Raised by Ctrl-C after the first result; `comparison` has everything that was measured so far."""
+
+    def __init__(self, comparison: Comparison) -> None:
+        super().__init__("interrupted")
+        self.comparison = comparison
+
+
+def compare(
+    problem: Problem,
+    defences: Mapping[str, Any] | Iterable[Any] | None = None,
+    minutes: float = 10,
+    *,
+    split: Split | None = None,
+    model: BaseEstimator | None = None,
+    attackers: Mapping[str, Any] | None = None,
+    seed: int = 42,
+    max_rows: int | None = MOST_ROWS,
+    draws: int = DRAWS,
+    store: str | Path | None = None,
+    began: float | None = None,
+    progress: bool = True,
+) -> Comparison:
+    """Compare defences on a table: accuracy of the task against the strongest attack.
+
+    Parameters
+    ----------
+    problem : Problem
+        Features, task labels, users and, if rows come in recordings, groups.
+    defences : mapping or iterable, optional
+        Words (see `sensorprivacy.compare.parse`), `Defence` objects, or a mapping of names to scikit-learn
+        transformers. Default: `table_defences`. The raw table is always judged first. Anything with the attributes of
+        a `Defence` (``make`` apart) and its method ``publish`` is a defence; it can release other columns than those
+        of the problem. Its results are stored if it has a text ``settings``, which differs where releases differ.
+    minutes : float, default 10
+        Time budget. Cheap defences come first. None is started that is expected to exceed the budget.
+    split : Split, optional
+        Default: half of the rows for training, a quarter to choose on and a quarter for the reported results; whole
+        groups if there are groups. A split without validation rows is halved.
+    model : scikit-learn classifier with probabilities, optional
+        The judge of the task and the attackers' forest. Default: ``RandomForestClassifier()``.
+    attackers : mapping, optional
+        Default: `sensorprivacy.compare.attackers.TABLE_ATTACKERS`.
+    seed : int, default 42
+        Seed of split, models and noise. Noise with a seed protects nobody: it is for this comparison only.
+    max_rows : int or None
+        Largest number of training rows, and of rows in each held-out part.
+    draws : int
+        Permutations of each test.
+    store : path-like, optional
+        File that keeps each result. The next run with the same problem and settings continues from it.
+    began : float, optional
+        Value of ``time.monotonic()`` when the budget began, if reading the data counts. Default: now.
+    progress : bool, default True
+        Show a progress bar on terminals.
+
+    Returns
+    -------
+    Comparison
+
+    Raises
+    ------
+    ValueError
+        If nothing can be compared: one user or task class, a task that the raw table does not predict better than
+        chance, no held-out row of a known user, a budget that is too short for a first answer, unknown defences.
+    ComparisonInterrupted
+        After Ctrl-C, once there is a result.
+
+    Examples
+    --------
+    >>> from sensorprivacy import example_problem
+    >>> found = compare(example_problem(), ["minimize:threshold=.03", "noise:epsilon=4"])
+    >>> found.recommend(max_loss=0.03).defence
+    'minimize:threshold=0.03'
+    """
+    started = time.monotonic() if began is None else began
+    if not 0 < minutes < math.inf:
+        raise ValueError(f"minutes={minutes}: give a time budget above 0")
+    if draws < _FEWEST_DRAWS:
+        raise ValueError(f"draws={draws}: at least {_FEWEST_DRAWS} permutations are needed for a test at 2.5 %")
+    chosen = _defences(defences)
+    check_labels(problem)
+    split = split_of(problem, split, seed, max_rows)
+    player = seeded(RandomForestClassifier() if model is None else model, seed)
+    attack = TABLE_ATTACKERS if attackers is None else attackers
+    race = _Race(problem, split, player, attack, seed, draws, Store(None if store is None else Path(store)))
+    chosen = sorted(chosen, key=lambda one: (one.name != RAW, one.cost(problem.n_features)))
+    try:
+        with tqdm(total=len(chosen), desc="compare", disable=not progress) as bar:
+            for one in chosen:
+                bar.set_postfix_str(one.name)
+                race.run(one, started, 60 * minutes)
+                bar.update()
+    except KeyboardInterrupt:
+        if not race.results:
+            raise
+        done = {one.defence for one in race.results} | {one.defence for one in race.untried}
+        left = [Untried(one.name, one.family, "interrupted") for one in chosen if one.name not in done]
+        race.untried += left
+        raise ComparisonInterrupted(race.comparison(started)) from None
+    if len(race.results) == 1 and len(chosen) > 1:
+        first = race.untried[0]
+        raise ValueError(
+            f"minutes={minutes:g} gave no first answer: {first.defence} {first.reason}. Give more time, fewer rows "
+            "(max_rows) or a smaller model; the raw table's result is kept if there is a store"
+        )
+    return race.comparison(started)
+
+
+class _Race:
+    """The comparison in progress."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        split: Split,
+        model: Any,
+        attackers: Mapping[str, Any],
+        seed: int,
+        draws: int,
+        store: Store,
+    ) -> None:
+        self.problem, self.split, self.model, self.attackers = problem, split, model, attackers
+        self.seed, self.draws, self.store = seed, draws, store
+        self.results: list[Result] = []
+        self.untried: list[Untried] = []
+        self.judging = 0.0  # seconds of one judgement
+        self.fitting: dict[str, float] = {}  # seconds that defences of a kind took to publish
+        self.shared: set[str] = set()
+        self.key = {"version": VERSION, "problem": problem.digest, "split": split.digest, "seed": seed, "draws": draws}
+        self.key |= {"model": describe_model(model), "attackers": list(attackers)}
+
+    def run(self, defence: Defence, started: float, budget: float) -> None:
+        """Judge one defence, or note why not."""
+        settings = _settings(defence, self.seed)
+        key = hashlib.sha256(json.dumps(self.key | {"defence": settings}).encode()).hexdigest()
+        kept = self.store.restore(key, partial(judged_clusters, self.problem, self.split)) if settings else None
+        if kept is not None:
+            self._add(kept)
+            return
+        left, expected = budget - (time.monotonic() - started), self.expected(defence)
+        if self.results and expected > left:
+            reason = f"takes about {duration(expected)}, and {duration(max(left, 0))} of the budget are left"
+            self.untried.append(Untried(defence.name, defence.family, reason))
+            return
+        try:
+            result = self._judge(defence)
+        except Exception as error:  # a defence of the user's may raise anything; the others go on
+            if defence.name == RAW:
+                raise
+            reason = f"failed: {' '.join(str(error).split()) or type(error).__name__}"
+            self.untried.append(Untried(defence.name, defence.family, reason))
+            return
+        self._add(result)
+        if settings is not None:
+            self.store.keep(key, result)
+
+    def expected(self, defence: Defence) -> float:
+        """Return about how many seconds a defence will take."""
+        forest = self.results[0].judging / 2 if self.results else 0.0  # a judgement trains two forests or more
+        fitting = self.fitting.get(_kind(defence.name), defence.cost(self.problem.n_features) * forest)
+        # the raw table is judged fastest: rewritten columns mean one more forest, and noise means deeper trees
+        judging = self.judging * (2 if len(self.results) == 1 else 1)
+        return _RESERVE * (judging + (0.0 if defence.shares and defence.shares in self.shared else fitting))
+
+    def comparison(self, started: float) -> Comparison:
+        """Return everything that was measured so far."""
+        facts = {
+            "rows": self.problem.n_records,
+            "columns": self.problem.n_features,
+            "users": int(self.problem.users.nunique()),
+            "classes": int(self.problem.task.nunique()),
+            "rows_of_a_user": int(self.problem.users.value_counts().max()),
+            "split": self.split.how,
+            "model": describe_model(self.model),
+            "seed": self.seed,
+            "seconds": time.monotonic() - started,
+            "digest": self.problem.digest,
+        }
+        return Comparison(self.problem.name, self.results, self.untried, facts)
+
+    def _judge(self, defence: Defence) -> Result:
+        began = time.monotonic()
+        published = defence.publish(self.problem, self.split.train, self.seed)
+        fitted = time.monotonic()
+        values, raw = as_numbers(published.values), self.problem.features
+        lines = judge(self.problem, published, self.split, self.model, draws=self.draws, attackers=self.attackers)
+        ended = time.monotonic()
+        self.shared.add(defence.shares)
+        return Result(
+            defence=defence.name,
+            family=defence.family,
+            about=defence.about,
+            trivial=defence.trivial,
+            cost=float(defence.cost(self.problem.n_features)),
+            columns=tuple(map(str, values)),
+            unchanged=sum(name in raw and np.array_equal(values[name], raw[name].astype(float)) for name in values),
+            guarantees=published.guarantees,
+            epsilon=published.epsilon,
+            seconds=ended - began,
+            judging=ended - fitted,
+            judged=lines,
+        )
+
+    def _add(self, result: Result) -> None:
+        if not self.results:
+            check_learnable(self.problem, result)
+        self.results.append(result)
+        self.judging = max(self.judging, result.judging)
+        kind = _kind(result.defence)
+        self.fitting[kind] = max(self.fitting.get(kind, 0.0), result.seconds - result.judging)
+
+
+def _defences(given: Mapping[str, Any] | Iterable[Any] | None) -> list[Defence]:
+    """Return defences from words, transformers and defences, with the raw table among them."""
+    if isinstance(given, str):
+        raise ValueError(f"defences={given!r}: give a list of words")
+    if isinstance(given, Mapping):
+        chosen = [
+            replace(step, name=name) if isinstance(step, Defence) else own_defence(str(name), step)
+            for name, step in given.items()
+        ]
+    else:
+        chosen = table_defences() if given is None else [parse(one) if isinstance(one, str) else one for one in given]
+    chosen = list({one.name: one for one in chosen if one.name != RAW}.values())
+    return [parse(RAW), *chosen]
+
+
+def own_defence(name: str, step: Any) -> Defence:
+    """Return a defence from a scikit-learn transformer, which is cloned for every use."""
+    if isinstance(step, str):
+        return replace(parse(step), name=name)
+    if not (hasattr(step, "fit") and hasattr(step, "transform")):
+        raise ValueError(f"defence {name!r} is a {type(step).__name__}: give a transformer with fit and transform")
+
+    def make(seed: int | None) -> Any:
+        return seeded(step, seed) if hasattr(step, "get_params") else clone(step, safe=False)
+
+    return Defence(name, name, make, about=f"Your transformer {type(step).__name__}.")
+
+
+def _kind(name: str) -> str:
+    """Return a name without its numbers: defences of one kind take about the same time."""
+    return re.split("[=,]", name)[0]
+
+
+def _settings(defence: Defence, seed: int) -> str | None:
+    """Return a text that differs between defences whose releases differ; None if there is none."""
+    make = getattr(defence, "make", None)
+    if make is None:
+        return getattr(defence, "settings", None)
+    step = make(seed)
+    try:
+        return f"{defence.name} {describe_model(step) if hasattr(step, 'get_params') else joblib.hash(step)}"
+    except (PicklingError, TypeError, AttributeError):  # such as a class that was defined within a function
+        return None

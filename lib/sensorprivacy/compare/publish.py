@@ -1,0 +1,233 @@
+"""Publish a table with a defence: rows without users and identifiers, and a data card that says what they reveal."""
+
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from sensorprivacy.compare.card import (
+    FORMAT,
+    IN_ORDER,
+    SHUFFLED,
+    VERSION,
+    Card,
+    digests,
+    guarantee,
+    measure_table,
+    versions,
+)
+from sensorprivacy.compare.checks import split_of
+from sensorprivacy.compare.columns import learn_columns, sample_problem
+from sensorprivacy.compare.comparison import own_defence
+from sensorprivacy.compare.defences import Defence, Published, parse
+from sensorprivacy.compare.fitted import FittedTable, check_can_be_saved, load_fitted, save_fitted
+from sensorprivacy.compare.rows import check_new, new_folder, write_rows
+from sensorprivacy.datasets.own.identifiers import IdentifierWarning
+from sensorprivacy.datasets.own.pieces import Pieces, Survey, as_text, is_text, survey
+from sensorprivacy.game.outcome import LEVEL
+from sensorprivacy.game.units import FEW
+
+GROUPED = "Scores of a group are of an attacker who knows which rows belong together. The published rows do not say so."
+SAMPLE = 20_000  # rows that a defence is fitted to and measured on
+
+
+def publish(
+    table: pd.DataFrame | Path | str,
+    *,
+    out: Path | str,
+    defence: str | Defence | Any = None,
+    task: str | None = None,
+    user: str | None = None,
+    groups: str | None = None,
+    fitted: Path | str | None = None,
+    save: Path | str | None = None,
+    keep: Sequence[str] = (),
+    sample: int = SAMPLE,
+    seed: int = 42,
+    in_order: bool = False,
+    rows: int | None = None,
+) -> Card:
+    """Write a table that may be handed on, and its data card, to a new folder.
+
+    The defence is fitted to half of a random sample of the rows, by whole groups if there are groups. A quarter of the
+    sample measures it, with the split, the judge and the attackers of `compare`. Then all rows are published.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame or path
+        The table, or a CSV or Parquet file, which may be larger than memory.
+    out : path
+        New or empty folder. It appears when everything in it is complete.
+    defence : str, Defence or transformer, optional
+        A word of the command line (see `defences.parse`), or any scikit-learn transformer.
+    task, user, groups : str, optional
+        Column to predict, column with the user, column with the recording. The last two are never published.
+    fitted : path, optional
+        Folder of a fitted defence, instead of `defence`, `task`, `user` and `groups`.
+    save : path, optional
+        New or empty folder for the fitted defence.
+    keep : sequence of str
+        Columns that are published although they look like identifiers.
+    sample : int
+        Rows of the sample.
+    seed : int
+        Seed of sample, split and models. Noise is not seeded: it comes from the operating system's secure generator.
+    in_order : bool
+        Keep the rows' order. By default rows are shuffled, because a known order identifies them.
+    rows : int, optional
+        Rows in memory at a time. The default is chosen by the size of the file.
+
+    Returns
+    -------
+    Card
+        Also written as ``card.json`` and ``card.md``.
+
+    Raises
+    ------
+    ValueError
+        If a folder is not empty, a column or defence does not fit, or there is nothing to learn or to hide.
+    FileNotFoundError
+        If there is no such file.
+
+    Examples
+    --------
+    >>> words = {"task": "room", "user": "owner", "defence": "minimize:threshold=.01"}
+    >>> publish("home.csv", **words, out="published")  # doctest: +SKIP
+    """
+    _check_options(defence, task, user, fitted)
+    out, save = Path(out), None if save is None else Path(save)
+    for folder, option in ((out, "out"), (save, "save")):
+        if folder is not None:
+            check_new(folder, option)
+    chosen = load_fitted(Path(fitted)) if fitted is not None else None
+    made = _defence(defence) if chosen is None else None
+    if made is not None and save is not None:
+        check_can_be_saved(made.make(seed), made.name)
+    pieces = Pieces(Path(table) if isinstance(table, str) else table, rows)
+    known = chosen.columns.user if chosen is not None else user
+    found = survey(pieces, sample, user=known if known in pieces.columns else None, seed=seed)
+    first = None
+    if chosen is None:
+        chosen, first = _fit(made, found, pieces.name, seed, task=task, user=user, groups=groups, keep=keep)
+    chosen.columns.check(pd.Index(pieces.columns))
+    with ExitStack() as stack:
+        folder = stack.enter_context(new_folder(out, "out"))
+        if save is not None:
+            save_fitted(chosen, stack.enter_context(new_folder(save, "save")))
+        file = folder / f"{pieces.name}{pieces.suffix}"
+        written = write_rows(_released(pieces, chosen, first), file, rows=found.rows, in_order=in_order)
+        card = _card(chosen, pieces, found, folder, written, seed=seed, in_order=in_order, reused=first is None)
+        card.write(folder)
+    return card
+
+
+def _check_options(defence: Any, task: str | None, user: str | None, fitted: Any) -> None:
+    if fitted is not None:
+        if given := [
+            name for name, value in (("defence", defence), ("task", task), ("user", user)) if value is not None
+        ]:
+            raise ValueError(f"a fitted defence has its own {' and '.join(given)}: leave them out")
+    elif defence is None or task is None or user is None:
+        raise ValueError("name the defence, the task column and the user column, or a folder with a fitted defence")
+
+
+def _defence(defence: Any) -> Defence:
+    if isinstance(defence, str):
+        return parse(defence)
+    if isinstance(defence, Defence):
+        return defence
+    return own_defence(type(defence).__name__, defence)
+
+
+def _fit(made: Any, found: Survey, name: str, seed: int, **roles: Any) -> tuple[FittedTable, pd.DataFrame]:
+    """Fit a defence to the training rows of the sample, and measure it; also return the released sample."""
+    columns = learn_columns(found, **roles)
+    problem = sample_problem(columns, found.sample, name)
+    split = split_of(problem, None, seed, None)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", IdentifierWarning)  # the user named these columns to keep
+        published: Published = made.publish(problem, split.train, None)
+    cells = columns.cells(published.values)
+    results = measure_table(problem, cells, columns, split, seed)
+    for row in results:
+        if row["about"] == f"task {columns.task}" and row["data"] == "original":
+            _check_learned(columns.task, row)
+    facts = {
+        "measured": results,
+        "measured_on": [
+            f"On {len(split.test):,} rows that neither the defence nor the models were fitted to ({split.how}), of a "
+            f"random sample of {problem.n_records:,} of {found.rows:,} rows. Models learn from {len(split.train):,} "
+            "rows of known class. Scores count rows of classes that the training rows have. Intervals count "
+            f"{split.unit}. An attacker with more data, or another model, may infer more.",
+            *([GROUPED] if columns.groups is not None else []),
+        ],
+    }
+    return FittedTable(made.name, made.about, columns, published.step, facts), cells.set_axis(found.sample.index)
+
+
+def _check_learned(task: str, row: dict[str, Any]) -> None:
+    """Raise ValueError if the original columns do not predict the task, as `checks.check_learnable` does."""
+    if row["p"] >= LEVEL and (row["n"] >= FEW or row["score"] <= row["chance"]):
+        raise ValueError(
+            f"the task {task!r} cannot be learned from the columns: accuracy {row['score']:.1%} on {row['n']:,} "
+            f"{row['unit']}, chance {row['chance']:.1%}; choose another task or add columns or rows"
+        )
+
+
+def _released(pieces: Pieces, fitted: FittedTable, first: pd.DataFrame | None) -> Iterator[pd.DataFrame]:
+    """Yield the published rows. Those of the sample are the measured ones: their noise is drawn once."""
+    task = fitted.columns.task
+    for piece in pieces:
+        known = piece.index.isin([] if first is None else first.index)
+        parts = [fitted.release(piece[~known])] if not known.all() else []
+        if first is not None and known.any():
+            parts.append(first.loc[piece.index[known]])
+        cells = pd.concat(parts).sort_index()
+        if task in piece:
+            if piece[task].isna().any():
+                raise ValueError(f"the task column {task!r} is missing in row {piece.index[piece[task].isna()][0]}")
+            cells[task] = as_text(piece[task]) if is_text(piece[task]) else piece[task]
+        yield cells
+
+
+def _card(
+    fitted: FittedTable,
+    pieces: Pieces,
+    found: Survey,
+    folder: Path,
+    written: int,
+    *,
+    seed: int,
+    in_order: bool,
+    reused: bool,
+) -> Card:
+    released = fitted.release(found.sample.head(1))
+    names = [*released.columns, *([fitted.columns.task] if fitted.columns.task in pieces.columns else [])]
+    step, columns = fitted.step, fitted.columns
+    noisy = getattr(step, "domains_", names if hasattr(step, "epsilon_total_") else [])
+    features = [name for name in released if name in columns.features]
+    unchanged = [name for name in features if name not in noisy]
+    dropped = {name: reason for name, reason in columns.dropped.items() if name in pieces.columns}
+    dropped |= {name: f"the defence {fitted.name} drops it" for name in columns.features if name not in released}
+    return Card(
+        {
+            "format": FORMAT,
+            "version": VERSION,
+            "name": pieces.name,
+            "defence": {"name": fitted.name, "about": fitted.about},
+            "columns": {"task": columns.task, "published": names, "unchanged": unchanged, "dropped": dropped},
+            "guarantee": guarantee(step, columns, names, unchanged, found.most_rows, in_order=in_order),
+            "reused": reused,
+            "size": [f"{written:,} rows, {len(names)} columns"],
+            "rows": written,
+            "order": IN_ORDER if in_order else SHUFFLED,
+            **fitted.facts,
+            "input": {"digest": pieces.digest, "rows": found.rows, "sample": len(found.sample)},
+            "files": digests(folder),
+            "seed": seed,
+            "versions": versions(),
+        }
+    )

@@ -1,0 +1,225 @@
+"""The transformers behind the defences for tables."""
+
+import math
+import warnings
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, cross_val_predict
+from sklearn.utils.validation import check_is_fitted
+
+from sensorprivacy.datasets.types import Problem
+from sensorprivacy.game.protocols import default_split
+from sensorprivacy.minimize.baselines import METHODS
+from sensorprivacy.minimize.checks import changing_features
+from sensorprivacy.minimize.greedy import rank_features, take_features
+from sensorprivacy.minimize.rewrites import ColumnHasher, LaplaceNoise, components
+from sensorprivacy.minimize.scores import score_features
+from sensorprivacy.minimize.search.exhaustive import search_subsets
+from sensorprivacy.minimize.select import select
+
+_SEARCH_ROWS = 4000  # rows on which subsets are searched
+
+
+class TaskPrediction(TransformerMixin, BaseEstimator):
+    """Release the predicted task label alone: all that a service needs for its task.
+
+    Parameters
+    ----------
+    trees : int, default 100
+        Trees of the forest that predicts.
+    seed : int or None
+        Seed of the forest.
+    """
+
+    def __init__(self, trees: int = 100, seed: int | None = 42) -> None:
+        self.trees = trees
+        self.seed = seed
+
+    def fit(self, X: pd.DataFrame, y: Any, groups: Any = None) -> Self:
+        """Train the forest on the rows and their task labels."""
+        self.forest_ = RandomForestClassifier(self.trees, random_state=self.seed).fit(np.asarray(X, float), y)
+        return self
+
+    def transform(self, X: pd.DataFrame) -> pd.DataFrame:
+        """Return one column, ``prediction``."""
+        check_is_fitted(self)
+        return _prediction(self.forest_.predict(np.asarray(X, float)), X)
+
+    def fit_transform(self, X: pd.DataFrame, y: Any = None, groups: Any = None) -> pd.DataFrame:
+        """Fit, and return predictions by forests that have not seen the row, as a new row gets them."""
+        self.fit(X, y)
+        kind = StratifiedKFold if groups is None else StratifiedGroupKFold
+        folds = kind(3, shuffle=True, random_state=self.seed)
+        with warnings.catch_warnings():  # a class with fewer rows than folds cannot be in every fold
+            warnings.simplefilter("ignore", UserWarning)
+            found = cross_val_predict(
+                RandomForestClassifier(self.trees, random_state=self.seed),
+                np.asarray(X, float),
+                y,
+                groups=groups,
+                cv=folds,
+            )
+        return _prediction(found, X)
+
+
+def _prediction(labels: np.ndarray, X: Any) -> pd.DataFrame:
+    return pd.DataFrame({"prediction": labels}, index=getattr(X, "index", None))
+
+
+class MinimizedTable(TransformerMixin, BaseEstimator):
+    """Keep the columns that paper 1's two stages choose, and add noise to them if wanted.
+
+    Of the subsets whose identifiability is within one standard error of the lowest, the smallest is kept: in small
+    tables, the paper's rule keeps columns that are lower by chance. The same search serves every threshold; it is done
+    once for the last table.
+
+    Parameters
+    ----------
+    threshold : float, default .01
+        Share of accuracy that may be lost, on a third of the training rows.
+    preselect : int, default 10
+        Number of columns that the greedy stage keeps for the search.
+    epsilon : float, optional
+        Add noise to the kept columns, of this privacy loss for each row.
+    trees : int, default 30
+        Trees of each forest of the search.
+    seed, noise_seed : int or None
+        Seeds of the search and of the noise. No seed: secure noise.
+
+    Attributes
+    ----------
+    kept_ : list
+        Names of the kept columns.
+    noise_ : LaplaceNoise or None
+        The fitted noise.
+    """
+
+    def __init__(
+        self,
+        threshold: float = 0.01,
+        *,
+        preselect: int = 10,
+        epsilon: float | None = None,
+        trees: int = 30,
+        seed: int | None = 42,
+        noise_seed: int | None = None,
+    ) -> None:
+        self.threshold = threshold
+        self.preselect = preselect
+        self.epsilon = epsilon
+        self.trees = trees
+        self.seed = seed
+        self.noise_seed = noise_seed
+
+    def fit(self, X: pd.DataFrame, y: Any, users: Any, groups: Any = None) -> Self:
+        """Search the columns, on rows of the table `X` only."""
+        task, people, recordings = (
+            None if labels is None else pd.Series(np.asarray(labels)) for labels in (y, users, groups)
+        )
+        table = Problem(X.reset_index(drop=True), task, people, recordings)  # type: ignore[arg-type]
+        searched = _search(table, self.preselect, self.trees, self.seed)
+        lowest = float(select(searched, self.threshold)["identifiability"])
+        margin = math.sqrt(lowest * (1 - lowest) / searched.attrs["held"])
+        self.kept_ = list(select(searched, self.threshold, margin=margin)["features"])
+        self.noise_ = None
+        if self.epsilon is not None:
+            self.noise_ = LaplaceNoise(self.epsilon, sound=True, seed=self.noise_seed).fit(X[self.kept_])
+            chosen = "The kept columns were chosen from the fitted rows. Epsilon does not cover this choice."
+            self.guarantees_, self.epsilon_total_ = (*self.noise_.guarantees_, chosen), self.noise_.epsilon_total_
+        return self
+
+    def transform(self, X: pd.DataFrame) -> pd.DataFrame:
+        """Return the kept columns, with noise if there is any."""
+        check_is_fitted(self)
+        kept = X[self.kept_]
+        return kept if self.noise_ is None else pd.DataFrame(self.noise_.transform(kept), kept.index, kept.columns)
+
+
+_LAST_SEARCH: dict[tuple[Any, ...], pd.DataFrame] = {}
+
+
+def _search(problem: Problem, preselect: int, trees: int, seed: int | None) -> pd.DataFrame:
+    """Return the results of all subsets of the preselected columns, see `search_subsets`."""
+    key = (problem.digest, preselect, trees, seed)
+    if key not in _LAST_SEARCH:
+        split = default_split(problem, seed=seed).capped(2 * _SEARCH_ROWS // 3, _SEARCH_ROWS // 3)
+        names = changing_features(problem.features, "drop")
+        if len(names) > preselect:
+            table, rows = problem.features[names], split.train
+            scores = score_features(table.iloc[rows], problem.task.iloc[rows], problem.users.iloc[rows], seed=seed)
+            names = take_features(scores, "ratio", n_features=preselect)
+        model = RandomForestClassifier(trees)
+        found = search_subsets(problem, names, model=model, split=split, seed=seed, engine="shared", progress=False)
+        _LAST_SEARCH.clear()
+        found.table.attrs["held"] = len(split.test)
+        _LAST_SEARCH[key] = found.table
+    return _LAST_SEARCH[key]
+
+
+class TopColumns(TransformerMixin, BaseEstimator):
+    """Keep the columns that one of paper 1's rankings puts first.
+
+    Parameters
+    ----------
+    method : str
+        A key of `sensorprivacy.minimize.METHODS` that ranks columns.
+    columns : int, optional
+        Number of columns to keep. Default: half of them.
+    seed : int or None
+        Seed of the scores.
+
+    Attributes
+    ----------
+    kept_ : list
+        Names of the kept columns.
+    """
+
+    def __init__(self, method: str = "shap_ratio", columns: int | None = None, seed: int | None = 42) -> None:
+        self.method = method
+        self.columns = columns
+        self.seed = seed
+
+    def fit(self, X: pd.DataFrame, y: Any, users: Any) -> Self:
+        """Score and rank the columns."""
+        how = METHODS[self.method]
+        ranked = rank_features(score_features(X, y, users, how.score, seed=self.seed), how.by)
+        self.kept_ = ranked[: _size(self.columns, X.shape[1])]
+        return self
+
+    def transform(self, X: pd.DataFrame) -> pd.DataFrame:
+        """Return the kept columns."""
+        check_is_fitted(self)
+        return X[self.kept_]
+
+
+class Rewritten(TransformerMixin, BaseEstimator):
+    """Rewrite all columns as fewer new ones: principal components, or hashed columns; parameters as `TopColumns`."""
+
+    def __init__(self, method: str = "pca", columns: int | None = None, seed: int | None = 42) -> None:
+        self.method = method
+        self.columns = columns
+        self.seed = seed
+
+    def fit(self, X: pd.DataFrame, y: Any = None) -> Self:
+        """Learn the new columns."""
+        size = _size(self.columns, X.shape[1])
+        hashed, sparse = self.method == "hashing", self.method == "sparse_pca"
+        self.step_ = (ColumnHasher(size) if hashed else components(size, sparse=sparse, seed=self.seed)).fit(X)
+        return self
+
+    def transform(self, X: pd.DataFrame) -> pd.DataFrame:
+        """Return the new columns."""
+        check_is_fitted(self)
+        found = np.asarray(self.step_.transform(X))
+        return pd.DataFrame(found, X.index, [f"{self.method} {place}" for place in range(found.shape[1])])
+
+
+def _size(columns: int | None, d: int) -> int:
+    """Return how many columns to release: half of them unless a number is given."""
+    if columns is not None and columns > d:
+        raise ValueError(f"columns={columns}: the table has only {d} features")
+    return columns or max(1, d // 2)

@@ -1,0 +1,127 @@
+"""A saved defence publishes new rows as the fitted one does, and damaged or foreign folders are refused."""
+
+import json
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.decomposition import PCA
+from sklearn.ensemble import RandomForestClassifier
+
+from sensorprivacy.compare.columns import learn_columns, sample_problem
+from sensorprivacy.compare.defences import parse
+from sensorprivacy.compare.fitted import FILE, FittedFolderError, FittedTable, load_fitted, save_fitted
+from sensorprivacy.datasets.own.pieces import Pieces, survey
+from sensorprivacy.minimize.minimizer import FeatureMinimizer
+from sensorprivacy.minimize.rewrites import LaplaceNoise
+
+WORDS = ["none", "minimize:threshold=.1", "minimize+noise:threshold=.1,epsilon=60", "noise:epsilon=60"]
+WORDS += ["threeway:epsilon=30", "method:gini_utility,columns=2"]
+
+
+def table(seed=0, n=200):
+    draw = np.random.default_rng(seed)
+    room, who = draw.integers(2, size=n), draw.integers(3, size=n)
+    return pd.DataFrame(
+        {
+            "room": room,
+            "who": who,
+            "lux": room + draw.normal(0, 0.3, n),
+            "voice": who + draw.normal(0, 0.3, n),
+            "hour": draw.integers(24, size=n),
+            "lamp": draw.choice(["on", "off"], n),
+        }
+    )
+
+
+def fitted(word):
+    found = survey(Pieces(table()), 1000)
+    columns = learn_columns(found, task="room", user="who")
+    problem, step = sample_problem(columns, found.sample, "home"), word
+    if isinstance(word, str):
+        step = parse(word).publish(problem, np.arange(140), None).step
+    return FittedTable(str(word), "A test.", columns, step, {"measured": [{"score": 0.5}]})
+
+
+@pytest.mark.parametrize("word", WORDS)
+def test_a_loaded_defence_publishes_the_same(word, tmp_path):
+    first = fitted(word)
+    save_fitted(first, tmp_path)
+    again = load_fitted(tmp_path)
+    assert (again.name, again.facts, again.columns) == (first.name, first.facts, first.columns)
+    new = table() if again.step.__dict__.get("epsilon") else table(seed=1)  # noise clips to the bounds of the fit
+    one, two = first.release(new), again.release(new)
+    assert list(one) == list(two)
+    assert getattr(again.step, "epsilon_total_", None) == getattr(first.step, "epsilon_total_", None)
+    assert getattr(again.step, "guarantees_", ()) == getattr(first.step, "guarantees_", ())
+    for name in one:
+        if "epsilon" not in word:
+            assert one[name].equals(two[name])
+        elif pd.api.types.is_numeric_dtype(one[name]):  # noise is drawn anew, with the same scale and type
+            assert one[name].dtype == two[name].dtype
+            spread = [(some[name] - new[name]).abs().mean() for some in (one, two)]
+            assert spread[0] == spread[1] == 0 or 0.6 < spread[0] / spread[1] < 1.6
+        else:
+            assert set(two[name]) <= {"on", "off"}
+
+
+def test_noise_of_a_loaded_defence_is_secure(tmp_path):
+    save_fitted(fitted("minimize+noise:epsilon=5"), tmp_path)
+    again = load_fitted(tmp_path)
+    assert again.step.noise_.seed is None
+    assert not again.release(table()).equals(load_fitted(tmp_path).release(table()))
+
+
+def test_fitted_estimators_of_the_library_can_be_saved(tmp_path):
+    data = table()
+    numbers = data.drop(columns=["room", "who"]).assign(lamp=data["lamp"].eq("on").astype(int))
+    minimizer = FeatureMinimizer(0.1, n_preselect=None, estimator=RandomForestClassifier(2), progress=False)
+    for step in (minimizer.fit(numbers, data["room"], users=data["who"]), LaplaceNoise(4, sound=True).fit(numbers)):
+        folder = tmp_path / type(step).__name__
+        folder.mkdir()
+        save_fitted(fitted(step), folder)
+        assert list(load_fitted(folder).release(data)) == list(map(str, step.get_feature_names_out()))
+
+
+def test_other_transformers_are_refused(tmp_path):
+    with pytest.raises(ValueError, match="cannot be saved as JSON"):
+        save_fitted(fitted(PCA(2)), tmp_path)
+
+
+def test_there_is_no_pickle(tmp_path):
+    save_fitted(fitted("threeway:epsilon=1"), tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == [FILE]
+    with pytest.raises(pickle.UnpicklingError), (tmp_path / FILE).open("rb") as file:
+        pickle.load(file)
+
+
+def cut(folder):
+    (folder / FILE).write_bytes((folder / FILE).read_bytes()[:300])
+
+
+def edit(**changes):
+    def change(folder):
+        content = json.loads((folder / FILE).read_text())
+        (folder / FILE).write_text(json.dumps(content | changes))
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("damage", "words"),
+    [
+        (lambda folder: (folder / FILE).unlink(), "holds no fitted defence: there is no defence.json"),
+        (cut, "is damaged: defence.json is no JSON"),
+        (lambda folder: (folder / FILE).write_text("[1]"), "has not the format"),
+        (edit(format="other"), "has not the format"),
+        (edit(version=99), "has version 99, this package reads version 1: fit and save again"),
+        (edit(kept=["lux"]), "does not have the digest"),
+        (edit(extra=1), "does not have the digest"),
+    ],
+)
+def test_damaged_and_foreign_folders_are_refused(tmp_path, damage, words):
+    save_fitted(fitted("none"), tmp_path)
+    damage(tmp_path)
+    with pytest.raises(FittedFolderError, match=words):
+        load_fitted(tmp_path)

@@ -1,0 +1,241 @@
+"""Published tables hold no user, no recording and no identifier, and the card says what attackers find in them."""
+
+import json
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.decomposition import PCA
+
+from sensorprivacy.compare import publish as module
+from sensorprivacy.compare.card import measure_table
+from sensorprivacy.compare.publish import publish
+from sensorprivacy.compare.transformers import TaskPrediction
+
+ROLES = {"task": "room", "user": "owner"}
+USERS = ["anna", "bert", "carl", "dora"]
+
+
+def home(n=400, seed=0):
+    draw = np.random.default_rng(seed)
+    owner, room = draw.integers(4, size=n), draw.integers(2, size=n)
+    return pd.DataFrame(
+        {
+            "row": range(n),
+            "room": np.array(["hall", "kitchen"])[room],
+            "owner": np.array(USERS)[owner],
+            "session": [f"{USERS[who]}-{draw.integers(6)}" for who in owner],
+            "lux": (room + draw.normal(0, 0.2, n)).round(3),
+            "voice": (owner + draw.normal(0, 0.2, n)).round(3),
+            "hour": draw.integers(24, size=n),
+            "lamp": np.where(draw.random(n) < 0.8, np.array(["off", "on"])[room], "dim"),
+            "nick": np.char.upper(np.array(USERS)[owner]),
+            "seen": pd.date_range("2024-01-01", periods=n, freq="min"),
+        }
+    )
+
+
+@pytest.fixture(autouse=True)
+def unmeasured(monkeypatch):
+    monkeypatch.setattr(module, "measure_table", lambda *_: [])
+
+
+@pytest.fixture
+def measured(monkeypatch):
+    monkeypatch.setattr(module, "measure_table", partial(measure_table, trees=10))
+
+
+@pytest.fixture(scope="module")
+def table():
+    return home()
+
+
+@pytest.fixture
+def file(table, tmp_path):
+    table.to_csv(tmp_path / "home.csv", index=False)
+    return tmp_path / "home.csv"
+
+
+FORBIDDEN = {"row", "owner", "session", "nick", "seen"}
+
+
+@pytest.mark.parametrize(
+    ("defence", "columns"),
+    [
+        ("none", {"lux", "voice", "hour", "lamp"}),
+        ("minimize:threshold=.05", None),
+        ("noise:epsilon=8", {"lux", "voice", "hour", "lamp"}),
+        ("minimize+noise:epsilon=8,threshold=.05", None),
+        ("threeway:epsilon=1", None),
+        ("method:pca,columns=2", {"pca 0", "pca 1"}),
+    ],
+)
+def test_nothing_forbidden_is_written(file, tmp_path, defence, columns):
+    card = publish(file, defence=defence, groups="session", out=tmp_path / "out", **ROLES)
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {"home.csv", "card.md", "card.json"}
+    found = pd.read_csv(tmp_path / "out" / "home.csv")
+    assert len(found) == 400
+    assert not FORBIDDEN & set(found)
+    assert columns is None or set(found) == columns | {"room"}
+    written = "".join(path.read_text() for path in (tmp_path / "out").iterdir()).lower()
+    assert not any(user in written for user in USERS)
+    assert set(card.facts["columns"]["dropped"]) >= FORBIDDEN
+    assert json.loads((tmp_path / "out" / "card.json").read_text()) == card.facts
+    assert sorted(tmp_path.iterdir()) == [file, tmp_path / "out"]
+
+
+def test_unchanged_cells_are_those_of_the_input(table, tmp_path):
+    publish(table, defence="none", out=tmp_path / "out", in_order=True, **ROLES)
+    found = pd.read_csv(tmp_path / "out" / "table.csv")
+    pd.testing.assert_frame_equal(found, table[["lux", "voice", "hour", "lamp", "room"]], check_dtype=False)
+
+
+def test_rows_are_shuffled_and_the_card_says_so(table, tmp_path):
+    card = publish(table.assign(lux=np.arange(400) / 7 % 31), defence="none", out=tmp_path / "out", **ROLES)
+    found = pd.read_csv(tmp_path / "out" / "table.csv")
+    assert not (found["lux"].to_numpy() == np.arange(400) / 7 % 31).mean() > 0.1
+    assert "random order" in card.facts["order"]
+    assert "random order" in card.to_markdown()
+
+
+def test_noise_is_new_each_time_and_counted(file, tmp_path):
+    cards = [publish(file, defence="noise:epsilon=2", out=tmp_path / name, in_order=True, **ROLES) for name in "ab"]
+    one, two = (pd.read_csv(tmp_path / name / "home.csv") for name in "ab")
+    assert (one["lux"] != two["lux"]).all()
+    told = cards[0].facts["guarantee"]
+    most = home()["owner"].value_counts().max()
+    assert told["epsilon_row"] == 2
+    assert told["epsilon_person"] == 2 * most
+    assert any(f"{most:,}, which adds up to {2 * most}" in line for line in told["statements"])
+    assert not any("formal" in line for line in told["statements"])
+
+
+@pytest.mark.usefixtures("measured")
+def test_the_card_tells_attacks_with_units_and_chance(table, tmp_path):
+    card = publish(table, defence="minimize:threshold=.05", groups="session", out=tmp_path / "out", **ROLES)
+    rows = pd.DataFrame(card.facts["measured"]).set_index(["about", "data"])
+    before, after = (rows.sort_index().loc[("user owner", data)] for data in ("original", "published"))
+    assert before["score"].max() > 0.9
+    assert after[after["level"] == "row"]["score"].max() < 0.5
+    assert rows.loc[("task room", "published"), "score"].min() > 0.9
+    assert set(rows["unit"]) == {"groups"}
+    assert set(rows["level"]) == {"row", "group"}
+    assert (rows["low"] <= rows["score"]).all()
+    page = card.to_markdown()
+    for part in (
+        "- Strongest for user owner of a group: ",
+        "There is no formal guarantee",
+        "95 % interval",
+        "random sample of 400 of 400 rows",
+        "numpy",
+        "SHA-256",
+    ):
+        assert part in page
+
+
+def test_pieces_publish_the_same_rows(file, tmp_path):
+    defence = "minimize:threshold=.05"
+    publish(file, defence=defence, out=tmp_path / "one", in_order=True, sample=150, **ROLES)
+    card = publish(file, defence=defence, out=tmp_path / "many", in_order=True, sample=150, rows=90, **ROLES)
+    assert (tmp_path / "one" / "home.csv").read_bytes() == (tmp_path / "many" / "home.csv").read_bytes()
+    assert card.facts["input"]["sample"] == 150
+    assert "random sample of 150 of 400 rows" in card.to_markdown()
+    publish(file, defence=defence, out=tmp_path / "mixed", sample=150, rows=90, **ROLES)
+    whole, mixed = (pd.read_csv(tmp_path / name / "home.csv") for name in ("one", "mixed"))
+    names = list(whole)
+    pd.testing.assert_frame_equal(
+        whole.sort_values(names, ignore_index=True), mixed.sort_values(names, ignore_index=True)
+    )
+
+
+def test_noise_in_pieces(file, tmp_path):
+    publish(file, defence="noise:epsilon=4", out=tmp_path / "out", sample=150, rows=90, **ROLES)
+    found = pd.read_csv(tmp_path / "out" / "home.csv")
+    assert len(found) == 400
+    assert found["lamp"].isin(["dim", "off", "on"]).all()
+    assert not found["voice"].isin(home()["voice"]).all()
+
+
+def test_parquet_stays_parquet(table, tmp_path):
+    table.to_parquet(tmp_path / "home.parquet")
+    publish(tmp_path / "home.parquet", defence="none", out=tmp_path / "out", rows=90, **ROLES)
+    found = pd.read_parquet(tmp_path / "out" / "home.parquet")
+    assert found["hour"].dtype == np.int64
+    assert sorted(found["lux"]) == sorted(table["lux"])
+
+
+def test_own_transformers(table, tmp_path):
+    for name, step, columns in (("a", PCA(2), ["pca0", "pca1"]), ("b", TaskPrediction(4), ["prediction"])):
+        card = publish(table, defence=step, out=tmp_path / name, **ROLES)
+        assert card.facts["columns"]["published"] == [*columns, "room"]
+        assert card.facts["columns"]["unchanged"] == []
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"defence": "hide"}, "unknown defence 'hide'"),
+        ({"task": "nick"}, "'nick' identifies the user"),
+        ({"user": "nobody"}, "no column 'nobody'"),
+        ({"task": None}, "name the defence, the task column"),
+        ({"keep": ["nick"]}, "'nick' cannot be kept"),
+        ({"defence": "method:pca", "save": "saved"}, "method:pca cannot be saved"),
+    ],
+)
+def test_invalid_input_writes_nothing(table, tmp_path, monkeypatch, options, words):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ValueError, match=words):
+        publish(table, **({"defence": "none", "out": "out"} | ROLES | options))
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.usefixtures("measured")
+def test_a_task_that_cannot_be_learned_is_refused(table, tmp_path):
+    coin = np.random.default_rng(5).choice(["a", "b"], len(table))
+    with pytest.raises(ValueError, match=r"'coin' cannot be learned from the columns: accuracy .* on 100 rows, chance"):
+        publish(table.assign(coin=coin), defence="none", task="coin", user="owner", out=tmp_path / "out")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_failure_or_interrupt_at_the_end_leaves_nothing(table, tmp_path, monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(module, "digests", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        publish(table, defence="none", out=tmp_path / "out", save=tmp_path / "saved", **ROLES)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_missing_cell_far_down_is_reported(table, tmp_path):
+    table = pd.concat([table] * 2, ignore_index=True).assign(row=range(800))
+    table.loc[799, "hour"] = np.nan
+    with pytest.raises(ValueError, match="'hour' is missing or infinite in row 799"):
+        publish(table, defence="none", out=tmp_path / "out", sample=100, rows=100, **ROLES)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_fitted_defence_publishes_new_rows(file, table, tmp_path):
+    saved = tmp_path / "saved"
+    first = publish(
+        file, defence="minimize+noise:epsilon=9", out=tmp_path / "out", save=saved, groups="session", **ROLES
+    )
+    assert [path.name for path in saved.iterdir()] == ["defence.json"]
+    new = home(seed=1).drop(columns=["owner", "session", "room"])
+    card = publish(new, fitted=saved, out=tmp_path / "new")
+    found = pd.read_csv(tmp_path / "new" / "table.csv")
+    assert len(found) == 400
+    assert [*found, "room"] == first.facts["columns"]["published"]
+    for same in ("measured", "measured_on", "defence"):
+        assert card.facts[same] == first.facts[same]
+    assert "was fitted" in card.to_markdown()
+    assert card.facts["guarantee"]["epsilon_row"] == 9
+    assert card.facts["guarantee"]["epsilon_person"] is None
+    again = publish(home(seed=1), fitted=saved, out=tmp_path / "again")
+    assert again.facts["guarantee"]["most_rows"] == home(seed=1)["owner"].value_counts().max()
+    with pytest.raises(ValueError, match="columns 'age', which the fitted defence has not seen"):
+        publish(home(seed=1).assign(age=3), fitted=saved, out=tmp_path / "other")
+    with pytest.raises(ValueError, match="has its own defence and task"):
+        publish(new, fitted=saved, out=tmp_path / "other", defence="none", task="room")
+    assert not (tmp_path / "other").exists()
