@@ -136,8 +136,13 @@ def test_help_loads_no_forest():
 def test_options_of_recordings_are_checked_before_anything_is_trained(tmp_path, capsys, words, message):
     keys = ["name = 'own'", "files = '*.csv'", "rate = 50", "channels = ['x']", "subject = 'who'", "public = 'walk'"]
     (tmp_path / "own.toml").write_text("\n".join([*keys, "private = ['sex']"]))
-    assert main(["compare", str(tmp_path / "own.toml"), *words]) in (1, 2)
+    assert main(["compare", str(tmp_path / "own.toml"), *words]) == 2
     assert message in capsys.readouterr().err
+
+
+def test_a_missing_file_is_wrong_input(tmp_path, capsys):
+    assert main(["compare", str(tmp_path / "none.csv"), *ROLES]) == 2
+    assert capsys.readouterr().err == f"error: there is no file {tmp_path / 'none.csv'}\n"
 
 
 def test_a_table_needs_its_users(run):

@@ -12,6 +12,8 @@ from sklearn.preprocessing import KBinsDiscretizer, StandardScaler
 from sensorprivacy.compare import transformers
 from sensorprivacy.compare.defences import Defence, parse, table_defences
 from sensorprivacy.datasets.types import Problem
+from sensorprivacy.game import play
+from sensorprivacy.game.splits import Split
 from sensorprivacy.minimize import scores
 
 
@@ -114,6 +116,19 @@ def test_the_prediction_is_a_label_that_training_rows_get_from_other_rows(proble
     assert set(found) == {"tv", "fridge"}
     # a forest repeats the labels that it was trained on; new rows get about half of them
     assert (found == noisy.task).iloc[train].mean() < 0.7
+
+
+def test_minimization_loses_no_more_than_its_threshold_where_few_columns_are_searched():
+    """The task needs twelve columns, and only two are searched."""
+    draw = np.random.default_rng(0)
+    parts = pd.DataFrame(draw.normal(size=(900, 12))).add_prefix("part ")
+    problem = Problem(parts, parts.sum(axis=1) > 0, draw.integers(0, 3, 900))
+    train = np.arange(600)
+    kept = list(parse("minimize:threshold=.05,preselect=2").publish(problem, train).values)
+    split = Split(train, np.arange(600, 900))
+    whole, some = (play(problem, names, split=split, seed=0).accuracy for names in (None, kept))
+    assert some >= 0.9 * whole
+    assert list(parse("minimize:threshold=.6,preselect=2").publish(problem, train).values) != kept
 
 
 def test_minimization_keeps_the_column_of_the_task_and_searches_once(problem, train, monkeypatch):

@@ -239,16 +239,21 @@ def digests(folder: Path) -> dict[str, str]:
 
 def _strongest(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return a sentence for each inference from published data: the model with the highest accuracy."""
-    best: dict[tuple[str, str], Mapping[str, Any]] = {}
+    best: dict[tuple[str, str, str], Mapping[str, Any]] = {}
     for row in rows:
-        if row["data"] == "published" and row["score"] is not None:
-            key = row["about"], row["level"]
+        if row["score"] is not None:
+            key = row["data"], row["about"], row["level"]
             best[key] = max(best.get(key, row), row, key=lambda one: one["score"])
-    return [
-        f"- Strongest for {row['about']} of a {row['level']}: {row['attacker']}, {row['score']:.1%} "
-        f"({row['low']:.1%} to {row['high']:.1%}, {row['n']:,} {row['unit']}; chance {row['chance']:.1%})"
-        for row in best.values()
-    ]
+    lines = []
+    for (data, about, level), row in best.items():
+        if data == "published":
+            first = best.get(("original", about, level))
+            before = "" if first is None else f"; from original data {first['score']:.1%}"
+            lines.append(
+                f"- Strongest for {about} of a {level}: {row['attacker']}, {row['score']:.1%} ({row['low']:.1%} to "
+                f"{row['high']:.1%}, {row['n']:,} {row['unit']}; chance {row['chance']:.1%}{before})"
+            )
+    return lines
 
 
 def _items(values: Mapping[str, Any]) -> list[str]:

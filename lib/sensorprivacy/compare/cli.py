@@ -70,12 +70,11 @@ def compare_file(arguments: argparse.Namespace) -> int:
         found, code = _compared(arguments), 0
     except ComparisonInterrupted as stopped:
         found, code = stopped.comparison, INTERRUPTED
-    except ValueError as error:
+    except (ValueError, FileNotFoundError) as error:
         message = str(error)
         for parameter, option in _OPTIONS.items():
             message = message.replace(parameter, option)
-        error.args = (message,)
-        raise
+        raise ValueError(message) from error
     from sensorprivacy.compare.page import page
 
     if code:

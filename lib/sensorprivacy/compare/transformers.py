@@ -2,6 +2,8 @@
 
 import math
 import warnings
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -13,13 +15,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from sensorprivacy.datasets.types import Problem
 from sensorprivacy.game.protocols import default_split
+from sensorprivacy.game.splits import Split
 from sensorprivacy.minimize.baselines import METHODS
 from sensorprivacy.minimize.checks import changing_features
-from sensorprivacy.minimize.greedy import rank_features, take_features
+from sensorprivacy.minimize.engine_protocol import engine_data
+from sensorprivacy.minimize.engines import make_engine
+from sensorprivacy.minimize.greedy import rank_features
 from sensorprivacy.minimize.rewrites import ColumnHasher, LaplaceNoise, components
 from sensorprivacy.minimize.scores import score_features
 from sensorprivacy.minimize.search.exhaustive import search_subsets
-from sensorprivacy.minimize.select import select
+from sensorprivacy.minimize.select import NoSubsetError, least_accuracy, select
 
 _SEARCH_ROWS = 4000  # rows on which subsets are searched
 
@@ -74,13 +79,14 @@ class MinimizedTable(TransformerMixin, BaseEstimator):
     """Keep the columns that paper 1's two stages choose, and add noise to them if wanted.
 
     Of the subsets whose identifiability is within one standard error of the lowest, the smallest is kept: in small
-    tables, the paper's rule keeps columns that are lower by chance. The same search serves every threshold; it is done
-    once for the last table.
+    tables, the paper's rule keeps columns that are lower by chance. The loss is measured from the accuracy on all
+    columns. If every searched subset loses more, the best-ranked columns are kept, twice as many until the loss is
+    small enough. The same search serves every threshold; it is done once for the last table.
 
     Parameters
     ----------
     threshold : float, default .01
-        Share of accuracy that may be lost, on a third of the training rows.
+        Share of the accuracy on all columns that may be lost, on a third of the training rows.
     preselect : int, default 10
         Number of columns that the greedy stage keeps for the search.
     epsilon : float, optional
@@ -121,10 +127,7 @@ class MinimizedTable(TransformerMixin, BaseEstimator):
             None if labels is None else pd.Series(np.asarray(labels)) for labels in (y, users, groups)
         )
         table = Problem(X.reset_index(drop=True), task, people, recordings)  # type: ignore[arg-type]
-        searched = _search(table, self.preselect, self.trees, self.seed)
-        lowest = float(select(searched, self.threshold)["identifiability"])
-        margin = math.sqrt(lowest * (1 - lowest) / searched.attrs["held"])
-        self.kept_ = list(select(searched, self.threshold, margin=margin)["features"])
+        self.kept_ = _search(table, self.preselect, self.trees, self.seed).kept(self.threshold)
         self.noise_ = None
         if self.epsilon is not None:
             self.noise_ = LaplaceNoise(self.epsilon, sound=True, seed=self.noise_seed).fit(X[self.kept_])
@@ -139,24 +142,62 @@ class MinimizedTable(TransformerMixin, BaseEstimator):
         return kept if self.noise_ is None else pd.DataFrame(self.noise_.transform(kept), kept.index, kept.columns)
 
 
-_LAST_SEARCH: dict[tuple[Any, ...], pd.DataFrame] = {}
+@dataclass(frozen=True, eq=False)
+class _Searched:
+    """The results of all subsets of the preselected columns, and what the choice of a subset needs besides."""
+
+    problem: Problem
+    split: Split
+    model: RandomForestClassifier
+    seed: int | None
+    ranked: list[Any]  # columns, the best first
+    subsets: pd.DataFrame
+
+    @cached_property
+    def reference(self) -> float:
+        """Accuracy on all columns."""
+        return self.accuracy(self.ranked)
+
+    def accuracy(self, names: list[Any]) -> float:
+        """Return the accuracy of the task on the held-out rows."""
+        data = engine_data(self.problem, self.split, "test")
+        engine = make_engine("shared", data, self.model, self.seed)
+        columns = tuple(sorted(map(list(self.problem.features).index, names)))
+        return float(engine.score([columns], "task")[0])
+
+    def kept(self, threshold: float) -> list[Any]:
+        """Return the columns to keep."""
+        try:
+            lowest = float(select(self.subsets, threshold, reference=self.reference)["identifiability"])
+            margin = math.sqrt(lowest * (1 - lowest) / len(self.split.test))
+            return list(select(self.subsets, threshold, reference=self.reference, margin=margin)["features"])
+        except NoSubsetError:
+            size = int(self.subsets["n_features"].max())
+            while (size := 2 * size) < len(self.ranked):
+                if self.accuracy(self.ranked[:size]) >= least_accuracy(self.reference, threshold):
+                    return self.ranked[:size]
+            return self.ranked
 
 
-def _search(problem: Problem, preselect: int, trees: int, seed: int | None) -> pd.DataFrame:
-    """Return the results of all subsets of the preselected columns, see `search_subsets`."""
+_LAST_SEARCH: dict[tuple[Any, ...], _Searched] = {}
+
+
+def _search(problem: Problem, preselect: int, trees: int, seed: int | None) -> _Searched:
+    """Search all subsets of the preselected columns, see `search_subsets`."""
     key = (problem.digest, preselect, trees, seed)
     if key not in _LAST_SEARCH:
         split = default_split(problem, seed=seed).capped(2 * _SEARCH_ROWS // 3, _SEARCH_ROWS // 3)
-        names = changing_features(problem.features, "drop")
-        if len(names) > preselect:
-            table, rows = problem.features[names], split.train
+        ranked = changing_features(problem.features, "drop")
+        if len(ranked) > preselect:
+            table, rows = problem.features[ranked], split.train
             scores = score_features(table.iloc[rows], problem.task.iloc[rows], problem.users.iloc[rows], seed=seed)
-            names = take_features(scores, "ratio", n_features=preselect)
+            ranked = rank_features(scores, "ratio")
         model = RandomForestClassifier(trees)
-        found = search_subsets(problem, names, model=model, split=split, seed=seed, engine="shared", progress=False)
+        found = search_subsets(
+            problem, ranked[:preselect], model=model, split=split, seed=seed, engine="shared", progress=False
+        )
         _LAST_SEARCH.clear()
-        found.table.attrs["held"] = len(split.test)
-        _LAST_SEARCH[key] = found.table
+        _LAST_SEARCH[key] = _Searched(problem, split, model, seed, ranked, found.table)
     return _LAST_SEARCH[key]
 
 
