@@ -80,7 +80,8 @@ def test_identifiers_are_left_out_with_a_notice(run, file, table, tmp_path):
 def test_wrong_input_gives_one_line_exit_code_2_and_no_files(run, table, file, tmp_path, words, message):
     draw = np.random.default_rng(5)
     table = table.assign(device2=table["owner"], noise2=draw.integers(0, 2, 240), one="all")
-    table[["user", "task", "noise", "day", "device", "owner", "device2", "noise2", "one"]].to_csv(file, index=False)
+    names = ["user", "task", "noise", "day", "device", "owner", "noise2", "one"]
+    table[[*names, *(["device2"] if "device2" in words else [])]].to_csv(file, index=False)
     code, said = run(*FAST, "--json", tmp_path / "all.json", *words)
     assert code == 2
     assert message in said.err
@@ -138,6 +139,16 @@ def test_options_of_recordings_are_checked_before_anything_is_trained(tmp_path, 
     (tmp_path / "own.toml").write_text("\n".join([*keys, "private = ['sex']"]))
     assert main(["compare", str(tmp_path / "own.toml"), *words]) == 2
     assert message in capsys.readouterr().err
+
+
+def test_a_copy_of_the_user_is_left_out_with_a_notice(run, file, table, tmp_path):
+    names = dict(zip(sorted(table["owner"].unique()), ("M-4", "M-1", "M-9", "M-2"), strict=True))
+    table.assign(member=table["owner"].map(names)).to_csv(file, index=False)
+    code, said = run(*FAST, "--json", tmp_path / "all.json")
+    assert code == 0
+    assert "member (the user under another name)" in said.err
+    assert "member" not in json.loads((tmp_path / "all.json").read_text())["columns"]["none"]
+    assert "member" not in run(*FAST, "--keep", "member")[1].err
 
 
 def test_a_missing_file_is_wrong_input(tmp_path, capsys):

@@ -4,6 +4,7 @@ import argparse
 import sys
 import time
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -149,6 +150,7 @@ def _recordings(arguments: argparse.Namespace) -> "tuple[Problem, Split, list[An
 
 
 def _table(arguments: argparse.Namespace) -> "Problem":
+    from sensorprivacy.compare.columns import stands_for
     from sensorprivacy.datasets.own.identifiers import IdentifierWarning
     from sensorprivacy.datasets.own.tables import table_problem
 
@@ -156,7 +158,12 @@ def _table(arguments: argparse.Namespace) -> "Problem":
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", IdentifierWarning)  # printed below
         problem = table_problem(arguments.file, **roles, keep=arguments.keep)
-    if left_out := problem.provenance["left_out"]:
+    left_out = dict(problem.provenance["left_out"])
+    for name in set(problem.features) - set(arguments.keep):
+        if stands_for(problem.features[name], problem.users):
+            left_out[name] = "the user under another name"
+    problem = replace(problem, features=problem.features.drop(columns=list(left_out), errors="ignore"))
+    if left_out:
         named = ", ".join(f"{name} ({kind})" for name, kind in left_out.items())
         print(f"left out, because these columns identify rows: {named}; use one with --keep", file=sys.stderr)
     return problem

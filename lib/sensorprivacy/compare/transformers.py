@@ -80,8 +80,8 @@ class MinimizedTable(TransformerMixin, BaseEstimator):
 
     Of the subsets whose identifiability is within one standard error of the lowest, the smallest is kept: in small
     tables, the paper's rule keeps columns that are lower by chance. The loss is measured from the accuracy on all
-    columns. If every searched subset loses more, the best-ranked columns are kept, twice as many until the loss is
-    small enough. The same search serves every threshold; it is done once for the last table.
+    columns. If every searched subset loses more, the best-ranked columns are kept, as few as bisection finds to lose
+    little enough. The same search serves every threshold; it is done once for the last table.
 
     Parameters
     ----------
@@ -172,11 +172,12 @@ class _Searched:
             margin = math.sqrt(lowest * (1 - lowest) / len(self.split.test))
             return list(select(self.subsets, threshold, reference=self.reference, margin=margin)["features"])
         except NoSubsetError:
-            size = int(self.subsets["n_features"].max())
-            while (size := 2 * size) < len(self.ranked):
-                if self.accuracy(self.ranked[:size]) >= least_accuracy(self.reference, threshold):
-                    return self.ranked[:size]
-            return self.ranked
+            few, many = int(self.subsets["n_features"].max()), len(self.ranked)
+            while many - few > 1:
+                size = (few + many) // 2
+                enough = self.accuracy(self.ranked[:size]) >= least_accuracy(self.reference, threshold)
+                few, many = (few, size) if enough else (size, many)
+            return self.ranked[:many]
 
 
 _LAST_SEARCH: dict[tuple[Any, ...], _Searched] = {}
