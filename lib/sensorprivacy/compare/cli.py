@@ -36,10 +36,10 @@ def add_compare_command(subparsers: "argparse._SubParsersAction[argparse.Argumen
     """
     command = subparsers.add_parser(
         "compare",
-        help="find out which defence suits a table, what it costs and what attackers still learn",
-        description="Compare defences on your own table: for each, how well the task still works, and how well the "
-        "strongest of several attackers identifies the users. Cheap defences come first. Ctrl-C shows the best answer "
-        "so far, and the same command continues later.",
+        help="find out which defence suits your data, what it costs and what attackers still learn",
+        description="Compare defences on your own table or recordings: for each, how well the task still works, and "
+        "how well the strongest of several attackers identifies the users. Cheap defences come first. Ctrl-C shows the "
+        "best answer so far, and the same command continues later.",
     )
     add = command.add_argument
     add("file", type=Path, metavar="FILE", help="CSV or Parquet file, one record per row; or recordings.toml")
