@@ -11,12 +11,10 @@ from sensorprivacy import __version__
 from sensorprivacy.compare.cli import add_compare_command
 from sensorprivacy.compare.publish_cli import add_publish_command
 from sensorprivacy.edge.cli import add_edge_command
-from sensorprivacy.minimize.cli import add_minimize_command
+from sensorprivacy.minimize.cli import INTERRUPTED, add_minimize_command
 from sensorprivacy.runner.states import PROFILES
 
 # Each command imports what it needs when it runs, so that wrong words are refused without waiting for pandas.
-
-INTERRUPTED = 130  # the exit code that shells report after Ctrl-C
 
 
 def main(argv: Sequence[str] | None = None) -> int:

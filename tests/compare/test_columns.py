@@ -4,8 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sensorprivacy.compare.columns import Columns, learn_columns, sample_problem, stands_for
+from sensorprivacy.compare.columns import Columns, learn_columns, sample_problem, stands_for, without_copies
 from sensorprivacy.datasets.own.pieces import Pieces, survey
+from sensorprivacy.datasets.types import Problem
 
 ROLES = {"task": "room", "user": "owner"}
 
@@ -28,6 +29,17 @@ def home():
 
 def learned(table, **options):
     return learn_columns(survey(Pieces(table), 10_000), **(ROLES | options))
+
+
+def test_a_problem_loses_copies_of_its_user_unless_they_are_kept():
+    users = pd.Series(np.tile(["a", "b", "c"], 20))
+    table = pd.DataFrame({"code": users.map({"a": 7, "b": 1, "c": 4}), "lux": np.arange(60) % 7})
+    problem = Problem(table, np.tile([0, 1], 30), users)
+    left, copies = without_copies(problem)
+    assert (list(left.features), copies) == (["lux"], {"code": "the user under another name"})
+    assert list(without_copies(problem, ["code"])[0].features) == ["code", "lux"]
+    with pytest.raises(ValueError, match="every column stands for the user: code"):
+        without_copies(Problem(table[["code"]], problem.task, users))
 
 
 def test_measurements_stay_even_if_they_identify(home):

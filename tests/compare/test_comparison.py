@@ -129,10 +129,14 @@ def test_a_defence_may_release_other_columns_than_the_table_has(problem):
             return 0.0
 
         def publish(self, problem, train, seed):
-            return Published(pd.DataFrame({"rounded": problem.features["task"].round()}), ("made up",), 3.0)
+            return Published(
+                pd.DataFrame({"rounded": problem.features["task"].round()}), ("made up",), 3.0, epsilon_person=5.0
+            )
 
-    one = judged(problem, [Summaries()])["summaries"]
+    found = judged(problem, [Summaries()])
+    one = found["summaries"]
     assert (one.columns, one.guaranteed, one.epsilon) == (("rounded",), True, 3.0)
+    assert found.frame.set_index("defence").loc["summaries", "epsilon_person"] == 5  # not 3 for each of many rows
 
 
 def test_results_are_kept_and_used_again(problem, make, tmp_path, monkeypatch):

@@ -10,7 +10,7 @@ from sensorprivacy.compare.windows import WindowsDefence, statistics_of, windows
 from sensorprivacy.datasets import Windows
 from sensorprivacy.datasets.readers.motion import AXES, cut_windows, dense_statistics, join_recordings
 from sensorprivacy.game import play
-from sensorprivacy.latent.comparison import Comparison
+from sensorprivacy.latent.comparison import ReleaseSettings
 from sensorprivacy.latent.releases import unrandomized
 from sensorprivacy.latent.study import Study
 from sensorprivacy.latent.training import Settings
@@ -109,10 +109,12 @@ def test_releases_of_windows_and_defences_of_tables_meet_the_same_judge(windows)
     assert table.loc["flat", "accuracy"] < 0.7
     assert table.loc["still", "accuracy"] > 0.9  # the offset gives the person, the rest the activity
     assert found.recommend(0.03).defence == "still"
+    most = game.windows.subject.value_counts().max()
+    assert table.loc["noise:epsilon=16", "epsilon_person"] == 16 * most
 
 
 def test_the_defences_of_a_game_are_listed_without_training(windows):
-    game = windows_game(study_of(windows, "recordings"), Comparison(keeps=(0.5, 0.7)))
+    game = windows_game(study_of(windows, "recordings"), ReleaseSettings(keeps=(0.5, 0.7)))
     names = [one.name for one in game.defences]
     assert "releases" not in game.__dict__
     assert {"inferred label alone", "shift, probabilistic", "guaranteed, per window"} <= set(names)

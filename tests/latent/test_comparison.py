@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from sensorprivacy.datasets import Windows
-from sensorprivacy.latent import Comparison, LatentAnonymizer, Settings
+from sensorprivacy.latent import LatentAnonymizer, ReleaseSettings, Settings
 from sensorprivacy.latent.comparison import CHAIN
 from sensorprivacy.latent.study import Study
 
@@ -16,7 +16,7 @@ def study(windows: Windows, unseen: Windows, monkeypatch: pytest.MonkeyPatch, tm
 
 
 def test_printed_trivial_own_and_guaranteed_releases_are_compared(study: Study, anonymizer: LatentAnonymizer) -> None:
-    ways = Comparison(cells=(2,), epsilons=(2.0, 0.5), redraw=1)
+    ways = ReleaseSettings(cells=(2,), epsilons=(2.0, 0.5), redraw=1)
     found = ways.releases(study, anonymizer)
     found |= ways.rivals(study, anonymizer.models_, general_epochs=1, rival_epochs=1)
     assert [name for name, release in found.items() if release.trivial] == [
@@ -34,5 +34,5 @@ def test_printed_trivial_own_and_guaranteed_releases_are_compared(study: Study, 
 
 def test_budgets_of_both_guaranteed_releases(study: Study, anonymizer: LatentAnonymizer) -> None:
     """16 windows in a recording and four recordings of a person, at 2.5 for a response."""
-    table = Comparison(cells=(2,), epsilons=(2.0, 0.5)).budget(study, anonymizer)
+    table = ReleaseSettings(cells=(2,), epsilons=(2.0, 0.5)).budget(study, anonymizer)
     assert table["epsilon"].tolist() == [2.5, 40, 160, 2.5, 2.5, 10]

@@ -104,7 +104,7 @@ class Advice:
             lines.append(
                 f"Its lead over {self.runner_up} exceeds its interval: {ahead}."
                 if self.leads
-                else f"It cannot be told apart from {self.runner_up}: attacks differ by {ahead}."
+                else f"The data do not show that it beats {self.runner_up}: attacks differ by {ahead}."
             )
         return " ".join(lines)
 

@@ -1,13 +1,14 @@
 """Anonymizers of recordings: the words of the command line that name them, and fitted ones in a folder."""
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, get_args
 
 import numpy as np
+import pooch
 
+from sensorprivacy.compare.defences import split_word
 from sensorprivacy.compare.fitted import FILE, FittedFolderError, read_content, write_content
 from sensorprivacy.latent.anonymizer import LatentAnonymizer
 from sensorprivacy.latent.classifiers import Kind
@@ -89,12 +90,12 @@ def parse_latent(text: str) -> Latent:
     ValueError
         If a setting is unknown or out of range; the message lists the choices.
     """
-    family, _, rest = text.strip().partition(":")
+    family, items = split_word(text)
     if family != "latent":
         raise ValueError(f"unknown defence {text!r} for recordings: choose latent:{','.join([*_CHOICES, *_LIMITS])}")
     given: dict[str, Any] = {}
-    for item in filter(None, map(str.strip, rest.split(","))):
-        name, _, value = item.partition("=")
+    for item in items:
+        name, _, value = map(str.strip, item.partition("="))
         if name in _CHOICES:
             if value not in _CHOICES[name]:
                 raise ValueError(f"defence {text!r}: {name}={value} must be one of {', '.join(_CHOICES[name])}")
@@ -151,7 +152,7 @@ def save_recordings(fitted: FittedRecordings, folder: Path) -> None:
     anonymous.people_ = ()
     model = save(anonymous, folder / MODEL)
     content = {name: value for name, value in vars(fitted).items() if name != "anonymizer"}
-    digest = hashlib.sha256(model.read_bytes()).hexdigest()
+    digest = pooch.file_hash(str(model))
     write_content({"format": SAVED, "version": SAVED_VERSION, **content, "model": digest}, folder)
 
 
@@ -159,7 +160,7 @@ def load_recordings(folder: Path) -> FittedRecordings:
     """Return the fitted anonymizer in a folder; raises `FittedFolderError` as `fitted.load_fitted`."""
     content = read_content(folder, SAVED, SAVED_VERSION)
     model = folder / MODEL
-    if not model.is_file() or hashlib.sha256(model.read_bytes()).hexdigest() != content.pop("model", None):
+    if not model.is_file() or pooch.file_hash(str(model)) != content.pop("model", None):
         raise FittedFolderError(f"{folder} is damaged: {MODEL} is missing or not the file that {FILE} names")
     try:
         del content["format"], content["version"]

@@ -1,6 +1,5 @@
 """The data card of a release: what was done, what is guaranteed and what is not, and what attackers inferred."""
 
-import hashlib
 import importlib.metadata
 import json
 import math
@@ -13,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pooch
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.ensemble import RandomForestClassifier
 
@@ -229,12 +229,8 @@ def versions() -> dict[str, str]:
 
 def digests(folder: Path) -> dict[str, str]:
     """Return the SHA-256 of each file in a folder."""
-    found = {}
-    for file in sorted(folder.rglob("*")):
-        if file.is_file():
-            with file.open("rb") as stream:
-                found[file.relative_to(folder).as_posix()] = hashlib.file_digest(stream, "sha256").hexdigest()
-    return found
+    files = sorted(file for file in folder.rglob("*") if file.is_file())
+    return {file.relative_to(folder).as_posix(): pooch.file_hash(str(file)) for file in files}
 
 
 def _strongest(rows: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -23,7 +23,7 @@ def frontier(found: Findings) -> Figure:
 
     A square is guaranteed in every column, a circle is not, a cross is a trivial release: the raw table and the
     prediction alone. The points that no other method beats in both measures are filled and joined. These, the
-    guaranteed and the trivial ones have labels.
+    guaranteed ones that no other guaranteed one beats, and the trivial ones have labels.
     """
     with plt.rc_context(), plt.style.context(["default", _STYLE]):
         fig, axes = plt.subplots(figsize=_SIZE)
@@ -39,7 +39,9 @@ def frontier(found: Findings) -> Figure:
         axes.text(
             0.005, raw.chance, "chance", fontsize=7, color=_GREY, va="bottom", transform=axes.get_yaxis_transform()
         )
-        shown = [one for one in found.results if one.trivial or one.guaranteed or one.defence in best]
+        sure = {one.defence: places[one.defence] for one in found.results if one.guaranteed}
+        best |= {name for name, place in sure.items() if not _beaten(place, sure)}
+        shown = [one for one in found.results if one.trivial or one.defence in best]
         _labels(axes, {one.defence: places[one.defence] for one in shown})
         axes.set_xlabel(f"accuracy of the task (n = {task.n:,} {task.unit})")
         axes.set_ylabel(f"users identified by the strongest attack (n = {raw.n:,} {raw.unit})")

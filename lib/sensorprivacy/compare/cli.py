@@ -4,9 +4,10 @@ import argparse
 import sys
 import time
 import warnings
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from sensorprivacy.minimize.cli import INTERRUPTED, in_options
 
 # importing forests takes seconds, so the functions below import them: help and wrong options need no forest
 if TYPE_CHECKING:
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
     from sensorprivacy.datasets.types import Problem
     from sensorprivacy.game.splits import Split
 
-INTERRUPTED = 130  # exit code of a process that Ctrl-C ended
 _OPTIONS = {
     "minutes=": "--minutes ",
     "`keep`": "--keep",
@@ -72,10 +72,7 @@ def compare_file(arguments: argparse.Namespace) -> int:
     except ComparisonInterrupted as stopped:
         found, code = stopped.comparison, INTERRUPTED
     except (ValueError, FileNotFoundError) as error:
-        message = str(error)
-        for parameter, option in _OPTIONS.items():
-            message = message.replace(parameter, option)
-        raise ValueError(message) from error
+        raise ValueError(in_options(str(error), _OPTIONS)) from error
     from sensorprivacy.compare.page import page
 
     if code:
@@ -150,7 +147,7 @@ def _recordings(arguments: argparse.Namespace) -> "tuple[Problem, Split, list[An
 
 
 def _table(arguments: argparse.Namespace) -> "Problem":
-    from sensorprivacy.compare.columns import stands_for
+    from sensorprivacy.compare.columns import without_copies
     from sensorprivacy.datasets.own.identifiers import IdentifierWarning
     from sensorprivacy.datasets.own.tables import table_problem
 
@@ -158,12 +155,8 @@ def _table(arguments: argparse.Namespace) -> "Problem":
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", IdentifierWarning)  # printed below
         problem = table_problem(arguments.file, **roles, keep=arguments.keep)
-    left_out = dict(problem.provenance["left_out"])
-    for name in set(problem.features) - set(arguments.keep):
-        if stands_for(problem.features[name], problem.users):
-            left_out[name] = "the user under another name"
-    problem = replace(problem, features=problem.features.drop(columns=list(left_out), errors="ignore"))
-    if left_out:
+    problem, copies = without_copies(problem, arguments.keep)
+    if left_out := problem.provenance["left_out"] | copies:
         named = ", ".join(f"{name} ({kind})" for name, kind in left_out.items())
         print(f"left out, because these columns identify rows: {named}; use one with --keep", file=sys.stderr)
     return problem

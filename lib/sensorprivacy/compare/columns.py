@@ -1,7 +1,7 @@
 """Which columns of a table may be published: no user, no recording, no copy of them, nothing that identifies rows."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -159,6 +159,21 @@ def sample_problem(columns: Columns, sample: pd.DataFrame, name: str) -> Problem
     """Return the rows of a sample as a problem for the game, with all features that a defence gets."""
     groups = None if columns.groups is None else sample[columns.groups]
     return Problem(columns.numbers(sample), sample[columns.task], sample[columns.user], groups, name)
+
+
+def without_copies(problem: Problem, keep: Sequence[str] = ()) -> tuple[Problem, dict[str, str]]:
+    """Return a problem without the features that stand for the user, and these features with the reason.
+
+    Raises
+    ------
+    ValueError
+        If no feature is left.
+    """
+    features = problem.features
+    names = [str(name) for name in features if name not in keep and stands_for(features[name], problem.users)]
+    if len(names) == features.shape[1]:
+        raise ValueError(f"every column stands for the user: {', '.join(names)}. Add other columns, or `keep` one")
+    return replace(problem, features=features.drop(columns=names)), dict.fromkeys(names, "the user under another name")
 
 
 def stands_for(column: pd.Series, labels: pd.Series) -> bool:

@@ -33,7 +33,7 @@ from sensorprivacy.minimize.engines import describe_model
 from sensorprivacy.minimize.search.job import duration
 from sensorprivacy.progress import tqdm
 
-VERSION = 1  # raise it when results change: stored ones are then ignored
+VERSION = 2  # raise it when results change: stored ones are then ignored
 MOST_ROWS = 10_000
 RAW = "none"
 _FEWEST_DRAWS = 39
@@ -228,7 +228,9 @@ class _Race:
             "columns": self.problem.n_features,
             "users": int(self.problem.users.nunique()),
             "classes": int(self.problem.task.nunique()),
-            "rows_of_a_user": int(self.problem.users.value_counts().max()),
+            "rows_of_a_person": int(
+                self.problem.provenance.get("rows_of_a_person", self.problem.users.value_counts().max())
+            ),
             "split": self.split.how,
             "model": describe_model(self.model),
             "seed": self.seed,
@@ -258,6 +260,7 @@ class _Race:
             seconds=ended - began,
             judging=ended - fitted,
             judged=lines,
+            epsilon_person=published.epsilon_person,
         )
 
     def _add(self, result: Result) -> None:

@@ -39,12 +39,15 @@ class Published:
         Privacy loss of one row, counting the noisy columns only; infinite without noise.
     step : transformer or None
         The fitted transformer.
+    epsilon_person : float, optional
+        Privacy loss of all rows of the person who loses most. Default: that of a row, times the most rows of a user.
     """
 
     values: pd.DataFrame
     guarantees: tuple[str, ...] = ()
     epsilon: float = math.inf
     step: Any = None
+    epsilon_person: float | None = None
 
 
 @dataclass(frozen=True)
@@ -173,14 +176,13 @@ def parse(text: str) -> Defence:
     >>> parse("minimize").name
     'minimize:threshold=0.01'
     """
-    family, _, rest = text.strip().partition(":")
+    family, items = split_word(text)
     if family not in _FAMILIES:
         raise ValueError(f"unknown defence {text!r}: choose from {', '.join(_FAMILIES)}; {EXAMPLES}")
     build, allowed, bare = _FAMILIES[family]
     given: dict[str, Any] = {}
-    for item in filter(None, map(str.strip, rest.split(","))):
-        name, _, value = item.partition("=")
-        name = name.strip()
+    for item in items:
+        name, _, value = map(str.strip, item.partition("="))
         if not value and (chosen := name.replace("-", "_")) in bare:
             given["which"] = chosen
         elif value and name in allowed:
@@ -189,6 +191,18 @@ def parse(text: str) -> Defence:
             choices = [*bare, *(f"{setting}=..." for setting in allowed)]
             raise ValueError(f"defence {text!r}: {item!r} is no setting of {family}: {_choices(choices)}")
     return build(**given)
+
+
+def split_word(text: str) -> tuple[str, list[str]]:
+    """Return the family that a word names, and its settings.
+
+    Examples
+    --------
+    >>> split_word("threeway: printed, epsilon=1")
+    ('threeway', ['printed', 'epsilon=1'])
+    """
+    family, _, rest = text.strip().partition(":")
+    return family, [item for item in map(str.strip, rest.split(",")) if item]
 
 
 EXAMPLES = "for example minimize:threshold=.01, noise:epsilon=4, threeway:epsilon=1 or method:shap_ratio,columns=5"

@@ -35,7 +35,7 @@ class Findings:
     untried : list of Untried
         Defences that failed or did not fit into the time budget.
     facts : dict
-        Size of the problem, split, model, seed, seconds, largest number of rows of a user.
+        Size of the problem, split, model, seed, seconds, largest number of rows of a person.
     """
 
     problem: str
@@ -61,7 +61,7 @@ class Findings:
         attack, attack_low, attack_high (the highest of all attackers), attacker, chance, n, unit; the same for single
         rows with prefix ``row_``; auc (macro, the highest); exposed (most exposed user), exposed_recall,
         exposed_precision (empty if nobody is recognized); n_columns; guarantee (text), guaranteed (whether it covers
-        every column), epsilon_row, epsilon_person (of the user with most rows); seconds; reason (why there is no
+        every column), epsilon_row, epsilon_person (of the person with most rows); seconds; reason (why there is no
         result).
         """
         rows = [self._row(result) for result in self.results]
@@ -114,5 +114,6 @@ class Findings:
         row["exposed_precision"] = math.nan if shown is None else shown.measure.exposed_precision
         row |= {"n_columns": len(result.columns), "guarantee": " ".join(result.guarantees)}
         row |= {"guaranteed": result.guaranteed, "epsilon_row": result.epsilon}
-        row |= {"epsilon_person": result.epsilon * self.facts["rows_of_a_user"], "seconds": result.seconds}
-        return row | {"reason": ""}
+        person = result.epsilon_person
+        row["epsilon_person"] = result.epsilon * self.facts["rows_of_a_person"] if person is None else person
+        return row | {"seconds": result.seconds, "reason": ""}

@@ -211,8 +211,9 @@ def _details(found: Findings) -> dict[str, str]:
             f"rows; all numbers are from test rows.{unseen}{caution}"
         ),
         "Guarantees": (
-            f"Epsilon holds for one row. The user with most rows has {facts['rows_of_a_user']:,} and loses that many "
-            "times epsilon. Only a guarantee covers attackers that were not tried here."
+            f"Epsilon holds for one row. The person with most rows has {facts['rows_of_a_person']:,} and loses that "
+            "many times epsilon, unless a stated guarantee adds up less. Only a guarantee covers attackers that were "
+            "not tried here."
         ),
     }
     reasons = dict.fromkeys(one.reason for one in found.untried)

@@ -5,9 +5,10 @@ import re
 import sys
 from pathlib import Path
 
+from sensorprivacy.minimize.cli import INTERRUPTED
+
 # importing forests takes seconds, so the function below imports them: help and wrong options need no forest
 
-INTERRUPTED = 130  # exit code of a process that Ctrl-C ended
 _EXAMPLES = (
     "minimize:threshold=.01, threeway:epsilon=1, minimize+noise:epsilon=4, noise:epsilon=4; on recordings latent"
 )

@@ -42,6 +42,8 @@ class Result:
         Time to judge.
     judged : sequence of Judged
         The task's judge and all attackers, on both parts and levels.
+    epsilon_person : float, optional
+        As in `sensorprivacy.compare.Published`.
     """
 
     defence: str
@@ -56,6 +58,7 @@ class Result:
     seconds: float
     judging: float
     judged: Sequence[Judged]
+    epsilon_person: float | None = None
 
     @property
     def guaranteed(self) -> bool:

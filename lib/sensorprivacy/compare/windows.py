@@ -22,7 +22,7 @@ from sensorprivacy.datasets.readers.statistics import window_statistics
 from sensorprivacy.datasets.types import Problem, Windows
 from sensorprivacy.game.splits import Split
 from sensorprivacy.latent.anonymizer import LatentAnonymizer
-from sensorprivacy.latent.comparison import Comparison
+from sensorprivacy.latent.comparison import ReleaseSettings
 from sensorprivacy.latent.releases import SeededRelease
 from sensorprivacy.latent.study import Study, prepare
 from sensorprivacy.latent.windows import private_labels, recording_of
@@ -67,7 +67,7 @@ class WindowsGame:
     ----------
     study : Study
         Its networks are trained on the training rows of the split alone.
-    ways : Comparison
+    ways : ReleaseSettings
         How the releases are made.
     windows : Windows
         Training, validation and test windows of the study, in this order.
@@ -78,7 +78,7 @@ class WindowsGame:
     """
 
     study: Study
-    ways: Comparison
+    ways: ReleaseSettings
     windows: Windows
     problem: Problem
     split: Split
@@ -90,7 +90,7 @@ class WindowsGame:
 
     @cached_property
     def releases(self) -> dict[str, SeededRelease]:
-        """All releases of windows by name, see `latent.Comparison.releases`."""
+        """All releases of windows by name, see `latent.ReleaseSettings.releases`."""
         networks = self.networks
         with warnings.catch_warnings():  # one for each activity and release
             warnings.filterwarnings("ignore", ".*cells were merged", UserWarning)
@@ -179,10 +179,10 @@ class WindowsDefence:
             f"Each response is {sure.epsilon:g}-differentially private in the local model. A recording spends up to "
             f"{budget['recording']:,.0f}, and a person up to {budget['person']:,.0f}."
         )
-        return Published(values, (text,), sure.epsilon)
+        return Published(values, (text,), sure.epsilon, epsilon_person=float(budget["person"]))
 
 
-def windows_game(study: Study, ways: Comparison | None = None) -> WindowsGame:
+def windows_game(study: Study, ways: ReleaseSettings | None = None) -> WindowsGame:
     """Return the game on a study's windows.
 
     Parameters
@@ -190,7 +190,7 @@ def windows_game(study: Study, ways: Comparison | None = None) -> WindowsGame:
     study : Study
         A study whose test recordings are whole: ``scheme="recordings"`` or ``"subjects"``, and ``"paper"`` on
         MotionSense.
-    ways : Comparison, optional
+    ways : ReleaseSettings, optional
         How releases are made; the default is the first choice of each.
 
     Raises
@@ -219,9 +219,9 @@ def windows_game(study: Study, ways: Comparison | None = None) -> WindowsGame:
         users=private_labels(windows, study.private),
         groups=pd.Series(recordings),
         name=study.name,
-        provenance=windows.provenance,
+        provenance=windows.provenance | {"rows_of_a_person": int(windows.subject.value_counts().max())},
     )
-    return WindowsGame(study, ways or Comparison(), windows, problem, split)
+    return WindowsGame(study, ways or ReleaseSettings(), windows, problem, split)
 
 
 def own_game(description: Path, task: str, hide: str, *, seed: int = 42) -> WindowsGame:
@@ -249,7 +249,7 @@ def own_game(description: Path, task: str, hide: str, *, seed: int = 42) -> Wind
     options = {"scheme": "recordings", "most": MOST, "epochs": EPOCHS, "inference_epochs": EPOCHS, "seed": seed}
     study = prepare(str(description), hide, **options)  # type: ignore[arg-type]
     fewest = int(study.train.public.value_counts().min())
-    return windows_game(replace(study, vae=replace(study.vae, batch=min(fewest, BATCH))), Comparison(seed=seed))
+    return windows_game(replace(study, vae=replace(study.vae, batch=min(fewest, BATCH))), ReleaseSettings(seed=seed))
 
 
 def _joined(parts: list[Windows]) -> Windows:

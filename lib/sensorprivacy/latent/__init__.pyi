@@ -5,7 +5,7 @@ from .attack import reidentify as reidentify
 from .attackers import Attacker as Attacker
 from .attackers import attackers as attackers
 from .classifiers import Classifier as Classifier
-from .comparison import Comparison as Comparison
+from .comparison import ReleaseSettings as ReleaseSettings
 from .folds import attack_folds as attack_folds
 from .inference import InferenceModels as InferenceModels
 from .inference import train_inference_models as train_inference_models

@@ -19,7 +19,7 @@ CHAIN = "Replacement + Anonymization AE"
 
 
 @dataclass(frozen=True)
-class Comparison:
+class ReleaseSettings:
     """How the compared releases are made.
 
     Parameters

@@ -5,6 +5,7 @@ import shutil
 import sys
 import tempfile
 import warnings
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -83,11 +84,15 @@ def minimize_file(arguments: argparse.Namespace) -> int:
         print(f"interrupted; {saved}", file=sys.stderr)
         return INTERRUPTED
     except (ValueError, RuntimeError) as error:
-        message = str(error)
-        for parameter, option in _OPTIONS.items():
-            message = message.replace(parameter, option)
-        error.args = (message,)
+        error.args = (in_options(str(error), _OPTIONS),)
         raise
+
+
+def in_options(message: str, options: Mapping[str, str]) -> str:
+    """Return an error message that names options of a command instead of parameters of Python."""
+    for parameter, option in options.items():
+        message = message.replace(parameter, option)
+    return message
 
 
 def _run(arguments: argparse.Namespace) -> int:
