@@ -36,7 +36,7 @@ def test_no_word_and_a_wrong_one_are_told_what_there_is(capsys):
 
 
 def test_every_command_says_what_it_takes(capsys):
-    for word in ("run", "reproduce", "data", "minimize", "compare", "report"):
+    for word in ("run", "reproduce", "data", "minimize", "compare", "publish", "report"):
         with pytest.raises(SystemExit) as ended:
             main([word, "--help"])
         assert ended.value.code == 0
