@@ -10,9 +10,9 @@ fast and does not load PyTorch.
 
 from typing import Any
 
-import lazy_loader
+from sensorprivacy import extras
 
-_lazy_getattr, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+_lazy_getattr, __dir__, __all__ = extras.attach(__name__, __file__)
 
 
 def __getattr__(name: str) -> Any:

@@ -11,6 +11,7 @@ from sensorprivacy import __version__
 from sensorprivacy.compare.cli import add_compare_command
 from sensorprivacy.compare.publish_cli import add_publish_command
 from sensorprivacy.edge.cli import add_edge_command
+from sensorprivacy.extras import remedy
 from sensorprivacy.minimize.cli import INTERRUPTED, add_minimize_command
 from sensorprivacy.runner.states import PROFILES
 
@@ -30,6 +31,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         return INTERRUPTED
     except BrokenPipeError:  # the reader, such as `head`, has ended
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except ModuleNotFoundError as error:
+        if (missing := remedy(error)) is None:
+            raise
+        print(f"error: {missing}", file=sys.stderr)
         return 1
     except (LookupError, OSError, ValueError, RuntimeError) as error:
         # Our own errors explain themselves. SENSORPRIVACY_DEBUG shows the traceback of the others.

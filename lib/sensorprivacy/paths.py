@@ -40,7 +40,10 @@ def project_root() -> Path:
     for folder in (Path(__file__).resolve().parents[2], here, *here.parents):
         if _is_root(folder):
             return folder
-    raise FileNotFoundError(f"no checkout of the compendium at or above {here}: set SENSORPRIVACY_HOME to its folder")
+    raise FileNotFoundError(
+        f"no checkout of the compendium at or above {here}: go to its folder, or set SENSORPRIVACY_HOME to it; "
+        "commands for your own tables and recordings (minimize, compare, publish) need none"
+    )
 
 
 def data_dir() -> Path:

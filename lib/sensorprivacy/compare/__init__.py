@@ -8,9 +8,9 @@ import sys
 from types import ModuleType
 from typing import Any
 
-import lazy_loader
+from sensorprivacy import extras
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = extras.attach(__name__, __file__)
 
 
 class _CallablePackage(ModuleType):

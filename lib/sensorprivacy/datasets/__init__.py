@@ -4,6 +4,6 @@
 a table of the three-way paper. Names are imported when they are first used.
 """
 
-import lazy_loader
+from sensorprivacy import extras
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = extras.attach(__name__, __file__)

@@ -21,7 +21,9 @@ def add_edge_command(subparsers: Commands) -> None:
     commands = edge.add_subparsers(required=True, metavar="COMMAND")
     export = commands.add_parser("export", help="write the networks and edge.pyz into a folder to copy to a board")
     export.set_defaults(command=_export)
-    export.add_argument("--out", type=Path, metavar="FOLDER", help="folder to write (default: build/edge)")
+    export.add_argument(
+        "--out", type=Path, metavar="FOLDER", help="folder to write (default: build/edge of the checkout, or edge)"
+    )
     export.add_argument("--model", type=Path, metavar="FILE", help="use a saved anonymizer instead of training one")
     export.add_argument("--epochs", type=int, default=5, help="training epochs of each autoencoder (default: 5)")
     export.add_argument(
@@ -31,7 +33,10 @@ def add_edge_command(subparsers: Commands) -> None:
 
 
 def _bundle_folder() -> Path:
-    return build_dir() / "edge"
+    try:
+        return build_dir() / "edge"
+    except FileNotFoundError:  # no checkout
+        return Path("edge")
 
 
 def _export(arguments: argparse.Namespace) -> int:

@@ -3,6 +3,6 @@
 Public names are imported when they are first used, so that a device can use `latent.modify` without PyTorch.
 """
 
-import lazy_loader
+from sensorprivacy import extras
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = extras.attach(__name__, __file__)

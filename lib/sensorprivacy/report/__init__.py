@@ -19,6 +19,6 @@ draws the paper's figures. The docstring of each package lists where the code of
 | `charts`, `diagrams` | general charts; boxes and arrows |
 """
 
-import lazy_loader
+from sensorprivacy import extras
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = extras.attach(__name__, __file__)

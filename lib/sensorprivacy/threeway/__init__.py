@@ -5,6 +5,6 @@ best one, and `publication` adds noise and publishes. `divider` offers all of it
 are imported when they are first used.
 """
 
-import lazy_loader
+from sensorprivacy import extras
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = extras.attach(__name__, __file__)

@@ -1,5 +1,5 @@
 """Read the files of each data set: tables, network traffic and motion recordings. Modules load when first used."""
 
-import lazy_loader
+from sensorprivacy import extras
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = extras.attach(__name__, __file__)

@@ -1,0 +1,61 @@
+"""Name the extra that brings a missing package: ``sensorprivacy[latent]`` for PyTorch."""
+
+from collections.abc import Callable
+from typing import Any
+
+import lazy_loader
+
+EXTRAS = {
+    "latent": ("torch", "safetensors"),
+    "edge": ("onnx", "onnxruntime"),
+    "formats": ("openpyxl", "polars"),
+    "notebooks": ("nbformat", "nbclient", "papermill", "psutil", "yaml", "seaborn", "snakemake", "packaging"),
+    "cluster": ("dask", "distributed", "dask_jobqueue"),
+    "book": ("sphinx", "myst_nb", "rocrate"),
+    "teach": ("nbgrader",),
+}
+"""The modules of each extra of ``pyproject.toml`` that this package imports."""
+
+
+class MissingExtraError(ModuleNotFoundError):
+    """A package of an extra is not installed; the message names the extra and the command that installs it."""
+
+
+def remedy(error: ModuleNotFoundError) -> MissingExtraError | None:
+    """Return an error that names the missing extra; None if the module belongs to no extra.
+
+    Parameters
+    ----------
+    error : ModuleNotFoundError
+        What an import raised.
+
+    Examples
+    --------
+    >>> print(remedy(ModuleNotFoundError("No module named 'torch'", name="torch.nn")))
+    this needs torch, which is not installed: pip install "sensorprivacy[latent]"
+    """
+    module = (error.name or "").partition(".")[0]
+    for extra, modules in EXTRAS.items():
+        if module in modules:
+            text = f'this needs {module}, which is not installed: pip install "sensorprivacy[{extra}]"'
+            return MissingExtraError(text, name=module)
+    return None
+
+
+def attach(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
+    """Return ``__getattr__``, ``__dir__`` and ``__all__`` of a package whose public names are imported lazily.
+
+    Parameters
+    ----------
+    package, file : str
+        Its ``__name__`` and ``__file__``. The stub beside the file lists the public names.
+    """
+    find, names, listed = lazy_loader.attach_stub(package, file)
+
+    def getattr_(name: str) -> Any:
+        try:
+            return find(name)
+        except ModuleNotFoundError as error:
+            raise remedy(error) or error from error
+
+    return getattr_, names, listed

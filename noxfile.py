@@ -1,0 +1,46 @@
+"""Test the package as users install it: ``nox -s core``, ``nox -s lowest``, ``nox -s everything``."""
+
+import nox
+
+nox.options.default_venv_backend = "uv|virtualenv"
+nox.options.error_on_missing_interpreters = False
+
+CORE = ["tests/mechanisms", "tests/game", "tests/threeway", "tests/datasets/own", "tests/minimize", "tests/compare"]
+"""Tests of tables: they need no extra, apart from the files below."""
+NEED_EXTRAS = [
+    "tests/compare/test_cli.py",
+    "tests/compare/test_published_files.py",
+    "tests/compare/test_recordings.py",
+    "tests/compare/test_windows.py",
+    "tests/minimize/search",
+]
+TOOLS = ["pytest>=8", "pytest-timeout", "pytest-xdist>=3.6", "hypothesis>=6.100", "mlxtend>=0.23", "dpkt"]
+VERSIONS = ["3.11", "3.12", "3.13"]
+
+
+def _test_core(session: nox.Session) -> None:
+    left_out = [word for path in NEED_EXTRAS for word in ("--ignore", path)]
+    session.run("python", "-m", "pytest", "-q", "-n", "2", *left_out, *(session.posargs or CORE))
+
+
+@nox.session(python=VERSIONS)
+def core(session: nox.Session) -> None:
+    """Install the wheel without extras, and test what works on tables."""
+    session.install(".", *TOOLS)
+    _test_core(session)
+
+
+@nox.session(python="3.11", venv_backend="uv")
+def lowest(session: nox.Session) -> None:
+    """Install the lowest versions that pyproject.toml allows, and test what works on tables."""
+    wheels = ("--only-binary", ":all:", "--no-binary", "sensorprivacy")
+    session.install("--resolution", "lowest-direct", *wheels, ".", *TOOLS)
+    _test_core(session)
+
+
+@nox.session(python=VERSIONS)
+def everything(session: nox.Session) -> None:
+    """Install the locked versions, and run all tests."""
+    session.install("-r", "requirements.lock")
+    session.install("--no-deps", "-e", ".")
+    session.run("python", "-m", "pytest", "-q", "-n", "2", *session.posargs)

@@ -1,0 +1,100 @@
+"""A package that is missing is named with the extra that brings it."""
+
+import builtins
+import re
+import subprocess
+import sys
+import tomllib
+from importlib.metadata import packages_distributions
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+import sensorprivacy
+from sensorprivacy import extras
+from sensorprivacy.cli import main
+
+
+@pytest.fixture(scope="module")
+def project(root):
+    return tomllib.loads((root / "pyproject.toml").read_text())["project"]
+
+
+@pytest.fixture(scope="module")
+def distributions():
+    return {module: canonicalize_name(names[0]) for module, names in packages_distributions().items()}
+
+
+def test_each_module_is_in_the_extra_that_names_it(project, distributions):
+    listed = project["optional-dependencies"]
+    for extra, modules in extras.EXTRAS.items():
+        required = [Requirement(line) for line in listed[extra]]
+        named = {canonicalize_name(name) for each in required for name in (each.name, *each.extras)}
+        assert {distributions[module] for module in modules} <= named, extra
+
+
+def test_what_the_library_imports_is_required_or_in_an_extra(root, project, distributions):
+    """No module imports a package that no dependency names."""
+    text = "\n".join(path.read_text() for path in (root / "lib").rglob("*.py"))
+    used = set(re.findall(r"^\s*(?:import|from) (\w+)", text, re.MULTILINE)) - set(sys.stdlib_module_names)
+    core = {canonicalize_name(Requirement(line).name) for line in project["dependencies"]}
+    outside = {name for name in used if name in distributions and distributions[name] not in core}
+    listed = {module for modules in extras.EXTRAS.values() for module in modules}
+    assert outside - listed - {"sensorprivacy"} == set()
+
+
+@pytest.fixture
+def without_torch(monkeypatch):
+    """Make every import of PyTorch fail, as where it is not installed."""
+    import_ = builtins.__import__
+
+    def refuse(name, *rest, **named):
+        if name.partition(".")[0] == "torch":
+            raise ModuleNotFoundError("No module named 'torch'", name="torch")
+        return import_(name, *rest, **named)
+
+    for name in [name for name in sys.modules if name.startswith("sensorprivacy.latent.")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setattr(builtins, "__import__", refuse)
+
+
+def test_a_public_name_names_its_extra(without_torch):
+    with pytest.raises(extras.MissingExtraError, match=r'needs torch.*pip install "sensorprivacy\[latent\]"'):
+        sensorprivacy.LatentAnonymizer  # noqa: B018
+
+
+def test_the_command_names_its_extra_and_shows_no_traceback(monkeypatch, capsys, tmp_path):
+    def export(arguments):
+        raise ModuleNotFoundError("No module named 'onnx'", name="onnx")
+
+    monkeypatch.setattr("sensorprivacy.edge.cli._export", export)
+    assert main(["edge", "export", "--out", str(tmp_path)]) == 1
+    assert (
+        capsys.readouterr().err == 'error: this needs onnx, which is not installed: pip install "sensorprivacy[edge]"\n'
+    )
+
+
+def test_a_module_of_no_extra_stays_an_error_of_ours(monkeypatch, tmp_path):
+    def export(arguments):
+        raise ModuleNotFoundError("No module named 'sensorprivacy.typo'", name="sensorprivacy.typo")
+
+    monkeypatch.setattr("sensorprivacy.edge.cli._export", export)
+    with pytest.raises(ModuleNotFoundError, match="typo"):
+        main(["edge", "export", "--out", str(tmp_path)])
+
+
+def test_the_core_needs_no_extra():
+    """What minimizes, compares and publishes a table is imported where none of them is installed."""
+    names = {module for modules in extras.EXTRAS.values() for module in modules} - {"packaging"}
+    code = f"""
+import sys
+class Absent:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {names}:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+sys.meta_path.insert(0, Absent())
+import sensorprivacy.minimize.page, sensorprivacy.compare.comparison, sensorprivacy.compare.publish
+import sensorprivacy.threeway.divider, sensorprivacy.datasets.own.tables, sensorprivacy.cli
+"""
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stderr == ""
