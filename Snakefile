@@ -1,6 +1,4 @@
-# The runs of runs.yaml as a graph. `make reproduce` calls this. On a cluster, first look for the data with
-# `sensorprivacy reproduce --dry-run`, then call Snakemake yourself:
-#   snakemake --config profile=paper --executor slurm --jobs 20 --keep-going
+# The runs of runs.yaml as a graph. `sensorprivacy reproduce` calls this, on this machine or on a cluster (--executor slurm).
 from sensorprivacy.runner.plan import plan
 
 JOBS = plan(config.get("profile", "quick"), report_only=config.get("report_only", False))

@@ -14,7 +14,7 @@ NEED_EXTRAS = [
     "tests/compare/test_windows.py",
     "tests/minimize/search",
 ]
-TOOLS = ["pytest>=8", "pytest-timeout", "pytest-xdist>=3.6", "hypothesis>=6.100", "mlxtend>=0.23", "dpkt"]
+TOOLS = ["pytest>=8.3", "pytest-timeout>=2.3", "pytest-xdist>=3.6", "hypothesis>=6.100", "mlxtend>=0.23", "dpkt>=1.9.8"]
 VERSIONS = ["3.11", "3.12", "3.13"]
 
 

@@ -103,6 +103,7 @@ def _reproduce(arguments: argparse.Namespace) -> int:
         cores=arguments.cores,
         only=arguments.only,
         dry_run=arguments.dry_run,
+        executor=arguments.executor,
     )
     if not arguments.dry_run:
         print(batch.summary(ended, arguments.profile))
@@ -152,6 +153,9 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
     again.add_argument("--cores", type=_positive, default=os.cpu_count() or 1, help="number of runs at a time")
     again.add_argument("--only", nargs="+", default=[], metavar="RUN", help="names of runs; * stands for any part")
     again.add_argument("--dry-run", action="store_true", help="list the runs that are out of date and run nothing")
+    again.add_argument(
+        "--executor", metavar="NAME", help="run as jobs of a cluster, --cores at a time, such as slurm (this machine)"
+    )
     again.add_argument("--list", action="store_true", help="list all runs with their minutes and run nothing")
 
     if "data" in words:

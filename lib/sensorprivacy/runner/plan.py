@@ -16,6 +16,8 @@ from sensorprivacy.runner import states
 from sensorprivacy.runner.dependencies import package_files
 from sensorprivacy.runner.runs import Run, before, read_runs
 
+_EXTRAS = ("", "latent", "edge", "notebooks")  # what the notebooks need
+
 
 @dataclass(frozen=True)
 class Job:
@@ -89,13 +91,13 @@ def _versions_file() -> Path:
 
 
 def _versions() -> dict[str, str]:
-    """Return the versions that results may depend on: Python's, and those of the packages that we require."""
+    """Return the versions that results may depend on: Python's, and those of the packages that runs require."""
     found = {"python": ".".join(platform.python_version_tuple()[:2])}
     try:
         required = [Requirement(text) for text in requires("sensorprivacy") or []]
     except PackageNotFoundError:  # a checkout on the path that is not installed
         required = []
     for each in required:
-        if each.marker is None or each.marker.evaluate({"extra": ""}):
+        if each.marker is None or any(each.marker.evaluate({"extra": extra}) for extra in _EXTRAS):
             found[each.name] = version(each.name)
     return found

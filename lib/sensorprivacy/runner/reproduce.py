@@ -2,10 +2,12 @@
 
 import csv
 import os
+import shutil
 import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TextIO
 
@@ -42,6 +44,7 @@ from sensorprivacy.runner.states import (
 
 # Several runs share the cores: threads that wait in a loop would take them from each other.
 NO_START = "it did not start"
+_LATENCY = 60  # seconds until a file that another machine wrote is seen here
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "PASSIVE"}
 
 
@@ -60,6 +63,7 @@ def reproduce(
     cores: int = 1,
     only: Iterable[str] = (),
     dry_run: bool = False,
+    executor: str | None = None,
     say: Callable[[str], None] = print,
 ) -> dict[str, RunState]:
     """Bring every run of a profile up to date, then the report, and return how each run ended.
@@ -76,6 +80,9 @@ def reproduce(
         Names of runs, ``*`` for any part; all other runs keep their state. The report always follows.
     dry_run : bool, default=False
         Only list the runs that are out of date.
+    executor : str, optional
+        Name of a Snakemake executor, such as "slurm": each run becomes a job of the cluster, `cores` of them at a time.
+        The checkout must be on a file system that all nodes share.
     say : callable, default=print
         Called with each line meant for the user.
 
@@ -101,14 +108,31 @@ def reproduce(
         check_writable(results)
     try:
         # The operating system releases the lock when the process ends, so an interrupt leaves none behind.
-        with filelock.FileLock(folder / "reproduce.lock", timeout=0), processes.lifeline(folder):
+        # Jobs on other machines cannot watch our lifeline; their executor ends them.
+        watched = processes.lifeline(folder) if executor is None else nullcontext()
+        with filelock.FileLock(folder / "reproduce.lock", timeout=0), watched:
             _settle_mirror(say)
             log_file("snakemake", profile).unlink(missing_ok=True)
             data = _look_once(selected.values(), look, say)
-            states = _run_all(selected, profile, data, cores, dry_run, say)
-            return states if dry_run else _report(runs, states, profile, cores)
+            places = ["--cores", str(cores), *_on_cluster(executor, cores)]
+            states = _run_all(selected, profile, data, places, dry_run, say)
+            return states if dry_run else _report(runs, states, profile, ["--cores", str(cores)])
     except filelock.Timeout:
         raise BusyError(f"another process runs reproduce in {project_root()}: wait until it has ended") from None
+
+
+def _on_cluster(executor: str | None, jobs: int) -> list[str]:
+    """Return Snakemake's words for an executor. A Slurm that keeps no accounts is asked by squeue for its jobs."""
+    if executor is None:
+        return []
+    words = ["--executor", executor, "--jobs", str(jobs), "--latency-wait", str(_LATENCY)]
+    if executor == "slurm":
+        if shutil.which("sbatch") is None:
+            raise OSError("there is no sbatch on this machine: start reproduce where jobs are submitted to Slurm")
+        sacct = shutil.which("sacct")
+        kept = sacct is not None and subprocess.run([sacct, "--noheader"], capture_output=True).returncode == 0
+        words += [] if kept else ["--slurm-status-command", "squeue", "--slurm-no-account"]
+    return words
 
 
 def _settle_mirror(say: Callable[[str], None]) -> None:
@@ -134,7 +158,7 @@ def _run_all(
     selected: Mapping[str, Run],
     profile: str,
     data: Mapping[str, DataState],
-    cores: int,
+    places: list[str],
     dry_run: bool,
     say: Callable[[str], None],
 ) -> dict[str, RunState]:
@@ -149,11 +173,13 @@ def _run_all(
         changed = last is not None and last.status == OK and last.outputs != outputs(name, profile)
         if not dry_run and (state is not None or changed):  # changed: its results were edited or deleted since
             marker_file(name, profile).unlink(missing_ok=True)
-    _snakemake([name for name, state in hindered.items() if state is None], profile, cores, dry_run)
+    _snakemake([name for name, state in hindered.items() if state is None], profile, places, dry_run)
     return {name: state or _ended(selected[name], profile) for name, state in hindered.items()}
 
 
-def _report(runs: Mapping[str, Run], states: Mapping[str, RunState], profile: str, cores: int) -> dict[str, RunState]:
+def _report(
+    runs: Mapping[str, Run], states: Mapping[str, RunState], profile: str, places: list[str]
+) -> dict[str, RunState]:
     """Write how all runs ended, those not selected included, and run the report, which reads it."""
     last_time = read_status(profile)
     tried = _upstream(states, runs)  # Snakemake also runs what a selected run comes after
@@ -165,7 +191,7 @@ def _report(runs: Mapping[str, Run], states: Mapping[str, RunState], profile: st
     ended = _blocked(ended, runs)
     write_status(profile, ended)
     last = [name for name, run in runs.items() if run.after_all]
-    _snakemake(last, profile, cores, report_only=True)
+    _snakemake(last, profile, places, report_only=True)
     return {**ended, **{name: _ended(runs[name], profile) for name in last}}
 
 
@@ -231,12 +257,12 @@ def _ended(run: Run, profile: str) -> RunState:
 
 
 def _snakemake(
-    names: Iterable[str], profile: str, cores: int, dry_run: bool = False, report_only: bool = False
+    names: Iterable[str], profile: str, places: list[str], dry_run: bool = False, report_only: bool = False
 ) -> None:
     targets = [in_checkout(marker_file(name, profile)) for name in names]
     if not targets:
         return
-    words = [sys.executable, "-m", processes.__name__, "snakemake", "--cores", str(cores), "--keep-going"]
+    words = [sys.executable, "-m", processes.__name__, "snakemake", *places, "--keep-going"]
     words += ["--rerun-incomplete", "--nolock", "--scheduler", "greedy"]
     words += ["--config", f"profile={profile}", f"report_only={report_only}"]
     words += ["--dry-run", "--quiet", "rules", "host", "progress"] * dry_run
