@@ -7,13 +7,14 @@ import random
 import signal
 import sqlite3
 import time
+from concurrent.futures import CancelledError
 from contextlib import closing
 from itertools import combinations
 
 import numpy as np
 import pandas as pd
 import pytest
-from joblib import parallel_config
+from joblib import Parallel, parallel_config
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.preprocessing import FunctionTransformer
@@ -85,6 +86,33 @@ def test_dask_gives_the_same_table(problem, tiny):
         together = search_subsets(problem, model=tiny, batch_size=4, **QUIET)
     pd.testing.assert_frame_equal(together.table, alone, check_exact=True)
     assert together.trained == 62
+
+
+def _losing(work, times):
+    """Return a stand-in of joblib's Parallel that loses results so many times, after the first batch of each."""
+    left = iter(range(times))
+
+    def parallel(**settings):
+        def run(tasks):
+            for arrived, result in enumerate(work(**settings)(tasks)):
+                if arrived == 1 and next(left, None) is not None:
+                    raise CancelledError("already forgotten")
+                yield result
+
+        return run
+
+    return parallel
+
+
+def test_what_ended_workers_lose_is_trained_again(problem, tiny, monkeypatch):
+    alone = search_subsets(problem, model=tiny, **QUIET).table
+    monkeypatch.setattr("sensorprivacy.minimize.search.job.Parallel", _losing(Parallel, 4))
+    found = search_subsets(problem, model=tiny, batch_size=8, engine="sklearn", **QUIET)
+    pd.testing.assert_frame_equal(found.table, alone, check_exact=True)
+    assert found.trained == 62
+    monkeypatch.setattr("sensorprivacy.minimize.search.job.Parallel", _losing(Parallel, 99))
+    with pytest.raises(RuntimeError, match=r"ended 5 times .* run the search again"):
+        search_subsets(problem, model=tiny, batch_size=1, engine="sklearn", **QUIET)
 
 
 def test_finished_search_is_free_and_serves_smaller_pools(problem, tiny, tmp_path, monkeypatch):

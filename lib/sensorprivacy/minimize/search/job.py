@@ -3,6 +3,7 @@
 import math
 import time
 from collections.abc import Collection, Iterator, Sequence
+from concurrent.futures import CancelledError
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,7 @@ from sensorprivacy.progress import tqdm
 HOUR = 3600.0
 _BATCH_SECONDS = 5.0
 _MAX_BATCH = 64
+_ATTEMPTS = 5  # to train what workers lost that ended
 _WORTH_ESTIMATING = 24  # models
 
 
@@ -179,9 +181,23 @@ class SearchJob:
         if self.engine.threads and self._workers() == 1:
             yield from (_score(self.engine, batch, label) for batch in batches)
             return
-        # batches start in this order but arrive as they finish, so that one slow batch delays no other
-        work = Parallel(n_jobs=self.n_jobs, return_as="generator_unordered")
-        yield from work(delayed(_score)(self.engine, batch, label) for batch in batches)
+        waiting = {batch[0]: batch for batch in batches}
+        for attempt in range(_ATTEMPTS):
+            # batches start in this order but arrive as they finish, so that one slow batch delays no other
+            work = Parallel(n_jobs=self.n_jobs, return_as="generator_unordered")
+            try:
+                for batch, scores in work(
+                    delayed(_score)(self.engine, batch, label) for batch in list(waiting.values())
+                ):
+                    del waiting[batch[0]]
+                    yield batch, scores
+                return
+            except CancelledError as error:  # of dask: a worker ended with results that nobody had fetched
+                if attempt == _ATTEMPTS - 1:
+                    raise RuntimeError(
+                        f"workers of the cluster ended {_ATTEMPTS} times with results that were not fetched; finished "
+                        "subsets are in the result store, if there is one: run the search again to continue"
+                    ) from error
 
     def _add(self, label: str, batch: list[Subset], scores: Sequence[float]) -> None:
         scored = dict(zip(batch, map(float, scores), strict=True))

@@ -1,0 +1,102 @@
+"""The subset search on dask: workers that are killed, and workers that are jobs of Slurm, change no result."""
+
+import os
+import signal
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from joblib import parallel_config
+from sklearn.ensemble import RandomForestClassifier
+from slurm import ask, missing, slurm
+
+from sensorprivacy.datasets.types import Problem
+from sensorprivacy.minimize.search.exhaustive import search_subsets
+from sensorprivacy.minimize.search.job import SearchJob
+
+distributed = pytest.importorskip("distributed", reason="install the extra cluster to test")
+dask_jobqueue = pytest.importorskip("dask_jobqueue", reason="install the extra cluster to test")
+pytestmark = [pytest.mark.cluster, pytest.mark.timeout(300)]
+SETTINGS = {"model": RandomForestClassifier(n_estimators=8), "batch_size": 2, "progress": False, "seed": 3}
+
+
+@pytest.fixture(scope="module")
+def problem():
+    draw = np.random.default_rng(1)
+    task, users = draw.integers(0, 2, 300), draw.integers(0, 4, 300)
+    columns = {f"x{k}": (task if k % 2 else users) + draw.normal(0, 0.3 + k / 5, 300) for k in range(6)}
+    return Problem(pd.DataFrame(columns), task, users, name="six columns")
+
+
+@pytest.fixture(scope="module")
+def alone(problem):
+    return search_subsets(problem, **SETTINGS).table
+
+
+@pytest.fixture
+def midway(monkeypatch):
+    """Return a function that has an action done when ten batches of the search have arrived."""
+    add, arrived = SearchJob._add, []
+
+    def set_action(action):
+        def count(self, *batch):
+            add(self, *batch)
+            arrived.append(batch)
+            if len(arrived) == 10:
+                action()
+
+        monkeypatch.setattr(SearchJob, "_add", count)
+        return arrived
+
+    return set_action
+
+
+@pytest.mark.slow
+def test_killed_workers_change_no_result(problem, alone, midway):
+    with (
+        distributed.LocalCluster(n_workers=4, threads_per_worker=1, dashboard_address=None) as cluster,
+        distributed.Client(cluster) as client,
+        parallel_config(backend="dask"),
+    ):
+        first = client.run(os.getpid)
+
+        def kill_two():
+            for process in list(first.values())[:2]:
+                os.kill(process, signal.SIGKILL)
+
+        arrived = midway(kill_two)
+        found = search_subsets(problem, **SETTINGS).table
+        client.wait_for_workers(4, timeout=60)
+        assert len(set(client.run(os.getpid).values()) - set(first.values())) == 2
+    assert sum(len(batch) for _, batch, _ in arrived) == 2 * 63  # each subset arrived once for each player
+    pd.testing.assert_frame_equal(found, alone, check_exact=True)
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("slurm")
+@pytest.mark.skipif(bool(missing()), reason=f"Slurm is not installed (apt install slurm-wlm): no {missing()}")
+def test_workers_that_are_jobs_of_slurm_change_no_result(problem, alone, midway, monkeypatch):
+    """One of the two jobs is cancelled; dask-jobqueue submits another."""
+    with tempfile.TemporaryDirectory(prefix="slurm-", dir="/tmp") as folder, slurm(Path(folder)) as environment:
+        for name in ("PATH", "SLURM_CONF"):
+            monkeypatch.setenv(name, environment[name])
+        settings = {"cores": 1, "processes": 1, "memory": "1GB", "walltime": "00:10:00", "python": sys.executable}
+        with (
+            dask_jobqueue.SLURMCluster(**settings, log_directory=folder, local_directory=folder) as cluster,
+            distributed.Client(cluster) as client,
+            parallel_config(backend="dask"),
+        ):
+            cluster.adapt(minimum_jobs=2, maximum_jobs=2)
+            client.wait_for_workers(2, timeout=120)
+            jobs = ask(["squeue", "--noheader", "--format=%i", "--states=RUNNING"], environment).split()
+            arrived = midway(lambda: ask(["scancel", jobs[0]], environment))
+            found = search_subsets(problem, **SETTINGS).table
+            client.wait_for_workers(2, timeout=120)
+            later = ask(["squeue", "--noheader", "--format=%i", "--states=RUNNING"], environment).split()
+    assert len(jobs) == 2
+    assert sum(len(batch) for _, batch, _ in arrived) == 2 * 63
+    assert set(later) - set(jobs)
+    pd.testing.assert_frame_equal(found, alone, check_exact=True)
