@@ -4,6 +4,7 @@ PROFILE ?= quick
 CORES   ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu 2>/dev/null || echo 2)
 PYTHON  ?= python3
 ONLY    ?=
+CELL    ?=
 TESTS   ?= tests
 
 VENV  := .venv
@@ -15,7 +16,7 @@ export PYTHONDONTWRITEBYTECODE =
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help reproduce test lint bench notebook data lock clean
+.PHONY: help reproduce review test lint bench notebook data lock clean
 
 help: ## show this help
 	@echo "usage: make TARGET [PROFILE=quick|paper] [CORES=n] [PYTHON=python3]"
@@ -24,6 +25,9 @@ help: ## show this help
 
 reproduce: $(READY) ## run every notebook that is out of date, then the report (some: ONLY="RUN ...")
 	@$(PY) -m sensorprivacy reproduce --profile $(PROFILE) --cores $(CORES) $(if $(ONLY),--only $(ONLY))
+
+review: $(READY) ## pack the compendium for a review, or recompute one value (CELL=2-T10-r1-utility)
+	@$(PY) -m sensorprivacy review $(CELL) --profile $(PROFILE) --cores $(CORES)
 
 test: lint ## check style and types, run all tests (some: TESTS=path)
 	@$(PY) -m pytest -n 2 --dist worksteal $(TESTS)

@@ -22,6 +22,7 @@ ALLOWED = {
     "report": BOTTOM,
 }
 ALLOWED["runner"] = ALLOWED.keys() - {"runner"}
+ALLOWED["review"] = ALLOWED.keys() - {"review"}
 ALLOWED["cli"] = ALLOWED.keys() - {"cli"}
 ALLOWED["__main__"] = {"cli"}
 ALLOWED[""] = STRATEGIES | {"compare", "extras", "game", "datasets"}  # the public names, imported lazily

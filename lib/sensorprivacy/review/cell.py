@@ -1,0 +1,116 @@
+"""Recompute one printed value: ``sensorprivacy review 2-T10-r1-utility``."""
+
+import difflib
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pandas as pd
+
+from sensorprivacy.paths import figures_dir
+from sensorprivacy.report.printed import printed_values
+from sensorprivacy.report.replication import read_verdicts
+from sensorprivacy.runner.data import looker
+from sensorprivacy.runner.reproduce import reproduce
+from sensorprivacy.runner.runs import Profile, before, read_runs
+from sensorprivacy.runner.states import FAILED, RunState
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A printed value with our committed one, and the one that was recomputed.
+
+    Attributes
+    ----------
+    committed, recomputed : pandas.Series or None
+        Rows of ``verdicts.csv``; None if there is none.
+    run, profile : str
+        The run that gives the value, and the settings it was recomputed with.
+    """
+
+    committed: pd.Series | None
+    recomputed: pd.Series | None
+    run: str
+    profile: str
+
+    def text(self) -> str:
+        """Return what is printed for the reviewer."""
+        row = self.recomputed if self.recomputed is not None else self.committed
+        assert row is not None
+        table = f"Table {row['table']}" if str(row["table"]).isdigit() else "text"
+        lines = [f"{row['claim_id']}: paper {row['paper']}, {table}, row {row['row']!r}, column {row['column']!r}"]
+        lines.append(f"printed     {row['printed']}")
+        for name, found, profile in (
+            ("recomputed", self.recomputed, self.profile),
+            ("committed", self.committed, "paper"),
+        ):
+            if found is not None:
+                lines.append(
+                    f"{name:11} {_value(found)}  {found['verdict']} (basis {found['basis']}; {profile} profile)"
+                )
+        lines += [f"reason      {row['reason']}"] if row["reason"] else []
+        return "\n".join([*lines, f"run         {self.run}"])
+
+
+def _value(row: pd.Series) -> str:
+    ours = str(row["ours"]) or "none"
+    interval = "" if pd.isna(row["low"]) else f" [{row['low']:.4g}, {row['high']:.4g}], unit {row['unit']}"
+    return ours + interval
+
+
+def find_run(claim: str) -> str:
+    """Return the run that gives a printed value.
+
+    Raises
+    ------
+    LookupError
+        If there is no such value; the message names similar ones.
+    """
+    known = printed_values()["claim_id"]
+    if claim not in set(known):
+        near = difflib.get_close_matches(claim, known, n=5, cutoff=0.5)
+        hint = f"similar: {', '.join(near)}" if near else "figures/verdicts.csv lists all"
+        raise LookupError(f"there is no printed value {claim}; {hint}")
+    committed = read_verdicts(figures_dir("paper") / "verdicts.csv").set_index("claim_id")["run"]
+    return str(committed[claim])
+
+
+def recompute(claim: str, profile: Profile, cores: int = 1, say: Callable[[str], None] = print) -> Cell:
+    """Run what a printed value needs, unless it is up to date, and the report; return both values.
+
+    Parameters
+    ----------
+    claim : str
+        Id of the value, such as ``2-T10-r1-utility``: paper, table and cell. ``figures/verdicts.csv`` lists all.
+    profile : {"quick", "paper"}
+        Settings. With "paper", the results replace the committed ones in ``figures/``.
+    cores : int, default=1
+        Number of runs at a time.
+    say : callable, default=print
+        Called with each line of progress.
+
+    Raises
+    ------
+    LookupError
+        If there is no such value.
+    RuntimeError
+        If a run failed.
+    """
+    name, runs = find_run(claim), read_runs()
+    needed = [name, *before(runs[name], runs)]
+    minutes = sum(runs[each].minutes[profile] for each in needed)
+    say(f"{claim} needs {len(needed)} run(s) and the report, at most {minutes:g} min: {', '.join(needed)}")
+    committed = _row(claim, "paper")
+    ended = reproduce(profile, looker(profile), cores=cores, only=[name], say=say)
+    if failed := [_failure(each, ended[each]) for each in needed if each in ended and ended[each].status == FAILED]:
+        raise RuntimeError("; ".join(failed))
+    return Cell(committed, _row(claim, profile), name, profile)
+
+
+def _failure(name: str, state: RunState) -> str:
+    return f"{name} failed: {state.reason}" + (f" ({state.log})" if state.log else "")
+
+
+def _row(claim: str, profile: str) -> pd.Series | None:
+    verdicts = read_verdicts(figures_dir(profile) / "verdicts.csv")
+    found = verdicts[verdicts["claim_id"] == claim]
+    return None if found.empty else found.iloc[0]
