@@ -183,7 +183,7 @@ def _report(verdicts: pd.DataFrame) -> str:
     lines = [
         "# Report for reviewers",
         "",
-        f"{len(tested)} of {len(verdicts)} printed values are compared with data, published logs or a test: {found}.",
+        f"{len(tested)} of {len(verdicts)} printed values can be checked against data, published logs or a test: {found}.",
         "The others are arithmetic on printed values, sizes or settings. `figures/verdicts.csv` has each value with",
         "ours, its interval and unit, the verdict, its basis and the reason of a difference.",
         "",
