@@ -15,7 +15,7 @@ import yaml
 from sensorprivacy.datasets.catalogue import catalogue
 from sensorprivacy.paths import build_dir, figures_dir, project_root
 from sensorprivacy.report import tables
-from sensorprivacy.report.replication import counts, headline, read_verdicts
+from sensorprivacy.report.replication import counts, read_verdicts, summary_line
 from sensorprivacy.runner.runs import read_runs
 
 CODE, TEXT = "MIT", "CC-BY-4.0"
@@ -174,16 +174,12 @@ def _codecheck(root: Path, verdicts: pd.DataFrame) -> str:
 
 def _report(verdicts: pd.DataFrame) -> str:
     """Return a report of about one page in Markdown."""
-    tested = headline(verdicts)
-    found = ", ".join(f"{n} {verdict}" for verdict, n in tested["verdict"].value_counts().items())
-    sets = [
-        {"data set": f"`{entry.name}`", "licence": entry.licence, "used for": entry.role}
-        for entry in catalogue().values()
-    ]
+    known = catalogue().values()
+    sets = [{"data set": f"`{each.name}`", "licence": each.licence, "used for": each.role} for each in known]
     lines = [
         "# Report for reviewers",
         "",
-        f"{len(tested)} of {len(verdicts)} printed values can be checked against data, published logs or a test: {found}.",
+        summary_line(verdicts),
         "The others are arithmetic on printed values, sizes or settings. `figures/verdicts.csv` has each value with",
         "ours, its interval and unit, the verdict, its basis and the reason of a difference.",
         "",
