@@ -1,0 +1,181 @@
+"""The lessons: solutions pass, empty student versions fail, and typical mistakes get their hints."""
+
+import importlib
+import io
+import re
+import tomllib
+from contextlib import redirect_stdout
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import matplotlib.pyplot as plt
+import nbformat
+import pytest
+
+from sensorprivacy.datasets import DataUnavailableError
+from sensorprivacy.teach.hints import HintError
+from sensorprivacy.teach.release import student_notebook
+
+FOLDER = Path(__file__).resolve().parents[2] / "notebooks" / "lessons"
+LESSONS = sorted(path.stem for path in FOLDER.glob("6*.ipynb"))
+WRONG = tomllib.loads((Path(__file__).parent / "wrong_answers.toml").read_text(encoding="utf-8"))
+CASES = [(name, case["cell"], case["answer"], case["hint"]) for name in WRONG for case in WRONG[name]]
+WIDEST = 100
+OPENING = ("**Aims.**", "**Prerequisites.**", "**Duration.**", "**Data.**")
+
+
+@dataclass
+class Executed:
+    """A lesson whose code cells were executed in order, each despite the errors of those before it."""
+
+    errors: dict[str, Exception] = field(default_factory=dict)  # by cell
+    names: dict[str, dict[str, Any]] = field(default_factory=dict)  # before each cell
+    printed: str = ""
+
+
+@cache
+def read(lesson):
+    return nbformat.read(FOLDER / f"{lesson}.ipynb", as_version=4)
+
+
+@cache
+def student(lesson):
+    pytest.importorskip("nbgrader", reason="needs nbgrader: install the extra teach")
+    return student_notebook(read(lesson))
+
+
+def role(cell):
+    """Return nbgrader's metadata of a cell, empty for any other cell."""
+    return cell.metadata.get("nbgrader", {})
+
+
+def checks(notebook):
+    return [cell for cell in notebook.cells if cell.cell_type == "code" and role(cell).get("grade")]
+
+
+def discussions(notebook):
+    return [cell for cell in notebook.cells if cell.cell_type == "markdown" and role(cell).get("grade")]
+
+
+def run_cell(source, names):
+    exec(compile(source, "<cell>", "exec"), names)
+
+
+@cache
+def executed(lesson, *, empty=False):
+    """Execute a lesson in this process. Of the empty version, only cells that decide on the score are executed."""
+    done, names, printed = Executed(), {"__name__": "__main__"}, io.StringIO()
+    with redirect_stdout(printed):
+        for cell in (student(lesson) if empty else read(lesson)).cells:
+            if cell.cell_type != "code" or (empty and not role(cell)) or (empty and cell.id.startswith("example")):
+                continue
+            done.names[cell.id] = dict(names)
+            try:
+                run_cell(cell.source, names)
+            except DataUnavailableError as error:
+                pytest.skip(f"needs a data set that is not on this machine: {error}")
+            except Exception as error:
+                done.errors[cell.id] = error
+    plt.close("all")
+    done.printed = printed.getvalue()
+    return done
+
+
+@pytest.fixture(params=LESSONS)
+def lesson(request, monkeypatch):
+    monkeypatch.setenv("TQDM_DISABLE", "1")
+    return request.param
+
+
+def test_every_solution_passes(lesson):
+    done = executed(lesson)
+    assert done.errors == {}
+    assert done.printed.count("Correct.") == len(checks(read(lesson)))
+
+
+def test_every_empty_student_version_fails_with_a_hint(lesson):
+    errors = executed(lesson, empty=True).errors
+    for cell in checks(read(lesson)):
+        assert isinstance(errors[cell.id], HintError), cell.id
+        assert "no answer yet" in str(errors[cell.id]), cell.id
+
+
+@pytest.mark.parametrize(
+    ("lesson", "cell", "answer", "hint"),
+    CASES,
+    ids=[f"{case[0][:2]}-{case[1]}-{case[3][:30]}" for case in CASES],
+)
+def test_a_typical_mistake_gets_its_hint(lesson, cell, answer, hint):
+    names = dict(executed(lesson).names[f"test-{cell}"])
+    check = next(one.source for one in read(lesson).cells if one.id == f"test-{cell}")
+    run_cell(answer, names)
+    with redirect_stdout(io.StringIO()), pytest.raises(HintError) as caught:
+        run_cell(check, names)
+    assert hint in str(caught.value)
+
+
+def test_each_lesson_has_three_mistakes_at_least(lesson):
+    assert len({(case["cell"], case["hint"]) for case in WRONG[lesson]}) >= 3
+
+
+def test_the_student_version_holds_no_solution(lesson):
+    given, source = student(lesson), "\n".join(cell.source for cell in student(lesson).cells)
+    assert not re.search(r"(BEGIN|END) (SOLUTION|HIDDEN TESTS)", source)
+    by_id = {cell.id: cell.source for cell in given.cells}
+    for cell in read(lesson).cells:
+        for solution in re.findall(r"### BEGIN SOLUTION\n(.*?)\s*### END SOLUTION", cell.source, re.DOTALL):
+            for line in map(str.strip, solution.splitlines()):
+                assert line not in by_id[cell.id], (cell.id, line)
+        if role(cell).get("solution"):
+            assert re.search(r"NotImplementedError|YOUR ANSWER HERE", by_id[cell.id]), cell.id
+
+
+def test_its_metadata_are_nbgraders(lesson):
+    pytest.importorskip("nbgrader", reason="needs nbgrader: install the extra teach")
+    from nbgrader.nbgraderformat import MetadataValidator, ValidationError
+
+    try:
+        MetadataValidator().validate_nb(read(lesson))
+    except ValidationError as error:
+        pytest.fail(str(error))
+    named = [role(cell)["grade_id"] for cell in read(lesson).cells if role(cell)]
+    assert len(named) == len(set(named))
+
+
+def test_its_form(lesson):
+    notebook = read(lesson)
+    assert notebook.nbformat == 4
+    assert notebook.metadata.kernelspec.name == "python3"
+    opening = notebook.cells[0].source
+    assert opening.startswith(f"# Lesson {lesson[:2]}: ")
+    assert [word for word in OPENING if word not in opening] == []
+    assert 45 <= int(re.search(r"\*\*Duration\.\*\* (\d+) minutes", opening)[1]) <= 90
+    assert 4 <= len(checks(notebook)) <= 8
+    assert len(discussions(notebook)) == 1
+    for cell in notebook.cells:
+        assert len(cell.source.splitlines()) <= 45, cell.id
+        if cell.cell_type == "code":
+            assert cell.outputs == []
+            assert cell.execution_count is None
+            assert [line for line in cell.source.splitlines() if len(line) > WIDEST] == [], cell.id
+        if role(cell):
+            assert cell.id == role(cell)["grade_id"]
+
+
+def test_each_exercise_has_text_solution_and_check(lesson):
+    ids = [cell.id for cell in read(lesson).cells]
+    for cell in checks(read(lesson)):
+        name = cell.id.removeprefix("test-")
+        at = ids.index(cell.id)
+        assert ids[at - 2 : at] == [f"task-{name}", name]
+        assert cell.source.startswith("check.")
+
+
+def test_every_check_of_a_module_is_used(lesson):
+    source = "\n".join(cell.source for cell in read(lesson).cells)
+    (name,) = re.findall(r"from sensorprivacy\.teach import (\w+) as check", source)
+    module = importlib.import_module(f"sensorprivacy.teach.{name}")
+    offered = {key for key, value in vars(module).items() if hasattr(value, "__wrapped__")}
+    assert offered == set(re.findall(r"^check\.(\w+)\(", source, re.MULTILINE))
