@@ -13,6 +13,7 @@ from sensorprivacy.compare.publish_cli import add_publish_command
 from sensorprivacy.edge.cli import add_edge_command
 from sensorprivacy.minimize.cli import INTERRUPTED, add_minimize_command
 from sensorprivacy.runner.states import PROFILES
+from sensorprivacy.teach.cli import add_lessons_command
 
 # Each command imports what it needs when it runs, so that wrong words are refused without waiting for pandas.
 
@@ -159,6 +160,7 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
     add_compare_command(commands)
     add_publish_command(commands)
     add_edge_command(commands)
+    add_lessons_command(commands)
 
     report = commands.add_parser("report", help="write DEVIATIONS.md or data/README.md again")
     report.set_defaults(command=_report)

@@ -1,5 +1,6 @@
 """The lessons: solutions pass, empty student versions fail, and typical mistakes get their hints."""
 
+import ast
 import io
 import re
 import tomllib
@@ -14,7 +15,7 @@ import nbformat
 import pytest
 
 from sensorprivacy.datasets import DataUnavailableError
-from sensorprivacy.teach import chance, entropy, noise, playing
+from sensorprivacy.teach import chance, entropy, noise, playing, replication
 from sensorprivacy.teach.hints import HintError
 from sensorprivacy.teach.release import student_notebook
 
@@ -22,7 +23,7 @@ FOLDER = Path(__file__).resolve().parents[2] / "notebooks" / "lessons"
 LESSONS = sorted(path.stem for path in FOLDER.glob("6*.ipynb"))
 WRONG = tomllib.loads((Path(__file__).parent / "wrong_answers.toml").read_text(encoding="utf-8"))
 CASES = [(name, case["cell"], case["answer"], case["hint"]) for name in WRONG for case in WRONG[name]]
-MODULES = {module.__name__.rpartition(".")[2]: module for module in (chance, entropy, noise, playing)}
+MODULES = {module.__name__.rpartition(".")[2]: module for module in (chance, entropy, noise, playing, replication)}
 WIDEST = 100
 OPENING = ("**Aims.**", "**Prerequisites.**", "**Duration.**", "**Data.**")
 
@@ -172,6 +173,14 @@ def test_each_exercise_has_text_solution_and_check(lesson):
         at = ids.index(cell.id)
         assert ids[at - 2 : at] == [f"task-{name}", name]
         assert cell.source.startswith("check.")
+
+
+def test_graded_cells_end_without_a_value(lesson):
+    """The autograder reads the value of a cell's last line as partial credit."""
+    for cell in checks(read(lesson)):
+        last = ast.parse(cell.source).body[-1]
+        valueless = re.match(r"(check\.\w+|print|plt\.show)\(", ast.unparse(last))
+        assert not isinstance(last, ast.Expr) or valueless, cell.id
 
 
 def test_every_check_of_a_module_is_used(lesson):

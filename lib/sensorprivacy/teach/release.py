@@ -1,6 +1,8 @@
 """Make the student versions of the lessons with nbgrader: a course folder that a teacher can hand out and grade."""
 
+import os
 import shutil
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -68,6 +70,8 @@ def make_course(out: Path) -> list[Path]:
     from nbgrader.apps import NbGraderAPI
     from traitlets.config import Config
 
+    # nbgrader calls alembic, which is in the folder of this Python even if the environment is not activated
+    os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
     out = out.resolve()
     out.mkdir(parents=True, exist_ok=True)
     config_file = out / "nbgrader_config.py"
