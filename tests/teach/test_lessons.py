@@ -12,10 +12,11 @@ from typing import Any
 
 import matplotlib.pyplot as plt
 import nbformat
+import numpy as np
 import pytest
 
 from sensorprivacy.datasets import DataUnavailableError
-from sensorprivacy.teach import chance, entropy, noise, playing, replication
+from sensorprivacy.teach import chance, entropy, noise, playing, replication, shifting, splitting
 from sensorprivacy.teach.hints import HintError
 from sensorprivacy.teach.release import student_notebook
 
@@ -23,7 +24,10 @@ FOLDER = Path(__file__).resolve().parents[2] / "notebooks" / "lessons"
 LESSONS = sorted(path.stem for path in FOLDER.glob("6*.ipynb"))
 WRONG = tomllib.loads((Path(__file__).parent / "wrong_answers.toml").read_text(encoding="utf-8"))
 CASES = [(name, case["cell"], case["answer"], case["hint"]) for name in WRONG for case in WRONG[name]]
-MODULES = {module.__name__.rpartition(".")[2]: module for module in (chance, entropy, noise, playing, replication)}
+MODULES = {
+    module.__name__.rpartition(".")[2]: module
+    for module in (chance, entropy, noise, playing, replication, shifting, splitting)
+}
 WIDEST = 100
 OPENING = ("**Aims.**", "**Prerequisites.**", "**Duration.**", "**Data.**")
 
@@ -34,6 +38,7 @@ class Executed:
 
     errors: dict[str, Exception] = field(default_factory=dict)  # by cell
     names: dict[str, dict[str, Any]] = field(default_factory=dict)  # before each cell
+    final: dict[str, Any] = field(default_factory=dict)
     printed: str = ""
 
 
@@ -81,7 +86,7 @@ def executed(lesson, *, empty=False):
             except Exception as error:
                 done.errors[cell.id] = error
     plt.close("all")
-    done.printed = printed.getvalue()
+    done.printed, done.final = printed.getvalue(), names
     return done
 
 
@@ -188,3 +193,35 @@ def test_every_check_of_a_module_is_used(lesson):
     (name,) = re.findall(r"from sensorprivacy\.teach import (\w+) as check", source)
     offered = {key for key, value in vars(MODULES[name]).items() if hasattr(value, "__wrapped__")}
     assert offered == set(re.findall(r"^check\.(\w+)\(", source, re.MULTILINE))
+
+
+def final(start):
+    """Return the names that a lesson has at its end."""
+    return executed(next(name for name in LESSONS if name.startswith(start))).final
+
+
+def test_the_text_of_the_game_and_the_split_is_right():
+    game, split = final("61"), final("62")
+    forest = game["forest"].score(game["test"][game["columns"]], game["test"]["person"])
+    weak = game["simple"].score(game["test"][game["columns"]].to_numpy(), game["test"]["person"])
+    assert forest > weak + 0.4
+    assert split["scores"]["random"] > 0.9 > 0.4 > split["scores"]["grouped"] > split["level"]
+    assert split["rows"]["new people"]["attacker (person)"] == 0
+
+
+def test_the_text_of_latent_anonymization_is_right():
+    names = final("65")
+    assert names["naive"]["deterministic"]["side"] < 0.5
+    assert names["naive"]["probabilistic"]["exercise"] > 0.9 * names["naive"]["original"]["exercise"]
+    assert names["found"] > names["level"] + 0.2  # from the residual alone
+    assert names["hits"].mean() > names["naive"]["probabilistic"]["side"]
+
+
+def test_the_text_of_chance_and_replication_is_right():
+    chance, replication = final("66"), final("67")
+    (low, high), (wide_low, wide_high) = chance["ends"]["rows"], chance["ends"]["recordings"]
+    assert wide_high - wide_low > 2 * (high - low)
+    table = replication["table1"]
+    before, after = (np.average(table[when], weights=table["windows"]) for when in ("before", "after"))
+    assert before > after
+    assert replication["start"] > 0.8 * replication["seconds"][2:].max()  # most of the time with few windows
