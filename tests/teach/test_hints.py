@@ -44,7 +44,8 @@ def nothing(x):
 
 
 def empty(x):
-    raise NotImplementedError
+    stub = NotImplementedError()
+    raise stub
 
 
 @pytest.mark.parametrize(

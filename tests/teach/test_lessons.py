@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from sensorprivacy.datasets import DataUnavailableError
-from sensorprivacy.teach import chance, entropy, noise, playing, replication, shifting, splitting
+from sensorprivacy.teach import chance, entropy, noise, playing, replication, searching, shifting, splitting
 from sensorprivacy.teach.hints import HintError
 from sensorprivacy.teach.release import student_notebook
 
@@ -26,7 +26,7 @@ WRONG = tomllib.loads((Path(__file__).parent / "wrong_answers.toml").read_text(e
 CASES = [(name, case["cell"], case["answer"], case["hint"]) for name in WRONG for case in WRONG[name]]
 MODULES = {
     module.__name__.rpartition(".")[2]: module
-    for module in (chance, entropy, noise, playing, replication, shifting, splitting)
+    for module in (chance, entropy, noise, playing, replication, searching, shifting, splitting)
 }
 WIDEST = 100
 OPENING = ("**Aims.**", "**Prerequisites.**", "**Duration.**", "**Data.**")
@@ -207,6 +207,13 @@ def test_the_text_of_the_game_and_the_split_is_right():
     assert forest > weak + 0.4
     assert split["scores"]["random"] > 0.9 > 0.4 > split["scores"]["grouped"] > split["level"]
     assert split["rows"]["new people"]["attacker (person)"] == 0
+
+
+def test_the_text_of_the_search_is_right():
+    names = final("63")
+    assert names["best"] > 0.15 > names["again"]
+    accuracy, identifiability = names["gaps"].mean(axis=0)
+    assert accuracy > 0 > identifiability
 
 
 def test_the_text_of_latent_anonymization_is_right():

@@ -25,7 +25,7 @@ def _lessons(arguments: argparse.Namespace) -> int:
 
         made = make_course(arguments.out or build_dir() / "lessons")
     except ModuleNotFoundError as error:
-        if error.name != "nbgrader":
+        if (error.name or "").partition(".")[0] != "nbgrader":
             raise
         raise RuntimeError("nbgrader is not installed: run pip install 'sensorprivacy[teach]'") from None
     for path in made:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-NO_ANSWER = "There is no answer yet. Put your code in place of `raise NotImplementedError()`."
+NO_ANSWER = "There is no answer yet. Put your code in place of the line that raises NotImplementedError."
 NO_RETURN = "Your function returns None. End it with a line that begins with `return`."
 _SHORT = reprlib.Repr()
 _SHORT.maxstring = _SHORT.maxother = 60
