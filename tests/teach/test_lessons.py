@@ -180,6 +180,21 @@ def test_each_exercise_has_text_solution_and_check(lesson):
         assert cell.source.startswith("check.")
 
 
+def test_a_missing_answer_costs_no_other_exercise(lesson):
+    """Except that playing the game needs the nearest centroid, as the teacher's page says."""
+    sources = {cell.id: cell.source for cell in read(lesson).cells}
+    graded = [cell.id.removeprefix("test-") for cell in checks(read(lesson))]
+    needed = {"play": {"nearest"}}
+    for name in graded:
+        others = [ast.parse(sources[other]).body for other in graded if other not in {name} | needed.get(name, set())]
+        functions = {node.name for body in others for node in body if isinstance(node, ast.FunctionDef)}
+        names = {key: value for key, value in executed(lesson).names[name].items() if key not in functions}
+        with redirect_stdout(io.StringIO()):
+            run_cell(sources[name], names)
+            run_cell(sources[f"test-{name}"], names)
+    plt.close("all")
+
+
 def test_graded_cells_end_without_a_value(lesson):
     """The autograder reads the value of a cell's last line as partial credit."""
     for cell in checks(read(lesson)):
@@ -228,7 +243,30 @@ def test_the_text_of_chance_and_replication_is_right():
     chance, replication = final("66"), final("67")
     (low, high), (wide_low, wide_high) = chance["ends"]["rows"], chance["ends"]["recordings"]
     assert wide_high - wide_low > 2 * (high - low)
+    printed = executed(next(name for name in LESSONS if name.startswith("66"))).printed
+    assert "by rows: not prevented\nby recordings: undecided" in printed
     table = replication["table1"]
     before, after = (np.average(table[when], weights=table["windows"]) for when in ("before", "after"))
     assert before > after
     assert replication["start"] > 0.8 * replication["seconds"][2:].max()  # most of the time with few windows
+
+
+def test_the_teachers_page_lists_the_lessons_as_they_are():
+    page = (FOLDER / "README.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `(6\d_\w+)`: ([^|]+?) \| (\d+) \| (\d+) \| (\d+) \|", page, re.MULTILINE)
+    found = []
+    for lesson in LESSONS:
+        notebook = read(lesson)
+        title = notebook.cells[0].source.splitlines()[0].partition(": ")[2]
+        minutes = re.search(r"\*\*Duration\.\*\* (\d+) minutes", notebook.cells[0].source)[1]
+        points = sum(role(cell).get("points", 0) for cell in notebook.cells)
+        found.append((lesson, title, minutes, str(len(checks(notebook))), str(points)))
+    assert rows == found
+    assert re.findall(r"^\*\*(6\d), ", page, re.MULTILINE) == [lesson[:2] for lesson in LESSONS]
+    parts = [
+        re.search(r"minutes: (\d+) to read and run, (\d+) for (\w+) exercises, (\d+) for", read(one).cells[0].source)
+        for one in LESSONS
+    ]
+    words = {"five": 5, "seven": 7, "eight": 8}
+    for lesson, part, row in zip(LESSONS, parts, rows, strict=True):
+        assert (sum(int(part[number]) for number in (1, 2, 4)), words[part[3]]) == (int(row[2]), int(row[3])), lesson
