@@ -52,11 +52,10 @@ def test_nbgrader_makes_a_course_folder(lesson, tmp_path):
     assert submitted.read_text() == "{}"
 
 
-def test_a_lesson_that_nbgrader_refuses_is_named(lesson, tmp_path):
-    notebook = nbformat.read(lesson, as_version=4)
-    notebook.cells[1].metadata["nbgrader"]["grade_id"] = "one"
-    nbformat.write(notebook, lesson)
-    with pytest.raises(RuntimeError, match="nbgrader made no student version of 60_short"):
+def test_a_lesson_that_nbgrader_refuses_is_named(lesson, tmp_path, monkeypatch):
+    refused = {"success": False, "error": "duplicate cell"}
+    monkeypatch.setattr("nbgrader.apps.NbGraderAPI.generate_assignment", lambda *given, **named: refused)
+    with pytest.raises(RuntimeError, match="nbgrader made no student version of 60_short: duplicate cell"):
         release.make_course(tmp_path / "course")
 
 

@@ -70,8 +70,8 @@ def make_course(out: Path) -> list[Path]:
     from nbgrader.apps import NbGraderAPI
     from traitlets.config import Config
 
-    # nbgrader calls alembic, which is in the folder of this Python even if the environment is not activated
-    os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
+    if shutil.which("alembic") is None:  # nbgrader calls it, also if the environment is not activated
+        os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
     out = out.resolve()
     out.mkdir(parents=True, exist_ok=True)
     config_file = out / "nbgrader_config.py"
