@@ -23,6 +23,7 @@ from sensorprivacy.teach.release import student_notebook
 FOLDER = Path(__file__).resolve().parents[2] / "notebooks" / "lessons"
 LESSONS = sorted(path.stem for path in FOLDER.glob("6*.ipynb"))
 WRONG = tomllib.loads((Path(__file__).parent / "wrong_answers.toml").read_text(encoding="utf-8"))
+RIGHT = tomllib.loads((Path(__file__).parent / "right_answers.toml").read_text(encoding="utf-8"))
 CASES = [(name, case["cell"], case["answer"], case["hint"]) for name in WRONG for case in WRONG[name]]
 MODULES = {
     module.__name__.rpartition(".")[2]: module
@@ -131,6 +132,15 @@ def test_a_typical_mistake_gets_its_hint(lesson, cell, answer, hint):
     with redirect_stdout(io.StringIO()), pytest.raises(HintError) as caught:
         run_cell(check, names)
     assert hint in str(caught.value)
+
+
+@pytest.mark.parametrize(("lesson", "cell"), [(name, cell) for name in RIGHT for cell in RIGHT[name]])
+def test_another_right_answer_passes(lesson, cell):
+    names = dict(executed(lesson).names[f"test-{cell}"])
+    run_cell(RIGHT[lesson][cell], names)
+    with redirect_stdout(io.StringIO()):
+        run_cell(next(one.source for one in read(lesson).cells if one.id == f"test-{cell}"), names)
+    plt.close("all")
 
 
 def test_each_lesson_has_three_mistakes_at_least(lesson):

@@ -42,7 +42,8 @@ def shares(answer: Any) -> None:
     }
 
     def ordered(column: pd.Series) -> np.ndarray:
-        return np.sort(np.asarray(answer(column), dtype=float))
+        found = answer(column)
+        return np.sort(np.asarray(list(found.values()) if isinstance(found, dict) else found, dtype=float))
 
     given = ordered if callable(answer) else answer
     same_function(given, lambda column: np.sort(_parts(column)), _COLUMNS, mistakes)
@@ -124,7 +125,10 @@ def divide(answer: Any) -> None:
 
     def sets(e: pd.Series, alpha: float, beta: float) -> tuple[set[str], ...]:
         found = answer(e, alpha, beta)
-        require(isinstance(found, tuple) and len(found) == 3, "Return three sets of column names, separated by commas.")
+        require(
+            isinstance(found, (tuple, list)) and len(found) == 3,
+            "Return three sets of column names, separated by commas.",
+        )
         return tuple(set(each) for each in found)
 
     cases = [(_EVALUATION, *pair) for pair in ((0.7, 0.3), (1.0, 0.0), (0.8, 0.4), (0.6, 0.1))]

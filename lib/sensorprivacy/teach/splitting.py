@@ -109,7 +109,9 @@ def split(answer: Any) -> None:
 
     def drawn(groups: pd.Series, share: float, seed: int) -> bool:
         parts = answer(groups, share, np.random.default_rng(seed))
-        require(isinstance(parts, tuple) and len(parts) == 2, "Return two arrays of positions: return train, test.")
+        require(
+            isinstance(parts, (tuple, list)) and len(parts) == 2, "Return two arrays of positions: return train, test."
+        )
         train, test = (np.asarray(part) for part in parts)
         require(
             train.dtype.kind == "i" and test.dtype.kind == "i",
