@@ -290,3 +290,18 @@ def test_the_teachers_page_lists_the_lessons_as_they_are():
     words = {"five": 5, "seven": 7, "eight": 8}
     for lesson, part, row in zip(LESSONS, parts, rows, strict=True):
         assert (sum(int(part[number]) for number in (1, 2, 4)), words[part[3]]) == (int(row[2]), int(row[3])), lesson
+
+
+def test_the_numbers_in_the_text_are_right():
+    watch, split, search = final("61")["problem"], final("62"), final("63")
+    assert (watch.n_records, watch.n_features, watch.groups.nunique()) == (4677, 135, 140)
+    assert (watch.users.nunique(), watch.task.nunique()) == (10, 7)
+    assert len(search["chosen"]) == len(final("61")["games"]) == 63
+    assert (
+        sum("Correct." not in line and "140 of 140" in line for line in executed(LESSONS[2]).printed.splitlines()) == 1
+    )
+    assert split["problem"].provenance["digest"] == watch.provenance["digest"]
+    assert len(final("60")["adult"]) == len(final("64")["hours"]) == 1309
+    assert len(final("67")["printed"]) == len(final("67")["verdicts"]) == 1066
+    assert final("65")["watch"].values.shape[1:] == (6, 128)
+    assert final("60")["order"][-1] == "fnlwgt"
