@@ -20,7 +20,7 @@ ALLOWED = {
     "compare": BOTTOM | {"mechanisms", "datasets", "game", *STRATEGIES},
     "report": BOTTOM,
 }
-ALLOWED |= dict.fromkeys(("runner", "teach"), set(ALLOWED))  # side by side at the top
+ALLOWED |= {name: set(ALLOWED) for name in ("runner", "teach")}  # side by side at the top
 ALLOWED["cli"] = ALLOWED.keys() - {"cli"}
 ALLOWED["__main__"] = {"cli"}
 ALLOWED[""] = STRATEGIES | {"compare", "game", "datasets"}  # the public names, imported lazily
