@@ -16,7 +16,7 @@ export PYTHONDONTWRITEBYTECODE =
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help reproduce review test lint bench notebook data lock clean
+.PHONY: help reproduce review test lint bench notebook lessons data lock clean
 
 help: ## show this help
 	@echo "usage: make TARGET [PROFILE=quick|paper] [CORES=n] [PYTHON=python3]"
@@ -42,6 +42,9 @@ bench: $(READY) ## run the benchmarks, one file for each claim (minutes)
 
 notebook: $(READY) ## open the notebooks in JupyterLab
 	@$(PY) -m jupyterlab --ServerApp.root_dir="$(CURDIR)" notebooks/00_start_here.ipynb
+
+lessons: $(READY) ## make the student versions of the lessons: build/lessons/student
+	@$(PY) -m sensorprivacy lessons
 
 data: $(READY) ## download every available data set, also the large ones
 	@$(PY) -m sensorprivacy data fetch --all

@@ -15,6 +15,7 @@ from sensorprivacy.extras import remedy
 from sensorprivacy.minimize.cli import INTERRUPTED, add_minimize_command
 from sensorprivacy.review.cli import add_review_command
 from sensorprivacy.runner.states import PROFILES
+from sensorprivacy.teach.cli import add_lessons_command
 
 # Each command imports what it needs when it runs, so that wrong words are refused without waiting for pandas.
 
@@ -171,6 +172,7 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
     add_publish_command(commands)
     add_edge_command(commands)
     add_review_command(commands)
+    add_lessons_command(commands)
 
     report = commands.add_parser("report", help="write DEVIATIONS.md or data/README.md again")
     report.set_defaults(command=_report)

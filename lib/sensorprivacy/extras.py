@@ -12,7 +12,7 @@ EXTRAS = {
     "notebooks": ("nbformat", "nbclient", "papermill", "psutil", "yaml", "seaborn", "snakemake", "packaging"),
     "cluster": ("dask", "distributed", "dask_jobqueue"),
     "book": ("sphinx", "myst_nb", "rocrate"),
-    "teach": ("nbgrader",),
+    "teach": ("nbgrader", "traitlets"),
 }
 """The modules of each extra of ``pyproject.toml`` that this package imports."""
 

@@ -21,8 +21,8 @@ ALLOWED = {
     "compare": BOTTOM | {"mechanisms", "datasets", "game", *STRATEGIES},
     "report": BOTTOM,
 }
-ALLOWED["runner"] = ALLOWED.keys() - {"runner"}
-ALLOWED["review"] = ALLOWED.keys() - {"review"}
+ALLOWED |= {name: set(ALLOWED) for name in ("runner", "teach")}  # side by side at the top
+ALLOWED["review"] = set(ALLOWED) - {"teach"}
 ALLOWED["cli"] = ALLOWED.keys() - {"cli"}
 ALLOWED["__main__"] = {"cli"}
 ALLOWED[""] = STRATEGIES | {"compare", "extras", "game", "datasets"}  # the public names, imported lazily

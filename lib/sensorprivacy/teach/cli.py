@@ -1,0 +1,33 @@
+"""The command ``sensorprivacy lessons``."""
+
+import argparse
+from pathlib import Path
+
+from sensorprivacy.paths import build_dir
+
+
+def add_lessons_command(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the command ``lessons`` to a command line.
+
+    Parameters
+    ----------
+    subparsers : argparse subparsers action
+        Result of ``parser.add_subparsers()``. The namespace gets ``command``, a function that returns the exit code.
+    """
+    lessons = subparsers.add_parser("lessons", help="make the student versions of the lessons with nbgrader")
+    lessons.set_defaults(command=_lessons)
+    lessons.add_argument("--out", type=Path, metavar="FOLDER", help="course folder to write (default: build/lessons)")
+
+
+def _lessons(arguments: argparse.Namespace) -> int:
+    try:
+        from sensorprivacy.teach.release import make_course
+
+        made = make_course(arguments.out or build_dir() / "lessons")
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != "nbgrader":
+            raise
+        raise RuntimeError("nbgrader is not installed: run pip install 'sensorprivacy[teach]'") from None
+    for path in made:
+        print(path)
+    return 0

@@ -1,0 +1,26 @@
+"""The command `sensorprivacy lessons`."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from sensorprivacy.cli import main
+from sensorprivacy.teach import cli
+
+pytest.importorskip("nbgrader", reason="needs nbgrader: install the extra teach")
+
+
+def test_it_prints_the_student_notebooks(monkeypatch, capsys, tmp_path):
+    monkeypatch.setattr("sensorprivacy.teach.release.make_course", lambda out: [Path("made") / out.name])
+    assert main(["lessons", "--out", str(tmp_path / "course")]) == 0
+    monkeypatch.setattr(cli, "build_dir", lambda: tmp_path / "build")
+    assert main(["lessons"]) == 0
+    assert capsys.readouterr().out.split() == [str(Path("made/course")), str(Path("made/lessons"))]
+
+
+def test_without_nbgrader_it_says_what_to_install(monkeypatch, capsys, tmp_path):
+    monkeypatch.setitem(sys.modules, "nbgrader", None)
+    monkeypatch.setitem(sys.modules, "nbgrader.apps", None)
+    assert main(["lessons", "--out", str(tmp_path)]) == 1
+    assert "nbgrader is not installed: run pip install 'sensorprivacy[teach]'" in capsys.readouterr().err
