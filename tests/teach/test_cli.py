@@ -23,4 +23,4 @@ def test_without_nbgrader_it_says_what_to_install(monkeypatch, capsys, tmp_path)
     monkeypatch.setitem(sys.modules, "nbgrader", None)
     monkeypatch.setitem(sys.modules, "nbgrader.apps", None)
     assert main(["lessons", "--out", str(tmp_path)]) == 1
-    assert "nbgrader is not installed: run pip install 'sensorprivacy[teach]'" in capsys.readouterr().err
+    assert 'needs nbgrader, which is not installed: pip install "sensorprivacy[teach]"' in capsys.readouterr().err

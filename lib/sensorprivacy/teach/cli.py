@@ -20,14 +20,8 @@ def add_lessons_command(subparsers: "argparse._SubParsersAction[argparse.Argumen
 
 
 def _lessons(arguments: argparse.Namespace) -> int:
-    try:
-        from sensorprivacy.teach.release import make_course
+    from sensorprivacy.teach.release import make_course
 
-        made = make_course(arguments.out or build_dir() / "lessons")
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] != "nbgrader":
-            raise
-        raise RuntimeError("nbgrader is not installed: run pip install 'sensorprivacy[teach]'") from None
-    for path in made:
+    for path in make_course(arguments.out or build_dir() / "lessons"):
         print(path)
     return 0
