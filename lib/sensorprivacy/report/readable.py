@@ -1,0 +1,169 @@
+"""Tables that fit a page: percentages, each interval beside its value, at most eight columns.
+
+A table's CSV file keeps every column and ten digits. What a notebook or the book shows of it is made here.
+"""
+
+import html
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from sensorprivacy.report import tables
+
+MOST_COLUMNS = 8
+# Names of columns that are shares: shown as percentages if all their values lie in [-1, 1].
+_SHARES = re.compile(
+    r"(?:^|[\W_])(accuracy|identifiability|attack|share|public|private|chance|vote|recall|precision|loss|gain|lead|lost"
+    r"|activity|worst|balanced|unseen|optimism)(?:$|[\W_])"
+)
+_ENDS = re.compile(r"^(?P<value>.*?)[ _](low|high)$")
+
+
+@dataclass(frozen=True)
+class ShownTable:
+    """A table with its caption, for Jupyter to show; `markdown` is the text of its file."""
+
+    frame: pd.DataFrame
+    caption: str
+
+    @property
+    def markdown(self) -> str:
+        """The table in Markdown, below its caption."""
+        return tables.markdown_text(self.frame, self.caption)
+
+    def _repr_markdown_(self) -> str:
+        return self.markdown
+
+    def _repr_html_(self) -> str:
+        return html_table(readable(self.frame), self.caption)
+
+    def __repr__(self) -> str:
+        return self.markdown
+
+
+@dataclass(frozen=True)
+class Readable:
+    """A table as text for readers: its head, its rows, which columns hold numbers, and remarks on left-out columns."""
+
+    head: list[str]
+    rows: list[list[str]]
+    numeric: list[bool]
+    remarks: list[str]
+
+
+def readable(frame: pd.DataFrame, most: int = MOST_COLUMNS) -> Readable:
+    """Return a table in the form that readers see.
+
+    Shares become percentages, other numbers have three digits, and bounds stand beside their value:
+    ``62.0 [59.1, 64.8]``. If more than `most` columns are left, a column with one value in all rows becomes a remark,
+    and so do the names of the columns beyond `most`.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"accuracy": [0.62], "accuracy_low": [0.591], "accuracy_high": [0.648]})
+    >>> shown = readable(table)
+    >>> shown.head, shown.rows
+    (['accuracy, %'], [['62.0 [59.1, 64.8]']])
+    """
+    plain = tables.plain(frame)
+    bounds = _bounds(plain)
+    within = {end for ends in bounds.values() for end in ends}
+    names = [name for name in plain.columns if name not in within]
+    remarks = []
+    if len(names) > most and len(plain) > 1:
+        texts = {name: {tables.number_text(value, 3) for value in plain[name]} for name in names[1:]}
+        same = {name: text.pop() for name, text in texts.items() if len(text) == 1 and name not in bounds}
+        said = [f"{_spaced(name)} {text}" for name, text in same.items() if text]
+        remarks += [f"The same in all rows: {', '.join(said)}."] if said else []
+        names = [name for name in names if name not in same]
+    if len(names) > most:
+        remarks.append(f"More columns in the CSV file: {', '.join(map(_spaced, names[most:]))}.")
+        names = names[:most]
+    columns = [_column(plain, name, bounds.get(name)) for name in names]
+    rows = [list(row) for row in zip(*(texts for _, texts in columns), strict=True)]
+    kinds = pd.api.types
+    numeric = [kinds.is_numeric_dtype(plain[n]) and not kinds.is_bool_dtype(plain[n]) for n in names]
+    return Readable([title for title, _ in columns], rows, numeric, remarks)
+
+
+def html_table(shown: Readable, caption: str) -> str:
+    """Return a readable table as HTML that scrolls in its own box if the page is narrow."""
+    sides = ["right" if number else "left" for number in shown.numeric]
+
+    def line(cells: Iterable[str], tag: str) -> str:
+        pairs = zip(sides, cells, strict=True)
+        inside = "".join(f'<{tag} style="text-align:{side}">{_breakable(text)}</{tag}>' for side, text in pairs)
+        return f"<tr>{inside}</tr>"
+
+    remarks = "".join(f"<br>{html.escape(remark)}" for remark in shown.remarks)
+    style = "caption-side:top;text-align:left"
+    title = f'<caption style="{style}"><b>{html.escape(caption)}</b>{remarks}</caption>' if caption or remarks else ""
+    body = "".join(line(row, "td") for row in shown.rows)
+    table = f"<table>{title}<thead>{line(shown.head, 'th')}</thead><tbody>{body}</tbody></table>"
+    return f'<div class="sp-table" style="overflow-x:auto" tabindex="0" role="region" aria-label="table">{table}</div>'
+
+
+def _bounds(plain: pd.DataFrame) -> dict[str, tuple[str, str]]:
+    """Return the columns of the lower and the upper bound of each value column that has both."""
+    found: dict[str, tuple[str, str]] = {}
+    for low in plain.columns:
+        high = re.sub("low$", "high", low)
+        if not re.search(r"(^|[ _])low$", low) or high not in plain.columns:
+            continue
+        match = _ENDS.match(low)
+        value = match["value"] if match else _value_between(plain, low, high)
+        if value is not None and value in plain.columns and pd.api.types.is_numeric_dtype(plain[value]):
+            found[value] = (low, high)
+    return found
+
+
+def _value_between(plain: pd.DataFrame, low: str, high: str) -> str | None:
+    """Return the first numeric column left of the bounds whose values all lie between them."""
+    for name in plain.columns[: list(plain.columns).index(low)]:
+        if pd.api.types.is_float_dtype(plain[name]):
+            rows = plain[[name, low, high]].dropna()
+            if len(rows) and bool(((rows[low] <= rows[name]) & (rows[name] <= rows[high])).all()):
+                return str(name)
+    return None
+
+
+def _column(plain: pd.DataFrame, name: str, ends: tuple[str, str] | None) -> tuple[str, list[str]]:
+    values = plain[name]
+    share = bool(_SHARES.search(name.lower())) and _is_share(values)
+    texts = [_text(value, share) for value in values]
+    if ends:
+        lows, highs = ([_text(value, share) for value in plain[end]] for end in ends)
+        texts = [f"{t} [{lo}, {hi}]" if lo and hi else t for t, lo, hi in zip(texts, lows, highs, strict=True)]
+    return f"{_spaced(name)}, %" if share else _spaced(name), texts
+
+
+def _is_share(values: pd.Series) -> bool:
+    if not pd.api.types.is_float_dtype(values):
+        return False
+    known = values[np.isfinite(values)]
+    return bool(len(known)) and bool(known.abs().to_numpy(dtype=float).max() <= 1) and not bool(known.isin([0.0, 1.0]).all())
+
+
+def _text(value: Any, share: bool) -> str:
+    if isinstance(value, (float, np.floating)) and np.isfinite(value):
+        if share:
+            return f"{100 * float(value) + 0.0:.1f}"
+        if abs(value) >= 1000 and not float(value).is_integer():
+            return f"{value:,.0f}"
+    return tables.number_text(value, 3)
+
+
+def _spaced(name: object) -> str:
+    return str(name).replace("_", " ")
+
+
+def _breakable(text: str) -> str:
+    """Return escaped text in which a browser may break long names, but not inside an interval."""
+    escaped = html.escape(text)
+    if re.fullmatch(r"[-\d., e+]+\[[-\d., e+]+\]", text):
+        return f'<span style="white-space:nowrap">{escaped}</span>'
+    return re.sub(r"([_/=])", r"\1<wbr>", escaped) if "<" not in escaped and "&" not in escaped else escaped
