@@ -144,16 +144,17 @@ def _column(plain: pd.DataFrame, name: str, ends: tuple[str, str] | None) -> tup
 def _is_share(values: pd.Series) -> bool:
     if not pd.api.types.is_float_dtype(values):
         return False
-    known = values[np.isfinite(values)]
-    return bool(len(known)) and bool(known.abs().to_numpy(dtype=float).max() <= 1) and not bool(known.isin([0.0, 1.0]).all())
+    known = values[np.isfinite(values)].to_numpy(dtype=float)
+    return len(known) > 0 and bool(np.abs(known).max() <= 1) and not bool(np.isin(known, [0, 1]).all())
 
 
 def _text(value: Any, share: bool) -> str:
     if isinstance(value, (float, np.floating)) and np.isfinite(value):
+        number = float(value)
         if share:
-            return f"{100 * float(value) + 0.0:.1f}"
-        if abs(value) >= 1000 and not float(value).is_integer():
-            return f"{value:,.0f}"
+            return f"{100 * number + 0.0:.1f}"
+        if abs(number) >= 1000 and not number.is_integer():
+            return f"{number:,.0f}"
     return tables.number_text(value, 3)
 
 
