@@ -15,7 +15,7 @@ export PYTHONDONTWRITEBYTECODE =
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help reproduce test lint bench notebook data lock clean
+.PHONY: help reproduce book test lint bench notebook data lock clean
 
 help: ## show this help
 	@echo "usage: make TARGET [PROFILE=quick|paper] [CORES=n] [PYTHON=python3]"
@@ -24,6 +24,9 @@ help: ## show this help
 
 reproduce: $(READY) ## run every notebook that is out of date, then the report (some: ONLY="RUN ...")
 	@$(PY) -m sensorprivacy reproduce --profile $(PROFILE) --cores $(CORES) $(if $(ONLY),--only $(ONLY))
+
+book: $(READY) ## build the book from what reproduce left behind: build/book/html/index.html
+	@$(PY) -m sensorprivacy book
 
 test: lint ## check style and types, run all tests (some: TESTS=path)
 	@$(PY) -m pytest -n 2 --dist worksteal $(TESTS)

@@ -21,6 +21,7 @@ ALLOWED = {
     "report": BOTTOM,
 }
 ALLOWED["runner"] = ALLOWED.keys() - {"runner"}
+ALLOWED["book"] = ALLOWED.keys() - {"book"}
 ALLOWED["cli"] = ALLOWED.keys() - {"cli"}
 ALLOWED["__main__"] = {"cli"}
 ALLOWED[""] = STRATEGIES | {"compare", "game", "datasets"}  # the public names, imported lazily

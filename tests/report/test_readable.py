@@ -52,7 +52,7 @@ def test_a_narrow_table_keeps_its_constant_columns():
 
 def test_a_wide_table_scrolls_in_its_own_box_and_says_what_is_missing():
     html = ShownTable(pd.DataFrame([list(range(10))], columns=list("abcdefghij")), "Many")._repr_html_()
-    assert html.startswith('<div class="sp-table" style="overflow-x:auto"')
+    assert '<div class="sp-table" style="overflow-x:auto"' in html
     assert "More columns in the CSV file: i, j." in html
     assert len(re.findall("<th ", html)) == MOST_COLUMNS
 

@@ -64,7 +64,7 @@ class FeatureMinimizer(SelectorMixin, BaseEstimator):
 
     Attributes
     ----------
-    support_ : numpy.ndarray of bool, shape (n_features_in_,)
+    support_ : numpy.ndarray of bool, shape (n_features,)
         Marks the kept features.
     scores_ : pandas.DataFrame or None
         Scores of the greedy stage. None if all features were searched.

@@ -99,12 +99,12 @@ def html_table(shown: Readable, caption: str) -> str:
         inside = "".join(f'<{tag} style="text-align:{side}">{_breakable(text)}</{tag}>' for side, text in pairs)
         return f"<tr>{inside}</tr>"
 
-    remarks = "".join(f"<br>{html.escape(remark)}" for remark in shown.remarks)
-    style = "caption-side:top;text-align:left"
-    title = f'<caption style="{style}"><b>{html.escape(caption)}</b>{remarks}</caption>' if caption or remarks else ""
+    about = "<br>".join([f"<b>{html.escape(caption)}</b>"] * bool(caption) + [*map(html.escape, shown.remarks)])
+    name = html.escape(caption, quote=True) or "table"
     body = "".join(line(row, "td") for row in shown.rows)
-    table = f"<table>{title}<thead>{line(shown.head, 'th')}</thead><tbody>{body}</tbody></table>"
-    return f'<div class="sp-table" style="overflow-x:auto" tabindex="0" role="region" aria-label="table">{table}</div>'
+    table = f"<table><thead>{line(shown.head, 'th')}</thead><tbody>{body}</tbody></table>"
+    box = f'<div class="sp-table" style="overflow-x:auto" tabindex="0" role="region" aria-label="{name}">{table}</div>'
+    return (f'<p class="sp-caption" style="text-align:left;margin:1em 0 .3em">{about}</p>' if about else "") + box
 
 
 def _bounds(plain: pd.DataFrame) -> dict[str, tuple[str, str]]:
