@@ -46,6 +46,7 @@ html_theme_options = {
     "navbar_end": [],
     "navbar_persistent": ["search-button"],
     "header_links_before_dropdown": 6,
+    "show_prev_next": False,
     "show_toc_level": 1,
     "navigation_depth": 2,
     "footer_start": ["copyright"],

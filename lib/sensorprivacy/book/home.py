@@ -9,6 +9,10 @@ import pandas as pd
 from sensorprivacy.report.basis import HEADLINE
 
 GAME = "50_one_game-motionsense-subject"
+SPLIT = "10_reidentification_game-motionsense"
+ATTACK = "31_reidentification_attack-motionsense-gender"
+CITED = (GAME, SPLIT, ATTACK)
+"""The runs whose results the first page links."""
 
 
 def findings(figures: Path, verdicts: pd.DataFrame) -> list[str]:
@@ -53,7 +57,7 @@ def _together(figures: Path) -> str:
 
 
 def _paper_1(figures: Path) -> str:
-    run = "10_reidentification_game-motionsense"
+    run = SPLIT
     mixed, apart = pd.read_csv(figures / run / "base.csv").to_dict("records")[:2]
     ends = ("identifiability", "identifiability_low", "identifiability_high")
     return (
@@ -78,7 +82,7 @@ def _paper_2(figures: Path, verdicts: pd.DataFrame) -> str:
 
 
 def _paper_3(figures: Path) -> str:
-    run = "31_reidentification_attack-motionsense-gender"
+    run = ATTACK
     row = _rows(figures / run / "figure-8.csv", "release")["probabilistic"]
     return (
         f"**The coin toss of paper 3 does not prevent re-identification.** After the probabilistic change, the paper's "

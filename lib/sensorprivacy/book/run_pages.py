@@ -32,7 +32,12 @@ def explorer_link(claim_id: str) -> str:
 
 
 def write_runs(
-    runs: Iterable[Run], shown: Iterable[str], executed_folder: Path, figures: Path, target: Path
+    runs: Iterable[Run],
+    shown: Iterable[str],
+    cited: Iterable[str],
+    executed_folder: Path,
+    figures: Path,
+    target: Path,
 ) -> dict[str, dict[str, str]]:
     """Write the pages of all runs and their list, and return the addresses of each run's page and of its verdicts.
 
@@ -41,7 +46,10 @@ def write_runs(
     runs : iterable of Run
         The runs of ``runs.yaml``.
     shown : iterable of str
-        Names of the runs whose executed notebooks are shown. The others have a page that says how to execute them.
+        Names of the runs whose executed notebooks and committed results are shown. The others have a page that says
+        how to execute them.
+    cited : iterable of str
+        Names of the runs whose committed results are shown in any case.
     executed_folder, figures : pathlib.Path
         The folders ``build/executed`` and ``figures``.
     target : pathlib.Path
@@ -50,6 +58,7 @@ def write_runs(
     places, runs, shown = {}, list(runs), set(shown)
     for run in runs:
         committed = figures / run.name if (figures / run.name / "run.json").is_file() else None
+        committed = committed if run.name in shown or run.name in cited else None
         found = executed.find(run.name, executed_folder) if run.name in shown else None
         page = {"page": f"runs/{run.name}.html", "section": ""}
         for ending in (".md", ".ipynb"):  # only one of the two may remain from an earlier build

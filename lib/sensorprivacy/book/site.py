@@ -32,7 +32,7 @@ def build(output: Path | None = None, only: Iterable[str] = ()) -> Path:
     output : pathlib.Path, optional
         Folder for ``source/``, ``html/`` and Sphinx's caches; ``build/book`` by default.
     only : iterable of str
-        Names of the runs whose executed notebooks are shown; ``*`` stands for any part. The other runs have a page
+        Names of the runs whose notebooks and results are shown; ``*`` stands for any part. The other runs have a page
         that says how to execute them. By default, all runs.
 
     Raises
@@ -63,7 +63,7 @@ def sources(target: Path, only: Iterable[str] = ()) -> Path:
     ledger = entries()
     runs, patterns = read_runs(), list(only)
     shown = {name for name in runs if not patterns or any(fnmatchcase(name, pattern) for pattern in patterns)}
-    places = run_pages.write_runs(runs.values(), shown, build_dir() / "executed", figures, target)
+    places = run_pages.write_runs(runs.values(), shown, home.CITED, build_dir() / "executed", figures, target)
     texts: dict[str, Callable[[], str]] = {
         "findings": lambda: "\n".join(f"{n}. {text}" for n, text in enumerate(home.findings(figures, verdicts), 1)),
         "howto": lambda: _guides(root / "book" / "howto"),

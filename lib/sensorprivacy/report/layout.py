@@ -108,7 +108,9 @@ def cell(claim: Any, link: Callable[[str], str] | None = None, tag: str = "td") 
     printed = html.escape(claim.printed)
     if link is not None:
         label = html.escape(f"{claim.printed}: {claim.verdict}", quote=True)
-        printed = f'<a href="{html.escape(link(claim.claim_id))}" aria-label="{label}">{printed}</a>'
+        printed = (
+            f'<a style="color:#0b3d66" href="{html.escape(link(claim.claim_id))}" aria-label="{label}">{printed}</a>'
+        )
     style = f"background:{COLOURS[claim.verdict]};color:#1a1a1a;text-align:left;vertical-align:top"
     return f'<{tag} style="{style}" title="{html.escape(about, quote=True)}">{printed}<br>{below}</{tag}>'
 
