@@ -38,7 +38,7 @@ html_show_sourcelink = False
 html_copy_source = False
 html_context = {"default_mode": "light"}
 # Notebooks and results need the width; the page "Notebooks" lists them.
-WIDE = ["index", "verdicts", "thresholds", "notebooks", "runs/*", "results/*"]
+WIDE = ["index", "verdicts", "thresholds", "notebooks", "runs/*", "results/*", "lessons/*"]
 html_sidebars = {page: [] for page in WIDE}
 html_theme_options = {
     "logo": {"text": project},

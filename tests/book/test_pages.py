@@ -3,11 +3,23 @@
 import json
 import re
 
+import nbformat
 import pandas as pd
 import pytest
 
-from sensorprivacy.book import executed, explorer, home, ledger_page, mathml, paper_pages, run_pages, site, thresholds
-from sensorprivacy.book.files import write
+from sensorprivacy.book import (
+    executed,
+    explorer,
+    home,
+    ledger_page,
+    lessons,
+    mathml,
+    paper_pages,
+    run_pages,
+    site,
+    thresholds,
+)
+from sensorprivacy.book.files import BookError, empty, write
 from sensorprivacy.paths import figures_dir
 from sensorprivacy.report.ledger import entries
 from sensorprivacy.report.replication import read_verdicts
@@ -110,11 +122,14 @@ def test_the_section_of_the_verdicts_is_found(executed_notebook):
     assert executed.title_of(executed_notebook) == "Three-way division"
 
 
-def test_files_are_written_only_if_they_change(tmp_path):
-    path = write(tmp_path / "a" / "b.md", "one")
-    before = path.stat().st_mtime_ns
-    assert write(path, "one").stat().st_mtime_ns == before
-    assert write(path, "two").read_text() == "two"
+def test_only_a_folder_of_an_earlier_build_is_emptied(tmp_path):
+    assert empty(tmp_path / "none", "conf.py") == tmp_path / "none"
+    write(tmp_path / "source" / "conf.py", "one")
+    assert not empty(tmp_path / "source", "conf.py").exists()
+    write(tmp_path / "source" / "thesis.tex", "precious")
+    with pytest.raises(BookError, match="choose another folder"):
+        empty(tmp_path / "source", "conf.py")
+    assert (tmp_path / "source" / "thesis.tex").read_text() == "precious"
 
 
 def test_a_guide_written_later_joins_the_list(tmp_path):
@@ -123,3 +138,22 @@ def test_a_guide_written_later_joins_the_list(tmp_path):
     (tmp_path / "cluster.md").write_text("# Run on a cluster")
     text = site._guides(tmp_path)
     assert text.index("[Protect your table](own.md)") < text.index("[Run on a cluster](cluster.md)")
+
+
+def test_a_lesson_shows_no_solution_and_no_hidden_test(tmp_path):
+    source = "def f(x):\n    ### BEGIN SOLUTION\n    return 42\n    ### END SOLUTION"
+    tested = "check(f)\n### BEGIN HIDDEN TESTS\nassert f(1) == 42\n### END HIDDEN TESTS"
+    new = nbformat.v4
+    head = new.new_markdown_cell("# Lesson 1: noise\n\n**Duration.** 60 minutes: all of them.")
+    notebook = new.new_notebook(cells=[head, new.new_code_cell(source), new.new_code_cell(tested)])
+    (tmp_path / "in").mkdir()
+    nbformat.write(notebook, tmp_path / "in" / "1_noise.ipynb")
+    (tmp_path / "in" / "teachers.md").write_text("# For teachers\n\n[A file](../x.py)\n")
+    assert lessons.write_lessons(tmp_path / "in", tmp_path) == ["index", "teachers", "1_noise"]
+    page = (tmp_path / "lessons" / "1_noise.ipynb").read_text()
+    assert "42" not in page
+    assert "...  # your answer" in page
+    contents = (tmp_path / "lessons" / "index.md").read_text()
+    assert "| [Lesson 1: noise](1_noise) | 60 minutes |" in contents
+    assert "[For teachers](teachers.md)" in contents
+    assert lessons.write_lessons(tmp_path / "nowhere", tmp_path) == []

@@ -9,6 +9,7 @@ people write are in the folder ``book/`` of the checkout. Pages and data that fo
 | `home` | the findings on the first page, with numbers from committed tables |
 | `paper_pages` | one page for each paper: its outcome, and its tables with our values |
 | `run_pages` | one page for each run: its executed notebook, and its committed results |
+| `lessons` | the lessons as students see them |
 | `executed` | make an executed notebook fit to read |
 | `explorer` | the data of the verdict explorer |
 | `thresholds` | the data of the threshold explorer |

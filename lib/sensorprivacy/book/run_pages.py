@@ -61,9 +61,6 @@ def write_runs(
         committed = committed if run.name in shown or run.name in cited else None
         found = executed.find(run.name, executed_folder) if run.name in shown else None
         page = {"page": f"runs/{run.name}.html", "section": ""}
-        for ending in (".md", ".ipynb"):  # only one of the two may remain from an earlier build
-            if (ending == ".ipynb") != bool(found):
-                (target / "runs" / f"{run.name}{ending}").unlink(missing_ok=True)
         if found:
             page["section"] = _notebook_page(run, *found, committed is not None, target)
         else:

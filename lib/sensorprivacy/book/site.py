@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from sensorprivacy.book import explorer, home, paper_pages, run_pages, thresholds
-from sensorprivacy.book.files import write
+from sensorprivacy.book import explorer, home, lessons, paper_pages, run_pages, thresholds
+from sensorprivacy.book.files import BookError, empty, write
 from sensorprivacy.book.ledger_page import ledger_page
 from sensorprivacy.paths import build_dir, data_dir, figures_dir, project_root
 from sensorprivacy.report.ledger import entries
@@ -18,10 +18,6 @@ from sensorprivacy.report.replication import read_verdicts
 from sensorprivacy.runner.runs import read_runs
 
 _PLACE = re.compile(r"<!-- (\w+) -->")
-
-
-class BookError(RuntimeError):
-    """The book could not be built."""
 
 
 def build(output: Path | None = None, only: Iterable[str] = ()) -> Path:
@@ -38,11 +34,11 @@ def build(output: Path | None = None, only: Iterable[str] = ()) -> Path:
     Raises
     ------
     BookError
-        If Sphinx reports an error or a warning.
+        If Sphinx reports an error or a warning, or the folder has files of somebody else.
     """
     folder = output or build_dir() / "book"
     source = sources(folder / "source", only)
-    shutil.rmtree(folder / "html", ignore_errors=True)
+    empty(folder / "html", "objects.inv")
     # -E: a link to a page that did not exist in the last build would stay broken
     words = [sys.executable, "-m", "sphinx", "-b", "html", "-W", "--keep-going", "-q", "-E", "-j", "2"]
     done = subprocess.run(
@@ -63,9 +59,13 @@ def sources(target: Path, only: Iterable[str] = ()) -> Path:
     ledger = entries()
     runs, patterns = read_runs(), list(only)
     shown = {name for name in runs if not patterns or any(fnmatchcase(name, pattern) for pattern in patterns)}
+    empty(target, "conf.py")
+    taught = lessons.write_lessons(root / "notebooks" / "lessons", target)
     places = run_pages.write_runs(runs.values(), shown, home.CITED, build_dir() / "executed", figures, target)
     texts: dict[str, Callable[[], str]] = {
         "findings": lambda: "\n".join(f"{n}. {text}" for n, text in enumerate(home.findings(figures, verdicts), 1)),
+        "lessons": lambda: "[Lessons](lessons/index.md) with exercises that check themselves," if taught else "",
+        "lessons_toc": lambda: "Lessons <lessons/index>" if taught else "",
         "howto": lambda: _guides(root / "book" / "howto"),
     }
     for paper in PAPERS:
@@ -109,9 +109,8 @@ def _copy_pages(book: Path, target: Path, texts: dict[str, Callable[[], str]]) -
 
 
 def _copy(path: Path, to: Path) -> None:
-    if not to.is_file() or to.read_bytes() != path.read_bytes():
-        to.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(path, to)
+    to.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(path, to)
 
 
 def _data_page() -> str:

@@ -75,9 +75,11 @@ def readable(frame: pd.DataFrame, most: int = MOST_COLUMNS) -> Readable:
     names = [name for name in plain.columns if name not in within]
     remarks = []
     if len(names) > most and len(plain) > 1:
-        texts = {name: {tables.number_text(value, 3) for value in plain[name]} for name in names[1:]}
-        same = {name: text.pop() for name, text in texts.items() if len(text) == 1 and name not in bounds}
-        said = [f"{_spaced(name)} {text}" for name, text in same.items() if text]
+        texts = {name: _column(plain, name, None) for name in names[1:] if name not in bounds}
+        same = {name: (title, shown[0]) for name, (title, shown) in texts.items() if len(set(shown)) == 1}
+        said = [
+            f"{title.removesuffix(', %')} {text}{' %' * title.endswith(', %')}" for title, text in same.values() if text
+        ]
         remarks += [f"The same in all rows: {', '.join(said)}."] if said else []
         names = [name for name in names if name not in same]
     if len(names) > most:
