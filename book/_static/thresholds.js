@@ -178,8 +178,8 @@
     const [controls, result] = parts("shifts");
     const own = data.shifts, sorted = (key) => [...new Set(own.rows.map((row) => row[key]))].sort((a, b) => a - b);
     const length = slider(controls, "length", "length of the shift", sorted("length"), 1, "Paper's choice: 1.", () => show());
-    const alpha = slider(controls, "loss-alpha", "weight alpha of the private class", sorted("alpha"), 1, "", () => show());
-    const beta = slider(controls, "loss-beta", "weight beta of the latent prior", sorted("beta"), 0.1, "", () => show());
+    const alpha = slider(controls, "loss-alpha", "weight alpha of the private class", sorted("alpha"), own.chosen.alpha, "Weight of our Table 1: " + own.chosen.alpha + ".", () => show());
+    const beta = slider(controls, "loss-beta", "weight beta of the latent prior", sorted("beta"), own.chosen.beta, "Weight of our Table 1: " + own.chosen.beta + ".", () => show());
     function show() {
       const row = own.rows.find((each) => each.length === length.value && each.alpha === alpha.value && each.beta === beta.value);
       const points = own.rows.map((each) => [each.private, each.public, each === row]);
@@ -203,7 +203,7 @@
     const which = chooser(controls, "noise-set", "Data set and user", data.noise.map((one) => one.name), () => begin());
     const kinds = [...new Set(data.noise.flatMap((one) => one.rows.map((row) => row.kind)))];
     const kind = chooser(controls, "noise-kind", "Defence", kinds.map(label), () => begin());
-    const epsilon = slider(controls, "epsilon", "epsilon", [1], 1, "The papers state no epsilon for these tables.", () => show());
+    const epsilon = slider(controls, "epsilon", "epsilon", [1], 1, "Paper 2 defines epsilon, but prints no value.", () => show());
     const chosen = () => data.noise[which.place].rows.filter((row) => row.kind === kinds[kind.place]);
     function begin() {
       epsilon.refill(chosen().map((row) => row.epsilon).sort((a, b) => a - b), epsilon.value);

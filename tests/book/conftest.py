@@ -5,6 +5,7 @@ import shutil
 from pathlib import Path
 
 import nbformat
+import pandas as pd
 import pytest
 from filelock import FileLock
 
@@ -46,6 +47,8 @@ def every_output():
         new.new_code_cell("wide", outputs=[output("stream", name="stdout", text="word " * 200)]),
         new.new_code_cell("x" * 150, outputs=[output("display_data", data={"text/html": OLD_TABLE})]),
     ]
+    wide = pd.DataFrame([["a long text"] * 20])._repr_html_()
+    code.append(new.new_code_cell("frame", outputs=[output("display_data", data={"text/html": wide})]))
     last = new.new_code_cell("verdicts", outputs=[output("display_data", data={"text/html": OLD_VERDICTS})])
     head = new.new_markdown_cell("# Three-way division\n\nA formula: $\\frac{|N||A|}{|At|(|N|+|A|)}$.")
     cells = [head, *code, new.new_markdown_cell("## What came out"), last]

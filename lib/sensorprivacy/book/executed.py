@@ -19,6 +19,7 @@ from sensorprivacy.report.readable import html_table, readable
 
 PROFILES = ("paper", "quick")  # the profile that is preferred first
 _JUDGED = "printed values: "
+_SCROLLS = 'style="overflow-x:auto" tabindex="0" role="region" aria-label="table"'
 _OLD_SIGNS = ("= ", "~ ", "x ", "? ", "- ", "! ")
 
 
@@ -58,6 +59,8 @@ def cleaned(notebook: Any, link: Callable[[str], str] | None = None) -> Any:
             page = output.get("data", {}).get("text/html", "")
             if page.startswith("<table>"):
                 output["data"]["text/html"] = _modern(page, link)
+            elif "<table" in page and "sp-table" not in page:  # a data frame of pandas
+                output["data"]["text/html"] = f'<div class="sp-table" {_SCROLLS}>{page}</div>'
     made.metadata.pop("widgets", None)
     return made
 

@@ -1,5 +1,6 @@
 """The data of the threshold explorer. It shows committed results only, and computes nothing new from data sets."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from sensorprivacy.book.home import GAME
 from sensorprivacy.report.printed import pair_in, printed_values
 from sensorprivacy.threeway.division import Sizes
 from sensorprivacy.threeway.measures import stability, suitability
@@ -113,13 +115,15 @@ def shifts(figures: Path) -> dict[str, Any]:
     attacks = pd.read_csv(figures / "31_reidentification_attack-motionsense-gender" / "frontier.csv")
     known = attacks.dropna(subset="vote")
     releases = [[r["release"], r["activity"], r["vote"], r["vote_chance"]] for _, r in known.iterrows()]
-    return {"run": run, "rows": rows, "before": float(before), "releases": releases}
+    settings = json.loads((figures / run / "run.json").read_text(encoding="utf-8"))["parameters"]
+    chosen = {name: settings[name] for name in ("alpha", "beta")}
+    return {"run": run, "rows": rows, "before": float(before), "releases": releases, "chosen": chosen}
 
 
 def noise(figures: Path) -> list[dict[str, Any]]:
     """Return the defences of the common game that have an epsilon, for each data set."""
     made = []
-    for folder in sorted(figures.glob("50_one_game-*")):
+    for folder in sorted(figures.glob("50_one_game-*"), key=lambda folder: (folder.name != GAME, folder.name)):
         table = pd.read_csv(folder / "defences.csv")
         raw = table[table["defence"] == "none"].iloc[0]
         rows = list(_with_epsilon(table))
