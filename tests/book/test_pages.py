@@ -123,13 +123,13 @@ def test_the_section_of_the_verdicts_is_found(executed_notebook):
 
 
 def test_only_a_folder_of_an_earlier_build_is_emptied(tmp_path):
-    assert empty(tmp_path / "none", "conf.py") == tmp_path / "none"
-    write(tmp_path / "source" / "conf.py", "one")
-    assert not empty(tmp_path / "source", "conf.py").exists()
-    write(tmp_path / "source" / "thesis.tex", "precious")
+    folder = empty(tmp_path / "html")
+    write(folder / "index.html", "a build that was interrupted")
+    assert not (empty(folder) / "index.html").exists()
+    write(tmp_path / "papers" / "thesis.tex", "precious")
     with pytest.raises(BookError, match="choose another folder"):
-        empty(tmp_path / "source", "conf.py")
-    assert (tmp_path / "source" / "thesis.tex").read_text() == "precious"
+        empty(tmp_path / "papers")
+    assert (tmp_path / "papers" / "thesis.tex").read_text() == "precious"
 
 
 def test_a_guide_written_later_joins_the_list(tmp_path):

@@ -3,6 +3,8 @@
 import shutil
 from pathlib import Path
 
+MARK = ".made-by-sensorprivacy"
+
 
 class BookError(RuntimeError):
     """The book could not be built."""
@@ -15,22 +17,16 @@ def write(path: Path, text: str) -> Path:
     return path
 
 
-def empty(folder: Path, mark: str) -> Path:
-    """Remove a folder of an earlier build, and return its path.
-
-    Parameters
-    ----------
-    folder : pathlib.Path
-        The folder.
-    mark : str
-        Name of a file that shows that an earlier build made it.
+def empty(folder: Path) -> Path:
+    """Make an empty folder in place of one that an earlier build made, and return its path.
 
     Raises
     ------
     BookError
-        If the folder has other files only, so that somebody else may need them.
+        If the folder has files, and no earlier build made it.
     """
-    if folder.is_dir() and any(folder.iterdir()) and not (folder / mark).is_file():
+    if folder.is_dir() and any(folder.iterdir()) and not (folder / MARK).is_file():
         raise BookError(f"{folder} has files that no earlier build made; choose another folder with --out")
     shutil.rmtree(folder, ignore_errors=True)
+    write(folder / MARK, "Made by `sensorprivacy book`, which empties this folder before each build.\n")
     return folder

@@ -4,7 +4,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -38,7 +38,7 @@ def build(output: Path | None = None, only: Iterable[str] = ()) -> Path:
     """
     folder = output or build_dir() / "book"
     source = sources(folder / "source", only)
-    empty(folder / "html", "objects.inv")
+    empty(folder / "html")
     # -E: a link to a page that did not exist in the last build would stay broken
     words = [sys.executable, "-m", "sphinx", "-b", "html", "-W", "--keep-going", "-q", "-E", "-j", "2"]
     done = subprocess.run(
@@ -59,20 +59,21 @@ def sources(target: Path, only: Iterable[str] = ()) -> Path:
     ledger = entries()
     runs, patterns = read_runs(), list(only)
     shown = {name for name in runs if not patterns or any(fnmatchcase(name, pattern) for pattern in patterns)}
-    empty(target, "conf.py")
+    empty(target)
     taught = lessons.write_lessons(root / "notebooks" / "lessons", target)
     places = run_pages.write_runs(runs.values(), shown, home.CITED, build_dir() / "executed", figures, target)
-    texts: dict[str, Callable[[], str]] = {
-        "findings": lambda: "\n".join(f"{n}. {text}" for n, text in enumerate(home.findings(figures, verdicts), 1)),
-        "lessons": lambda: "[Lessons](lessons/index.md) with exercises that check themselves," if taught else "",
-        "lessons_toc": lambda: "Lessons <lessons/index>" if taught else "",
-        "howto": lambda: _guides(root / "book" / "howto"),
+    found = home.findings(figures, verdicts)
+    texts = {
+        "findings": "\n".join(f"{number}. {text}" for number, text in enumerate(found, 1)),
+        "lessons": "[Lessons](lessons/index.md) with exercises that check themselves," if taught else "",
+        "lessons_toc": "Lessons <lessons/index>" if taught else "",
+        "howto": _guides(root / "book" / "howto"),
     }
     for paper in PAPERS:
-        texts[f"outcome_{paper}"] = lambda paper=paper: paper_pages.outcome(verdicts, paper)  # type: ignore[misc]
-        texts[f"headlines_{paper}"] = lambda paper=paper: paper_pages.headlines(verdicts, paper)  # type: ignore[misc]
-        texts[f"changed_{paper}"] = lambda paper=paper: paper_pages.changed(ledger, paper)  # type: ignore[misc]
-        texts[f"tables_{paper}"] = lambda paper=paper: paper_pages.tables(verdicts, paper)  # type: ignore[misc]
+        texts[f"outcome_{paper}"] = paper_pages.outcome(verdicts, paper)
+        texts[f"headlines_{paper}"] = paper_pages.headlines(verdicts, paper)
+        texts[f"changed_{paper}"] = paper_pages.changed(ledger, paper)
+        texts[f"tables_{paper}"] = paper_pages.tables(verdicts, paper)
     _copy_pages(root / "book", target, texts)
     write(target / "ledger.md", ledger_page(ledger, verdicts))
     write(target / "data.md", _data_page())
@@ -84,18 +85,15 @@ def sources(target: Path, only: Iterable[str] = ()) -> Path:
 
 
 def _guides(folder: Path) -> str:
-    """Return a list of the guides with their titles, in the order of their titles."""
-    found = {
-        path.stem: path.read_text(encoding="utf-8").partition("\n")[0].lstrip("# ") for path in folder.glob("*.md")
-    }
-    names = sorted(
-        (name for name in found if name != "index"), key=lambda name: (found[name].split()[0] != "Protect", name)
-    )
+    """Return a list of the guides with their titles: first those that protect data, then the others."""
+    texts = {path.stem: path.read_text(encoding="utf-8") for path in folder.glob("*.md") if path.stem != "index"}
+    found = {name: text.partition("\n")[0].lstrip("# ") for name, text in texts.items()}
+    names = sorted(found, key=lambda name: (not found[name].startswith("Protect"), name))
     lines = [f"- [{found[name]}]({name}.md)" for name in names]
     return "\n".join([*lines, "", "```{toctree}", ":hidden:", "", *names, "```"])
 
 
-def _copy_pages(book: Path, target: Path, texts: dict[str, Callable[[], str]]) -> None:
+def _copy_pages(book: Path, target: Path, texts: dict[str, str]) -> None:
     """Copy the written pages; a place such as ``<!-- findings -->`` gets its computed text."""
     for path in sorted(book.rglob("*")):
         if not path.is_file() or "__pycache__" in path.parts:
@@ -103,7 +101,7 @@ def _copy_pages(book: Path, target: Path, texts: dict[str, Callable[[], str]]) -
         to = target / path.relative_to(book)
         if path.suffix == ".md":
             text = path.read_text(encoding="utf-8")
-            write(to, _PLACE.sub(lambda match: texts[match[1]]() if match[1] in texts else match[0], text))
+            write(to, _PLACE.sub(lambda match: texts.get(match[1], match[0]), text))
         else:
             _copy(path, to)
 
