@@ -36,6 +36,7 @@ html_static_path = ["_static"]
 html_css_files = ["book.css"]
 html_show_sourcelink = False
 html_copy_source = False
+html_show_search_summary = False  # it would fetch pages, which a browser refuses to pages opened as files
 html_context = {"default_mode": "light"}
 # Notebooks and results need the width; the page "Notebooks" lists them.
 WIDE = ["index", "verdicts", "thresholds", "notebooks", "runs/*", "results/*", "lessons/*"]

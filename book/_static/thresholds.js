@@ -146,7 +146,7 @@
       const chosen = a === one.printed[0] && b === one.printed[1];
       const rows = [[a + ", " + b + (chosen ? " (the paper's choice)" : ""), ...row.slice(2).map((value) => value.toFixed(2))]];
       const best = one.rows.reduce((x, y) => (y[4] > x[4] ? y : x));
-      rows.push(["largest suitability on this lattice: " + best[0] + ", " + best[1], ...best.slice(2).map((value) => value.toFixed(2))]);
+      rows.push(["largest suitability of all pairs, alpha 1 included: " + best[0] + ", " + best[1], ...best.slice(2).map((value) => value.toFixed(2))]);
       result.replaceChildren(groups, table(["alpha, beta", "utility", "stability", "suitability"], rows, "Measures"), from(one.run));
     }
     begin();

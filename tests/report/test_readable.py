@@ -40,10 +40,24 @@ def test_large_numbers_are_no_powers_of_ten():
 
 def test_at_most_eight_columns_and_the_others_are_named():
     names = [f"c{number}" for number in range(12)]
-    frame = pd.DataFrame([[*range(11), 7], [*range(1, 12), 7]], columns=names)
-    found = readable(frame)
+    found = readable(pd.DataFrame([[*range(11), 7], [*range(1, 12), 7]], columns=names))
     assert found.head == names[:MOST_COLUMNS]
     assert found.remarks == ["The same in all rows: c11 7.", "More columns in the CSV file: c8, c9, c10."]
+
+
+def test_a_column_with_an_interval_is_kept_before_others():
+    frame = pd.DataFrame([[n + row for n in range(10)] + [0.5 + row / 10, 0.4, 0.7] for row in range(2)])
+    frame.columns = [*(f"c{n}" * 5 for n in range(10)), "attack", "attack_low", "attack_high"]
+    frame["c0c0c0c0c0"] = ["a long name of a row" * 3, "b"]
+    found = readable(frame)
+    assert found.head[0] == "c0c0c0c0c0"
+    assert found.head[-1] == "attack, %"
+    assert len(found.head) == MOST_COLUMNS
+
+
+def test_a_table_of_counts_may_have_a_column_more():
+    frame = pd.DataFrame([[1, "rows", 84, 11, 16, 39, 6, 12, 0]] * 2, columns=list("abcdefghi"))
+    assert readable(frame).head == list("abcdefghi")
 
 
 def test_a_narrow_table_keeps_its_constant_columns():
@@ -51,9 +65,9 @@ def test_a_narrow_table_keeps_its_constant_columns():
 
 
 def test_a_wide_table_scrolls_in_its_own_box_and_says_what_is_missing():
-    html = ShownTable(pd.DataFrame([list(range(10))], columns=list("abcdefghij")), "Many")._repr_html_()
+    html = ShownTable(pd.DataFrame([list(range(11))], columns=list("abcdefghijk")), "Many")._repr_html_()
     assert '<div class="sp-table" style="overflow-x:auto"' in html
-    assert "More columns in the CSV file: i, j." in html
+    assert "More columns in the CSV file: i, j, k." in html
     assert len(re.findall("<th ", html)) == MOST_COLUMNS
 
 

@@ -5,7 +5,7 @@ A table's CSV file keeps every column and ten digits. What a notebook or the boo
 
 import html
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,7 @@ import pandas as pd
 from sensorprivacy.report import tables
 
 MOST_COLUMNS = 8
+_NARROW = 80  # characters
 # Names of columns that are shares: shown as percentages if all their values lie in [-1, 1].
 _SHARES = re.compile(
     r"(?:^|[\W_])(accuracy|identifiability|attack|share|public|private|chance|vote|recall|precision|loss|gain|lead|lost"
@@ -59,8 +60,8 @@ def readable(frame: pd.DataFrame, most: int = MOST_COLUMNS) -> Readable:
     """Return a table in the form that readers see.
 
     Shares become percentages, other numbers have three digits, and bounds stand beside their value:
-    ``62.0 [59.1, 64.8]``. If more than `most` columns are left, a column with one value in all rows becomes a remark,
-    and so do the names of the columns beyond `most`.
+    ``62.0 [59.1, 64.8]``. If more than `most` columns are left, a column with one value in all rows becomes a remark.
+    Columns with an interval are kept before others, and a remark names those that are left out.
 
     Examples
     --------
@@ -72,24 +73,40 @@ def readable(frame: pd.DataFrame, most: int = MOST_COLUMNS) -> Readable:
     plain = tables.plain(frame)
     bounds = _bounds(plain)
     within = {end for ends in bounds.values() for end in ends}
-    names = [name for name in plain.columns if name not in within]
-    remarks = []
-    if len(names) > most and len(plain) > 1:
-        texts = {name: _column(plain, name, None) for name in names[1:] if name not in bounds}
-        same = {name: (title, shown[0]) for name, (title, shown) in texts.items() if len(set(shown)) == 1}
-        said = [
-            f"{title.removesuffix(', %')} {text}{' %' * title.endswith(', %')}" for title, text in same.values() if text
-        ]
+    columns = {name: _column(plain, name, bounds.get(name)) for name in plain.columns if name not in within}
+    names, remarks = list(columns), list[str]()
+    if len(names) > most and not _narrow(columns, most):
+        names, remarks = _chosen(columns, bounds, most, rows=len(plain))
+    rows = [list(row) for row in zip(*(columns[name][1] for name in names), strict=True)]
+    kinds = pd.api.types
+    numeric = [kinds.is_numeric_dtype(plain[n]) and not kinds.is_bool_dtype(plain[n]) for n in names]
+    return Readable([columns[name][0] for name in names], rows, numeric, remarks)
+
+
+def _narrow(columns: Mapping[str, tuple[str, list[str]]], most: int) -> bool:
+    """Return whether a table with one or two columns too many fits all the same, such as one of counts."""
+    width = sum(max(map(len, [*title.split(), *texts]), default=0) for title, texts in columns.values())
+    return len(columns) <= most + 2 and width <= _NARROW
+
+
+def _chosen(
+    columns: Mapping[str, tuple[str, list[str]]], bounds: Iterable[str], most: int, rows: int
+) -> tuple[list[str], list[str]]:
+    """Return the columns to show, those with an interval before others, and remarks on the other columns."""
+    names, remarks = list(columns), []
+    first, measured = names[0], set(bounds)
+    if rows > 1:
+        same = [n for n in names[1:] if n not in measured and len(set(columns[n][1])) == 1]
+        units = {n: " %" if columns[n][0].endswith(", %") else "" for n in same}
+        said = [f"{_spaced(n)} {columns[n][1][0]}{units[n]}" for n in same if columns[n][1][0]]
         remarks += [f"The same in all rows: {', '.join(said)}."] if said else []
         names = [name for name in names if name not in same]
     if len(names) > most:
-        remarks.append(f"More columns in the CSV file: {', '.join(map(_spaced, names[most:]))}.")
-        names = names[:most]
-    columns = [_column(plain, name, bounds.get(name)) for name in names]
-    rows = [list(row) for row in zip(*(texts for _, texts in columns), strict=True)]
-    kinds = pd.api.types
-    numeric = [kinds.is_numeric_dtype(plain[n]) and not kinds.is_bool_dtype(plain[n]) for n in names]
-    return Readable([title for title, _ in columns], rows, numeric, remarks)
+        ranked = sorted(names, key=lambda name: (name != first, name not in measured))
+        left_out = [name for name in names if name not in ranked[:most]]
+        remarks.append(f"More columns in the CSV file: {', '.join(map(_spaced, left_out))}.")
+        names = [name for name in names if name not in left_out]
+    return names, remarks
 
 
 def html_table(shown: Readable, caption: str) -> str:
