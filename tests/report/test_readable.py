@@ -38,21 +38,24 @@ def test_large_numbers_are_no_powers_of_ten():
     assert shown(seconds=[24576.4]).rows == [["24,576"]]
 
 
+def wide(columns):
+    """Return a table of that many columns with long texts, which does not fit a page."""
+    return pd.DataFrame([[f"{n}{row} " + "word " * 6 for n in range(columns)] for row in "ab"]).add_prefix("c")
+
+
 def test_at_most_eight_columns_and_the_others_are_named():
-    names = [f"c{number}" for number in range(12)]
-    found = readable(pd.DataFrame([[*range(11), 7], [*range(1, 12), 7]], columns=names))
-    assert found.head == names[:MOST_COLUMNS]
-    assert found.remarks == ["The same in all rows: c11 7.", "More columns in the CSV file: c8, c9, c10."]
+    found = readable(wide(12).assign(same=7.5))
+    assert found.head == ["c0", "c1", "c2", "c3", "c4", "c5", "c6", "c7"]
+    assert found.remarks == ["The same in all rows: same 7.5.", "More columns in the CSV file: c8, c9, c10, c11."]
+
+
+def test_the_last_column_is_kept():
+    assert readable(wide(12)).head == ["c0", "c1", "c2", "c3", "c4", "c5", "c6", "c11"]
 
 
 def test_a_column_with_an_interval_is_kept_before_others():
-    frame = pd.DataFrame([[n + row for n in range(10)] + [0.5 + row / 10, 0.4, 0.7] for row in range(2)])
-    frame.columns = [*(f"c{n}" * 5 for n in range(10)), "attack", "attack_low", "attack_high"]
-    frame["c0c0c0c0c0"] = ["a long name of a row" * 3, "b"]
-    found = readable(frame)
-    assert found.head[0] == "c0c0c0c0c0"
-    assert found.head[-1] == "attack, %"
-    assert len(found.head) == MOST_COLUMNS
+    frame = wide(10).assign(attack=[0.5, 0.6], attack_low=[0.4, 0.5], attack_high=[0.7, 0.8], reason=["a", "b"])
+    assert readable(frame).head == ["c0", "c1", "c2", "c3", "c4", "c5", "attack, %", "reason"]
 
 
 def test_a_table_of_counts_may_have_a_column_more():
@@ -65,9 +68,9 @@ def test_a_narrow_table_keeps_its_constant_columns():
 
 
 def test_a_wide_table_scrolls_in_its_own_box_and_says_what_is_missing():
-    html = ShownTable(pd.DataFrame([list(range(11))], columns=list("abcdefghijk")), "Many")._repr_html_()
+    html = ShownTable(wide(11), "Many")._repr_html_()
     assert '<div class="sp-table" style="overflow-x:auto"' in html
-    assert "More columns in the CSV file: i, j, k." in html
+    assert "More columns in the CSV file: c7, c8, c9." in html
     assert len(re.findall("<th ", html)) == MOST_COLUMNS
 
 

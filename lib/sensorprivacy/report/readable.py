@@ -15,7 +15,8 @@ import pandas as pd
 from sensorprivacy.report import tables
 
 MOST_COLUMNS = 8
-_NARROW = 80  # characters
+_NARROW = 105  # characters that fit a page beside each other
+_WRAPPED = 25  # characters after which a text continues in the next line
 # Names of columns that are shares: shown as percentages if all their values lie in [-1, 1].
 _SHARES = re.compile(
     r"(?:^|[\W_])(accuracy|identifiability|attack|share|public|private|chance|vote|recall|precision|loss|gain|lead|lost"
@@ -61,7 +62,8 @@ def readable(frame: pd.DataFrame, most: int = MOST_COLUMNS) -> Readable:
 
     Shares become percentages, other numbers have three digits, and bounds stand beside their value:
     ``62.0 [59.1, 64.8]``. If more than `most` columns are left, a column with one value in all rows becomes a remark.
-    Columns with an interval are kept before others, and a remark names those that are left out.
+    The first and the last column and those with an interval are kept before others, and a remark names the columns that
+    are left out. A table that fits the page keeps up to three columns more.
 
     Examples
     --------
@@ -84,17 +86,21 @@ def readable(frame: pd.DataFrame, most: int = MOST_COLUMNS) -> Readable:
 
 
 def _narrow(columns: Mapping[str, tuple[str, list[str]]], most: int) -> bool:
-    """Return whether a table with one or two columns too many fits all the same, such as one of counts."""
-    width = sum(max(map(len, [*title.split(), *texts]), default=0) for title, texts in columns.values())
-    return len(columns) <= most + 2 and width <= _NARROW
+    """Return whether a table with a few columns too many fits all the same, such as one of counts."""
+    widths = [max(map(len, [*title.split(), *texts]), default=0) for title, texts in columns.values()]
+    return len(columns) <= most + 3 and sum(min(width, _WRAPPED) for width in widths) <= _NARROW
 
 
 def _chosen(
     columns: Mapping[str, tuple[str, list[str]]], bounds: Iterable[str], most: int, rows: int
 ) -> tuple[list[str], list[str]]:
-    """Return the columns to show, those with an interval before others, and remarks on the other columns."""
+    """Return the columns to show, and remarks on the others.
+
+    The first and the last column are kept before those with an interval, then chance levels, then others: the first says
+    what a row is, and the last often what follows from it.
+    """
     names, remarks = list(columns), []
-    first, measured = names[0], set(bounds)
+    ends, measured = {names[0], names[-1]}, set(bounds)
     if rows > 1:
         same = [n for n in names[1:] if n not in measured and len(set(columns[n][1])) == 1]
         units = {n: " %" if columns[n][0].endswith(", %") else "" for n in same}
@@ -102,7 +108,7 @@ def _chosen(
         remarks += [f"The same in all rows: {', '.join(said)}."] if said else []
         names = [name for name in names if name not in same]
     if len(names) > most:
-        ranked = sorted(names, key=lambda name: (name != first, name not in measured))
+        ranked = sorted(names, key=lambda name: (name not in ends, name not in measured, not name.endswith("chance")))
         left_out = [name for name in names if name not in ranked[:most]]
         remarks.append(f"More columns in the CSV file: {', '.join(map(_spaced, left_out))}.")
         names = [name for name in names if name not in left_out]
