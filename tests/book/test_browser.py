@@ -3,6 +3,7 @@
 import importlib.util
 import re
 import shutil
+from pathlib import Path
 from urllib.parse import unquote, urldefrag
 
 import pytest
@@ -29,6 +30,8 @@ KINDS = [
     "glossary.html",
     "howto/own-table.html",
 ]
+LESSONS = sorted((Path(__file__).parents[2] / "notebooks" / "lessons").glob("*.ipynb"))
+KINDS += [f"lessons/{path.stem}.html" for path in LESSONS[:1]]
 WIDE = """() => [...document.querySelectorAll('main *')].filter(e => e.getBoundingClientRect().right > innerWidth + 1
     && !e.closest('.sp-table, pre, math, .pst-scrollable-table-container') && e.checkVisibility())
     .map(e => e.tagName + '.' + e.className).slice(0, 5)"""

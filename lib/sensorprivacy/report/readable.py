@@ -96,8 +96,8 @@ def _chosen(
 ) -> tuple[list[str], list[str]]:
     """Return the columns to show, and remarks on the others.
 
-    The first and the last column are kept before those with an interval, then chance levels, then others: the first says
-    what a row is, and the last often what follows from it.
+    The first and the last column are kept before those with an interval, then chance levels, then others. The first
+    says what a row is, and the last often what follows from it.
     """
     names, remarks = list(columns), []
     ends, measured = {names[0], names[-1]}, set(bounds)
