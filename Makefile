@@ -16,7 +16,7 @@ export PYTHONDONTWRITEBYTECODE =
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help reproduce review test lint bench notebook lessons data lock clean
+.PHONY: help reproduce book review test lint bench notebook lessons data lock clean
 
 help: ## show this help
 	@echo "usage: make TARGET [PROFILE=quick|paper] [CORES=n] [PYTHON=python3]"
@@ -25,6 +25,9 @@ help: ## show this help
 
 reproduce: $(READY) ## run every notebook that is out of date, then the report (some: ONLY="RUN ...")
 	@$(PY) -m sensorprivacy reproduce --profile $(PROFILE) --cores $(CORES) $(if $(ONLY),--only $(ONLY))
+
+book: $(READY) ## build the book from what reproduce left behind: build/book/html/index.html
+	@$(PY) -m sensorprivacy book
 
 review: $(READY) ## pack the compendium for a review, or recompute one value (CELL=2-T10-r1-utility)
 	@$(PY) -m sensorprivacy review $(CELL) --profile $(PROFILE) --cores $(CORES)

@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from sensorprivacy import __version__
+from sensorprivacy.book.cli import add_book_command
 from sensorprivacy.compare.cli import add_compare_command
 from sensorprivacy.compare.publish_cli import add_publish_command
 from sensorprivacy.edge.cli import add_edge_command
@@ -173,6 +174,7 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
     add_edge_command(commands)
     add_review_command(commands)
     add_lessons_command(commands)
+    add_book_command(commands)
 
     report = commands.add_parser("report", help="write DEVIATIONS.md or data/README.md again")
     report.set_defaults(command=_report)

@@ -11,7 +11,7 @@ EXTRAS = {
     "formats": ("openpyxl", "polars"),
     "notebooks": ("nbformat", "nbclient", "papermill", "psutil", "yaml", "seaborn", "snakemake", "packaging"),
     "cluster": ("dask", "distributed", "dask_jobqueue"),
-    "book": ("sphinx", "myst_nb", "rocrate"),
+    "book": ("docutils", "sphinx", "myst_nb", "rocrate"),
     "teach": ("nbgrader", "traitlets"),
 }
 """The modules of each extra of ``pyproject.toml`` that this package imports."""

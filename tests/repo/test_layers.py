@@ -23,6 +23,7 @@ ALLOWED = {
 }
 ALLOWED |= {name: set(ALLOWED) for name in ("runner", "teach")}  # side by side at the top
 ALLOWED["review"] = set(ALLOWED) - {"teach"}
+ALLOWED["book"] = set(ALLOWED) - {"teach", "review"}
 ALLOWED["cli"] = ALLOWED.keys() - {"cli"}
 ALLOWED["__main__"] = {"cli"}
 ALLOWED[""] = STRATEGIES | {"compare", "extras", "game", "datasets"}  # the public names, imported lazily

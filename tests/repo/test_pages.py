@@ -29,7 +29,7 @@ def test_links_and_files_it_names_exist(readme, root):
 def test_the_make_targets_it_names_exist(readme, root):
     targets = set(re.findall(r"^([a-z]+):", (root / "Makefile").read_text(), re.MULTILINE))
     assert set(re.findall(r"`make ([a-z]+)", readme)) <= targets
-    assert {"help", "reproduce", "test", "bench", "notebook", "data", "lint", "lock", "clean"} <= targets
+    assert {"help", "reproduce", "book", "test", "bench", "notebook", "data", "lint", "lock", "clean"} <= targets
 
 
 def test_the_changelog_keeps_its_form(root):

@@ -291,7 +291,7 @@ def test_claims_are_a_frame_that_shows_itself(home):
     assert isinstance(judged, pd.DataFrame)
     html = judged._repr_html_()
     assert "2 printed values: 1 exact, 1 differs; 2 from rows, logs or tests of a statement [quick]" in html
-    assert "x differs" in html
+    assert "<b>≠</b> 0.595 " in html
 
 
 def test_a_claim_judged_twice_is_refused(home):

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sensorprivacy.report import judge
-from sensorprivacy.report.tables import MARKS, ShownTable, compare, csv_text, markdown_text, number_text
+from sensorprivacy.report.readable import ShownTable
+from sensorprivacy.report.tables import MARKS, csv_text, markdown_text, number_text
 from sensorprivacy.report.verdicts import VERDICTS
 
 
@@ -98,16 +98,6 @@ def test_an_empty_table_is_its_head():
     assert csv_text(empty) == "a\n"
     assert markdown_text(empty) == "| a |\n| ---: |\n"
     assert "<thead>" in ShownTable(empty, "")._repr_html_()
-
-
-def test_compare_puts_printed_beside_ours():
-    judged = judge({"2-T2-age": 1.0, "2-T11-r1-utility": 0.5952155, "2-T4-adult-records": 48842}, run="r")
-    shown = compare(judged).set_index("printed")
-    assert shown.loc["0.59", "ours"] == "0.5952"
-    assert shown.loc["0.59", "difference"] == "0.0052"
-    assert shown.loc["0.59", "verdict"] == "x differs"
-    assert shown.loc["48,842", "ours"] == "48842"
-    assert shown.loc["48,842", "verdict"] == "= exact"
 
 
 def test_every_verdict_has_a_mark_of_its_own():

@@ -127,8 +127,10 @@ def compare(
     Examples
     --------
     >>> from sensorprivacy import example_problem
-    >>> found = compare(example_problem(), ["minimize:threshold=.03", "noise:epsilon=4"])
-    >>> found.recommend(max_loss=0.03).defence
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> options = {"model": RandomForestClassifier(10), "draws": 99, "progress": False}
+    >>> found = compare(example_problem(), ["minimize:threshold=.03", "noise:epsilon=4"], **options)
+    >>> found.recommend(max_loss=0.05).defence
     'minimize:threshold=0.03'
     """
     started = time.monotonic() if began is None else began

@@ -64,6 +64,15 @@ def play(
     References
     ----------
     Paper 1, section 3.1 and Definition 1.
+
+    Examples
+    --------
+    >>> from sensorprivacy import example_problem
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> problem, forest = example_problem(), RandomForestClassifier(10)
+    >>> everything, one = play(problem, model=forest), play(problem, ["task_only"], model=forest)
+    >>> everything.identifiability > one.identifiability
+    True
     """
     split = split or default_split(problem, seed=seed)
     train, held = split.train, split.part(part)

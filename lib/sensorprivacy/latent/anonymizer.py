@@ -88,6 +88,12 @@ class LatentAnonymizer(BaseEstimator):
     References
     ----------
     Paper 3, Algorithm 1 and Equation 2.
+
+    Examples
+    --------
+    >>> from sensorprivacy import datasets
+    >>> windows = datasets.windows("motionsense")  # doctest: +SKIP
+    >>> published = LatentAnonymizer().fit(windows).transform(windows)  # doctest: +SKIP
     """
 
     private: str = "gender"

@@ -64,7 +64,7 @@ class FeatureMinimizer(SelectorMixin, BaseEstimator):
 
     Attributes
     ----------
-    support_ : numpy.ndarray of bool, shape (n_features_in_,)
+    support_ : numpy.ndarray of bool, shape (n_features,)
         Marks the kept features.
     scores_ : pandas.DataFrame or None
         Scores of the greedy stage. None if all features were searched.
@@ -93,10 +93,11 @@ class FeatureMinimizer(SelectorMixin, BaseEstimator):
     Examples
     --------
     >>> import numpy as np, pandas as pd
+    >>> from sklearn.ensemble import RandomForestClassifier
     >>> draw = np.random.default_rng(0)
     >>> task, users = draw.integers(0, 2, 300), draw.integers(0, 3, 300)
     >>> X = pd.DataFrame({"load": task + draw.normal(0, 0.2, 300), "voice": users + draw.normal(0, 0.2, 300)})
-    >>> minimizer = FeatureMinimizer(threshold=0.05).fit(X, task, users=users)
+    >>> minimizer = FeatureMinimizer(threshold=0.05, estimator=RandomForestClassifier(10)).fit(X, task, users=users)
     >>> minimizer.get_feature_names_out().tolist()
     ['load']
     """
@@ -316,6 +317,15 @@ def feature_minimize(
     References
     ----------
     Paper 1, section 3.2.
+
+    Examples
+    --------
+    >>> from sensorprivacy import example_problem
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> problem, forest = example_problem(), RandomForestClassifier(10)
+    >>> kept = feature_minimize(problem.features, problem.task, problem.users, 0.05, estimator=forest)
+    >>> "user_only" in kept
+    False
     """
     if not isinstance(features, pd.DataFrame):
         raise TypeError(f"features must be a DataFrame with named columns, got {type(features).__name__}")

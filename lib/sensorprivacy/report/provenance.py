@@ -25,7 +25,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from sensorprivacy.paths import check_writable, figures_dir, project_root
-from sensorprivacy.report import figures, tables, verdicts
+from sensorprivacy.report import figures, layout, readable, tables, verdicts
 from sensorprivacy.report.basis import HEADLINE
 from sensorprivacy.report.printed import printed_values
 
@@ -114,7 +114,7 @@ class Run:
 
     def table(
         self, df: pd.DataFrame, name: str, caption: str, stable: bool = True, note: str = ""
-    ) -> tables.ShownTable:
+    ) -> readable.ShownTable:
         """Add a table, as ``<name>.csv`` and ``<name>.md``, and return it for the notebook to show.
 
         Parameters
@@ -129,7 +129,7 @@ class Run:
         note : str, default ""
             A sentence behind the caption, such as a warning.
         """
-        shown = tables.ShownTable(df, self._stamped("; ".join(filter(None, [caption, note]))))
+        shown = readable.ShownTable(df, self._stamped("; ".join(filter(None, [caption, note]))))
         self._add(f"{name}.csv", tables.csv_text(df).encode(), stable)
         self._add(f"{name}.md", shown.markdown.encode(), stable)
         return shown
@@ -251,7 +251,7 @@ class JudgedClaims(pd.DataFrame):
         caption = self.attrs.get("caption", "")
         if self.empty:
             return f"<p>{html.escape(caption)}</p>"
-        return tables.ShownTable(tables.compare(self), caption)._repr_html_()
+        return f"<p><b>{html.escape(caption)}</b></p>{layout.paper_tables(self)}"
 
     def __repr__(self) -> str:
         return self.attrs.get("caption", "") if self.empty else super().__repr__()

@@ -64,7 +64,7 @@ def run(
         The executed notebook. By default ``build/executed/<profile>/<run>.ipynb``, or ``build/executed/own/`` for a
         run that is not in ``runs.yaml``; see `notebook.run_name`.
     log : path, optional
-        The log: the notebook's printed text, and the traceback of a failure. By default
+        The log: the notebook's printed text and warnings, and the traceback of a failure. By default
         ``build/logs/<profile>/<run>.log``.
     say : callable, optional
         Takes a line about each cell that runs for more than ten seconds, such as ``print``. The log has a line for
@@ -103,9 +103,19 @@ def run(
         except Exception as error:
             stream.write(_ANSI.sub("", f"\n{type(error).__name__}: {error}\n"))
             raise NotebookFailedError(_short(error, notebook, output, log)) from error
+        without_error_stream(output)
         seconds = time.monotonic() - started
         stream.write(f"\nended after {seconds:.1f} s\n")
     return Executed(notebook, output, log, values, seconds)
+
+
+def without_error_stream(output: Path) -> None:
+    """Remove warnings and progress from an executed notebook, so that it is fit to read; the log has them."""
+    notebook = nbformat.read(output, as_version=4)
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            cell.outputs = [each for each in cell.outputs if each.get("name") != "stderr"]
+    nbformat.write(notebook, output)
 
 
 def results_folder(notebook: Path, values: Mapping[str, Any]) -> Path:
