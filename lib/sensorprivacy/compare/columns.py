@@ -9,9 +9,9 @@ import pandas as pd
 from sklearn.utils.multiclass import type_of_target
 
 from sensorprivacy.datasets.checks import require_columns
+from sensorprivacy.datasets.own.coding import with_numbers
 from sensorprivacy.datasets.own.identifiers import find_identifiers
 from sensorprivacy.datasets.own.pieces import MOST_CATEGORIES, Survey, as_text, is_text
-from sensorprivacy.datasets.own.tables import with_numbers
 from sensorprivacy.datasets.types import Problem
 
 COPY = 0.95  # mean recall of a lookup table from which a column stands for the user

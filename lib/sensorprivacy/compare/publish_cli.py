@@ -5,7 +5,7 @@ import re
 import sys
 from pathlib import Path
 
-from sensorprivacy.minimize.cli import INTERRUPTED
+from sensorprivacy.minimize.cli import FORMATS, INTERRUPTED
 
 # importing forests takes seconds, so the function below imports them: help and wrong options need no forest
 
@@ -24,7 +24,7 @@ def add_publish_command(subparsers: "argparse._SubParsersAction[argparse.Argumen
         "The data card states the guarantee, the utility, and what attackers infer.",
     )
     add = command.add_argument
-    add("file", type=Path, metavar="FILE", help="CSV or Parquet file, one record per row; or recordings.toml")
+    add("file", type=Path, metavar="FILE", help=f"{FORMATS}, one record per row; or recordings.toml")
     add("--task", metavar="COLUMN", help="column to predict (the task); it is published")
     add("--user", metavar="COLUMN", help="column with the user of each record (tables)")
     add(

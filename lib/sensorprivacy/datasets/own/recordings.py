@@ -26,7 +26,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from sensorprivacy.datasets.checks import require_columns
 from sensorprivacy.datasets.files import OwnFiles
-from sensorprivacy.datasets.own.tables import read_table
+from sensorprivacy.datasets.own.formats import read_table
 from sensorprivacy.datasets.readers.windowing import cut, window_starts
 from sensorprivacy.datasets.types import Windows
 
