@@ -18,5 +18,6 @@ from .search.subsets import TooManyFeaturesError as TooManyFeaturesError
 from .select import THRESHOLDS as THRESHOLDS
 from .select import NoSubsetError as NoSubsetError
 from .select import select_table as select_table
+from .settings import OWN as OWN
 from .settings import Preselection as Preselection
 from .settings import SearchSettings as SearchSettings

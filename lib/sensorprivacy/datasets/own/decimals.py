@@ -41,6 +41,8 @@ class Numbers:
     def observe(self, frame: pd.DataFrame) -> "Numbers":
         """Look at the cells of a piece, and return this object."""
         for name, column in frame.items():
+            if pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column):
+                self._cells.setdefault(str(name), {})["1"] = "1"
             if pd.api.types.is_float_dtype(column):
                 if (column.dropna() % 1 != 0).any():
                     self._points[str(name)] = None
