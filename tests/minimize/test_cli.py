@@ -82,7 +82,7 @@ def test_stability_linkage_and_columns_are_on_the_page_and_in_the_json(run, file
     words = ["--threshold", "1", "--drop", "user", "--repeat", "2", "--json", tmp_path / "found.json"]
     assert run(file, *OWN, *words, *FAST) == 0
     said = " ".join(capsys.readouterr().out.split())
-    assert "repeated with 2 other seeds, kept in" in said
+    assert "repeated with 2 other seeds (5 trees, up to 1,000 rows), kept in" in said
     assert "Linkage: share of rows that the kept columns join uniquely" in said
     assert "Warning: whoever holds the original table identifies the users of 100% of the rows" in said
     assert "columns without information are dropped: floor" in said
@@ -107,7 +107,8 @@ def test_a_task_with_one_large_class_is_flagged(run, file, table, capsys):
 def test_a_large_table_is_searched_on_a_sample(run, file, capsys):
     assert run(file, *OWN, "--max-rows", "60", "--repeat", "0", *FAST) == 0
     said = " ".join(capsys.readouterr().out.split())
-    assert "on a sample of 60 of 168 training rows; the final evaluation uses all 204 training and test rows" in said
+    assert "on a sample of 60 of 168 training rows with 5 trees" in said
+    assert "the final evaluation trains on 168 rows and uses all 36 test rows" in said
     assert "The loss counts from all columns" in said
 
 

@@ -26,7 +26,7 @@ def test_an_informative_column_is_always_kept_and_a_harmful_one_never(fitted):
     assert found.kept["task"] == 3
     assert found.kept["user"] == 0
     assert list(found.kept.values()) == sorted(found.kept.values(), reverse=True)
-    assert (found.trees, found.rows) == (5, 3000)
+    assert (found.trees, found.rows) == (5, 1000)
     assert repeat_selection(*fitted, 3) == found
 
 

@@ -76,7 +76,7 @@ def add_minimize_command(subparsers: "argparse._SubParsersAction[argparse.Argume
     add("--engine", choices=ENGINES, default="shared", help="what trains the models of the search (shared)")
     add("--store", type=Path, metavar="FILE", help="save search results here, to continue after an interruption")
     add("--jobs", type=int, metavar="N", help="worker processes (1)")
-    add("--max-rows", type=int, default=10_000, metavar="N", help="training rows of the search (10,000)")
+    add("--max-rows", type=int, default=3000, metavar="N", help="training rows of the search (3,000)")
     add("--repeat", type=int, default=5, metavar="N", help="repetitions that show how stable the choice is (5)")
     add("--allow-long", action="store_true", help="start even if the search takes more than an hour")
     add("--seed", type=int, default=42, help="random seed (42)")

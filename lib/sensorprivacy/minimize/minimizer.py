@@ -3,11 +3,12 @@
 import warnings
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 import pandas as pd
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
@@ -169,9 +170,8 @@ class FeatureMinimizer(SelectorMixin, BaseEstimator):
         usable = changing_features(problem.features, self.constant)
         self.preselected_ = self._preselect(problem, usable)
         part = "test" if self.split_.validation is None else "validation"
-        engine = make_engine(
-            settings.engine, engine_data(problem, self.search_split_, part), self.estimator, self.random_state
-        )
+        data = engine_data(problem, self.search_split_, part)
+        engine = make_engine(settings.engine, data, self._searching(settings), self.random_state)
         self.results_ = search_subsets(
             problem,
             self.preselected_,
@@ -305,8 +305,18 @@ class FeatureMinimizer(SelectorMixin, BaseEstimator):
             found = {"features": tuple(kept), "n_features": len(kept), "accuracy": accuracy(kept)}
             return pd.Series(found | {"identifiability": accuracy(kept, "users"), "threshold": self.threshold})
 
+    def _searching(self, settings: SearchSettings) -> BaseEstimator | None:
+        """Return the model of the search: on a sample of a large table, a forest has fewer trees."""
+        forest = RandomForestClassifier() if self.estimator is None else self.estimator
+        trees = getattr(forest, "n_estimators", 0)
+        if settings.max_trees is None or self.search_split_ is self.split_ or trees <= settings.max_trees:
+            return self.estimator
+        return cast(BaseEstimator, clone(forest).set_params(n_estimators=settings.max_trees))
+
     def _play(self, problem: Problem, names: Sequence[Any] | None) -> Outcome:
-        return play(problem, names, model=self.estimator, split=self.split_, seed=self.random_state)
+        rows = (self.search or SearchSettings()).final_rows
+        split = self.split_.capped(rows, None, seed=self.random_state)
+        return play(problem, names, model=self.estimator, split=split, seed=self.random_state)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -191,7 +191,8 @@ def _stable(stability: Stability) -> str:
     named = "; ".join(f"{count} of {times}: {', '.join(names)}" for count, names in by_count.items() if count)
     unstable = any(0 < count < times for count in stability.kept.values())
     advice = " The choice changes with the random seed: prefer columns that are always kept." if unstable else ""
-    return f"repeated with {times} other seeds, kept in {named or 'none'}.{advice}"
+    how = f"{stability.trees} trees, up to {stability.rows:,} rows"
+    return f"repeated with {times} other seeds ({how}), kept in {named or 'none'}.{advice}"
 
 
 def _imbalance(measure: Measure, problem: Problem, task: str) -> str:
@@ -274,12 +275,14 @@ def _rule(minimizer: Any) -> str:
 
 
 def _searched_rows(minimizer: Any) -> str:
-    searched, split = minimizer.search_split_, minimizer.split_
+    """Return on which rows the subsets were searched and evaluated, if these are not all."""
+    searched, split, outcome = minimizer.search_split_, minimizer.split_, minimizer.outcome_
     if len(searched.train) == len(split.train):
         return ""
+    trees = min(minimizer.estimator.n_estimators, minimizer.search.max_trees or math.inf)
     return (
-        f", on a sample of {len(searched.train):,} of {len(split.train):,} training rows; the final evaluation uses "
-        f"all {len(split.train) + len(split.test):,} training and test rows"
+        f", on a sample of {len(searched.train):,} of {len(split.train):,} training rows with {trees} trees; the final "
+        f"evaluation trains on {outcome.n_train:,} rows and uses all {outcome.n_test:,} test rows"
     )
 
 

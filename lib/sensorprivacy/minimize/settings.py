@@ -74,6 +74,10 @@ class SearchSettings:
     max_rows : int, optional
         Largest number of training rows, and of held-out rows, of the search; a random sample of each part of the split.
         The kept features are still evaluated on all test rows.
+    max_trees : int, optional
+        Largest number of trees of a forest in a search on such a sample.
+    final_rows : int, optional
+        Largest number of training rows of the final evaluation.
     """
 
     engine: Any = "sklearn"
@@ -85,10 +89,20 @@ class SearchSettings:
     slack: bool = False
     more: bool = False
     max_rows: int | None = None
+    max_trees: int | None = None
+    final_rows: int | None = None
 
 
 OWN = SearchSettings(
-    "shared", lazy=False, reference="all", margin="standard error", slack=True, more=True, max_rows=10_000
+    "shared",
+    lazy=False,
+    reference="all",
+    margin="standard error",
+    slack=True,
+    more=True,
+    max_rows=3000,
+    max_trees=40,
+    final_rows=50_000,
 )
 """The settings for a table of one's own: the loss counts from all columns, and the fewest columns win unless they are
 clearly worse."""

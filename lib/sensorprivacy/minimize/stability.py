@@ -16,7 +16,7 @@ from sensorprivacy.minimize.select import NoSubsetError, select
 from sensorprivacy.minimize.settings import SearchSettings
 from sensorprivacy.progress import tqdm
 
-TREES, ROWS = 20, 3000  # of a repetition: it shows how often a column is kept, not how accurate a subset is
+TREES, ROWS = 10, 1000  # of a repetition: it shows how often a column is kept, not how accurate a subset is
 
 
 @dataclass(frozen=True)

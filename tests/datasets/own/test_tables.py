@@ -4,7 +4,8 @@ import pandas as pd
 import pytest
 
 from sensorprivacy.datasets import table
-from sensorprivacy.datasets.own.formats import infer_delimiter, read_table
+from sensorprivacy.datasets.own.formats import read_table
+from sensorprivacy.datasets.own.texts import infer_delimiter
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])

@@ -1,11 +1,7 @@
 """Read tables in the formats that people have, whole or in pieces, with an error where a reader would guess."""
 
-import bz2
-import codecs
 import csv
-import gzip
 import importlib
-import lzma
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -20,19 +16,15 @@ import pyarrow.dataset as arrow_dataset
 import pyarrow.parquet as pq
 
 from sensorprivacy.datasets.own.decimals import Numbers
+from sensorprivacy.datasets.own.texts import OPENERS, find_encoding, infer_delimiter
 
 TEXT_SUFFIXES = (".csv", ".tsv", ".txt")
 PARQUET_SUFFIXES = (".parquet", ".pq")
 JSON_SUFFIXES = (".jsonl", ".ndjson")
 SUFFIXES = (*TEXT_SUFFIXES, *PARQUET_SUFFIXES, ".feather", *JSON_SUFFIXES, ".xlsx")
-_OPENERS: Mapping[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
-_MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF32_LE: "utf-32", codecs.BOM_UTF32_BE: "utf-32"}
-_MARKS |= {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 _NAMES = {"utf-8-sig": "UTF-8", "utf-16": "UTF-16", "utf-16-le": "UTF-16", "utf-16-be": "UTF-16", "utf-32": "UTF-32"}
 _NAMES |= {"cp1252": "Windows-1252", "latin-1": "Latin-1"}
-_DELIMITERS = (",", ";", "\t", "|")
 _LOOK_AT = 50  # lines from which the delimiter is inferred
-_STEP = 2**24  # bytes of a text that are decoded at a time
 _REMEDIES = {
     ".xls": "save it as .xlsx or .csv",
     ".ods": "save it as .xlsx or .csv",
@@ -85,7 +77,7 @@ def is_path(name: Any) -> bool:
 def _endings(file: Path) -> tuple[str, str]:
     """Return the ending that decides the format, and that of the compression."""
     last = file.suffix.lower()
-    return (Path(file.stem).suffix.lower(), last) if last in _OPENERS else (last, "")
+    return (Path(file.stem).suffix.lower(), last) if last in OPENERS else (last, "")
 
 
 def table_name(file: Path) -> str:
@@ -174,7 +166,7 @@ def form_of(file: Path) -> Form:
     suffix, packed = _endings(file)
     if suffix not in TEXT_SUFFIXES + JSON_SUFFIXES:
         return Form(suffix)
-    form = Form(suffix, packed, _encoding(file, packed))
+    form = Form(suffix, packed, find_encoding(file, packed))
     if suffix in JSON_SUFFIXES:
         return form
     with open_text(file, form) as stream:
@@ -186,35 +178,8 @@ def form_of(file: Path) -> Form:
 
 def open_text(file: Path, form: Form) -> TextIO:
     """Open a text for reading, unpacked and decoded."""
-    stream = _OPENERS.get(form.packed, open)(file, "rb")
+    stream = OPENERS.get(form.packed, open)(file, "rb")
     return TextIOWrapper(cast(Any, stream), encoding=form.encoding, newline="")
-
-
-def _encoding(file: Path, packed: str) -> str:
-    """Return the encoding of a text: by its byte order mark, else UTF-8, else Windows-1252 or Latin-1."""
-    try:
-        with _OPENERS.get(packed, open)(file, "rb") as stream:
-            head = stream.read(_STEP)
-            for mark, name in _MARKS.items():
-                if head.startswith(mark):
-                    return name
-            if b"\0" in head:
-                zeros = [head[at:2000:2].count(0) for at in (0, 1)]
-                if max(zeros) > 20 * min(zeros) + 1:
-                    return "utf-16-be" if zeros[0] > zeros[1] else "utf-16-le"
-                raise ValueError(f"{file} is not text, although its name says so: save it as CSV in UTF-8")
-            decoder, undefined = codecs.getincrementaldecoder("utf-8")(), False
-            fits = True
-            while head:
-                undefined = undefined or any(byte in head for byte in (b"\x81", b"\x8d", b"\x8f", b"\x90", b"\x9d"))
-                try:
-                    decoder.decode(head)
-                except UnicodeDecodeError:
-                    fits = False
-                head = stream.read(_STEP)
-    except (OSError, EOFError, lzma.LZMAError) as error:
-        raise ValueError(f"{file} cannot be unpacked: {error}") from error
-    return "utf-8-sig" if fits else "latin-1" if undefined else "cp1252"
 
 
 def read_pieces(
@@ -276,28 +241,6 @@ def _next_piece(reader: Any, rows: int | None) -> pd.DataFrame | None:
             return cast(pd.DataFrame, reader.read(rows))
         except StopIteration:
             return None
-
-
-def infer_delimiter(lines: list[str]) -> str:
-    """Return the delimiter for which most lines have as many fields as the header; among equals, the most fields.
-
-    Parameters
-    ----------
-    lines : list of str
-        The first lines of the file.
-
-    Returns
-    -------
-    str
-        A comma if there is only one column.
-    """
-
-    def fit(delimiter: str) -> tuple[bool, int, int]:
-        rows = [row for row in csv.reader(lines, delimiter=delimiter) if row]
-        columns = len(rows[0]) if rows else 0
-        return columns > 1, sum(len(row) == columns for row in rows[:-1]) if columns > 1 else 0, columns
-
-    return max(_DELIMITERS, key=fit)
 
 
 def _read_json(file: Path, form: Form, rows: int | None) -> Iterator[pd.DataFrame]:
