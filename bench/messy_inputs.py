@@ -12,6 +12,7 @@ import contextlib
 import gzip
 import io
 import json
+import re
 import sys
 import tempfile
 import uuid
@@ -198,7 +199,8 @@ def outcome(name: str) -> str:
         last = (err.getvalue().strip().splitlines() or [""])[-1]
         return f"exit {code}: {last.replace(folder, '').replace('/home.', 'home.')[:220]}"
     began = lines.index("Features to keep")
-    return f"ok: {' '.join(lines[began + 1 : lines.index('', began)])}"[:400]
+    notes = re.sub(r" repeated with .*?kept in [^.]*\.( The choice [^.]*\.)?", "", " ".join(lines[began + 1 :]))
+    return f"ok: {notes[: notes.index(' Cost: accuracy')].strip()}"[:400]
 
 
 def page(after: dict[str, str], before: dict[str, str]) -> str:

@@ -20,7 +20,8 @@ def own_bundles(
     *,
     model: Path | None = None,
     keep: Path | None = None,
-    **epochs: int,
+    epochs: int = 5,
+    inference_epochs: int = 5,
 ) -> dict[str, Bundle]:
     """Write the networks of an anonymizer of your own recordings, in both precisions, and return the bundles by name.
 
@@ -36,8 +37,8 @@ def own_bundles(
         A saved anonymizer. Default: one is trained.
     keep : pathlib.Path, optional
         File to save a trained anonymizer in.
-    **epochs : int
-        ``epochs`` and ``inference_epochs`` of the training.
+    epochs, inference_epochs : int
+        Training epochs of each autoencoder, and of each inference model.
 
     Raises
     ------
@@ -51,7 +52,9 @@ def own_bundles(
     elif hide is None:
         raise ValueError("--hide is missing: name the private attribute that the recordings should hide")
     else:
-        study = prepare(str(recordings), hide, scheme="recordings", batch=_BATCH, **epochs)
+        study = prepare(
+            str(recordings), hide, scheme="recordings", batch=_BATCH, epochs=epochs, inference_epochs=inference_epochs
+        )
         trained, windows = study.anonymizer(study.inference_models()), study.test
         if keep is not None:
             save(trained, keep)
@@ -63,7 +66,7 @@ def check_shape(trained: LatentAnonymizer, windows: Windows, model: Path) -> Non
     shape, given = tuple(trained.models_.shape), (windows.n_channels, windows.length)
     if shape != given:
         raise ValueError(
-            f"--model {model}: it anonymizes windows of {shape[0]} channels and {shape[1]} samples, but {windows.name} has "
-            f"{given[0]} and {given[1]}. Name the description of the recordings that it was trained on: edge export "
-            "FILE.toml --model FILE"
+            f"--model {model}: it anonymizes windows of {shape[0]} channels and {shape[1]} samples, but {windows.name} "
+            f"has {given[0]} and {given[1]}. Name the description of the recordings that it was trained on: edge "
+            "export FILE.toml --model FILE"
         )
