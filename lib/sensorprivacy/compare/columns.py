@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from sklearn.utils.multiclass import type_of_target
 
+from sensorprivacy.compare.checks import split_of
 from sensorprivacy.datasets.checks import require_columns
 from sensorprivacy.datasets.own.coding import with_numbers
 from sensorprivacy.datasets.own.copies import link_to_user, stands_for
@@ -30,6 +31,8 @@ class Columns:
         Features that are text or truth values, with their cells; None is a missing one. A cell's position is its code.
     dropped : dict of str to str
         Columns that no release may hold, with the reason.
+    fills : dict of str to float
+        Numbers that stand for missing cells, by feature; see `learn_fills`.
     """
 
     task: str
@@ -38,6 +41,7 @@ class Columns:
     features: tuple[str, ...]
     categories: dict[str, list[str | None]] = field(default_factory=dict)
     dropped: dict[str, str] = field(default_factory=dict)
+    fills: dict[str, float] = field(default_factory=dict)
 
     def numbers(self, table: pd.DataFrame) -> pd.DataFrame:
         """Return the features of some rows as finite numbers: a text as the position of its category.
@@ -56,9 +60,13 @@ class Columns:
                 example = as_text(column.dropna().iloc[:1]).tolist()
                 raise ValueError(f"column {name!r} held numbers when the defence was fitted, but now holds {example}")
             elif not (fit := np.isfinite(column.to_numpy(dtype=float, na_value=np.nan))).all():
-                raise ValueError(
-                    f"column {name!r} is missing or infinite in row {column.index[~fit][0]}: drop or fill such rows"
-                )
+                gaps = column.isna().to_numpy() & (name in self.fills)
+                if not (fit | gaps).all():
+                    raise ValueError(
+                        f"column {name!r} is missing or infinite in row {column.index[~fit & ~gaps][0]}: drop such "
+                        "rows, or fill missing ones with missing='impute'"
+                    )
+                found[name] = column.astype(float).fillna(self.fills[str(name)])
         return found
 
     def cells(self, released: pd.DataFrame) -> pd.DataFrame:
@@ -151,6 +159,21 @@ def learn_columns(
         raise ValueError(f"no column is left to publish beside the task. Dropped: {named}")
     texts = {name: found.categories[name] for name in features if name in found.categories}
     return Columns(task, user, groups, features, texts, reasons)
+
+
+def learn_fills(columns: Columns, sample: pd.DataFrame, seed: int) -> Columns:
+    """Return the columns with the medians of the training rows, which fill missing numbers in every row."""
+    names = [name for name in columns.features if name not in columns.categories]
+    if not names:
+        return columns
+    open_columns = replace(columns, fills=dict.fromkeys(names, np.nan))
+    groups = None if columns.groups is None else sample[columns.groups]
+    numbers, task, users = open_columns.numbers(sample), sample[columns.task], sample[columns.user]
+    problem = Problem(numbers, task, users, groups, gaps=dict.fromkeys(names, "median"))
+    medians = problem.features[names].iloc[split_of(problem, None, seed, None).train].median()
+    if medians.isna().any():
+        raise ValueError(f"column {medians.index[medians.isna()][0]!r} is empty in the training rows: remove it")
+    return replace(columns, fills={str(name): float(value) for name, value in medians.items()})
 
 
 def sample_problem(columns: Columns, sample: pd.DataFrame, name: str) -> Problem:
