@@ -102,7 +102,7 @@ OWN = SearchSettings(
     more=True,
     max_rows=3000,
     max_trees=40,
-    final_rows=50_000,
+    final_rows=30_000,
 )
 """The settings for a table of one's own: the loss counts from all columns, and the fewest columns win unless they are
 clearly worse."""
