@@ -6,7 +6,7 @@ from .game.linkage import linkage as linkage
 from .game.play import play as play
 from .latent.anonymizer import LatentAnonymizer as LatentAnonymizer
 from .minimize.minimizer import FeatureMinimizer as FeatureMinimizer
-from .minimize.minimizer import feature_minimize as feature_minimize
+from .minimize.provider import feature_minimize as feature_minimize
 from .threeway.divider import ThreeWayDivider as ThreeWayDivider
 
 __version__: str

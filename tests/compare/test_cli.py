@@ -39,9 +39,24 @@ def test_page_report_and_json(run, file, tmp_path):
     assert code == 0
     assert "COMPARISON OF home: 3 releases" in said.out
     assert "Written:" in said.out
+    assert "Columns (CSV with , in UTF-8, 240 rows)" in said.out
     assert (tmp_path / "report.html").read_text().startswith("<!doctype html>")
     assert json.loads((tmp_path / "all.json").read_text())["facts"]["rows"] == 240
     assert {path.name for path in tmp_path.iterdir()} == {"home.csv", "report.html", "all.json"}
+
+
+def test_missing_values_and_dropped_columns_are_named(run, file, table, tmp_path):
+    """REVIEW E: one missing value stopped a new user."""
+    table["noise"] = table["noise"].where(table.index > 9)
+    table.to_csv(file, index=False)
+    code, said = run(*FAST, "--drop", "hour", "--json", tmp_path / "all.json")
+    assert code == 0
+    assert "missing values are filled" in said.out
+    read = {row["column"]: row for row in json.loads((tmp_path / "all.json").read_text())["facts"]["table"]["columns"]}
+    assert (read["noise"]["missing"], read["hour"]["coded"]) == (10, "you dropped it")
+    code, said = run(*FAST, "--missing", "error")
+    assert code == 2
+    assert "use --missing impute or --missing drop" in said.err
 
 
 def test_results_are_kept_in_the_cache_and_only_the_user_reads_them(run, monkeypatch):
@@ -74,7 +89,7 @@ def test_identifiers_are_left_out_with_a_notice(run, file, table, tmp_path):
         (["--report", "no/such/report.html"], "there is no"),
         (["--groups", "device2"], "each user needs several groups"),
         (["--task", "noise2"], "the task of home cannot be learned"),
-        (["--user", "one"], "holds 'all' only"),
+        (["--user", "one"], "'one' has fewer than two different values"),
     ],
 )
 def test_wrong_input_gives_one_line_exit_code_2_and_no_files(run, table, file, tmp_path, words, message):

@@ -212,8 +212,38 @@ def test_a_missing_cell_far_down_is_reported(table, tmp_path):
     table = pd.concat([table] * 2, ignore_index=True).assign(row=range(800))
     table.loc[799, "hour"] = np.nan
     with pytest.raises(ValueError, match="'hour' is missing or infinite in row 799"):
-        publish(table, defence="none", out=tmp_path / "out", sample=100, rows=100, **ROLES)
+        publish(table, defence="none", out=tmp_path / "out", sample=100, rows=100, missing="error", **ROLES)
     assert list(tmp_path.iterdir()) == []
+    publish(table, defence="none", out=tmp_path / "out", sample=100, rows=100, in_order=True, **ROLES)
+    assert pd.read_csv(tmp_path / "out" / "table.csv")["hour"].between(0, 23).all()
+
+
+def test_missing_numbers_are_filled_from_training_rows_and_the_card_says_so(table, tmp_path):
+    """REVIEW E: one missing value stopped a new user."""
+    gaps = table.assign(lux=table["lux"].where(table.index % 5 > 0))
+    card = publish(gaps, defence="none", out=tmp_path / "out", save=tmp_path / "saved", in_order=True, **ROLES)
+    written = pd.read_csv(tmp_path / "out" / "table.csv")
+    filled = written["lux"][::5].unique()
+    assert len(filled) == 1
+    assert gaps["lux"].quantile(0.4) < filled[0] < gaps["lux"].quantile(0.6)
+    pd.testing.assert_series_equal(written["lux"][gaps["lux"].notna()], gaps["lux"].dropna())
+    assert "Missing numbers are filled" in card.to_markdown()
+    again = publish(gaps, fitted=tmp_path / "saved", out=tmp_path / "again", in_order=True)
+    assert again.facts["rows"] == len(table)
+    assert pd.read_csv(tmp_path / "again" / "table.csv")["lux"][0] == filled[0]
+    with pytest.raises(ValueError, match="missing='drop': choose 'impute' or 'error'"):
+        publish(table, defence="none", out=tmp_path / "no", missing="drop", **ROLES)
+
+
+@pytest.mark.parametrize(
+    ("name", "options"), [("home.csv", {"sep": ";", "decimal": ",", "encoding": "cp1252"}), ("home.csv.gz", {})]
+)
+def test_texts_of_other_forms_are_published_as_csv(table, tmp_path, name, options):
+    table.assign(lamp=table["lamp"].replace("dim", "gedämpft")).to_csv(tmp_path / name, index=False, **options)
+    publish(tmp_path / name, defence="none", out=tmp_path / "out", in_order=True, rows=150, **ROLES)
+    written = pd.read_csv(tmp_path / "out" / "home.csv")
+    assert set(written["lamp"]) == {"off", "on", "gedämpft"}
+    np.testing.assert_allclose(written["lux"], table["lux"])
 
 
 def test_a_fitted_defence_publishes_new_rows(file, table, tmp_path):

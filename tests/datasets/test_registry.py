@@ -143,7 +143,9 @@ def test_a_table_of_ones_own(tmp_path, table, suffix):
     path = tmp_path / f"home.{suffix}"
     table.to_csv(path, index=False) if suffix == "csv" else table.to_parquet(path)
     found = problem(str(path), task="what", user="who", groups="day")
-    assert found.features.to_dict("list") == {"rate": [1.5, 2.5, 3.5, 4.5], "kind": [1, 0, -1, 1], "on": [1, 0, 1, 1]}
+    assert found.gaps == {"kind": "most_frequent"}
+    filled = found.filled(np.array([0, 1, 3])).features.to_dict("list")
+    assert filled == {"rate": [1.5, 2.5, 3.5, 4.5], "kind": [1, 0, 1, 1], "on": [1, 0, 1, 1]}
     assert (found.task.tolist(), found.users.tolist()) == (["tv", "tv", "fan", "fan"], [1, 2, 1, 2])
     assert found.groups.tolist() == ["m", "m", "t", "t"]
     assert found.name == "home"
@@ -162,8 +164,8 @@ def test_roles_of_a_table(tmp_path, table):
         problem(tmp_path / "none.csv", task="a", user="b")
     table["rate"] = [1, np.nan, 2, 3]
     table.to_csv(path, index=False)
-    with pytest.raises(ValueError, match="feature 'rate' is missing or infinite in 1 of 4 rows"):
-        problem(path, task="what", user="who")
+    with pytest.raises(ValueError, match=r"column 'rate' has 1 missing values of 4: .* missing='impute'"):
+        problem(path, task="what", user="who", missing="error")
 
 
 def test_own_files(tmp_path):

@@ -46,6 +46,13 @@ def test_from_a_description_to_published_windows(
     taken_up = again.anonymizer(again.inference_models())
     assert np.array_equal(taken_up.transform(study.test, SeededSource(0)).values, published.values)
     assert len(list(study.folder.rglob("*.pt"))) == 7
+    # REVIEW E3: a changed recording ended in "delete or move" the checkpoint
+    table = pd.read_csv(tmp_path / "all.csv")
+    table.assign(a=table["a"] + 1).to_csv(tmp_path / "all.csv", index=False)
+    with pytest.warns(UserWarning, match="own has changed since its networks were trained: new ones are trained"):
+        changed = prepare(str(described), "sex", **choices)  # type: ignore[arg-type]
+    assert changed.folder != study.folder
+    changed.inference_models()
 
 
 def test_a_rare_activity_is_left_out_with_a_note(

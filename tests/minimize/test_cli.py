@@ -1,6 +1,7 @@
 """The command: a page on stdout, a table on disk, errors before minutes are spent."""
 
 import argparse
+import json
 import re
 import subprocess
 import sys
@@ -54,7 +55,7 @@ def test_page_and_table(run, file, table, tmp_path, capsys, suffix):
     for part in ("DATA MINIMIZATION OF home", "Features to keep", "Cost: accuracy", "Identifiability: share"):
         assert part in said
     assert max(len(line) for line in said.splitlines() if str(out) not in line) <= 120
-    assert len(said.splitlines()) < 50
+    assert len(said.splitlines()) < 70
     written = pd.read_csv(out) if suffix == ".csv" else pd.read_parquet(out)
     kept = list(written.columns[:-1])
     assert written.columns[-1] == "device"
@@ -74,6 +75,41 @@ def test_two_stages_groups_and_a_store(run, file, table, tmp_path, capsys):
     assert "3 subsets" in said
     assert "grouped" in said
     assert (tmp_path / "scores.sqlite").exists()
+
+
+def test_stability_linkage_and_columns_are_on_the_page_and_in_the_json(run, file, table, tmp_path, capsys):
+    table.assign(code=np.random.default_rng(3).permutation(240) * 7919 % 100_003, floor=1).to_csv(file, index=False)
+    words = ["--threshold", "1", "--drop", "user", "--repeat", "2", "--json", tmp_path / "found.json"]
+    assert run(file, *OWN, *words, *FAST) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "repeated with 2 other seeds (5 trees, up to 1,000 rows), kept in" in said
+    assert "Linkage: share of rows that the kept columns join uniquely" in said
+    assert "Warning: whoever holds the original table identifies the users of 100% of the rows" in said
+    assert "columns without information are dropped: floor" in said
+    found = json.loads((tmp_path / "found.json").read_text())
+    assert found["joined"]["exact"] == 1
+    assert found["stability"]["repetitions"] == 2
+    read = {row["column"]: row["coded"] for row in found["table"]["columns"]}
+    assert read["user"] == "you dropped it"
+    assert read["place"] == "numbers of 2 categories in sorted order"
+    with pytest.raises(ValueError, match="is another file of this command"):
+        run(file, *OWN, "--json", file)
+
+
+def test_a_task_with_one_large_class_is_flagged(run, file, table, capsys):
+    rare = np.where(np.arange(240) % 60 == 0, "on", "off")
+    table[["noise", "owner"]].assign(device=rare).to_csv(file, index=False)
+    assert run(file, *OWN, "--repeat", "0", *FAST) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "Warning: the accuracy is not above the share of the most frequent class (off: 98.3% of the rows)" in said
+
+
+def test_a_large_table_is_searched_on_a_sample(run, file, capsys):
+    assert run(file, *OWN, "--max-rows", "60", "--repeat", "0", *FAST) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "on a sample of 60 of 168 training rows with 5 trees" in said
+    assert "the final evaluation trains on 168 rows and uses all 36 test rows" in said
+    assert "The loss counts from all columns" in said
 
 
 def test_threshold_table_says_what_is_undefined(run, file, capsys):
@@ -154,28 +190,26 @@ def test_identifiers_are_not_written_unless_they_are_kept(run, file, table, tmp_
 
 
 def test_numbers_read_as_text_are_named(run, file, table, capsys):
-    table.assign(noise=["?", *table["noise"].round(1).astype(str)[1:]]).to_csv(file, index=False)
+    table.assign(noise=["low", *table["noise"].round(1).astype(str)[1:]]).to_csv(file, index=False)
     assert run(file, *OWN, *FAST) == 0
-    assert "noise: read as categories, though it seems to hold numbers, because of '?'" in capsys.readouterr().out
+    assert "noise: read as categories, though it seems to hold numbers, because of 'low'" in capsys.readouterr().out
 
 
 def test_wrong_column_and_constant_feature(run, file, table):
     with pytest.raises((ValueError, LookupError), match="'room'"):
         run(file, "--task", "room", "--user", "owner", "--quiet")
     table.assign(floor=1).to_csv(file, index=False)
-    with pytest.raises(ValueError, match="'floor'"):
-        run(file, "--task", "device", "--user", "owner", *FAST)
-    assert run(file, "--task", "device", "--user", "owner", "--constant", "drop", *FAST) == 0
+    with pytest.raises(ValueError, match="'floor'; drop them with --constant drop"):
+        run(file, *OWN, "--constant", "error", *FAST)
+    assert run(file, *OWN, "--repeat", "0", *FAST) == 0
 
 
 OWN = ["--task", "device", "--user", "owner"]
 
 
 def test_errors_name_options_of_the_command(run, file, table, monkeypatch):
-    table.assign(floor=1).to_csv(file, index=False)
-    with pytest.raises(ValueError, match="drop them with --constant drop"):
-        run(file, *OWN, *FAST)
-    table.to_csv(file, index=False)
+    with pytest.raises(ValueError, match="divide it in classes with --bins 4"):
+        run(file, "--task", "noise", "--user", "owner", *FAST)
     with pytest.raises(ValueError, match="--preselect 0: keep between"):
         run(file, *OWN, "--preselect", "0", *FAST)
     monkeypatch.setattr("sensorprivacy.minimize.search.exhaustive.HOUR", 0.0)
@@ -188,14 +222,14 @@ def test_an_interruption_says_what_is_saved(run, file, tmp_path, capsys, monkeyp
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(FeatureMinimizer, "fit", interrupted)
+    monkeypatch.setattr(FeatureMinimizer, "fit_problem", interrupted)
     words = [*words, tmp_path / "scores"] if words else []
     assert run(file, *OWN, *words, *FAST) == 130
     assert re.search(advice, capsys.readouterr().err)
 
 
 def test_a_folder_that_cannot_be_written_or_is_full_is_found_before_the_search(run, file, tmp_path, monkeypatch):
-    monkeypatch.setattr(FeatureMinimizer, "fit", lambda *_, **__: pytest.fail("the search has started"))
+    monkeypatch.setattr(FeatureMinimizer, "fit_problem", lambda *_, **__: pytest.fail("the search has started"))
     with monkeypatch.context() as patch:
         patch.setattr(cli.tempfile, "TemporaryFile", Mock(side_effect=OSError(30, "Read-only file system")))
         with pytest.raises(OSError, match=r"cannot write into .* \(Read-only file system\); name another folder"):

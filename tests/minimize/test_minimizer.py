@@ -17,7 +17,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sensorprivacy.datasets.own.identifiers import IdentifierWarning
 from sensorprivacy.game import play
-from sensorprivacy.minimize.minimizer import FeatureMinimizer, feature_minimize
+from sensorprivacy.minimize.minimizer import FeatureMinimizer
+from sensorprivacy.minimize.provider import feature_minimize
 from sensorprivacy.minimize.search.exhaustive import SearchTooLongError, search_subsets
 from sensorprivacy.minimize.search.results import ResultStoreError
 from sensorprivacy.minimize.search.subsets import TooManyFeaturesError
@@ -253,6 +254,9 @@ class TestBadInput:
         poor["sum"] = problem.task * 4 + problem.users
         with pytest.raises(NoSubsetError, match="no subset keeps an accuracy of"):
             self.minimize(problem, 0.0, features=poor, **options)
+        options["search"] = SearchSettings(reference="all", more=True)
+        kept = self.minimize(problem, 0.0, features=poor, **options).attrs["feature_minimize"]["kept"]
+        assert "sum" in kept
 
     def test_unknown_words(self, problem):
         for options, message in (
@@ -276,10 +280,10 @@ class TestBadInput:
     def test_words_instead_of_numbers(self, problem):
         features = problem.features.assign(place="kitchen")
         with pytest.raises(ValueError, match="kitchen"):
-            self.minimize(problem, features=features)
+            FeatureMinimizer().fit(features, problem.task, users=problem.users)
 
     def test_no_data_frame_and_no_users(self, problem):
-        with pytest.raises(TypeError, match="must be a DataFrame"):
+        with pytest.raises(TypeError, match="must be a pandas, polars or Arrow table"):
             self.minimize(problem, features=problem.features.to_numpy())
         with pytest.raises(ValueError, match="user_labels is None"):
             feature_minimize(problem.features, problem.task, None, 0.1)

@@ -4,6 +4,7 @@ import csv
 import json
 import re
 
+import pandas as pd
 import pytest
 
 from sensorprivacy.datasets import store
@@ -140,9 +141,9 @@ def test_a_file_of_ones_own_is_divided_and_published(execute, tmp_path):
     table = tmp_path / "titanic.csv"  # a name that the paper uses too
     with table.open("w", newline="") as stream:
         rows = csv.writer(stream)
-        rows.writerow(["person", "town", "age", "smokes"])
-        rows.writerows([f"p{at}", "ABC"[at % 3], 20 + at % 17, at % 2] for at in range(60))
-    done = execute("21_threeway_division-titanic", dataset=str(table))
+        rows.writerow(["person", "mail", "town", "age", "smokes"])
+        rows.writerows([f"p{at % 30}", f"p{at % 30}@x.org", "ABC"[at % 3], 20 + at % 17, at % 2] for at in range(60))
+    done = execute("21_threeway_division-titanic", dataset=str(table), user="person")
     assert re.fullmatch(r"21_threeway_division-titanic-[0-9a-f]{8}", done.output.stem)
     folder = figures_dir("own") / done.output.stem
     assert (folder / "run.json").is_file()
@@ -151,6 +152,9 @@ def test_a_file_of_ones_own_is_divided_and_published(execute, tmp_path):
     assert "titanic is not in the paper: there are no other readings to compare" in shown
     assert "This run has no verdicts: it has its own data or settings." in shown
     assert "Empty" not in shown
+    # REVIEW E2: the owner and the e-mail address were published
+    assert "'person': 'the user of each row', 'mail': 'e-mail addresses'" in shown
+    assert set(pd.read_csv(folder / "entropy.csv")["attribute"]) == {"town", "age", "smokes"}
 
 
 @pytest.mark.slow

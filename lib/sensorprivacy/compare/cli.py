@@ -7,7 +7,14 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sensorprivacy.minimize.cli import INTERRUPTED, in_options
+from sensorprivacy.minimize.cli import (
+    FORMATS,
+    INTERRUPTED,
+    TABLE_OPTIONS,
+    add_table_options,
+    in_options,
+    table_options,
+)
 
 # importing forests takes seconds, so the functions below import them: help and wrong options need no forest
 if TYPE_CHECKING:
@@ -15,9 +22,8 @@ if TYPE_CHECKING:
     from sensorprivacy.datasets.types import Problem
     from sensorprivacy.game.splits import Split
 
-_OPTIONS = {
+_OPTIONS = TABLE_OPTIONS | {
     "minutes=": "--minutes ",
-    "`keep`": "--keep",
     "max_loss=": "--max-loss ",
     "max_rows": "--max-rows",
     "a smaller model": "fewer --trees",
@@ -42,12 +48,11 @@ def add_compare_command(subparsers: "argparse._SubParsersAction[argparse.Argumen
         "best answer so far, and the same command continues later.",
     )
     add = command.add_argument
-    add("file", type=Path, metavar="FILE", help="CSV or Parquet file, one record per row; or recordings.toml")
+    add("file", type=Path, metavar="FILE", help=f"{FORMATS}, one record per row; or recordings.toml")
     add("--task", required=True, metavar="COLUMN", help="column to predict (the task)")
     add("--user", metavar="COLUMN", help="column with the user of each record (tables)")
     add("--hide", metavar="ATTRIBUTE", help="private attribute to hide, or subject: the person (recordings)")
-    add("--groups", metavar="COLUMN", help="column with the recording of each record; recordings are not split")
-    add("--keep", action="append", default=[], metavar="COLUMN", help="use a column that looks like an identifier")
+    add_table_options(command)
     add("--defences", nargs="+", metavar="DEFENCE", help="such as minimize:threshold=.01 noise:epsilon=4 (about 20)")
     add("--max-loss", type=float, default=0.01, metavar="L", help="accuracy that may be lost (.01: one point)")
     add("--minutes", type=float, default=10, metavar="M", help="time budget (10)")
@@ -127,7 +132,7 @@ def _compared(arguments: argparse.Namespace) -> "Comparison":
 
 def _check_kind(arguments: argparse.Namespace, recorded: bool) -> None:
     """Reject options of tables for recordings, and of recordings for tables."""
-    wrong = ("user", "groups", "keep") if recorded else ("hide",)
+    wrong = ("user", "groups", "keep", "drop", "bins") if recorded else ("hide",)
     needed = "hide" if recorded else "user"
     for name in wrong:
         if getattr(arguments, name):
@@ -151,10 +156,9 @@ def _table(arguments: argparse.Namespace) -> "Problem":
     from sensorprivacy.datasets.own.identifiers import IdentifierWarning
     from sensorprivacy.datasets.own.tables import table_problem
 
-    roles = {"task": arguments.task, "user": arguments.user, "groups": arguments.groups}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", IdentifierWarning)  # printed below
-        problem = table_problem(arguments.file, **roles, keep=arguments.keep)
+        problem = table_problem(arguments.file, **table_options(arguments))
     problem, copies = without_copies(problem, arguments.keep)
     if left_out := problem.provenance["left_out"] | copies:
         named = ", ".join(f"{name} ({kind})" for name, kind in left_out.items())

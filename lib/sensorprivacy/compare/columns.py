@@ -8,14 +8,13 @@ import numpy as np
 import pandas as pd
 from sklearn.utils.multiclass import type_of_target
 
+from sensorprivacy.compare.checks import split_of
 from sensorprivacy.datasets.checks import require_columns
+from sensorprivacy.datasets.own.coding import with_numbers
+from sensorprivacy.datasets.own.copies import link_to_user, stands_for
 from sensorprivacy.datasets.own.identifiers import find_identifiers
 from sensorprivacy.datasets.own.pieces import MOST_CATEGORIES, Survey, as_text, is_text
-from sensorprivacy.datasets.own.tables import with_numbers
 from sensorprivacy.datasets.types import Problem
-
-COPY = 0.95  # mean recall of a lookup table from which a column stands for the user
-_FEWEST_NAMED = 0.01  # share of rows whose text names their user
 
 
 @dataclass(frozen=True)
@@ -32,6 +31,8 @@ class Columns:
         Features that are text or truth values, with their cells; None is a missing one. A cell's position is its code.
     dropped : dict of str to str
         Columns that no release may hold, with the reason.
+    fills : dict of str to float
+        Numbers that stand for missing cells, by feature; see `learn_fills`.
     """
 
     task: str
@@ -40,6 +41,7 @@ class Columns:
     features: tuple[str, ...]
     categories: dict[str, list[str | None]] = field(default_factory=dict)
     dropped: dict[str, str] = field(default_factory=dict)
+    fills: dict[str, float] = field(default_factory=dict)
 
     def numbers(self, table: pd.DataFrame) -> pd.DataFrame:
         """Return the features of some rows as finite numbers: a text as the position of its category.
@@ -58,9 +60,13 @@ class Columns:
                 example = as_text(column.dropna().iloc[:1]).tolist()
                 raise ValueError(f"column {name!r} held numbers when the defence was fitted, but now holds {example}")
             elif not (fit := np.isfinite(column.to_numpy(dtype=float, na_value=np.nan))).all():
-                raise ValueError(
-                    f"column {name!r} is missing or infinite in row {column.index[~fit][0]}: drop or fill such rows"
-                )
+                gaps = column.isna().to_numpy() & (name in self.fills)
+                if not (fit | gaps).all():
+                    raise ValueError(
+                        f"column {name!r} is missing or infinite in row {column.index[~fit & ~gaps][0]}: drop such "
+                        "rows, or fill missing ones with missing='impute'"
+                    )
+                found[name] = column.astype(float).fillna(self.fills[str(name)])
         return found
 
     def cells(self, released: pd.DataFrame) -> pd.DataFrame:
@@ -140,7 +146,7 @@ def learn_columns(
         judged = with_numbers(part[others.columns].drop(columns=list(keep)))
         reasons |= find_identifiers(judged, [part[name] for name in roles.values() if name != task])
     for name in map(str, others):
-        links = (_link(part[name], part, user, groups) for part in (sample, found.head))
+        links = (link_to_user(part[name], part, user, groups) for part in (sample, found.head))
         if known := reasons.get(name) or next(filter(None, links), ""):
             reasons[name] = known
         elif is_text(others[name]) and name not in found.categories:
@@ -153,6 +159,21 @@ def learn_columns(
         raise ValueError(f"no column is left to publish beside the task. Dropped: {named}")
     texts = {name: found.categories[name] for name in features if name in found.categories}
     return Columns(task, user, groups, features, texts, reasons)
+
+
+def learn_fills(columns: Columns, sample: pd.DataFrame, seed: int) -> Columns:
+    """Return the columns with the medians of the training rows, which fill missing numbers in every row."""
+    names = [name for name in columns.features if name not in columns.categories]
+    if not names:
+        return columns
+    open_columns = replace(columns, fills=dict.fromkeys(names, np.nan))
+    groups = None if columns.groups is None else sample[columns.groups]
+    numbers, task, users = open_columns.numbers(sample), sample[columns.task], sample[columns.user]
+    problem = Problem(numbers, task, users, groups, gaps=dict.fromkeys(names, "median"))
+    medians = problem.features[names].iloc[split_of(problem, None, seed, None).train].median()
+    if medians.isna().any():
+        raise ValueError(f"column {medians.index[medians.isna()][0]!r} is empty in the training rows: remove it")
+    return replace(columns, fills={str(name): float(value) for name, value in medians.items()})
 
 
 def sample_problem(columns: Columns, sample: pd.DataFrame, name: str) -> Problem:
@@ -174,49 +195,6 @@ def without_copies(problem: Problem, keep: Sequence[str] = ()) -> tuple[Problem,
     if len(names) == features.shape[1]:
         raise ValueError(f"every column stands for the user: {', '.join(names)}. Add other columns, or `keep` one")
     return replace(problem, features=features.drop(columns=names)), dict.fromkeys(names, "the user under another name")
-
-
-def stands_for(column: pd.Series, labels: pd.Series) -> bool:
-    """Return whether a lookup table from a column's cells to labels is right for nearly all rows of each label.
-
-    The table is made from all other rows, so that a value which occurs once tells nothing. Numbers must also follow
-    from the label: a number that differs between people is a measurement, but a number for each person is a name. If
-    most labels occur once, this says nothing, and whole numbers stand for labels if each has one number and vice versa.
-    """
-    codes, of = (pd.factorize(some, use_na_sentinel=False)[0] for some in (column, labels))
-    if 2 * of.max() > len(of) and not is_text(column) and (column.dropna() % 1 == 0).all():
-        return len(np.unique(codes)) == len(np.unique(of)) == len(np.unique(np.stack([codes, of]), axis=1).T)
-    if _recall(codes, of) < COPY:
-        return False
-    return is_text(column) or _recall(of, codes) >= COPY
-
-
-def _recall(seen: np.ndarray, wanted: np.ndarray) -> float:
-    """Return the mean recall of looking up the most frequent `wanted` of the other rows with the same `seen`."""
-    pairs = pd.DataFrame({"seen": seen, "wanted": wanted}).value_counts().reset_index(name="rows")
-    cells, labels, rows = pairs.sort_values(["seen", "rows"], ascending=[True, False]).to_numpy().T
-    begins = np.flatnonzero(np.diff(cells, prepend=cells[0] - 1))
-    sizes = np.diff(begins, append=len(cells))
-    # the strongest other label of the same cell: the second one for the first, the first one for all others
-    second = np.where(sizes > 1, rows[np.minimum(begins + 1, len(rows) - 1)], 0)
-    rival = np.repeat(rows[begins], sizes)
-    rival[begins] = second
-    right = np.bincount(labels, np.where(rows - 1 > rival, rows, 0), minlength=labels.max() + 1)
-    return float(np.mean(right / np.maximum(np.bincount(labels, rows), 1)))
-
-
-def _link(column: pd.Series, sample: pd.DataFrame, user: str, groups: str | None) -> str:
-    """Return how a column stands for the user or the recording, or an empty text."""
-    if stands_for(column, sample[user]):
-        return f"{user!r} under another name: its value alone identifies the user"
-    if groups is not None and stands_for(column, sample[groups]) and stands_for(sample[groups], column):
-        return f"{groups!r} under another name: its value alone identifies the recording"
-    if is_text(column) and not pd.api.types.is_bool_dtype(column):
-        pairs = pd.DataFrame({"cell": as_text(column), "user": as_text(sample[user])}).dropna().value_counts()
-        named = [len(who) > 2 and who.lower() in cell.lower() for cell, who in pairs.index]
-        if len(pairs) and pairs[named].sum() > _FEWEST_NAMED * len(sample):
-            return "its text names the user of the row"
-    return ""
 
 
 def _check_task(task: pd.Series, users: pd.Series) -> None:

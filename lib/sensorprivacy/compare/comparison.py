@@ -141,6 +141,7 @@ def compare(
     chosen = _defences(defences)
     check_labels(problem)
     split = split_of(problem, split, seed, max_rows)
+    problem = problem.filled(split.train)
     player = seeded(RandomForestClassifier() if model is None else model, seed)
     attack = TABLE_ATTACKERS if attackers is None else attackers
     race = _Race(problem, split, player, attack, seed, draws, Store(None if store is None else Path(store)))
@@ -239,6 +240,8 @@ class _Race:
             "seconds": time.monotonic() - started,
             "digest": self.problem.digest,
         }
+        read = ("form", "rows_read", "notices", "columns")
+        facts["table"] = {name: self.problem.provenance[name] for name in read if name in self.problem.provenance}
         return Comparison(self.problem.name, self.results, self.untried, facts)
 
     def _judge(self, defence: Defence) -> Result:

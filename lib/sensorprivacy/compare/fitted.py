@@ -78,6 +78,7 @@ class _Roles(BaseModel):
     features: tuple[str, ...]
     categories: dict[str, list[str | None]]
     dropped: dict[str, str]
+    fills: dict[str, float] = {}
 
 
 class _Content(BaseModel):

@@ -19,6 +19,7 @@ from sensorprivacy.compare.findings import Findings
 from sensorprivacy.compare.results import Result
 from sensorprivacy.game.outcome import Measure
 from sensorprivacy.game.units import few_units
+from sensorprivacy.minimize.page import columns_table
 from sensorprivacy.minimize.search.job import duration
 from sensorprivacy.paths import write_atomically
 
@@ -51,6 +52,8 @@ def page(found: Findings, max_loss: float = 0.01) -> str:
     lines += ["Best defence for each loss of accuracy", _text(_losses_cells(found)), ""]
     lines += ["All defences (test rows)", _text(_cells(found)), ""]
     lines += [line for name, text in _details(found).items() for line in [name, *_wrapped(text)]]
+    if columns := columns_table(found.facts.get("table", {})):
+        lines += ["", *columns, *found.facts["table"]["notices"]]
     return "\n".join(lines)
 
 

@@ -20,7 +20,7 @@ from sensorprivacy.compare.card import (
     versions,
 )
 from sensorprivacy.compare.checks import split_of
-from sensorprivacy.compare.columns import learn_columns, sample_problem
+from sensorprivacy.compare.columns import learn_columns, learn_fills, sample_problem
 from sensorprivacy.compare.comparison import own_defence
 from sensorprivacy.compare.defences import Defence, Published, parse
 from sensorprivacy.compare.fitted import FittedTable, check_can_be_saved, load_fitted, save_fitted
@@ -49,6 +49,7 @@ def publish(
     seed: int = 42,
     in_order: bool = False,
     rows: int | None = None,
+    missing: str = "impute",
 ) -> Card:
     """Write a table that may be handed on, and its data card, to a new folder.
 
@@ -57,8 +58,8 @@ def publish(
 
     Parameters
     ----------
-    table : pandas.DataFrame or path
-        The table, or a CSV or Parquet file, which may be larger than memory.
+    table : path, or pandas, polars or Arrow table
+        The table, or a file of any format of `formats.read_table`, which may be larger than memory (Excel apart).
     out : path
         New or empty folder. It appears when everything in it is complete.
     defence : str, Defence or transformer, optional
@@ -79,6 +80,9 @@ def publish(
         Keep the rows' order. By default rows are shuffled, because a known order identifies them.
     rows : int, optional
         Rows in memory at a time. The default is chosen by the size of the file.
+    missing : {"impute", "error"}
+        Missing numbers are filled with the median of the training rows, and the card says so; or they are an error. A
+        missing text is a category of its own.
 
     Returns
     -------
@@ -98,6 +102,8 @@ def publish(
     >>> publish("home.csv", **words, out="published")  # doctest: +SKIP
     """
     _check_options(defence, task, user, fitted)
+    if missing not in ("impute", "error"):
+        raise ValueError(f"missing={missing!r}: choose 'impute' or 'error'")
     out, save = Path(out), None if save is None else Path(save)
     for folder, option in ((out, "out"), (save, "save")):
         if folder is not None:
@@ -111,7 +117,9 @@ def publish(
     found = survey(pieces, sample, user=known if known in pieces.columns else None, seed=seed)
     first = None
     if chosen is None:
-        chosen, first = _fit(made, found, pieces.name, seed, task=task, user=user, groups=groups, keep=keep)
+        chosen, first = _fit(
+            made, found, pieces.name, seed, missing == "impute", task=task, user=user, groups=groups, keep=keep
+        )
     chosen.columns.check(pd.Index(pieces.columns))
     with ExitStack() as stack:
         folder = stack.enter_context(new_folder(out, "out"))
@@ -142,9 +150,10 @@ def _defence(defence: Any) -> Defence:
     return own_defence(type(defence).__name__, defence)
 
 
-def _fit(made: Any, found: Survey, name: str, seed: int, **roles: Any) -> tuple[FittedTable, pd.DataFrame]:
+def _fit(made: Any, found: Survey, name: str, seed: int, fill: bool, **roles: Any) -> tuple[FittedTable, pd.DataFrame]:
     """Fit a defence to the training rows of the sample, and measure it; also return the released sample."""
     columns = learn_columns(found, **roles)
+    columns = learn_fills(columns, found.sample, seed) if fill else columns
     problem = sample_problem(columns, found.sample, name)
     split = split_of(problem, None, seed, None)
     with warnings.catch_warnings():
@@ -163,9 +172,18 @@ def _fit(made: Any, found: Survey, name: str, seed: int, **roles: Any) -> tuple[
             "rows of known class. Scores count rows of classes that the training rows have. Intervals count "
             f"{split.unit}. An attacker with more data, or another model, may infer more.",
             *([GROUPED] if columns.groups is not None else []),
+            *_filled(columns.fills, found.sample),
         ],
     }
     return FittedTable(made.name, made.about, columns, published.step, facts), cells.set_axis(found.sample.index)
+
+
+def _filled(fills: dict[str, float], sample: pd.DataFrame) -> list[str]:
+    """Return a sentence about the missing numbers that were filled, if the sample has any."""
+    counts = sample[list(fills)].isna().sum()
+    named = ", ".join(f"{name} ({count:,} rows)" for name, count in counts[counts > 0].items())
+    words = "Missing numbers are filled with the median of the training rows, in the published rows too; no epsilon"
+    return [f"{words} covers these medians. In the sample: {named}."] if named else []
 
 
 def _check_learned(task: str, row: dict[str, Any]) -> None:

@@ -5,7 +5,7 @@ import re
 import sys
 from pathlib import Path
 
-from sensorprivacy.minimize.cli import INTERRUPTED
+from sensorprivacy.minimize.cli import FORMATS, INTERRUPTED, TABLE_OPTIONS, in_options
 
 # importing forests takes seconds, so the function below imports them: help and wrong options need no forest
 
@@ -24,7 +24,7 @@ def add_publish_command(subparsers: "argparse._SubParsersAction[argparse.Argumen
         "The data card states the guarantee, the utility, and what attackers infer.",
     )
     add = command.add_argument
-    add("file", type=Path, metavar="FILE", help="CSV or Parquet file, one record per row; or recordings.toml")
+    add("file", type=Path, metavar="FILE", help=f"{FORMATS}, one record per row; or recordings.toml")
     add("--task", metavar="COLUMN", help="column to predict (the task); it is published")
     add("--user", metavar="COLUMN", help="column with the user of each record (tables)")
     add(
@@ -36,6 +36,12 @@ def add_publish_command(subparsers: "argparse._SubParsersAction[argparse.Argumen
     add("--save", type=Path, metavar="FOLDER", help="new folder for the fitted defence")
     add("--fitted", type=Path, metavar="FOLDER", help="publish with a saved defence, without fitting")
     add("--keep", action="append", default=[], metavar="COLUMN", help="publish a column that looks like an identifier")
+    add(
+        "--missing",
+        choices=("impute", "error"),
+        default="impute",
+        help="missing numbers: fill them with the median of the training rows, or stop (impute; tables)",
+    )
     add("--sample", type=int, default=20_000, metavar="N", help="rows to fit and measure the defence on (20000)")
     add("--keep-order", action="store_true", help="do not shuffle rows; a known order identifies them")
     add("--seed", type=int, default=42, help="seed of sample, split and models; noise is never seeded (42)")
@@ -54,7 +60,7 @@ def publish_file(arguments: argparse.Namespace) -> int:
         raise ValueError(str(error)) from error
     except ValueError as error:
         # errors name parameters of Python; the options of the command have the same names
-        raise ValueError(re.sub(r"^(?=(?:out|save) )", "--", str(error).replace("`keep`", "--keep"))) from error
+        raise ValueError(re.sub(r"^(?=(?:out|save) )", "--", in_options(str(error), TABLE_OPTIONS))) from error
 
 
 def _run(arguments: argparse.Namespace) -> int:
@@ -76,6 +82,7 @@ def _run(arguments: argparse.Namespace) -> int:
             groups=arguments.groups,
             keep=arguments.keep,
             sample=arguments.sample,
+            missing=arguments.missing,
             in_order=arguments.keep_order,
             **common,
         )

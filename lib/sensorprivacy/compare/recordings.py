@@ -12,8 +12,8 @@ import pandas as pd
 from sensorprivacy.compare.anonymizers import FittedRecordings, Latent, load_recordings, parse_latent, save_recordings
 from sensorprivacy.compare.card import FORMAT, VERSION, Card, digests, versions
 from sensorprivacy.compare.rows import check_new, new_folder
+from sensorprivacy.datasets.own.formats import PARQUET_SUFFIXES
 from sensorprivacy.datasets.own.recordings import OwnRecordings, read_recordings
-from sensorprivacy.datasets.own.tables import PARQUET_SUFFIXES
 from sensorprivacy.datasets.types import Windows
 from sensorprivacy.latent.anonymizer import LatentAnonymizer
 from sensorprivacy.latent.attackers import Attacker, attackers, predict

@@ -12,7 +12,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from sensorprivacy.datasets.own.tables import PARQUET_SUFFIXES
+from sensorprivacy.datasets.own.formats import PARQUET_SUFFIXES
 
 _MOST_FILES = 200  # open at a time
 

@@ -1,6 +1,5 @@
 """The transformers behind the defences for tables."""
 
-import math
 import warnings
 from dataclasses import dataclass
 from functools import cached_property
@@ -24,7 +23,7 @@ from sensorprivacy.minimize.greedy import rank_features
 from sensorprivacy.minimize.rewrites import ColumnHasher, LaplaceNoise, components
 from sensorprivacy.minimize.scores import score_features
 from sensorprivacy.minimize.search.exhaustive import search_subsets
-from sensorprivacy.minimize.select import NoSubsetError, least_accuracy, select
+from sensorprivacy.minimize.select import STANDARD_ERROR, NoSubsetError, fewest_columns, least_accuracy, select
 
 _SEARCH_ROWS = 4000  # rows on which subsets are searched
 
@@ -168,16 +167,12 @@ class _Searched:
     def kept(self, threshold: float) -> list[Any]:
         """Return the columns to keep."""
         try:
-            lowest = float(select(self.subsets, threshold, reference=self.reference)["identifiability"])
-            margin = math.sqrt(lowest * (1 - lowest) / len(self.split.test))
-            return list(select(self.subsets, threshold, reference=self.reference, margin=margin)["features"])
+            how: Any = {"reference": self.reference, "margin": STANDARD_ERROR, "rows": len(self.split.test)}
+            return list(select(self.subsets, threshold, **how)["features"])
         except NoSubsetError:
-            few, many = int(self.subsets["n_features"].max()), len(self.ranked)
-            while many - few > 1:
-                size = (few + many) // 2
-                enough = self.accuracy(self.ranked[:size]) >= least_accuracy(self.reference, threshold)
-                few, many = (few, size) if enough else (size, many)
-            return self.ranked[:many]
+            least = least_accuracy(self.reference, threshold)
+            searched = int(self.subsets["n_features"].max())
+            return fewest_columns(self.ranked, lambda names: self.accuracy(names) >= least, searched)
 
 
 _LAST_SEARCH: dict[tuple[Any, ...], _Searched] = {}

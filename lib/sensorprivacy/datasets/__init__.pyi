@@ -4,6 +4,7 @@ from . import store as store
 from .errors import CorruptDataError as CorruptDataError
 from .errors import DataUnavailableError as DataUnavailableError
 from .errors import UnknownDatasetError as UnknownDatasetError
+from .own.copies import shareable_table as shareable_table
 from .readers.tabular import paper_names as paper_names
 from .registry import PROBLEMS as PROBLEMS
 from .registry import WINDOWS as WINDOWS

@@ -14,8 +14,9 @@ from sensorprivacy.datasets.checks import check_choice
 from sensorprivacy.datasets.errors import UnknownDatasetError, nearest
 from sensorprivacy.datasets.files import OwnFiles
 from sensorprivacy.datasets.finding import Located
+from sensorprivacy.datasets.own.formats import is_path, read_table
 from sensorprivacy.datasets.own.recordings import user_windows
-from sensorprivacy.datasets.own.tables import is_path, read_table, table_problem
+from sensorprivacy.datasets.own.tables import table_problem
 from sensorprivacy.datasets.readers import iot23, mobiact, motionsense, opportunity, sentinel, smartwatch, traffic
 from sensorprivacy.datasets.readers.tabular import TABLES, Rows, smart_home_readings, smart_home_sensors
 from sensorprivacy.datasets.types import Problem, Windows
@@ -57,13 +58,13 @@ def problem(name: str | Path, *, progress: bool = True, **options: Any) -> Probl
     Parameters
     ----------
     name : str or path
-        One of `PROBLEMS`, or the path of a CSV or Parquet file.
+        One of `PROBLEMS`, or the path of a table of yours, see `own.formats.read_table`.
     progress : bool
         Draw progress bars on stderr.
     **options
         Options of the set's reader in `PROBLEMS`. ``path`` names a folder or file of your own that replaces the
-        files of the catalogue (for all sets but smartwatch). For a CSV or Parquet file, ``task``, ``user`` and
-        ``groups`` name its columns.
+        files of the catalogue (for all sets but smartwatch). For a table of yours: the parameters of
+        `own.tables.table_problem`, such as ``task`` and ``user``, which name its columns.
 
     Returns
     -------
@@ -91,7 +92,7 @@ def problem(name: str | Path, *, progress: bool = True, **options: Any) -> Probl
     if is_path(name):
         _check_options(table_problem, "your own table", options)
         return table_problem(Path(name), **options)
-    raise UnknownDatasetError(str(name), [*PROBLEMS, "or the path of a CSV or Parquet file"])
+    raise UnknownDatasetError(str(name), [*PROBLEMS, "or the path of a table of yours"])
 
 
 def windows(name: str | Path, *, progress: bool = True, **options: Any) -> Windows:
@@ -135,7 +136,7 @@ def table(name: str | Path, rows: Rows = "as_printed", *, mend: bool = False, pr
     Parameters
     ----------
     name : str or pathlib.Path
-        One of `TABLES`, ``sample`` (the paper's Table 1), or the path of a CSV or Parquet file.
+        One of `TABLES`, ``sample`` (the paper's Table 1), or the path of a table of yours.
     rows : {"as_printed", "as_stated"}
         The rows behind the printed numbers, or the rows that the paper states; see `readers.tabular`. The sample and
         your own tables are the same for both.
@@ -156,7 +157,7 @@ def table(name: str | Path, rows: Rows = "as_printed", *, mend: bool = False, pr
     DataUnavailableError, CorruptDataError
         As `store.fetch`.
     FileNotFoundError, ValueError
-        As `own.tables.read_table`; or if `rows` is unknown.
+        As `own.formats.read_table`; or if `rows` is unknown.
     """
     check_choice("rows", rows, Rows)
     if is_path(name):
@@ -165,7 +166,7 @@ def table(name: str | Path, rows: Rows = "as_printed", *, mend: bool = False, pr
         records = pd.read_csv(_sample_file(), keep_default_na=False)
         return records.replace({"Occupation": {"Cleaner": "Cleaners"}}) if mend else records
     if str(name) not in TABLES:
-        raise UnknownDatasetError(str(name), [*TABLES, "sample", "or the path of a CSV or Parquet file"])
+        raise UnknownDatasetError(str(name), [*TABLES, "sample", "or the path of a table of yours"])
     return TABLES[str(name)](store.fetch(str(name), progress=progress), rows)
 
 

@@ -32,6 +32,8 @@ class Problem:
         Name of the data set.
     provenance : dict, optional
         Origin of the rows: set, digest of its members, options of the reader. JSON values only.
+    gaps : mapping of str to {"median", "most_frequent"}, optional
+        Columns that may have missing values, and the values that fill them; see `filled`.
 
     Attributes
     ----------
@@ -41,11 +43,11 @@ class Problem:
     Raises
     ------
     TypeError
-        If `features` is no data frame, or has a column that is not numeric.
+        If `features` is no pandas, polars or Arrow table, or has a column that is not numeric.
     ValueError
-        If `features` is empty, repeats a column name, or has missing or infinite values, or integers beyond 2^53, whose
-        last digits a float loses; or if labels are missing, have another length, or have another index than the
-        features.
+        If `features` is empty, repeats a column name, or has infinite values, or missing ones that are no gaps, or
+        integers beyond 2^53, whose last digits a float loses; or if labels are missing, have another length, or have
+        another index than the features.
 
     Examples
     --------
@@ -60,9 +62,14 @@ class Problem:
     groups: pd.Series | None = None
     name: str = "unnamed"
     provenance: dict[str, Any] = field(default_factory=dict)
+    gaps: Mapping[str, str] | None = None
 
     def __post_init__(self) -> None:
-        _check_features(self.features)
+        if hasattr(self.features, "to_pandas"):  # polars, Arrow
+            from sensorprivacy.datasets.own.formats import as_frame
+
+            object.__setattr__(self, "features", as_frame(self.features))
+        _check_features(self.features, self.gaps or {})
         index = self.features.index
         for role in ("task", "users", "groups"):
             labels = getattr(self, role)
@@ -80,6 +87,31 @@ class Problem:
     def n_features(self) -> int:
         """Number of columns, d."""
         return self.features.shape[1]
+
+    def filled(self, train: np.ndarray) -> "Problem":
+        """Return the problem with its missing values filled from the training rows, so that no held-out row is used.
+
+        Parameters
+        ----------
+        train : numpy.ndarray of int
+            Positions of the training rows.
+
+        Returns
+        -------
+        Problem
+            This problem, if nothing is missing.
+        """
+        if not self.gaps:
+            return self
+        from sklearn.impute import SimpleImputer  # takes a second to import
+
+        features = self.features.copy()
+        for strategy in sorted(set(self.gaps.values())):
+            names = [name for name, how in self.gaps.items() if how == strategy]
+            imputer = SimpleImputer(strategy=strategy, keep_empty_features=True)
+            imputer.fit(features[names].iloc[train].to_numpy(dtype=float))
+            features[names] = imputer.transform(features[names].to_numpy(dtype=float))
+        return replace(self, features=features, gaps=None)
 
     @cached_property
     def digest(self) -> str:
@@ -190,7 +222,7 @@ class Windows:
         return _digest([("values", self.values), *labels, *private])
 
 
-def _check_features(features: pd.DataFrame) -> None:
+def _check_features(features: pd.DataFrame, gaps: Mapping[str, str]) -> None:
     if not isinstance(features, pd.DataFrame):
         raise TypeError(f"features must be a DataFrame, got {type(features).__name__}")
     if features.empty:
@@ -201,7 +233,8 @@ def _check_features(features: pd.DataFrame) -> None:
     for name, column in features.items():
         if not pd.api.types.is_numeric_dtype(column) or pd.api.types.is_complex_dtype(column):
             raise TypeError(f"feature {name!r} is {column.dtype}, not numeric: replace its categories by numbers first")
-        unfit = ~np.isfinite(column.to_numpy(dtype=float, na_value=np.nan))
+        values = column.to_numpy(dtype=float, na_value=np.nan)
+        unfit = ~np.isfinite(values) & ~(np.isnan(values) if name in gaps else False)
         if unfit.any():
             raise ValueError(
                 f"feature {name!r} is missing or infinite in {int(unfit.sum())} of {len(column)} rows (first: row "

@@ -28,6 +28,7 @@ class Release:
 
 def release(problem: Problem, strategy: Any, train: np.ndarray) -> Release:
     """Return the release of a strategy, fitted to the training rows; see `play` for the strategies."""
+    problem = problem.filled(train)
     features = problem.features
     if hasattr(strategy, "fit") and hasattr(strategy, "transform"):
         return _transformed(problem, strategy, train)

@@ -1,5 +1,6 @@
 """A study of one data set for paper 3: windows in three parts, and networks trained on them once for all notebooks."""
 
+import glob
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -20,6 +21,8 @@ from sensorprivacy.latent.windows import Coding, Scaler, Scheme, common_classes,
 from sensorprivacy.paths import build_dir
 
 INFERENCE_BATCH = 256  # windows per batch of inference models; smaller batches only take longer
+
+_DATA = "-data"  # before the digest of own recordings in the name of a folder
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,10 +67,12 @@ class Study:
     @property
     def folder(self) -> Path:
         """Folder of the trained networks, where later runs and other notebooks find them."""
-        words = (self.variant, self.network, f"{self.alpha:g}", f"{self.beta:g}", str(self.vae.epochs))
+        words: tuple[str, ...] = (self.variant, self.network, f"{self.alpha:g}", f"{self.beta:g}", str(self.vae.epochs))
         inference = f"{self.inference.epochs}x{self.inference.batch}"
-        more = (inference, str(self.vae.batch), self.vae.precision, str(self.vae.seed), f"split{self.split_seed}")
-        return build_dir() / "latent" / "-".join(words + more)
+        words += (inference, str(self.vae.batch), self.vae.precision, str(self.vae.seed), f"split{self.split_seed}")
+        if "description" in self.windows.provenance:  # own recordings can change: each version has its own networks
+            words += (f"{_DATA[1:]}{self.windows.provenance['digest'][:10]}",)
+        return build_dir() / "latent" / "-".join(words)
 
     @property
     def data(self) -> dict[str, str]:
@@ -200,7 +205,17 @@ def prepare(
     inference = replace(vae, epochs=inference_epochs, batch=INFERENCE_BATCH, patience=10)
     variant = "-".join(words)
     settings: dict[str, Any] = {"network": network, "alpha": alpha, "beta": beta, "vae": vae, "inference": inference}
-    return Study(name, variant, private, windows, **pieces, **settings, split_seed=split_seed)
+    return _noting_changes(Study(name, variant, private, windows, **pieces, **settings, split_seed=split_seed))
+
+
+def _noting_changes(study: Study) -> Study:
+    """Return a study of own recordings with a note if networks of an earlier version of the recordings exist."""
+    stem, mark, _ = study.folder.name.partition(_DATA)
+    if not mark or study.folder.is_dir() or not list(study.folder.parent.glob(f"{glob.escape(stem + mark)}*")):
+        return study
+    note = f"{study.name} has changed since its networks were trained: new ones are trained"
+    warnings.warn(note, stacklevel=3)
+    return replace(study, notes=(*study.notes, note))
 
 
 def _parts(windows: Windows, parts: Split, private: str) -> dict[str, Any]:

@@ -7,8 +7,8 @@ from .greedy import knapsack as knapsack
 from .greedy import rank_features as rank_features
 from .greedy import take_features as take_features
 from .minimizer import FeatureMinimizer as FeatureMinimizer
-from .minimizer import feature_minimize as feature_minimize
 from .optimism import optimism_table as optimism_table
+from .provider import feature_minimize as feature_minimize
 from .scores import score_features as score_features
 from .search.exhaustive import SearchResult as SearchResult
 from .search.exhaustive import SearchTooLongError as SearchTooLongError
@@ -18,5 +18,6 @@ from .search.subsets import TooManyFeaturesError as TooManyFeaturesError
 from .select import THRESHOLDS as THRESHOLDS
 from .select import NoSubsetError as NoSubsetError
 from .select import select_table as select_table
+from .settings import OWN as OWN
 from .settings import Preselection as Preselection
 from .settings import SearchSettings as SearchSettings

@@ -143,6 +143,7 @@ def sweep(
         raise ValueError(f"unknown variant {variant!r}: choose from {', '.join(VARIANTS)}")
     table = settings(method, problem.n_features, dataset=problem.name, sizes=sizes, epsilons=epsilons, most=most)
     split = split or default_split(problem, seed=seed)
+    problem = problem.filled(split.train)
     data = engine_data(problem, split, part)
     names, facts = list(problem.features.columns), {}
     how = METHODS[method]

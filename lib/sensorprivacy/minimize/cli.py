@@ -1,15 +1,17 @@
 """The command ``minimize FILE --task COLUMN --user COLUMN --threshold .01 --out FILE``."""
 
 import argparse
+import json
 import shutil
 import sys
 import tempfile
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from sensorprivacy.minimize.settings import ENGINES, ORDERS, SCORES
+from sensorprivacy.minimize.settings import ENGINES, ORDERS, OWN, SCORES, Preselection
 from sensorprivacy.paths import write_atomically
 
 # importing forests takes seconds, so the functions below import them: help and wrong options need no forest
@@ -20,11 +22,19 @@ if TYPE_CHECKING:
     from sensorprivacy.minimize.minimizer import FeatureMinimizer
 
 INTERRUPTED = 130  # exit code of a process that Ctrl-C ended
-_OPTIONS = {
-    "allow_long=True": "--allow-long",
+FORMATS = "CSV, JSON lines, Parquet, Feather or Excel file"
+TABLE_OPTIONS = {
     "`keep`": "--keep",
+    "`drop`": "--drop",
+    "rare='aside'": "--rare aside",
     "rare='keep'": "--rare keep",
     "constant='drop'": "--constant drop",
+    "missing='impute'": "--missing impute",
+    "missing='drop'": "--missing drop",
+    "bins=": "--bins ",
+}
+_OPTIONS = TABLE_OPTIONS | {
+    "allow_long=True": "--allow-long",
     "engine='sklearn'": "--engine sklearn",
     "n_preselect": "--preselect",
     "n_features=": "--preselect ",
@@ -48,16 +58,17 @@ def add_minimize_command(subparsers: "argparse._SubParsersAction[argparse.Argume
         help="find the features of a table that a service should collect",
         description="Two-stage data minimization of your own table. Features are preselected by their scores. Then a "
         "model for the task and an adversary for the users are trained on every subset. Prints one page: which "
-        "features to keep, how much accuracy that costs, and how well an adversary still identifies users.",
+        "features to keep, how much accuracy that costs, and how well an adversary still identifies users. The loss of "
+        "accuracy counts from all columns, as in the command compare. Fewer columns win unless they are clearly worse.",
     )
     add = command.add_argument
-    add("file", type=Path, metavar="FILE", help="CSV or Parquet file, one record per row")
+    add("file", type=Path, metavar="FILE", help=f"{FORMATS}; one record per row")
     add("--task", required=True, metavar="COLUMN", help="column to predict (the task)")
     add("--user", required=True, metavar="COLUMN", help="column with the user of each record")
-    add("--groups", metavar="COLUMN", help="column with the recording of each record; recordings are not split")
-    add("--keep", action="append", default=[], metavar="COLUMN", help="use a column that looks like an identifier")
+    add_table_options(command)
     add("--threshold", type=float, default=0.01, metavar="L", help="share of accuracy that may be lost (.01)")
     add("--out", type=Path, metavar="FILE", help="write the kept columns and the task to this file")
+    add("--json", type=Path, metavar="FILE", help="write all numbers, and how each column was read and coded")
     add("--preselect", type=int, default=10, metavar="K", help="number of features to search (10)")
     add("--score", choices=SCORES, default="shap", help="score for preselecting features (shap)")
     add("--by", choices=ORDERS, default="ratio", help="order for preselecting features (ratio)")
@@ -65,12 +76,31 @@ def add_minimize_command(subparsers: "argparse._SubParsersAction[argparse.Argume
     add("--engine", choices=ENGINES, default="shared", help="what trains the models of the search (shared)")
     add("--store", type=Path, metavar="FILE", help="save search results here, to continue after an interruption")
     add("--jobs", type=int, metavar="N", help="worker processes (1)")
-    add("--rare", choices=("error", "keep"), default="error", help="classes and users with one row (error)")
-    add("--constant", choices=("error", "drop"), default="error", help="constant features (error)")
+    add("--max-rows", type=int, default=3000, metavar="N", help="training rows of the search (3,000)")
+    add("--repeat", type=int, default=5, metavar="N", help="repetitions that show how stable the choice is (5)")
     add("--allow-long", action="store_true", help="start even if the search takes more than an hour")
     add("--seed", type=int, default=42, help="random seed (42)")
     add("--quiet", action="store_true", help="show no progress bars")
     command.set_defaults(command=minimize_file)
+
+
+def add_table_options(command: argparse.ArgumentParser) -> None:
+    """Add the options that say how a table is read; `table_options` returns them."""
+    add = command.add_argument
+    add("--groups", metavar="COLUMN", help="column with the recording of each record; recordings are not split")
+    add("--keep", action="append", default=[], metavar="COLUMN", help="use a column that looks like an identifier")
+    add("--drop", action="append", default=[], metavar="COLUMN", help="leave a column out")
+    add("--missing", choices=("impute", "drop", "error"), default="impute", help="missing values: fill them with the "
+        "median or the most frequent category of the training rows, drop their rows, or stop (impute)")  # fmt: skip
+    add("--rare", choices=("aside", "keep", "error"), default="aside", help="users and classes with one row (aside)")
+    add("--constant", choices=("drop", "error"), default="drop", help="constant columns (drop)")
+    add("--bins", type=int, metavar="N", help="divide a task of numbers in so many classes of about equal size")
+
+
+def table_options(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return the options of `own.tables.table_problem` that a command was given."""
+    names = ("task", "user", "groups", "keep", "drop", "missing", "rare", "constant", "bins")
+    return {name: getattr(arguments, name) for name in names}
 
 
 def minimize_file(arguments: argparse.Namespace) -> int:
@@ -99,19 +129,28 @@ def _run(arguments: argparse.Namespace) -> int:
     check_out(arguments.out, arguments.file)
     if arguments.trees < 1:
         raise ValueError(f"--trees {arguments.trees}: a forest needs at least one tree")
+    check_json(arguments.json, [arguments.file, arguments.out])
     from sensorprivacy.datasets.own.identifiers import IdentifierWarning
-    from sensorprivacy.datasets.own.tables import read_table, table_problem
-    from sensorprivacy.minimize.page import page
+    from sensorprivacy.datasets.own.tables import load_table
+    from sensorprivacy.game.joins import join_rows
+    from sensorprivacy.minimize.page import facts, page
+    from sensorprivacy.minimize.stability import repeat_selection
 
-    roles = {"task": arguments.task, "user": arguments.user, "groups": arguments.groups}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", IdentifierWarning)  # the page names these columns, and the user those to keep
-        problem = table_problem(arguments.file, **roles, keep=arguments.keep)
+        table = load_table(arguments.file, **table_options(arguments))
+        problem = table.problem
         minimizer = _minimize(problem, arguments)
-    print(page(minimizer, problem, arguments.task, arguments.user))
+    stability = repeat_selection(minimizer, problem, arguments.repeat)
+    kept = minimizer.summary()["kept"]
+    joined = join_rows(problem.features, kept)
+    print(page(minimizer, problem, arguments.task, arguments.user, joined=joined, stability=stability))
+    if arguments.json is not None:
+        text = json.dumps(facts(minimizer, problem, joined, stability), indent=1, default=str)
+        write_atomically(arguments.json, lambda part: part.write_text(text, encoding="utf-8"))
+        print(f"\nWritten: {arguments.json}")
     if arguments.out is not None:
-        kept = minimizer.summary()["kept"]
-        write_table(read_table(arguments.file)[[*kept, arguments.task]], arguments.out)
+        write_table(table.frame.iloc[table.rows][[*kept, arguments.task]], arguments.out)
         print(f"\nWritten: {arguments.out} ({len(kept)} features and {arguments.task}; not {arguments.user})")
     return 0
 
@@ -120,22 +159,34 @@ def _minimize(problem: "Problem", arguments: argparse.Namespace) -> "FeatureMini
     from sklearn.ensemble import RandomForestClassifier
 
     from sensorprivacy.minimize.minimizer import FeatureMinimizer
-    from sensorprivacy.minimize.settings import Preselection, SearchSettings
 
     return FeatureMinimizer(
         arguments.threshold,
         n_preselect=arguments.preselect,
-        estimator=RandomForestClassifier(n_estimators=arguments.trees),
-        rare=arguments.rare,
-        constant=arguments.constant,
+        estimator=RandomForestClassifier(arguments.trees, n_jobs=-1),
+        rare="keep",  # the reader of the table has set rare labels and constant columns aside
+        constant="drop",
         preselection=Preselection(score=arguments.score, by=arguments.by),
-        search=SearchSettings(
-            engine=arguments.engine, result_store=arguments.store, allow_long=arguments.allow_long, lazy=False
+        search=replace(
+            OWN,
+            engine=arguments.engine,
+            result_store=arguments.store,
+            allow_long=arguments.allow_long,
+            max_rows=arguments.max_rows,
         ),
         n_jobs=arguments.jobs,
         random_state=arguments.seed,
         progress=not arguments.quiet,
-    ).fit(problem.features, problem.task, users=problem.users, groups=problem.groups)
+    ).fit_problem(problem)
+
+
+def check_json(file: Path | None, others: Sequence[Path | None]) -> None:
+    """Reject a JSON file that could not be written, or that would replace another file, before the search starts."""
+    if file is not None and (file.is_dir() or not file.absolute().parent.is_dir()):
+        reason = "this is a folder" if file.is_dir() else f"there is no folder {file.absolute().parent}"
+        raise ValueError(f"--json {file}: {reason}")
+    if file is not None and file.resolve() in [other.resolve() for other in others if other is not None]:
+        raise ValueError(f"--json {file} is another file of this command: name another one")
 
 
 def check_out(out: Path | None, file: Path) -> None:
@@ -150,7 +201,7 @@ def check_out(out: Path | None, file: Path) -> None:
     """
     if out is None:
         return
-    from sensorprivacy.datasets.own.tables import PARQUET_SUFFIXES, TEXT_SUFFIXES
+    from sensorprivacy.datasets.own.formats import PARQUET_SUFFIXES, TEXT_SUFFIXES
 
     folder = out.absolute().parent
     if out.suffix.lower() not in TEXT_SUFFIXES + PARQUET_SUFFIXES:
@@ -171,7 +222,7 @@ def check_out(out: Path | None, file: Path) -> None:
 
 def write_table(table: "pd.DataFrame", out: Path) -> None:
     """Write a table as CSV or Parquet, depending on the name. After a failure, the old file is still complete."""
-    from sensorprivacy.datasets.own.tables import PARQUET_SUFFIXES
+    from sensorprivacy.datasets.own.formats import PARQUET_SUFFIXES
 
     suffix = out.suffix.lower()
 

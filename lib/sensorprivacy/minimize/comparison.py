@@ -50,6 +50,7 @@ def sweep_methods(
     """
     scores: dict[str, pd.DataFrame] = {}
     learned = split.train
+    problem = problem.filled(learned)
     table, task, users = problem.features.iloc[learned], problem.task.iloc[learned], problem.users.iloc[learned]
     found = {}
     for method in methods:
@@ -91,6 +92,7 @@ def compare_methods(
         left out.
     """
     ranked = rank_methods(sweeps.values()).dropna(subset="relative_effectiveness")
+    problem = problem.filled(split.train)
     data, features = engine_data(problem, split, part), list(problem.features.columns)
     predicted: dict[str, dict[str, np.ndarray]] = {}
     for method, best in ranked.iterrows():

@@ -123,7 +123,7 @@ def engine_data(problem: Problem, split: Split, part: str = "test") -> EngineDat
         If the training rows have only one class of a label, or the split has no such part.
     """
     rows, judged = split.train, split.part(part)
-    matrix = problem.features.to_numpy(dtype=float)
+    matrix = problem.filled(rows).features.to_numpy(dtype=float)
     labels = {}
     for label, series in (("task", problem.task), ("users", problem.users)):
         codes = pd.factorize(series, sort=True)[0]

@@ -3,11 +3,12 @@
 import warnings
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 import pandas as pd
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
@@ -21,11 +22,12 @@ from sensorprivacy.game.splits import Split
 from sensorprivacy.minimize.checks import changing_features, check_classes, check_finite
 from sensorprivacy.minimize.engine_protocol import Engine, Subset, engine_data
 from sensorprivacy.minimize.engines import make_engine
-from sensorprivacy.minimize.greedy import take_features
+from sensorprivacy.minimize.greedy import rank_features, take_features
 from sensorprivacy.minimize.scores import score_features
 from sensorprivacy.minimize.search.exhaustive import search_subsets
-from sensorprivacy.minimize.select import check_threshold, select
+from sensorprivacy.minimize.select import NoSubsetError, check_threshold, fewest_columns, least_accuracy, select
 from sensorprivacy.minimize.settings import REFERENCES, Preselection, SearchSettings
+from sensorprivacy.progress import tqdm
 
 
 @dataclass(eq=False, repr=False)
@@ -51,6 +53,8 @@ class FeatureMinimizer(SelectorMixin, BaseEstimator):
         What to do with a class or user that has one row. No model can be both trained and tested on it.
     constant : {"error", "drop"}
         What to do with constant features.
+    missing : {"error", "impute"}
+        What to do with missing values (NaN). ``"impute"`` fills them with the medians of the training rows.
     preselection : Preselection, optional
         Settings of the greedy stage: score, order, limits. See `sensorprivacy.minimize.Preselection`.
     search : SearchSettings, optional
@@ -80,6 +84,8 @@ class FeatureMinimizer(SelectorMixin, BaseEstimator):
         Whether users were given.
     split_ : sensorprivacy.game.Split
         Training, validation and test rows.
+    search_split_ : sensorprivacy.game.Split
+        The rows of them that the search used.
 
     Notes
     -----
@@ -110,6 +116,7 @@ class FeatureMinimizer(SelectorMixin, BaseEstimator):
     test_size: float = 0.15
     rare: str = "error"
     constant: str = "error"
+    missing: str = "error"
     preselection: Preselection | None = None
     search: SearchSettings | None = None
     n_jobs: int | None = None
@@ -144,21 +151,32 @@ class FeatureMinimizer(SelectorMixin, BaseEstimator):
             If the search would take more than an hour and `search` does not allow that.
         """
         check_threshold(self.threshold)
+        return self._fit(self._problem(X, y, users, groups), adversary=users is not None)
+
+    def fit_problem(self, problem: Problem) -> Self:
+        """Choose the features of a problem; like `fit`, but the problem fills its missing values itself."""
+        check_threshold(self.threshold)
+        validate_data(self, problem.features, skip_check_array=True)
+        self._names = list(problem.features.columns)
+        return self._fit(problem, adversary=True)
+
+    def _fit(self, problem: Problem, *, adversary: bool) -> Self:
         settings = self.search or SearchSettings()
         if settings.reference not in REFERENCES:
             raise ValueError(f"unknown reference {settings.reference!r}: choose from {', '.join(REFERENCES)}")
-        problem = self._problem(X, y, users, groups)
-        self.adversary_ = users is not None
+        self.adversary_ = adversary
         self.split_ = self._split(problem)
-        self.preselected_ = self._preselect(problem, changing_features(problem.features, self.constant))
+        problem = problem.filled(self.split_.train)
+        self.search_split_ = self.split_.capped(settings.max_rows, settings.max_rows, seed=self.random_state)
+        usable = changing_features(problem.features, self.constant)
+        self.preselected_ = self._preselect(problem, usable)
         part = "test" if self.split_.validation is None else "validation"
-        engine = make_engine(
-            settings.engine, engine_data(problem, self.split_, part), self.estimator, self.random_state
-        )
+        data = engine_data(problem, self.search_split_, part)
+        engine = make_engine(settings.engine, data, self._searching(settings), self.random_state)
         self.results_ = search_subsets(
             problem,
             self.preselected_,
-            split=self.split_,
+            split=self.search_split_,
             part=part,
             seed=self.random_state,
             engine=engine if self.adversary_ else _NoAdversary(engine, len(self.preselected_)),
@@ -168,11 +186,18 @@ class FeatureMinimizer(SelectorMixin, BaseEstimator):
             n_jobs=self.n_jobs,
             progress=self.progress,
         ).table
-        self.baseline_ = self._play(problem, None)
-        reference = self._play(problem, None, part).accuracy if settings.reference == "all" else None
-        self.chosen_ = select(self.results_, self.threshold, reference=reference, margin=settings.margin)
+        everything = tuple(range(problem.n_features))
+        reference = engine.score([everything], "task")[0] if settings.reference == "all" else None
+        rows = len(self.search_split_.part(part))
+        self.rule_: dict[str, Any] = {"margin": settings.margin, "slack": settings.slack, "rows": rows}
+        self.rule_["reference"] = reference
+        self.chosen_ = self._choose(engine, list(problem.features))
         kept = list(self.chosen_["features"])
-        self.outcome_ = self._play(problem, kept)
+        with tqdm(total=2, desc=f"{problem.name}: evaluation", disable=not self.progress) as bar:
+            self.baseline_ = self._play(problem, None)
+            bar.update()
+            self.outcome_ = self._play(problem, kept)
+            bar.update()
         self.support_ = np.isin(np.asarray(problem.features.columns, dtype=object), kept)
         return self
 
@@ -215,7 +240,10 @@ class FeatureMinimizer(SelectorMixin, BaseEstimator):
         # finite values are checked below, where the error can name the columns
         matrix, task = validate_data(self, X, y, dtype="numeric", ensure_all_finite=False, ensure_min_samples=4)
         self._names = list(getattr(self, "feature_names_in_", [f"x{i}" for i in range(matrix.shape[1])]))
-        check_finite(matrix, self._names)
+        if self.missing not in ("error", "impute"):
+            raise ValueError(f"missing={self.missing!r}: choose 'error' or 'impute'")
+        gaps = np.isnan(matrix).any(axis=0) if self.missing == "impute" else np.zeros(matrix.shape[1], dtype=bool)
+        check_finite(matrix[:, ~gaps], [name for name, gap in zip(self._names, gaps, strict=True) if not gap])
         if isinstance(X, pd.DataFrame):
             sequences = [pd.Series(np.ravel(labels)) for labels in (users, groups) if labels is not None]
             warn_of_identifiers(X, [labels for labels in sequences if len(labels) == len(X)])
@@ -237,6 +265,7 @@ class FeatureMinimizer(SelectorMixin, BaseEstimator):
             task,
             labels.get("users", task),
             None if groups is None else pd.Series(np.asarray(groups)),
+            gaps={name: "median" for name, gap in zip(self._names, gaps, strict=True) if gap},
         )
 
     def _split(self, problem: Problem) -> Split:
@@ -247,7 +276,7 @@ class FeatureMinimizer(SelectorMixin, BaseEstimator):
         self.scores_ = None
         if self.n_preselect is None or len(usable) <= self.n_preselect:
             return usable
-        how, rows = self.preselection or Preselection(), self.split_.train
+        how, rows = self.preselection or Preselection(), self.search_split_.train
         self.scores_ = score_features(
             problem.features[usable].iloc[rows],
             problem.task.iloc[rows],
@@ -260,81 +289,41 @@ class FeatureMinimizer(SelectorMixin, BaseEstimator):
         by = how.by if self.adversary_ else "utility"
         return take_features(self.scores_, by, n_features=self.n_preselect, variant=how.variant)
 
-    def _play(self, problem: Problem, names: Sequence[Any] | None, part: str = "test") -> Outcome:
-        return play(problem, names, model=self.estimator, split=self.split_, part=part, seed=self.random_state)
+    def _choose(self, engine: Engine, names: list[Any]) -> pd.Series:
+        """Return the chosen subset, or more columns than were searched."""
+        try:
+            return select(self.results_, self.threshold, **self.rule_)
+        except NoSubsetError:
+            if not (self.search or SearchSettings()).more or self.scores_ is None:
+                raise
+            ranked = rank_features(self.scores_, (self.preselection or Preselection()).by)
+
+            def accuracy(some: Sequence[Any], label: str = "task") -> float:
+                return engine.score([tuple(sorted(map(names.index, some)))], label)[0]
+
+            least = least_accuracy(self.rule_["reference"] or accuracy(names), self.threshold, self.rule_["rows"])
+            kept = fewest_columns(ranked, lambda some: accuracy(some) >= least, len(self.preselected_))
+            found = {"features": tuple(kept), "n_features": len(kept), "accuracy": accuracy(kept)}
+            return pd.Series(found | {"identifiability": accuracy(kept, "users"), "threshold": self.threshold})
+
+    def _searching(self, settings: SearchSettings) -> BaseEstimator | None:
+        """Return the model of the search: on a sample of a large table, a forest has fewer trees."""
+        forest = RandomForestClassifier() if self.estimator is None else self.estimator
+        trees = getattr(forest, "n_estimators", 0)
+        if settings.max_trees is None or self.search_split_ is self.split_ or trees <= settings.max_trees:
+            return self.estimator
+        return cast(BaseEstimator, clone(forest).set_params(n_estimators=settings.max_trees))
+
+    def _play(self, problem: Problem, names: Sequence[Any] | None) -> Outcome:
+        rows = (self.search or SearchSettings()).final_rows
+        split = self.split_.capped(rows, None, seed=self.random_state)
+        return play(problem, names, model=self.estimator, split=split, seed=self.random_state)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         tags.input_tags.allow_nan = False
         return tags
-
-
-def feature_minimize(
-    features: pd.DataFrame,
-    utility_labels: Any,
-    user_labels: Any,
-    threshold: float,
-    *,
-    groups: Any = None,
-    return_minimizer: bool = False,
-    **options: Any,
-) -> Any:
-    """Return the features that a service should collect: the API of paper 1, section 3.2.
-
-    Parameters
-    ----------
-    features : pandas.DataFrame
-        n x d finite numbers.
-    utility_labels : array-like of shape (n,)
-        Labels that the service predicts.
-    user_labels : array-like of shape (n,)
-        User of each row.
-    threshold : float
-        Share of accuracy that may be lost: 0 loses nothing, 1 accepts any loss for the lowest identifiability.
-    groups : array-like of shape (n,), optional
-        Capture, trial or recording of each row. The rows of a group stay in one part of the split.
-    return_minimizer : bool, default False
-        Also return the fitted `FeatureMinimizer`, which has the scores, all searched subsets and both games.
-    **options
-        Parameters of `FeatureMinimizer`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The kept columns of `features`, unchanged, with the same index. ``attrs["feature_minimize"]`` is
-        `FeatureMinimizer.summary`: kept and dropped names, accuracy and identifiability before and after.
-    FeatureMinimizer
-        Only with `return_minimizer`.
-
-    Raises
-    ------
-    TypeError
-        If `features` is no data frame.
-    ValueError
-        If `user_labels` is None; see also `FeatureMinimizer.fit`.
-
-    References
-    ----------
-    Paper 1, section 3.2.
-
-    Examples
-    --------
-    >>> from sensorprivacy import example_problem
-    >>> from sklearn.ensemble import RandomForestClassifier
-    >>> problem, forest = example_problem(), RandomForestClassifier(10)
-    >>> kept = feature_minimize(problem.features, problem.task, problem.users, 0.05, estimator=forest)
-    >>> "user_only" in kept
-    False
-    """
-    if not isinstance(features, pd.DataFrame):
-        raise TypeError(f"features must be a DataFrame with named columns, got {type(features).__name__}")
-    if user_labels is None:
-        raise ValueError("user_labels is None: pass the user of each row, or use FeatureMinimizer without users")
-    minimizer = FeatureMinimizer(threshold, **options).fit(features, utility_labels, users=user_labels, groups=groups)
-    minimized = features.loc[:, minimizer.get_support()].copy()
-    minimized.attrs["feature_minimize"] = minimizer.summary()
-    return (minimized, minimizer) if return_minimizer else minimized
 
 
 class _NoAdversary:

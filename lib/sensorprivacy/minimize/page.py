@@ -2,21 +2,35 @@
 
 import math
 import textwrap
+from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 import pandas as pd
 from tabulate import tabulate
 
 from sensorprivacy.datasets.types import Problem
+from sensorprivacy.game.joins import Joined
 from sensorprivacy.game.outcome import Measure
 from sensorprivacy.game.units import few_units
 from sensorprivacy.minimize.minimizer import FeatureMinimizer
-from sensorprivacy.minimize.select import select_table
+from sensorprivacy.minimize.select import THRESHOLDS, least_accuracy, select_table
+from sensorprivacy.minimize.stability import Stability
 
 WIDTH = 88
+MOST_COLUMNS = 40
+WARN_JOINED = 0.05  # share of uniquely joined rows from which the page warns
 
 
-def page(minimizer: FeatureMinimizer, problem: Problem, task: str, user: str) -> str:
+def page(
+    minimizer: FeatureMinimizer,
+    problem: Problem,
+    task: str,
+    user: str,
+    *,
+    joined: Joined | None = None,
+    stability: Stability | None = None,
+) -> str:
     """Report which features to keep, how much accuracy that costs, and how well an adversary identifies users.
 
     Parameters
@@ -27,6 +41,10 @@ def page(minimizer: FeatureMinimizer, problem: Problem, task: str, user: str) ->
         The table that it was fitted to.
     task, user : str
         Names of the label columns.
+    joined : Joined, optional
+        How many rows the kept columns join with the original table.
+    stability : Stability, optional
+        How often repetitions kept each column.
 
     Returns
     -------
@@ -43,27 +61,55 @@ def page(minimizer: FeatureMinimizer, problem: Problem, task: str, user: str) ->
         "Features to keep",
         *_wrapped(f"keep {len(summary['kept'])}: {', '.join(summary['kept'])}", hanging=2),
         *_wrapped(f"drop {len(summary['dropped'])}: {', '.join(summary['dropped']) or 'none'}", hanging=2),
+        *([] if stability is None else _wrapped(_stable(stability), hanging=2)),
         *_columns_notes(problem),
         "",
         f"Cost: accuracy on {summary['n_test']:,} test rows",
         f"  all features     {_measure(full.task)}",
         f"  kept features    {_measure(kept.task)}",
+        *_wrapped(_imbalance(kept.task, problem, task)),
         "",
         f"Identifiability: share of test rows whose {user} an adversary with the same kind of model predicts",
         f"  all features     {_measure(full.adversary)}",
         f"  kept features    {_measure(kept.adversary)}",
         *_wrapped(" ".join([verdict(kept.adversary), *_notes(kept.adversary, user)])),
+        *([] if joined is None else ["", *_join_notes(joined)]),
         "",
         f"Other thresholds (evaluated on {rows}, where the choice was made)",
-        thresholds_table(minimizer.results_),
+        thresholds_table(minimizer.results_, **minimizer.rule_),
         "",
+        *columns_table(problem.provenance),
         *textwrap.wrap(f"Method: {_method(minimizer)}.", WIDTH),
     ]
     return "\n".join(lines)
 
 
-def thresholds_table(results: pd.DataFrame) -> str:
-    """Return the choice at each of the paper's six thresholds as a text table."""
+def facts(
+    minimizer: FeatureMinimizer, problem: Problem, joined: Joined | None, stability: Stability | None
+) -> dict[str, Any]:
+    """Return all numbers of the page, and how the table and each column was read and coded, as JSON values."""
+    return {
+        "table": {"name": problem.name, "rows": problem.n_records, **problem.provenance},
+        "summary": minimizer.summary(),
+        "joined": None if joined is None else asdict(joined),
+        "stability": None if stability is None else asdict(stability),
+        "method": _method(minimizer),
+    }
+
+
+def thresholds_table(results: pd.DataFrame, **rule: Any) -> str:
+    """Return the choice at each of the paper's thresholds as a text table, without thresholds that no subset meets.
+
+    Parameters
+    ----------
+    results : pandas.DataFrame
+        Table of a search.
+    **rule
+        ``reference``, ``margin`` and ``rows`` of `select`.
+    """
+    best = results["accuracy"].max()
+    reference, slack = rule.get("reference") or best, rule.get("rows") if rule.get("slack") else None
+    levels = [level for level in THRESHOLDS if best >= least_accuracy(reference, level, slack)]
     rows = [
         {
             "threshold": f"{threshold:g}",
@@ -73,7 +119,7 @@ def thresholds_table(results: pd.DataFrame) -> str:
             "features": len(row["features"]),
             "kept": textwrap.shorten(", ".join(map(str, row["features"])), 40, placeholder=" ..."),
         }
-        for threshold, row in select_table(results).iterrows()
+        for threshold, row in select_table(results, levels, **rule).iterrows()
     ]
     return tabulate(rows, headers="keys", tablefmt="simple", disable_numparse=True)
 
@@ -104,12 +150,79 @@ def _columns_notes(problem: Problem) -> list[str]:
     """Return which columns the table's reader left out as identifiers, and which numbers it could not read."""
     left_out, as_text = (problem.provenance.get(fact, {}) for fact in ("left_out", "numbers_as_text"))
     lines = []
+    for notice in problem.provenance.get("notices", []):
+        lines += _wrapped(notice, hanging=2)
     if left_out:
         named = ", ".join(f"{name} ({kind})" for name, kind in left_out.items())
         why = "A model cannot learn from such columns, but anyone could join the result with the original table."
         lines += _wrapped(f"left out {len(left_out)}: {named}. {why} Use one with --keep COLUMN.", hanging=2)
     for name, example in as_text.items():
         lines += _wrapped(f"{name}: read as categories, though it seems to hold numbers, because of {example!r}", 2)
+    return lines
+
+
+def columns_table(provenance: Mapping[str, Any]) -> list[str]:
+    """Return how each column of a table was read and coded, as lines; none without such facts in the provenance."""
+    columns = provenance.get("columns", [])
+    if not columns:
+        return []
+    rows = [
+        {
+            "column": textwrap.shorten(row["column"], 24, placeholder="..."),
+            "read as": textwrap.shorten(row["read"], 26, placeholder="..."),
+            "used as": row["used"],
+            "missing": row["missing"] or "",
+            "coded as": textwrap.shorten(row["coded"], 30, placeholder="..."),
+        }
+        for row in columns[:MOST_COLUMNS]
+    ]
+    head = f"Columns ({provenance.get('form', 'table')}, {provenance['rows_read']:,} rows)"
+    more = [f"and {len(columns) - MOST_COLUMNS} more columns; --json FILE writes all of them"]
+    shown = tabulate(rows, headers="keys", tablefmt="simple", disable_numparse=True)
+    return [head, shown, *(more if len(columns) > MOST_COLUMNS else []), ""]
+
+
+def _stable(stability: Stability) -> str:
+    """Return how often repetitions with other seeds kept the columns."""
+    times = stability.repetitions
+    by_count: dict[int, list[str]] = {}
+    for name, count in stability.kept.items():
+        by_count.setdefault(count, []).append(name)
+    named = "; ".join(f"{count} of {times}: {', '.join(names)}" for count, names in by_count.items() if count)
+    unstable = any(0 < count < times for count in stability.kept.values())
+    advice = " The choice changes with the random seed: prefer columns that are always kept." if unstable else ""
+    how = f"{stability.trees} trees, up to {stability.rows:,} rows"
+    return f"repeated with {times} other seeds ({how}), kept in {named or 'none'}.{advice}"
+
+
+def _imbalance(measure: Measure, problem: Problem, task: str) -> str:
+    """Return a warning if the task model is no better than the most frequent class."""
+    share = problem.task.value_counts(normalize=True)
+    if measure.score > max(measure.chance, float(share.iloc[0])) or not measure.n:
+        return ""
+    return (
+        f"Warning: the accuracy is not above the share of the most frequent class ({share.index[0]}: "
+        f"{share.iloc[0]:.1%} of the rows). The balanced accuracy, the mean recall over the classes of {task}, is "
+        f"{measure.balanced:.1%}. A loss of accuracy says little here: the features may be useless, or rare classes "
+        "may be lost."
+    )
+
+
+def _join_notes(joined: Joined) -> list[str]:
+    """Return how many rows an attacker with the original table joins by the kept columns."""
+    alone = [f"{name} {share:.0%}" for name, share in joined.alone.items() if share >= 0.01]
+    lines = [
+        "Linkage: share of rows that the kept columns join uniquely with the original table",
+        f"  equal values {joined.exact:9.2%}",
+        f"  about equal  {joined.near:9.2%}   (values known to {joined.tolerance:.0%} of their range, "
+        f"n = {joined.rows:,} rows)",
+    ]
+    if joined.exact >= WARN_JOINED:
+        one = f" One column alone joins: {', '.join(alone)}." if alone else ""
+        lines += _wrapped(
+            f"Warning: whoever holds the original table identifies the users of {joined.exact:.0%} of the rows, "
+            f"however badly the adversary's model does.{one} Round values, or use the command publish with noise."
+        )
     return lines
 
 
@@ -144,10 +257,32 @@ def _method(minimizer: Any) -> str:
             f"{len(minimizer.preselected_)} of {len(scores)} features preselected by {facts['score']} "
             f"{minimizer.preselection.by} ({facts['rows']:,} of {facts['rows_available']:,} rows{depth})"
         )
+    engine, split = minimizer.search.engine, f"split {minimizer.split_.how}, seed {minimizer.random_state}"
     return (
         f"{stage}, then {len(minimizer.results_):,} subsets with two models each ({minimizer.outcome_.model}, engine "
-        f"{minimizer.search.engine}); split {minimizer.split_.how}, seed {minimizer.random_state}; intervals do not "
-        "cover the random choice of the split"
+        f"{engine}){_searched_rows(minimizer)}. {_rule(minimizer)}; {split}; intervals do not cover the random choice "
+        "of the split"
+    )
+
+
+def _rule(minimizer: Any) -> str:
+    """Return how a subset was chosen."""
+    settings = minimizer.search
+    words = f"The loss counts from {'all columns' if settings.reference == 'all' else 'the best subset'}"
+    words += ", and may exceed the tolerance by one standard error" if settings.slack else ""
+    fewest = " within one standard error" if isinstance(settings.margin, str) else ""
+    return words + f"; the lowest identifiability wins, and{fewest} the fewest columns"
+
+
+def _searched_rows(minimizer: Any) -> str:
+    """Return on which rows the subsets were searched and evaluated, if these are not all."""
+    searched, split, outcome = minimizer.search_split_, minimizer.split_, minimizer.outcome_
+    if len(searched.train) == len(split.train):
+        return ""
+    trees = min(minimizer.estimator.n_estimators, minimizer.search.max_trees or math.inf)
+    return (
+        f", on a sample of {len(searched.train):,} of {len(split.train):,} training rows with {trees} trees; the final "
+        f"evaluation trains on {outcome.n_train:,} rows and uses all {outcome.n_test:,} test rows"
     )
 
 

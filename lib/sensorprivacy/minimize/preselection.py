@@ -54,6 +54,7 @@ def preselect(
         If a way has another form, or its score or order is unknown.
     """
     features, scores, scores_of = {}, {}, {}
+    problem = problem.filled(rows)
     table, task, users = problem.features.iloc[rows], problem.task.iloc[rows], problem.users.iloc[rows]
     for way in ways:
         score, _, by = way.rpartition("-")

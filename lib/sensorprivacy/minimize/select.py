@@ -1,7 +1,7 @@
 """Choose one of the searched subsets by the rule of paper 1, section 4.1, or by a rule that prefers fewer features."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import pandas as pd
@@ -10,6 +10,10 @@ from sensorprivacy.game.effectiveness import effectiveness_column
 
 THRESHOLDS = (0.0, 0.01, 0.03, 0.1, 0.3, 1.0)
 """Accuracy losses of Tables 4-12: shares of the highest accuracy that may be lost."""
+
+
+STANDARD_ERROR = "standard error"
+"""Margin of one standard error of the lowest identifiability: fewer features win if they are not clearly worse."""
 
 
 class NoSubsetError(ValueError):
@@ -21,7 +25,9 @@ def select(
     threshold: float,
     *,
     reference: float | None = None,
-    margin: float | None = None,
+    margin: float | str | None = None,
+    slack: bool = False,
+    rows: int | None = None,
     decimals: int | None = None,
 ) -> pd.Series:
     """Choose the subset with the lowest identifiability among those with enough accuracy.
@@ -39,9 +45,14 @@ def select(
     reference : float, optional
         Accuracy that the loss is measured from. Default: the highest in `subsets` (section 4.1). For Definition 1,
         pass the accuracy of the model on *all* features.
-    margin : float, optional
+    margin : float or "standard error", optional
         Choose the subset with the fewest features among the allowed subsets whose identifiability exceeds the lowest
-        by at most `margin` (a fraction).
+        by at most `margin` (a fraction), or by at most one standard error of the lowest on `rows` held-out rows.
+    slack : bool
+        Allow subsets whose accuracy falls short of the required one by at most one standard error on `rows` held-out
+        rows: on few rows, a subset would otherwise miss the threshold by one row.
+    rows : int, optional
+        Number of held-out rows, for standard errors.
     decimals : int, optional
         Compare accuracies and identifiabilities rounded to this many decimals, for logs printed with few digits.
 
@@ -66,18 +77,21 @@ def select(
 
     References
     ----------
-    Paper 1, sections 3.2 and 4.1.
+    Paper 1, sections 3.2 and 4.1. The rule of one standard error: L. Breiman et al., "Classification and Regression
+    Trees" (1984), section 3.4.3.
     """
     check_threshold(threshold)
-    if margin is not None and not 0 <= margin <= 1:
-        raise ValueError(f"margin={margin}: must be between 0 and 1")
+    if (slack or margin == STANDARD_ERROR) and rows is None:
+        raise ValueError("a standard error needs rows, the number of held-out rows")
+    if margin not in (None, STANDARD_ERROR) and not (isinstance(margin, int | float) and 0 <= margin <= 1):
+        raise ValueError(f"margin={margin}: must be between 0 and 1, or {STANDARD_ERROR!r}")
     if subsets.empty:
         raise ValueError("the table of subsets is empty: search at least one subset")
     accuracy, identifiability = subsets["accuracy"], subsets["identifiability"]
     if decimals is not None:
         accuracy, identifiability = accuracy.round(decimals), identifiability.round(decimals)
     best = accuracy.max() if reference is None else reference
-    allowed = subsets.index[accuracy >= least_accuracy(best, threshold)]
+    allowed = subsets.index[accuracy >= least_accuracy(best, threshold, rows if slack else None)]
     if allowed.empty:
         raise NoSubsetError(
             f"no subset keeps an accuracy of {(1 - threshold) * best:.4f} (threshold {threshold} below {best:.4f}); "
@@ -91,7 +105,9 @@ def select(
     order = ["identifiability", "n_features", "loss", "features"]
     if margin is not None:
         order = ["n_features", "identifiability", "loss", "features"]
-        near = identifiability[allowed] <= identifiability[allowed].min() + margin
+        lowest = identifiability[allowed].min()
+        wide = math.sqrt(lowest * (1 - lowest) / (rows or 1)) if isinstance(margin, str) else margin
+        near = identifiability[allowed] <= lowest + wide
         allowed = allowed[near.to_numpy()]
     rank = subsets.loc[allowed, ["n_features", "features"]]
     rank = rank.assign(identifiability=identifiability[allowed], loss=-accuracy[allowed])
@@ -136,9 +152,32 @@ def select_table(
     return table.assign(relative_effectiveness=effectiveness_column(table, table.iloc[0], decimals=rounded))
 
 
-def least_accuracy(best: float, threshold: float) -> float:
-    """Return the required accuracy, (1 - l) times the best, lowered by the possible rounding error."""
-    return (1 - threshold) * best - 4 * math.ulp(best)
+def fewest_columns(ranked: Sequence[Any], enough: Callable[[list[Any]], bool], few: int) -> list[Any]:
+    """Return the first columns of a ranking that are enough, if no subset of the first `few` ones is.
+
+    Parameters
+    ----------
+    ranked : sequence
+        Columns, the best first. All of them together are enough.
+    enough : callable
+        Whether some columns keep the required accuracy.
+    few : int
+        A number of columns that is not enough.
+    """
+    many = len(ranked)
+    while many - few > 1:
+        size = (few + many) // 2
+        few, many = (few, size) if enough(list(ranked[:size])) else (size, many)
+    return list(ranked[:many])
+
+
+def least_accuracy(best: float, threshold: float, rows: int | None = None) -> float:
+    """Return the required accuracy, (1 - l) times the best, lowered by the possible rounding error.
+
+    With a number of rows, it is also lowered by one standard error of the best accuracy on these rows.
+    """
+    slack = math.sqrt(max(best * (1 - best), 0) / rows) if rows else 0.0
+    return (1 - threshold) * best - slack - 4 * math.ulp(best)
 
 
 def check_threshold(threshold: float) -> None:

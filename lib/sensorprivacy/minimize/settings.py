@@ -63,9 +63,21 @@ class SearchSettings:
     reference : {"best", "all"}
         Accuracy that the loss is measured from: the best subset's (section 4.1), or that of all features
         (Definition 1).
-    margin : float, optional
+    margin : float or "standard error", optional
         Choose the subset with the fewest features among those whose identifiability is within this margin of the
-        lowest.
+        lowest, see `sensorprivacy.minimize.select.select`.
+    slack : bool
+        Allow subsets that miss the required accuracy by at most one standard error, see
+        `sensorprivacy.minimize.select.select`.
+    more : bool
+        Keep more of the ranked features if no searched subset has the required accuracy. By default that is an error.
+    max_rows : int, optional
+        Largest number of training rows, and of held-out rows, of the search; a random sample of each part of the split.
+        The kept features are still evaluated on all test rows.
+    max_trees : int, optional
+        Largest number of trees of a forest in a search on such a sample.
+    final_rows : int, optional
+        Largest number of training rows of the final evaluation.
     """
 
     engine: Any = "sklearn"
@@ -73,4 +85,24 @@ class SearchSettings:
     allow_long: bool = False
     lazy: bool = True
     reference: str = "best"
-    margin: float | None = None
+    margin: float | str | None = None
+    slack: bool = False
+    more: bool = False
+    max_rows: int | None = None
+    max_trees: int | None = None
+    final_rows: int | None = None
+
+
+OWN = SearchSettings(
+    "shared",
+    lazy=False,
+    reference="all",
+    margin="standard error",
+    slack=True,
+    more=True,
+    max_rows=3000,
+    max_trees=40,
+    final_rows=30_000,
+)
+"""The settings for a table of one's own: the loss counts from all columns, and the fewest columns win unless they are
+clearly worse."""

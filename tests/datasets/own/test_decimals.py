@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sensorprivacy.datasets.own.decimals import read_decimal_commas
-from sensorprivacy.datasets.own.tables import read_table
+from sensorprivacy.datasets.own.formats import read_table
 
 
 def read(tmp_path, text):
@@ -42,6 +42,28 @@ def test_one_clear_number_decides_for_the_file(tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("text", "numbers"),
+    [
+        ("a;b\n1,234,567;x\n2,345;y\n", [1234567, 2345]),  # two commas separate thousands
+        ("a;b\n1,234.5;x\n2,345;y\n", [1234.5, 2345]),
+        ("a;b\n1,234;0.5\n2,345;1.5\n", [1234, 2345]),  # the file has decimal points
+        ("a;b\n1 234.5;x\n2 345;y\n", [1234.5, 2345]),
+        ("a;b\n1'234.5;x\n17;y\n", [1234.5, 17]),
+    ],
+)
+def test_thousands(tmp_path, text, numbers):
+    assert read(tmp_path, text)["a"].tolist() == numbers
+
+
+def test_a_mark_in_a_column_of_numbers_is_missing(tmp_path):
+    found = read(tmp_path, "a,b,c\n1.5,?,?\n-,x,2\n3,y,4\n")
+    assert found["a"].tolist()[::2] == [1.5, 3]
+    assert found["a"].isna().tolist() == [False, True, False]
+    assert found["b"].tolist() == ["?", "x", "y"]
+    assert found.attrs["numbers"] == {"a": "'-' is missing", "c": "'?' is missing"}
+
+
+@pytest.mark.parametrize(
     "cells", [["room 1,5", "room 2"], ["1,2,3", "4,5"], ["12.05.2024", "13.05.2024"], [",", "1,5"]]
 )
 def test_other_texts_stay_texts(cells):
@@ -53,8 +75,7 @@ def test_other_texts_stay_texts(cells):
     ("text", "says"),
     [
         ("a;b\n1,234;x\n2,345;y\n", r"t\.csv: column 'a' holds numbers such as '1,234', where the comma can mean"),
-        ("a;b\n1,234,567;x\n2,345;y\n", "column 'a' holds numbers such as '1,234,567'"),
-        ("a;b\n1,234.5;0,5\n2,345.5;0,7\n", "column 'a' holds numbers such as '1,234.5'"),
+        ("a;b\n1,234.5;0,5\n2,345.5;0,7\n", r"mixes decimal commas \(column 'b'\) and decimal points \(column 'a'\)"),
         ("a;b\n1,5;2.5\n2,5;3.5\n", r"t\.csv mixes decimal commas \(column 'a'\) and decimal points \(column 'b'\)"),
     ],
 )

@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from sensorprivacy.datasets.own.formats import read_table
 from sensorprivacy.datasets.own.pieces import MOST_CATEGORIES, Pieces, survey
-from sensorprivacy.datasets.own.tables import read_table
 
 
 @pytest.fixture
@@ -63,7 +63,39 @@ def test_too_many_texts_are_not_collected():
 
 
 @pytest.mark.parametrize(
-    ("content", "words"), [("a;b\n1,5;2\n2,5;3\n", "decimal point"), ("a,b\n", "0 rows"), ("a,b\n1,2\n1,2,3\n", "CSV")]
+    ("name", "how", "options"),
+    [
+        ("home.csv", "to_csv", {"sep": ";", "decimal": ",", "encoding": "utf-16"}),
+        ("home.csv.gz", "to_csv", {"encoding": "cp1252"}),
+        ("home.jsonl", "to_json", {"orient": "records", "lines": True}),
+        ("home.feather", "to_feather", {}),
+        ("home.xlsx", "to_excel", {}),
+    ],
+)
+def test_pieces_of_every_format_are_the_table(table, tmp_path, name, how, options):
+    file = tmp_path / name
+    table["mixed"] = table["mixed"].replace("x", "\N{LATIN SMALL LETTER E WITH ACUTE}")
+    getattr(table, how)(file, **({"index": False} if how in ("to_csv", "to_excel") else {}) | options)
+    pieces = Pieces(file, rows=7)
+    together = pd.concat(list(pieces))
+    pd.testing.assert_frame_equal(together, read_table(file), check_dtype=how != "to_json")
+    assert together["late"].tolist() == table["late"].tolist()
+    assert pieces.name == "home"
+    assert pieces.suffix in (".csv", ".parquet")
+
+
+def test_numbers_are_judged_over_all_pieces(tmp_path):
+    """A piece alone could not know that commas are decimal, or that a column holds texts."""
+    (tmp_path / "home.csv").write_text("a;b;c\n1,234;1;1,5\n2,345;?;2,5\n0,7;3;x\n")
+    together = pd.concat(list(Pieces(tmp_path / "home.csv", rows=1)))
+    assert together["a"].tolist() == [1.234, 2.345, 0.7]
+    assert together["b"].isna().tolist() == [False, True, False]
+    assert together["c"].tolist() == ["1,5", "2,5", "x"]
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [("a;b\n1,234;2\n2,345;3\n", "decimal point"), ("a,b\n", "0 rows"), ("a,b\n1,2\n1,2,3\n", "CSV")],
 )
 def test_unfit_tables_are_refused(tmp_path, content, words):
     (tmp_path / "home.csv").write_text(content)

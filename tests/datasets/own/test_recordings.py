@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from sensorprivacy.datasets.own.recordings import user_windows
+from sensorprivacy.datasets.types import Windows
 
 DESCRIPTION = """
 name = "mine"
@@ -129,6 +130,100 @@ def test_what_is_wrong_with_a_description(long_table: Path, old: str, new: str, 
     long_table.write_text(text.replace(old, new))
     with pytest.raises(ValueError, match=words):
         user_windows(long_table, length=10, stride=5)
+
+
+TIMED = 'trial = "session"\ntime = "t"\n'
+
+
+@pytest.fixture
+def timed_table(long_table: Path) -> pd.DataFrame:
+    long_table.write_text(long_table.read_text().replace('trial = "session"\n', TIMED))
+    table = labelled()
+    return table.assign(t=table.index / 50)
+
+
+def windows_of(table: pd.DataFrame, path: Path) -> Windows:
+    table.to_csv(path.parent / "all.csv", index=False)
+    return user_windows(path, length=10, stride=5)
+
+
+@pytest.mark.parametrize("unit", [1, 1000, 1e9])
+def test_times_in_any_unit_change_nothing(timed_table: pd.DataFrame, long_table: Path, unit: float) -> None:
+    assert windows_of(timed_table.assign(t=timed_table["t"] * unit), long_table).n_windows == 8 * 5
+    times = pd.Timestamp("2026-01-01") + pd.to_timedelta(timed_table["t"], unit="s")
+    assert windows_of(timed_table.assign(t=times), long_table).n_windows == 8 * 5
+
+
+def test_a_gap_ends_a_recording(timed_table: pd.DataFrame, long_table: Path) -> None:
+    """REVIEW E14: gaps, shuffled rows and another rate passed silently."""
+    gap = timed_table.assign(t=timed_table["t"] + (timed_table.index >= 15) * 3)
+    with pytest.warns(UserWarning, match="1 gaps in 't', the longest of 3.02 seconds: each ends a recording"):
+        assert windows_of(gap, long_table).n_windows == 7 * 5 + 2 * 2
+
+
+def test_order_and_rate_are_checked_or_mended(timed_table: pd.DataFrame, long_table: Path) -> None:
+    shuffled = pd.concat([timed_table.iloc[:30].sample(frac=1, random_state=0), timed_table.iloc[30:]])
+    with pytest.raises(ValueError, match=r"all\.csv: column 't' is out of order: .*resample = true"):
+        windows_of(shuffled, long_table)
+    slow = timed_table.assign(t=timed_table["t"] * 2)
+    with pytest.raises(ValueError, match="'t' has 25 samples per second, but rate = 50: correct the rate"):
+        windows_of(slow, long_table)
+    with pytest.raises(ValueError, match="'t' has cells that are no time, such as 'soon'"):
+        windows_of(timed_table.assign(t="soon"), long_table)
+    expected = windows_of(timed_table, long_table)
+    long_table.write_text(long_table.read_text() + "resample = true\n")
+    np.testing.assert_allclose(windows_of(shuffled, long_table).values, expected.values, rtol=1e-6)
+    doubled = windows_of(slow, long_table)
+    assert doubled.n_windows == 8 * ((59 - 10) // 5 + 1)
+    assert np.allclose(np.diff(doubled.values[0, 0]), 0.5)
+
+
+def test_a_class_with_one_person_is_named(long_table: Path) -> None:
+    table = labelled()
+    more = table[table["person"] == 2].assign(person=3)
+    with pytest.warns(UserWarning, match="one person only has gender m: a model of gender can recognize that person"):
+        windows_of(pd.concat([table, more.assign(gender="f")]), long_table)
+
+
+def test_only_matched_files_count(long_table: Path) -> None:
+    """REVIEW E14: a video beside the recordings was hashed, too."""
+    before = user_windows(long_table, length=10).provenance["digest"]
+    (long_table.parent / "film.mp4").write_bytes(b"0" * 1000)
+    assert user_windows(long_table, length=10).provenance["digest"] == before
+    labelled().assign(gx=0).to_csv(long_table.parent / "all.csv", index=False)
+    assert user_windows(long_table, length=10).provenance["digest"] != before
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("rate = 50", 'rate = "50"', "key 'rate' = '50' is invalid: give a number above 0, without quotes"),
+        ('name = "mine"', "name = 3", "key 'name' = 3 is invalid: give a text in quotes"),
+        ('["gx", "ax"]', '"gx"', "key 'channels' = 'gx' is invalid: give a list of different texts"),
+        ('["gx", "ax"]', '["gx", 2]', "key 'channels' = 2 is invalid: give a list of different texts"),
+        ('["gx", "ax"]', '["gx", "gx"]', "key 'channels' = .* is invalid: give a list of different texts"),
+        ('["gender"]', '["gender", "gender"]', "key 'private' = .* is invalid"),
+        (
+            'files = "all.csv"',
+            'files = "/data/all.csv"',
+            "key 'files' = '/data/all.csv' is invalid: give a path relative",
+        ),
+        ('trial = "session"', 'file_name = "{1a}.csv"', "key 'file_name' = .* is invalid: give a name with each label"),
+        ('trial = "session"', 'file_name = "{a}_{a}.csv"', "key 'file_name' = .* is invalid"),
+        ('trial = "session"', 'file_name = "all.csv"', "key 'file_name' = .* is invalid"),
+        ('trial = "session"', "resample = true", "key 'resample' = true is invalid: give a key `time`"),
+        ('trial = "session"', 'resample = "yes"', "key 'resample' = 'yes' is invalid: give true or false"),
+        ('trial = "session"', 'time = "t"', "key 'time': there is no column 't' in the recordings"),
+    ],
+)
+def test_each_invalid_key_is_named_with_file_and_type(long_table: Path, old: str, new: str, words: str) -> None:
+    """REVIEW E14: they ended in KeyError, NotImplementedError or re.error."""
+    text = long_table.read_text()
+    assert old in text
+    long_table.write_text(text.replace(old, new))
+    with pytest.raises(ValueError, match=words) as caught:
+        user_windows(long_table, length=10)
+    assert "mine.toml" in str(caught.value)
 
 
 def test_missing_samples_and_files(long_table: Path) -> None:

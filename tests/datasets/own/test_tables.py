@@ -4,7 +4,8 @@ import pandas as pd
 import pytest
 
 from sensorprivacy.datasets import table
-from sensorprivacy.datasets.own.tables import infer_delimiter, read_table
+from sensorprivacy.datasets.own.formats import read_table
+from sensorprivacy.datasets.own.texts import infer_delimiter
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
@@ -49,10 +50,15 @@ def test_parquet(tmp_path):
         ("spaces.csv", b"a, a\n1,2\n", ValueError, "more than one column named a"),
         ("long.csv", b"a,b\n1,2\n1,2,3\n", ValueError, "long.csv cannot be read as CSV"),
         ("index.csv", b"a,b\n9,1,2\n9,1,2\n", ValueError, "more values than the header"),
-        ("latin.csv", "name\nJos\xe9\n".encode("latin-1"), ValueError, "not UTF-8"),
-        ("zip.csv", b"PK\3\4\xff\xfe\0\0", ValueError, "not UTF-8"),
+        ("zip.csv", b"PK\3\4\xff\xfe\0\0", ValueError, "is not text"),
+        ("half.csv.gz", b"\x1f\x8b\x08\0\0", ValueError, "cannot be unpacked"),
+        ("plain.csv.gz", b"a,b\n1,2\n", ValueError, "cannot be unpacked"),
+        ("lines.jsonl", b"[1, 2", ValueError, "cannot be read as JSON lines"),
+        ("text.feather", b"a,b\n1,2\n", ValueError, "cannot be read as Feather"),
+        ("table.json", b"[]", ValueError, "one record per line and name it .jsonl"),
         ("text.parquet", b"a,b\n1,2\n", ValueError, "cannot be read as Parquet"),
-        ("book.xlsx", b"x", ValueError, "neither CSV nor Parquet"),
+        ("book.xlsx", b"x", ValueError, "cannot be read as Excel"),
+        ("book.xls", b"x", ValueError, "save it as .xlsx or .csv"),
     ],
 )
 def test_refused_with_a_reason_that_names_the_file(tmp_path, name, content, error, says):

@@ -1,6 +1,8 @@
-"""Find columns that identify a row by themselves: identifiers, points in time and row numbers.
+"""Find columns that identify a row by themselves: identifiers, addresses, points in time and row numbers.
 
-A model cannot learn from such a column, but whoever holds the original table can join it with a published one.
+A model cannot learn from most such columns, but whoever holds the original table can join it with a published one.
+MAC, IP and e-mail addresses count even if few of them occur: an address names a device, a household or a person. An
+address of a server, which many users share, can be a legitimate feature of traffic: its owner names it in `keep`.
 """
 
 import re
@@ -21,6 +23,12 @@ _DENSE = 2  # row numbers in any order take at most so many times as many places
 _LONG = 0.9  # share of rows that follow another row of their sequence
 _ADDRESSES = {
     "UUIDs": re.compile(r"\{?[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}\}?", re.IGNORECASE),
+    "MAC addresses": re.compile(r"(?:[0-9a-f]{2}[:-]){5}[0-9a-f]{2}|(?:[0-9a-f]{4}\.){2}[0-9a-f]{4}", re.IGNORECASE),
+    "IP addresses": re.compile(
+        r"(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)\.){3}(?:25[0-5]|2[0-4]\d|1?\d?\d)(?::\d{1,5}|/\d{1,2})?"
+        r"|(?=.*::)[0-9a-f:]{2,39}(?:%\w+)?|(?:[0-9a-f]{1,4}:){7}[0-9a-f]{1,4}(?:%\w+)?",
+        re.IGNORECASE,
+    ),
     "e-mail addresses": re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+"),
     "points in time": re.compile(
         r"(?:\d{4}-\d{1,2}-\d{1,2}|\d{4}/\d{1,2}/\d{1,2}|\d{1,2}[./]\d{1,2}[./]\d{2,4})"

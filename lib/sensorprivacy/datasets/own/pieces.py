@@ -5,13 +5,22 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pooch
 
-from sensorprivacy.datasets.own.decimals import read_decimal_commas
-from sensorprivacy.datasets.own.tables import PARQUET_SUFFIXES, check_file, read_parquet, read_table, read_text
+from sensorprivacy.datasets.own.decimals import Numbers
+from sensorprivacy.datasets.own.formats import (
+    TEXT_SUFFIXES,
+    as_frame,
+    check_file,
+    form_of,
+    read_pieces,
+    read_table,
+    table_name,
+)
 
 IN_MEMORY = 32 * 2**20  # bytes of a file that is read in one piece
 MOST_CATEGORIES = 10_000  # different cells of a column of text
@@ -23,78 +32,99 @@ class Pieces:
 
     Parameters
     ----------
-    table : pathlib.Path or pandas.DataFrame
-        CSV or Parquet file, or a table in memory.
+    table : path or pandas, polars or Arrow table
+        A file of any format of `formats.read_table`, or a table in memory. Excel sheets are read whole.
     rows : int, optional
         Rows of a piece. By default a file of at most 32 MB is one piece, and others are cut in about 1,000,000 cells.
 
     Attributes
     ----------
     name, suffix, digest : str
-        Name without and with its ending; SHA-256 of the file or of the table's cells.
+        Name without endings; ending of a published copy (.csv, .tsv, .txt, .parquet or .pq); SHA-256 of the file or of
+        the table's cells.
     columns : list of str
         Names of the columns.
 
     Raises
     ------
     FileNotFoundError, ValueError
-        As `tables.read_table`; or if a large file has decimal commas.
+        As `formats.read_table`.
     """
 
-    def __init__(self, table: Path | pd.DataFrame, rows: int | None = None) -> None:
-        self._file: Path | None = None
-        self._table, self._rows = table, rows
-        if isinstance(table, pd.DataFrame):
+    def __init__(self, table: Any, rows: int | None = None) -> None:
+        self._table: pd.DataFrame | None = None
+        self._rows = rows
+        if not isinstance(table, Path | str):
+            frame = as_frame(table)
             self.name, self.suffix = "table", ".csv"
-            self._table = table.reset_index(drop=True).set_axis([str(name) for name in table], axis=1)
-            hashed = pd.util.hash_pandas_object(self._table, index=False).to_numpy()
-            self.digest = hashlib.sha256("\0".join(self._table.columns).encode() + hashed.tobytes()).hexdigest()
+            self._table = frame.reset_index(drop=True).set_axis([str(name) for name in frame], axis=1)
+            self.digest = table_digest(self._table)
         else:
-            file = check_file(table)
-            self.name, self.suffix, self.digest = file.stem, file.suffix.lower(), pooch.file_hash(str(file))
-            if rows is None and file.stat().st_size <= IN_MEMORY:
-                self._table = read_table(file)
+            self._file = check_file(table)
+            self._form = form_of(self._file)
+            self.name, self.digest = table_name(self._file), pooch.file_hash(str(self._file))
+            texts, kept = (*TEXT_SUFFIXES, ".jsonl", ".ndjson", ".xlsx"), (*TEXT_SUFFIXES, ".parquet", ".pq")
+            self.suffix = self._form.suffix
+            if self.suffix not in kept:
+                self.suffix = ".csv" if self.suffix in texts else ".parquet"
+            if self._form.suffix == ".xlsx" or (rows is None and self._file.stat().st_size <= self._most_bytes()):
+                self._table = read_table(self._file)
             else:
-                self._file = file
-                self._types = self._infer_types(file)
+                self._types = self._infer_types()
         self.columns = list(next(iter(self)).columns)
+
+    def _most_bytes(self) -> int:
+        return IN_MEMORY // (8 if self._form.packed else 1)
 
     def __iter__(self) -> Iterator[pd.DataFrame]:
         """Yield the pieces in order, with positions in the whole table as index."""
-        if isinstance(self._table, pd.DataFrame):
+        if self._table is not None:
             step = self._rows or len(self._table)
             yield from (self._table.iloc[start : start + step] for start in range(0, len(self._table), step))
             return
         start = 0
-        for piece in self._read(self._types):
+        for piece in read_pieces(self._file, self._form, self._rows, self._types):
+            piece = self._numbers.apply(self._typed(piece))
             yield piece.set_axis(pd.RangeIndex(start, start + len(piece)), axis=0)
             start += len(piece)
 
-    def _read(self, types: dict[str, str] | None) -> Iterator[pd.DataFrame]:
-        assert self._file is not None
-        if self.suffix in PARQUET_SUFFIXES:
-            return read_parquet(self._file, self._rows)
-        return read_text(self._file, self._rows, types)
+    def _typed(self, piece: pd.DataFrame) -> pd.DataFrame:
+        """Return a piece of JSON lines with the types of the whole file; CSV has them already."""
+        if self._form.suffix in TEXT_SUFFIXES or not self._types:
+            return piece
+        piece = piece.reindex(columns=list(self._types))
+        return piece.assign(
+            **{name: as_text(piece[name]) if kind == "str" else piece[name].astype(np.dtype(kind))
+               for name, kind in self._types.items()}
+        )  # fmt: skip
 
-    def _infer_types(self, file: Path) -> dict[str, str]:
-        """Return the type of each column of a CSV file over all its pieces, as one reading of all rows infers it."""
-        head = next(read_parquet(file, 1) if self.suffix in PARQUET_SUFFIXES else read_text(file, 1), None)
+    def _infer_types(self) -> dict[str, str]:
+        """Return the type of each column of a text over all its pieces, as one reading of all rows infers it."""
+        head = next(read_pieces(self._file, self._form, 1), None)
         if head is None or head.empty:
-            read_table(file)  # raises
-            raise ValueError(f"{file} has no rows")
+            read_table(self._file)  # raises
+            raise ValueError(f"{self._file} has no rows")
         self._rows = self._rows or max(1000, _CELLS // head.shape[1])
-        if self.suffix in PARQUET_SUFFIXES:
+        self._numbers = Numbers()
+        if not self._form.encoding:
             return {}
-        kinds: dict[str, set[str]] = {str(name): set() for name in head}
-        for number, piece in enumerate(self._read(None)):
-            if number == 0 and not read_decimal_commas(piece, file).dtypes.equals(piece.dtypes):
-                raise ValueError(f"{file} has decimal commas and is read in pieces: write numbers with a decimal point")
+        kinds: dict[str, set[str]] = {}
+        for piece in read_pieces(self._file, self._form, self._rows):
+            self._numbers.observe(piece)
             for name, column in piece.items():
+                found = kinds.setdefault(str(name), set())
                 if not column.isna().all():
-                    kinds[str(name)].add(column.dtype.kind)
+                    found.add(column.dtype.kind)
                 if column.isna().any():
-                    kinds[str(name)].add("f")
+                    found.add("f")
+        self._numbers.decide(self._file)
         return {name: _common(found) for name, found in kinds.items()}
+
+
+def table_digest(table: pd.DataFrame) -> str:
+    """Return the SHA-256 of a table's names and cells."""
+    hashed = pd.util.hash_pandas_object(table, index=False).to_numpy()
+    return hashlib.sha256("\0".join(map(str, table.columns)).encode() + hashed.tobytes()).hexdigest()
 
 
 def _common(kinds: set[str]) -> str:

@@ -12,26 +12,36 @@ The description has these keys::
     private = ["gender"]                # columns of the files or of `people`
     file_name = "{activity}_{person}.csv"   # optional: the labels in the names of the files
     people = "people.csv"               # optional: a table of private attributes with the column of `subject`
+    time = "timestamp"                  # optional column: order, gaps and rate are checked, and gaps end a recording
+    resample = true                     # optional: sort by time and interpolate to the rate
+
+Files have any format of `formats.read_table`.
 """
 
 import re
 import tomllib
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
 import pandas as pd
+import pooch
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from sensorprivacy.datasets.catalogue import listing_digest
 from sensorprivacy.datasets.checks import require_columns
-from sensorprivacy.datasets.files import OwnFiles
-from sensorprivacy.datasets.own.tables import read_table
+from sensorprivacy.datasets.own.formats import read_table
+from sensorprivacy.datasets.own.times import Clock, timed
 from sensorprivacy.datasets.readers.windowing import cut, window_starts
 from sensorprivacy.datasets.types import Windows
 
 _Text = Annotated[str, Field(min_length=1)]
 _Names = Annotated[list[_Text], Field(min_length=1)]
+_TEXT, _NAMES = 'a text in quotes, such as "walk"', 'a list of different texts, such as ["x", "y"]'
+_EXPECTED = {"rate": "a number above 0, without quotes", "channels": _NAMES, "private": _NAMES}
+_EXPECTED |= {"resample": "true or false, without quotes"}
 
 
 class Description(BaseModel):
@@ -49,6 +59,8 @@ class Description(BaseModel):
     trial: _Text | None = None
     file_name: _Text | None = None
     people: _Text | None = None
+    time: _Text | None = None
+    resample: bool = False
 
 
 def user_windows(description: str | Path, *, length: int = 128, stride: int = 10) -> Windows:
@@ -73,7 +85,13 @@ def user_windows(description: str | Path, *, length: int = 128, stride: int = 10
     ValueError
         If a key is missing, unknown or invalid; a column is missing, not numeric or has missing values; the name of a
         file does not fit; two files hold the same trial of the same subject and public class; a private attribute
-        changes within a recording; or every recording is shorter than a window.
+        changes within a recording; times are out of order or do not fit the rate; or every recording is shorter than a
+        window.
+
+    Warns
+    -----
+    UserWarning
+        If times have gaps, or a class of a private attribute has one person only.
     """
     return read_recordings(description).windows(length, stride)
 
@@ -133,6 +151,15 @@ def read_recordings(description: str | Path) -> OwnRecordings:
     """Return your own recordings; raises as `user_windows`."""
     path = Path(description).expanduser()
     given = read_description(path)
+    try:
+        return _read(path, given)
+    except ValueError as error:
+        if path.name in str(error):
+            raise
+        raise ValueError(f"{path.name}: {error}") from error
+
+
+def _read(path: Path, given: Description) -> OwnRecordings:
     table = _recordings(path.parent, given)
     if given.people:
         table = _with_people(table, path.parent / given.people, given)
@@ -140,11 +167,35 @@ def read_recordings(description: str | Path) -> OwnRecordings:
     keys = [given.subject, "_trial", given.public]
     _refuse_shared_trials(table, keys, given)
     run = (table[keys] != table[keys].shift()).any(axis=1).cumsum().to_numpy() - 1
+    if given.time:
+        clock = Clock(given.time, float(given.rate), resample=given.resample)
+        table, run = timed(table, run, clock, given.channels)
     changing = table.groupby(run)[given.private].nunique().max()
     if (changing > 1).any():
         name = given.private[int(changing.argmax())]
         raise ValueError(f"{name!r} changes within a recording, but a private attribute must be constant for a person")
-    return OwnRecordings(given, table, run, {"description": path.name, "digest": OwnFiles(path.parent).digest})
+    _warn_of_single_people(table, given)
+    return OwnRecordings(given, table, run, {"description": path.name, "digest": _digest(path, given)})
+
+
+def _digest(path: Path, given: Description) -> str:
+    """Return the SHA-256 over the description, the files that it matches and the table of people; no other file."""
+    files = [path, *_matched(path.parent, given), *([path.parent / given.people] if given.people else [])]
+    return listing_digest({file.relative_to(path.parent).as_posix() if file.is_relative_to(path.parent) else str(
+        file): pooch.file_hash(str(file)) for file in files})  # fmt: skip
+
+
+def _warn_of_single_people(table: pd.DataFrame, given: Description) -> None:
+    """Warn of a class of a private attribute with one person: who infers the class identifies this person."""
+    for name in given.private:
+        people = table.groupby(name)[given.subject].nunique()
+        if name != given.subject and (people == 1).any() and len(people) < table[given.subject].nunique():
+            alone = ", ".join(map(str, people.index[people == 1][:5]))
+            warnings.warn(
+                f"{given.name}: one person only has {name} {alone}: a model of {name} can recognize that person "
+                "instead of the attribute. Add people, or merge classes",
+                stacklevel=4,
+            )
 
 
 def read_description(path: Path) -> Description:
@@ -152,21 +203,49 @@ def read_description(path: Path) -> Description:
     if not path.is_file():
         raise FileNotFoundError(f"there is no description {path}")
     try:
-        return Description.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+        given = Description.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+        _check_description(path, given)
+        return given
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path} is not UTF-8 text (byte {error.start}): save it as UTF-8") from error
     except tomllib.TOMLDecodeError as error:
         raise ValueError(f"{path} is no TOML: {error}") from error
     except ValidationError as error:
         # an unknown key is reported first, as it may be a missing key misspelt
         first = min(error.errors(), key=lambda found: found["type"] != "extra_forbidden")
         messages = {"extra_forbidden": "is unknown", "missing": "is missing"}
-        message = messages.get(first["type"], f"= {first['input']!r} is invalid: {first['msg']}")
-        known = ", ".join(Description.model_fields)
-        raise ValueError(f"{path}: key {first['loc'][0]!r} {message}; the keys are {known}") from error
+        key = str(first["loc"][0])
+        expected = _EXPECTED.get(key, _TEXT)
+        message = messages.get(first["type"], f"= {first['input']!r} is invalid: give {expected}")
+        known = f"; the keys are {', '.join(Description.model_fields)}" if first["type"] in messages else ""
+        raise ValueError(f"{path}: key {key!r} {message}{known}") from error
+
+
+def _check_description(path: Path, given: Description) -> None:
+    """Raise ValueError for keys whose values have the right type but cannot be used."""
+    problems = [
+        ("channels", len(set(given.channels)) < len(given.channels), _NAMES),
+        ("private", len(set(given.private)) < len(given.private), _NAMES),
+        ("files", Path(given.files).is_absolute(), 'a path relative to the description, such as "recordings/*.csv"'),
+        ("resample", given.resample and not given.time, "a key `time` with the column of times, too"),
+    ]
+    names = re.findall(r"\{([^{}]*)\}", given.file_name or "")
+    fits = all(name.isidentifier() for name in names) and len(set(names)) == len(names) > 0
+    form = 'a name with each label once in braces, such as "{activity}_{person}.csv"'
+    problems.append(("file_name", given.file_name is not None and not fits, form))
+    for key, wrong, expected in problems:
+        if wrong:
+            value = str(getattr(given, key)).lower() if key == "resample" else repr(getattr(given, key))
+            raise ValueError(f"{path}: key {key!r} = {value} is invalid: give {expected}")
+
+
+def _matched(folder: Path, given: Description) -> list[Path]:
+    return sorted(path for path in folder.glob(given.files) if path.is_file())
 
 
 def _recordings(folder: Path, given: Description) -> pd.DataFrame:
     """Return all files as one table, with the labels in their names and the columns ``_trial`` and ``_file``."""
-    files = sorted(path for path in folder.glob(given.files) if path.is_file())
+    files = _matched(folder, given)
     if not files:
         raise FileNotFoundError(f"there is no file {given.files!r} in {folder}")
     parts = []

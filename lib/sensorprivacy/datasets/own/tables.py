@@ -1,241 +1,291 @@
-"""Read your own table, CSV or Parquet, with an error in cases where pandas would guess or repair silently."""
+"""Read your own table as a problem for the game: roles, identifiers, missing values, rare labels, and what was done."""
 
-import csv
 import warnings
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 import pooch
-import pyarrow as pa
-import pyarrow.parquet as pq
 
-from sensorprivacy.datasets.checks import require_columns
-from sensorprivacy.datasets.own.decimals import looks_like_number, read_decimal_commas
+from sensorprivacy.datasets.checks import check_choice, require_columns
+from sensorprivacy.datasets.own.coding import Coded, code_column, with_numbers
+from sensorprivacy.datasets.own.formats import as_frame, read_table, table_name
 from sensorprivacy.datasets.own.identifiers import IdentifierWarning, find_identifiers
+from sensorprivacy.datasets.own.labels import as_classes, rare_rows
+from sensorprivacy.datasets.own.pieces import table_digest
 from sensorprivacy.datasets.types import Problem
 
-TEXT_SUFFIXES = (".csv", ".tsv", ".txt")
-PARQUET_SUFFIXES = (".parquet", ".pq")
-_DELIMITERS = (",", ";", "\t", "|")
-_LOOK_AT = 50  # lines from which the delimiter is inferred
+Missing = Literal["impute", "drop", "error"]
+Rare = Literal["aside", "keep", "error"]
+Constant = Literal["drop", "error"]
 
 
-def is_path(name: str | Path) -> bool:
-    """Return whether a name is the path of a file, and not the name of a data set."""
-    suffixes = TEXT_SUFFIXES + PARQUET_SUFFIXES
-    return isinstance(name, Path) or "/" in name or "\\" in name or name.lower().endswith(suffixes)
+@dataclass(frozen=True, eq=False)
+class OwnTable:
+    """Your own table, and the problem that was made of it.
 
-
-def read_table(path: str | Path) -> pd.DataFrame:
-    """Return a CSV or Parquet file as a data frame.
-
-    Parameters
+    Attributes
     ----------
-    path : str or pathlib.Path
-        A file that ends in .csv, .tsv or .txt (UTF-8 with a header; delimiter comma, semicolon, tab or bar; decimal
-        point or comma), or in .parquet or .pq.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Its rows and columns, at least one of each.
-
-    Raises
-    ------
-    FileNotFoundError
-        If there is no such file.
-    ValueError
-        If it is empty, of another type or unreadable, has equal column names or rows longer than its header, or has
-        numbers whose commas can mean decimals or thousands.
-    """
-    file = check_file(path)
-    frame = _parquet(file) if file.suffix.lower() in PARQUET_SUFFIXES else _text(file)
-    if frame.empty:
-        raise ValueError(f"{file} has {frame.shape[0]} rows and {frame.shape[1]} columns, but needs one of each")
-    return frame
-
-
-def check_file(path: str | Path) -> Path:
-    """Return the path of a table; raise FileNotFoundError or ValueError unless it is a CSV or Parquet file."""
-    file = Path(path).expanduser()
-    if not file.exists():
-        raise FileNotFoundError(f"there is no file {file}")
-    if not file.is_file():
-        raise ValueError(f"{file} is a folder: give the path of the CSV or Parquet file in it")
-    if file.stat().st_size == 0:
-        raise ValueError(f"{file} is empty")
-    if file.suffix.lower() not in TEXT_SUFFIXES + PARQUET_SUFFIXES:
-        raise ValueError(
-            f"{file} is neither CSV nor Parquet: its name must end in {', '.join(TEXT_SUFFIXES + PARQUET_SUFFIXES)}"
-        )
-    return file
-
-
-def _text(file: Path) -> pd.DataFrame:
-    return read_decimal_commas(pd.concat(read_text(file)), file)
-
-
-def read_text(file: Path, rows: int | None = None, types: Mapping[str, str] | None = None) -> Iterator[pd.DataFrame]:
-    """Yield a text file as it is written, in pieces of so many rows, or in one piece.
-
-    Parameters
-    ----------
-    file : pathlib.Path
-        CSV with a header.
-    rows : int, optional
-        Rows of a piece.
-    types : mapping, optional
-        Type of each column. By default pandas infers it, for each piece anew.
-
-    Raises
-    ------
-    ValueError
-        As `read_table`.
-    """
-    try:
-        with file.open(encoding="utf-8-sig", newline="") as stream:
-            head = [line for _, line in zip(range(_LOOK_AT), stream, strict=False)]
-        delimiter = infer_delimiter(head)
-        names = next(csv.reader(head, delimiter=delimiter), [])
-        _refuse_twins(names, file)  # pandas would rename them: x, x.1
-        options: Any = {"sep": delimiter, "encoding": "utf-8-sig", "index_col": False, "low_memory": False}
-        with pd.read_csv(file, dtype=types, iterator=True, **options) as reader:
-            while (piece := _next_piece(reader, rows)) is not None:
-                yield piece
-    except UnicodeDecodeError as error:
-        raise ValueError(f"{file} is not UTF-8 text (byte {error.start}): save it as UTF-8") from error
-    except pd.errors.ParserWarning as error:
-        raise ValueError(f"{file} cannot be read as CSV: rows have more values than the header has names") from error
-    except (pd.errors.ParserError, pd.errors.EmptyDataError, csv.Error) as error:
-        raise ValueError(f"{file} cannot be read as CSV: {error}") from error
-
-
-def _next_piece(reader: Any, rows: int | None) -> pd.DataFrame | None:
-    with warnings.catch_warnings():
-        # pandas only warns if rows are longer than the header, and drops their last values
-        warnings.simplefilter("error", pd.errors.ParserWarning)
-        try:
-            return reader.read(rows)
-        except StopIteration:
-            return None
-
-
-def infer_delimiter(lines: list[str]) -> str:
-    """Return the delimiter for which most lines have as many fields as the header; among equals, the most fields.
-
-    Parameters
-    ----------
-    lines : list of str
-        The first lines of the file.
-
-    Returns
-    -------
-    str
-        A comma if there is only one column.
+    frame : pandas.DataFrame
+        All rows and columns, as they were read.
+    rows : numpy.ndarray of int
+        Positions of the rows of the problem.
+    problem : Problem
+        The problem; `table_problem` describes its provenance.
     """
 
-    def fit(delimiter: str) -> tuple[bool, int, int]:
-        rows = [row for row in csv.reader(lines, delimiter=delimiter) if row]
-        columns = len(rows[0]) if rows else 0
-        return columns > 1, sum(len(row) == columns for row in rows[:-1]) if columns > 1 else 0, columns
-
-    return max(_DELIMITERS, key=fit)
+    frame: pd.DataFrame
+    rows: np.ndarray
+    problem: Problem
 
 
-def _parquet(file: Path) -> pd.DataFrame:
-    return next(read_parquet(file))
-
-
-def read_parquet(file: Path, rows: int | None = None) -> Iterator[pd.DataFrame]:
-    """Yield a Parquet file in pieces of at most so many rows, or in one piece; raises as `read_table`."""
-    try:
-        _refuse_twins(pq.read_schema(file).names, file)
-        if rows is None:
-            yield pd.read_parquet(file)
-        else:
-            with pq.ParquetFile(file) as pieces:
-                yield from (piece.to_pandas() for piece in pieces.iter_batches(rows))
-    except (pa.ArrowException, OSError) as error:
-        raise ValueError(f"{file} cannot be read as Parquet: {error}") from error
-
-
-def _refuse_twins(names: Iterable[str], file: Path) -> None:
-    if twice := [name for name, count in Counter(map(str.strip, names)).items() if name and count > 1]:
-        raise ValueError(f"{file} has more than one column named {', '.join(twice)}: rename them")
-
-
-def table_problem(path: Path, *, task: str, user: str, groups: str | None = None, keep: Sequence[str] = ()) -> Problem:
+def table_problem(
+    path: Any,
+    *,
+    task: str,
+    user: str,
+    groups: str | None = None,
+    keep: Sequence[str] = (),
+    drop: Sequence[str] = (),
+    missing: Missing = "impute",
+    rare: Rare = "aside",
+    constant: Constant = "drop",
+    bins: int | None = None,
+) -> Problem:
     """Return your own table as a problem for the re-identification game.
 
     Parameters
     ----------
-    path : pathlib.Path
-        CSV or Parquet.
+    path : path, or pandas, polars or Arrow table
+        A file of any format of `formats.read_table`, or a table in memory.
     task, user : str
         Columns with the task label, and with the person that the record belongs to.
     groups : str, optional
         Column with the recording of each record.
     keep : sequence of str
         Columns that stay features although they look like identifiers.
+    drop : sequence of str
+        Columns that are no features.
+    missing : {"impute", "drop", "error"}
+        Missing cells of features are filled in each split, with the median or the most frequent category of its
+        training rows (see `Problem.filled`); or their rows are dropped; or they are an error.
+    rare : {"aside", "keep", "error"}
+        Rows of users and classes with one row are set aside, kept, or an error: no model can be both trained and tested
+        on them.
+    constant : {"drop", "error"}
+        Constant columns are dropped, or an error.
+    bins : int, optional
+        Divide a task of numbers in so many classes of about equal size.
 
     Returns
     -------
     Problem
-        All other columns are features, except identifiers, points in time and row numbers, see `identifiers`: the
-        provenance lists them under ``left_out`` and a warning names them. Truth values become 0 and 1, durations
-        seconds. A text becomes the number of its category in sorted order, and a missing text -1; the provenance lists
-        these columns under ``coded``, and those that seem to hold numbers under ``numbers_as_text``.
+        All other columns are features, except identifiers, addresses, points in time and row numbers, see
+        `identifiers`. Rows without task, user or group are dropped. The provenance has ``form`` (how the file is
+        written), ``columns`` (how each column was read and coded), ``notices`` (what was changed, in sentences),
+        ``left_out`` (identifiers; a warning names them), ``coded`` (texts), ``numbers_as_text``, ``dropped`` and
+        ``filled`` (columns and their missing cells).
 
     Raises
     ------
     FileNotFoundError, ValueError
-        As `read_table`; or if a column is missing, has two roles, or no column is left for the features.
+        As `formats.read_table`; or if a column is missing, has two roles, no column is left for the features, the task
+        has too many values to be classes, or fewer than two classes or users are left.
 
     Warns
     -----
     IdentifierWarning
         If columns are left out.
     """
-    table = read_table(path)
-    roles = [task, user, *([groups] if groups is not None else [])]
-    if len(set(roles)) < len(roles):
-        raise ValueError(f"task, user and groups must be different columns, got {', '.join(map(repr, roles))}")
-    require_columns(table.columns, [*roles, *keep], path.name)
-    if both := [name for name in keep if name in roles]:
-        raise ValueError(f"{both} are task, user or groups, so they cannot be features: leave them out of `keep`")
-    features = with_numbers(table.drop(columns=roles))
-    left_out = find_identifiers(features.drop(columns=list(keep)), [table[name] for name in roles[1:]])
-    features = features.drop(columns=list(left_out))
-    _report(left_out, bool(features.shape[1]), path.name)
-    coded = [column for column in features if not pd.api.types.is_numeric_dtype(features[column])]
-    as_text = {column: example for column in coded if (example := _number_in(features[column]))}
-    for column in coded:
-        features[column] = features[column].astype("category").cat.codes.astype(np.int64)
-    features = features.astype(dict.fromkeys(features.select_dtypes("bool"), np.int64))
-    digest = pooch.file_hash(str(path.expanduser()))
-    facts = {"coded": coded, "left_out": left_out, "numbers_as_text": as_text}
-    return Problem(
-        features,
-        task=table[task],
-        users=table[user],
-        groups=None if groups is None else table[groups],
-        name=path.stem,
-        provenance={"file": path.name, "digest": digest, **facts},
+    options: dict[str, Any] = {"missing": missing, "rare": rare, "constant": constant, "bins": bins}
+    return load_table(path, task=task, user=user, groups=groups, keep=keep, drop=drop, **options).problem
+
+
+def load_table(
+    source: Any,
+    *,
+    task: str,
+    user: str,
+    groups: str | None = None,
+    keep: Sequence[str] = (),
+    drop: Sequence[str] = (),
+    missing: Missing = "impute",
+    rare: Rare = "aside",
+    constant: Constant = "drop",
+    bins: int | None = None,
+) -> OwnTable:
+    """Return your own table with its problem; parameters and errors as for `table_problem`."""
+    check_choice("missing", missing, Missing)
+    check_choice("rare", rare, Rare)
+    check_choice("constant", constant, Constant)
+    frame, name, digest = _read(source)
+    roles = {"task": task, "user": user} | ({"groups": groups} if groups is not None else {})
+    _check_roles(frame, roles, keep, drop, name)
+    loading = _Loading(frame, roles, name if isinstance(source, Path | str) else "the table")
+    loading.drop_unlabelled()
+    loading.label(bins)
+    if rare != "keep":
+        loading.set_aside(rare)
+    loading.choose_features(keep, drop, constant)
+    gaps = loading.fill(missing)
+    facts = loading.facts | {"digest": digest, "file": name, "form": frame.attrs.get("form", "table in memory")}
+    problem = Problem(
+        loading.features(),
+        task=loading.task[loading.rows],
+        users=frame[user].iloc[loading.rows],
+        groups=None if groups is None else frame[groups].iloc[loading.rows],
+        name=table_name(Path(name)) if isinstance(source, Path | str) else "table",
+        provenance=facts,
+        gaps=gaps,
     )
+    return OwnTable(frame, loading.rows, problem)
 
 
-def with_numbers(features: pd.DataFrame) -> pd.DataFrame:
-    """Return a table with durations as seconds and decimals as floats."""
-    for name, column in features.items():
-        if column.dtype.kind == "m":
-            features[name] = column.dt.total_seconds()
-        elif pd.api.types.infer_dtype(column) == "decimal":
-            features[name] = column.astype(float)
-    return features
+def _read(source: Any) -> tuple[pd.DataFrame, str, str]:
+    if isinstance(source, Path | str):
+        file = Path(source).expanduser()
+        return read_table(file).reset_index(drop=True), file.name, pooch.file_hash(str(file))
+    table = as_frame(source).reset_index(drop=True)
+    table = table.set_axis([str(name) for name in table], axis=1)
+    if table.empty:
+        raise ValueError(f"the table has {table.shape[0]} rows and {table.shape[1]} columns, but needs one of each")
+    return table, "table", table_digest(table)
+
+
+def _check_roles(
+    frame: pd.DataFrame, roles: Mapping[str, str], keep: Sequence[str], drop: Sequence[str], name: str
+) -> None:
+    named = list(roles.values())
+    if len(set(named)) < len(named):
+        raise ValueError(f"task, user and groups must be different columns, got {', '.join(map(repr, named))}")
+    require_columns(frame.columns, [*named, *keep, *drop], name)
+    if both := [column for column in keep if column in named]:
+        raise ValueError(f"{both} are task, user or groups, so they cannot be features: leave them out of `keep`")
+    if both := [column for column in drop if column in [*named, *keep]]:
+        raise ValueError(f"{both} are needed or kept, so they cannot be dropped: leave them out of `drop`")
+
+
+@dataclass(eq=False)
+class _Loading:
+    """The steps from a table to a problem; `facts` becomes the provenance."""
+
+    frame: pd.DataFrame
+    roles: Mapping[str, str]
+    name: str
+    coded: dict[str, Coded] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.rows = np.arange(len(self.frame))
+        self.notices: list[str] = []
+        self.columns: dict[str, dict[str, Any]] = {}
+        self.facts: dict[str, Any] = {"notices": self.notices, "rows_read": len(self.frame)}
+        for role, name in self.roles.items():
+            self.columns[name] = {"column": name, "read": _dtype(self.frame[name]), "used": role, "coded": "classes"}
+
+    def drop_unlabelled(self) -> None:
+        for role, name in self.roles.items():
+            missing = self.frame[name].isna().to_numpy()[self.rows]
+            self.columns[name]["missing"] = int(missing.sum())
+            if missing.any():
+                self.notices.append(f"{int(missing.sum()):,} rows without {role} ({name}) are dropped")
+                self.rows = self.rows[~missing]
+        if not len(self.rows):
+            raise ValueError(f"{self.name} has no row with both task and user: name other columns")
+
+    def label(self, bins: int | None) -> None:
+        name = self.roles["task"]
+        found, how = as_classes(self.frame[name], self.rows, bins)
+        self.task, self.columns[name]["coded"] = found, how
+
+    def set_aside(self, rare: str) -> None:
+        labels = {self.roles["task"]: self.task, self.roles["user"]: self.frame[self.roles["user"]]}
+        self.rows, found = rare_rows(labels, self.rows)
+        if found and rare == "error":
+            raise ValueError(
+                f"{self.name}: {'; '.join(found)}: no model can be both trained and tested on them. Set them aside "
+                "with rare='aside', or keep them with rare='keep'"
+            )
+        self.notices += [f"{words} are set aside: no model can be both trained and tested on them" for words in found]
+
+    def choose_features(self, keep: Sequence[str], drop: Sequence[str], constant: str) -> None:
+        others = self.frame.drop(columns=[*self.roles.values(), *drop])
+        labels = [self.frame[self.roles[role]] for role in ("user", "groups") if role in self.roles]
+        kinds = find_identifiers(with_numbers(others), labels)
+        left_out = {name: kind for name, kind in kinds.items() if name not in keep}
+        dropped = dict.fromkeys(drop, "you dropped it")
+        for name in others.columns.difference(list(left_out), sort=False):
+            cells = others[name].iloc[self.rows]
+            if cells.isna().all():
+                dropped[name] = "it is empty"
+            elif (cells == cells.iloc[0]).all():
+                dropped[name] = f"constant: {cells.iloc[0]}"
+            else:
+                self.coded[name] = code_column(others[name], kinds.get(name, ""))
+        if constant == "error" and (named := [name for name, why in dropped.items() if why.startswith("constant")]):
+            raise ValueError(
+                f"constant features carry no information: {', '.join(map(repr, named))}; drop them with constant='drop'"
+            )
+        for name in self.frame.columns.difference(list(self.roles.values()), sort=False):
+            self._describe(name, left_out.get(name) or dropped.get(name, ""))
+        self.facts |= {"left_out": left_out, "dropped": dropped, "columns": [
+            self.columns[name] for name in self.frame.columns]}  # fmt: skip
+        _report(left_out, bool(self.coded), self.name)
+        if not self.coded:
+            raise ValueError(f"{self.name} has no feature: all other columns are empty, constant or dropped")
+        texts = {name: one for name, one in self.coded.items() if one.read == "texts"}
+        self.facts["coded"] = list(texts)
+        self.facts["numbers_as_text"] = {name: one.example for name, one in texts.items() if one.example}
+        empty = [name for name, why in dropped.items() if why != "you dropped it"]
+        if empty:
+            self.notices.append(f"columns without information are dropped: {', '.join(empty)}")
+
+    def _describe(self, name: str, reason: str) -> None:
+        column, coded = self.frame[name], self.coded.get(name)
+        read = coded.read if coded else _dtype(column)
+        if note := self.frame.attrs.get("numbers", {}).get(name):
+            read += f" ({note})"
+        row = {"column": name, "read": read, "used": "feature" if coded else "no", "missing": int(column.isna().sum())}
+        self.columns[name] = row | {"coded": coded.how if coded else reason}
+
+    def fill(self, missing: str) -> dict[str, str]:
+        table = pd.DataFrame({name: one.numbers for name, one in self.coded.items()}).iloc[self.rows]
+        counts = {str(name): int(count) for name, count in table.isna().sum().items() if count}
+        self.facts["filled"] = counts if missing == "impute" else {}
+        if not counts:
+            return {}
+        shown = ", ".join(f"{name} ({count:,})" for name, count in list(counts.items())[:5])
+        shown += f" and {len(counts) - 5} more" if len(counts) > 5 else ""
+        if missing == "error":
+            first = next(iter(counts))
+            raise ValueError(
+                f"column {first!r} has {counts[first]:,} missing values of {len(self.rows):,}: fill them, or use "
+                "missing='impute' or missing='drop'"
+            )
+        if missing == "drop":
+            whole = table.notna().all(axis=1).to_numpy()
+            if not whole.any():
+                raise ValueError(f"{self.name} has missing values in every row: use missing='impute', or drop columns")
+            self.notices.append(f"{int((~whole).sum()):,} rows with missing values are dropped: {shown}")
+            self.rows = self.rows[whole]
+            return {}
+        self.notices.append(
+            f"missing values are filled with the median or the most frequent category of the training rows: {shown}"
+        )
+        return {name: self.coded[name].fill for name in counts}
+
+    def features(self) -> pd.DataFrame:
+        """Return the features of the chosen rows, in the order of the file."""
+        return pd.DataFrame({name: one.numbers.iloc[self.rows] for name, one in self.coded.items()})
+
+
+def _dtype(column: pd.Series) -> str:
+    kind = pd.api.types.infer_dtype(column, skipna=True)
+    return "numbers" if kind in ("integer", "floating", "mixed-integer-float", "decimal") else {
+        "boolean": "truth values", "datetime64": "points in time", "datetime": "points in time"}.get(
+        kind, "texts")  # fmt: skip
 
 
 def _report(left_out: Mapping[str, str], any_left: bool, file: str) -> None:
@@ -246,13 +296,4 @@ def _report(left_out: Mapping[str, str], any_left: bool, file: str) -> None:
     message = f"{file}: columns that identify rows are not used as features: {named}"
     if not any_left:
         raise ValueError(f"{message}. No other column is left: add one, or name one of these in `keep`")
-    warnings.warn(f"{message}. To use one, name it in `keep`", IdentifierWarning, stacklevel=3)
-
-
-def _number_in(column: pd.Series) -> str:
-    """Return a cell that is no plain number, if most cells of a text column look like numbers, else an empty text."""
-    cells = column.dropna().astype(str).str.strip()
-    numbers = cells.map({cell: looks_like_number(cell) for cell in cells.unique()}).astype(bool)
-    if not len(cells) or numbers.mean() < 0.5:
-        return ""
-    return str(cells[~numbers].iloc[0] if not numbers.all() else cells.iloc[0])
+    warnings.warn(f"{message}. To use one, name it in `keep`", IdentifierWarning, stacklevel=4)

@@ -1,0 +1,65 @@
+"""Find out how a text is packed, encoded and divided into fields."""
+
+import bz2
+import codecs
+import csv
+import gzip
+import lzma
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+OPENERS: Mapping[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+_MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF32_LE: "utf-32", codecs.BOM_UTF32_BE: "utf-32"}
+_MARKS |= {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+_DELIMITERS = (",", ";", "\t", "|")
+_STEP = 2**24  # bytes of a text that are decoded at a time
+
+
+def find_encoding(file: Path, packed: str) -> str:
+    """Return the encoding of a text: by its byte order mark, else UTF-8, else Windows-1252 or Latin-1."""
+    try:
+        with OPENERS.get(packed, open)(file, "rb") as stream:
+            head = stream.read(_STEP)
+            for mark, name in _MARKS.items():
+                if head.startswith(mark):
+                    return name
+            if b"\0" in head:
+                zeros = [head[at:2000:2].count(0) for at in (0, 1)]
+                if max(zeros) > 20 * min(zeros) + 1:
+                    return "utf-16-be" if zeros[0] > zeros[1] else "utf-16-le"
+                raise ValueError(f"{file} is not text, although its name says so: save it as CSV in UTF-8")
+            decoder, undefined = codecs.getincrementaldecoder("utf-8")(), False
+            fits = True
+            while head:
+                undefined = undefined or any(byte in head for byte in (b"\x81", b"\x8d", b"\x8f", b"\x90", b"\x9d"))
+                try:
+                    decoder.decode(head)
+                except UnicodeDecodeError:
+                    fits = False
+                head = stream.read(_STEP)
+    except (OSError, EOFError, lzma.LZMAError) as error:
+        raise ValueError(f"{file} cannot be unpacked: {error}") from error
+    return "utf-8-sig" if fits else "latin-1" if undefined else "cp1252"
+
+
+def infer_delimiter(lines: list[str]) -> str:
+    """Return the delimiter for which most lines have as many fields as the header; among equals, the most fields.
+
+    Parameters
+    ----------
+    lines : list of str
+        The first lines of the file.
+
+    Returns
+    -------
+    str
+        A comma if there is only one column.
+    """
+
+    def fit(delimiter: str) -> tuple[bool, int, int]:
+        rows = [row for row in csv.reader(lines, delimiter=delimiter) if row]
+        columns = len(rows[0]) if rows else 0
+        return columns > 1, sum(len(row) == columns for row in rows[:-1]) if columns > 1 else 0, columns
+
+    return max(_DELIMITERS, key=fit)
