@@ -101,3 +101,28 @@ def test_bad_input():
         select(SUBSETS, 0.1, margin=2)
     with pytest.raises(ValueError, match="at least one threshold"):
         select_table(SUBSETS, [])
+
+
+def test_subsets_below_chance_are_alike_and_the_fewest_columns_win():
+    table = pd.DataFrame(
+        {
+            "features": [("a",), ("a", "b"), ("a", "b", "c")],
+            "n_features": [1, 2, 3],
+            "accuracy": [0.9, 0.9, 0.9],
+            "identifiability": [0.24, 0.15, 0.12],
+        }
+    )
+    options = {"margin": "standard error", "rows": 1000}
+    assert select(table, 0.0, **options)["n_features"] == 3
+    assert select(table, 0.0, chance=0.25, **options)["n_features"] == 1
+    with pytest.raises(ValueError, match="a standard error needs rows"):
+        select(table, 0.0, margin="standard error")
+
+
+def test_a_subset_may_miss_the_accuracy_by_one_standard_error():
+    table = pd.DataFrame(
+        {"features": [("a",), ("b",)], "n_features": [1, 1], "accuracy": [0.88, 0.9], "identifiability": [0.1, 0.5]}
+    )
+    assert select(table, 0.0)["features"] == ("b",)
+    assert select(table, 0.0, slack=True, rows=100)["features"] == ("a",)  # one standard error is .03
+    assert select(table, 0.0, slack=True, rows=1000)["features"] == ("b",)

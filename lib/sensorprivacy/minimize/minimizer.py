@@ -190,7 +190,7 @@ class FeatureMinimizer(SelectorMixin, BaseEstimator):
         reference = engine.score([everything], "task")[0] if settings.reference == "all" else None
         rows = len(self.search_split_.part(part))
         self.rule_: dict[str, Any] = {"margin": settings.margin, "slack": settings.slack, "rows": rows}
-        self.rule_["reference"] = reference
+        self.rule_ |= {"reference": reference, "chance": data.prior("users") if self.adversary_ else 0.0}
         self.chosen_ = self._choose(engine, list(problem.features))
         kept = list(self.chosen_["features"])
         with tqdm(total=2, desc=f"{problem.name}: evaluation", disable=not self.progress) as bar:

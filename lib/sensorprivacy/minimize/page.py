@@ -270,8 +270,8 @@ def _rule(minimizer: Any) -> str:
     settings = minimizer.search
     words = f"The loss counts from {'all columns' if settings.reference == 'all' else 'the best subset'}"
     words += ", and may exceed the tolerance by one standard error" if settings.slack else ""
-    fewest = " within one standard error" if isinstance(settings.margin, str) else ""
-    return words + f"; the lowest identifiability wins, and{fewest} the fewest columns"
+    fewest = ", and within one standard error of it or of chance the fewest columns"
+    return f"{words}; the lowest identifiability wins{fewest if isinstance(settings.margin, str) else ''}"
 
 
 def _searched_rows(minimizer: Any) -> str:

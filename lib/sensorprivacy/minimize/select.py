@@ -27,6 +27,7 @@ def select(
     reference: float | None = None,
     margin: float | str | None = None,
     slack: bool = False,
+    chance: float = 0.0,
     rows: int | None = None,
     decimals: int | None = None,
 ) -> pd.Series:
@@ -51,6 +52,8 @@ def select(
     slack : bool
         Allow subsets whose accuracy falls short of the required one by at most one standard error on `rows` held-out
         rows: on few rows, a subset would otherwise miss the threshold by one row.
+    chance : float
+        Chance level of the identifiability. With a margin, subsets below it are alike: nobody is better hidden.
     rows : int, optional
         Number of held-out rows, for standard errors.
     decimals : int, optional
@@ -105,7 +108,7 @@ def select(
     order = ["identifiability", "n_features", "loss", "features"]
     if margin is not None:
         order = ["n_features", "identifiability", "loss", "features"]
-        lowest = identifiability[allowed].min()
+        lowest = max(float(identifiability[allowed].min()), chance)
         wide = math.sqrt(lowest * (1 - lowest) / (rows or 1)) if isinstance(margin, str) else margin
         near = identifiability[allowed] <= lowest + wide
         allowed = allowed[near.to_numpy()]

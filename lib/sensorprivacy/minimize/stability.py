@@ -67,8 +67,10 @@ def repeat_selection(minimizer: FeatureMinimizer, problem: Problem, repetitions:
         sizes = {"test": minimizer.test_size, "validation": minimizer.validation_size}
         split = default_split(problem, **sizes, seed=seed).capped(ROWS, ROWS, seed=seed)
         part = "test" if split.validation is None else "validation"
-        engine = make_engine(settings.engine, engine_data(problem, split, part), forest, seed)
+        data = engine_data(problem, split, part)
+        engine = make_engine(settings.engine, data, forest, seed)
         how: dict[str, Any] = {"margin": settings.margin, "slack": settings.slack, "rows": len(split.part(part))}
+        how["chance"] = data.prior("users")
         if settings.reference == "all":
             how["reference"] = engine.score([tuple(range(problem.n_features))], "task")[0]
         found = search_subsets(
