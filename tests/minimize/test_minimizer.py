@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 import sklearn
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.model_selection import GridSearchCV
+from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
@@ -158,6 +158,36 @@ def test_grid_search_over_the_threshold(problem):
     assert grid.best_estimator_["minimize"].adversary_
 
 
+def test_cross_val_score_needs_no_pipeline(problem):
+    with sklearn.config_context(enable_metadata_routing=True):
+        minimizer = FeatureMinimizer(0.05, estimator=TINY).set_fit_request(users=True)
+        params = {"users": problem.users}
+        scores = cross_val_score(minimizer, problem.features, problem.task, params=params, cv=3)
+    assert len(scores) == 3
+    assert scores.min() > 0.8
+
+
+def test_the_score_is_that_of_a_model_on_the_kept_columns(problem):
+    minimizer = FeatureMinimizer(0.05, estimator=TINY).fit(problem.features, problem.task, users=problem.users)
+    train, kept = minimizer.split_.train, list(minimizer.get_feature_names_out())
+    alone = RandomForestClassifier(**TINY.get_params()).set_params(random_state=42)
+    alone.fit(problem.features.iloc[train][kept].to_numpy(), problem.task.iloc[train])
+    expected = alone.score(problem.features[kept].to_numpy(), problem.task)
+    assert minimizer.score(problem.features, problem.task) == expected
+
+
+@pytest.mark.parametrize("kind", ["object", "str", "category"])
+def test_texts_are_features_too(problem, kind):
+    words = problem.task.map({0: "cold", 1: "warm"}).astype(kind)
+    table = problem.features[["user"]].assign(season=words)
+    minimizer = FeatureMinimizer(0.05, estimator=TINY).fit(table, problem.task, users=problem.users)
+    assert minimizer.get_feature_names_out().tolist() == ["season"]
+    assert minimizer.transform(table).tolist() == [[word] for word in words]
+    assert minimizer.score(table, problem.task) == 1.0
+    unknown = table.assign(season="mild")
+    assert minimizer.score(unknown, problem.task) < 1.0
+
+
 def test_settings_can_be_cloned_and_set():
     minimizer = FeatureMinimizer(search=SearchSettings(engine="shared"), preselection=Preselection("gini"))
     assert sklearn.clone(minimizer).search == minimizer.search
@@ -278,7 +308,7 @@ class TestBadInput:
         assert self.minimize(problem, search=SearchSettings(allow_long=True)).shape[1] >= 1
 
     def test_words_instead_of_numbers(self, problem):
-        features = problem.features.assign(place="kitchen")
+        features = problem.features.assign(place="kitchen").to_numpy()
         with pytest.raises(ValueError, match="kitchen"):
             FeatureMinimizer().fit(features, problem.task, users=problem.users)
 

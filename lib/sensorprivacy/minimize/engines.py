@@ -126,3 +126,22 @@ def _described(value: Any) -> str:
         closed = [cell.cell_contents for cell in value.__closure__ or ()]
         return f"{value.__qualname__} {joblib.hash((repr(parts[1:3]), parts[0], parts[3], closed))}"
     return f"{type(value).__name__} {joblib.hash(value)}"
+
+
+class NoAdversary:
+    """Engine without users: the identifiability of a subset is its share of the searched features."""
+
+    def __init__(self, engine: Engine, n_features: int) -> None:
+        self.name = f"{engine.name}, no adversary among {n_features} features"
+        self.model, self.threads = engine.model, engine.threads
+        self.engine, self.n_features = engine, n_features
+
+    def score(self, subsets: Sequence[Subset], label: str) -> list[float]:
+        """Return the accuracy of each subset, or for users its share of the searched features."""
+        if label == "users":
+            return [len(subset) / self.n_features for subset in subsets]
+        return self.engine.score(subsets, label)
+
+    def predict(self, subsets: Sequence[Subset], label: str) -> list[np.ndarray]:
+        """Return the predictions of each subset."""
+        return self.engine.predict(subsets, label)

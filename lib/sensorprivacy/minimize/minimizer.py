@@ -16,17 +16,18 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 
 from sensorprivacy.datasets.own.identifiers import warn_of_identifiers
 from sensorprivacy.datasets.types import Problem
-from sensorprivacy.game.play import Outcome, play
+from sensorprivacy.game.play import Outcome, fit_clone, play, seeded
 from sensorprivacy.game.protocols import default_split
 from sensorprivacy.game.splits import Split
 from sensorprivacy.minimize.checks import changing_features, check_classes, check_finite
-from sensorprivacy.minimize.engine_protocol import Engine, Subset, engine_data
-from sensorprivacy.minimize.engines import make_engine
+from sensorprivacy.minimize.engine_protocol import Engine, engine_data
+from sensorprivacy.minimize.engines import NoAdversary, make_engine
 from sensorprivacy.minimize.greedy import rank_features, take_features
 from sensorprivacy.minimize.scores import score_features
 from sensorprivacy.minimize.search.exhaustive import search_subsets
 from sensorprivacy.minimize.select import NoSubsetError, check_threshold, fewest_columns, least_accuracy, select
 from sensorprivacy.minimize.settings import REFERENCES, Preselection, SearchSettings
+from sensorprivacy.minimize.texts import TextCoder
 from sensorprivacy.progress import tqdm
 
 
@@ -80,6 +81,8 @@ class FeatureMinimizer(SelectorMixin, BaseEstimator):
         The chosen row of `results_`.
     outcome_, baseline_ : sensorprivacy.game.Outcome
         The game on the kept features and on all features, evaluated on the test rows.
+    model_ : classifier
+        The task model on the kept features, trained on the training rows.
     adversary_ : bool
         Whether users were given.
     split_ : sensorprivacy.game.Split
@@ -129,7 +132,7 @@ class FeatureMinimizer(SelectorMixin, BaseEstimator):
         Parameters
         ----------
         X : DataFrame or array-like of shape (n, d)
-            Features: finite numbers.
+            Features: finite numbers; in a data frame also texts and categories.
         y : array-like of shape (n,)
             Task labels.
         users : array-like of shape (n,), optional
@@ -157,7 +160,7 @@ class FeatureMinimizer(SelectorMixin, BaseEstimator):
         """Choose the features of a problem; like `fit`, but the problem fills its missing values itself."""
         check_threshold(self.threshold)
         validate_data(self, problem.features, skip_check_array=True)
-        self._names = list(problem.features.columns)
+        self._names, self._texts = list(problem.features.columns), TextCoder()
         return self._fit(problem, adversary=True)
 
     def _fit(self, problem: Problem, *, adversary: bool) -> Self:
@@ -179,7 +182,7 @@ class FeatureMinimizer(SelectorMixin, BaseEstimator):
             split=self.search_split_,
             part=part,
             seed=self.random_state,
-            engine=engine if self.adversary_ else _NoAdversary(engine, len(self.preselected_)),
+            engine=engine if self.adversary_ else NoAdversary(engine, len(self.preselected_)),
             result_store=settings.result_store,
             lazy=self.threshold if settings.lazy and settings.reference == "best" else None,
             allow_long=settings.allow_long,
@@ -199,7 +202,24 @@ class FeatureMinimizer(SelectorMixin, BaseEstimator):
             self.outcome_ = self._play(problem, kept)
             bar.update()
         self.support_ = np.isin(np.asarray(problem.features.columns, dtype=object), kept)
+        learnt = self.split_.capped(settings.final_rows, None, seed=self.random_state).train
+        model = seeded(RandomForestClassifier() if self.estimator is None else self.estimator, self.random_state)
+        self.model_ = fit_clone(model, problem.features.iloc[learnt][kept].to_numpy(), problem.task.to_numpy()[learnt])
         return self
+
+    def score(self, X: Any, y: Any) -> float:
+        """Return the accuracy of the task on new rows, for a model trained on the kept features of the training rows.
+
+        Parameters
+        ----------
+        X : DataFrame or array-like of shape (n, d)
+            All features, as in `fit`. Texts that `fit` has not seen are a category of their own.
+        y : array-like of shape (n,)
+            Task labels.
+        """
+        check_is_fitted(self)
+        matrix = validate_data(self, self._texts.transform(X), dtype="numeric", reset=False)
+        return float(np.mean(self.model_.predict(matrix[:, self.support_]) == column_or_1d(y)))
 
     def summary(self) -> dict[str, Any]:
         """Summarize the kept features, their accuracy and their identifiability.
@@ -235,6 +255,8 @@ class FeatureMinimizer(SelectorMixin, BaseEstimator):
 
     def _problem(self, X: Any, y: Any, users: Any, groups: Any) -> Problem:
         X = X.reset_index(drop=True) if isinstance(X, pd.DataFrame) else X
+        self._texts = TextCoder()
+        X = self._texts.fit_transform(X)
         if y is None:
             raise ValueError("requires y to be passed, but the target y is None: pass the labels of the task")
         # finite values are checked below, where the error can name the columns
@@ -324,20 +346,3 @@ class FeatureMinimizer(SelectorMixin, BaseEstimator):
         tags.target_tags.required = True
         tags.input_tags.allow_nan = False
         return tags
-
-
-class _NoAdversary:
-    """Engine without users: the identifiability of a subset is its share of the searched features."""
-
-    def __init__(self, engine: Engine, n_features: int) -> None:
-        self.name = f"{engine.name}, no adversary among {n_features} features"
-        self.model, self.threads = engine.model, engine.threads
-        self.engine, self.n_features = engine, n_features
-
-    def score(self, subsets: Sequence[Subset], label: str) -> list[float]:
-        if label == "users":
-            return [len(subset) / self.n_features for subset in subsets]
-        return self.engine.score(subsets, label)
-
-    def predict(self, subsets: Sequence[Subset], label: str) -> list[np.ndarray]:
-        return self.engine.predict(subsets, label)
