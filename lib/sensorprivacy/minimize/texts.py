@@ -25,7 +25,7 @@ class TextCoder:
         if not self._names or not isinstance(X, pd.DataFrame):
             return X
         coded = X.copy()
-        coded[self._names] = self._encoder.transform(X[self._names].astype(object))
+        coded[self._names] = self._encoder.transform(X[self._names].astype(object).to_numpy())
         return coded
 
     def _fit(self, X: Any) -> Self:
@@ -36,5 +36,5 @@ class TextCoder:
                 name for name, kind in X.dtypes.items() if isinstance(kind, category) or any(is_(kind) for is_ in kinds)
             ]
             if self._names:
-                self._encoder.fit(X[self._names].astype(object))
+                self._encoder.fit(X[self._names].astype(object).to_numpy())
         return self
