@@ -96,10 +96,13 @@ def _replication(verdicts: pd.DataFrame) -> str:
     decisive = verdicts["basis"].isin(HEADLINE)
     count = verdicts[decisive]["verdict"].value_counts()
     row = verdicts[verdicts["claim_id"] == "3-text-general-vae-weights"].to_dict("records")[0]
+    known = int(decisive.sum()) - count["no data"] - count["undecided"]
     return (
-        f"**Most printed values reproduce, and a difference has a stated reason.** {int(decisive.sum())} of "
-        f"{len(verdicts):,} printed values are compared with data, logs or a test. Of these, {count['exact']} are "
-        f"exact, {count['within']} lie within our interval, and {count['differs'] + count['not reproducible']} differ. "
-        f"For example, a general autoencoder has {float(row['ours']):.1f} times the weights of the specific ones, not "
-        f"{row['printed']} times ([D3](#d3)). [Verdict explorer](verdicts.md)"
+        f"**Most printed values that can be checked reproduce.** {int(decisive.sum())} of {len(verdicts):,} printed "
+        "values can be checked against data, logs or a test. "
+        f"For {count['no data']} of them the data are not available, and for {count['undecided']} they do not decide. "
+        f"Of the other {known}, {count['exact']} are exact, {count['within']} lie within our interval, and "
+        f"{count['differs'] + count['not reproducible']} differ or contradict themselves. For example, a general "
+        f"autoencoder has {float(row['ours']):.1f} times the weights of the specific ones, not {row['printed']} times "
+        "([D3](#d3)). [Verdict explorer](verdicts.md)"
     )
