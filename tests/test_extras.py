@@ -56,6 +56,7 @@ def without_torch(monkeypatch):
 
     for name in [name for name in sys.modules if name.startswith("sensorprivacy.latent.")]:
         monkeypatch.delitem(sys.modules, name)
+    monkeypatch.delitem(vars(sensorprivacy), "LatentAnonymizer", raising=False)  # kept since its first use
     monkeypatch.setattr(builtins, "__import__", refuse)
 
 
