@@ -132,6 +132,7 @@ def test_jobs_wait_while_the_node_is_drained(here, cluster):
         said, _ = child.communicate(timeout=200)
     assert child.returncode == 0
     assert "2 runs: 2 ok" in said
+    assert "runs are jobs of slurm; follow them with: tail -f " in said
 
 
 def test_a_machine_without_slurm_is_told_so(here, monkeypatch, capsys):

@@ -115,6 +115,8 @@ def reproduce(
             log_file("snakemake", profile).unlink(missing_ok=True)
             data = _look_once(selected.values(), look, say)
             places = ["--cores", str(cores), *_on_cluster(executor, cores)]
+            if executor is not None and not dry_run:
+                say(f"runs are jobs of {executor}; follow them with: tail -f {log_file('snakemake', profile)}")
             states = _run_all(selected, profile, data, places, dry_run, say)
             return states if dry_run else _report(runs, states, profile, ["--cores", str(cores)])
     except filelock.Timeout:
