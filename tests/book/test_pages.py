@@ -86,7 +86,9 @@ def test_the_ledger_has_an_anchor_for_each_entry_and_no_link_to_a_file(verdicts)
 
 def test_a_paper_page_counts_its_verdicts(verdicts):
     own = verdicts[verdicts["paper"] == 2]
-    assert f"prints {len(own)} values" in paper_pages.outcome(verdicts, 2)
+    assert f"We list {len(own)} values" in paper_pages.outcome(verdicts, 2)
+    recomputed = (own["basis"] == "rows") & (own["verdict"] != "no data")
+    assert f"We recomputed {recomputed.sum()} of them from data" in paper_pages.outcome(verdicts, 2)
     assert f"{(own['verdict'] == 'exact').sum()} exact" in paper_pages.outcome(verdicts, 2)
     assert "[D6](../ledger.md#d6)" in paper_pages.changed(entries(), 2)
     assert "(paper-2-table-14)=" in paper_pages.tables(verdicts, 2)
@@ -115,6 +117,16 @@ def test_old_outputs_take_the_present_form(executed_notebook):
     assert "Table 7: Entropy of the attributes of Titanic" in text
     assert "../verdicts.html#2-T7-passengerid" in text
     assert "TqdmWarning" in str(executed_notebook.cells[1].outputs)  # the given notebook is not changed
+
+
+def test_a_run_shows_its_own_parameters_below_the_defaults(tmp_path):
+    new, run = nbformat.v4, read_runs()["10_reidentification_game-smartwatch"]
+    given = new.new_code_cell('# Parameters\ndataset = "smartwatch"', metadata={"tags": ["injected-parameters"]})
+    notebook = new.new_notebook(cells=[new.new_markdown_cell("# The game"), given])
+    nbformat.write(notebook, tmp_path / "executed.ipynb")
+    run_pages._notebook_page(run, tmp_path / "executed.ipynb", "quick", False, tmp_path)
+    made = nbformat.read(tmp_path / "runs" / f"{run.name}.ipynb", as_version=4)
+    assert made.cells[1].source == '# the values of this run\ndataset = "smartwatch"'
 
 
 def test_the_section_of_the_verdicts_is_found(executed_notebook):

@@ -13,9 +13,8 @@ def outcome(verdicts: pd.DataFrame, paper: int) -> str:
     own = verdicts[verdicts["paper"] == paper]
     counts = own["verdict"].value_counts()
     parts = ", ".join(f"{counts[name]} {name}" for name in VERDICTS if name in counts)
-    bases = own["basis"].value_counts()
-    rows = int(bases.get("rows", 0))
-    return f"The paper prints {len(own)} values that we compare: {parts}. We recomputed {rows} of them from data."
+    rows = int(((own["basis"] == "rows") & (own["verdict"] != "no data")).sum())
+    return f"We list {len(own)} values of the paper: {parts}. We recomputed {rows} of them from data."
 
 
 def headlines(verdicts: pd.DataFrame, paper: int) -> str:

@@ -88,8 +88,9 @@ def _notebook_page(run: Run, path: Path, profile: str, committed: bool, target: 
     head, _, rest = first.source.partition("\n")
     suffix = f" ({variant})" if variant else ""
     first.source = f"{head}{suffix}\n\n:::{{note}}\n{' '.join(notes)}\n:::\n{rest}"
-    notebook.cells = [cell for cell in notebook.cells if "injected-parameters" not in cell.metadata.get("tags", [])]
     for number, cell in enumerate(notebook.cells):
+        if "injected-parameters" in cell.metadata.get("tags", []):  # they replace the defaults of the cell before
+            cell.source = cell.source.replace("# Parameters\n", "# the values of this run\n", 1)
         cell["id"] = f"cell-{number}"
         cell.metadata = {key: value for key, value in cell.metadata.items() if key == "tags"}
     write(target / "runs" / f"{run.name}.ipynb", nbformat.writes(notebook))
