@@ -39,6 +39,14 @@ def test_there_are_five_findings_with_numbers_of_committed_tables(verdicts):
     assert f"{(verdicts['verdict'] == 'exact').sum()}" not in found[0]
 
 
+@pytest.mark.parametrize(("unit", "shown"), [("groups", "45 % (95 % interval 31 to 60, 96 groups)"), (None, "45 %.")])
+def test_an_interval_is_shown_where_the_result_says_what_it_counts(tmp_path, unit, shown):
+    row = {"identifiability": 0.45, "identifiability_low": 0.31, "identifiability_high": 0.6, "identifiability_n": 96}
+    (tmp_path / home.SPLIT).mkdir()
+    pd.DataFrame([row | {"unit": unit}] * 2).to_csv(tmp_path / home.SPLIT / "base.csv")
+    assert shown in home._paper_1(tmp_path)
+
+
 def test_the_explorer_has_every_printed_value_and_its_run(verdicts):
     places = {name: {"page": "x.html", "section": ""} for name in read_runs()}
     data = explorer.data(verdicts, places)

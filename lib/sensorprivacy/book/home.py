@@ -59,11 +59,18 @@ def _together(figures: Path) -> str:
 def _paper_1(figures: Path) -> str:
     run = SPLIT
     mixed, apart = pd.read_csv(figures / run / "base.csv").to_dict("records")[:2]
-    ends = ("identifiability", "identifiability_low", "identifiability_high")
+
+    def share(row: Mapping[Any, Any]) -> str:
+        """Return a share; with its interval only where the result states what the interval counts."""
+        if not isinstance(row.get("unit"), str):
+            return percent(row["identifiability"])
+        ends = _interval(row, "identifiability", "identifiability_low", "identifiability_high")
+        return f"{ends.removesuffix(')')}, {row['identifiability_n']:,.0f} {row['unit']})"
+
     return (
         f"**The split decides how identifiable people look (paper 1).** If windows of one recording lie on both sides "
-        f"of the split, as in the paper's code, a model identifies the person in {_interval(mixed, *ends)} "
-        f"of the windows of MotionSense. If whole recordings stay together, it does so in {_interval(apart, *ends)}. "
+        f"of the split, as in the paper's code, a model identifies the person in {share(mixed)} of the windows of "
+        f"MotionSense. If whole recordings stay together, it does so in {share(apart)}. "
         f"[Table](results/{run}.md)"
     )
 
