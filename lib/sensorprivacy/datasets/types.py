@@ -234,7 +234,7 @@ def _check_features(features: pd.DataFrame, gaps: Mapping[str, str]) -> None:
         if not pd.api.types.is_numeric_dtype(column) or pd.api.types.is_complex_dtype(column):
             raise TypeError(f"feature {name!r} is {column.dtype}, not numeric: replace its categories by numbers first")
         values = column.to_numpy(dtype=float, na_value=np.nan)
-        unfit = ~np.isfinite(values) & ~(np.isnan(values) if name in gaps else False)
+        unfit = np.isinf(values) if name in gaps else ~np.isfinite(values)
         if unfit.any():
             raise ValueError(
                 f"feature {name!r} is missing or infinite in {int(unfit.sum())} of {len(column)} rows (first: row "
