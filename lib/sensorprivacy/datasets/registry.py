@@ -16,7 +16,7 @@ from sensorprivacy.datasets.files import OwnFiles
 from sensorprivacy.datasets.finding import Located
 from sensorprivacy.datasets.own.formats import is_path, read_table
 from sensorprivacy.datasets.own.recordings import user_windows
-from sensorprivacy.datasets.own.tables import table_problem
+from sensorprivacy.datasets.own.tables import load_table
 from sensorprivacy.datasets.readers import iot23, mobiact, motionsense, opportunity, sentinel, smartwatch, traffic
 from sensorprivacy.datasets.readers.tabular import TABLES, Rows, smart_home_readings, smart_home_sensors
 from sensorprivacy.datasets.types import Problem, Windows
@@ -64,7 +64,7 @@ def problem(name: str | Path, *, progress: bool = True, **options: Any) -> Probl
     **options
         Options of the set's reader in `PROBLEMS`. ``path`` names a folder or file of your own that replaces the
         files of the catalogue (for all sets but smartwatch). For a table of yours: the parameters of
-        `own.tables.table_problem`, such as ``task`` and ``user``, which name its columns.
+        `own.tables.load_table`, such as ``task`` and ``user``, which name its columns.
 
     Returns
     -------
@@ -90,8 +90,8 @@ def problem(name: str | Path, *, progress: bool = True, **options: Any) -> Probl
     if str(name) in PROBLEMS:
         return _load(PROBLEMS[str(name)], str(name), options, progress)
     if is_path(name):
-        _check_options(table_problem, "your own table", options)
-        return table_problem(Path(name), **options)
+        _check_options(load_table, "your own table", options)
+        return load_table(Path(name), **options).problem
     raise UnknownDatasetError(str(name), [*PROBLEMS, "or the path of a table of yours"])
 
 

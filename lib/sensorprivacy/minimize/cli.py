@@ -98,7 +98,7 @@ def add_table_options(command: argparse.ArgumentParser) -> None:
 
 
 def table_options(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Return the options of `own.tables.table_problem` that a command was given."""
+    """Return the options of `own.tables.load_table` that a command was given."""
     names = ("task", "user", "groups", "keep", "drop", "missing", "rare", "constant", "bins")
     return {name: getattr(arguments, name) for name in names}
 

@@ -5,6 +5,7 @@ import pytest
 
 from sensorprivacy.datasets import table
 from sensorprivacy.datasets.own.formats import read_table
+from sensorprivacy.datasets.own.tables import table_problem
 from sensorprivacy.datasets.own.texts import infer_delimiter
 
 
@@ -88,3 +89,10 @@ def test_a_wide_and_long_file_is_read_without_mixed_types(tmp_path):
     rows = "\n".join(f"{n},{'x' if n > 299_990 else n}" for n in range(300_000))
     (tmp_path / "t.csv").write_text(f"a,b\n{rows}\n")
     assert {type(value) for value in read_table(tmp_path / "t.csv")["b"]} == {str}
+
+
+def test_a_class_that_dropped_rows_leave_with_one_row_is_set_aside():
+    table = pd.DataFrame({"x": [1.0, 2, 3, 4, 5, None], "room": list("aabbcc"), "owner": list("uvuvuv")})
+    problem = table_problem(table, task="room", user="owner", missing="drop")
+    assert problem.task.tolist() == list("aabb")
+    assert any("room c" in notice for notice in problem.provenance["notices"])

@@ -34,7 +34,7 @@ class OwnTable:
     rows : numpy.ndarray of int
         Positions of the rows of the problem.
     problem : Problem
-        The problem; `table_problem` describes its provenance.
+        The problem; `load_table` describes its provenance.
     """
 
     frame: pd.DataFrame
@@ -42,8 +42,8 @@ class OwnTable:
     problem: Problem
 
 
-def table_problem(
-    path: Any,
+def load_table(
+    source: Any,
     *,
     task: str,
     user: str,
@@ -54,12 +54,12 @@ def table_problem(
     rare: Rare = "aside",
     constant: Constant = "drop",
     bins: int | None = None,
-) -> Problem:
-    """Return your own table as a problem for the re-identification game.
+) -> OwnTable:
+    """Return your own table, and the problem for the re-identification game that was made of it.
 
     Parameters
     ----------
-    path : path, or pandas, polars or Arrow table
+    source : path, or pandas, polars or Arrow table
         A file of any format of `formats.read_table`, or a table in memory.
     task, user : str
         Columns with the task label, and with the person that the record belongs to.
@@ -82,9 +82,9 @@ def table_problem(
 
     Returns
     -------
-    Problem
-        All other columns are features, except identifiers, addresses, points in time and row numbers, see
-        `identifiers`. Rows without task, user or group are dropped. The provenance has ``form`` (how the file is
+    OwnTable
+        All other columns of its problem are features, except identifiers, addresses, points in time and row numbers,
+        see `identifiers`. Rows without task, user or group are dropped. The provenance has ``form`` (how the file is
         written), ``columns`` (how each column was read and coded), ``notices`` (what was changed, in sentences),
         ``left_out`` (identifiers; a warning names them), ``coded`` (texts), ``numbers_as_text``, ``dropped`` and
         ``filled`` (columns and their missing cells).
@@ -100,24 +100,6 @@ def table_problem(
     IdentifierWarning
         If columns are left out.
     """
-    options: dict[str, Any] = {"missing": missing, "rare": rare, "constant": constant, "bins": bins}
-    return load_table(path, task=task, user=user, groups=groups, keep=keep, drop=drop, **options).problem
-
-
-def load_table(
-    source: Any,
-    *,
-    task: str,
-    user: str,
-    groups: str | None = None,
-    keep: Sequence[str] = (),
-    drop: Sequence[str] = (),
-    missing: Missing = "impute",
-    rare: Rare = "aside",
-    constant: Constant = "drop",
-    bins: int | None = None,
-) -> OwnTable:
-    """Return your own table with its problem; parameters and errors as for `table_problem`."""
     check_choice("missing", missing, Missing)
     check_choice("rare", rare, Rare)
     check_choice("constant", constant, Constant)
@@ -131,6 +113,8 @@ def load_table(
         loading.set_aside(rare)
     loading.choose_features(keep, drop, constant)
     gaps = loading.fill(missing)
+    if missing == "drop" and rare != "keep":
+        loading.set_aside(rare)  # dropped rows may leave a user or a class with one row
     facts = loading.facts | {"digest": digest, "file": name, "form": frame.attrs.get("form", "table in memory")}
     problem = Problem(
         loading.features(),
@@ -142,6 +126,11 @@ def load_table(
         gaps=gaps,
     )
     return OwnTable(frame, loading.rows, problem)
+
+
+def table_problem(source: Any, *, task: str, user: str, **options: Any) -> Problem:
+    """Return your own table as a problem for the re-identification game; parameters and errors as for `load_table`."""
+    return load_table(source, task=task, user=user, **options).problem
 
 
 def _read(source: Any) -> tuple[pd.DataFrame, str, str]:
