@@ -125,6 +125,14 @@ def test_wrong_words_are_refused_without_waiting_for_pandas():
     assert done.stdout.strip() == "False"
 
 
+def test_a_run_finds_its_folder_without_pandas(root):
+    code = "import sys; from pathlib import Path; from sensorprivacy.runner.execute import results_folder\n"
+    code += f"results_folder(Path({str(root / 'notebooks' / '20_threeway_example.ipynb')!r}), {{}})\n"
+    code += "print([name for name in ('pandas', 'matplotlib', 'sklearn') if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
 def test_a_corrupted_list_of_runs_is_refused_before_anything_runs(tmp_path, monkeypatch, capsys):
     for name in ("notebooks", "data", "lib"):
         (tmp_path / name).mkdir()

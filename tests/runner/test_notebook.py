@@ -8,8 +8,8 @@ import nbformat
 import pytest
 
 from sensorprivacy.runner import begin, check_parameters
-from sensorprivacy.runner.notebook import complete, run_name
-from sensorprivacy.runner.parameters import ParameterError, read_parameters
+from sensorprivacy.runner.parameters import ParameterError, complete, read_parameters
+from sensorprivacy.runner.run_names import run_name
 from sensorprivacy.runner.runs import read_runs
 from sensorprivacy.runner.states import PROFILES
 

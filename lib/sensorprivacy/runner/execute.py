@@ -21,7 +21,8 @@ import nbformat
 
 from sensorprivacy.paths import build_dir, check_writable, figures_dir
 from sensorprivacy.progress import BATCH
-from sensorprivacy.runner.parameters import read_parameters, resolve
+from sensorprivacy.runner.parameters import complete, read_parameters, resolve
+from sensorprivacy.runner.run_names import run_name
 
 KERNEL = "python3"
 KERNEL_SECONDS = 600  # to start a kernel: the usual minute is too short on a busy machine
@@ -62,7 +63,7 @@ def run(
         Values that replace the notebook's defaults. Text is converted to the parameter's type.
     output : path, optional
         The executed notebook. By default ``build/executed/<profile>/<run>.ipynb``, or ``build/executed/own/`` for a
-        run that is not in ``runs.yaml``; see `notebook.run_name`.
+        run that is not in ``runs.yaml``; see `run_names.run_name`.
     log : path, optional
         The log: the notebook's printed text and warnings, and the traceback of a failure. By default
         ``build/logs/<profile>/<run>.log``.
@@ -126,9 +127,6 @@ def results_folder(notebook: Path, values: Mapping[str, Any]) -> Path:
 
 def _place(notebook: Path, values: Mapping[str, Any]) -> str:
     """Return the path of a run's files without their endings: ``<profile>/<run>`` or ``own/<run>``."""
-    # Imported here, with pandas and matplotlib: refusing a parameter should not wait for them.
-    from sensorprivacy.runner.notebook import complete, run_name
-
     whole = complete(read_parameters(notebook), values)
     name, replicates = run_name(notebook, whole)
     return f"{whole['profile'] if replicates else 'own'}/{name}"

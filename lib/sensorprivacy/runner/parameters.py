@@ -237,6 +237,11 @@ def resolve(parameters: Mapping[str, Parameter], given: Mapping[str, Any]) -> di
     return values
 
 
+def complete(declared: Mapping[str, Parameter], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the checked value of every declared parameter: the given one, or else the default."""
+    return resolve(declared, {**{name: parameter.default for name, parameter in declared.items()}, **given})
+
+
 def describe(parameters: Mapping[str, Parameter]) -> str:
     """Return one indented line for each parameter: name, type, default, help, allowed values."""
     return "\n".join(f"  {parameter}" for parameter in parameters.values()) or "  (none)"
