@@ -91,7 +91,8 @@ def _kind(column: pd.Series, name: str, sequences: Sequence[pd.Series]) -> str:
         return ""
     if column.dtype.kind == "M" and not isinstance(column.dtype, pd.CategoricalDtype):
         return "points in time"
-    distinct = present.nunique() / len(column)
+    n_values = present.nunique()
+    distinct = n_values / len(column)
     if not pd.api.types.is_numeric_dtype(column):
         cells = {str(cell).strip() for cell in present.unique()}
         matching = (kind for kind, pattern in _ADDRESSES.items() if all(map(pattern.fullmatch, cells)))
@@ -104,7 +105,7 @@ def _kind(column: pd.Series, name: str, sequences: Sequence[pd.Series]) -> str:
     values = present.to_numpy(dtype=float)
     if _is_time(values, name, [labels[present.index] for labels in sequences]):
         return "points in time"
-    if _has_constant_steps(present, sequences):
+    if n_values > 2 and _has_constant_steps(present, sequences):  # two values make no long sequence
         return "row numbers"
     if distinct < NEARLY_ALL or (values % 1 != 0).any():
         return ""
@@ -119,10 +120,12 @@ def _is_time(values: np.ndarray, name: str, sequences: Iterable[pd.Series]) -> b
     """Return whether a column holds times: two of a name, rising values, and seconds (or parts of them) since 1970."""
     low, high = values.min(), values.max()
     since_1970 = any(_EPOCH[0] <= low / unit and high / unit <= _EPOCH[1] for unit in (1, 1e3, 1e6, 1e9))
+    signs = since_1970 + _is_called(_NAME_OF_TIME, name)
+    if signs != 1:
+        return signs == 2
     within = (pd.Series(values).groupby(labels.to_numpy()).diff().dropna() for labels in sequences)
     steps = (np.diff(values), *(found.to_numpy() for found in within))
-    rising = any(_in_long_sequences(found, values) and (found >= 0).all() and found.any() for found in steps)
-    return since_1970 + rising + _is_called(_NAME_OF_TIME, name) >= 2
+    return any(_in_long_sequences(found, values) and (found >= 0).all() and found.any() for found in steps)
 
 
 def _has_constant_steps(column: pd.Series, sequences: Iterable[pd.Series]) -> bool:
