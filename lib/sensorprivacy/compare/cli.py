@@ -55,7 +55,13 @@ def add_compare_command(subparsers: "argparse._SubParsersAction[argparse.Argumen
     add_table_options(command)
     add("--defences", nargs="+", metavar="DEFENCE", help="such as minimize:threshold=.01 noise:epsilon=4 (about 20)")
     add("--max-loss", type=float, default=0.01, metavar="L", help="accuracy that may be lost (.01: one point)")
-    add("--minutes", type=float, default=10, metavar="M", help="time budget (10)")
+    add(
+        "--minutes",
+        type=float,
+        default=10,
+        metavar="M",
+        help="time budget; a running defence is stopped soon after (10)",
+    )
     add("--report", type=Path, metavar="FILE", help="write a self-contained HTML page")
     add("--json", type=Path, metavar="FILE", help="write all numbers")
     add("--store", type=Path, metavar="FILE", help="file that keeps results (default: in your cache folder)")
