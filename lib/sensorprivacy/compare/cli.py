@@ -60,7 +60,7 @@ def add_compare_command(subparsers: "argparse._SubParsersAction[argparse.Argumen
         type=float,
         default=10,
         metavar="M",
-        help="time budget; a running defence is stopped soon after (10)",
+        help="time budget; what still runs is stopped (10)",
     )
     add("--report", type=Path, metavar="FILE", help="write a self-contained HTML page")
     add("--json", type=Path, metavar="FILE", help="write all numbers")

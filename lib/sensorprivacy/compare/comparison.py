@@ -215,8 +215,8 @@ class _Race:
             ran = duration(time.monotonic() - began)
             if defence.name == RAW:
                 raise ValueError(
-                    f"minutes={budget / 60:g} gave no first answer: judging the raw table was stopped after {ran}. Give "
-                    "more time, fewer rows (max_rows) or a smaller model"
+                    f"minutes={budget / 60:g} gave no first answer: judging the raw table was stopped after {ran}. "
+                    "Give more time, fewer rows (max_rows) or a smaller model"
                 ) from None
             reason = f"stopped after {ran}, because the budget of {duration(budget)} was over"
             self.untried.append(Untried(defence.name, defence.family, reason))
