@@ -142,7 +142,8 @@ def _check_kind(arguments: argparse.Namespace, recorded: bool) -> None:
     needed = "hide" if recorded else "user"
     for name in wrong:
         if getattr(arguments, name):
-            raise ValueError(f"--{name} is for {'tables' if recorded else 'recordings'}: {arguments.file} is none")
+            kinds = ("tables", "describes recordings") if recorded else ("recordings", "is a table")
+            raise ValueError(f"--{name} is for {kinds[0]}, but {arguments.file} {kinds[1]}: leave it out")
     if getattr(arguments, needed) is None:
         what = "attribute to hide" if recorded else "column with the users"
         raise ValueError(f"--{needed} is missing: name the {what}")

@@ -1,4 +1,4 @@
-"""Stop work that runs past its time, in the middle of a loop of the work."""
+"""Stop work that runs past its time, or whose process is told to end, in the middle of a loop of the work."""
 
 import signal
 import threading
@@ -48,3 +48,20 @@ def at_most(seconds: float) -> Iterator[None]:
         signal.signal(signal.SIGALRM, handler)
         if left:  # another timer was running, such as that of pytest-timeout
             signal.setitimer(signal.ITIMER_REAL, max(left - (time.perf_counter() - began), 0.001), interval)
+
+
+@contextmanager
+def unwound_by_sigterm() -> Iterator[None]:
+    """Let SIGTERM end a block as an exception does, so that hidden files are removed; the exit code is 143."""
+    if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGTERM) != signal.SIG_DFL:
+        yield
+        return
+
+    def stop(*_: Any) -> None:
+        raise SystemExit(128 + signal.SIGTERM)
+
+    signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)

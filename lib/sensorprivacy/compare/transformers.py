@@ -1,6 +1,7 @@
 """The transformers behind the defences for tables."""
 
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Self
@@ -94,6 +95,8 @@ class MinimizedTable(TransformerMixin, BaseEstimator):
         Trees of each forest of the search.
     seed, noise_seed : int or None
         Seeds of the search and of the noise. No seed: secure noise.
+    bounds : mapping, optional
+        Lowest and highest value by column, known without looking at the data; see `LaplaceNoise`.
 
     Attributes
     ----------
@@ -112,6 +115,7 @@ class MinimizedTable(TransformerMixin, BaseEstimator):
         trees: int = 30,
         seed: int | None = 42,
         noise_seed: int | None = None,
+        bounds: Mapping[Any, tuple[float, float]] | None = None,
     ) -> None:
         self.threshold = threshold
         self.preselect = preselect
@@ -119,6 +123,7 @@ class MinimizedTable(TransformerMixin, BaseEstimator):
         self.trees = trees
         self.seed = seed
         self.noise_seed = noise_seed
+        self.bounds = bounds
 
     def fit(self, X: pd.DataFrame, y: Any, users: Any, groups: Any = None) -> Self:
         """Search the columns, on rows of the table `X` only."""
@@ -129,7 +134,10 @@ class MinimizedTable(TransformerMixin, BaseEstimator):
         self.kept_ = _search(table, self.preselect, self.trees, self.seed).kept(self.threshold)
         self.noise_ = None
         if self.epsilon is not None:
-            self.noise_ = LaplaceNoise(self.epsilon, sound=True, seed=self.noise_seed).fit(X[self.kept_])
+            given = self.bounds or {}
+            ends = [given.get(name, (np.nan, np.nan)) for name in self.kept_] if given else None
+            noise = LaplaceNoise(self.epsilon, sound=True, bounds=ends, seed=self.noise_seed)
+            self.noise_ = noise.fit(X[self.kept_])
             chosen = "The kept columns were chosen from the fitted rows. Epsilon does not cover this choice."
             self.guarantees_, self.epsilon_total_ = (*self.noise_.guarantees_, chosen), self.noise_.epsilon_total_
         return self
