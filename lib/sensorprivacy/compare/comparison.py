@@ -14,6 +14,7 @@ from typing import Any
 
 import joblib
 import numpy as np
+import pandas as pd
 from matplotlib.figure import Figure
 from sklearn.base import BaseEstimator, clone
 from sklearn.ensemble import RandomForestClassifier
@@ -249,6 +250,7 @@ class _Race:
             "rows_of_a_person": int(
                 self.problem.provenance.get("rows_of_a_person", self.problem.users.value_counts().max())
             ),
+            "most_frequent_class": _most_frequent(self.problem.task),
             "split": self.split.how,
             "model": describe_model(self.model),
             "seed": self.seed,
@@ -318,6 +320,11 @@ def own_defence(name: str, step: Any) -> Defence:
         return seeded(step, seed) if hasattr(step, "get_params") else clone(step, safe=False)
 
     return Defence(name, name, make, about=f"Your transformer {type(step).__name__}.")
+
+
+def _most_frequent(task: pd.Series) -> dict[str, Any]:
+    shares = task.value_counts(normalize=True)
+    return {"class": str(shares.index[0]), "share": float(shares.iloc[0])}
 
 
 def _kind(name: str) -> str:
