@@ -54,6 +54,10 @@ class TaskPrediction(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         return _prediction(self.forest_.predict(np.asarray(X, float)), X)
 
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Return the name of the column."""
+        return np.array(["prediction"], dtype=object)
+
     def fit_transform(self, X: pd.DataFrame, y: Any = None, groups: Any = None) -> pd.DataFrame:
         """Fit, and return predictions by forests that have not seen the row, as a new row gets them."""
         self.fit(X, y)
@@ -75,7 +79,18 @@ def _prediction(labels: np.ndarray, X: Any) -> pd.DataFrame:
     return pd.DataFrame({"prediction": labels}, index=getattr(X, "index", None))
 
 
-class MinimizedTable(TransformerMixin, BaseEstimator):
+class _KeepsColumns(TransformerMixin, BaseEstimator):
+    """A transformer whose attribute ``kept_`` has the names of the released columns."""
+
+    kept_: list[Any]
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Return the names of the kept columns."""
+        check_is_fitted(self)
+        return np.array(self.kept_, dtype=object)
+
+
+class MinimizedTable(_KeepsColumns):
     """Keep the columns that paper 1's two stages choose, and add noise to them if wanted.
 
     Of the subsets whose identifiability is within one standard error of the lowest, the smallest is kept: in small
@@ -127,6 +142,7 @@ class MinimizedTable(TransformerMixin, BaseEstimator):
 
     def fit(self, X: pd.DataFrame, y: Any, users: Any, groups: Any = None) -> Self:
         """Search the columns, on rows of the table `X` only."""
+        X = _pandas(X)
         task, people, recordings = (
             None if labels is None else pd.Series(np.asarray(labels)) for labels in (y, users, groups)
         )
@@ -145,7 +161,7 @@ class MinimizedTable(TransformerMixin, BaseEstimator):
     def transform(self, X: pd.DataFrame) -> pd.DataFrame:
         """Return the kept columns, with noise if there is any."""
         check_is_fitted(self)
-        kept = X[self.kept_]
+        kept = _pandas(X)[self.kept_]
         return kept if self.noise_ is None else pd.DataFrame(self.noise_.transform(kept), kept.index, kept.columns)
 
 
@@ -205,7 +221,7 @@ def _search(problem: Problem, preselect: int, trees: int, seed: int | None) -> _
     return _LAST_SEARCH[key]
 
 
-class TopColumns(TransformerMixin, BaseEstimator):
+class TopColumns(_KeepsColumns):
     """Keep the columns that one of paper 1's rankings puts first.
 
     Parameters
@@ -230,7 +246,7 @@ class TopColumns(TransformerMixin, BaseEstimator):
 
     def fit(self, X: pd.DataFrame, y: Any, users: Any) -> Self:
         """Score and rank the columns."""
-        how = METHODS[self.method]
+        X, how = _pandas(X), METHODS[self.method]
         ranked = rank_features(score_features(X, y, users, how.score, seed=self.seed), how.by)
         self.kept_ = ranked[: _size(self.columns, X.shape[1])]
         return self
@@ -238,7 +254,7 @@ class TopColumns(TransformerMixin, BaseEstimator):
     def transform(self, X: pd.DataFrame) -> pd.DataFrame:
         """Return the kept columns."""
         check_is_fitted(self)
-        return X[self.kept_]
+        return _pandas(X)[self.kept_]
 
 
 class Rewritten(TransformerMixin, BaseEstimator):
@@ -253,14 +269,25 @@ class Rewritten(TransformerMixin, BaseEstimator):
         """Learn the new columns."""
         size = _size(self.columns, X.shape[1])
         hashed, sparse = self.method == "hashing", self.method == "sparse_pca"
-        self.step_ = (ColumnHasher(size) if hashed else components(size, sparse=sparse, seed=self.seed)).fit(X)
+        self.step_ = (ColumnHasher(size) if hashed else components(size, sparse=sparse, seed=self.seed)).fit(_pandas(X))
         return self
 
     def transform(self, X: pd.DataFrame) -> pd.DataFrame:
         """Return the new columns."""
-        check_is_fitted(self)
+        X = _pandas(X)
         found = np.asarray(self.step_.transform(X))
-        return pd.DataFrame(found, X.index, [f"{self.method} {place}" for place in range(found.shape[1])])
+        return pd.DataFrame(found, X.index, self.get_feature_names_out())
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Return the names of the new columns: the method and a number."""
+        check_is_fitted(self)
+        many = len(self.step_.get_feature_names_out())
+        return np.array([f"{self.method} {place}" for place in range(many)], dtype=object)
+
+
+def _pandas(X: Any) -> pd.DataFrame:
+    """Return a table of pandas, polars or Arrow as one of pandas."""
+    return X.to_pandas() if hasattr(X, "to_pandas") else X
 
 
 def _size(columns: int | None, d: int) -> int:

@@ -5,7 +5,7 @@ from typing import Any, Self
 
 import numpy as np
 from scipy.sparse import csr_matrix
-from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, OneToOneFeatureMixin, TransformerMixin
 from sklearn.decomposition import PCA, SparsePCA
 from sklearn.feature_extraction import FeatureHasher
 from sklearn.pipeline import Pipeline, make_pipeline
@@ -19,7 +19,7 @@ from sensorprivacy.mechanisms.noise import SecureNoise, SeededNoise, check_epsil
 SPARSE_PCA_ROWS = 2000
 
 
-class ColumnHasher(TransformerMixin, BaseEstimator):
+class ColumnHasher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Hash column names into fewer columns and add the columns that share one, with random signs (method 1).
 
     The result equals that of scikit-learn's ``FeatureHasher`` for rows as dicts {column name: value}. It is computed
@@ -49,6 +49,7 @@ class ColumnHasher(TransformerMixin, BaseEstimator):
         names = getattr(self, "feature_names_in_", [f"x{i}" for i in range(self.n_features_in_)])
         hasher = FeatureHasher(n_features=self.n_columns, input_type="dict")
         self.projection_ = csr_matrix(hasher.transform([{str(name): 1.0} for name in names]))
+        self._n_features_out = self.n_columns
         return self
 
     def transform(self, X: Any) -> np.ndarray:
