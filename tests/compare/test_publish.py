@@ -271,12 +271,13 @@ def test_rows_with_missing_cells_labels_or_a_label_of_their_own_are_left_out_and
         publish(odd.assign(room=None), defence="none", out=tmp_path / "no", **ROLES)
 
 
-def test_infinite_numbers_count_as_missing_and_empty_columns_are_dropped(table, tmp_path):
-    odd = table.assign(lux=table["lux"].where(table.index > 3, np.inf), blank=np.nan)
+def test_infinite_numbers_count_as_missing_and_empty_and_constant_columns_are_dropped(table, tmp_path):
+    odd = table.assign(lux=table["lux"].where(table.index > 3, np.inf), blank=np.nan, same="x")
     card = publish(odd, defence="none", out=tmp_path / "out", **ROLES)
     assert np.isfinite(pd.read_csv(tmp_path / "out" / "table.csv")["lux"]).all()
     assert "lux (4 rows)" in card.to_markdown()
     assert card.facts["columns"]["dropped"]["blank"] == "it is empty"
+    assert card.facts["columns"]["dropped"]["same"] == "it is constant"
 
 
 def test_dropped_columns_are_not_written(file, tmp_path):
