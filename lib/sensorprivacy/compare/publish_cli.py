@@ -10,7 +10,8 @@ from sensorprivacy.minimize.cli import FORMATS, INTERRUPTED, TABLE_OPTIONS, in_o
 # importing forests takes seconds, so the function below imports them: help and wrong options need no forest
 
 _EXAMPLES = (
-    "minimize:threshold=.01, threeway:epsilon=1, minimize+noise:epsilon=4, noise:epsilon=4; on recordings latent"
+    "minimize:threshold=.01, threeway:epsilon=1, minimize+noise:epsilon=4, noise:epsilon=4; on recordings latent, or "
+    "guaranteed:activity=3,cell=1 (synthetic windows of one randomized response for each recording)"
 )
 
 
