@@ -43,8 +43,8 @@ def publish_recordings(
     """Write recordings that may be handed on, one file each, and their data card, to a new folder.
 
     Networks learn from windows in the first 75 % of each recording. Each recording is then cut in windows that do not
-    overlap, and every window is rewritten, or drawn from randomized responses with a guarantee. Samples after the last complete window are left out. The last 25 % of the
-    published recordings measure the release.
+    overlap, and every window is rewritten, or drawn from randomized responses with a guarantee. Samples after the last
+    complete window are left out. The last 25 % of the published recordings measure the release.
 
     Parameters
     ----------
@@ -128,6 +128,7 @@ def _fit(
             f"windows the networks know ({train.n_windows:,} overlapping windows). Adversaries learn from "
             f"{parts[0].n_windows:,} published windows of known people and predict single windows, whole recordings "
             "and people. They know the defence. Intervals count people. An attacker with more data may infer more.",
+            *(["Here, the earlier and the last windows of a recording have their own responses."] if sure else []),
         ],
     }
     about = f"Paper 3's anonymizer: rewrites windows of {settings.length} samples to hide {hide}."
@@ -254,7 +255,8 @@ def _guarantee(fitted: FittedRecordings, windows: Windows) -> dict[str, Any]:
         f"Each {unit} gives one randomized response: its {fitted.task} (epsilon {release.activity_epsilon:g}) and a "
         f"cell of similar windows (epsilon {release.cell_epsilon:g}). The published samples are synthetic and depend "
         f"on the original ones through this response only. A response is at most e^{release.epsilon:g} times more "
-        "likely than for any other samples (local differential privacy), with randomness from OpenDP's secure generator.",
+        "likely than for any other samples (local differential privacy), with randomness from OpenDP's secure "
+        "generator.",
         f"Responses add up: a recording spends up to {spent['recording']:,g}, and a person up to "
         f"{spent['person']:,g}. Publishing the same recordings again adds the same loss again.",
         f"The column {fitted.task} holds the response, which can differ from the recorded {fitted.task}.",
