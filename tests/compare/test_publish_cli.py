@@ -33,6 +33,7 @@ def test_publish_save_and_publish_again(file, capsys, tmp_path):
         (["none.csv"], "there is no file none.csv"),
         (["home.csv", "--user", "nobody"], "has no column 'nobody'"),
         (["home.csv", "--defence", "hide"], "unknown defence 'hide'"),
+        (["home.csv", "--defence", "latent:epochs=9"], "'latent:epochs=9' is for recordings; for tables, choose from"),
         (["home.csv", "--defence", "noise:epsilon=-1"], "epsilon=-1 must be"),
         (["home.csv", "--out", "home.csv"], "--out home.csv exists already"),
         (["home.csv", "--save", "no/where"], "--save no/where: there is no folder"),

@@ -232,7 +232,7 @@ def _check_task(task: pd.Series, users: pd.Series) -> None:
     if counts["task"] > len(task) / 2 or type_of_target(task.to_numpy()) == "continuous":
         raise ValueError(
             f"the task column {task.name!r} has {counts['task']} different values in {len(task)} rows, so no model can "
-            "learn it: give classes"
+            "learn it: give classes, such as ranges of its values, or name another task"
         )
     if stands_for(task, users):
         raise ValueError(
