@@ -143,8 +143,8 @@ def test_help_loads_no_forest():
     ("words", "message"),
     [
         (["--task", "walk"], "--hide is missing: name the attribute to hide"),
-        (["--task", "walk", "--hide", "sex", "--user", "who"], "--user is for tables: "),
-        (["--task", "walk", "--hide", "sex", "--keep", "row"], "--keep is for tables: "),
+        (["--task", "walk", "--hide", "sex", "--user", "who"], "--user is for tables, but "),
+        (["--task", "walk", "--hide", "sex", "--keep", "row"], "--keep is for tables, but "),
         (["--task", "gait", "--hide", "sex"], "the task is 'gait', but the public label in own.toml is 'walk'"),
         (["--task", "walk", "--hide", "sex"], "there is no file '*.csv'"),
     ],

@@ -1,6 +1,9 @@
 """Published tables hold no user, no recording and no identifier, and the card says what attackers find in them."""
 
 import json
+import os
+import signal
+import time
 from functools import partial
 
 import numpy as np
@@ -181,6 +184,14 @@ def test_own_transformers(table, tmp_path):
         ({"task": None}, "name the defence, the task column"),
         ({"keep": ["nick"]}, "'nick' cannot be kept"),
         ({"defence": "method:pca", "save": "saved"}, "method:pca cannot be saved"),
+        ({"defence": PCA(2), "save": "saved"}, "PCA cannot be saved"),
+        ({"defence": "prediction", "save": "saved"}, "prediction cannot be saved"),
+        ({"drop": ["owner"]}, "leave them out of `drop`"),
+        ({"drop": ["nothing"]}, "no column 'nothing'"),
+        ({"bounds": {"lux": (0, 9)}}, "bounds are for defences with noise .*, not none"),
+        ({"defence": "noise", "bounds": {"lamp": (0, 9)}}, "'lamp' holds texts"),
+        ({"defence": "noise", "bounds": {"owner": (0, 9)}}, "'owner', which is task, user or groups"),
+        ({"defence": "noise", "bounds": {"light": (0, 9)}}, "'light', which is no published feature: choose from lux"),
     ],
 )
 def test_invalid_input_writes_nothing(table, tmp_path, monkeypatch, options, words):
@@ -231,8 +242,79 @@ def test_missing_numbers_are_filled_from_training_rows_and_the_card_says_so(tabl
     again = publish(gaps, fitted=tmp_path / "saved", out=tmp_path / "again", in_order=True)
     assert again.facts["rows"] == len(table)
     assert pd.read_csv(tmp_path / "again" / "table.csv")["lux"][0] == filled[0]
-    with pytest.raises(ValueError, match="missing='drop': choose 'impute' or 'error'"):
-        publish(table, defence="none", out=tmp_path / "no", missing="drop", **ROLES)
+    with pytest.raises(ValueError, match="missing 'mean' is unknown"):
+        publish(table, defence="none", out=tmp_path / "no", missing="mean", **ROLES)
+
+
+def test_rows_with_missing_cells_labels_or_a_label_of_their_own_are_left_out_and_counted(table, tmp_path):
+    odd = table.assign(room=table["room"].where(table.index != 7), owner=table["owner"].where(table.index != 8))
+    odd.loc[9, ["owner", "nick", "session"]] = ["edda", "EDDA", "edda-1"]
+    odd.loc[[10, 399], "lux"] = np.nan
+    odd.loc[11, "lamp"] = None
+    odd.loc[12, ["owner", "nick", "session", "hour"]] = ["finn", "FINN", "finn-1", np.nan]
+    card = publish(odd, defence="none", missing="drop", out=tmp_path / "out", in_order=True, rows=90, **ROLES)
+    written = pd.read_csv(tmp_path / "out" / "table.csv")
+    left = table.drop(index=[7, 8, 9, 10, 11, 12, 399])
+    np.testing.assert_array_equal(written["lux"], left["lux"])
+    assert card.facts["size"][1:] == [
+        "1 row without task left out",
+        "1 row without user left out",
+        "4 rows with missing values left out",
+        "1 row of a user with fewer than 2 rows left out",
+    ]
+    assert "edda" not in card.to_markdown()
+    kept = publish(odd, defence="none", rare="keep", out=tmp_path / "kept", rows=90, **ROLES)
+    assert kept.facts["rows"] == 398
+    with pytest.raises(ValueError, match="2 labels of the user have one row: leave them out with rare='aside'"):
+        publish(odd, defence="none", rare="error", out=tmp_path / "no", **ROLES)
+    with pytest.raises(ValueError, match="no row with a cell in every column of room, owner"):
+        publish(odd.assign(room=None), defence="none", out=tmp_path / "no", **ROLES)
+
+
+def test_infinite_numbers_count_as_missing_and_empty_and_constant_columns_are_dropped(table, tmp_path):
+    odd = table.assign(lux=table["lux"].where(table.index > 3, np.inf), blank=np.nan, same="x")
+    card = publish(odd, defence="none", out=tmp_path / "out", **ROLES)
+    assert np.isfinite(pd.read_csv(tmp_path / "out" / "table.csv")["lux"]).all()
+    assert "lux (4 rows)" in card.to_markdown()
+    assert card.facts["columns"]["dropped"]["blank"] == "it is empty"
+    assert card.facts["columns"]["dropped"]["same"] == "it is constant"
+
+
+def test_dropped_columns_are_not_written(file, tmp_path):
+    card = publish(file, defence="none", drop=["voice", "hour"], out=tmp_path / "out", **ROLES)
+    assert list(pd.read_csv(tmp_path / "out" / "home.csv")) == ["lux", "lamp", "room"]
+    assert card.facts["columns"]["dropped"]["voice"] == "you dropped it"
+
+
+BOUNDS = {"lux": (-5, 5), "voice": (-5, 10), "hour": (0, 23)}
+
+
+@pytest.mark.parametrize(
+    "defence", ["noise:epsilon=100", "minimize+noise:epsilon=100,threshold=.05", "threeway:epsilon=9"]
+)
+def test_stated_bounds_set_the_noise_and_the_card_names_those_of_the_data(table, tmp_path, defence):
+    table = table.drop(columns="session").assign(lux=table["lux"].where(table.index > 0, 900.0))
+    card = publish(table, defence=defence, bounds=BOUNDS, out=tmp_path / "out", save=tmp_path / "saved", **ROLES)
+    leaks = [line for line in card.facts["guarantee"]["statements"] if "were read from the" in line]
+    assert not any("lux" in line or "voice" in line or "hour" in line for line in leaks)
+    if defence == "noise:epsilon=100":
+        assert pd.read_csv(tmp_path / "out" / "table.csv")["lux"].max() < 20  # the extreme row is clipped
+    if defence == "noise:epsilon=100":
+        assert leaks == [
+            "The bounds of lamp were read from the fitted rows. Epsilon does not cover this leak of extremes."
+        ]
+    again = publish(table, fitted=tmp_path / "saved", out=tmp_path / "again")
+    assert again.facts["guarantee"]["statements"] == card.facts["guarantee"]["statements"]
+
+
+def test_sigterm_leaves_no_hidden_folder(table, tmp_path, monkeypatch):
+    before = signal.getsignal(signal.SIGTERM)
+    monkeypatch.setattr(module, "digests", lambda *_: os.kill(os.getpid(), signal.SIGTERM) or time.sleep(60))
+    with pytest.raises(SystemExit) as ended:
+        publish(table, defence="none", out=tmp_path / "out", save=tmp_path / "saved", **ROLES)
+    assert ended.value.code == 143
+    assert list(tmp_path.iterdir()) == []
+    assert signal.getsignal(signal.SIGTERM) == before
 
 
 @pytest.mark.parametrize(

@@ -33,6 +33,7 @@ def test_publish_save_and_publish_again(file, capsys, tmp_path):
         (["none.csv"], "there is no file none.csv"),
         (["home.csv", "--user", "nobody"], "has no column 'nobody'"),
         (["home.csv", "--defence", "hide"], "unknown defence 'hide'"),
+        (["home.csv", "--defence", "latent:epochs=9"], "'latent:epochs=9' is for recordings; for tables, choose from"),
         (["home.csv", "--defence", "noise:epsilon=-1"], "epsilon=-1 must be"),
         (["home.csv", "--out", "home.csv"], "--out home.csv exists already"),
         (["home.csv", "--save", "no/where"], "--save no/where: there is no folder"),
@@ -41,6 +42,9 @@ def test_publish_save_and_publish_again(file, capsys, tmp_path):
         (["home.csv", "--sample", "3"], "--sample 3: give at least 20 rows"),
         (["home.csv", "--fitted", "home.csv"], "has its own defence and task and user"),
         (["home.csv", "--keep", "owner"], "leave them out of --keep"),
+        (["home.csv", "--drop", "owner"], "leave them out of --drop"),
+        (["home.csv", "--bounds", "noise=0"], "--bounds 'noise=0': write the column, its lowest and its highest"),
+        (["home.csv", "--bounds", "noise=0:1"], "--bounds are for defences with noise"),
     ],
 )
 def test_wrong_input_is_one_line_and_exit_code_2(file, capsys, tmp_path, words, said):

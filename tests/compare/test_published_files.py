@@ -1,5 +1,6 @@
 """Attack the files that publish wrote: the card's numbers are those that a stranger measures."""
 
+import time
 from functools import partial
 
 import numpy as np
@@ -8,12 +9,14 @@ import pytest
 import torch
 from sklearn.ensemble import RandomForestClassifier
 
+from sensorprivacy.compare import compare, comparison
 from sensorprivacy.compare import publish as tables
 from sensorprivacy.compare import recordings as module
 from sensorprivacy.compare.anonymizers import Latent
 from sensorprivacy.compare.card import measure_table
 from sensorprivacy.compare.publish import publish
 from sensorprivacy.compare.recordings import publish_recordings
+from sensorprivacy.compare.windows import own_game
 from sensorprivacy.datasets import store
 from sensorprivacy.datasets.readers.motion import AXES
 from sensorprivacy.datasets.readers.smartwatch import read_smartwatch
@@ -54,6 +57,22 @@ def agree(told, ours):
     assert abs(told["score"] - ours.score) < 0.15, (told, ours)
 
 
+def write_own(watch, folder):
+    """Write two exercises as a user's own recordings, with a description."""
+    chosen = [at for at, what in enumerate(watch.table["activity"]) if what in ("PEN", "ABD")]
+    (folder / "raw").mkdir()
+    for at in chosen:
+        row = watch.table.iloc[at]
+        name = f"{row['activity']}_{watch.private['side'].iloc[at]}_{row['subject']}.csv"
+        table = pd.DataFrame(watch.signal[watch.recording == at][:1400], columns=list(AXES))
+        table.to_csv(folder / "raw" / name, index=False)
+    (folder / "watch.toml").write_text(
+        f'name = "watch"\nfiles = "raw/*.csv"\nrate = 50\nchannels = {list(AXES)}\nsubject = "who"\npublic = "what"\n'
+        'private = ["side"]\nfile_name = "{what}_{side}_{who}.csv"\n'.replace("'", '"')
+    )
+    return folder / "watch.toml"
+
+
 @pytest.mark.parametrize("defence", ["minimize:threshold=.01,preselect=4", "noise:epsilon=60"])
 def test_attacks_on_a_published_table_reproduce_the_card(watch, tmp_path, monkeypatch, defence):
     monkeypatch.setattr(tables, "measure_table", partial(measure_table, trees=TREES))
@@ -83,21 +102,25 @@ def test_attacks_on_a_published_table_reproduce_the_card(watch, tmp_path, monkey
             assert result(card, about=about, attacker=attacker, data="original", level="row")["low"] > ours.high
 
 
+def test_own_recordings_are_compared_within_the_budget(watch, tmp_path, monkeypatch):
+    monkeypatch.setattr(comparison.time, "monotonic", time.process_time)  # other processes may share the cores
+    began = time.process_time()
+    game = own_game(write_own(watch, tmp_path), "what", "subject")
+    words = ["noise:epsilon=60", "method:gini_utility,columns=9", "minimize"]
+    options = {"model": RandomForestClassifier(10), "draws": 39, "progress": False, "began": began}
+    found = compare(game.problem, words, 0.16, split=game.split, **options)
+    assert time.process_time() - began < 1.1 * 9.6 + 4
+    assert found.raw.task().measure.score > 0.9
+    assert found.raw.task().measure.unit == "groups"
+    assert len(found.results) > 2
+    assert len(found.results) + len(found.untried) == 4
+
+
 def test_attacks_on_published_recordings_reproduce_the_card(watch, tmp_path, monkeypatch):
     torch.set_num_threads(1)
     monkeypatch.setattr(module, "TASK_MODELS", module.TASK_MODELS[:1])
     monkeypatch.setattr(module.secrets, "randbits", lambda bits: 0)  # numbers of recordings are the stranger's linkage
-    chosen = [at for at, what in enumerate(watch.table["activity"]) if what in ("PEN", "ABD")]
-    (tmp_path / "raw").mkdir()
-    for at in chosen:
-        row = watch.table.iloc[at]
-        name = f"{row['activity']}_{watch.private['side'].iloc[at]}_{row['subject']}.csv"
-        table = pd.DataFrame(watch.signal[watch.recording == at][:1400], columns=list(AXES))
-        table.to_csv(tmp_path / "raw" / name, index=False)
-    (tmp_path / "watch.toml").write_text(
-        f'name = "watch"\nfiles = "raw/*.csv"\nrate = 50\nchannels = {list(AXES)}\nsubject = "who"\npublic = "what"\n'
-        'private = ["side"]\nfile_name = "{what}_{side}_{who}.csv"\n'.replace("'", '"')
-    )
+    write_own(watch, tmp_path)
     defence = Latent(
         "uniform", epochs=4, inference_epochs=2, batch=128, length=WINDOW, stride=50, sizes=Sizes((64,), 8)
     )

@@ -1,5 +1,6 @@
 """Published recordings hold no person, no private label and no original window."""
 
+import dataclasses
 import json
 
 import numpy as np
@@ -9,9 +10,10 @@ import torch
 
 from sensorprivacy import cli
 from sensorprivacy.compare import recordings as module
-from sensorprivacy.compare.anonymizers import MODEL, Latent, load_recordings, parse_latent
+from sensorprivacy.compare.anonymizers import MODEL, Guaranteed, Latent, load_recordings, parse_latent
 from sensorprivacy.compare.fitted import FILE, FittedFolderError
 from sensorprivacy.compare.recordings import publish_recordings
+from sensorprivacy.datasets.own.recordings import read_recordings
 from sensorprivacy.latent.attackers import Attacker
 from sensorprivacy.latent.networks import Sizes
 
@@ -143,6 +145,9 @@ def test_words():
     assert (found.modify, found.transfer, found.noise, found.epochs) == ("probabilistic", "transport", 0.5, 20)
     assert parse_latent(found.name) == found
     assert parse_latent("latent") == Latent()
+    sure = parse_latent("guaranteed:activity=2,cell=0,every=5,epochs=3")
+    assert (sure.guaranteed, sure.epochs) == ({"activity_epsilon": 2, "cell_epsilon": 0, "every": 5}, 3)
+    assert parse_latent(sure.name) == sure
 
 
 @pytest.mark.parametrize(
@@ -153,6 +158,9 @@ def test_words():
         ("latent:noise=2", "noise=2 must be a number from 0 to 1"),
         ("latent:epochs=1.5", "epochs=1.5 must be a whole number"),
         ("latent:depth=3", "'depth=3' is no setting"),
+        ("latent:activity=3", "'activity=3' is no setting"),
+        ("guaranteed:modify=uniform", "'modify=uniform' is no setting"),
+        ("guaranteed:activity=0", "activity=0 must be a number from 1e-06 to 100"),
         ("latent:length=500", "no recording of mine has 500 samples; the longest has 203"),
     ],
 )
@@ -176,3 +184,29 @@ def test_unchanged_windows_are_refused(published, tmp_path, monkeypatch):
     with pytest.raises(ValueError, match="equal their originals"):
         publish_recordings(folder / "mine.toml", fitted=folder / "saved", out=tmp_path / "out")
     assert list(tmp_path.iterdir()) == []
+
+
+SURE = {"epochs": 3, "inference_epochs": 8, "batch": 64, "length": 16, "stride": 8, "sizes": Sizes((32, 16), 3)}
+
+
+def test_a_guaranteed_release_publishes_responses_and_adds_them_up(tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "_measure", lambda *_: [])
+    words = {"task": "activity", "hide": "gender", "defence": Guaranteed(activity=100.0, cell=0.5, cells=2, **SURE)}
+    card = publish_recordings(write(tmp_path), out=tmp_path / "out", save=tmp_path / "saved", **words)
+    tables = [pd.read_csv(file) for file in sorted((tmp_path / "out").glob("rec*.csv"))]
+    assert [table["activity"].nunique() for table in tables] == [1] * 16
+    assert [table["activity"].iloc[0] for table in tables].count("jog") == 8  # epsilon 100 changes no response
+    told = card.facts["guarantee"]
+    assert (told["epsilon_recording"], told["epsilon_person"]) == (100.5, 4 * 100.5)
+    page = card.to_markdown()
+    for part in ("one randomized response", "a person up to 402", "does not cover the number", "`guaranteed:noise="):
+        assert part in page
+    assert "no formal guarantee" not in page
+    again = load_recordings(tmp_path / "saved")
+    assert again.release.every == 0
+    blind = dataclasses.replace(again, guaranteed={"activity_epsilon": 1e-6, "cell_epsilon": 0, "every": 1})
+    windows = read_recordings(tmp_path / "mine.toml").windows(16, 16)
+    published, labels = blind.publish(windows)
+    agree = np.mean(labels == windows.public.to_numpy())
+    assert 0.3 < agree < 0.7  # n = 144 responses without information
+    assert not np.isclose(published.values, windows.values).all(axis=(1, 2)).any()

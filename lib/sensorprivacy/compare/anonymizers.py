@@ -1,22 +1,25 @@
 """Anonymizers of recordings: the words of the command line that name them, and fitted ones in a folder."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, ClassVar, get_args
 
 import numpy as np
 import pooch
 
 from sensorprivacy.compare.defences import split_word
 from sensorprivacy.compare.fitted import FILE, FittedFolderError, read_content, write_content
+from sensorprivacy.datasets.types import Windows
 from sensorprivacy.latent.anonymizer import LatentAnonymizer
 from sensorprivacy.latent.classifiers import Kind
+from sensorprivacy.latent.guaranteed import GuaranteedRelease
 from sensorprivacy.latent.modify import Modify
 from sensorprivacy.latent.networks import Sizes
 from sensorprivacy.latent.storage import load, save
 from sensorprivacy.latent.training import Settings
 from sensorprivacy.latent.transfers import Codebook, Donor, MeanShift, Transfer, Transport
+from sensorprivacy.mechanisms.noise import LARGEST_EPSILON
 
 SAVED, SAVED_VERSION, MODEL = "sensorprivacy-fitted-recordings", 1, "anonymizer.safetensors"
 _TRANSFERS: Mapping[str, type] = {"shift": MeanShift, "transport": Transport, "codebook": Codebook, "donor": Donor}
@@ -26,6 +29,8 @@ _TRANSFERS: Mapping[str, type] = {"shift": MeanShift, "transport": Transport, "c
 class Latent:
     """The word ``latent`` of the command line with its settings; see `LatentAnonymizer` for their meaning."""
 
+    family: ClassVar[str] = "latent"
+    unused: ClassVar[tuple[str, ...]] = ("sizes",)  # fields that no word sets
     modify: Modify = "deterministic"
     transfer: str = "shift"
     noise: float = 0.0
@@ -43,7 +48,13 @@ class Latent:
     @property
     def name(self) -> str:
         """The word that `parse_latent` reads."""
-        return "latent:" + ",".join(f"{name}={value}" for name, value in asdict(self).items() if name != "sizes")
+        given = (f"{name}={value}" for name, value in asdict(self).items() if name not in self.unused)
+        return f"{self.family}:{','.join(given)}"
+
+    @property
+    def guaranteed(self) -> dict[str, Any] | None:
+        """Parameters of the `GuaranteedRelease`; None without a guarantee."""
+        return None
 
     def anonymizer(self, hide: str, seed: int) -> LatentAnonymizer:
         """Return the anonymizer, not fitted."""
@@ -64,6 +75,27 @@ class Latent:
         )
 
 
+@dataclass(frozen=True)
+class Guaranteed(Latent):
+    """The word ``guaranteed`` of the command line with its settings; see `GuaranteedRelease` for their meaning."""
+
+    family: ClassVar[str] = "guaranteed"
+    unused: ClassVar[tuple[str, ...]] = ("sizes", "modify", "transfer", "redraw")
+    activity: float = 3.0
+    cell: float = 1.0
+    every: int = 0
+    cells: int = 8
+
+    @property
+    def guaranteed(self) -> dict[str, Any]:
+        """Parameters of the `GuaranteedRelease`."""
+        return {"activity_epsilon": self.activity, "cell_epsilon": self.cell, "every": self.every}
+
+    def anonymizer(self, hide: str, seed: int) -> LatentAnonymizer:
+        """Return the anonymizer, not fitted, with synthetic latents."""
+        return super().anonymizer(hide, seed).set_params(transfer=Codebook(self.cells, synthetic=True))
+
+
 _CHOICES: Mapping[str, Sequence[str]] = {
     "modify": get_args(Modify),
     "transfer": tuple(_TRANSFERS),
@@ -79,11 +111,16 @@ _LIMITS: Mapping[str, tuple[float, float]] = {
     "batch": (2, 100_000),
     "length": (8, 100_000),
     "stride": (1, 100_000),
+    "activity": (1e-6, LARGEST_EPSILON),
+    "cell": (0, LARGEST_EPSILON),
+    "every": (0, 100_000),
+    "cells": (1, 1000),
 }
+_WORDS: Mapping[str, type[Latent]] = {"latent": Latent, "guaranteed": Guaranteed}
 
 
 def parse_latent(text: str) -> Latent:
-    """Return the settings of a word such as ``latent:modify=probabilistic,transfer=transport,epochs=60``.
+    """Return the settings of a word such as ``latent:modify=probabilistic,epochs=60`` or ``guaranteed:activity=3``.
 
     Raises
     ------
@@ -91,18 +128,24 @@ def parse_latent(text: str) -> Latent:
         If a setting is unknown or out of range; the message lists the choices.
     """
     family, items = split_word(text)
-    if family != "latent":
-        raise ValueError(f"unknown defence {text!r} for recordings: choose latent:{','.join([*_CHOICES, *_LIMITS])}")
+    if family not in _WORDS:
+        raise ValueError(
+            f"unknown defence {text!r} for recordings: choose latent or guaranteed, such as latent:epochs=60"
+        )
+    word = _WORDS[family]
+    known = [one.name for one in fields(word) if one.name not in word.unused]
     given: dict[str, Any] = {}
     for item in items:
         name, _, value = map(str.strip, item.partition("="))
+        if name not in known:
+            raise ValueError(f"defence {text!r}: {item!r} is no setting: choose from {', '.join(known)}")
         if name in _CHOICES:
             if value not in _CHOICES[name]:
                 raise ValueError(f"defence {text!r}: {name}={value} must be one of {', '.join(_CHOICES[name])}")
             given[name] = value
-        elif name in _LIMITS:
+        else:
             low, high = _LIMITS[name]
-            kind = type(getattr(Latent(), name))
+            kind = type(getattr(word(), name))
             try:
                 given[name] = kind(value)
             except ValueError:
@@ -110,11 +153,7 @@ def parse_latent(text: str) -> Latent:
             if not low <= given[name] <= high:  # false for NaN too
                 what = "a whole number" if kind is int else "a number"
                 raise ValueError(f"defence {text!r}: {name}={value} must be {what} from {low:g} to {high:g}")
-        else:
-            raise ValueError(
-                f"defence {text!r}: {item!r} is no setting: choose from {', '.join([*_CHOICES, *_LIMITS])}"
-            )
-    return Latent(**given)
+    return word(**given)
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,6 +172,8 @@ class FittedRecordings:
         Parts of the data card that describe the fit.
     anonymizer : LatentAnonymizer
         Fitted.
+    guaranteed : dict, optional
+        Parameters of the `GuaranteedRelease`. Without them, the anonymizer rewrites windows and guarantees nothing.
     """
 
     name: str
@@ -144,6 +185,19 @@ class FittedRecordings:
     length: int
     anonymizer: LatentAnonymizer
     facts: dict[str, Any] = field(default_factory=dict)
+    guaranteed: dict[str, Any] | None = None
+
+    @property
+    def release(self) -> GuaranteedRelease | None:
+        """The release with a guarantee, if it is one."""
+        return None if self.guaranteed is None else GuaranteedRelease(self.anonymizer, **self.guaranteed)
+
+    def publish(self, windows: Windows) -> tuple[Windows, np.ndarray]:
+        """Return published windows with secure randomness, and their published labels."""
+        if self.release is not None:
+            return self.release.publish_labelled(windows)
+        published = self.anonymizer.transform(windows)
+        return published, published.public.to_numpy()
 
 
 def save_recordings(fitted: FittedRecordings, folder: Path) -> None:

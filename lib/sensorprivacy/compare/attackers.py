@@ -12,11 +12,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from sensorprivacy.compare.defences import Published
+from sensorprivacy.compare.forests import votes
 from sensorprivacy.datasets.own.identifiers import find_identifiers
 from sensorprivacy.datasets.types import Problem
 from sensorprivacy.game.measuring import measure, member, pooled
 from sensorprivacy.game.outcome import Measure
-from sensorprivacy.game.play import fit_clone
 from sensorprivacy.game.splits import Split
 from sensorprivacy.game.units import share
 
@@ -69,8 +69,7 @@ class Scene:
 def adaptive_forest(scene: Scene) -> np.ndarray:
     """Train a forest on released rows of known users."""
     matrix = scene.table.to_numpy(float)
-    fitted = fit_clone(scene.model, matrix[scene.train], scene.known)
-    return np.asarray(fitted.predict_proba(matrix[scene.held]))
+    return votes(scene.model, matrix[scene.train], scene.known, matrix[scene.held])
 
 
 def naive_forest(scene: Scene) -> np.ndarray | None:
@@ -78,8 +77,7 @@ def naive_forest(scene: Scene) -> np.ndarray | None:
     if not scene.shared or len(scene.unchanged) == scene.table.shape[1]:
         return None
     raw = scene.problem.features[scene.shared].to_numpy(float)
-    fitted = fit_clone(scene.model, raw[scene.train], scene.known)
-    return np.asarray(fitted.predict_proba(scene.table[scene.shared].to_numpy(float)[scene.held]))
+    return votes(scene.model, raw[scene.train], scene.known, scene.table[scene.shared].to_numpy(float)[scene.held])
 
 
 def nearest_row(scene: Scene) -> np.ndarray:
@@ -200,8 +198,7 @@ def judge(
     held = np.concatenate([split.part(part) for part in PARTS])
     scene = Scene(problem, as_numbers(published.values), split.train, held, model)
     matrix, task = scene.table.to_numpy(float), problem.task.to_numpy()
-    fitted = fit_clone(model, matrix[split.train], task[split.train])
-    found = {"task": np.asarray(fitted.predict_proba(matrix[held]))}
+    found = {"task": votes(model, matrix[split.train], task[split.train], matrix[held])}
     found |= {name: known for name, attack in attackers.items() if (known := attack(scene)) is not None}
     lines = []
     for who, probabilities in found.items():

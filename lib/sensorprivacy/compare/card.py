@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pooch
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.ensemble import RandomForestClassifier
 
 from sensorprivacy.compare.attackers import GROUP, ROW, TABLE_ATTACKERS, Scene, adaptive_forest, as_numbers, scored
@@ -114,7 +113,7 @@ def measure_table(
         One for each measurement. Adversaries also see the published task column. One sees nothing else. With groups,
         adversaries predict single rows, and all rows of a group together.
     """
-    task, model = pd.DataFrame({TASK: raw.task}), FrugalForest(trees, seed)
+    task, model = pd.DataFrame({TASK: raw.task}), RandomForestClassifier(trees, random_state=seed)
     known = replace(raw, features=as_numbers(raw.features.join(task)))  # adversaries know the original of the task, too
     found = []
 
@@ -135,40 +134,6 @@ def measure_table(
         judged(table.join(task), data, TABLE_ATTACKERS)
     judged(task, "published", {"forest that sees the task alone": adaptive_forest})
     return found
-
-
-class FrugalForest(ClassifierMixin, BaseEstimator):
-    """A random forest that keeps one tree at a time, because trees for hundreds of users fill gigabytes.
-
-    Parameters
-    ----------
-    trees : int
-        Number of trees.
-    random_state : int
-        Seed.
-    """
-
-    def __init__(self, trees: int = 100, random_state: int = 42) -> None:
-        self.trees = trees
-        self.random_state = random_state
-
-    def fit(self, X: np.ndarray, y: np.ndarray) -> "FrugalForest":
-        """Store the training rows."""
-        self.classes_, self._rows = np.unique(y), (X, y)
-        return self
-
-    def predict_proba(self, X: np.ndarray) -> np.ndarray:
-        """Train the trees one by one and return the mean of their probabilities, n x classes."""
-        seeds = np.random.default_rng(self.random_state).integers(2**31, size=self.trees)
-        votes = np.zeros((len(X), len(self.classes_)))
-        for seed in seeds:
-            tree = RandomForestClassifier(1, random_state=int(seed)).fit(*self._rows)
-            votes += tree.predict_proba(X)
-        return votes / self.trees
-
-    def predict(self, X: np.ndarray) -> np.ndarray:
-        """Return the most probable class of each row."""
-        return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
 
 
 def guarantee(

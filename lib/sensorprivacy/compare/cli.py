@@ -55,7 +55,13 @@ def add_compare_command(subparsers: "argparse._SubParsersAction[argparse.Argumen
     add_table_options(command)
     add("--defences", nargs="+", metavar="DEFENCE", help="such as minimize:threshold=.01 noise:epsilon=4 (about 20)")
     add("--max-loss", type=float, default=0.01, metavar="L", help="accuracy that may be lost (.01: one point)")
-    add("--minutes", type=float, default=10, metavar="M", help="time budget (10)")
+    add(
+        "--minutes",
+        type=float,
+        default=10,
+        metavar="M",
+        help="time budget; what still runs is stopped (10)",
+    )
     add("--report", type=Path, metavar="FILE", help="write a self-contained HTML page")
     add("--json", type=Path, metavar="FILE", help="write all numbers")
     add("--store", type=Path, metavar="FILE", help="file that keeps results (default: in your cache folder)")
@@ -136,7 +142,8 @@ def _check_kind(arguments: argparse.Namespace, recorded: bool) -> None:
     needed = "hide" if recorded else "user"
     for name in wrong:
         if getattr(arguments, name):
-            raise ValueError(f"--{name} is for {'tables' if recorded else 'recordings'}: {arguments.file} is none")
+            kinds = ("tables", "describes recordings") if recorded else ("recordings", "is a table")
+            raise ValueError(f"--{name} is for {kinds[0]}, but {arguments.file} {kinds[1]}: leave it out")
     if getattr(arguments, needed) is None:
         what = "attribute to hide" if recorded else "column with the users"
         raise ValueError(f"--{needed} is missing: name the {what}")

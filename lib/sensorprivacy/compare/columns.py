@@ -1,6 +1,6 @@
 """Which columns of a table may be published: no user, no recording, no copy of them, nothing that identifies rows."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -60,13 +60,12 @@ class Columns:
                 example = as_text(column.dropna().iloc[:1]).tolist()
                 raise ValueError(f"column {name!r} held numbers when the defence was fitted, but now holds {example}")
             elif not (fit := np.isfinite(column.to_numpy(dtype=float, na_value=np.nan))).all():
-                gaps = column.isna().to_numpy() & (name in self.fills)
-                if not (fit | gaps).all():
+                if name not in self.fills:
                     raise ValueError(
-                        f"column {name!r} is missing or infinite in row {column.index[~fit & ~gaps][0]}: drop such "
-                        "rows, or fill missing ones with missing='impute'"
+                        f"column {name!r} is missing or infinite in row {column.index[~fit][0]}: use missing='impute' "
+                        "or missing='drop'"
                     )
-                found[name] = column.astype(float).fillna(self.fills[str(name)])
+                found[name] = column.astype(float).where(fit, self.fills[str(name)])
         return found
 
     def cells(self, released: pd.DataFrame) -> pd.DataFrame:
@@ -102,7 +101,13 @@ class Columns:
 
 
 def learn_columns(
-    found: Survey, *, task: str, user: str, groups: str | None = None, keep: Sequence[str] = ()
+    found: Survey,
+    *,
+    task: str,
+    user: str,
+    groups: str | None = None,
+    keep: Sequence[str] = (),
+    drop: Sequence[str] = (),
 ) -> Columns:
     """Divide the columns of a table into those a defence gets and those that are dropped.
 
@@ -114,12 +119,15 @@ def learn_columns(
         Columns with a role.
     keep : sequence of str
         Columns that stay features although they look like identifiers.
+    drop : sequence of str
+        Columns that are not published.
 
     Returns
     -------
     Columns
-        Dropped are: identifiers, points in time and row numbers (see `identifiers`); columns from whose value alone a
-        lookup table knows the user or the recording (see `stands_for`); texts that name the user of their row.
+        Dropped are: empty and constant columns; identifiers, points in time and row numbers (see `identifiers`);
+        columns from whose value alone a lookup table knows the user or the recording (see `stands_for`); texts that
+        name the user of their row.
 
     Raises
     ------
@@ -129,19 +137,12 @@ def learn_columns(
     """
     sample = found.sample
     roles = {"task": task, "user": user} | ({"groups": groups} if groups is not None else {})
-    if len(set(roles.values())) < len(roles):
-        raise ValueError(f"task, user and groups must be different columns, got {', '.join(map(repr, roles.values()))}")
-    require_columns(sample.columns, [*roles.values(), *keep], "the table")
-    if both := [name for name in keep if name in roles.values()]:
-        raise ValueError(f"{both} are task, user or groups, so they cannot be features: leave them out of `keep`")
-    for role, name in roles.items():
-        if missing := int(sample[name].isna().sum()):
-            raise ValueError(
-                f"the {role} column {name!r} is missing in {missing} of {len(sample)} rows: fill or drop them"
-            )
+    _check_roles(sample, roles, keep, drop)
     _check_task(sample[task], sample[user])
     reasons = {user: "the user of each row"} | ({groups: "the recording of each row"} if groups is not None else {})
-    others = sample.drop(columns=list(roles.values()))
+    reasons |= dict.fromkeys(drop, "you dropped it")
+    reasons |= _uninformative(sample.drop(columns=list({*roles.values(), *keep, *drop})))
+    others = sample.drop(columns=list({*roles.values(), *reasons}))
     for part in (found.head, sample):
         judged = with_numbers(part[others.columns].drop(columns=list(keep)))
         reasons |= find_identifiers(judged, [part[name] for name in roles.values() if name != task])
@@ -159,6 +160,32 @@ def learn_columns(
         raise ValueError(f"no column is left to publish beside the task. Dropped: {named}")
     texts = {name: found.categories[name] for name in features if name in found.categories}
     return Columns(task, user, groups, features, texts, reasons)
+
+
+def _check_roles(sample: pd.DataFrame, roles: Mapping[str, str], keep: Sequence[str], drop: Sequence[str]) -> None:
+    if len(set(roles.values())) < len(roles):
+        raise ValueError(f"task, user and groups must be different columns, got {', '.join(map(repr, roles.values()))}")
+    require_columns(sample.columns, [*roles.values(), *keep, *drop], "the table")
+    if both := [name for name in keep if name in roles.values()]:
+        raise ValueError(f"{both} are task, user or groups, so they cannot be features: leave them out of `keep`")
+    if both := [name for name in drop if name in [*roles.values(), *keep]]:
+        raise ValueError(f"{both} are needed or kept, so they cannot be dropped: leave them out of `drop`")
+    for role, name in roles.items():
+        if missing := int(sample[name].isna().sum()):
+            raise ValueError(
+                f"the {role} column {name!r} is missing in {missing} of {len(sample)} rows: fill or drop them"
+            )
+
+
+def _uninformative(table: pd.DataFrame) -> dict[str, str]:
+    """Return columns that tell nothing, with the reason: noise on them would cost others a part of their epsilon."""
+    found = {}
+    for name, cells in table.items():
+        if cells.isna().all():
+            found[str(name)] = "it is empty"
+        elif (cells == cells.iloc[0]).all():
+            found[str(name)] = "it is constant"
+    return found
 
 
 def learn_fills(columns: Columns, sample: pd.DataFrame, seed: int) -> Columns:
@@ -205,7 +232,7 @@ def _check_task(task: pd.Series, users: pd.Series) -> None:
     if counts["task"] > len(task) / 2 or type_of_target(task.to_numpy()) == "continuous":
         raise ValueError(
             f"the task column {task.name!r} has {counts['task']} different values in {len(task)} rows, so no model can "
-            "learn it: give classes"
+            "learn it: give classes, such as ranges of its values, or name another task"
         )
     if stands_for(task, users):
         raise ValueError(

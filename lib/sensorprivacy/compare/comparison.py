@@ -14,6 +14,7 @@ from typing import Any
 
 import joblib
 import numpy as np
+import pandas as pd
 from matplotlib.figure import Figure
 from sklearn.base import BaseEstimator, clone
 from sklearn.ensemble import RandomForestClassifier
@@ -25,6 +26,7 @@ from sensorprivacy.compare.defences import Defence, parse, table_defences
 from sensorprivacy.compare.findings import Findings, Untried
 from sensorprivacy.compare.page import write_html, write_json
 from sensorprivacy.compare.results import Result, Store
+from sensorprivacy.compare.stopping import OutOfTimeError, at_most
 from sensorprivacy.datasets.types import Problem
 from sensorprivacy.game.chance import DRAWS
 from sensorprivacy.game.play import seeded
@@ -37,6 +39,7 @@ VERSION = 2  # raise it when results change: stored ones are then ignored
 MOST_ROWS = 10_000
 RAW = "none"
 _FEWEST_DRAWS = 39
+_OVERRUN, _OVERRUN_SECONDS = 0.05, 2.0  # a defence may end this much after the budget, then it is stopped
 _RESERVE = 1.2  # estimates are raised by this factor, because most machines have other work
 
 
@@ -91,7 +94,8 @@ def compare(
         a `Defence` (``make`` apart) and its method ``publish`` is a defence; it can release other columns than those
         of the problem. Its results are stored if it has a text ``settings``, which differs where releases differ.
     minutes : float, default 10
-        Time budget. Cheap defences come first. None is started that is expected to exceed the budget.
+        Time budget. Cheap defences come first. None is started that is expected to exceed the budget. One that takes
+        longer than expected is stopped 5 % and 2 seconds after the budget, see `stopping.at_most`.
     split : Split, optional
         Default: half of the rows for training, a quarter to choose on and a quarter for the reported results; whole
         groups if there are groups. A split without validation rows is halved.
@@ -204,8 +208,20 @@ class _Race:
             reason = f"takes about {duration(expected)}, and {duration(max(left, 0))} of the budget are left"
             self.untried.append(Untried(defence.name, defence.family, reason))
             return
+        began = time.monotonic()
         try:
-            result = self._judge(defence)
+            with at_most(left + _OVERRUN * budget + _OVERRUN_SECONDS):
+                result = self._judge(defence)
+        except OutOfTimeError:
+            ran = duration(time.monotonic() - began)
+            if defence.name == RAW:
+                raise ValueError(
+                    f"minutes={budget / 60:g} gave no first answer: judging the raw table was stopped after {ran}. "
+                    "Give more time, fewer rows (max_rows) or a smaller model"
+                ) from None
+            reason = f"stopped after {ran}, because the budget of {duration(budget)} was over"
+            self.untried.append(Untried(defence.name, defence.family, reason))
+            return
         except Exception as error:  # a defence of the user's may raise anything; the others go on
             if defence.name == RAW:
                 raise
@@ -234,6 +250,7 @@ class _Race:
             "rows_of_a_person": int(
                 self.problem.provenance.get("rows_of_a_person", self.problem.users.value_counts().max())
             ),
+            "most_frequent_class": _most_frequent(self.problem.task),
             "split": self.split.how,
             "model": describe_model(self.model),
             "seed": self.seed,
@@ -303,6 +320,11 @@ def own_defence(name: str, step: Any) -> Defence:
         return seeded(step, seed) if hasattr(step, "get_params") else clone(step, safe=False)
 
     return Defence(name, name, make, about=f"Your transformer {type(step).__name__}.")
+
+
+def _most_frequent(task: pd.Series) -> dict[str, Any]:
+    shares = task.value_counts(normalize=True)
+    return {"class": str(shares.index[0]), "share": float(shares.iloc[0])}
 
 
 def _kind(name: str) -> str:

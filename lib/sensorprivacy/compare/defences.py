@@ -177,6 +177,8 @@ def parse(text: str) -> Defence:
     'minimize:threshold=0.01'
     """
     family, items = split_word(text)
+    if family in ("latent", "guaranteed"):
+        raise ValueError(f"defence {text!r} is for recordings; for tables, choose from {', '.join(_FAMILIES)}")
     if family not in _FAMILIES:
         raise ValueError(f"unknown defence {text!r}: choose from {', '.join(_FAMILIES)}; {EXAMPLES}")
     build, allowed, bare = _FAMILIES[family]

@@ -10,6 +10,7 @@ import pandas as pd
 
 from sensorprivacy.compare.advice import LOSSES, Advice, advise
 from sensorprivacy.compare.attackers import ROW
+from sensorprivacy.compare.repetition import Repetition, repeat_advice
 from sensorprivacy.compare.results import Result
 
 
@@ -90,6 +91,22 @@ class Findings:
             If `max_loss` is not from 0 to 1.
         """
         return advise(self.results, max_loss, trivial=trivial)
+
+    def repeated(self, max_loss: float = 0.01) -> Repetition:
+        """Return how often each defence is recommended on redrawn validation rows, see `repeat_advice`."""
+        return repeat_advice(self.results, max_loss)
+
+    @property
+    def imbalance(self) -> str:
+        """A warning if the raw table does not predict the task better than its most frequent class does."""
+        measure, most = self.raw.task().measure, self.facts.get("most_frequent_class")
+        if most is None or not measure.n or measure.score > max(measure.chance, most["share"]):
+            return ""
+        return (
+            f"The accuracy on the raw table, {measure.score:.1%}, is not above the share of the most frequent class "
+            f"({most['class']}: {most['share']:.1%} of the rows). The balanced accuracy, the mean recall over the "
+            f"classes, is {measure.balanced:.1%}. A loss of accuracy says little here: rare classes may be lost unseen."
+        )
 
     def recommendations(self, losses: Sequence[float] = LOSSES) -> pd.DataFrame:
         """Return the advice for several losses, one row each."""

@@ -48,7 +48,7 @@ def page(found: Findings, max_loss: float = 0.01) -> str:
         About one page of text.
     """
     lines = [f"COMPARISON OF {found.problem}: {len(found.results)} releases", *_wrapped(_size(found)), ""]
-    lines += ["Recommendation", *_wrapped(found.recommend(max_loss).text), *_wrapped(_prediction(found)), ""]
+    lines += ["Recommendation", *(line for text in _advice(found, max_loss) for line in _wrapped(text)), ""]
     lines += ["Best defence for each loss of accuracy", _text(_losses_cells(found)), ""]
     lines += ["All defences (test rows)", _text(_cells(found)), ""]
     lines += [line for name, text in _details(found).items() for line in [name, *_wrapped(text)]]
@@ -62,7 +62,7 @@ def write_html(found: Findings, path: Path, max_loss: float = 0.01) -> None:
     picture = io.BytesIO()
     frontier(found).savefig(picture, format="png", dpi=200)
     image = base64.b64encode(picture.getvalue()).decode()
-    advice = found.recommend(max_loss)
+    advice = " ".join(_advice(found, max_loss))
     title = html.escape(f"Defences for {found.problem}")
     details = "".join(
         f"<h2>{html.escape(name)}</h2><p>{html.escape(text)}</p>" for name, text in _details(found).items()
@@ -74,7 +74,7 @@ def write_html(found: Findings, path: Path, max_loss: float = 0.01) -> None:
     )
     body = [
         f"<h1>{title}</h1><p>{html.escape(_size(found))}</p>",
-        f"<h2>Recommendation</h2><p>{html.escape(advice.text)} {html.escape(_prediction(found))}</p>",
+        f"<h2>Recommendation</h2><p>{html.escape(advice)}</p>",
         f'<img alt="{_CAPTION}" src="data:image/png;base64,{image}">',
         f"<h2>Best defence for each loss of accuracy</h2>{_table(_losses_cells(found))}",
         f"<h2>All defences, on test rows</h2>{_table(_cells(found))}{details}",
@@ -99,7 +99,11 @@ def write_json(found: Findings, path: Path) -> None:
         "defences": found.frame.to_dict("records"),
         "columns": {one.defence: list(one.columns) for one in found.results},
         "measures": attacks,
-        "recommendations": found.recommendations().to_dict("records"),
+        "recommendations": [
+            row | {"repeated": vars(found.repeated(row["max_loss"]))}
+            for row in found.recommendations().to_dict("records")
+        ],
+        "imbalance": found.imbalance,
     }
     text = json.dumps(_plain(content), indent=1, allow_nan=False)
     write_atomically(path, lambda part: part.write_text(text + "\n", encoding="utf-8"))
@@ -125,6 +129,13 @@ def _size(found: Findings) -> str:
         f"{facts['rows']:,} rows, {facts['columns']} columns, {facts['classes']} task classes, {facts['users']} users; "
         f"split: {facts['split']}; {duration(facts['seconds'])}"
     )
+
+
+def _advice(found: Findings, max_loss: float) -> list[str]:
+    """Return the recommendation, how often it is repeated on other rows, and what limits it."""
+    repeated = [found.repeated(max_loss).text] if len(found.results) > 2 else []
+    warning = [f"Warning: {found.imbalance}"] if found.imbalance else []
+    return [found.recommend(max_loss).text, *repeated, *warning, *filter(None, [_prediction(found)])]
 
 
 def _prediction(found: Findings) -> str:

@@ -3,11 +3,13 @@
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from sensorprivacy.compare.bounds import Bounds, check_bounds, with_bounds
 from sensorprivacy.compare.card import (
     FORMAT,
     IN_ORDER,
@@ -20,13 +22,17 @@ from sensorprivacy.compare.card import (
     versions,
 )
 from sensorprivacy.compare.checks import split_of
-from sensorprivacy.compare.columns import learn_columns, learn_fills, sample_problem
+from sensorprivacy.compare.columns import Columns, learn_columns, learn_fills, sample_problem
 from sensorprivacy.compare.comparison import own_defence
 from sensorprivacy.compare.defences import Defence, Published, parse
 from sensorprivacy.compare.fitted import FittedTable, check_can_be_saved, load_fitted, save_fitted
 from sensorprivacy.compare.rows import check_new, new_folder, write_rows
+from sensorprivacy.compare.selection import Selection
+from sensorprivacy.datasets.checks import check_choice
+from sensorprivacy.datasets.own.coding import missing_cells
 from sensorprivacy.datasets.own.identifiers import IdentifierWarning
 from sensorprivacy.datasets.own.pieces import Pieces, Survey, as_text, is_text, survey
+from sensorprivacy.datasets.own.tables import Missing, Rare
 from sensorprivacy.game.outcome import LEVEL
 from sensorprivacy.game.units import FEW
 
@@ -45,11 +51,14 @@ def publish(
     fitted: Path | str | None = None,
     save: Path | str | None = None,
     keep: Sequence[str] = (),
+    drop: Sequence[str] = (),
+    bounds: Bounds | None = None,
     sample: int = SAMPLE,
     seed: int = 42,
     in_order: bool = False,
     rows: int | None = None,
-    missing: str = "impute",
+    missing: Missing = "impute",
+    rare: Rare = "aside",
 ) -> Card:
     """Write a table that may be handed on, and its data card, to a new folder.
 
@@ -72,6 +81,11 @@ def publish(
         New or empty folder for the fitted defence.
     keep : sequence of str
         Columns that are published although they look like identifiers.
+    drop : sequence of str
+        Columns that are not published.
+    bounds : mapping, optional
+        Lowest and highest value of columns that get noise, known without looking at the data. Cells outside are moved
+        to the nearest end. Other bounds are read from the sample, and the card says that epsilon does not cover this.
     sample : int
         Rows of the sample.
     seed : int
@@ -80,9 +94,12 @@ def publish(
         Keep the rows' order. By default rows are shuffled, because a known order identifies them.
     rows : int, optional
         Rows in memory at a time. The default is chosen by the size of the file.
-    missing : {"impute", "error"}
-        Missing numbers are filled with the median of the training rows, and the card says so; or they are an error. A
-        missing text is a category of its own.
+    missing : {"impute", "drop", "error"}
+        Missing and infinite numbers are filled with the median of the training rows, and the card says so; or rows with
+        missing cells are left out; or missing numbers are an error. A missing text is a category of its own.
+    rare : {"aside", "keep", "error"}
+        Rows of users and classes with one row are left out, published, or an error: such a row is easily recognized.
+        Rows without task, user or group are always left out. The card counts the rows left out.
 
     Returns
     -------
@@ -102,32 +119,41 @@ def publish(
     >>> publish("home.csv", **words, out="published")  # doctest: +SKIP
     """
     _check_options(defence, task, user, fitted)
-    if missing not in ("impute", "error"):
-        raise ValueError(f"missing={missing!r}: choose 'impute' or 'error'")
+    check_choice("missing", missing, Missing)
+    check_choice("rare", rare, Rare)
     out, save = Path(out), None if save is None else Path(save)
     for folder, option in ((out, "out"), (save, "save")):
         if folder is not None:
             check_new(folder, option)
     chosen = load_fitted(Path(fitted)) if fitted is not None else None
     made = _defence(defence) if chosen is None else None
-    if made is not None and save is not None:
-        check_can_be_saved(made.make(seed), made.name)
+    if made is not None:
+        check_bounds(bounds or {}, made)
+        if save is not None:
+            check_can_be_saved(made.make(seed), made.name)
+    elif bounds or drop or keep:
+        raise ValueError("a fitted defence has its own bounds and columns: leave out bounds, keep and drop")
     pieces = Pieces(Path(table) if isinstance(table, str) else table, rows)
     known = chosen.columns.user if chosen is not None else user
-    found = survey(pieces, sample, user=known if known in pieces.columns else None, seed=seed)
+    selection = Selection(pieces, _labels(chosen, pieces, task=task, user=user, groups=groups))
+    found = survey(selection, sample, user=known if known in pieces.columns else None, seed=seed)
     first = None
-    if chosen is None:
-        chosen, first = _fit(
-            made, found, pieces.name, seed, missing == "impute", task=task, user=user, groups=groups, keep=keep
+    if made is not None:
+        columns = learn_columns(found, task=task or "", user=user or "", groups=groups, keep=keep, drop=drop)
+        found = _select(selection, found, columns.features, missing, rare)
+        made = with_bounds(
+            made, bounds or {}, columns.features, list(columns.categories), list(selection.labels.values())
         )
+        chosen, first = _fit(made, found, columns, pieces.name, seed, missing == "impute")
+    assert chosen is not None
     chosen.columns.check(pd.Index(pieces.columns))
     with ExitStack() as stack:
         folder = stack.enter_context(new_folder(out, "out"))
         if save is not None:
             save_fitted(chosen, stack.enter_context(new_folder(save, "save")))
         file = folder / f"{pieces.name}{pieces.suffix}"
-        written = write_rows(_released(pieces, chosen, first), file, rows=found.rows, in_order=in_order)
-        card = _card(chosen, pieces, found, folder, written, seed=seed, in_order=in_order, reused=first is None)
+        written = write_rows(_released(selection, chosen, first), file, rows=found.rows, in_order=in_order)
+        card = _card(chosen, selection, found, folder, written, seed=seed, in_order=in_order, reused=first is None)
         card.write(folder)
     return card
 
@@ -150,9 +176,32 @@ def _defence(defence: Any) -> Defence:
     return own_defence(type(defence).__name__, defence)
 
 
-def _fit(made: Any, found: Survey, name: str, seed: int, fill: bool, **roles: Any) -> tuple[FittedTable, pd.DataFrame]:
+def _labels(fitted: FittedTable | None, pieces: Pieces, **roles: str | None) -> dict[str, str]:
+    """Return the columns that every published row needs a cell in, by role."""
+    if fitted is not None:
+        roles = {"task": fitted.columns.task if fitted.columns.task in pieces.columns else None}
+    return {role: name for role, name in roles.items() if name is not None}
+
+
+def _select(selection: Selection, found: Survey, features: Sequence[str], missing: Missing, rare: Rare) -> Survey:
+    """Leave out rows with missing cells and rare labels, and return the survey without them."""
+    if missing == "drop":
+        selection.gaps = tuple(features)
+        if rare != "keep":
+            for _ in selection:  # counts the labels that are left
+                pass
+    if rare != "keep":
+        selection.rare = selection.find_rare()
+        if selection.rare and rare == "error":
+            counts = " and ".join(f"{len(labels):,} labels of the {role}" for role, labels in selection.rare.items())
+            raise ValueError(f"{counts} have one row: leave them out with rare='aside', or publish with rare='keep'")
+    return replace(found, sample=selection.select(found.sample))
+
+
+def _fit(
+    made: Any, found: Survey, columns: Columns, name: str, seed: int, fill: bool
+) -> tuple[FittedTable, pd.DataFrame]:
     """Fit a defence to the training rows of the sample, and measure it; also return the released sample."""
-    columns = learn_columns(found, **roles)
     columns = learn_fills(columns, found.sample, seed) if fill else columns
     problem = sample_problem(columns, found.sample, name)
     split = split_of(problem, None, seed, None)
@@ -180,7 +229,7 @@ def _fit(made: Any, found: Survey, name: str, seed: int, fill: bool, **roles: An
 
 def _filled(fills: dict[str, float], sample: pd.DataFrame) -> list[str]:
     """Return a sentence about the missing numbers that were filled, if the sample has any."""
-    counts = sample[list(fills)].isna().sum()
+    counts = missing_cells(sample[list(fills)]).sum()
     named = ", ".join(f"{name} ({count:,} rows)" for name, count in counts[counts > 0].items())
     words = "Missing numbers are filled with the median of the training rows, in the published rows too; no epsilon"
     return [f"{words} covers these medians. In the sample: {named}."] if named else []
@@ -195,7 +244,7 @@ def _check_learned(task: str, row: dict[str, Any]) -> None:
         )
 
 
-def _released(pieces: Pieces, fitted: FittedTable, first: pd.DataFrame | None) -> Iterator[pd.DataFrame]:
+def _released(pieces: Selection, fitted: FittedTable, first: pd.DataFrame | None) -> Iterator[pd.DataFrame]:
     """Yield the published rows. Those of the sample are the measured ones: their noise is drawn once."""
     task = fitted.columns.task
     for piece in pieces:
@@ -205,15 +254,13 @@ def _released(pieces: Pieces, fitted: FittedTable, first: pd.DataFrame | None) -
             parts.append(first.loc[piece.index[known]])
         cells = pd.concat(parts).sort_index()
         if task in piece:
-            if piece[task].isna().any():
-                raise ValueError(f"the task column {task!r} is missing in row {piece.index[piece[task].isna()][0]}")
             cells[task] = as_text(piece[task]) if is_text(piece[task]) else piece[task]
         yield cells
 
 
 def _card(
     fitted: FittedTable,
-    pieces: Pieces,
+    selection: Selection,
     found: Survey,
     folder: Path,
     written: int,
@@ -222,7 +269,7 @@ def _card(
     in_order: bool,
     reused: bool,
 ) -> Card:
-    released = fitted.release(found.sample.head(1))
+    pieces, released = selection.pieces, fitted.release(found.sample.head(1))
     names = [*released.columns, *([fitted.columns.task] if fitted.columns.task in pieces.columns else [])]
     step, columns = fitted.step, fitted.columns
     noisy = getattr(step, "domains_", names if hasattr(step, "epsilon_total_") else [])
@@ -239,7 +286,7 @@ def _card(
             "columns": {"task": columns.task, "published": names, "unchanged": unchanged, "dropped": dropped},
             "guarantee": guarantee(step, columns, names, unchanged, found.most_rows, in_order=in_order),
             "reused": reused,
-            "size": [f"{written:,} rows, {len(names)} columns"],
+            "size": [f"{written:,} rows, {len(names)} columns", *selection.left_out],
             "rows": written,
             "order": IN_ORDER if in_order else SHUFFLED,
             **fitted.facts,

@@ -10,7 +10,8 @@ from sensorprivacy.minimize.cli import FORMATS, INTERRUPTED, TABLE_OPTIONS, in_o
 # importing forests takes seconds, so the function below imports them: help and wrong options need no forest
 
 _EXAMPLES = (
-    "minimize:threshold=.01, threeway:epsilon=1, minimize+noise:epsilon=4, noise:epsilon=4; on recordings latent"
+    "minimize:threshold=.01, threeway:epsilon=1, minimize+noise:epsilon=4, noise:epsilon=4; on recordings latent, or "
+    "guaranteed:activity=3,cell=1 (synthetic windows of one randomized response for each recording)"
 )
 
 
@@ -36,11 +37,27 @@ def add_publish_command(subparsers: "argparse._SubParsersAction[argparse.Argumen
     add("--save", type=Path, metavar="FOLDER", help="new folder for the fitted defence")
     add("--fitted", type=Path, metavar="FOLDER", help="publish with a saved defence, without fitting")
     add("--keep", action="append", default=[], metavar="COLUMN", help="publish a column that looks like an identifier")
+    add("--drop", action="append", default=[], metavar="COLUMN", help="do not publish a column (tables)")
+    add(
+        "--bounds",
+        nargs="+",
+        default=[],
+        metavar="COLUMN=LOW:HIGH",
+        help="for noise: what a column can hold, such as lux=0:1000. Other bounds are read from the data, which "
+        "epsilon does not cover (tables)",
+    )
     add(
         "--missing",
-        choices=("impute", "error"),
+        choices=("impute", "drop", "error"),
         default="impute",
-        help="missing numbers: fill them with the median of the training rows, or stop (impute; tables)",
+        help="missing numbers: fill them with the median of the training rows, leave their rows out, or stop (impute; "
+        "tables)",
+    )
+    add(
+        "--rare",
+        choices=("aside", "keep", "error"),
+        default="aside",
+        help="users and classes with one row: leave them out, publish them, or stop (aside; tables)",
     )
     add("--sample", type=int, default=20_000, metavar="N", help="rows to fit and measure the defence on (20000)")
     add("--keep-order", action="store_true", help="do not shuffle rows; a known order identifies them")
@@ -60,7 +77,7 @@ def publish_file(arguments: argparse.Namespace) -> int:
         raise ValueError(str(error)) from error
     except ValueError as error:
         # errors name parameters of Python; the options of the command have the same names
-        raise ValueError(re.sub(r"^(?=(?:out|save) )", "--", in_options(str(error), TABLE_OPTIONS))) from error
+        raise ValueError(re.sub(r"^(?=(?:out|save|bounds) )", "--", in_options(str(error), TABLE_OPTIONS))) from error
 
 
 def _run(arguments: argparse.Namespace) -> int:
@@ -68,12 +85,21 @@ def _run(arguments: argparse.Namespace) -> int:
     if arguments.sample < 20:
         raise ValueError(f"--sample {arguments.sample}: give at least 20 rows")
     if arguments.file.suffix.lower() == ".toml":
-        _refuse(arguments, {"user": None, "groups": None, "keep": [], "keep_order": False}, "tables")
+        tables: dict[str, object] = {
+            "user": None,
+            "groups": None,
+            "keep": [],
+            "drop": [],
+            "bounds": [],
+            "keep_order": False,
+        }
+        _refuse(arguments, tables | {"missing": "impute", "rare": "aside"}, "tables")
         from sensorprivacy.compare.recordings import publish_recordings
 
         card = publish_recordings(arguments.file, hide=arguments.hide, progress=not arguments.quiet, **common)
     else:
         _refuse(arguments, {"hide": None}, "recordings")
+        from sensorprivacy.compare.bounds import parse_bounds
         from sensorprivacy.compare.publish import publish
 
         card = publish(
@@ -81,6 +107,9 @@ def _run(arguments: argparse.Namespace) -> int:
             user=arguments.user,
             groups=arguments.groups,
             keep=arguments.keep,
+            drop=arguments.drop,
+            bounds=parse_bounds(arguments.bounds),
+            rare=arguments.rare,
             sample=arguments.sample,
             missing=arguments.missing,
             in_order=arguments.keep_order,
@@ -97,4 +126,5 @@ def _refuse(arguments: argparse.Namespace, options: dict[str, object], kind: str
     """Raise ValueError for options that are for tables or for recordings only."""
     for name, default in options.items():
         if getattr(arguments, name) != default:
-            raise ValueError(f"--{name.replace('_', '-')} is for {kind}, and {arguments.file} is none")
+            other = {"tables": "describes recordings", "recordings": "is a table"}[kind]
+            raise ValueError(f"--{name.replace('_', '-')} is for {kind}, but {arguments.file} {other}: leave it out")

@@ -18,6 +18,7 @@ from sensorprivacy.datasets.types import Windows
 from sensorprivacy.latent.anonymizer import LatentAnonymizer
 from sensorprivacy.latent.attackers import Attacker, attackers, predict
 from sensorprivacy.latent.frontier import attack_all
+from sensorprivacy.latent.guaranteed import GuaranteedRelease
 from sensorprivacy.latent.levels import share_of_people
 from sensorprivacy.latent.releases import anonymized
 from sensorprivacy.latent.windows import Coding, common_classes
@@ -42,8 +43,8 @@ def publish_recordings(
     """Write recordings that may be handed on, one file each, and their data card, to a new folder.
 
     Networks learn from windows in the first 75 % of each recording. Each recording is then cut in windows that do not
-    overlap, and every window is rewritten. Samples after the last complete window are left out. The last 25 % of the
-    published recordings measure the release.
+    overlap, and every window is rewritten, or drawn from randomized responses with a guarantee. Samples after the last
+    complete window are left out. The last 25 % of the published recordings measure the release.
 
     Parameters
     ----------
@@ -88,8 +89,8 @@ def publish_recordings(
         folder = stack.enter_context(new_folder(out, "out"))
         if save_to is not None:
             save_recordings(done, stack.enter_context(new_folder(save_to, "save")))
-        sizes = _write(own, done, folder)
-        card = _card(own, done, folder, sizes, seed=seed, reused=fitted is not None)
+        sizes, windows = _write(own, done, folder)
+        card = _card(own, done, folder, sizes, windows, seed=seed, reused=fitted is not None)
         card.write(folder)
     return card
 
@@ -118,18 +119,23 @@ def _fit(
     parts = [cut.take(known & _part(own, settings.length, settings.length, part)) for part in ("train", "test")]
     if not parts[1].n_windows:
         raise ValueError(f"no recording has a window of {settings.length} samples in its last quarter to measure on")
+    sure = settings.guaranteed
+    release = anonymized(anonymizer, seed) if sure is None else GuaranteedRelease(anonymizer, **sure).seeded(seed)
     facts = {
-        "measured": _measure(anonymizer, parts, task, hide, adversaries, seed, progress),
+        "measured": _measure(anonymizer, release, parts, task, hide, adversaries, seed, progress),
         "measured_on": [
             f"On {parts[1].n_windows:,} windows in the last {_TEST:.0%} of the recordings, of people whose earlier "
             f"windows the networks know ({train.n_windows:,} overlapping windows). Adversaries learn from "
             f"{parts[0].n_windows:,} published windows of known people and predict single windows, whole recordings "
             "and people. They know the defence. Intervals count people. An attacker with more data may infer more.",
+            *(["Here, the earlier and the last windows of a recording have their own responses."] if sure else []),
         ],
     }
     about = f"Paper 3's anonymizer: rewrites windows of {settings.length} samples to hide {hide}."
+    if sure is not None:
+        about = f"Synthetic windows of {settings.length} samples, drawn from randomized responses."
     shape = given.channels, given.rate, settings.length
-    return FittedRecordings(settings.name, about, task, hide, *shape, anonymizer, facts)
+    return FittedRecordings(settings.name, about, task, hide, *shape, anonymizer, facts, sure)
 
 
 def _part(own: OwnRecordings, length: int, stride: int, part: str) -> np.ndarray:
@@ -143,6 +149,7 @@ def _part(own: OwnRecordings, length: int, stride: int, part: str) -> np.ndarray
 
 def _measure(
     anonymizer: LatentAnonymizer,
+    publish: Callable[[Windows], Windows],
     parts: Sequence[Windows],
     task: str,
     hide: str,
@@ -151,7 +158,7 @@ def _measure(
     progress: bool,
 ) -> list[dict[str, Any]]:
     """Return the accuracy of task models and adversaries on original and on published windows."""
-    (train, test), publish = parts, anonymized(anonymizer, seed)
+    train, test = parts
     releases: dict[str, Callable[[Windows], Windows]] = {"original": lambda windows: windows, "published": publish}
     coding = Coding.fit(train.public, task)
     found = []
@@ -194,14 +201,14 @@ def _check_same(own: OwnRecordings, fitted: FittedRecordings) -> None:
         )
 
 
-def _write(own: OwnRecordings, fitted: FittedRecordings, folder: Path) -> list[str]:
-    """Write one file for each recording, in random order, and return statements of their number and size."""
+def _write(own: OwnRecordings, fitted: FittedRecordings, folder: Path) -> tuple[list[str], Windows]:
+    """Write one file for each recording, in random order; return statements of their size, and the raw windows."""
     given, length = own.given, fitted.length
     windows, run = own.windows(length, length), own.run[own.starts(length, length)]
     known = windows.public.astype(str).isin(fitted.anonymizer.models_.public.classes).to_numpy()
     if not known.any():
         raise ValueError(f"no recording has a class of {fitted.task!r} that the fitted defence knows")
-    published = fitted.anonymizer.transform(windows.take(known))
+    published, labels = fitted.publish(windows.take(known))
     raw, values, run = windows.values[known], published.values, run[known]  # noqa: PD011 (windows)
     if np.count_nonzero(values == raw, axis=(1, 2)).max() > raw[0].size / 2:
         raise ValueError("some rewritten windows equal their originals: fit the defence again with more epochs")
@@ -210,14 +217,14 @@ def _write(own: OwnRecordings, fitted: FittedRecordings, folder: Path) -> list[s
     order = np.random.default_rng(secrets.randbits(256)).permutation(kept)
     for number, one in enumerate(order, start=1):
         signal = np.concatenate(list(values[run == one]), axis=1).T
-        label = published.public[run == one].iloc[0]
+        label = np.repeat(labels[run == one], length)
         table = pd.DataFrame(signal, columns=given.channels).assign(**{given.public: label})
         file = folder / f"recording-{number:0{len(str(len(order)))}}{suffix}"
         table.to_parquet(file, index=False) if suffix == ".parquet" else table.to_csv(file, index=False)
     all_samples, samples = len(own.run), len(run) * length
     strange = len(np.unique(own.run[own.starts(length, length)][~known]))
     short = int((np.bincount(own.run) < length).sum())
-    return [
+    sizes = [
         f"{len(order):,} recordings of {len(np.bincount(own.run)):,}, {samples:,} samples of {all_samples:,} at "
         f"{given.rate:g} per second",
         f"{short:,} recordings shorter than {length} samples left out",
@@ -225,25 +232,56 @@ def _write(own: OwnRecordings, fitted: FittedRecordings, folder: Path) -> list[s
         f"the last {(all_samples - samples) / all_samples:.1%} of the samples, after the last complete windows or in "
         "recordings left out, are dropped",
     ]
+    return sizes, windows.take(known)
+
+
+def _guarantee(fitted: FittedRecordings, windows: Windows) -> dict[str, Any]:
+    """Return the guarantee of published recordings: ``statements``, and epsilon of a recording and of a person."""
+    release, values = fitted.release, {"epsilon_row": None, "epsilon_person": None, "most_rows": None}
+    windowwise = f"Every window of {fitted.length} samples is rewritten by itself, with randomness from the operating "
+    if release is None:
+        statements = [
+            "There is no formal guarantee. Protection is only measured, against the attackers below.",
+            f"{windowwise}system's secure generator. The signal jumps where two windows meet.",
+            f"The label {fitted.task} is published unchanged. All windows of a file are of one person and one "
+            "recording. So an attacker can add up what they show.",
+            f"Attributes other than {fitted.hide} were not hidden on purpose.",
+            "The networks and the measurements below depend on the data.",
+        ]
+        return values | {"statements": statements}
+    spent = release.budget(windows)["epsilon"]
+    unit = "recording" if not release.every else f"{release.every:,} windows of a recording"
+    statements = [
+        f"Each {unit} gives one randomized response: its {fitted.task} (epsilon {release.activity_epsilon:g}) and a "
+        f"cell of similar windows (epsilon {release.cell_epsilon:g}). The published samples are synthetic and depend "
+        f"on the original ones through this response only. A response is at most e^{release.epsilon:g} times more "
+        "likely than for any other samples (local differential privacy), with randomness from OpenDP's secure "
+        "generator.",
+        f"Responses add up: a recording spends up to {spent['recording']:,g}, and a person up to "
+        f"{spent['person']:,g}. Publishing the same recordings again adds the same loss again.",
+        f"The column {fitted.task} holds the response, which can differ from the recorded {fitted.task}.",
+        "Epsilon does not cover the number and the lengths of the recordings, the choice of recordings whose "
+        f"{fitted.task} the networks know, the people that the networks learned from, and the measurements below.",
+    ]
+    return values | {"statements": statements, "epsilon_person": float(spent["person"]), "epsilon_recording": float(
+        spent["recording"])}  # fmt: skip
 
 
 def _card(
-    own: OwnRecordings, fitted: FittedRecordings, folder: Path, sizes: list[str], *, seed: int, reused: bool
+    own: OwnRecordings,
+    fitted: FittedRecordings,
+    folder: Path,
+    sizes: list[str],
+    windows: Windows,
+    *,
+    seed: int,
+    reused: bool,
 ) -> Card:
     given = own.given
     published = [*given.channels, given.public]
     dropped = dict.fromkeys(given.private, "a private attribute") | {given.subject: "the person of each recording"}
     others = [str(name) for name in own.table if not str(name).startswith("_")]
     dropped |= {name: "no channel" for name in others if name not in published and name not in dropped}
-    statements = [
-        "There is no formal guarantee. Protection is only measured, against the attackers below.",
-        f"Every window of {fitted.length} samples is rewritten by itself, with randomness from the operating system's "
-        "secure generator. The signal jumps where two windows meet.",
-        f"The label {fitted.task} is published unchanged. All windows of a file are of one person and one recording. "
-        "So an attacker can add up what they show.",
-        f"Attributes other than {fitted.hide} were not hidden on purpose.",
-        "The networks and the measurements below depend on the data.",
-    ]
     return Card(
         {
             "format": FORMAT,
@@ -251,7 +289,7 @@ def _card(
             "name": given.name,
             "defence": {"name": fitted.name, "about": fitted.about},
             "columns": {"task": fitted.task, "published": published, "unchanged": [], "dropped": dropped},
-            "guarantee": {"statements": statements, "epsilon_row": None, "epsilon_person": None, "most_rows": None},
+            "guarantee": _guarantee(fitted, windows),
             "size": sizes,
             "order": "Recordings are numbered in random order. Samples keep their order in time.",
             "reused": reused,

@@ -12,6 +12,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from sensorprivacy.compare.stopping import unwound_by_sigterm
 from sensorprivacy.datasets.own.formats import PARQUET_SUFFIXES
 
 _MOST_FILES = 200  # open at a time
@@ -27,17 +28,21 @@ def check_new(folder: Path, option: str) -> None:
 
 @contextmanager
 def new_folder(folder: Path, option: str) -> Iterator[Path]:
-    """Make a hidden folder beside the given one and rename it at the end; after a failure nothing is left."""
+    """Make a hidden folder beside the given one and rename it at the end.
+
+    After a failure, Ctrl-C or SIGTERM, nothing is left.
+    """
     check_new(folder, option)
     part = folder.absolute().with_name(f".{folder.name}.{secrets.token_hex(4)}.part")
-    part.mkdir()
-    try:
-        yield part
-        if folder.exists():
-            folder.rmdir()  # empty, see `check_new`
-        part.rename(folder)
-    finally:
-        shutil.rmtree(part, ignore_errors=True)
+    with unwound_by_sigterm():
+        try:
+            part.mkdir()
+            yield part
+            if folder.exists():
+                folder.rmdir()  # empty, see `check_new`
+            part.rename(folder)
+        finally:
+            shutil.rmtree(part, ignore_errors=True)
 
 
 def write_rows(pieces: Iterable[pd.DataFrame], file: Path, *, rows: int, in_order: bool = False) -> int:

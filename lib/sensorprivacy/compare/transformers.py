@@ -1,6 +1,7 @@
 """The transformers behind the defences for tables."""
 
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Self
@@ -53,6 +54,10 @@ class TaskPrediction(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         return _prediction(self.forest_.predict(np.asarray(X, float)), X)
 
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Return the name of the column."""
+        return np.array(["prediction"], dtype=object)
+
     def fit_transform(self, X: pd.DataFrame, y: Any = None, groups: Any = None) -> pd.DataFrame:
         """Fit, and return predictions by forests that have not seen the row, as a new row gets them."""
         self.fit(X, y)
@@ -74,7 +79,18 @@ def _prediction(labels: np.ndarray, X: Any) -> pd.DataFrame:
     return pd.DataFrame({"prediction": labels}, index=getattr(X, "index", None))
 
 
-class MinimizedTable(TransformerMixin, BaseEstimator):
+class _KeepsColumns(TransformerMixin, BaseEstimator):
+    """A transformer whose attribute ``kept_`` has the names of the released columns."""
+
+    kept_: list[Any]
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Return the names of the kept columns."""
+        check_is_fitted(self)
+        return np.array(self.kept_, dtype=object)
+
+
+class MinimizedTable(_KeepsColumns):
     """Keep the columns that paper 1's two stages choose, and add noise to them if wanted.
 
     Of the subsets whose identifiability is within one standard error of the lowest, the smallest is kept: in small
@@ -94,6 +110,8 @@ class MinimizedTable(TransformerMixin, BaseEstimator):
         Trees of each forest of the search.
     seed, noise_seed : int or None
         Seeds of the search and of the noise. No seed: secure noise.
+    bounds : mapping, optional
+        Lowest and highest value by column, known without looking at the data; see `LaplaceNoise`.
 
     Attributes
     ----------
@@ -112,6 +130,7 @@ class MinimizedTable(TransformerMixin, BaseEstimator):
         trees: int = 30,
         seed: int | None = 42,
         noise_seed: int | None = None,
+        bounds: Mapping[Any, tuple[float, float]] | None = None,
     ) -> None:
         self.threshold = threshold
         self.preselect = preselect
@@ -119,9 +138,11 @@ class MinimizedTable(TransformerMixin, BaseEstimator):
         self.trees = trees
         self.seed = seed
         self.noise_seed = noise_seed
+        self.bounds = bounds
 
     def fit(self, X: pd.DataFrame, y: Any, users: Any, groups: Any = None) -> Self:
         """Search the columns, on rows of the table `X` only."""
+        X = _pandas(X)
         task, people, recordings = (
             None if labels is None else pd.Series(np.asarray(labels)) for labels in (y, users, groups)
         )
@@ -129,7 +150,10 @@ class MinimizedTable(TransformerMixin, BaseEstimator):
         self.kept_ = _search(table, self.preselect, self.trees, self.seed).kept(self.threshold)
         self.noise_ = None
         if self.epsilon is not None:
-            self.noise_ = LaplaceNoise(self.epsilon, sound=True, seed=self.noise_seed).fit(X[self.kept_])
+            given = self.bounds or {}
+            ends = [given.get(name, (np.nan, np.nan)) for name in self.kept_] if given else None
+            noise = LaplaceNoise(self.epsilon, sound=True, bounds=ends, seed=self.noise_seed)
+            self.noise_ = noise.fit(X[self.kept_])
             chosen = "The kept columns were chosen from the fitted rows. Epsilon does not cover this choice."
             self.guarantees_, self.epsilon_total_ = (*self.noise_.guarantees_, chosen), self.noise_.epsilon_total_
         return self
@@ -137,7 +161,7 @@ class MinimizedTable(TransformerMixin, BaseEstimator):
     def transform(self, X: pd.DataFrame) -> pd.DataFrame:
         """Return the kept columns, with noise if there is any."""
         check_is_fitted(self)
-        kept = X[self.kept_]
+        kept = _pandas(X)[self.kept_]
         return kept if self.noise_ is None else pd.DataFrame(self.noise_.transform(kept), kept.index, kept.columns)
 
 
@@ -197,7 +221,7 @@ def _search(problem: Problem, preselect: int, trees: int, seed: int | None) -> _
     return _LAST_SEARCH[key]
 
 
-class TopColumns(TransformerMixin, BaseEstimator):
+class TopColumns(_KeepsColumns):
     """Keep the columns that one of paper 1's rankings puts first.
 
     Parameters
@@ -222,7 +246,7 @@ class TopColumns(TransformerMixin, BaseEstimator):
 
     def fit(self, X: pd.DataFrame, y: Any, users: Any) -> Self:
         """Score and rank the columns."""
-        how = METHODS[self.method]
+        X, how = _pandas(X), METHODS[self.method]
         ranked = rank_features(score_features(X, y, users, how.score, seed=self.seed), how.by)
         self.kept_ = ranked[: _size(self.columns, X.shape[1])]
         return self
@@ -230,7 +254,7 @@ class TopColumns(TransformerMixin, BaseEstimator):
     def transform(self, X: pd.DataFrame) -> pd.DataFrame:
         """Return the kept columns."""
         check_is_fitted(self)
-        return X[self.kept_]
+        return _pandas(X)[self.kept_]
 
 
 class Rewritten(TransformerMixin, BaseEstimator):
@@ -245,14 +269,25 @@ class Rewritten(TransformerMixin, BaseEstimator):
         """Learn the new columns."""
         size = _size(self.columns, X.shape[1])
         hashed, sparse = self.method == "hashing", self.method == "sparse_pca"
-        self.step_ = (ColumnHasher(size) if hashed else components(size, sparse=sparse, seed=self.seed)).fit(X)
+        self.step_ = (ColumnHasher(size) if hashed else components(size, sparse=sparse, seed=self.seed)).fit(_pandas(X))
         return self
 
     def transform(self, X: pd.DataFrame) -> pd.DataFrame:
         """Return the new columns."""
-        check_is_fitted(self)
+        X = _pandas(X)
         found = np.asarray(self.step_.transform(X))
-        return pd.DataFrame(found, X.index, [f"{self.method} {place}" for place in range(found.shape[1])])
+        return pd.DataFrame(found, X.index, self.get_feature_names_out())
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Return the names of the new columns: the method and a number."""
+        check_is_fitted(self)
+        many = len(self.step_.get_feature_names_out())
+        return np.array([f"{self.method} {place}" for place in range(many)], dtype=object)
+
+
+def _pandas(X: Any) -> pd.DataFrame:
+    """Return a table of pandas, polars or Arrow as one of pandas."""
+    return X.to_pandas() if hasattr(X, "to_pandas") else X
 
 
 def _size(columns: int | None, d: int) -> int:

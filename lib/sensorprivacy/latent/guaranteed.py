@@ -114,6 +114,12 @@ class GuaranteedRelease:
         source : RandomSource, optional
             Randomness of the synthetic windows. The default is the operating system's.
         """
+        return self.publish_labelled(windows, noise, source)[0]
+
+    def publish_labelled(
+        self, windows: Windows, noise: NoiseSource | None = None, source: RandomSource | None = None
+    ) -> tuple[Windows, np.ndarray]:
+        """Return synthetic windows as `publish` does, and the activity that each window's response states."""
         generator = generator_of(source or SecretSource())
         blocks = self._blocks(windows)
         activity, cell = self.respond(*self._codes(windows, blocks), noise or SecureNoise())
@@ -130,7 +136,8 @@ class GuaranteedRelease:
             if anonymizer.spectral_noise:
                 lost = draw_noise(anonymizer.lost_spectra_[code][target[rows]], models.shape[1], generator)
                 published[rows] += anonymizer.spectral_noise * lost
-        return replace_values(windows, models.scaler.undo(published))
+        said = np.asarray(models.public.classes, dtype=object)[activity]
+        return replace_values(windows, models.scaler.undo(published)), said
 
     def respond(self, activity: np.ndarray, cell: np.ndarray, noise: NoiseSource) -> tuple[np.ndarray, np.ndarray]:
         """Return randomized activities and cells; their joint distribution is `response_matrix`."""

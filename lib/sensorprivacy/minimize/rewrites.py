@@ -1,10 +1,11 @@
 """Methods that rewrite columns instead of dropping them: feature hashing, principal components, noise."""
 
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
 from scipy.sparse import csr_matrix
-from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, OneToOneFeatureMixin, TransformerMixin
 from sklearn.decomposition import PCA, SparsePCA
 from sklearn.feature_extraction import FeatureHasher
 from sklearn.pipeline import Pipeline, make_pipeline
@@ -18,7 +19,7 @@ from sensorprivacy.mechanisms.noise import SecureNoise, SeededNoise, check_epsil
 SPARSE_PCA_ROWS = 2000
 
 
-class ColumnHasher(TransformerMixin, BaseEstimator):
+class ColumnHasher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Hash column names into fewer columns and add the columns that share one, with random signs (method 1).
 
     The result equals that of scikit-learn's ``FeatureHasher`` for rows as dicts {column name: value}. It is computed
@@ -48,6 +49,7 @@ class ColumnHasher(TransformerMixin, BaseEstimator):
         names = getattr(self, "feature_names_in_", [f"x{i}" for i in range(self.n_features_in_)])
         hasher = FeatureHasher(n_features=self.n_columns, input_type="dict")
         self.projection_ = csr_matrix(hasher.transform([{str(name): 1.0} for name in names]))
+        self._n_features_out = self.n_columns
         return self
 
     def transform(self, X: Any) -> np.ndarray:
@@ -69,8 +71,8 @@ class LaplaceNoise(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         to its bounds and gets noise of scale d (high - low) / epsilon. The release of a row is then
         epsilon-differentially private (local model; the d features share epsilon equally).
     bounds : pandas.DataFrame or array-like of shape (d, 2), optional
-        Lowest and highest value of each feature, known *without* looking at the data. Default: minimum and maximum of
-        the fitted rows. These reveal extreme rows, so the guarantee holds for given bounds only.
+        Lowest and highest value of each feature, known *without* looking at the data. Default, also for rows of NaN:
+        minimum and maximum of the fitted rows. These reveal extreme rows, so the guarantee holds for given bounds only.
     seed : int or None, default None
         None: sound noise comes from OpenDP and the operating system's secure generator. Use this for releases. A number
         makes results repeatable, with noise of the same distribution from NumPy. Such noise protects nobody: anyone who
@@ -83,7 +85,7 @@ class LaplaceNoise(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     scale_ : numpy.ndarray of shape (d,)
         Scale of each feature's noise.
     bounds_from_data_ : bool
-        Whether the bounds come from the data.
+        Whether the bounds of a feature come from the data.
     epsilon_total_, guarantees_ : float, tuple of str
         Sound noise only: privacy loss of one row, and the guarantee with its limits.
 
@@ -127,23 +129,29 @@ class LaplaceNoise(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         if not self.epsilon > 0:
             raise ValueError(f"epsilon={self.epsilon}: must be above 0")
         d = matrix.shape[1]
-        self.bounds_from_data_ = bool(self.sound and self.bounds is None)
+        unknown = np.full(d, bool(self.sound and self.bounds is None))
         if not self.sound:
             self.low_, self.high_ = np.full(d, -np.inf), np.full(d, np.inf)
             self.scale_ = np.full(d, 1 / self.epsilon)
         else:
-            given = np.c_[matrix.min(axis=0), matrix.max(axis=0)] if self.bounds is None else np.asarray(self.bounds)
+            seen = np.c_[matrix.min(axis=0), matrix.max(axis=0)]
+            given = seen if self.bounds is None else np.asarray(self.bounds, dtype=float)
             if given.shape != (d, 2):
                 raise ValueError(f"bounds must be {d} rows of (low, high), got shape {given.shape}")
+            unknown |= np.isnan(given).all(axis=1)
+            given = np.where(unknown[:, None], seen, given)
             self.low_, self.high_ = given[:, 0].astype(float), given[:, 1].astype(float)
             with np.errstate(over="ignore", invalid="ignore"):
                 widths = self.high_ - self.low_
             if not (np.isfinite(widths) & (widths >= 0)).all():
                 raise ValueError("bounds must be two finite numbers for each feature, with low <= high")
             self.scale_ = d * widths / self.epsilon
-            self.epsilon_total_, self.guarantees_ = float(self.epsilon), _guarantees(self)
+            names = list(getattr(self, "feature_names_in_", range(1, d + 1)))
+            of_data = [str(name) for name, one in zip(names, unknown, strict=True) if one]
+            self.epsilon_total_, self.guarantees_ = float(self.epsilon), _guarantees(self.epsilon, of_data, d)
             if self.seed is None:
                 check_epsilon(self.epsilon / d)
+        self.bounds_from_data_ = bool(unknown.any())
         self._noise = SeededNoise(self.seed)
         return self
 
@@ -158,14 +166,15 @@ class LaplaceNoise(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return self._noise.laplace(np.clip(matrix, self.low_, self.high_), self.scale_)
 
 
-def _guarantees(noise: LaplaceNoise) -> tuple[str, ...]:
+def _guarantees(epsilon: float, of_data: Sequence[str], d: int) -> tuple[str, ...]:
     lines = [
         "Every cell gets its own noise. A published row is at most e^epsilon times more likely than under any other "
-        f"row within the bounds (local differential privacy), with epsilon {noise.epsilon:g} for the whole row. A "
+        f"row within the bounds (local differential privacy), with epsilon {epsilon:g} for the whole row. A "
         "person with several rows loses that much for each row."
     ]
-    if noise.bounds_from_data_:
-        lines.append("The bounds were read from the fitted rows. Epsilon does not cover this leak of extremes.")
+    if of_data:
+        which = "" if len(of_data) == d else f" of {', '.join(of_data)}"
+        lines.append(f"The bounds{which} were read from the fitted rows. Epsilon does not cover this leak of extremes.")
     return tuple(lines)
 
 

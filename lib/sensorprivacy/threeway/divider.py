@@ -108,7 +108,7 @@ class ThreeWayDivider(SelectorMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : pandas.DataFrame
+        X : pandas, polars or Arrow table
             The original table, n rows by d >= 2 columns. The columns of an array are called x0, x1, ...
         y : ignored
 
@@ -160,7 +160,7 @@ class ThreeWayDivider(SelectorMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : pandas.DataFrame
+        X : pandas, polars or Arrow table
             m rows by the d columns that `fit` saw.
 
         Returns
@@ -174,13 +174,13 @@ class ThreeWayDivider(SelectorMixin, BaseEstimator):
             If columns differ from those of `fit`, or a column holds an unknown category (see `unknown`).
         """
         check_is_fitted(self)
-        frame = self._frame(X, reset=False)
+        frame, is_array = self._frame(X, reset=False), not hasattr(X, "columns")
         source = SecureNoise() if self.noise_source is None else self.noise_source
         out = frame.loc[:, self.get_support()].copy()
         for name, domain in self.domains_.items():
             noisy = domain.noise(frame[name], self.epsilon, source, clamp=self.clamp, unknown=self.unknown)
             out[name] = domain.decode(noisy).array
-        return out if isinstance(X, pd.DataFrame) else out.to_numpy()
+        return out.to_numpy() if is_array else out
 
     def _get_support_mask(self) -> np.ndarray:
         """Mark the published columns; scikit-learn derives `get_support` and `get_feature_names_out` from this."""
@@ -189,6 +189,8 @@ class ThreeWayDivider(SelectorMixin, BaseEstimator):
 
     def _frame(self, X: Any, *, reset: bool) -> pd.DataFrame:
         """Return `X` as a frame, after scikit-learn's checks of names and numbers of columns."""
+        if hasattr(X, "to_pandas"):  # a table of polars or Arrow
+            X = X.to_pandas()
         if isinstance(X, pd.DataFrame):
             check_frame(X)
             validate_data(self, X, reset=reset, skip_check_array=True)

@@ -91,6 +91,15 @@ def with_numbers(features: pd.DataFrame) -> pd.DataFrame:
     return features
 
 
+def missing_cells(table: pd.DataFrame) -> pd.DataFrame:
+    """Return which cells of a table are missing; infinite numbers count as missing."""
+    found = table.isna()
+    for name, column in table.items():
+        if column.dtype.kind == "f":
+            found[name] |= np.isinf(column.to_numpy(dtype=float, na_value=np.nan))
+    return found
+
+
 def _code_text(column: pd.Series) -> Coded:
     texts = column.map(str, na_action="ignore").astype(object)
     cells = {str(cell).strip().lower() for cell in texts.dropna().unique()}

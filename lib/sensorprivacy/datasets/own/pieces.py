@@ -160,13 +160,13 @@ class Survey:
     most_rows: int
 
 
-def survey(pieces: Pieces, rows: int, *, user: str | None = None, seed: int = 42) -> Survey:
+def survey(pieces: Any, rows: int, *, user: str | None = None, seed: int = 42) -> Survey:
     """Pass over a table once, and draw a sample that does not depend on the size of the pieces.
 
     Parameters
     ----------
     pieces : Pieces
-        The table.
+        The table, or an iterable with the same ``columns``.
     rows : int
         Rows of the sample.
     user : str, optional
