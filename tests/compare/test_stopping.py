@@ -87,3 +87,9 @@ def test_other_threads_run_to_the_end():
     thread.start()
     thread.join()
     assert done == [1]
+
+
+def test_a_system_without_timers_lets_work_end(monkeypatch):
+    monkeypatch.delattr("signal.setitimer")
+    with at_most(0.001):
+        time.sleep(0.01)

@@ -20,14 +20,16 @@ def at_most(seconds: float) -> Iterator[None]:
     """Raise `OutOfTimeError` in a block that runs longer than some seconds.
 
     A timer of the operating system interrupts Python code: loops, waiting, the training of a forest between two trees.
-    One call into compiled code ends first. Only the main thread can be interrupted; other threads run to the end.
+    One call into compiled code ends first. Only the main thread can be interrupted; other threads run to the end. So
+    does everything on Windows, which has no such timer.
 
     Parameters
     ----------
     seconds : float
         Time of the block.
     """
-    if threading.current_thread() is not threading.main_thread() or seconds > _NEVER:
+    in_main = threading.current_thread() is threading.main_thread()
+    if not (in_main and hasattr(signal, "setitimer")) or seconds > _NEVER:
         yield
         return
     running = [True]
