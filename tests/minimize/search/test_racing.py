@@ -19,7 +19,7 @@ from sensorprivacy.minimize.search import bounds, exhaustive, racing
 from sensorprivacy.minimize.search.bounds import Scores, neighbour_means, predict, sample_of_sizes
 from sensorprivacy.minimize.search.exhaustive import search_subsets
 from sensorprivacy.minimize.search.racing import Rule, can_race
-from sensorprivacy.minimize.select import select
+from sensorprivacy.minimize.select import THRESHOLDS, select
 
 RACE = {"engine": "shared", "model": RandomForestClassifier(16), "race": True, "progress": False}
 WHOLE = RACE | {"race": False}
@@ -38,14 +38,16 @@ def whole(wine):
     return search_subsets(wine, **WHOLE).table
 
 
-@pytest.fixture
-def few(monkeypatch):
+@pytest.fixture(scope="module", autouse=True)
+def _few():
     """Let races learn from few subsets, so that a small problem has some to drop."""
-    monkeypatch.setattr(bounds, "_SAMPLE", 6)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(bounds, "_SAMPLE", 6)
+        yield
 
 
-@pytest.fixture
-def raced(wine, few):
+@pytest.fixture(scope="module")
+def raced(wine, _few):
     return search_subsets(wine, **RACE)
 
 
@@ -93,15 +95,11 @@ def test_the_choices_are_those_of_the_exhaustive_search(raced, wine, whole):
     """Where they are not, the choice of a race is no worse than that of another seed, by the exhaustive scores."""
     other = search_subsets(wine, **WHOLE, seed=1).table
     by_name = whole.set_index("features")
-    for level in racing_levels():
+    for level in THRESHOLDS:
         ours, best, reseeded = (select(frame, level) for frame in (raced.table, whole, other))
         loss = by_name.loc[[ours["features"]], "identifiability"].iloc[0] - best["identifiability"]
         noise = abs(by_name.loc[[reseeded["features"]], "identifiability"].iloc[0] - best["identifiability"])
         assert ours["features"] == best["features"] or loss <= noise
-
-
-def racing_levels():
-    return exhaustive.THRESHOLDS
 
 
 @pytest.mark.parametrize("n_threads", [1, 3])
@@ -162,7 +160,7 @@ def test_partial_scores_are_never_mixed_with_finished_ones(wine, raced, whole, t
     pd.testing.assert_frame_equal(search_subsets(wine, **RACE, result_store=path).table, raced.table, check_exact=True)
 
 
-def test_a_lazy_race_serves_its_threshold_and_attacks_fewer_subsets(wine, few, raced):
+def test_a_lazy_race_serves_its_threshold_and_attacks_fewer_subsets(wine, raced):
     lazy = search_subsets(wine, **RACE, lazy=0.03)
     full = search_subsets(wine, **WHOLE, lazy=0.03)
     assert lazy.select_table().index.tolist() == [0.0, 0.01, 0.03]
@@ -172,7 +170,7 @@ def test_a_lazy_race_serves_its_threshold_and_attacks_fewer_subsets(wine, few, r
         search_subsets(wine, **RACE, lazy=0.03, prune=True)
 
 
-def test_a_race_without_users_keeps_the_fewest_features(wine, few):
+def test_a_race_without_users_keeps_the_fewest_features(wine):
     split = random_split(wine.n_records, seed=42)
     engine = NoAdversary(SharedEngine(engine_data(wine, split), RandomForestClassifier(16), 42), 7)
     found, full = (search_subsets(wine, engine=engine, split=split, race=way, progress=False) for way in (True, False))
@@ -186,7 +184,7 @@ def test_a_race_without_users_keeps_the_fewest_features(wine, few):
         {"margin": 0.05},
     ],
 )
-def test_a_race_serves_other_rules_of_choice(wine, few, whole, rule):
+def test_a_race_serves_other_rules_of_choice(wine, whole, rule):
     found = search_subsets(wine, **RACE, rule={"threshold": 0.2} | rule).table
     for level in (0.1, 0.2, 0.3):
         chosen, best = select(found, level, **rule), select(whole, level, **rule)
