@@ -10,7 +10,7 @@ import pandas as pd
 from sensorprivacy.datasets.types import Problem
 from sensorprivacy.minimize.search.job import HOUR, SearchJob, duration
 from sensorprivacy.minimize.search.order import SLACK, Pruning, train_by_size
-from sensorprivacy.minimize.search.racing import LONG, SHARE, TREES, Race, Rule, Runner, can_race, work
+from sensorprivacy.minimize.search.racing import FEATURES, LONG, SHARE, TREES, Race, Rule, Runner, can_race, work
 from sensorprivacy.minimize.search.results import ResultKey
 from sensorprivacy.minimize.select import THRESHOLDS, check_threshold, select, select_table
 
@@ -97,7 +97,7 @@ def search_subsets(
         `lazy`), and finish the others. Their scores equal those of the exhaustive search. The choices can differ from
         its choices by as much as those of another seed do, see `sensorprivacy.minimize.search.racing`. Needs
         ``engine="shared"`` and forests of at least 8 trees. None races if that is possible and the exhaustive search
-        is long: about ten minutes on two cores. This depends on rows, trees and features, not on the machine.
+        is long: about ten minutes on two cores, and at least 11 features. This does not depend on the machine.
     rule : mapping, optional
         How subsets will be chosen from the table of a race: a ``threshold`` besides those above, and the options
         ``reference``, ``margin``, ``slack``, ``chance`` and ``rows`` of `select`.
@@ -167,7 +167,8 @@ def _races(job: SearchJob, race: bool | None, prune: bool) -> bool:
     """Return whether a search races, and reject a race that is impossible."""
     possible = can_race(job.engine) and not prune
     if race is None:
-        return possible and work(len(job.positions), job.engine, len(job.split.train)) >= LONG
+        long = work(len(job.positions), job.engine, len(job.split.train)) >= LONG
+        return possible and long and len(job.positions) >= FEATURES
     if race and prune:
         raise ValueError("race=True and prune=True: choose one of them; a race drops subsets without an assumption")
     if race and not possible:
