@@ -257,8 +257,8 @@ TEXTS = {
     "ratio: estimated processor time of the whole race over that of the exhaustive search. same_min: the fewest "
     "thresholds (of six, or of two) at which the race chose what all 250 finished forests choose.",
     "twenty": "20 features of MotionSense, 20,000 rows: hours on two cores to grow so many trees of the forests of all "
-    "1,048,575 subsets, scaled up from a few random subsets, on a machine with 20 to 30 waiting processes. There, the forests of "
-    "`fifteen` at 20,000 rows took 1.9 times the processor time of `forest_search_fifteen.md`, on a quieter one.",
+    "1,048,575 subsets, scaled up from a few random subsets, on a machine with 20 to 30 waiting processes. There, "
+    "the forests of `fifteen` at 20,000 rows took 1.9 times the processor time of `forest_search_fifteen.md`.",
 }
 
 
