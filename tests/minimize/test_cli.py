@@ -276,3 +276,23 @@ def test_names_of_the_package():
     assert set(minimize.__all__) <= set(dir(minimize))
     with pytest.raises(AttributeError, match="maximize"):
         _ = minimize.maximize
+
+
+def test_a_race_is_on_the_page_and_in_the_json(run, file, tmp_path, capsys):
+    out = tmp_path / "all.json"
+    words = [file, "--task", "device", "--user", "owner", "--trees", "8", "--score", "gini", "--quiet", "--race"]
+    assert run(*words, "--repeat", "0", "--json", out) == 0
+    said, raced = " ".join(capsys.readouterr().out.split()), json.loads(out.read_text())["race"]
+    assert f"in a race, {raced['dropped']:,} subsets were dropped after 4 or more trees" in said
+    with pytest.raises(ValueError, match=r"--race needs --engine shared and at least 8 trees.*--exhaustive"):
+        run(*words, "--engine", "sklearn")
+
+
+def test_a_search_races_exhausts_or_decides_by_its_length(capsys):
+    parser = argparse.ArgumentParser()
+    add_minimize_command(parser.add_subparsers(required=True))
+    words = ["minimize", "home.csv", "--task", "device", "--user", "owner"]
+    found = [parser.parse_args([*words, *way]).race for way in ([], ["--race"], ["--exhaustive"])]
+    assert found == [None, True, False]
+    with pytest.raises(SystemExit):
+        parser.parse_args([*words, "--race", "--exhaustive"])

@@ -336,3 +336,15 @@ def test_a_column_that_identifies_rows_is_named_in_a_warning_and_kept():
     with warnings.catch_warnings():
         warnings.simplefilter("error", IdentifierWarning)
         minimizer.fit(table.drop(columns="row"), task, users=users)
+
+
+def test_a_race_chooses_by_the_minimizers_own_rule(problem):
+    """With a reference and a margin of one standard error, as for own tables."""
+    rule = {"lazy": False, "reference": "all", "margin": "standard error", "slack": True}
+    forest, search = RandomForestClassifier(8), SearchSettings("shared", race=True, **rule)
+    fitted = FeatureMinimizer(0.05, estimator=forest, search=search).fit(problem.features, problem.task, problem.users)
+    whole = search_subsets(
+        problem, model=forest, split=fitted.split_, part="validation", engine="shared", progress=False
+    )
+    assert fitted.race_.finished + fitted.race_.dropped == 31
+    assert fitted.chosen_["features"] == whole.select(0.05, **fitted.rule_)["features"]

@@ -39,6 +39,9 @@ _OPTIONS = TABLE_OPTIONS | {
     "n_preselect": "--preselect",
     "n_features=": "--preselect ",
     "threshold=": "--threshold ",
+    "race=True": "--race",
+    "race=False": "--exhaustive",
+    "engine='shared'": "--engine shared",
 }
 """Parameters of Python that errors name, and the options of the command that mean the same."""
 
@@ -79,6 +82,10 @@ def add_minimize_command(subparsers: "argparse._SubParsersAction[argparse.Argume
     add("--max-rows", type=int, default=3000, metavar="N", help="training rows of the search (3,000)")
     add("--repeat", type=int, default=5, metavar="N", help="repetitions that show how stable the choice is (5)")
     add("--allow-long", action="store_true", help="start even if the search takes more than an hour")
+    way = command.add_mutually_exclusive_group()
+    way.add_argument("--race", action="store_true", default=None, help="drop subsets after a few trees if they cannot "
+        "be chosen (in searches that otherwise take more than about ten minutes)")  # fmt: skip
+    way.add_argument("--exhaustive", dest="race", action="store_false", help="finish the models of all subsets")
     add("--seed", type=int, default=42, help="random seed (42)")
     add("--quiet", action="store_true", help="show no progress bars")
     command.set_defaults(command=minimize_file)
@@ -173,6 +180,7 @@ def _minimize(problem: "Problem", arguments: argparse.Namespace) -> "FeatureMini
             result_store=arguments.store,
             allow_long=arguments.allow_long,
             max_rows=arguments.max_rows,
+            race=arguments.race,
         ),
         n_jobs=arguments.jobs,
         random_state=arguments.seed,

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import pandas as pd
@@ -68,6 +68,24 @@ class EngineData:
     def __sizeof__(self) -> int:
         # Dask sends large arguments once to each worker, instead of with every task. It must know that this is large.
         return object.__sizeof__(self) + self.train.nbytes + self.test.nbytes
+
+
+class Glimpse(NamedTuple):
+    """What the first trees of a forest show about the whole forest, as fractions of the held-out rows.
+
+    Attributes
+    ----------
+    accuracy : float
+        Accuracy of these trees together.
+    agreement : float
+        Mean share of the votes for the true class: about the accuracy of one tree.
+    confidence : float
+        Mean share of the votes for the predicted class.
+    """
+
+    accuracy: float
+    agreement: float
+    confidence: float
 
 
 class Engine(Protocol):

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.ensemble import RandomForestClassifier
 
 from sensorprivacy.game.play import fit_predict, seeded
-from sensorprivacy.minimize.engine_protocol import Engine, EngineData, Subset
+from sensorprivacy.minimize.engine_protocol import Engine, EngineData, Glimpse, Subset
 from sensorprivacy.minimize.settings import ENGINES
 
 _SILENT = ("n_jobs", "verbose")  # parameters that change no result
@@ -135,6 +135,13 @@ class NoAdversary:
         self.name = f"{engine.name}, no adversary among {n_features} features"
         self.model, self.threads = engine.model, engine.threads
         self.engine, self.n_features = engine, n_features
+        self.n_trees = getattr(engine, "n_trees", 0)
+
+    def glimpse(self, subsets: Sequence[Subset], label: str, n_trees: int) -> list[Glimpse]:
+        """Return what the first trees show. For users nothing is unknown."""
+        if label == "users":
+            return [Glimpse(cost, cost, cost) for cost in self.score(subsets, label)]
+        return self.engine.glimpse(subsets, label, n_trees)  # type: ignore[attr-defined]
 
     def score(self, subsets: Sequence[Subset], label: str) -> list[float]:
         """Return the accuracy of each subset, or for users its share of the searched features."""

@@ -77,6 +77,8 @@ class FeatureMinimizer(SelectorMixin, BaseEstimator):
         Names of the searched features.
     results_ : pandas.DataFrame
         All searched subsets: features, n_features, accuracy, identifiability.
+    race_ : sensorprivacy.minimize.search.racing.Race or None
+        How many subsets a race dropped. None after an exhaustive search.
     chosen_ : pandas.Series
         The chosen row of `results_`.
     outcome_, baseline_ : sensorprivacy.game.Outcome
@@ -176,24 +178,20 @@ class FeatureMinimizer(SelectorMixin, BaseEstimator):
         part = "test" if self.split_.validation is None else "validation"
         data = engine_data(problem, self.search_split_, part)
         engine = make_engine(settings.engine, data, self._searching(settings), self.random_state)
-        self.results_ = search_subsets(
-            problem,
-            self.preselected_,
-            split=self.search_split_,
-            part=part,
-            seed=self.random_state,
-            engine=engine if self.adversary_ else NoAdversary(engine, len(self.preselected_)),
-            result_store=settings.result_store,
-            lazy=self.threshold if settings.lazy and settings.reference == "best" else None,
-            allow_long=settings.allow_long,
-            n_jobs=self.n_jobs,
-            progress=self.progress,
-        ).table
         everything = tuple(range(problem.n_features))
         reference = engine.score([everything], "task")[0] if settings.reference == "all" else None
         rows = len(self.search_split_.part(part))
         self.rule_: dict[str, Any] = {"margin": settings.margin, "slack": settings.slack, "rows": rows}
         self.rule_ |= {"reference": reference, "chance": data.prior("users") if self.adversary_ else 0.0}
+        found = search_subsets(
+            problem, self.preselected_, split=self.search_split_, part=part, seed=self.random_state,
+            engine=engine if self.adversary_ else NoAdversary(engine, len(self.preselected_)),
+            result_store=settings.result_store,
+            lazy=self.threshold if settings.lazy and settings.reference == "best" else None,
+            race=settings.race, rule=self.rule_ | {"threshold": self.threshold},
+            allow_long=settings.allow_long, n_jobs=self.n_jobs, progress=self.progress,
+        )  # fmt: skip
+        self.results_, self.race_ = found.table, found.race
         self.chosen_ = self._choose(engine, list(problem.features))
         kept = list(self.chosen_["features"])
         with tqdm(total=2, desc=f"{problem.name}: evaluation", disable=not self.progress) as bar:

@@ -93,6 +93,7 @@ def facts(
         "summary": minimizer.summary(),
         "joined": None if joined is None else asdict(joined),
         "stability": None if stability is None else asdict(stability),
+        "race": None if minimizer.race_ is None else asdict(minimizer.race_),
         "method": _method(minimizer),
     }
 
@@ -260,8 +261,18 @@ def _method(minimizer: Any) -> str:
     engine, split = minimizer.search.engine, f"split {minimizer.split_.how}, seed {minimizer.random_state}"
     return (
         f"{stage}, then {len(minimizer.results_):,} subsets with two models each ({minimizer.outcome_.model}, engine "
-        f"{engine}){_searched_rows(minimizer)}. {_rule(minimizer)}; {split}; intervals do not cover the random choice "
-        "of the split"
+        f"{engine}){_searched_rows(minimizer)}{_raced(minimizer.race_)}. {_rule(minimizer)}; {split}; intervals do not "
+        "cover the random choice of the split"
+    )
+
+
+def _raced(race: Any) -> str:
+    """Return how many subsets a race dropped."""
+    if race is None:
+        return ""
+    return (
+        f"; in a race, {race.dropped:,} subsets were dropped after {race.trees[0]} or more trees because they could "
+        f"not be chosen, and {race.finished:,} were finished (--exhaustive finishes all)"
     )
 
 

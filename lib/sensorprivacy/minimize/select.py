@@ -108,9 +108,7 @@ def select(
     order = ["identifiability", "n_features", "loss", "features"]
     if margin is not None:
         order = ["n_features", "identifiability", "loss", "features"]
-        lowest = max(float(identifiability[allowed].min()), chance)
-        wide = math.sqrt(lowest * (1 - lowest) / (rows or 1)) if isinstance(margin, str) else margin
-        near = identifiability[allowed] <= lowest + wide
+        near = identifiability[allowed] <= near_lowest(float(identifiability[allowed].min()), margin, chance, rows)
         allowed = allowed[near.to_numpy()]
     rank = subsets.loc[allowed, ["n_features", "features"]]
     rank = rank.assign(identifiability=identifiability[allowed], loss=-accuracy[allowed])
@@ -181,6 +179,12 @@ def least_accuracy(best: float, threshold: float, rows: int | None = None) -> fl
     """
     slack = math.sqrt(max(best * (1 - best), 0) / rows) if rows else 0.0
     return (1 - threshold) * best - slack - 4 * math.ulp(best)
+
+
+def near_lowest(lowest: float, margin: float | str, chance: float, rows: int | None) -> float:
+    """Return the identifiability up to which subsets are alike, see `select`."""
+    lowest = max(lowest, chance)
+    return lowest + (math.sqrt(lowest * (1 - lowest) / (rows or 1)) if isinstance(margin, str) else margin)
 
 
 def check_threshold(threshold: float) -> None:

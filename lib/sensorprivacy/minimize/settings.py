@@ -60,6 +60,9 @@ class SearchSettings:
     lazy : bool
         Train the adversary only on subsets that pass the threshold. The choice does not change. With False, the
         table of results serves every threshold.
+    race : bool or None
+        Drop subsets after a few trees if they cannot be chosen, see `sensorprivacy.minimize.search_subsets`. None
+        races if the search is long and the engine is ``"shared"``.
     reference : {"best", "all"}
         Accuracy that the loss is measured from: the best subset's (section 4.1), or that of all features
         (Definition 1).
@@ -84,6 +87,7 @@ class SearchSettings:
     result_store: Any = None
     allow_long: bool = False
     lazy: bool = True
+    race: bool | None = None
     reference: str = "best"
     margin: float | str | None = None
     slack: bool = False

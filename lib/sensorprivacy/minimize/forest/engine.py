@@ -32,10 +32,10 @@ Gini sums in O(1), for any number of classes. Held-out rows are scored while the
 
 import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from joblib import cpu_count
@@ -43,13 +43,15 @@ from sklearn.base import BaseEstimator
 from sklearn.ensemble import RandomForestClassifier
 
 from sensorprivacy.game.play import seeded
-from sensorprivacy.minimize.engine_protocol import EngineData, Subset
+from sensorprivacy.minimize.engine_protocol import EngineData, Glimpse, Subset
 from sensorprivacy.minimize.forest.coding import code_columns, subset_rows
 from sensorprivacy.minimize.forest.kernel import TOO_HEAVY, undecided, vote
 from sensorprivacy.minimize.forest.random_numbers import tree_keys
 
 VERSION = 1
 """Increased by every change that changes results. Part of the key of stored results."""
+
+T = TypeVar("T")
 
 _ROWS_A_CALL = 2_000_000  # training rows times trees between two checks for an interruption: about a second
 _FREE = ("n_estimators", "max_features", "bootstrap", "random_state", "n_jobs", "verbose", "oob_score", "warm_start")
@@ -136,37 +138,80 @@ class SharedEngine:
         ValueError
             If a subset is empty, repeats a column, or has a column that does not exist.
         """
+        names = self.labels[label][1]
+
+        def answer(subset: np.ndarray, stop: Event) -> np.ndarray:
+            votes, held_groups = self._votes(subset, label, self.n_trees, stop)
+            return names[votes.argmax(axis=1)][held_groups]
+
+        return self._each(answer, subsets)
+
+    def glimpse(self, subsets: Sequence[Subset], label: str, n_trees: int) -> list[Glimpse]:
+        """Return what the first trees of each forest show, see `sensorprivacy.minimize.engine_protocol.Glimpse`.
+
+        Parameters
+        ----------
+        subsets, label
+            As in `predict`.
+        n_trees : int
+            The first trees of the forests that `score` trains: the random numbers of a tree depend on the seed, the
+            tree and the subset only.
+
+        Returns
+        -------
+        list of Glimpse
+            In the order of `subsets`. The votes are not kept: for thousands of subsets they need gigabytes.
+        """
+        _, names, true = self.labels[label]
+        seen = np.searchsorted(names, true).clip(max=len(names) - 1)
+        known = names[seen] == true
+
+        def answer(subset: np.ndarray, stop: Event) -> Glimpse:
+            votes, held_groups = self._votes(subset, label, n_trees, stop)
+            right = names[votes.argmax(axis=1)][held_groups] == true
+            votes /= n_trees
+            agreed = np.where(known, votes[held_groups, seen], 0.0)
+            return Glimpse(float(right.mean()), float(agreed.mean()), float(votes.max(axis=1)[held_groups].mean()))
+
+        return self._each(answer, subsets)
+
+    def _each(self, answer: Callable[[np.ndarray, Event], T], subsets: Sequence[Subset]) -> list[T]:
+        """Return the answers for all subsets, computed on the engine's threads."""
         todo = [self._positions(subset) for subset in subsets]
-        classes, names, _ = self.labels[label]
         stop = Event()
         if self.n_threads == 1 or len(todo) == 1:
-            return [self._answer(subset, classes, names, stop) for subset in todo]
+            return [answer(subset, stop) for subset in todo]
         with ThreadPoolExecutor(min(self.n_threads, len(todo))) as pool:
             try:
-                return list(pool.map(lambda subset: self._answer(subset, classes, names, stop), todo))
+                return list(pool.map(lambda subset: answer(subset, stop), todo))
             except BaseException:
                 # compiled code holds no lock, so Ctrl-C arrives here at once; threads see it between two calls
                 stop.set()
                 pool.shutdown(cancel_futures=True)
                 raise
 
-    def _answer(self, subset: np.ndarray, classes: np.ndarray, names: np.ndarray, stop: Event) -> np.ndarray:
+    def _votes(self, subset: np.ndarray, label: str, n_trees: int, stop: Event) -> tuple[np.ndarray, np.ndarray]:
+        """Return the votes of the first trees on groups of equal held-out rows, and the group of each row.
+
+        If these are all trees, rows are left out as soon as their predicted class cannot change.
+        """
+        classes, names, _ = self.labels[label]
         rows, layout, held_groups = subset_rows(self.columns, subset, classes)
         votes = np.zeros((int(held_groups.max()) + 1, len(names)))
         asked = np.arange(len(votes), dtype=np.uint32)
-        keys = tree_keys(self.seed, subset, self.n_trees)
+        keys = tree_keys(self.seed, subset, n_trees)
         candidates = tried_features(self.max_features, len(subset))
         step = int(np.clip(_ROWS_A_CALL // len(classes), 1, math.ceil(self.n_trees / 10)))
-        for begin in range(0, self.n_trees, step):
+        for begin in range(0, n_trees, step):
             if stop.is_set():
                 raise InterruptedError("the forest was stopped")
             part = keys[begin : begin + step]
             if vote(rows, layout, candidates, self.bootstrap, part, asked, votes) == TOO_HEAVY:
                 raise ValueError("too many equal rows for the shared forest: use engine='sklearn'")
-            left = self.n_trees - begin - len(part)
-            if 2 * left < self.n_trees:
+            left = n_trees - begin - len(part)
+            if n_trees == self.n_trees and 2 * left < n_trees:
                 asked = undecided(votes, asked, left)
-        return names[votes.argmax(axis=1)][held_groups]
+        return votes, held_groups
 
     def _positions(self, subset: Subset) -> np.ndarray:
         positions = np.sort(np.asarray(subset, dtype=np.int64))

@@ -1,6 +1,6 @@
-"""Exhaustive search: train two models for every non-empty subset of the features."""
+"""Search all subsets: train two models for every non-empty subset of the features, or race and finish a few of them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
@@ -8,8 +8,9 @@ from typing import Any
 import pandas as pd
 
 from sensorprivacy.datasets.types import Problem
-from sensorprivacy.minimize.search.job import HOUR, SearchJob
+from sensorprivacy.minimize.search.job import HOUR, SearchJob, duration
 from sensorprivacy.minimize.search.order import SLACK, Pruning, train_by_size
+from sensorprivacy.minimize.search.racing import FEATURES, LONG, SHARE, TREES, Race, Rule, Runner, can_race, work
 from sensorprivacy.minimize.search.results import ResultKey
 from sensorprivacy.minimize.select import THRESHOLDS, check_threshold, select, select_table
 
@@ -26,7 +27,9 @@ class SearchResult:
     ----------
     table : pandas.DataFrame
         One row per subset, by size and then by column order: ``features`` (tuple of names), ``n_features``,
-        ``accuracy``, ``identifiability`` (NaN if a lazy search did not train the adversary).
+        ``accuracy``, ``identifiability`` (NaN if a lazy search did not train the adversary, or a race dropped the
+        subset). A race adds ``dropped``, and for each score the trees that were grown and the score of these trees:
+        ``trees_accuracy``, ``partial_accuracy``, ``trees_identifiability``, ``partial_identifiability``.
     key : ResultKey
         Problem, engine, model, split, part and seed of the search.
     lazy : float or None
@@ -35,6 +38,8 @@ class SearchResult:
         Models trained now, and models found in the result store.
     pruning : Pruning or None
         Skipped subsets, marked in the column ``skipped`` of the table.
+    race : Race or None
+        How many subsets a race dropped, and how many trees it grew. None for an exhaustive search.
     """
 
     table: pd.DataFrame
@@ -43,6 +48,7 @@ class SearchResult:
     trained: int
     found: int
     pruning: Pruning | None = None
+    race: Race | None = None
 
     def select(self, threshold: float, **options: Any) -> pd.Series:
         """Choose a subset, see `sensorprivacy.minimize.select.select`."""
@@ -62,6 +68,8 @@ def search_subsets(
     lazy: float | None = None,
     prune: bool = False,
     slack: float = SLACK,
+    race: bool | None = False,
+    rule: Mapping[str, Any] | None = None,
     allow_long: bool = False,
     **options: Any,
 ) -> SearchResult:
@@ -84,6 +92,15 @@ def search_subsets(
         dropping features raises the accuracy by at most `slack`, see `sensorprivacy.minimize.search.order.Pruning`.
     slack : float, default .02
         A fraction, two points.
+    race : bool or None, default False
+        Train a few trees of every forest, drop the subsets that cannot be chosen at any threshold of the paper (up to
+        `lazy`), and finish the others. Their scores equal those of the exhaustive search. The choices can differ from
+        its choices by as much as those of another seed do, see `sensorprivacy.minimize.search.racing`. Needs
+        ``engine="shared"`` and forests of at least 8 trees. None races if that is possible and the exhaustive search
+        is long: about ten minutes on two cores, and at least 11 features. This does not depend on the machine.
+    rule : mapping, optional
+        How subsets will be chosen from the table of a race: a ``threshold`` besides those above, and the options
+        ``reference``, ``margin``, ``slack``, ``chance`` and ``rows`` of `select`.
     allow_long : bool, default False
         Whether a search that takes more than an hour may start.
     **options
@@ -107,7 +124,7 @@ def search_subsets(
     KeyError
         If a feature does not exist.
     ValueError
-        If the threshold is out of range, or the training rows have one class only.
+        If the threshold is out of range, the training rows have one class only, or the engine cannot race.
 
     References
     ----------
@@ -118,20 +135,51 @@ def search_subsets(
     if prune and (lazy is None or not 0 <= slack <= 1):
         raise ValueError(f"prune needs lazy, the largest threshold, and a slack from 0 to 1; got {lazy=}, {slack=}")
     with closing(SearchJob(problem, features, **options)) as job:
+        racing = _races(job, race, prune)
         found = job.n_scores
         expected = job.estimate()
-        if expected.seconds > HOUR and not allow_long:
+        seconds = expected.seconds * (SHARE if racing else 1)
+        if seconds > HOUR and not allow_long:
+            advice = "search fewer features (n_preselect) with fewer trees"
             raise SearchTooLongError(
-                f"searching {len(job.positions)} features of {problem.name} means {expected}: start it with "
-                "allow_long=True, or search fewer features (n_preselect) with fewer trees"
+                f"searching {len(job.positions)} features of {problem.name} means {expected}"
+                + (f"; a race takes about {duration(seconds)}" if racing else "")
+                + f": start it with allow_long=True, or {advice}"
             )
-        pruning = train_by_size(job, lazy, slack if prune else None)
-        skipped = None if pruning is None else pruning.skipped
+        pruning, raced, table = None, None, None
+        if racing:
+            table, raced = Runner(job, _rule(lazy, **dict(rule or {}))).run()
+        else:
+            pruning = train_by_size(job, lazy, slack if prune else None)
+            table = job.table(lazy, None if pruning is None else pruning.skipped)
         return SearchResult(
-            table=job.table(lazy, skipped),
+            table=table,
             key=job.key,
             lazy=lazy,
             trained=job.n_scores - found,
             found=found,
             pruning=pruning,
+            race=raced,
         )
+
+
+def _races(job: SearchJob, race: bool | None, prune: bool) -> bool:
+    """Return whether a search races, and reject a race that is impossible."""
+    possible = can_race(job.engine) and not prune
+    if race is None:
+        long = work(len(job.positions), job.engine, len(job.split.train)) >= LONG
+        return possible and long and len(job.positions) >= FEATURES
+    if race and prune:
+        raise ValueError("race=True and prune=True: choose one of them; a race drops subsets without an assumption")
+    if race and not possible:
+        raise ValueError(
+            f"race=True needs engine='shared' and at least {2 * TREES[0]} trees, got engine {job.engine.name!r} with "
+            f"{job.engine.model}: pass race=False for the exhaustive search"
+        )
+    return race
+
+
+def _rule(lazy: float | None, threshold: float | None = None, **options: Any) -> Rule:
+    """Return the choices that a race must not change."""
+    levels = {level for level in (*THRESHOLDS, threshold, lazy) if level is not None}
+    return Rule(sorted(level for level in levels if lazy is None or level <= lazy), **options)

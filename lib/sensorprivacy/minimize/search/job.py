@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator
 from sensorprivacy.datasets.types import Problem
 from sensorprivacy.game.protocols import default_split
 from sensorprivacy.game.splits import Split
-from sensorprivacy.minimize.engine_protocol import LABELS, Engine, Subset, engine_data
+from sensorprivacy.minimize.engine_protocol import LABELS, Engine, Glimpse, Subset, engine_data
 from sensorprivacy.minimize.engines import make_engine
 from sensorprivacy.minimize.search.results import ResultKey, ResultStore
 from sensorprivacy.minimize.search.subsets import all_subsets, feature_positions
@@ -153,6 +153,25 @@ class SearchJob:
             self._add(label, batch, scores)
             bar.update(len(batch))
 
+    def look(self, label: str, subsets: Sequence[Subset], n_trees: int, bar: tqdm) -> dict[Subset, Glimpse]:
+        """Return what the first trees of the forests of the subsets show, and store every batch of it.
+
+        Glimpses are never scores: the result store keeps them in a table of their own.
+        """
+        wanted = set(subsets)
+        stored = self.store.read_glimpses(self.key, label, n_trees)
+        shown = {subset: glimpse for subset, glimpse in stored if subset in wanted}
+        missing = [subset for subset in subsets if subset not in shown]
+        size = self._batch_size(label, len(missing), n_trees / self.engine.n_trees)  # type: ignore[attr-defined]
+        batches = [missing[first : first + size] for first in range(0, len(missing), size)]
+        bar.update(len(shown))
+        for batch, glimpses in self._run(label, batches, n_trees):
+            seen = dict(zip(batch, glimpses, strict=True))
+            self.store.write_glimpses(self.key, label, n_trees, seen)
+            shown |= seen
+            bar.update(len(batch))
+        return shown
+
     def table(self, lazy: float | None, skipped: Collection[Subset] | None = None) -> pd.DataFrame:
         """Return the results of all subsets.
 
@@ -177,9 +196,12 @@ class SearchJob:
         """Close the result store."""
         self.store.close()
 
-    def _run(self, label: str, batches: list[list[Subset]]) -> Iterator[tuple[list[Subset], list[float]]]:
+    def _run(
+        self, label: str, batches: list[list[Subset]], n_trees: int | None = None
+    ) -> Iterator[tuple[list[Subset], list[Any]]]:
+        """Score batches of subsets, or look at their first trees, on the engine's threads or on workers."""
         if self.engine.threads and self._workers() == 1:
-            yield from (_score(self.engine, batch, label) for batch in batches)
+            yield from (_score(self.engine, batch, label, n_trees) for batch in batches)
             return
         waiting = {batch[0]: batch for batch in batches}
         for attempt in range(_ATTEMPTS):
@@ -187,7 +209,7 @@ class SearchJob:
             work = Parallel(n_jobs=self.n_jobs, return_as="generator_unordered")
             try:
                 for batch, scores in work(
-                    delayed(_score)(self.engine, batch, label) for batch in list(waiting.values())
+                    delayed(_score)(self.engine, batch, label, n_trees) for batch in list(waiting.values())
                 ):
                     del waiting[batch[0]]
                     yield batch, scores
@@ -210,13 +232,13 @@ class SearchJob:
     def _workers(self) -> int:
         return int(effective_n_jobs(self.n_jobs))
 
-    def _batch_size(self, label: str, missing: int) -> int:
+    def _batch_size(self, label: str, missing: int, share: float = 1.0) -> int:
         if self.batch_size is not None:
             return self.batch_size
         # workers share the batches of a label; an engine with threads divides each batch itself
         shares = 1 if self.engine.threads and self._workers() == 1 else 4 * self._workers()
         largest = min(_MAX_BATCH, max(1, math.ceil(missing / shares)))
-        return int(np.clip(_BATCH_SECONDS / max(self.fit_seconds.get(label, 0.1), 1e-6), 1, largest))
+        return int(np.clip(_BATCH_SECONDS / max(share * self.fit_seconds.get(label, 0.1), 1e-6), 1, largest))
 
 
 def duration(seconds: float) -> str:
@@ -232,5 +254,5 @@ def duration(seconds: float) -> str:
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / HOUR:.1f} h"
 
 
-def _score(engine: Engine, batch: list[Subset], label: str) -> tuple[list[Subset], list[float]]:
-    return batch, engine.score(batch, label)
+def _score(engine: Any, batch: list[Subset], label: str, n_trees: int | None) -> tuple[list[Subset], list[Any]]:
+    return batch, engine.score(batch, label) if n_trees is None else engine.glimpse(batch, label, n_trees)

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import astuple, dataclass
 from pathlib import Path
 
-from sensorprivacy.minimize.engine_protocol import Subset
+from sensorprivacy.minimize.engine_protocol import Glimpse, Subset
 
 VERSION = 1
 _LOCK_SECONDS = 60.0
@@ -20,6 +20,10 @@ _SCHEMA = (
     """CREATE TABLE IF NOT EXISTS scores (
         run INTEGER NOT NULL REFERENCES runs (id), label TEXT NOT NULL, subset TEXT NOT NULL, accuracy REAL NOT NULL,
         PRIMARY KEY (run, label, subset)) WITHOUT ROWID""",
+    """CREATE TABLE IF NOT EXISTS glimpses (
+        run INTEGER NOT NULL REFERENCES runs (id), label TEXT NOT NULL, trees INTEGER NOT NULL, subset TEXT NOT NULL,
+        accuracy REAL NOT NULL, agreement REAL NOT NULL, confidence REAL NOT NULL,
+        PRIMARY KEY (run, label, trees, subset)) WITHOUT ROWID""",
 )
 _SAME_RUN = "problem = ? AND engine = ? AND model = ? AND split = ? AND part = ? AND seed = ?"
 
@@ -129,15 +133,38 @@ class ResultStore:
         If another process has already stored an accuracy, that one stays: both processes computed the same number.
         """
         with self._transaction():
-            run = astuple(key)
-            self._database.execute(
-                "INSERT OR IGNORE INTO runs (problem, engine, model, split, part, seed) VALUES (?, ?, ?, ?, ?, ?)", run
-            )
-            (number,) = self._database.execute(f"SELECT id FROM runs WHERE {_SAME_RUN}", run).fetchone()  # noqa: S608
+            number = self._number(key)
             self._database.executemany(
                 "INSERT INTO scores VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
                 [(number, label, " ".join(map(str, subset)), accuracy) for subset, accuracy in scores.items()],
             )
+
+    def read_glimpses(self, key: ResultKey, label: str, trees: int) -> Iterator[tuple[Subset, Glimpse]]:
+        """Return the stored glimpses of the first so many trees, with their subsets."""
+        with self._clear_errors():
+            rows = self._database.execute(
+                "SELECT subset, accuracy, agreement, confidence FROM glimpses JOIN runs ON id = run "  # noqa: S608
+                f"WHERE {_SAME_RUN} AND label = ? AND trees = ?",
+                (*astuple(key), label, trees),
+            )
+            yield from ((tuple(map(int, subset.split())), Glimpse(*shown)) for subset, *shown in rows)
+
+    def write_glimpses(self, key: ResultKey, label: str, trees: int, glimpses: Mapping[Subset, Glimpse]) -> None:
+        """Add the glimpses of one batch, all or none of them."""
+        with self._transaction():
+            number = self._number(key)
+            self._database.executemany(
+                "INSERT INTO glimpses VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+                [(number, label, trees, " ".join(map(str, subset)), *shown) for subset, shown in glimpses.items()],
+            )
+
+    def _number(self, key: ResultKey) -> int:
+        """Return the number of a run in the file. It is added if it is missing."""
+        run = astuple(key)
+        self._database.execute(
+            "INSERT OR IGNORE INTO runs (problem, engine, model, split, part, seed) VALUES (?, ?, ?, ?, ?, ?)", run
+        )
+        return int(self._database.execute(f"SELECT id FROM runs WHERE {_SAME_RUN}", run).fetchone()[0])  # noqa: S608
 
     def close(self) -> None:
         """Close the file. Everything written is kept."""

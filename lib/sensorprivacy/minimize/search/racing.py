@@ -1,0 +1,256 @@
+"""Racing: train a few trees of every forest, drop the subsets that cannot be chosen, and finish the others.
+
+The held-out rows are fixed, and so are the random numbers of every tree. So the score of a finished forest is a known
+number, and the only unknown of an unfinished forest is what its remaining trees change. A race predicts it from
+finished forests, with bounds (`sensorprivacy.minimize.search.bounds`). The comparisons are paired: all forests are
+judged on the same held-out rows, so a difference between two subsets has no sampling error of the rows.
+
+First the best accuracy is settled, because every threshold counts from it. Then a subset is dropped if its bounds show
+for every threshold that it is not allowed, or that an allowed subset has a lower identifiability. The others grow to
+the next number of trees, until they are finished. A forest that grows on starts again from its first tree: to keep the
+votes of thousands of forests would need gigabytes, and the first trees are cheap.
+
+Every round is complete before the next begins. So the result does not depend on batches, workers or interruptions.
+"""
+
+import operator
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from sensorprivacy.minimize.engine_protocol import LABELS, Engine
+from sensorprivacy.minimize.search.bounds import Scores, sample_of_sizes
+from sensorprivacy.minimize.search.job import SearchJob
+from sensorprivacy.minimize.select import least_accuracy, near_lowest
+from sensorprivacy.progress import tqdm
+
+TREES = (4, 12, 36)
+"""Numbers of trees after which subsets are dropped."""
+
+LONG = 7e9
+"""Trees times training rows, over all forests of a search, from which `race=None` races: about ten minutes."""
+
+FEATURES = 11
+"""Fewest features with which `race=None` races. With fewer, the forests to learn from are a large part of all."""
+
+SHARE = 0.2
+"""Share of an exhaustive search's time that a race is expected to take, for the estimate before it starts."""
+
+_LEADERS = 3  # subsets that are finished early at each threshold
+
+
+@dataclass(frozen=True)
+class Race:
+    """What a race did.
+
+    Attributes
+    ----------
+    trees : tuple of int
+        Numbers of trees after which subsets were dropped.
+    forest : int
+        Trees of a finished forest.
+    finished, dropped : int
+        Subsets with both scores, and subsets without.
+    grown : dict of str to tuple of int
+        For each label, how many forests were grown to each of these numbers of trees, and how many were finished. A
+        forest that grows on starts again from its first tree.
+    """
+
+    trees: tuple[int, ...]
+    forest: int
+    finished: int
+    dropped: int
+    grown: dict[str, tuple[int, ...]]
+
+    def share(self, label: str) -> float:
+        """Return the trees grown for a label, as a share of those of the exhaustive search."""
+        trees = sum(map(operator.mul, self.grown[label], (*self.trees, self.forest)))
+        return trees / (self.forest * (self.finished + self.dropped))
+
+
+@dataclass(frozen=True)
+class Rule:
+    """The choices that a race must not change.
+
+    Attributes
+    ----------
+    thresholds : sequence of float
+        Thresholds of the choices.
+    reference, margin, slack, chance, rows
+        As in `sensorprivacy.minimize.select.select`.
+    """
+
+    thresholds: Sequence[float]
+    reference: float | None = None
+    margin: float | str | None = None
+    slack: bool = False
+    chance: float = 0.0
+    rows: int | None = None
+
+    def least(self, best: float, threshold: float) -> float:
+        """Return the required accuracy, if `best` is the highest of all subsets."""
+        best = best if self.reference is None else self.reference
+        return least_accuracy(best, threshold, self.rows if self.slack else None)
+
+    def near(self, lowest: float) -> float:
+        """Return the highest identifiability that a choice can have, if the lowest of an allowed subset is this."""
+        return lowest if self.margin is None else near_lowest(lowest, self.margin, self.chance, self.rows)
+
+
+def can_race(engine: Engine) -> bool:
+    """Return whether an engine can grow the first trees of a forest, and its forests are large enough."""
+    return getattr(engine, "n_trees", 0) >= 2 * TREES[0] and hasattr(engine, "glimpse")
+
+
+def work(n_features: int, engine: Engine, n_train: int) -> float:
+    """Return the trees times training rows of an exhaustive search. They do not depend on the machine."""
+    return float(len(LABELS) * (2**n_features - 1) * getattr(engine, "n_trees", 0) * n_train)
+
+
+class Runner:
+    """One race over the subsets of a search.
+
+    Parameters
+    ----------
+    job : SearchJob
+        The search. Its engine must be able to race, see `can_race`.
+    rule : Rule
+        The choices that must not change.
+    """
+
+    def __init__(self, job: SearchJob, rule: Rule) -> None:
+        self.job, self.rule = job, rule
+        self.forest: int = job.engine.n_trees  # type: ignore[attr-defined]
+        trees = tuple(count for count in TREES if 2 * count <= self.forest)
+        k, rows = len(job.positions), len(job.split.part(job.key.part))
+        self.scores = {label: Scores(k, rows, trees) for label in LABELS}
+        self.trees = trees
+        bits = {position: 1 << at for at, position in enumerate(job.positions)}
+        self.at = np.array([sum(bits[position] for position in subset) for subset in job.subsets])
+        self.subset_at = np.empty(2**k, dtype=np.int64)
+        self.subset_at[self.at] = np.arange(len(self.at))
+        self.raced = np.isin(np.arange(2**k), self.at)
+        self.grown = {label: [0] * (len(trees) + 1) for label in LABELS}
+
+    def run(self) -> tuple[pd.DataFrame, Race]:
+        """Race, and return the table of all subsets and what was done."""
+        sample = sample_of_sizes(len(self.job.positions))
+        total = len(self.at) * len(LABELS)
+        self.bar = tqdm(total=total, desc="race", unit="forest", disable=not self.job.progress, dynamic_ncols=True)
+        with self.bar as bar:
+            for label in LABELS:
+                some = self._worth_attacking() if label == "users" else np.flatnonzero(self.raced)
+                bar.total = total = total + len(some) - len(self.at)
+                self._grow(label, some, 0)
+                for stage in range(1, len(self.trees) + 1):
+                    self._grow(label, sample, stage)
+            while self._next_round():
+                pass
+        return self._table(), self._summary()
+
+    def _worth_attacking(self) -> np.ndarray:
+        """Return the subsets that can be allowed at any threshold, and the sample."""
+        low, _, high = self._bounds("task")
+        allowed = high >= min(self.rule.least(float(low.max()), level) for level in self.rule.thresholds)
+        allowed[sample_of_sizes(len(self.job.positions))] = True
+        return np.flatnonzero(allowed)
+
+    def _bounds(self, label: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the bounds of `Scores.bounds`; those of the empty subset, which is never allowed, are negative."""
+        low, middle, high = self.scores[label].bounds()
+        for part in (low, middle, high):
+            part[~self.raced] = -1.0
+        return low, middle, high
+
+    def _next_round(self) -> bool:
+        """Finish the leaders, drop what cannot be chosen, and grow the rest. Return whether anything was left."""
+        for label in LABELS:
+            self._grow(label, self._leaders(), len(self.trees))
+        grow = self._undecided()
+        for label, subsets in grow.items():
+            stage = self.scores[label].stage[subsets]
+            for level in range(len(self.trees) + 1):
+                self._grow(label, subsets[stage == level], level)
+        return any(len(subsets) for subsets in grow.values())
+
+    def _leaders(self) -> np.ndarray:
+        """Return the subsets that would be chosen if all predictions were right, and the next best ones."""
+        accuracy, identifiability = (self._bounds(label)[1] for label in LABELS)
+        best = float(accuracy.max())
+        leaders: set[int] = set()
+        for threshold in self.rule.thresholds:
+            allowed = np.flatnonzero(self.raced & (accuracy >= self.rule.least(best, threshold)))
+            order = np.lexsort((allowed, identifiability[allowed]))
+            leaders.update(allowed[order[:_LEADERS]].tolist())
+        return np.array(sorted(leaders), dtype=np.int64)
+
+    def _undecided(self) -> dict[str, np.ndarray]:
+        """Return for each label the subsets whose forests need more trees before the choices are certain."""
+        (a_low, a_mid, a_high), (i_low, _, i_high) = (self._bounds(label) for label in LABELS)
+        a_done, i_done = (self.scores[label].finished for label in LABELS)
+        lowest_best = float(a_low.max())
+        contenders = (a_high >= lowest_best) & ~a_done
+        if self.rule.reference is None and contenders.any():
+            # the loss counts from the best accuracy: nothing is surely allowed until it is known
+            return {"task": np.flatnonzero(contenders)}
+        task, users = np.zeros(len(a_low), dtype=bool), np.zeros(len(a_low), dtype=bool)
+        behind = self.scores["users"].stage <= self.scores["task"].stage
+        for threshold in self.rule.thresholds:
+            least = self.rule.least(lowest_best, threshold)
+            sure, likely = a_low >= least, a_mid >= least
+            cut = self.rule.near(float(i_high[sure].min(initial=1.0)))
+            open_ = self.raced & (a_high >= least) & (i_low <= cut) & ~(a_done & i_done)
+            attack = ~i_done & (a_done | sure | (likely & behind))
+            users |= open_ & attack
+            task |= open_ & ~attack
+        return {"task": np.flatnonzero(task), "users": np.flatnonzero(users)}
+
+    def _grow(self, label: str, at: np.ndarray, stage: int) -> None:
+        """Grow the forests of these subsets to the number of trees of a stage; the last stage finishes them."""
+        scores, last = self.scores[label], stage == len(self.trees)
+        have = scores.finished if last else ~np.isnan(scores.glimpses[stage, :, 0])
+        at = at[~have[at]]
+        if not len(at):
+            return
+        subsets = [self.job.subsets[i] for i in self.subset_at[at]]
+        if stage:
+            self.bar.total = (self.bar.total or 0) + len(subsets)
+        if last:
+            self.job.train(label, subsets, self.bar)
+            scores.exact[at] = [self.job.scores[label][subset] for subset in subsets]
+        else:
+            shown = self.job.look(label, subsets, self.trees[stage], self.bar)
+            scores.glimpses[stage, at] = [shown[subset] for subset in subsets]
+        self.grown[label][stage] += len(subsets)
+
+    def _table(self) -> pd.DataFrame:
+        """Return the results of all subsets: scores of the finished ones, partial scores of the others."""
+        names = list(self.job.problem.features.columns)
+        done = np.logical_and.reduce([self.scores[label].finished for label in LABELS])[self.at]
+        table = pd.DataFrame(
+            {
+                "features": [tuple(names[position] for position in subset) for subset in self.job.subsets],
+                "n_features": [len(subset) for subset in self.job.subsets],
+            }
+        )
+        columns = dict(zip(LABELS, ("accuracy", "identifiability"), strict=True))
+        for label, column in columns.items():
+            table[column] = np.where(done, self.scores[label].exact[self.at], np.nan)
+        table["dropped"] = ~done
+        for label, column in columns.items():
+            scores = self.scores[label]
+            partial, trees = np.full(len(scores.exact), np.nan), np.zeros(len(scores.exact), dtype=int)
+            for count, glimpse in zip(self.trees, scores.glimpses, strict=True):
+                seen = ~np.isnan(glimpse[:, 0])
+                partial[seen], trees[seen] = glimpse[seen, 0], count
+            partial[scores.finished], trees[scores.finished] = scores.exact[scores.finished], self.forest
+            table[f"trees_{column}"] = trees[self.at]
+            table[f"partial_{column}"] = partial[self.at]
+        return table
+
+    def _summary(self) -> Race:
+        done = np.logical_and.reduce([self.scores[label].finished for label in LABELS])
+        grown = {label: tuple(counts) for label, counts in self.grown.items()}
+        return Race(self.trees, self.forest, int(done.sum()), len(self.at) - int(done.sum()), grown)
