@@ -99,6 +99,12 @@ def test_a_change_has_a_direction(after, said):
     assert sentences.change({"a": 0.5}, {"a": after}, {"a": "accuracy"}) == said
 
 
+def test_a_series_is_summed_up_by_its_ends():
+    assert sentences.first_to_last(pd.Series([3.0, 9, 2, math.nan]), "total") == "The total falls from 3 to 2."
+    assert sentences.first_to_last(pd.Series([3, 4]), "total") == "The total rises from 3 to 4."
+    assert sentences.first_to_last(pd.Series(dtype=float), "total") == "The total has no numbers."
+
+
 def test_two_changes_stand_in_one_sentence():
     row = pd.Series({"public_before": 0.9, "public_after": 0.8, "private_before": 0.7, "private_after": 0.7})
     said = sentences.before_after(row, {"public": "accuracy on the activity", "private": "accuracy on gender"})

@@ -60,6 +60,7 @@ def test_every_file_has_a_licence_and_every_run_its_notebook(graph):
     actions = [each for each in graph.values() if each["@type"] == "CreateAction"]
     assert len(actions) > 20
     assert all(each["instrument"]["@id"] in graph and each["result"] for each in actions)
+    assert graph["#python"]["url"]  # RO-Crate 1.2 and later ask for it
     assert (licence("figures/30_x/a.png"), licence("lib/a.py")) == ("CC-BY-4.0", "MIT")
 
 

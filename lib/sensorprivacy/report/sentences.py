@@ -34,7 +34,7 @@ def extremes(values: pd.Series | None, what: str) -> str:
         return f"There are no numbers for the {what}."
     share = _share(what, numbers)
     texts = numbers.map(lambda value: _text(value, share))
-    highest, lowest = texts[numbers.idxmax()], texts[numbers.idxmin()]
+    highest, lowest = (_text(end, share) for end in (numbers.max(), numbers.min()))
     if len(numbers) == 1:
         return f"The {what} of {_label(numbers.index[0])} is {highest}."
     if highest == lowest:
@@ -192,6 +192,13 @@ def change(
         moved = "rises" if pair.iloc[1] > pair.iloc[0] else "falls"
         parts.append(f"the {name} stays at {first}" if first == last else f"the {name} {moved} from {first} to {last}")
     return _sentence(_joined(parts))
+
+
+def first_to_last(values: pd.Series, what: str) -> str:
+    """Return how a measure changed from the first number of a series to the last, such as over epochs."""
+    known = _numbers(values)
+    first, last = (known.iloc[at] if len(known) else None for at in (0, -1))
+    return change({what: first}, {what: last}, {what: what})
 
 
 def before_after(row: Mapping[Any, Any] | pd.Series, names: Mapping[str, str]) -> str:

@@ -84,7 +84,7 @@ def _citation(root: Path) -> dict[str, Any]:
 
 
 def _crate(root: Path, folder: Path, made: Iterable[str]) -> None:
-    """Copy the files and describe them as an RO-Crate 1.1: each with its licence, each run with what it wrote."""
+    """Copy the files and describe them as an RO-Crate: each with its licence, each run with what it wrote."""
     from rocrate.model.contextentity import ContextEntity
     from rocrate.rocrate import ROCrate
 
@@ -117,7 +117,12 @@ def _crate(root: Path, folder: Path, made: Iterable[str]) -> None:
         ContextEntity(
             crate,
             "#python",
-            {"@type": "ComputerLanguage", "name": "Python", "version": platform.python_version()},
+            {
+                "@type": "ComputerLanguage",
+                "name": "Python",
+                "version": platform.python_version(),
+                "url": "https://www.python.org/",
+            },
         )
     )
     for run in read_runs().values():
