@@ -38,8 +38,8 @@ def test_the_highest_and_the_lowest_are_named(values, what, said):
         ([True], "1 of 1 attacks fail."),
         ([True, False, None], "1 of 3 attacks fail; 1 undecided."),
         ([None, math.nan], "For all 2 attacks it is undecided whether they fail."),
-        ([], "There is no data on attacks."),
-        (None, "There is no data on attacks."),
+        ([], "There are no attacks here to judge."),
+        (None, "There are no attacks here to judge."),
     ],
 )
 def test_things_are_counted(flags, said):
@@ -50,13 +50,13 @@ def test_things_are_counted(flags, said):
     ("values", "said"),
     [
         (["x", "y", "x", None], "The most frequent kind is x (2 of 3 things), before y (1)."),
-        (["x", "y"], "x and y are equally frequent (1 of 2 things each)."),
-        (["x", "y", "x", "y", "z"], "x and y are equally frequent (2 of 5 things each), before z (1)."),
+        (["x", "y"], "The kind is equally often x and y (1 of 2 things each)."),
+        (["x", "y", "x", "y", "z"], "The kind is equally often x and y (2 of 5 things each), before z (1)."),
         (["x", "x"], "The kind is x for 2 of 2 things."),
-        ({"x": 1, "y": 3, "z": 0}, "The most frequent kind is y (3 of 4 things), before x (1)."),
-        ({"x": 0}, "There is no data on things."),
-        ([], "There is no data on things."),
-        (None, "There is no data on things."),
+        ({"x": 1, "not_x": 3, "z": 0}, "The most frequent kind is not-x (3 of 4 things), before x (1)."),
+        ({"x": 0}, "There are no things here to judge."),
+        ([], "There are no things here to judge."),
+        (None, "There are no things here to judge."),
     ],
 )
 def test_the_most_frequent_is_named(values, said):
@@ -117,9 +117,9 @@ def test_two_changes_stand_in_one_sentence():
     ("words", "said"),
     [
         (["exact", "within"], "All 2 decided values came out as printed."),
-        (["exact", "differs", "undecided"], "1 of 2 decided values came out as printed; 1 are undecided."),
-        (["not reproducible", "no data", "no data"], "0 of 1 decided values came out as printed; 2 have no data."),
-        (["undecided", "no data"], "No value could be decided; 1 are undecided and 1 have no data."),
+        (["exact", "differs", "undecided"], "1 of 2 decided values came out as printed (1 undecided)."),
+        (["not reproducible", "no data", "no data"], "0 of 1 decided values came out as printed (2 without data)."),
+        (["undecided", "no data"], "No value could be decided (1 undecided, 1 without data)."),
     ],
 )
 def test_verdicts_are_summed_up(words, said):

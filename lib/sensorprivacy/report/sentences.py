@@ -12,6 +12,7 @@ import pandas as pd
 from sensorprivacy.report import readable, tables
 
 CAME_OUT = ("exact", "within")  # the verdicts on values that came out as printed
+_NOT_DECIDED = {"undecided": "undecided", "no data": "without data"}
 
 
 def extremes(values: pd.Series | None, what: str) -> str:
@@ -62,7 +63,7 @@ def count(flags: Iterable[Any] | None, things: str, predicate: str) -> str:
     """
     known = [] if flags is None else list(flags)
     if not known:
-        return f"There is no data on {things}."
+        return f"There are no {things} here to judge."
     undecided = sum(bool(pd.isna(flag)) for flag in known)
     true = sum(not pd.isna(flag) and bool(flag) for flag in known)
     aside = f"; {undecided} undecided" if undecided else ""
@@ -89,13 +90,13 @@ def most_frequent(values: Iterable[Any] | Mapping[Any, int] | None, what: str, t
     'The most frequent best method is a (2 of 3 data sets), before b (1).'
     """
     if isinstance(values, Mapping):
-        times = pd.Series(dict(values), dtype=int)
+        times: pd.Series = pd.Series({str(name).replace("_", "-"): n for name, n in values.items()}, dtype=int)
     else:
         times = pd.Series([] if values is None else list(values), dtype=object).dropna().value_counts()
     times = times[times > 0].sort_values(ascending=False, kind="stable")
     total = int(times.sum())
     if not total:
-        return f"There is no data on {things}."
+        return f"There are no {things} here to judge."
     first = times[times == times.iloc[0]]
     rest = [f"{_label(name)} ({n})" for name, n in times[len(first) :].items()]
     before = f", before {_joined(rest)}" if rest else ""
@@ -103,7 +104,7 @@ def most_frequent(values: Iterable[Any] | Mapping[Any, int] | None, what: str, t
         return f"The {what} is {_label(times.index[0])} for {total} of {total} {things}."
     if len(first) > 1:
         names = _joined([_label(name) for name in first.index])
-        return f"{names} are equally frequent ({first.iloc[0]} of {total} {things} each){before}."
+        return f"The {what} is equally often {names} ({first.iloc[0]} of {total} {things} each){before}."
     return f"The most frequent {what} is {_label(first.index[0])} ({first.iloc[0]} of {total} {things}){before}."
 
 
@@ -216,14 +217,10 @@ def verdicts(judged: pd.DataFrame) -> str:
         Verdicts, as :func:`.verdicts.judge` returns them.
     """
     counts = judged["verdict"].value_counts()
-    decided = int(counts.drop([name for name in ("no data", "undecided") if name in counts]).sum())
+    decided = int(counts.drop(list(_NOT_DECIDED), errors="ignore").sum())
     came_out = int(sum(counts.get(name, 0) for name in CAME_OUT))
-    rest = [
-        f"{counts[name]} {'have ' if name == 'no data' else 'are '}{name}"
-        for name in ("undecided", "no data")
-        if name in counts
-    ]
-    aside = f"; {_joined(rest)}" if rest else ""
+    rest = [f"{counts[name]} {words}" for name, words in _NOT_DECIDED.items() if name in counts]
+    aside = f" ({', '.join(rest)})" if rest else ""
     if not decided:
         return f"No value could be decided{aside}."
     if came_out == decided:
