@@ -179,7 +179,7 @@ def _bars(
         # no sign of percent, which the axis has: 100% is wider than a bar
         shown = 100 * column if percent else column
         values = [f"{value:.{digits}f}" for value in shown.round(digits) + 0.0]  # + 0.0 turns -0 into 0
-        axes.bar_label(bars, values, padding=1.5, fontsize=SMALLEST)
+        axes.bar_label(bars, values, padding=1.5 if printed is None else 5, fontsize=SMALLEST)
         if printed is not None:
             axes.plot(at, printed[name], **_PRINTED)
     axes.set_xticks(place, [str(name) for name in frame.index])
