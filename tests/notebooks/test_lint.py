@@ -139,6 +139,26 @@ def test_each_section_ends_with_a_sentence_from_its_numbers(sections):
     assert [heading for heading, cells in ends.items() if cells and not concludes(cells[0].source)] == []
 
 
+def test_every_table_and_figure_is_shown(code):
+    """Jupyter shows the last expression of a cell; what stands before it needs ``display``."""
+    hidden = []
+    for cell in code:
+        body = ast.parse(cell).body
+        calls = [node.value for part in body for node in ast.walk(part) if isinstance(node, ast.Expr)]
+        shown = body[-1].value if body and isinstance(body[-1], ast.Expr) else None
+        hidden += [ast.unparse(call)[:60] for call in calls if call is not shown and makes_output(call)]
+    assert hidden == []
+
+
+def makes_output(call: ast.expr) -> bool:
+    return (
+        isinstance(call, ast.Call)
+        and isinstance(call.func, ast.Attribute)
+        and call.func.attr in {"table", "figure", "conclude"}
+        and is_name(call.func.value, "run")
+    )
+
+
 def concludes(source: str) -> bool:
     """Return whether a cell shows a computed sentence at its end.
 
