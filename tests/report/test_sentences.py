@@ -33,7 +33,8 @@ def test_the_highest_and_the_lowest_are_named(values, what, said):
     ("flags", "said"),
     [
         ([True, False, False], "1 of 3 attacks fail."),
-        ([True, True], "All 2 attacks fail."),
+        ([True, True], "Both attacks fail."),
+        ([True, True, True], "All 3 attacks fail."),
         ([False, False], "None of the 2 attacks fail."),
         ([True], "1 of 1 attacks fail."),
         ([True, False, None], "1 of 3 attacks fail; 1 undecided."),

@@ -59,7 +59,7 @@ def count(flags: Iterable[Any] | None, things: str, predicate: str) -> str:
     >>> count([True, False, True], "data sets", "are on this machine")
     '2 of 3 data sets are on this machine.'
     >>> count([True, True], "attacks", "are above chance")
-    'All 2 attacks are above chance.'
+    'Both attacks are above chance.'
     """
     known = [] if flags is None else list(flags)
     if not known:
@@ -70,7 +70,8 @@ def count(flags: Iterable[Any] | None, things: str, predicate: str) -> str:
     if undecided == len(known):
         return f"For all {len(known)} {things} it is undecided whether they {predicate}."
     if true in (0, len(known)) and len(known) > 1:
-        return f"{'All' if true else 'None of the'} {len(known)} {things} {predicate}{aside}."
+        some = f"All {len(known)}" if len(known) > 2 else "Both"
+        return f"{some if true else f'None of the {len(known)}'} {things} {predicate}{aside}."
     return f"{true} of {len(known)} {things} {predicate}{aside}."
 
 
