@@ -1,10 +1,12 @@
-"""Progress bars appear where somebody watches: on a terminal and in a live notebook."""
+"""Progress bars appear where somebody watches: as text on a terminal, as a widget in a live notebook."""
 
 import io
 import sys
+from types import SimpleNamespace
 
 import pytest
 
+from sensorprivacy import progress
 from sensorprivacy.progress import BATCH, tqdm
 
 
@@ -20,7 +22,7 @@ class Terminal(io.StringIO):
     [
         (Terminal, False, False, True),
         (io.StringIO, False, False, False),  # a piped log
-        (io.StringIO, True, False, True),
+        (io.StringIO, True, False, True),  # without ipywidgets, text is shown in a live notebook
         (io.StringIO, True, True, False),
     ],
 )
@@ -29,6 +31,7 @@ def test_a_bar_is_shown_only_where_somebody_watches(stream, kernel, batch, shown
     monkeypatch.setattr(sys, "stderr", written)
     monkeypatch.delitem(sys.modules, "ipykernel", raising=False)
     monkeypatch.delenv(BATCH, raising=False)
+    monkeypatch.setattr(progress, "_widget", lambda: None)
     if kernel:
         monkeypatch.setitem(sys.modules, "ipykernel", object())
     if batch:
@@ -42,3 +45,41 @@ def test_a_caller_can_switch_the_bar_off(monkeypatch):
     monkeypatch.setattr(sys, "stderr", written)
     assert list(tqdm([1, 2], "work", disable=True)) == [1, 2]
     assert written.getvalue() == ""
+
+
+@pytest.fixture
+def in_kernel(monkeypatch):
+    """Behave as in a Jupyter kernel that has run some cells, and return the list of these cells."""
+    cells = ["", "1 + 1"]
+    shell = SimpleNamespace(user_ns={"In": cells})
+    monkeypatch.setitem(sys.modules, "ipykernel", SimpleNamespace(version_info=(7, 0)))
+    monkeypatch.setattr("IPython.get_ipython", lambda: shell)
+    monkeypatch.delenv(BATCH, raising=False)
+    return cells
+
+
+def test_a_live_notebook_has_a_widget(in_kernel, monkeypatch):
+    notebook = pytest.importorskip("tqdm.notebook")
+    if notebook.IProgress is None:
+        pytest.skip("ipywidgets is not installed")
+    monkeypatch.setattr(notebook, "display", lambda shown: None)
+    bar = tqdm([1, 2], "work", leave=False)
+    assert type(bar) is notebook.tqdm
+    assert list(bar) == [1, 2]
+    assert bar.container.children[0].value.startswith("work")
+
+
+def test_a_hidden_bar_and_a_notebook_without_ipywidgets_have_no_widget(in_kernel, monkeypatch):
+    assert type(tqdm([1], disable=True)) is tqdm
+    monkeypatch.setattr(progress, "_widget", lambda: None)
+    assert type(tqdm([1], file=io.StringIO())) is tqdm
+
+
+def test_batches_have_no_widget(in_kernel, monkeypatch):
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    in_kernel.append("# Parameters\nseed = 1")  # the cell that papermill adds
+    plain = tqdm([1])
+    assert (type(plain), plain.disable) == (tqdm, True)
+    in_kernel.pop()
+    monkeypatch.setenv(BATCH, "1")
+    assert type(tqdm([1])) is tqdm

@@ -108,6 +108,120 @@ def test_its_lines_fit_a_page(notebook):
     assert [line for cell in cells for line in cell.source.splitlines() if len(line) > WIDEST] == []
 
 
+@pytest.fixture
+def sections(notebook):
+    """Return the cells of each level-2 section by its heading; the opening cell is the notebook's introduction."""
+    found = {}
+    for cell in notebook.cells[1:]:
+        if cell.cell_type == "markdown" and cell.source.startswith("## "):
+            found[cell.source.splitlines()[0]] = []
+        if found:
+            found[list(found)[-1]].append(cell)
+    return found
+
+
+def test_each_section_starts_with_a_question(notebook, sections):
+    headings = [line for cell in notebook.cells[1:] for line in cell.source.splitlines() if line.startswith("## ")]
+    assert list(sections) == headings  # each has a cell of its own
+    first = {heading: cells[0].source.split("\n\n")[1:2] for heading, cells in sections.items()}
+    assert {heading: said for heading, said in first.items() if not is_question(said)} == {}
+    assert [heading for heading in sections if heading.endswith("?")] == []  # the question is below
+
+
+def is_question(paragraphs):
+    """Return whether there is a paragraph of one sentence that asks something."""
+    return len(paragraphs) == 1 and re.fullmatch(r"(?:[^.?!]|\.\w)+\?", paragraphs[0]) is not None
+
+
+def test_each_section_ends_with_a_sentence_from_its_numbers(sections):
+    """A section without code has no numbers."""
+    ends = {heading: [cell for cell in cells if cell.cell_type == "code"][-1:] for heading, cells in sections.items()}
+    assert [heading for heading, cells in ends.items() if cells and not concludes(cells[0].source)] == []
+
+
+def test_every_table_and_figure_is_shown(code):
+    """Jupyter shows the last expression of a cell; what stands before it needs ``display``."""
+    hidden = []
+    for cell in code:
+        body = ast.parse(cell).body
+        calls = [node.value for part in body for node in ast.walk(part) if isinstance(node, ast.Expr)]
+        shown = body[-1].value if body and isinstance(body[-1], ast.Expr) else None
+        hidden += [ast.unparse(call)[:60] for call in calls if call is not shown and makes_output(call)]
+    assert hidden == []
+
+
+def makes_output(call: ast.expr) -> bool:
+    return (
+        isinstance(call, ast.Call)
+        and isinstance(call.func, ast.Attribute)
+        and call.func.attr in {"table", "figure", "conclude"}
+        and is_name(call.func.value, "run")
+    )
+
+
+def concludes(source: str) -> bool:
+    """Return whether a cell shows a computed sentence at its end.
+
+    It shows ``run.conclude(...)``, a table or a figure with ``closing``, or the verdicts of ``run.claims``, which end
+    with one. If the last statement is an ``if``, its first branch counts: the other one says that there is no data.
+    """
+    body = ast.parse(source).body
+    last = body[-1]
+    if isinstance(last, ast.If):
+        last = last.body[-1]
+    if not isinstance(last, ast.Expr):
+        return False
+    shown = last.value
+    if isinstance(shown, ast.Call) and isinstance(shown.func, ast.Name) and shown.func.id == "display":
+        shown = shown.args[0]
+    assigned = [node for part in body for node in ast.walk(part) if isinstance(node, ast.Assign)]
+    values = {}
+    for node in assigned:
+        values.setdefault(getattr(node.targets[0], "id", ""), []).append(node.value)
+    calls = values.get(shown.id, []) if isinstance(shown, ast.Name) else [shown]
+    return bool(calls) and all(has_sentence(call, values) for call in calls)
+
+
+def has_sentence(call: ast.expr, values: dict[str, list[ast.expr]]) -> bool:
+    if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and is_name(call.func.value, "run")):
+        return False
+    if call.func.attr == "claims":
+        return True
+    given = call.args[:1] if call.func.attr == "conclude" else [k.value for k in call.keywords if k.arg == "closing"]
+    given = [value for each in given for value in (values.get(each.id, []) if isinstance(each, ast.Name) else [each])]
+    return bool(given) and isinstance(given[-1], ast.Call) and bool(given[-1].args)
+
+
+def is_name(node: ast.expr, name: str) -> bool:
+    return isinstance(node, ast.Name) and node.id == name
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ("run.table(a, 'n', 'c', closing=sentences.extremes(a, 'size'))", True),
+        ("run.conclude(sentences.extremes(a, 'size'))", True),
+        ("closing = sentences.extremes(a, 'size')\nrun.figure(a, 'n', 'c', closing=closing)", True),
+        ("verdicts = run.claims(ours)\nrun.close()\nverdicts", True),
+        ("if a:\n    display(run.table(a, 'n', 'c', closing=sentences.extremes(a, 'size')))", True),
+        ("run.table(a, 'n', 'c', closing='The size is 3.')", False),  # typed, not computed
+        ("run.conclude('All is well.')", False),
+        ("run.table(a, 'n', 'c', closing=sentences.extremes(a, 'size'))\nrun.close()", False),  # not shown
+        ("run.table(a, 'n', 'c')", False),
+        ("print(a)", False),
+    ],
+)
+def test_the_check_of_sentences_would_notice(source, found):
+    assert concludes(source) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "asks"), [("Is .01 a good threshold?", True), ("It is. Is it?", False), ("It is so.", False)]
+)
+def test_the_check_of_questions_would_notice(text, asks):
+    assert is_question([text]) == asks
+
+
 def test_it_depends_on_no_machine(code, notebook):
     text = "\n".join(code)
     assert not re.search(r"sys\.path|os\.chdir|getcwd|^\s*[%!]", text, re.MULTILINE)

@@ -10,6 +10,14 @@ from rocrate.rocrate import ROCrate
 from sensorprivacy.cli import main
 from sensorprivacy.review.pack import licence
 
+TYPES = {
+    "README.md": "text/markdown",
+    "Makefile": "text/plain",
+    "report.md": "text/markdown",
+    "figures/verdicts.csv": "text/csv",
+    "notebooks/00_start_here.ipynb": "application/x-ipynb+json",
+}
+
 
 @pytest.fixture(scope="module")
 def pack(root, tmp_path_factory):
@@ -57,9 +65,13 @@ def test_every_reference_within_the_crate_has_its_entity(graph):
 def test_every_file_has_a_licence_and_every_run_its_notebook(graph):
     files = [each for each in graph.values() if each["@type"] == "File"]
     assert all(each["license"]["@id"] in graph for each in files if each["@id"] != "ro-crate-metadata.json")
+    assert all(each["contentSize"] for each in files if each["@id"] != "ro-crate-metadata.json")
+    assert {name: graph[name]["encodingFormat"] for name in TYPES} == TYPES
     actions = [each for each in graph.values() if each["@type"] == "CreateAction"]
     assert len(actions) > 20
     assert all(each["instrument"]["@id"] in graph and each["result"] for each in actions)
+    assert {each["@id"] for each in graph["./"]["mentions"]} == {each["@id"] for each in actions}
+    assert graph["#python"]["url"]  # RO-Crate 1.2 and later ask for it
     assert (licence("figures/30_x/a.png"), licence("lib/a.py")) == ("CC-BY-4.0", "MIT")
 
 

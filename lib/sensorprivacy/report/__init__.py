@@ -15,6 +15,7 @@ draws the paper's figures. The docstring of each package lists where the code of
 | `provenance` | open a run, write its tables, figures and verdicts with their digests |
 | `earlier_runs` | read tables and settings of earlier runs |
 | `replication` | all verdicts together, written to ``REPLICATION.md`` |
+| `sentences` | the closing sentence of a notebook's section, from its numbers |
 | `tables`, `figures` | tables as text, the common style of figures |
 | `charts`, `diagrams` | general charts; boxes and arrows |
 """

@@ -1,3 +1,4 @@
+from . import sentences as sentences
 from .charts import grouped_bars as grouped_bars
 from .charts import intervals_by_set as intervals_by_set
 from .charts import lines_with_markers as lines_with_markers

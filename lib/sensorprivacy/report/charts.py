@@ -23,6 +23,9 @@ _VERDICT_LOOKS = {
 }
 
 
+_PRINTED: dict[str, Any] = {"marker": "D", "ls": "", "mfc": "white", "mec": INK, "mew": 1.1, "ms": 4.5, "zorder": 5}
+
+
 def note(axes: Axes, text: str, at: tuple[float, Any], shift: tuple[float, float], **looks: Any) -> None:
     """Write a text beside a point, `shift` points away from it; `looks` go to :meth:`Axes.annotate`."""
     axes.annotate(text, at, xytext=shift, textcoords="offset points", **({"fontsize": SMALLEST} | looks))
@@ -36,8 +39,9 @@ def grouped_bars(
     digits: int = 2,
     percent: bool = False,
     looks: Mapping[str, tuple[str, str]] | None = None,
+    printed: pd.DataFrame | Mapping[str, pd.DataFrame] | None = None,
 ) -> Figure:
-    """Draw grouped bars, each with its value above it.
+    """Draw grouped bars, each with its value above it, and the paper's printed values as diamonds.
 
     Parameters
     ----------
@@ -51,19 +55,26 @@ def grouped_bars(
         Whether to write the values, which are shares, in percent.
     looks : mapping of str to (colour, hatch), optional
         Colour and hatch of each column. The default takes them from the colour scheme in order.
+    printed : pandas.DataFrame or mapping of str to pandas.DataFrame, optional
+        The printed values, in the same form as `data`. Rows, columns and panels may be missing.
     """
     panels = {"": data} if isinstance(data, pd.DataFrame) else dict(data)
+    marks = {"": printed} if isinstance(printed, pd.DataFrame) else dict(printed or {})
+    marks = {title: frame.reindex_like(panels[title]).astype(float) for title, frame in marks.items()}
     columns = list(next(iter(panels.values())).columns)
     chosen = looks or dict(zip(columns, zip(style.SERIES, style.HATCHES, strict=True), strict=False))
     fig, grid = plt.subplots(len(panels), 1, figsize=(PAGE, 0.45 + 1.65 * len(panels)), sharey=True, squeeze=False)
     for axes, (title, frame) in zip(grid[:, 0], panels.items(), strict=True):
-        _bars(axes, frame[columns].astype(float), chosen, digits, percent)
+        _bars(axes, frame[columns].astype(float), chosen, digits, percent, marks.get(title))
         axes.set(title=title, ylabel=ylabel)
-    every = pd.concat(panels.values())[columns].to_numpy(float)
-    grid[0, 0].set_ylim(min(0.0, every.min()) * 1.18, every.max() * 1.18 or 1)
-    handles = [plt.Rectangle((0, 0), 1, 1, fc=chosen[c][0], hatch=chosen[c][1], ec=INK) for c in columns]
+    every = pd.concat([*panels.values(), *marks.values()])[columns].to_numpy(float)
+    grid[0, 0].set_ylim(min(0.0, np.nanmin(every)) * 1.18, np.nanmax(every) * 1.18 or 1)
+    handles: list[Any] = [plt.Rectangle((0, 0), 1, 1, fc=chosen[c][0], hatch=chosen[c][1], ec=INK) for c in columns]
     names = [str(column).replace("_", "-") for column in columns]
-    fig.legend(handles, names, loc="outside upper left", ncols=len(columns), handlelength=1.8)
+    if any(frame.notna().to_numpy().any() for frame in marks.values()):
+        handles.append(plt.Line2D([], [], **_PRINTED))
+        names.append("printed in the paper")
+    fig.legend(handles, names, loc="outside upper left", ncols=len(names), handlelength=1.8)
     return fig
 
 
@@ -152,7 +163,14 @@ def verdict_bars(counts: pd.DataFrame) -> Figure:
     return fig
 
 
-def _bars(axes: Axes, frame: pd.DataFrame, looks: Mapping[str, tuple[str, str]], digits: int, percent: bool) -> None:
+def _bars(
+    axes: Axes,
+    frame: pd.DataFrame,
+    looks: Mapping[str, tuple[str, str]],
+    digits: int,
+    percent: bool,
+    printed: pd.DataFrame | None,
+) -> None:
     place, wide = np.arange(len(frame)), 0.82 / frame.shape[1]
     for number, (name, column) in enumerate(frame.items()):
         colour, hatch = looks[str(name)]
@@ -161,7 +179,9 @@ def _bars(axes: Axes, frame: pd.DataFrame, looks: Mapping[str, tuple[str, str]],
         # no sign of percent, which the axis has: 100% is wider than a bar
         shown = 100 * column if percent else column
         values = [f"{value:.{digits}f}" for value in shown.round(digits) + 0.0]  # + 0.0 turns -0 into 0
-        axes.bar_label(bars, values, padding=1.5, fontsize=SMALLEST)
+        axes.bar_label(bars, values, padding=1.5 if printed is None else 5, fontsize=SMALLEST)
+        if printed is not None:
+            axes.plot(at, printed[name], **_PRINTED)
     axes.set_xticks(place, [str(name) for name in frame.index])
     axes.tick_params(axis="x", length=0)
     axes.yaxis.set_major_locator(MaxNLocator(4))

@@ -15,6 +15,8 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
+from sensorprivacy.report.readable import closing_html
+
 STYLE = Path(__file__).parent / "style" / "compendium.mplstyle"
 COLUMN, PAGE = 3.4, 7.0  # inches: one column, two columns
 SMALLEST = 7  # points
@@ -57,15 +59,16 @@ class ShownFigure:
     png: bytes
     caption: str
     inches: float = PAGE
+    closing: str = ""
 
     def _repr_html_(self) -> str:
         caption, data = html.escape(self.caption, quote=True), base64.b64encode(self.png).decode()
         width = round(self.inches * 110)  # pixels: letters are then as large as the text around the figure
         picture = f'<img alt="{caption}" src="data:image/png;base64,{data}" style="width:{width}px;max-width:100%">'
-        return f"<figure>{picture}<figcaption>{caption}</figcaption></figure>"
+        return f"<figure>{picture}<figcaption>{caption}</figcaption></figure>" + closing_html(self.closing)
 
     def __repr__(self) -> str:
-        return f"Figure: {self.caption}"
+        return "\n".join(filter(None, [f"Figure: {self.caption}", self.closing]))
 
 
 def render(fig: Figure, *, stamp: str = "") -> dict[str, bytes]:

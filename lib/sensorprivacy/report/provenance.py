@@ -25,7 +25,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from sensorprivacy.paths import check_writable, figures_dir, project_root
-from sensorprivacy.report import figures, layout, readable, tables, verdicts
+from sensorprivacy.report import figures, layout, readable, sentences, tables, verdicts
 from sensorprivacy.report.basis import HEADLINE
 from sensorprivacy.report.printed import printed_values
 
@@ -113,7 +113,7 @@ class Run:
         self._record["data"].update({str(name): str(digest) for name, digest in data.items()})
 
     def table(
-        self, df: pd.DataFrame, name: str, caption: str, stable: bool = True, note: str = ""
+        self, df: pd.DataFrame, name: str, caption: str, stable: bool = True, note: str = "", closing: str = ""
     ) -> readable.ShownTable:
         """Add a table, as ``<name>.csv`` and ``<name>.md``, and return it for the notebook to show.
 
@@ -128,13 +128,17 @@ class Run:
             to the folder ``drawn/``, and ``run.json`` does not list its digest.
         note : str, default ""
             A sentence behind the caption, such as a warning.
+        closing : str, default ""
+            The sentence that ends the section, shown below the table; see `sentences`. The files do not have it.
         """
-        shown = readable.ShownTable(df, self._stamped("; ".join(filter(None, [caption, note]))))
+        shown = readable.ShownTable(df, self._stamped("; ".join(filter(None, [caption, note]))), closing)
         self._add(f"{name}.csv", tables.csv_text(df).encode(), stable)
         self._add(f"{name}.md", shown.markdown.encode(), stable)
         return shown
 
-    def figure(self, fig: Figure, name: str, caption: str, stable: bool = True) -> figures.ShownFigure:
+    def figure(
+        self, fig: Figure, name: str, caption: str, stable: bool = True, closing: str = ""
+    ) -> figures.ShownFigure:
         """Add a figure, as ``<name>.png`` and ``<name>.svg``, and return it for the notebook to show.
 
         The parameters are those of :meth:`table`. The caption is also the picture's alternative text.
@@ -142,7 +146,11 @@ class Run:
         pictures = figures.render(fig, stamp=self.stamp)
         for ending, content in pictures.items():
             self._add(f"{name}.{ending}", content, stable)
-        return figures.ShownFigure(pictures["png"], self._stamped(caption))
+        return figures.ShownFigure(pictures["png"], self._stamped(caption), closing=closing)
+
+    def conclude(self, sentence: str) -> readable.ShownSentence:
+        """Return the sentence that ends a section, for the notebook to show below anything but a table or a figure."""
+        return readable.ShownSentence(sentence)
 
     def claims(
         self, ours: Mapping[str, Any], impossible: Mapping[str, str] | None = None, **options: Any
@@ -169,6 +177,7 @@ class Run:
         self._verdicts.append(judged)
         shown = JudgedClaims(judged)
         shown.attrs["caption"] = self._stamped(self._tally(judged))
+        shown.attrs["closing"] = sentences.verdicts(judged) if len(judged) else ""
         return shown
 
     def close(self) -> Path:
@@ -251,7 +260,8 @@ class JudgedClaims(pd.DataFrame):
         caption = self.attrs.get("caption", "")
         if self.empty:
             return f"<p>{html.escape(caption)}</p>"
-        return f"<p><b>{html.escape(caption)}</b></p>{layout.paper_tables(self)}"
+        closing = readable.closing_html(self.attrs.get("closing", ""))
+        return f"<p><b>{html.escape(caption)}</b></p>{layout.paper_tables(self)}{closing}"
 
     def __repr__(self) -> str:
         return self.attrs.get("caption", "") if self.empty else super().__repr__()

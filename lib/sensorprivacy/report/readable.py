@@ -26,11 +26,33 @@ _ENDS = re.compile(r"^(?P<value>.*?)[ _](low|high)$")
 
 
 @dataclass(frozen=True)
+class ShownSentence:
+    """A sentence that ends a section, for Jupyter to show."""
+
+    text: str
+
+    def _repr_markdown_(self) -> str:
+        return self.text
+
+    def _repr_html_(self) -> str:
+        return closing_html(self.text)
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+def closing_html(text: str) -> str:
+    """Return a closing sentence as HTML; nothing if it is empty."""
+    return f'<p class="sp-closing" style="text-align:left">{html.escape(text)}</p>' if text else ""
+
+
+@dataclass(frozen=True)
 class ShownTable:
-    """A table with its caption, for Jupyter to show; `markdown` is the text of its file."""
+    """A table with its caption and closing sentence, for Jupyter to show; `markdown` is the text of its file."""
 
     frame: pd.DataFrame
     caption: str
+    closing: str = ""
 
     @property
     def markdown(self) -> str:
@@ -38,13 +60,13 @@ class ShownTable:
         return tables.markdown_text(self.frame, self.caption)
 
     def _repr_markdown_(self) -> str:
-        return self.markdown
+        return "\n".join(filter(None, [self.markdown, self.closing]))
 
     def _repr_html_(self) -> str:
-        return html_table(readable(self.frame), self.caption)
+        return html_table(readable(self.frame), self.caption) + closing_html(self.closing)
 
     def __repr__(self) -> str:
-        return self.markdown
+        return self._repr_markdown_()
 
 
 @dataclass(frozen=True)
@@ -158,12 +180,17 @@ def _value_between(plain: pd.DataFrame, low: str, high: str) -> str | None:
 
 def _column(plain: pd.DataFrame, name: str, ends: tuple[str, str] | None) -> tuple[str, list[str]]:
     values = plain[name]
-    share = bool(_SHARES.search(name.lower())) and _is_share(values)
+    share = names_share(name) and _is_share(values)
     texts = [_text(value, share) for value in values]
     if ends:
         lows, highs = ([_text(value, share) for value in plain[end]] for end in ends)
         texts = [f"{t} [{lo}, {hi}]" if lo and hi else t for t, lo, hi in zip(texts, lows, highs, strict=True)]
     return f"{_spaced(name)}, %" if share else _spaced(name), texts
+
+
+def names_share(name: str) -> bool:
+    """Return whether a name says that its numbers are shares, such as an accuracy."""
+    return bool(_SHARES.search(name.lower()))
 
 
 def _is_share(values: pd.Series) -> bool:

@@ -1,5 +1,6 @@
 """Pack the compendium for a review: an RO-Crate, a CODECHECK manifest, the environment, and a report of one page."""
 
+import mimetypes
 import platform
 import shutil
 import subprocess
@@ -21,6 +22,7 @@ from sensorprivacy.runner.runs import read_runs
 CODE, TEXT = "MIT", "CC-BY-4.0"
 _LICENCES = {CODE: "https://spdx.org/licenses/MIT", TEXT: "https://spdx.org/licenses/CC-BY-4.0"}
 _OF_CODE = {".py", ".pyi", ".ipynb", ".toml", ".yaml", ".yml", ".lock", ".mplstyle", ".sh", ".js", ".css", ""}
+_KINDS = {".ipynb": "application/x-ipynb+json", ".md": "text/markdown", ".toml": "application/toml"}
 _KEPT = ("bench", "book", "data", "figures", "lib", "notebooks", "tests")
 
 
@@ -84,17 +86,18 @@ def _citation(root: Path) -> dict[str, Any]:
 
 
 def _crate(root: Path, folder: Path, made: Iterable[str]) -> None:
-    """Copy the files and describe them as an RO-Crate 1.1: each with its licence, each run with what it wrote."""
+    """Copy the files and describe them as an RO-Crate: each with its licence, each run with what it wrote."""
     from rocrate.model.contextentity import ContextEntity
     from rocrate.rocrate import ROCrate
 
     cited = _citation(root)
     crate = ROCrate()
     crate.name, crate.description, crate.license = cited["title"], cited["message"], _LICENCES[CODE]
-    crate.root_dataset["creator"] = [
+    authors = [
         crate.add(ContextEntity(crate, f"#author-{k}", {"@type": "Organization", "name": author["name"]}))
         for k, author in enumerate(cited["authors"])
     ]
+    crate.root_dataset["creator"] = crate.root_dataset["publisher"] = authors if len(authors) > 1 else authors[0]
     crate.root_dataset["citation"] = [
         crate.add(
             ContextEntity(
@@ -109,15 +112,19 @@ def _crate(root: Path, folder: Path, made: Iterable[str]) -> None:
         crate.add(ContextEntity(crate, address, {"@type": "CreativeWork", "name": name, "identifier": name}))
     files = _files(root)
     for name in files:
-        about = {"license": {"@id": _LICENCES[licence(name)]}, "contentSize": str((root / name).stat().st_size)}
-        crate.add_file(root / name, name, properties={"name": name, **about})
+        crate.add_file(root / name, name, properties=_about(root / name, name, licence(name)))
     for name in made:
-        crate.add_file(folder / name, name, properties={"name": name, "license": {"@id": _LICENCES[TEXT]}})
+        crate.add_file(folder / name, name, properties=_about(folder / name, name, TEXT))
     python = crate.add(
         ContextEntity(
             crate,
             "#python",
-            {"@type": "ComputerLanguage", "name": "Python", "version": platform.python_version()},
+            {
+                "@type": "ComputerLanguage",
+                "name": "Python",
+                "version": platform.python_version(),
+                "url": "https://www.python.org/",
+            },
         )
     )
     for run in read_runs().values():
@@ -131,9 +138,16 @@ def _crate(root: Path, folder: Path, made: Iterable[str]) -> None:
                 "instrument": {"@id": notebook},
                 "result": [{"@id": name} for name in results],
             }
-            crate.add(ContextEntity(crate, f"#run-{run.name}", action))
+            crate.root_dataset.append_to("mentions", crate.add(ContextEntity(crate, f"#run-{run.name}", action)))
             crate.get(notebook)["programmingLanguage"] = python
     crate.write(folder)
+
+
+def _about(path: Path, name: str, spdx: str) -> dict[str, Any]:
+    """Return the properties of a file in the crate; files of an unknown kind are text, like all files here."""
+    kind = _KINDS.get(path.suffix) or mimetypes.guess_type(name)[0] or "text/plain"
+    size = str(path.stat().st_size)
+    return {"name": name, "license": {"@id": _LICENCES[spdx]}, "contentSize": size, "encodingFormat": kind}
 
 
 def _environment() -> str:

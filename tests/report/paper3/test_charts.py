@@ -1,6 +1,7 @@
 import numpy as np
 import pandas as pd
 
+from sensorprivacy.report.charts import grouped_bars
 from sensorprivacy.report.figures import render
 from sensorprivacy.report.paper3 import charts
 
@@ -100,3 +101,17 @@ def test_each_of_many_releases_looks_different() -> None:
     points = [line for line in axes.lines if line.get_label() in names]
     assert len({(line.get_color(), line.get_marker()) for line in points}) == len(names)
     assert axes.get_xlim()[1] > 1  # a marker at 1 is shown whole
+
+
+def test_printed_accuracies_have_the_form_of_our_bars() -> None:
+    printed = charts.printed_panels("motionsense", "gender")
+    assert printed["(a) activity"].loc["dws"].tolist() == [0.9558, 0.8973]
+    assert printed["(b) gender"].loc["ups", "mean shift"] == 0.1703
+    assert set(charts.printed_panels("mobiact", "weight")) == {"(a) activity", "(b) weight"}
+    assert charts.printed_panels("smartwatch", "side") == {}
+    columns = {f"{who}_{when}": [0.5] * 5 for who in ("public", "private") for when in ("before", "after")}
+    table = pd.DataFrame(columns, index=["dws", "jog", "ups", "wlk", "all"])
+    fig = grouped_bars(charts.inference_panels({"mean shift": table}, "gender"), percent=True, printed=printed)
+    marks = [line.get_ydata() for axes in fig.axes for line in axes.lines if line.get_marker() == "D"]
+    assert [values[0] for values in marks] == [0.9558, 0.8973, 0.8767, 0.2625]
+    assert np.isnan(marks[0][-1])  # the paper prints no value for all activities together

@@ -87,21 +87,26 @@ def three_actions(name: str, groups: Mapping[str, Sequence[str]]) -> Figure:
     return flow_diagram(boxes, arrows, frames={"Trisect": ["all", *actions], "Act": list(actions.values())})
 
 
-def group_shares(start: pd.DataFrame, determined: pd.DataFrame) -> Figure:
+def group_shares(start: pd.DataFrame, determined: pd.DataFrame, printed: pd.DataFrame | None = None) -> Figure:
     """Draw the share of attributes in each group, before and after the search (paper 2, Fig. 4).
 
     Parameters
     ----------
     start, determined : pandas.DataFrame
         Numbers of attributes in the columns sensitive, ambiguous, non_sensitive; one row for each data set.
+    printed : pandas.DataFrame, optional
+        The numbers that the paper prints for the determined thresholds.
     """
     names = list(GROUPS)
-    shares = {
-        title: frame[names].astype(float).div(frame[names].astype(float).sum(axis=1), axis=0)
-        for title, frame in (("at the start (0.5, 0.5)", start), ("at the determined thresholds", determined))
-    }
+
+    def share(frame: pd.DataFrame) -> pd.DataFrame:
+        return frame[names].astype(float).div(frame[names].astype(float).sum(axis=1), axis=0)
+
+    last = "at the determined thresholds"
+    shares = {"at the start (0.5, 0.5)": share(start), last: share(determined)}
+    marks = None if printed is None else {last: share(printed)}
     looks = {name: look[:2] for name, look in GROUPS.items()}
-    return grouped_bars(shares, ylabel="share of attributes", digits=0, percent=True, looks=looks)
+    return grouped_bars(shares, ylabel="share of attributes", digits=0, percent=True, looks=looks, printed=marks)
 
 
 @drawn

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import pandas as pd
 
-from sensorprivacy.report.printed import pair_in, printed_values, same_name
+from sensorprivacy.report.printed import pair_in, printed_numbers, printed_values, same_name, set_in
 
 ENTROPY_TABLES = {"titanic": "7", "adult": "8"}
 TRACE_TABLES = {"titanic": "9", "adult": "10", "bank": "11", "heart": "12", "student": "13"}
@@ -48,6 +48,28 @@ def entropy_claims(table: str, evaluation: pd.Series, names: Mapping[str, str] |
 def printed_thresholds(table: str) -> list[tuple[float, float]]:
     """Return the pairs (alpha, beta) in the row heads of Table 3 or one of Tables 9-13, in printed order."""
     return [(alpha, beta) for (alpha, _), (beta, _) in map(pair_in, _table(table)["row"].drop_duplicates())]
+
+
+def printed_gains() -> pd.DataFrame:
+    """Return the gains over the start that Table 15 prints (Fig. 5): one row per data set, one column of `GAINS`."""
+    numbers = printed_numbers(2)
+    return pd.DataFrame(
+        {
+            name: {
+                measure: numbers[f"2-T15-{name}-determined-{measure}"] - numbers[f"2-T15-{name}-start-{measure}"]
+                for measure in GAINS
+            }
+            for name in TRACE_TABLES
+        }
+    ).T
+
+
+def printed_groups() -> pd.DataFrame:
+    """Return the numbers of attributes in each group that Table 14 prints (Fig. 4): one row per data set."""
+    sets = printed_values(2).set_index("claim_id")["printed"]
+    return pd.DataFrame(
+        {name: {group: len(set_in(sets[f"2-T14-{name}-{_slug(group)}"])) for group in GROUPS} for name in TRACE_TABLES}
+    ).T
 
 
 def appraisal_claims(table: str, appraised: pd.DataFrame) -> dict[str, float]:

@@ -12,6 +12,8 @@ from matplotlib.lines import Line2D
 from sensorprivacy.report.charts import note
 from sensorprivacy.report.diagrams import Arrow, Box, flow_diagram
 from sensorprivacy.report.figures import BLUE, GREY, INK, IRIDESCENT, MARKERS, PAGE, RED, SERIES, SMALLEST, drawn
+from sensorprivacy.report.paper3.values import ROWS, TABLES
+from sensorprivacy.report.printed import printed_numbers
 
 
 def anonymization_pipeline(public: Sequence[str], private: Sequence[str], modify: str, transfer: str) -> Figure:
@@ -100,6 +102,28 @@ def inference_panels(tables: Mapping[str, pd.DataFrame], private: str) -> dict[s
         )
         for which, title in (("public", "(a) activity"), ("private", f"(b) {private}"))
     }
+
+
+def printed_panels(dataset: str, private: str) -> dict[str, pd.DataFrame]:
+    """Return the printed values of Table 1, 2 or 3 in the form of `inference_panels`; none for other data.
+
+    They are those of raw windows and of the paper's mean shift.
+    """
+    number = TABLES.get((dataset, private))
+    if number is None:
+        return {}
+    numbers = printed_numbers(3)
+    panels = {}
+    for word, title in (("act", "(a) activity"), ("weight" if private == "weight" else "gen", f"(b) {private}")):
+        cells = {name: f"3-T{number}-{slug}-{word}" for name, slug in ROWS[dataset].items()}
+        columns = {"raw": "before", "mean shift": "after"}
+        panels[title] = pd.DataFrame(
+            {
+                change: {name: numbers[f"{cell}-{when}"] for name, cell in cells.items()}
+                for change, when in columns.items()
+            }
+        )
+    return panels
 
 
 @drawn
