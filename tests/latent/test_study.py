@@ -67,8 +67,12 @@ def test_every_thins_what_is_learned_from_and_keeps_all_test_windows(
     assert np.array_equal(third.validation.values, whole.validation.values[::3])
     assert np.array_equal(third.test.values, whole.test.values)
     assert "every3" in third.variant
-    with pytest.raises(ValueError, match="every=0"):
-        prepare(str(described), "sex", every=0)
+    fewer = prepare(str(described), "sex", **choices, every_test=2)  # type: ignore[arg-type]
+    assert np.array_equal(fewer.test.values, whole.test.values[::2])
+    assert fewer.folder == whole.folder  # its networks are the same
+    for wrong in ({"every": 0}, {"every_test": 0}):
+        with pytest.raises(ValueError, match=f"{next(iter(wrong))}=0"):
+            prepare(str(described), "sex", **wrong)
 
 
 def test_networks_of_another_start_are_other_networks(

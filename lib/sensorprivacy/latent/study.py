@@ -158,6 +158,7 @@ def prepare(
     channels: str = "magnitude",
     most: int | None = None,
     every: int = 1,
+    every_test: int = 1,
     network: Kind = "mlp",
     scheme: Scheme = "paper",
     alpha: float = 10.0,
@@ -186,6 +187,8 @@ def prepare(
     every : int
         Use one training window and one validation window in so many, for a short run, and all test windows.
         Neighbouring windows share most of their samples, so little is lost.
+    every_test : int
+        Use one test window in so many. Networks do not depend on it.
     network, scheme, alpha, beta, epochs, inference_epochs, batch, precision, start, seed
         As for `Study` and `windows.split`. `epochs` and `batch` are those of the autoencoders. Inference models have
         batches of `INFERENCE_BATCH` and stop after 10 epochs without progress on validation windows.
@@ -199,10 +202,11 @@ def prepare(
     """
     described = dataset.endswith(".toml")
     windows = load(dataset) if described else load(dataset, channels=channels)
-    if every < 1:
-        raise ValueError(f"every={every}: use one training window in 1 or more")
+    if every < 1 or every_test < 1:
+        raise ValueError(f"every={every}, every_test={every_test}: use one window in 1 or more")
     thinning = ({"most": most} if most is not None else {}) | ({"every": every} if every > 1 else {})
-    windows = replace(windows, provenance={**windows.provenance, **thinning})
+    tests = {"every_test": every_test} if every_test > 1 else {}
+    windows = replace(windows, provenance={**windows.provenance, **thinning, **tests})
     name = Path(dataset).stem
     split_seed = seed if split_seed is None else split_seed
     pieces = _parts(windows, split(windows, scheme, seed=split_seed), private)
@@ -237,9 +241,9 @@ def _parts(windows: Windows, parts: Split, private: str) -> dict[str, Any]:
         warnings.warn(note, stacklevel=3)
     names = ("train", "validation", "test")
     rows = {name: parts.part(name)[kept[parts.part(name)]] for name in names}
-    most, every = windows.provenance.get("most"), windows.provenance.get("every", 1)
+    most, every, every_test = (windows.provenance.get(name) for name in ("most", "every", "every_test"))
     found: dict[str, Any] = {"notes": tuple(notes)}
     for name, some in rows.items():
-        few = some if name == "test" else some[::every]
+        few = some[:: (every_test if name == "test" else every) or 1]
         found[name] = windows.take(few if most is None else thinned(windows, few, most))
     return found
