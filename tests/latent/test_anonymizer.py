@@ -93,12 +93,12 @@ def test_what_is_trained_cannot_be_changed(anonymizer: LatentAnonymizer) -> None
 
 
 def test_redrawing_keeps_more_of_the_activity(anonymizer: LatentAnonymizer, unseen: Windows) -> None:
-    far = anonymizer.with_(transfer=MeanShift(2))
+    drawn = anonymizer.with_(transfer=Codebook(1, synthetic=True))
     once, again = (
         inference_table(anonymizer.models_, unseen, some.transform(unseen, SeededSource(0))).loc["all"]
-        for some in (far, far.with_(redraw=20))
+        for some in (drawn, drawn.with_(redraw=20))
     )
-    assert once["public_after"] < 0.97
+    assert once["public_after"] < 1
     assert again["public_after"] > once["public_after"]
 
 

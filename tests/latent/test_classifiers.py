@@ -6,7 +6,7 @@ import torch
 
 from sensorprivacy.datasets import Windows
 from sensorprivacy.latent import InferenceModels, train_inference_models
-from sensorprivacy.latent.classifiers import Classifier, cnn, mlp
+from sensorprivacy.latent.classifiers import Classifier, Dropout, cnn, mlp
 from sensorprivacy.latent.networks import weights
 from sensorprivacy.latent.training import Settings
 
@@ -89,3 +89,17 @@ def test_a_single_private_class_is_refused(windows: Windows) -> None:
     women = windows.take((windows.private["gender"] == "female").to_numpy())
     with pytest.raises(ValueError, match="gender has the single class 'female'"):
         train_inference_models(women, "gender", progress=False)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.25, 0.5])
+def test_dropout_silences_a_share_and_keeps_the_mean(share: float) -> None:
+    torch.manual_seed(0)
+    layer, x = Dropout(share), torch.ones(200, 301, requires_grad=True)
+    shown = layer(x)
+    assert (shown == 0).float().mean().item() == pytest.approx(share, abs=0.01)
+    assert shown.mean().item() == pytest.approx(1, abs=0.02)
+    shown.sum().backward()
+    assert torch.equal(x.grad, shown.detach())  # silenced values have no gradient
+    silenced = (shown == 0).float()
+    assert abs(torch.corrcoef(torch.stack([silenced[:, 0], silenced[:, 8]]))[0, 1].nan_to_num()) < 0.3
+    assert torch.equal(layer.eval()(x), x)

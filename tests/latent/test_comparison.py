@@ -30,6 +30,7 @@ def test_printed_trivial_own_and_guaranteed_releases_are_compared(study: Study, 
     assert printed | ours | {"guaranteed, per window", "guaranteed, per recording"} <= set(found)
     for release in found.values():
         assert release(study.test).values.shape == study.test.values.shape
+    assert set(ways.rivals(study, anonymizer.models_, general_epochs=0, rival_epochs=1)) == {CHAIN}
 
 
 def test_budgets_of_both_guaranteed_releases(study: Study, anonymizer: LatentAnonymizer) -> None:

@@ -1,10 +1,11 @@
 import numpy as np
+import pandas as pd
 import pytest
 
 from sensorprivacy.datasets import Windows
 from sensorprivacy.game.units import share
 from sensorprivacy.latent import InferenceModels, inference_table
-from sensorprivacy.latent.measures import chance
+from sensorprivacy.latent.measures import activity_lost, chance
 
 
 def test_chance_is_the_class_most_frequent_in_training() -> None:
@@ -34,3 +35,11 @@ def test_the_table_has_a_row_a_class_and_one_for_all(models: InferenceModels, un
     assert (table["private_before"] == table["private_after"]).all()
     assert (table["public_after_low"] <= table["public_after"]).all()
     assert (table["public_after"] <= table["public_after_high"]).all()
+
+
+def test_a_run_that_lost_an_activity_says_so() -> None:
+    found = pd.DataFrame(
+        {"public_before": [0.95, 0.97, 0.96], "public_after": [0.55, 0.96, 0.91]}, index=["dws", "jog", "all"]
+    )
+    assert activity_lost(found).startswith("the shift loses much activity accuracy on dws (from 0.95 to 0.55): raise")
+    assert activity_lost(found.drop(index="dws")) == ""

@@ -4,7 +4,17 @@ import pytest
 import torch
 
 from sensorprivacy.latent.classifiers import cnn
-from sensorprivacy.latent.networks import GENERAL, SPECIFIC, PrivateVAE, Sizes, layers, sample, sizes_for, weights
+from sensorprivacy.latent.networks import (
+    GENERAL,
+    SPECIFIC,
+    PrivateVAE,
+    Sizes,
+    he_start,
+    layers,
+    sample,
+    sizes_for,
+    weights,
+)
 
 
 def by_hand(values: int, sizes: Sizes, classes: int) -> int:
@@ -31,6 +41,19 @@ def test_a_pass_has_the_shapes_it_says() -> None:
     assert output.reconstruction.shape == (5, 64)
     assert output.mean.shape == output.log_variance.shape == (5, 3)
     assert output.logits.shape == (5, 4)
+
+
+def test_he_start_keeps_the_size_of_signals_and_adds_little_noise() -> None:
+    torch.manual_seed(0)
+    x = torch.randn(500, 256)
+    usual = PrivateVAE(256, SPECIFIC[256], 2)
+    ours = he_start(PrivateVAE(256, SPECIFIC[256], 2))
+    with torch.no_grad():
+        spread = {name: one.encoder(x).std().item() for name, one in (("pytorch", usual), ("he", ours))}
+        deviation = torch.exp(0.5 * ours(x).log_variance)
+    assert spread["pytorch"] < 0.1
+    assert 0.3 < spread["he"] < 2  # ReLU halves the variance about zero
+    assert deviation.mean().item() == pytest.approx(0.14, abs=0.02)
 
 
 def test_other_window_sizes_get_the_nearest_layers() -> None:

@@ -4,8 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sensorprivacy.latent import SeededSource
+from sensorprivacy.latent import LatentAnonymizer, SeededSource
 from sensorprivacy.latent.study import prepare
+from sensorprivacy.latent.training import CheckpointError
 
 
 @pytest.fixture
@@ -53,6 +54,41 @@ def test_from_a_description_to_published_windows(
         changed = prepare(str(described), "sex", **choices)  # type: ignore[arg-type]
     assert changed.folder != study.folder
     changed.inference_models()
+
+
+def test_every_thins_what_is_learned_from_and_keeps_all_test_windows(
+    described: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("sensorprivacy.latent.study.build_dir", lambda: tmp_path / "build")
+    choices = {"scheme": "tail", "epochs": 1, "inference_epochs": 1, "batch": 8, "precision": "float32"}
+    whole = prepare(str(described), "sex", **choices)  # type: ignore[arg-type]
+    third = prepare(str(described), "sex", **choices, every=3)  # type: ignore[arg-type]
+    assert np.array_equal(third.train.values, whole.train.values[::3])
+    assert np.array_equal(third.validation.values, whole.validation.values[::3])
+    assert np.array_equal(third.test.values, whole.test.values)
+    assert "every3" in third.variant
+    fewer = prepare(str(described), "sex", **choices, every_test=2)  # type: ignore[arg-type]
+    assert np.array_equal(fewer.test.values, whole.test.values[::2])
+    assert fewer.folder == whole.folder  # its networks are the same
+    for wrong in ({"every": 0}, {"every_test": 0}):
+        with pytest.raises(ValueError, match=f"{next(iter(wrong))}=0"):
+            prepare(str(described), "sex", **wrong)
+
+
+def test_networks_of_another_start_are_other_networks(
+    described: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("sensorprivacy.latent.study.build_dir", lambda: tmp_path / "build")
+    choices = {"scheme": "tail", "epochs": 1, "inference_epochs": 1, "batch": 8, "precision": "float32"}
+    usual = prepare(str(described), "sex", **choices)  # type: ignore[arg-type]
+    ours = prepare(str(described), "sex", **choices, start="he")  # type: ignore[arg-type]
+    assert ours.folder != usual.folder
+    models = usual.inference_models()
+    usual.anonymizer(models)
+    with pytest.raises(CheckpointError, match="another training"):  # even in the same folder
+        LatentAnonymizer("sex", vae=ours.vae).fit(
+            usual.train, validation=usual.validation, models=models, checkpoints=usual.folder
+        )
 
 
 def test_a_rare_activity_is_left_out_with_a_note(

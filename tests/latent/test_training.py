@@ -144,6 +144,7 @@ def test_an_exploding_loss_is_reported(data: tuple[Tensor, Tensor]) -> None:
         ({"rate": 0.0}, "rate=0"),
         ({"patience": 0}, "patience=0"),
         ({"precision": "float8"}, "'float8' is unknown"),
+        ({"start": "xavier"}, "start 'xavier' is unknown: choose from pytorch, he"),
     ],
 )
 def test_settings_are_checked(wrong: dict[str, object], words: str) -> None:

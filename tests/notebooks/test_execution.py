@@ -37,7 +37,8 @@ SHORTER = {
     "31_reidentification_attack": {
         "most": 4,
         "batch": 32,
-        "epochs": 5,  # worse networks are asked to redraw more often, which takes longer
+        "every_test": 4,
+        "epochs": 3,  # worse networks are asked to redraw more often, which takes longer
         "inference_epochs": 1,
         "attack_epochs": 1,
         "attacked": ["recovers the code, identity"],

@@ -15,6 +15,8 @@ import torch
 from onnx import TensorProto, helper, numpy_helper
 from torch import Tensor, nn
 
+from sensorprivacy.latent.classifiers import Dropout
+
 OPSET, IR = 17, 8  # onnxruntime 1.14 of early 2023 reads these, so older boards do too
 _BATCH = "n"
 
@@ -230,5 +232,5 @@ _WRITERS: dict[type[nn.Module], Callable[[Graph, Any, tuple[int, ...]], object]]
     nn.BatchNorm2d: _norm,
     nn.MaxPool2d: _pool,
     nn.ReLU: lambda graph, part, after: graph.add("Relu", [graph.last]),
-    nn.Dropout: lambda graph, part, after: None,  # dropout only acts in training
+    Dropout: lambda graph, part, after: None,  # only acts in training
 }

@@ -9,6 +9,7 @@ from .comparison import ReleaseSettings as ReleaseSettings
 from .folds import attack_folds as attack_folds
 from .inference import InferenceModels as InferenceModels
 from .inference import train_inference_models as train_inference_models
+from .measures import activity_lost as activity_lost
 from .measures import inference_table as inference_table
 from .modify import SecretSource as SecretSource
 from .modify import SeededSource as SeededSource

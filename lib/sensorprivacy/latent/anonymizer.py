@@ -20,7 +20,7 @@ from sensorprivacy.latent.modify import Modify, RandomSource, SecretSource, bije
 from sensorprivacy.latent.networks import PrivateVAE, Sizes, sizes_for
 from sensorprivacy.latent.spectral_noise import draw_noise, lost_spectra
 from sensorprivacy.latent.training import Settings
-from sensorprivacy.latent.transfers import Codebook, MeanShift, Moving, Statistics, Transfer
+from sensorprivacy.latent.transfers import MeanShift, Moving, Statistics, Transfer, move
 from sensorprivacy.latent.windows import flatten, replace_values
 
 # parameters that can change without training again
@@ -314,21 +314,15 @@ class LatentAnonymizer(BaseEstimator):
         The rows of `codes` are public, private and target class, and the publishing person.
         """
         public, private, target, people = codes
-        x, published = flatten(scaled), np.empty((len(scaled), scaled[0].size), dtype=np.float32)
-        donor = np.full(len(scaled), -1)
-        transfer = self.transfer or MeanShift()
+        x, transfer = flatten(scaled), self.transfer or MeanShift()
+        published, donor = np.empty_like(x), np.full(len(x), -1)
         for code in np.unique(public):
             rows = np.flatnonzero(public == code)
             z, log_variance = self._encode(code, x[rows])
             if self.sampled:
                 z = z + generator.standard_normal(z.shape) * np.exp(0.5 * log_variance)
-            known = self.statistics_[code]
             moving = Moving(z.astype(np.float64), private[rows], target[rows], people[rows])
-            if isinstance(transfer, Codebook):
-                chosen = transfer.choose(known, moving, generator)
-                moved, donor[rows] = known["donors"][chosen], known["owners"][chosen] if "owners" in known else -1
-            else:
-                moved = transfer.move(known, moving, generator)
+            moved, donor[rows] = move(transfer, self.statistics_[code], moving, generator)
             published[rows] = self._decode(code, moved.astype(np.float32))
             if self.spectral_noise:
                 noise = draw_noise(self.lost_spectra_[code][target[rows]], scaled.shape[2], generator)

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from sensorprivacy.latent.losses import Loss, vae_loss
-from sensorprivacy.latent.networks import PrivateVAE, Sizes
+from sensorprivacy.latent.networks import PrivateVAE, Sizes, he_start
 from sensorprivacy.latent.training import Settings, apply_in_chunks, seeded, train
 
 
@@ -46,11 +46,15 @@ def train_autoencoder(
     history : pandas.DataFrame
         Its loss curve.
     """
-    network = seeded(lambda: PrivateVAE(data[0].shape[1], sizes, classes), settings.seed)
+
+    def untrained() -> PrivateVAE:
+        made = PrivateVAE(data[0].shape[1], sizes, classes)
+        return he_start(made) if settings.start == "he" else made
 
     def step(model: PrivateVAE, x: Tensor, private: Tensor) -> Loss:
         return vae_loss(model(x), x, private, beta=beta, alpha=alpha)
 
+    network = seeded(untrained, settings.seed)
     return network, train(network, step, data, settings, **options)
 
 

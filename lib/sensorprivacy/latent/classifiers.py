@@ -6,6 +6,7 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 import pandas as pd
+import torch
 from torch import Tensor, channels_last, nn
 from torch.nn import functional
 
@@ -16,6 +17,22 @@ Held = tuple[np.ndarray, np.ndarray] | None  # validation windows and their clas
 MLP = (512, 256, 256, 128, 16)
 _CHUNK = 4096  # windows classified at a time
 _CHUNK_CNN = 64  # the activations of so few windows stay in a core's cache, which is three times as fast
+
+
+class Dropout(nn.Dropout):
+    """Dropout that draws 8 bits for a value, which makes a training of the MLP 1.5 times as fast on a CPU.
+
+    Each value is silenced with the probability `p`, rounded to a multiple of 1/256. The paper's are multiples.
+    """
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return the values; in training, some are 0 and the others are scaled up."""
+        limit = round(self.p * 256)
+        if not self.training or not limit:
+            return input
+        bits = torch.empty(-(-input.numel() // 8), dtype=torch.int64, device=input.device).random_(-(2**63), None)
+        kept = bits.view(torch.uint8)[: input.numel()].view(input.shape) >= limit
+        return input * (kept * torch.tensor(256 / (256 - limit), dtype=input.dtype, device=input.device))
 
 
 class CrossEntropy(NamedTuple):
@@ -37,7 +54,7 @@ def mlp(values: int, classes: int, dropout: float = 0.5) -> nn.Module:
     """Return the paper's MLP (Fig. 9b): 512-256-256-128-16, dropout after each layer but the last."""
     layers: list[nn.Module] = [nn.Flatten()]
     for left, right in itertools.pairwise((values, *MLP)):
-        layers += [nn.Linear(left, right), nn.ReLU(), nn.Dropout(dropout)]
+        layers += [nn.Linear(left, right), nn.ReLU(), Dropout(dropout)]
     layers.pop()  # dropping half of the last 16 neurons would leave too few
     return nn.Sequential(*layers, nn.Linear(MLP[-1], classes))
 
@@ -58,7 +75,7 @@ def cnn(channels: int, length: int, classes: int, dropout: float = 0.25) -> nn.M
         padding = nn.ZeroPad2d((2, 2, 0, height - 1))  # keeps the numbers of channels and samples
         convolution = nn.Conv2d(left, right, (height, 5))
         # pooling before ReLU gives the same result as after it, with half the work
-        layers += [padding, convolution, nn.BatchNorm2d(right), nn.MaxPool2d((1, 2)), nn.ReLU(), nn.Dropout(dropout)]
+        layers += [padding, convolution, nn.BatchNorm2d(right), nn.MaxPool2d((1, 2)), nn.ReLU(), Dropout(dropout)]
     dense = 32 * channels * (length // 8)
     layers += [nn.Flatten(), nn.Linear(dense, 128), nn.ReLU(), nn.Linear(128, 16), nn.ReLU(), nn.Linear(16, classes)]
     return nn.Sequential(*layers).to(memory_format=channels_last)  # type: ignore[call-overload]  # faster on a CPU

@@ -96,12 +96,14 @@ class ReleaseSettings:
         models : InferenceModels
             Its inference models.
         general_epochs, rival_epochs : int
-            Epochs of the general autoencoder, and of the two others.
+            Epochs of the general autoencoder, and of the two others. 0 leaves the general autoencoder out.
         """
-        vae = replace(study.vae, epochs=general_epochs, batch=min(GENERAL_BATCH, study.train.n_windows))
-        general = study.anonymizer(models, modify="probabilistic", general=True, vae=vae)
+        found: dict[str, SeededRelease] = {}
+        if general_epochs:
+            vae = replace(study.vae, epochs=general_epochs, batch=min(GENERAL_BATCH, study.train.n_windows))
+            general = study.anonymizer(models, modify="probabilistic", general=True, vae=vae)
+            found["general VAE, probabilistic"] = anonymized(general, self.seed)
         settings = Settings(epochs=rival_epochs, batch=256, seed=study.vae.seed)
         first = ReplacementAutoencoder(settings=settings).fit(study.train)
         chain = Chain([first, AnonymizationAutoencoder(study.private, settings=settings).fit(study.train)])
-        rest = unrandomized(chain.transform, self.seed)
-        return {"general VAE, probabilistic": anonymized(general, self.seed), CHAIN: rest}
+        return found | {CHAIN: unrandomized(chain.transform, self.seed)}

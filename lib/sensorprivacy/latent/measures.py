@@ -23,6 +23,25 @@ def guessed(training: np.ndarray, test: np.ndarray) -> np.ndarray:
     return np.isin(test, most) / len(most)
 
 
+def activity_lost(table: pd.DataFrame, most: float = 0.15) -> str:
+    """Return one sentence if publication lost much accuracy on some public class, else an empty text.
+
+    Short trainings lose the rarest movements first. Such a run shows little about the method.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        As `inference_table` returns it.
+    most : float
+        Greatest loss of accuracy, 0 to 1, that needs no remark.
+    """
+    lost = table[table["public_before"] - table["public_after"] > most]
+    each = [f"{name} (from {row.public_before:.2f} to {row.public_after:.2f})" for name, row in lost.iterrows()]
+    if not each:
+        return ""
+    return f"the shift loses much activity accuracy on {', '.join(each)}: raise epochs before you judge the method"
+
+
 def inference_table(models: InferenceModels, windows: Windows, published: Windows) -> pd.DataFrame:
     """Return the accuracy before and after publication, by public class and overall: Tables 1, 2 and 3.
 

@@ -45,6 +45,9 @@ def sizes_for(values: int, general: bool = False) -> Sizes:
     return table[min(table, key=lambda known: abs(known - values))]
 
 
+_LITTLE = -4.0  # initial log variance of z
+
+
 class Output(NamedTuple):
     """The output of a variational autoencoder for n windows.
 
@@ -101,6 +104,28 @@ class PrivateVAE(nn.Module):
         mean, log_variance = self.encode(x)
         z = sample(mean, log_variance)
         return Output(self.decoder(z), mean, log_variance, self.classifier(z))
+
+
+def he_start(network: PrivateVAE) -> PrivateVAE:
+    """Give an autoencoder initial weights with which it needs fewer epochs, and return it.
+
+    PyTorch's initial weights shrink a signal in each of ten layers, and z starts with noise of deviation 1. The loss
+    then stays for many batches where each class is decoded to its mean. Here signals keep their size, and the noise
+    begins at a deviation of 0.14.
+
+    References
+    ----------
+    He, Zhang, Ren, Sun, Delving deep into rectifiers, ICCV 2015.
+    """
+    for part in network.modules():
+        if isinstance(part, nn.Linear):
+            nn.init.kaiming_normal_(part.weight, nonlinearity="relu")
+            nn.init.zeros_(part.bias)
+    for part in (network.mean, network.decoder[-1], network.classifier):  # no ReLU follows
+        nn.init.xavier_normal_(part.weight)  # type: ignore[arg-type]
+    nn.init.normal_(network.log_variance.weight, std=0.01)
+    nn.init.constant_(network.log_variance.bias, _LITTLE)
+    return network
 
 
 def sample(mean: Tensor, log_variance: Tensor, generator: torch.Generator | None = None) -> Tensor:

@@ -15,7 +15,7 @@ from sensorprivacy.game.splits import Split
 from sensorprivacy.latent.anonymizer import LatentAnonymizer
 from sensorprivacy.latent.classifiers import Classifier, Kind
 from sensorprivacy.latent.inference import InferenceModels, PublicModel, train_inference_models, train_public_model
-from sensorprivacy.latent.training import Settings
+from sensorprivacy.latent.training import Settings, Start
 from sensorprivacy.latent.trees import Trees
 from sensorprivacy.latent.windows import Coding, Scaler, Scheme, common_classes, people_folds, split, thinned
 from sensorprivacy.paths import build_dir
@@ -70,6 +70,7 @@ class Study:
         words: tuple[str, ...] = (self.variant, self.network, f"{self.alpha:g}", f"{self.beta:g}", str(self.vae.epochs))
         inference = f"{self.inference.epochs}x{self.inference.batch}"
         words += (inference, str(self.vae.batch), self.vae.precision, str(self.vae.seed), f"split{self.split_seed}")
+        words += () if self.vae.start == "pytorch" else (self.vae.start,)
         if "description" in self.windows.provenance:  # own recordings can change: each version has its own networks
             words += (f"{_DATA[1:]}{self.windows.provenance['digest'][:10]}",)
         return build_dir() / "latent" / "-".join(words)
@@ -156,6 +157,8 @@ def prepare(
     *,
     channels: str = "magnitude",
     most: int | None = None,
+    every: int = 1,
+    every_test: int = 1,
     network: Kind = "mlp",
     scheme: Scheme = "paper",
     alpha: float = 10.0,
@@ -164,6 +167,7 @@ def prepare(
     inference_epochs: int = 60,
     batch: int = 512,
     precision: Any = "bfloat16",
+    start: Start = "pytorch",
     seed: int = 0,
     split_seed: int | None = None,
 ) -> Study:
@@ -180,7 +184,12 @@ def prepare(
     most : int, optional
         Keep so many windows of each recording in each part, evenly spread, for a short run. The default keeps all. Long
         recordings are thinned most, so that rare activities still have enough windows.
-    network, scheme, alpha, beta, epochs, inference_epochs, batch, precision, seed
+    every : int
+        Use one training window and one validation window in so many, for a short run, and all test windows.
+        Neighbouring windows share most of their samples, so little is lost.
+    every_test : int
+        Use one test window in so many. Networks do not depend on it.
+    network, scheme, alpha, beta, epochs, inference_epochs, batch, precision, start, seed
         As for `Study` and `windows.split`. `epochs` and `batch` are those of the autoencoders. Inference models have
         batches of `INFERENCE_BATCH` and stop after 10 epochs without progress on validation windows.
     split_seed : int, optional
@@ -193,15 +202,19 @@ def prepare(
     """
     described = dataset.endswith(".toml")
     windows = load(dataset) if described else load(dataset, channels=channels)
-    windows = windows if most is None else replace(windows, provenance={**windows.provenance, "most": most})
+    if every < 1 or every_test < 1:
+        raise ValueError(f"every={every}, every_test={every_test}: use one window in 1 or more")
+    thinning = ({"most": most} if most is not None else {}) | ({"every": every} if every > 1 else {})
+    tests = {"every_test": every_test} if every_test > 1 else {}
+    windows = replace(windows, provenance={**windows.provenance, **thinning, **tests})
     name = Path(dataset).stem
     split_seed = seed if split_seed is None else split_seed
     pieces = _parts(windows, split(windows, scheme, seed=split_seed), private)
     words = [name, private]
     words += [scheme] if scheme != "paper" else []
     words += ["raw"] if channels == "raw" and not described else []
-    words += [f"most{most}"] if most is not None else []
-    vae = Settings(epochs=epochs, batch=batch, precision=precision, seed=seed)
+    words += [f"{how}{value}" for how, value in thinning.items()]
+    vae = Settings(epochs=epochs, batch=batch, precision=precision, start=start, seed=seed)
     inference = replace(vae, epochs=inference_epochs, batch=INFERENCE_BATCH, patience=10)
     variant = "-".join(words)
     settings: dict[str, Any] = {"network": network, "alpha": alpha, "beta": beta, "vae": vae, "inference": inference}
@@ -228,8 +241,9 @@ def _parts(windows: Windows, parts: Split, private: str) -> dict[str, Any]:
         warnings.warn(note, stacklevel=3)
     names = ("train", "validation", "test")
     rows = {name: parts.part(name)[kept[parts.part(name)]] for name in names}
-    most = windows.provenance.get("most")
-    found: dict[str, Any] = {
-        name: windows.take(some if most is None else thinned(windows, some, most)) for name, some in rows.items()
-    }
-    return found | {"notes": tuple(notes)}
+    most, every, every_test = (windows.provenance.get(name) for name in ("most", "every", "every_test"))
+    found: dict[str, Any] = {"notes": tuple(notes)}
+    for name, some in rows.items():
+        few = some[:: (every_test if name == "test" else every) or 1]
+        found[name] = windows.take(few if most is None else thinned(windows, few, most))
+    return found

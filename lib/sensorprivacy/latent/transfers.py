@@ -299,6 +299,14 @@ def _each_times(matrices: Array, rows: Array) -> Array:
     return np.einsum("nij,nj->ni", matrices, rows)
 
 
+def move(transfer: Transfer, known: Statistics, moving: Moving, generator: Generator) -> tuple[Array, Array | int]:
+    """Return moved latents, and the person whose training latent each one is; -1 if it is nobody's."""
+    if not isinstance(transfer, Codebook):
+        return transfer.move(known, moving, generator), -1
+    chosen = transfer.choose(known, moving, generator)
+    return known["donors"][chosen], known["owners"][chosen] if "owners" in known else -1
+
+
 def nearest(rows: Array, centres: Array) -> Array:
     """Return the nearest centre of each row."""
     distances = (rows**2).sum(axis=1)[:, None] - 2 * rows @ centres.T + (centres**2).sum(axis=1)
