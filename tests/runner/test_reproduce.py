@@ -169,6 +169,32 @@ def test_a_result_that_was_edited_or_deleted_is_made_again(home, say, monkeypatc
     assert " ".join(outdated) == "| 10_good 90_report | | 10_good | 10_good"
 
 
+def test_what_ended_before_an_interruption_is_kept(home, say, monkeypatch):
+    """A run with new results had the state of its old ones, because states are written at the end."""
+    result = home / "figures/quick/10_good/word.txt"
+    result.parent.mkdir(parents=True)
+    monkeypatch.setattr(workflow, "_snakemake", lambda names, profile, *_, **__: _pretend(names, profile))
+    result.write_text("plain")
+    reproduce("quick", look, only=["10_good"], say=say.append)
+
+    def interrupted(names, profile, *_, **__):
+        result.write_text("new")
+        _pretend(names, profile)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(workflow, "_snakemake", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        reproduce("quick", look, only=["10_good"], say=say.append)
+    kept = []
+
+    def done(name):
+        return marker_file(name, "quick").is_file()
+
+    monkeypatch.setattr(workflow, "_snakemake", lambda names, profile, *_, **__: kept.extend(filter(done, names)))
+    assert reproduce("quick", look, only=["10_good"], say=say.append)["10_good"].status == OK
+    assert "10_good" in kept
+
+
 SLOW = """
 import os, time
 from pathlib import Path

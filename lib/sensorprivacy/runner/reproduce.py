@@ -38,6 +38,7 @@ from sensorprivacy.runner.states import (
     marker_file,
     outputs,
     read_status,
+    touched_since,
     write_data_state,
     write_status,
 )
@@ -172,8 +173,10 @@ def _run_all(
         if state is not None:
             skipped = f"skipped, no data {', '.join(_missing(selected[name], data))}"
             say(f"{name}: {skipped if state.status == NO_DATA else state.reason}")
+        # edited or deleted since; a run that ended just before an interruption has new results and no state yet
         changed = last is not None and last.status == OK and last.outputs != outputs(name, profile)
-        if not dry_run and (state is not None or changed):  # changed: its results were edited or deleted since
+        changed = changed and touched_since(name, profile)
+        if not dry_run and (state is not None or changed):
             marker_file(name, profile).unlink(missing_ok=True)
     _snakemake([name for name, state in hindered.items() if state is None], profile, places, dry_run)
     return {name: state or _ended(selected[name], profile) for name, state in hindered.items()}

@@ -116,6 +116,14 @@ def outputs(run: str, profile: str) -> dict[str, str]:
     return {in_checkout(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in stable}
 
 
+def touched_since(run: str, profile: str) -> bool:
+    """Return whether a result of a run was written, edited or deleted after the run ended."""
+    marker, folder = marker_file(run, profile), figures_dir(profile) / run
+    if not (marker.is_file() and folder.is_dir()):
+        return True
+    return max(path.stat().st_mtime_ns for path in (folder, *folder.rglob("*"))) > marker.stat().st_mtime_ns
+
+
 def in_checkout(path: Path) -> str:
     """Return a path relative to the checkout, with forward slashes."""
     return Path(os.path.abspath(path)).relative_to(project_root()).as_posix()  # noqa: PTH100 - symlinks stay
