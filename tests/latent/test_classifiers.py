@@ -6,7 +6,7 @@ import torch
 
 from sensorprivacy.datasets import Windows
 from sensorprivacy.latent import InferenceModels, train_inference_models
-from sensorprivacy.latent.classifiers import Classifier, Dropout, cnn, mlp
+from sensorprivacy.latent.classifiers import Classifier, Dropout, Pool, cnn, mlp
 from sensorprivacy.latent.networks import weights
 from sensorprivacy.latent.training import Settings
 
@@ -36,6 +36,28 @@ def test_the_cnn_pools_before_relu_without_changing_the_output() -> None:
         assert isinstance(parts[number + 1], torch.nn.ReLU)
         parts[number], parts[number + 1] = parts[number + 1], parts[number]
     torch.testing.assert_close(torch.nn.Sequential(*parts)(windows), ours)
+
+
+@pytest.mark.parametrize("length", [2, 7, 16])
+@pytest.mark.parametrize("training", [False, True])
+def test_pooling_is_pytorchs(length: int, training: bool) -> None:
+    windows = torch.randn(5, 3, 2, length).to(memory_format=torch.channels_last)
+    torch.testing.assert_close(
+        Pool().train(training)(windows), torch.nn.functional.max_pool2d(windows, (1, 2)), rtol=0, atol=0
+    )
+
+
+def test_the_cnn_predicts_in_the_precision_of_its_training(windows: Windows) -> None:
+    """16 bits change probabilities in the third digit, and almost no class."""
+    codes = (windows.public == "walk").to_numpy().astype(np.int64)
+    fewer = Classifier("cnn", settings=Settings(epochs=3, batch=64, precision="bfloat16", device="cpu"))
+    fewer.fit(windows.values, codes, progress=False)
+    whole = Classifier("cnn", settings=Settings(precision="float32", device="cpu"))
+    whole.network_, whole.classes_ = fewer.network_, 2
+    one, two = fewer.probabilities(windows.values), whole.probabilities(windows.values)
+    assert one.dtype == two.dtype == np.float32
+    assert 0 < np.abs(one - two).max() < 0.05
+    assert (one.argmax(axis=1) == two.argmax(axis=1)).mean() > 0.98
 
 
 def test_the_cnn_refuses_short_windows() -> None:

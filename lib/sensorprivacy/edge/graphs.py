@@ -15,7 +15,7 @@ import torch
 from onnx import TensorProto, helper, numpy_helper
 from torch import Tensor, nn
 
-from sensorprivacy.latent.classifiers import Dropout
+from sensorprivacy.latent.classifiers import Dropout, Pool
 
 OPSET, IR = 17, 8  # onnxruntime 1.14 of early 2023 reads these, so older boards do too
 _BATCH = "n"
@@ -216,7 +216,7 @@ def _norm(graph: Graph, part: nn.BatchNorm2d, after: tuple[int, ...]) -> None:
     graph.macs += prod(after)
 
 
-def _pool(graph: Graph, part: nn.MaxPool2d, after: tuple[int, ...]) -> None:
+def _pool(graph: Graph, part: Pool, after: tuple[int, ...]) -> None:
     kernel = list(part.kernel_size)  # type: ignore[arg-type]
     graph.add("MaxPool", [graph.last], kernel_shape=kernel, strides=kernel)
 
@@ -230,7 +230,7 @@ _WRITERS: dict[type[nn.Module], Callable[[Graph, Any, tuple[int, ...]], object]]
     nn.Conv2d: _convolution,
     nn.ConvTranspose1d: _convolution,
     nn.BatchNorm2d: _norm,
-    nn.MaxPool2d: _pool,
+    Pool: _pool,
     nn.ReLU: lambda graph, part, after: graph.add("Relu", [graph.last]),
     Dropout: lambda graph, part, after: None,  # only acts in training
 }

@@ -10,13 +10,27 @@ import torch
 from torch import Tensor, channels_last, nn
 from torch.nn import functional
 
-from sensorprivacy.latent.training import Settings, apply_in_chunks, seeded, train
+from sensorprivacy.latent.training import Precision, Settings, apply_in_chunks, multiplying, seeded, train
 
 Kind = Literal["mlp", "cnn", "conv1d"]
 Held = tuple[np.ndarray, np.ndarray] | None  # validation windows and their classes
 MLP = (512, 256, 256, 128, 16)
 _CHUNK = 4096  # windows classified at a time
 _CHUNK_CNN = 64  # the activations of so few windows stay in a core's cache, which is three times as fast
+
+
+class Pool(nn.MaxPool2d):
+    """Keep the greater one of two neighbouring samples; a CPU predicts with it 1.4 to 2 times as fast."""
+
+    def __init__(self) -> None:
+        super().__init__((1, 2))
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return half as many samples. Training keeps PyTorch's pooling, whose gradient is faster."""
+        if self.training:
+            return super().forward(input)
+        pairs = input[..., : input.shape[-1] // 2 * 2]
+        return torch.maximum(pairs[..., ::2], pairs[..., 1::2])
 
 
 class Dropout(nn.Dropout):
@@ -75,7 +89,7 @@ def cnn(channels: int, length: int, classes: int, dropout: float = 0.25) -> nn.M
         padding = nn.ZeroPad2d((2, 2, 0, height - 1))  # keeps the numbers of channels and samples
         convolution = nn.Conv2d(left, right, (height, 5))
         # pooling before ReLU gives the same result as after it, with half the work
-        layers += [padding, convolution, nn.BatchNorm2d(right), nn.MaxPool2d((1, 2)), nn.ReLU(), Dropout(dropout)]
+        layers += [padding, convolution, nn.BatchNorm2d(right), Pool(), nn.ReLU(), Dropout(dropout)]
     dense = 32 * channels * (length // 8)
     layers += [nn.Flatten(), nn.Linear(dense, 128), nn.ReLU(), nn.Linear(128, 16), nn.ReLU(), nn.Linear(16, classes)]
     return nn.Sequential(*layers).to(memory_format=channels_last)  # type: ignore[call-overload]  # faster on a CPU
@@ -163,11 +177,17 @@ class Classifier:
         return self
 
     def probabilities(self, values: np.ndarray) -> np.ndarray:
-        """Return the probability of each class, n x classes, float32."""
+        """Return the probability of each class, n x classes, float32.
+
+        The CNN multiplies in the precision of its training. The other networks are small: they always use 32 bits.
+        """
         chunk = _CHUNK_CNN if self.kind == "cnn" else _CHUNK
+        precision: Precision = self.settings.precision if self.kind == "cnn" else "float32"
 
         def softmax(windows: Tensor) -> Tensor:
-            return functional.softmax(self.network_(windows), dim=1)
+            with multiplying(windows.device, precision):
+                logits = self.network_(windows)
+            return functional.softmax(logits.float(), dim=1)
 
         return apply_in_chunks(self.network_, softmax, values, self.settings.device, chunk)
 
