@@ -191,8 +191,22 @@ def test_what_ended_before_an_interruption_is_kept(home, say, monkeypatch):
         return marker_file(name, "quick").is_file()
 
     monkeypatch.setattr(workflow, "_snakemake", lambda names, profile, *_, **__: kept.extend(filter(done, names)))
-    assert reproduce("quick", look, only=["10_good"], say=say.append)["10_good"].status == OK
+    found = reproduce("quick", look, only=["10_good"], say=say.append)["10_good"]
+    assert found.status == OK
+    assert found.outputs == workflow.outputs("10_good", "quick"), "the state must be that of the new results"
     assert "10_good" in kept
+
+
+def test_results_that_nobody_touched_are_not_read_again(home, say, monkeypatch):
+    """Digests of all results took a second of each `reproduce` that had nothing to do."""
+    (home / "figures/quick/10_good").mkdir(parents=True)
+    monkeypatch.setattr(workflow, "_snakemake", lambda names, profile, *_, **__: _pretend(names, profile))
+    first = reproduce("quick", look, only=["10_good"], say=say.append)["10_good"]
+    monkeypatch.setattr(workflow, "_snakemake", lambda *_, **__: None)
+    read = []
+    monkeypatch.setattr(workflow, "outputs", lambda name, profile: read.append(name) or {})
+    assert reproduce("quick", look, only=["10_good"], say=say.append)["10_good"] == first
+    assert "10_good" not in read
 
 
 SLOW = """

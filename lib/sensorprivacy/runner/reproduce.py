@@ -6,8 +6,9 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import TextIO
 
@@ -38,6 +39,7 @@ from sensorprivacy.runner.states import (
     marker_file,
     outputs,
     read_status,
+    status_file,
     touched_since,
     write_data_state,
     write_status,
@@ -167,6 +169,7 @@ def _run_all(
 ) -> dict[str, RunState]:
     """Run all but the report, where their data allow it."""
     last_time = read_status(profile)
+    unchanged = _unchanged(selected, profile)
     hindered = {run.name: _hindered(run, data) for run in selected.values() if not run.after_all}
     for name, state in hindered.items():
         last = last_time.get(name)
@@ -174,12 +177,17 @@ def _run_all(
             skipped = f"skipped, no data {', '.join(_missing(selected[name], data))}"
             say(f"{name}: {skipped if state.status == NO_DATA else state.reason}")
         # edited or deleted since; a run that ended just before an interruption has new results and no state yet
-        changed = last is not None and last.status == OK and last.outputs != outputs(name, profile)
-        changed = changed and touched_since(name, profile)
+        changed = (
+            last is not None
+            and last.status == OK
+            and name not in unchanged
+            and touched_since(name, profile)
+            and last.outputs != outputs(name, profile)
+        )
         if not dry_run and (state is not None or changed):
             marker_file(name, profile).unlink(missing_ok=True)
     _snakemake([name for name, state in hindered.items() if state is None], profile, places, dry_run)
-    return {name: state or _ended(selected[name], profile) for name, state in hindered.items()}
+    return {name: state or _ended(selected[name], profile, unchanged) for name, state in hindered.items()}
 
 
 def _report(
@@ -252,8 +260,24 @@ def _missing(run: Run, data: Mapping[str, DataState]) -> list[str]:
     return run.missing(lambda name: data[name].present)
 
 
-def _ended(run: Run, profile: str) -> RunState:
-    if marker_file(run.name, profile).is_file():
+def _unchanged(names: Container[str], profile: str) -> dict[str, tuple[float, RunState]]:
+    """Return the runs whose results are those of the last state: when they ended, and that state."""
+    found, status = {}, status_file(profile)
+    for name, last in read_status(profile).items():
+        if name in names and last.status == OK and not touched_since(name, profile):
+            ended = marker_file(name, profile).stat().st_mtime
+            if ended <= status.stat().st_mtime:  # else it ended just before an interruption: its state is older
+                found[name] = ended, last
+    return found
+
+
+def _ended(run: Run, profile: str, unchanged: Mapping[str, tuple[float, RunState]] | None = None) -> RunState:
+    """Return how a run ended. The results of one that did not run again (`_unchanged`) are not read again."""
+    marker = marker_file(run.name, profile)
+    if marker.is_file():
+        ended, last = (unchanged or {}).get(run.name, (None, None))
+        if last is not None and marker.stat().st_mtime == ended:
+            return replace(last, claims=run.claims)
         return RunState(OK, claims=run.claims, outputs=outputs(run.name, profile))
     log = log_file(run.name, profile)
     lines = log.read_text(encoding="utf-8").strip().splitlines() if log.is_file() else []

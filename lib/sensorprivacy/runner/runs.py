@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from fnmatch import fnmatchcase
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -122,12 +123,12 @@ def check_runs(runs: Iterable[Run], known_sets: Iterable[str]) -> None:
         If not; the message lists every mistake.
     """
     problems = []
-    known = set(known_sets)
+    known, declared = set(known_sets), cache(read_parameters)  # many runs share a notebook
     for run in runs:
         problems += [f"runs.yaml, {run.name}: unknown data set {name!r}" for name in run.sets if name not in known]
         for profile in PROFILES:
             try:
-                resolve(read_parameters(run.notebook), run.values(profile))
+                resolve(declared(run.notebook), run.values(profile))
             except (FileNotFoundError, ParameterError) as error:
                 problems.append(f"runs.yaml, {run.name}: {error}")
     if problems:
