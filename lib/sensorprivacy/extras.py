@@ -8,7 +8,7 @@ import lazy_loader
 EXTRAS = {
     "latent": ("torch", "safetensors"),
     "edge": ("onnx", "onnxruntime"),
-    "formats": ("openpyxl", "polars"),
+    "formats": ("openpyxl", "polars", "skops"),
     "notebooks": (
         "IPython",
         "nbformat",

@@ -1,5 +1,6 @@
 """A saved defence publishes new rows as the fitted one does, and damaged or foreign folders are refused."""
 
+import hashlib
 import json
 import pickle
 
@@ -8,16 +9,33 @@ import pandas as pd
 import pytest
 from sklearn.decomposition import PCA
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, KBinsDiscretizer, StandardScaler
+from skops import io
 
 from sensorprivacy.compare.columns import learn_columns, sample_problem
 from sensorprivacy.compare.defences import parse
-from sensorprivacy.compare.fitted import FILE, FittedFolderError, FittedTable, load_fitted, save_fitted
+from sensorprivacy.compare.fitted import (
+    FILE,
+    OTHER,
+    FittedFolderError,
+    FittedTable,
+    load_fitted,
+    save_fitted,
+    write_content,
+)
 from sensorprivacy.datasets.own.pieces import Pieces, survey
 from sensorprivacy.minimize.minimizer import FeatureMinimizer
 from sensorprivacy.minimize.rewrites import LaplaceNoise
 
 WORDS = ["none", "minimize:threshold=.1", "minimize+noise:threshold=.1,epsilon=60", "noise:epsilon=60"]
-WORDS += ["threeway:epsilon=30", "method:gini_utility,columns=2"]
+WORDS += [
+    "threeway:epsilon=30",
+    "method:gini_utility,columns=2",
+    "prediction",
+    "method:pca,columns=2",
+    "method:hashing",
+]
 
 
 def table(seed=0, n=200):
@@ -84,9 +102,73 @@ def test_fitted_estimators_of_the_library_can_be_saved(tmp_path):
         assert list(load_fitted(folder).release(data)) == list(map(str, step.get_feature_names_out()))
 
 
-def test_other_transformers_are_refused(tmp_path):
-    with pytest.raises(ValueError, match="cannot be saved as JSON"):
-        save_fitted(fitted(PCA(2)), tmp_path)
+class Foreign(PCA):
+    """A class that neither scikit-learn nor this package has."""
+
+
+def numbers():
+    return table().drop(columns=["room", "who"]).assign(lamp=table()["lamp"].eq("on").astype(int))
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        PCA(2),
+        KBinsDiscretizer(2, encode="ordinal", strategy="uniform"),
+        make_pipeline(StandardScaler(), PCA(2)),
+        FunctionTransformer(np.log1p),
+    ],
+    ids=lambda step: type(step).__name__,
+)
+def test_transformers_of_scikit_learn_can_be_saved(tmp_path, step):
+    first = fitted(step.set_output(transform="pandas").fit(numbers()))
+    save_fitted(first, tmp_path)
+    new = table(seed=1)
+    pd.testing.assert_frame_equal(load_fitted(tmp_path).release(new), first.release(new))
+
+
+@pytest.mark.parametrize(
+    ("step", "words"),
+    [
+        (Foreign(2), "test_fitted.Foreign could run any code"),
+        (FunctionTransformer(lambda values: values), "lambda.* could run any code"),
+    ],
+)
+def test_classes_that_could_run_code_are_refused(tmp_path, step, words):
+    with pytest.raises(ValueError, match=words):
+        save_fitted(fitted(step.fit(numbers())), tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def restate(folder, whole, **changes):
+    """Replace the second file, and correct all digests."""
+    (folder / OTHER).write_bytes(whole)
+    content = json.loads((folder / FILE).read_text())
+    del content["digest"]
+    content["other"] |= {"sha256": hashlib.sha256(whole).hexdigest()} | changes
+    write_content(content, folder)
+
+
+@pytest.mark.parametrize(
+    ("damage", "words"),
+    [
+        (lambda folder: (folder / OTHER).unlink(), "step.skops is not the file"),
+        (lambda folder: (folder / OTHER).write_bytes(b"PK"), "step.skops is not the file"),
+        (
+            lambda folder: restate(folder, io.dumps(Foreign(2).fit(numbers()))),
+            "Foreign in step.skops could run any code",
+        ),
+        (
+            lambda folder: restate(folder, (folder / OTHER).read_bytes(), sklearn="0.1.0"),
+            "with scikit-learn 0.1.0, here",
+        ),
+    ],
+)
+def test_a_second_file_that_is_damaged_or_foreign_is_refused(tmp_path, damage, words):
+    save_fitted(fitted(PCA(2).fit(numbers())), tmp_path)
+    damage(tmp_path)
+    with pytest.raises(FittedFolderError, match=words):
+        load_fitted(tmp_path)
 
 
 def test_there_is_no_pickle(tmp_path):

@@ -1,7 +1,8 @@
-"""Save a fitted defence of a table as JSON, and load it to publish new rows without the training rows.
+"""Save a fitted defence of a table, and load it to publish new rows without the training rows.
 
-A defence that can be saved drops columns and adds noise. The file has the kept columns and the bounds of noisy ones. It
-belongs to the publisher: domains and categories describe the training rows.
+A defence that drops columns and adds noise is saved as JSON: the kept columns and the bounds of noisy ones. Any other
+transformer of scikit-learn, and those of this package, are a file of skops beside it, which runs no code when it is
+loaded. The folder belongs to the publisher: domains, categories and learnt weights describe the training rows.
 """
 
 import hashlib
@@ -13,18 +14,23 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 from pydantic import BaseModel, ConfigDict, ValidationError
+from sklearn import __version__ as sklearn_version
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.validation import check_is_fitted
 
 from sensorprivacy.compare.columns import Columns
 from sensorprivacy.compare.defences import as_frame
-from sensorprivacy.compare.transformers import MinimizedTable, TopColumns
+from sensorprivacy.compare.transformers import MinimizedTable, Rewritten, TaskPrediction, TopColumns
 from sensorprivacy.minimize.minimizer import FeatureMinimizer
-from sensorprivacy.minimize.rewrites import LaplaceNoise
+from sensorprivacy.minimize.rewrites import ColumnHasher, LaplaceNoise
 from sensorprivacy.threeway.divider import ThreeWayDivider
 from sensorprivacy.threeway.division import Division
 
-FORMAT, VERSION, FILE = "sensorprivacy-fitted-table", 1, "defence.json"
+FORMAT, VERSION, FILE, OTHER = "sensorprivacy-fitted-table", 1, "defence.json", "step.skops"
+_AS_JSON = (FunctionTransformer, MinimizedTable, TopColumns, FeatureMinimizer, ThreeWayDivider, LaplaceNoise)
+# what a file of skops may hold besides the classes that skops itself trusts: numbers, and our transformers
+_OURS = [f"{kind.__module__}.{kind.__name__}" for kind in (TaskPrediction, Rewritten, ColumnHasher)]
+_TRUSTED = ["numpy.dtype", "scipy.sparse._csr.csr_matrix", "sklearn.tree._tree.Tree", *_OURS]
 
 
 class FittedFolderError(ValueError):
@@ -81,6 +87,12 @@ class _Roles(BaseModel):
     fills: dict[str, float] = {}
 
 
+class _Other(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    sha256: str  # of `OTHER`
+    sklearn: str  # the version of scikit-learn that wrote it
+
+
 class _Content(BaseModel):
     model_config = ConfigDict(extra="forbid")
     format: str = FORMAT
@@ -90,23 +102,56 @@ class _Content(BaseModel):
     columns: _Roles
     kept: list[str]
     noise: _Noise | None
+    other: _Other | None = None
     facts: dict[str, Any]
 
 
 def check_can_be_saved(step: Any, name: str) -> None:
     """Raise ValueError unless `save_fitted` can save a transformer, fitted or not."""
-    kinds = (FunctionTransformer, MinimizedTable, TopColumns, FeatureMinimizer, ThreeWayDivider, LaplaceNoise)
-    if not isinstance(step, kinds) or (isinstance(step, FunctionTransformer) and step.func is not None):
+    if not _as_json(step):
+        _as_skops(step, name)
+
+
+def _as_json(step: Any) -> bool:
+    return isinstance(step, _AS_JSON) and not (isinstance(step, FunctionTransformer) and step.func is not None)
+
+
+def _as_skops(step: Any, name: str) -> bytes:
+    """Return the content of a transformer's file, if it can be loaded without running code of its own."""
+    from skops import io  # in an extra
+
+    try:
+        content = io.dumps(step)
+        strange = _strange(content)
+    except (TypeError, AttributeError, ValueError) as error:
+        raise ValueError(f"--save: {name} cannot be saved: {error}") from error
+    if strange:
         raise ValueError(
-            f"--save: {name} cannot be saved as JSON. Defences that drop columns or add noise can: none, minimize, "
-            "minimize+noise, noise, threeway, and the rankings of method"
+            f"--save: {name} cannot be saved, because loading {', '.join(strange)} could run any code: use the "
+            "transformers of scikit-learn or of this package, or publish without --save"
         )
+    return bytes(content)
+
+
+def _strange(content: bytes) -> list[str]:
+    from skops import io
+
+    return sorted(set(io.get_untrusted_types(data=content)) - set(_TRUSTED))
 
 
 def save_fitted(fitted: FittedTable, folder: Path) -> None:
-    """Write a fitted defence to ``defence.json`` in a folder, with the digest of its content."""
-    step, noise = fitted.step, None
-    check_can_be_saved(step, fitted.name)
+    """Write a fitted defence to ``defence.json`` in a folder, with the digest of its content; some need a second file.
+
+    Raises
+    ------
+    ValueError
+        If the transformer cannot be saved without code, see `check_can_be_saved`.
+    """
+    step, noise, other = fitted.step, None, None
+    if not _as_json(step):
+        whole = _as_skops(step, fitted.name)
+        (folder / OTHER).write_bytes(whole)
+        other = _Other(sha256=hashlib.sha256(whole).hexdigest(), sklearn=sklearn_version)
     kept = list(fitted.columns.features)
     if isinstance(step, MinimizedTable | TopColumns):
         kept = list(step.kept_)
@@ -140,6 +185,7 @@ def save_fitted(fitted: FittedTable, folder: Path) -> None:
         columns=_Roles.model_validate(asdict(fitted.columns)),
         kept=kept,
         noise=noise,
+        other=other,
         facts=fitted.facts,
     ).model_dump(mode="json")
     write_content(content, folder)
@@ -161,7 +207,27 @@ def load_fitted(folder: Path) -> FittedTable:
     columns = Columns(**content.columns.model_dump())
     if not set(content.kept) <= set(columns.features) or not content.kept:
         raise FittedFolderError(f"{folder} is damaged: it keeps columns {content.kept}, which are no features")
-    return FittedTable(content.name, content.about, columns, _step(content), content.facts)
+    step = _step(content) if content.other is None else _other_step(content.other, folder)
+    return FittedTable(content.name, content.about, columns, step, content.facts)
+
+
+def _other_step(other: _Other, folder: Path) -> Any:
+    """Return the transformer in the second file, after checking digest, version and classes."""
+    from skops import io
+
+    file = folder / OTHER
+    whole = file.read_bytes() if file.is_file() else b""
+    if hashlib.sha256(whole).hexdigest() != other.sha256:
+        raise FittedFolderError(f"{folder} is damaged: {OTHER} is not the file that {FILE} states")
+    if other.sklearn.split(".")[:2] != sklearn_version.split(".")[:2]:
+        raise FittedFolderError(
+            f"{folder} was saved with scikit-learn {other.sklearn}, here is {sklearn_version}: fit and save again"
+        )
+    if strange := _strange(whole):
+        raise FittedFolderError(f"{folder} is not loaded: {', '.join(strange)} in {OTHER} could run any code")
+    step = io.loads(whole, trusted=_TRUSTED)
+    check_is_fitted(step)
+    return step
 
 
 def write_content(content: dict[str, Any], folder: Path) -> None:
