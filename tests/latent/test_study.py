@@ -1,11 +1,13 @@
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from sensorprivacy.latent import LatentAnonymizer, SeededSource
-from sensorprivacy.latent.study import prepare
+from sensorprivacy.latent.study import Study, prepare
 from sensorprivacy.latent.training import CheckpointError
 
 
@@ -27,12 +29,16 @@ def described(tmp_path: Path) -> Path:
     return tmp_path / "own.toml"
 
 
-def test_from_a_description_to_published_windows(
-    described: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+@pytest.fixture
+def prepared(described: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Study]:
+    """Return `prepare` for the described recordings, in a few epochs and with a folder of its own."""
     monkeypatch.setattr("sensorprivacy.latent.study.build_dir", lambda: tmp_path / "build")
-    choices = {"scheme": "tail", "epochs": 2, "inference_epochs": 2, "batch": 8, "precision": "float32"}
-    study = prepare(str(described), "sex", **choices)  # type: ignore[arg-type]
+    few: dict[str, Any] = {"scheme": "tail", "epochs": 2, "inference_epochs": 2, "batch": 8, "precision": "float32"}
+    return lambda **choices: prepare(str(described), "sex", **few | choices)
+
+
+def test_from_a_description_to_published_windows(prepared: Callable[..., Study], tmp_path: Path) -> None:
+    study = prepared()
     assert study.variant == "own-sex-tail"
     assert study.counts.to_numpy().sum() < study.windows.n_windows  # gaps
     models, judge, other = study.inference_models(), study.independent_model(), study.independent_model("conv1d")
@@ -43,7 +49,7 @@ def test_from_a_description_to_published_windows(
     assert [one.public_model.kind for one in (models, judge, other)] == ["mlp", "mlp", "conv1d"]
     seconds = study.second_reader("mlp").probabilities(models.scaled(study.test))
     assert not np.array_equal(seconds, judge.public_model.probabilities(models.scaled(study.test)))
-    again = prepare(str(described), "sex", **choices)  # type: ignore[arg-type]
+    again = prepared()
     taken_up = again.anonymizer(again.inference_models())
     assert np.array_equal(taken_up.transform(study.test, SeededSource(0)).values, published.values)
     assert len(list(study.folder.rglob("*.pt"))) == 7
@@ -51,37 +57,27 @@ def test_from_a_description_to_published_windows(
     table = pd.read_csv(tmp_path / "all.csv")
     table.assign(a=table["a"] + 1).to_csv(tmp_path / "all.csv", index=False)
     with pytest.warns(UserWarning, match="own has changed since its networks were trained: new ones are trained"):
-        changed = prepare(str(described), "sex", **choices)  # type: ignore[arg-type]
+        changed = prepared()
     assert changed.folder != study.folder
     changed.inference_models()
 
 
-def test_every_thins_what_is_learned_from_and_keeps_all_test_windows(
-    described: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setattr("sensorprivacy.latent.study.build_dir", lambda: tmp_path / "build")
-    choices = {"scheme": "tail", "epochs": 1, "inference_epochs": 1, "batch": 8, "precision": "float32"}
-    whole = prepare(str(described), "sex", **choices)  # type: ignore[arg-type]
-    third = prepare(str(described), "sex", **choices, every=3)  # type: ignore[arg-type]
+def test_every_thins_what_is_learned_from_and_keeps_all_test_windows(prepared: Callable[..., Study]) -> None:
+    whole, third = prepared(), prepared(every=3)
     assert np.array_equal(third.train.values, whole.train.values[::3])
     assert np.array_equal(third.validation.values, whole.validation.values[::3])
     assert np.array_equal(third.test.values, whole.test.values)
     assert "every3" in third.variant
-    fewer = prepare(str(described), "sex", **choices, every_test=2)  # type: ignore[arg-type]
+    fewer = prepared(every_test=2)
     assert np.array_equal(fewer.test.values, whole.test.values[::2])
     assert fewer.folder == whole.folder  # its networks are the same
     for wrong in ({"every": 0}, {"every_test": 0}):
         with pytest.raises(ValueError, match=f"{next(iter(wrong))}=0"):
-            prepare(str(described), "sex", **wrong)
+            prepared(**wrong)
 
 
-def test_networks_of_another_start_are_other_networks(
-    described: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setattr("sensorprivacy.latent.study.build_dir", lambda: tmp_path / "build")
-    choices = {"scheme": "tail", "epochs": 1, "inference_epochs": 1, "batch": 8, "precision": "float32"}
-    usual = prepare(str(described), "sex", **choices)  # type: ignore[arg-type]
-    ours = prepare(str(described), "sex", **choices, start="he")  # type: ignore[arg-type]
+def test_networks_of_another_start_are_other_networks(prepared: Callable[..., Study]) -> None:
+    usual, ours = prepared(), prepared(start="he")
     assert ours.folder != usual.folder
     models = usual.inference_models()
     usual.anonymizer(models)
@@ -91,17 +87,13 @@ def test_networks_of_another_start_are_other_networks(
         )
 
 
-def test_a_rare_activity_is_left_out_with_a_note(
-    described: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_rare_activity_is_left_out_with_a_note(prepared: Callable[..., Study], tmp_path: Path) -> None:
     """REVIEW B10: it stopped the run with an error, after the inference models were trained."""
-    monkeypatch.setattr("sensorprivacy.latent.study.build_dir", lambda: tmp_path / "build")
     table = pd.read_csv(tmp_path / "all.csv")
     rare = table[table["who"] == 0].head(400).assign(what="jump")  # of one sex alone
     pd.concat([table, rare]).to_csv(tmp_path / "all.csv", index=False)
-    choices = {"scheme": "tail", "epochs": 1, "inference_epochs": 1, "batch": 8, "precision": "float32"}
     with pytest.warns(UserWarning, match="jump left out: too few training windows of some class of sex"):
-        study = prepare(str(described), "sex", **choices)  # type: ignore[arg-type]
+        study = prepared()
     assert study.notes
     assert "jump" not in set(study.train.public) | set(study.test.public) | set(study.validation.public)
     study.anonymizer(study.inference_models()).transform(study.test)
