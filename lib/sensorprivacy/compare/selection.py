@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from sensorprivacy.datasets.checks import require_columns
+from sensorprivacy.datasets.checks import require_columns, rows_in_words
 from sensorprivacy.datasets.own.coding import missing_cells
 from sensorprivacy.datasets.own.labels import FEWEST
 from sensorprivacy.datasets.own.pieces import Pieces, as_text
@@ -100,4 +100,4 @@ class Selection:
 
 
 def _left_out(why: str, count: int) -> str:
-    return f"{count:,} row{'s' * (count != 1)} {why} left out"
+    return f"{rows_in_words(count)} {why} left out"

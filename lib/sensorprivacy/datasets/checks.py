@@ -1,4 +1,4 @@
-"""Checks that several readers share."""
+"""Checks and words that several readers share."""
 
 from collections.abc import Sequence
 from typing import Any, get_args
@@ -10,6 +10,20 @@ def check_choice(option: str, value: object, choices: Any) -> None:
     """Raise ValueError if the value of an option is not one of the choices, a ``Literal`` type."""
     if value not in get_args(choices):
         raise ValueError(f"{option} {value!r} is unknown, one of {', '.join(map(str, get_args(choices)))}")
+
+
+def rows_in_words(count: int, which: str = "", done: str = "") -> str:
+    """Return a number of rows in words, and what is done with them.
+
+    Examples
+    --------
+    >>> rows_in_words(1200)
+    '1,200 rows'
+    >>> rows_in_words(1, "without user", "dropped")
+    '1 row without user is dropped'
+    """
+    words = [f"{count:,} row{'s' * (count != 1)}", which, done and f"{'is' if count == 1 else 'are'} {done}"]
+    return " ".join(filter(None, words))
 
 
 def require_columns(columns: Sequence[str] | pd.Index, wanted: Sequence[str], name: str) -> None:

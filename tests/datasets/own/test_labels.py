@@ -42,8 +42,8 @@ def test_a_class_that_becomes_rare_is_set_aside_too():
     rows, words = rare_rows({"room": task, "owner": user}, np.arange(10))
     assert rows.tolist() == list(range(8))
     assert sorted(words) == [
-        "1 rows of owner eve (fewer than 2 rows each)",
-        "1 rows of room attic (fewer than 2 rows each)",
+        "1 row of owner eve (fewer than 2 rows each)",
+        "1 row of room attic (fewer than 2 rows each)",
     ]
     with pytest.raises(ValueError, match="column 'owner' has fewer than two different values with 2 rows"):
         rare_rows({"owner": pd.Series([f"u{at}" for at in range(10)])}, np.arange(10))

@@ -5,6 +5,8 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
+from sensorprivacy.datasets.checks import rows_in_words
+
 FEWEST = 2  # rows of a user or a class: one to train on, one to test on
 _MOST = 20  # different values of numbers with decimals that are classes
 _SHARE = 0.5  # of the rows: with more different values, a task has no classes
@@ -76,5 +78,5 @@ def rare_rows(labels: Mapping[str, pd.Series], rows: np.ndarray) -> tuple[np.nda
     words = []
     for name, count in found.items():
         some = ", ".join(named[name][:5]) + (f" and {len(named[name]) - 5} more" if len(named[name]) > 5 else "")
-        words.append(f"{count:,} rows of {name} {some} (fewer than {FEWEST} rows each)")
+        words.append(f"{rows_in_words(count)} of {name} {some} (fewer than {FEWEST} rows each)")
     return rows, words

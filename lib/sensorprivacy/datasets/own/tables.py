@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pooch
 
-from sensorprivacy.datasets.checks import check_choice, require_columns
+from sensorprivacy.datasets.checks import check_choice, require_columns, rows_in_words
 from sensorprivacy.datasets.own.coding import Coded, code_column, with_numbers
 from sensorprivacy.datasets.own.formats import as_frame, read_table, table_name
 from sensorprivacy.datasets.own.identifiers import IdentifierWarning, find_identifiers
@@ -179,7 +179,7 @@ class _Loading:
             missing = self.frame[name].isna().to_numpy()[self.rows]
             self.columns[name]["missing"] = int(missing.sum())
             if missing.any():
-                self.notices.append(f"{int(missing.sum()):,} rows without {role} ({name}) are dropped")
+                self.notices.append(rows_in_words(int(missing.sum()), f"without {role} ({name})", "dropped"))
                 self.rows = self.rows[~missing]
         if not len(self.rows):
             raise ValueError(f"{self.name} has no row with both task and user: name other columns")
@@ -197,7 +197,7 @@ class _Loading:
                 f"{self.name}: {'; '.join(found)}: no model can be both trained and tested on them. Set them aside "
                 "with rare='aside', or keep them with rare='keep'"
             )
-        self.notices += [f"{words} are set aside: no model can be both trained and tested on them" for words in found]
+        self.notices += [f"set aside: {words}: no model can be both trained and tested on them" for words in found]
 
     def choose_features(self, keep: Sequence[str], drop: Sequence[str], constant: str) -> None:
         others = self.frame.drop(columns=[*self.roles.values(), *drop])
@@ -257,7 +257,7 @@ class _Loading:
             whole = table.notna().all(axis=1).to_numpy()
             if not whole.any():
                 raise ValueError(f"{self.name} has missing values in every row: use missing='impute', or drop columns")
-            self.notices.append(f"{int((~whole).sum()):,} rows with missing values are dropped: {shown}")
+            self.notices.append(f"{rows_in_words(int((~whole).sum()), 'with missing values', 'dropped')}: {shown}")
             self.rows = self.rows[whole]
             return {}
         self.notices.append(
