@@ -95,6 +95,38 @@ def test_of_a_lazy_package_only_the_names_that_are_used_count(lib):
     assert {"minimize/greedy.py", "threeway/division.py"} <= set(whole)
 
 
+def test_imports_in_any_block_are_found():
+    code = """
+def one():
+    with open("a") as file:
+        import sensorprivacy.a
+async def two():
+    async for each in file:
+        import sensorprivacy.b
+class Three:
+    try:
+        import sensorprivacy.c
+    except* OSError:
+        import sensorprivacy.d
+    else:
+        import sensorprivacy.e
+    finally:
+        import sensorprivacy.f
+while True:
+    if 1:
+        pass
+    elif 2:
+        import sensorprivacy.g
+    else:
+        import sensorprivacy.h
+else:
+    match 3:
+        case 3:
+            import sensorprivacy.i
+"""
+    assert imported(code) == {f"sensorprivacy.{letter}" for letter in "abcdefghi"}
+
+
 def test_relative_imports_are_resolved():
     assert imported("from . import a", "sensorprivacy.x.y") == {"sensorprivacy.x.a"}
     assert imported("from .. import a", "sensorprivacy.x.y") == {"sensorprivacy.a"}

@@ -81,7 +81,7 @@ def imported(code: str, module: str = "", *, is_package: bool = False) -> set[st
         Modules, such as ``sensorprivacy.game``, and names in modules, such as ``sensorprivacy.game.play.play``.
     """
     found: set[str] = set()
-    for node in ast.walk(ast.parse(code)):
+    for node in _statements(ast.parse(code)):
         if isinstance(node, ast.Import):
             found.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -93,6 +93,15 @@ def imported(code: str, module: str = "", *, is_package: bool = False) -> set[st
     return {name for name in found if name == PACKAGE or name.startswith(f"{PACKAGE}.")}
 
 
+def _statements(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield all statements of a program; imports are statements, and most of a program is expressions."""
+    for field in ("body", "handlers", "orelse", "finalbody", "cases"):
+        for child in getattr(node, field, ()):
+            yield child
+            yield from _statements(child)
+
+
+@cache
 def module_file(name: str, lib: Path) -> Path | None:
     """Return the file of a dotted module name, or None if there is no such module."""
     path = lib.joinpath(*name.split("."))

@@ -62,10 +62,11 @@ def _job(run: Run, runs: Mapping[str, Run], profile: str) -> Job:
 @cache  # many runs share a notebook
 def _code(notebook: Path) -> tuple[str, ...]:
     """Return the files that any run of a notebook depends on."""
-    ours = package_files(notebook, project_root() / "lib")
+    root = project_root()
+    ours = package_files(notebook, root / "lib")
     printed = (data_dir() / "paper").rglob("*") if ours else ()
     values = sorted(path for path in printed if path.is_file())
-    return tuple(map(states.in_checkout, [notebook, _versions_file(), *ours, *values]))
+    return tuple(states.in_checkout(path, root) for path in [notebook, _versions_file(), *ours, *values])
 
 
 def _ready(run: Run) -> bool:

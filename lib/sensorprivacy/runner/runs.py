@@ -199,7 +199,7 @@ def _mistake(error: Any) -> str:
     return f"{where}: {'unknown key' if error['type'] == 'extra_forbidden' else error['msg']}"
 
 
-class _NoRepeats(yaml.SafeLoader):
+class _NoRepeats(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc] # C where it is compiled
     """Refuse repeated names: YAML lets the second run of a name silently replace the first."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:

@@ -124,6 +124,6 @@ def touched_since(run: str, profile: str) -> bool:
     return max(path.stat().st_mtime_ns for path in (folder, *folder.rglob("*"))) > marker.stat().st_mtime_ns
 
 
-def in_checkout(path: Path) -> str:
-    """Return a path relative to the checkout, with forward slashes."""
-    return Path(os.path.abspath(path)).relative_to(project_root()).as_posix()  # noqa: PTH100 - symlinks stay
+def in_checkout(path: Path, root: Path | None = None) -> str:
+    """Return a path relative to the checkout, with forward slashes; the `root` saves a look-up for many paths."""
+    return Path(os.path.abspath(path)).relative_to(root or project_root()).as_posix()  # noqa: PTH100 - symlinks stay
