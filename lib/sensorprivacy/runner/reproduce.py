@@ -180,7 +180,6 @@ def _run_all(
         changed = (
             last is not None
             and last.status == OK
-            and name not in unchanged
             and touched_since(name, profile)
             and last.outputs != outputs(name, profile)
         )
