@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -39,8 +39,8 @@ from sensorprivacy.runner.states import (
     marker_file,
     outputs,
     read_status,
-    status_file,
     touched_since,
+    unchanged_runs,
     write_data_state,
     write_status,
 )
@@ -169,7 +169,7 @@ def _run_all(
 ) -> dict[str, RunState]:
     """Run all but the report, where their data allow it."""
     last_time = read_status(profile)
-    unchanged = _unchanged(selected, profile)
+    unchanged = unchanged_runs(selected, profile)
     hindered = {run.name: _hindered(run, data) for run in selected.values() if not run.after_all}
     for name, state in hindered.items():
         last = last_time.get(name)
@@ -259,19 +259,8 @@ def _missing(run: Run, data: Mapping[str, DataState]) -> list[str]:
     return run.missing(lambda name: data[name].present)
 
 
-def _unchanged(names: Container[str], profile: str) -> dict[str, tuple[float, RunState]]:
-    """Return the runs whose results are those of the last state: when they ended, and that state."""
-    found, status = {}, status_file(profile)
-    for name, last in read_status(profile).items():
-        if name in names and last.status == OK and not touched_since(name, profile):
-            ended = marker_file(name, profile).stat().st_mtime
-            if ended <= status.stat().st_mtime:  # else it ended just before an interruption: its state is older
-                found[name] = ended, last
-    return found
-
-
 def _ended(run: Run, profile: str, unchanged: Mapping[str, tuple[float, RunState]] | None = None) -> RunState:
-    """Return how a run ended. The results of one that did not run again (`_unchanged`) are not read again."""
+    """Return how a run ended. The results of one that did not run again (`unchanged_runs`) are not read again."""
     marker = marker_file(run.name, profile)
     if marker.is_file():
         ended, last = (unchanged or {}).get(run.name, (None, None))

@@ -7,7 +7,7 @@ appears, disappears or changes, and at no other time.
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -122,6 +122,17 @@ def touched_since(run: str, profile: str) -> bool:
     if not (marker.is_file() and folder.is_dir()):
         return True
     return max(path.stat().st_mtime_ns for path in (folder, *folder.rglob("*"))) > marker.stat().st_mtime_ns
+
+
+def unchanged_runs(names: Container[str], profile: str) -> dict[str, tuple[float, RunState]]:
+    """Return the runs whose results are those of the last state: when they ended, and that state."""
+    found, status = {}, status_file(profile)
+    for name, last in read_status(profile).items():
+        if name in names and last.status == OK and not touched_since(name, profile):
+            ended = marker_file(name, profile).stat().st_mtime
+            if ended <= status.stat().st_mtime:  # else it ended just before an interruption: its state is older
+                found[name] = ended, last
+    return found
 
 
 def in_checkout(path: Path, root: Path | None = None) -> str:
