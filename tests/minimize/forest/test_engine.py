@@ -21,7 +21,7 @@ from sensorprivacy.minimize.engine_protocol import Engine, EngineData
 from sensorprivacy.minimize.engines import make_engine
 from sensorprivacy.minimize.forest import coding
 from sensorprivacy.minimize.forest import engine as module
-from sensorprivacy.minimize.forest.coding import code_columns, lay_out, subset_rows
+from sensorprivacy.minimize.forest.coding import WIDE, code_columns, group_rows, lay_out, subset_rows
 from sensorprivacy.minimize.forest.engine import SharedEngine, tried_features
 from sensorprivacy.minimize.forest.kernel import _draw_weights, vote
 from sensorprivacy.minimize.forest.random_numbers import mix, tree_keys
@@ -120,6 +120,20 @@ def test_the_first_feature_drawn_wins_where_all_part_the_classes(copies):
     assert asked.tolist() == [0]
     assert votes.sum() == 3000
     assert abs(votes[0, 1] / 3000 - 2 / 3) < 4 * np.sqrt(2 / 9 / 3000)
+
+
+@pytest.mark.parametrize("dtype", [np.uint16, np.uint32])
+@pytest.mark.parametrize("width", [1, WIDE - 1, WIDE, 3 * WIDE])
+def test_equal_rows_are_grouped_in_the_order_of_their_first(width, dtype):
+    draw = np.random.default_rng(width)
+    kinds = draw.integers(0, 300, (20, width)).astype(dtype)
+    kinds[1], kinds[1, -1] = kinds[0], kinds[0, -1] + 256  # differ in one column, and there in one byte
+    which, labels = draw.integers(0, 20, 200), draw.integers(0, 2, 200)
+    seen = {}
+    expected = [seen.setdefault((tuple(kinds[kind]), label), len(seen)) for kind, label in zip(which, labels, strict=True)]
+    group, first = group_rows(np.ascontiguousarray(kinds[which].T), labels)
+    assert group.tolist() == expected
+    assert first.tolist() == [expected.index(number) for number in range(len(seen))]
 
 
 def test_more_than_65536_distinct_values():
