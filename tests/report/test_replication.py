@@ -190,7 +190,7 @@ def test_counts_by_basis_in_the_order_of_the_bases(home):
     assert counted.index.get_level_values("basis").tolist() == ["rows", "text", "arithmetic", "configuration"]
     assert counted.loc[(2, "configuration"), ["printed", "exact", "differs"]].tolist() == [99, 2, 1]
     assert set(headline(whole)["basis"]) == {"rows", "text"}
-    line = "380 of 485 printed values can be checked against data, published logs or a test: 1 exact, 379 no data."
+    line = "380 of 485 printed values need data, published logs or a test for a check: 1 exact, 379 no data."
     assert summary_line(whole) == line
 
 

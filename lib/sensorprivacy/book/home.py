@@ -106,10 +106,10 @@ def _replication(verdicts: pd.DataFrame) -> str:
     known = int(decisive.sum()) - count["no data"] - count["undecided"]
     return (
         f"**Most printed values that can be checked reproduce.** {int(decisive.sum())} of {len(verdicts):,} printed "
-        "values can be checked against data, logs or a test. "
+        "values need data, logs or a test for a check. "
         f"For {count['no data']} of them the data are not available, and for {count['undecided']} they do not decide. "
         f"Of the other {known}, {count['exact']} are exact, {count['within']} lie within our interval, and "
-        f"{count['differs'] + count['not reproducible']} differ or contradict themselves. For example, a general "
-        f"autoencoder has {float(row['ours']):.1f} times the weights of the specific ones, not {row['printed']} times "
+        f"{count['differs'] + count['not reproducible']} differ or contradict themselves. For example, by the layers of the authors' later code, a "
+        f"general autoencoder has {float(row['ours']):.1f} times the weights of the specific ones, not {row['printed']} times "
         "([D3](#d3)). [Verdict explorer](verdicts.md)"
     )

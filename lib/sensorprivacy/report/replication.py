@@ -143,7 +143,7 @@ def summary_line(verdicts: pd.DataFrame) -> str:
     decisive = headline(verdicts)
     found = ", ".join(f"{number} {name}" for name, number in _tally(decisive["verdict"]))
     counted = f"{len(decisive)} of {len(verdicts):,} printed values"
-    return f"{counted} can be checked against data, published logs or a test: {found}."
+    return f"{counted} need data, published logs or a test for a check: {found}."
 
 
 def headline_table(verdicts: pd.DataFrame, profile: str = "paper") -> pd.DataFrame:

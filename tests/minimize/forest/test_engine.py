@@ -130,7 +130,9 @@ def test_equal_rows_are_grouped_in_the_order_of_their_first(width, dtype):
     kinds[1], kinds[1, -1] = kinds[0], kinds[0, -1] + 256  # differ in one column, and there in one byte
     which, labels = draw.integers(0, 20, 200), draw.integers(0, 2, 200)
     seen = {}
-    expected = [seen.setdefault((tuple(kinds[kind]), label), len(seen)) for kind, label in zip(which, labels, strict=True)]
+    expected = [
+        seen.setdefault((tuple(kinds[kind]), label), len(seen)) for kind, label in zip(which, labels, strict=True)
+    ]
     group, first = group_rows(np.ascontiguousarray(kinds[which].T), labels)
     assert group.tolist() == expected
     assert first.tolist() == [expected.index(number) for number in range(len(seen))]
