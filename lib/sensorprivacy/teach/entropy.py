@@ -169,7 +169,7 @@ def utility(answer: Any, table: pd.DataFrame) -> None:
     mistakes = {
         "This divides the sums. The printed values divide the means: a table with more columns does not count for "
         "more.": lambda table, kept: h[kept].sum() / h.sum(),
-        "This is the joint entropy of Eq. (10), or a part of it. The printed values are ratios of mean entropies.": (
+        "This is the joint entropy of Eq. 10, or a part of it. The printed values are ratios of mean entropies.": (
             lambda table, kept: joint_of(table[kept]) / joint_of(table)
         ),
         "The ratio is upside down. The kept columns are the numerator.": lambda table, kept: h.mean() / h[kept].mean(),

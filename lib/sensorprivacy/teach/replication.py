@@ -62,7 +62,7 @@ def weighted(answer: Any) -> None:
 
 @exercise
 def even(answer: Any) -> None:
-    """Check ``stability(sensitive, non_sensitive, ambiguous)``, Eq. (11) for numbers of columns."""
+    """Check ``stability(sensitive, non_sensitive, ambiguous)``, Eq. 11 for numbers of columns."""
 
     def right(sensitive: int, non_sensitive: int, ambiguous: int) -> float:
         return stability(Sizes(sensitive, non_sensitive, ambiguous))

@@ -73,7 +73,8 @@ def class_means(answer: Any) -> None:
         means = answer(latents, exercise, side)
         require(
             isinstance(means, pd.DataFrame),
-            "Return a table: pd.DataFrame(latents).groupby([exercise, side]).mean().",
+            "Return a pandas table. Make one from the latents, group its rows by both labels, and take the mean of "
+            "each group.",
         )
         require(
             not agree(means.to_numpy(), table(latents, side).to_numpy()),
@@ -123,7 +124,8 @@ def coin(answer: Any) -> None:
         changed = published != sides
         require(
             0 < changed.mean() < 1,
-            "All windows get the same decision. Toss a coin for each window: generator.random(len(side)) < 0.5.",
+            "All windows get the same decision. Toss a coin for each window: draw as many "
+            "numbers as there are windows.",
         )
         require(
             abs(changed.mean() - 0.5) < 0.08,

@@ -134,7 +134,7 @@ def split(answer: Any) -> None:
         require(
             len(sides[1]) == round(share * groups.nunique()),
             f"{len(sides[1])} of {groups.nunique()} recordings are test recordings. With share={share:g} there must be "
-            f"{round(share * groups.nunique())}. Count and draw distinct recordings: groups.unique().",
+            f"{round(share * groups.nunique())}. Count and draw distinct recordings: each name once.",
         )
         seen.add(tuple(sorted(sides[1])))
         return True
