@@ -88,7 +88,7 @@ def test_a_forgotten_return_is_named_although_the_check_reads_the_result(answer)
 
 
 def test_a_result_of_another_type_is_shown():
-    with pytest.raises(HintError, match=r"returns array\(\[1.0, 2.0\]\), and the check cannot read this"):
+    with pytest.raises(HintError, match=r"returns array\(\[1\., 2\.\]\), and the check cannot read this"):
         largest(lambda values: values)
 
 

@@ -206,6 +206,10 @@ def verdict(answer: Any) -> None:
         "There are three answers. If the interval contains chance + margin, the data cannot decide.": (
             lambda low, high, chance, margin: "prevented" if high < chance + margin else "not prevented"
         ),
+        "An end that equals chance + margin is not below it: for 'prevented' the upper end must lie below it, for 'not "
+        "prevented' the lower end may equal it.": lambda low, high, chance, margin: (
+            "prevented" if high <= chance + margin else "not prevented" if low > chance + margin else "undecided"
+        ),
         "The margin is missing. The interval must be compared with chance + margin.": (
             lambda low, high, chance, margin: right(low, high, chance, 0.0)
         ),
@@ -221,4 +225,5 @@ def verdict(answer: Any) -> None:
         return str(word)
 
     given = known if callable(answer) else answer
-    same_function(given, right, [*cases, (0.15, 0.18, 0.1, 0.1)], mistakes)
+    borders = [(0.15, 0.18, 0.1, 0.1), (0.25, 0.5, 0.25, 0.25), (0.5, 0.75, 0.25, 0.25)]
+    same_function(given, right, [*cases, *borders], mistakes)

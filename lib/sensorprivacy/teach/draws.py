@@ -7,6 +7,7 @@ import numpy as np
 
 from sensorprivacy.teach.hints import HintError, require
 
+SIGNED = "Laplace noise is positive or negative, each with probability 1/2. Keep its sign, and add it unchanged."
 _STEP = 1.0  # the noise with which each draw is tried
 
 
@@ -26,9 +27,9 @@ class Case(NamedTuple):
 
 _VALUES = np.array([40.0, 13.0, 99.0, 20.0, 55.0])
 _CASES = (
-    Case(0.5, 0.0, 60.0, _VALUES),
-    Case(2.0, 20.0, 100.0, _VALUES),
-    Case(1.0, -80.0, 30.0, np.array([-95.0, 12.0, 41.0, -3.0, 25.0])),
+    Case(0.8, 0.0, 60.0, _VALUES),
+    Case(2.5, 20.0, 100.0, _VALUES),
+    Case(1.5, -80.0, 30.0, np.array([-95.0, 12.0, 41.0, -3.0, 25.0])),
 )
 
 
@@ -77,8 +78,10 @@ def check_sum(answer: Any) -> None:
     for case in _CASES:
         total, scales = _plain(answer, case, "sum")
         require(len(scales) == 1, f"{len(scales)} draws of noise are added. One is enough for one sum.")
-        gain = abs(_run(answer, case, {0: _STEP})[0] - total) / _STEP
+        more, less = (_run(answer, case, {0: step})[0] for step in (_STEP, -_STEP))
+        gain = abs(more - total) / _STEP
         require(gain > 1e-9, "The noise is drawn, but it does not reach the result. Add it to the sum.")
+        require(math.isclose(more + less, 2 * total), SIGNED)
         hint = _wrong_scale(gain * scales[0], case, case.epsilon)
         require(not hint, hint)
 
@@ -141,10 +144,15 @@ def _plain(answer: Any, case: Case, name: str) -> tuple[float, list[float]]:
         "Only the lower bound is used. Set values above the upper bound to the upper bound.": (
             np.maximum(values, case.low)
         ),
+        "This clips the sum. Clip each value before the sum.": np.clip([total(values)], case.low, case.high),
     }
     right = total(np.clip(values, case.low, case.high))
     for hint, wrong in hints.items():
         require(math.isclose(result, right) or not math.isclose(result, total(wrong)), hint)
+    require(
+        not any(math.isclose(result, right + sign * case.sensitivity / case.epsilon) for sign in (-1, 1)),
+        "The first argument of generator.laplace is the centre of the noise. Write scale=... before the scale.",
+    )
     require(math.isclose(result, right), f"Without noise, the result is not the {name} of the clipped values.")
     require(
         len(scales) < len(values),
@@ -163,6 +171,7 @@ def _reached(answer: Any, case: Case, mean: float, number: int) -> tuple[str, fl
         "Two numbers are drawn, but not both of them change the result. Add one to the sum and the other to the "
         "count, then divide.",
     )
+    require(not math.isclose(more, less), SIGNED)
     if math.isclose(more + less, 2 * mean):
         return "sum", abs(more - mean) * count / _STEP
     require(

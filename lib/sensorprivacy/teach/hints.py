@@ -193,6 +193,18 @@ def same_function(
     raise HintError(case)
 
 
+def returns_zero(answer: Callable[..., Any], cases: Sequence[tuple[Any, ...]], hint: str) -> None:
+    """Raise `HintError` with the hint unless a function of an exercise returns 0 in all cases, without a division."""
+    for case in cases:
+        try:
+            zero = agree(answer(*case), 0)
+        except HintError as error:
+            if not isinstance(error.__cause__, ZeroDivisionError):
+                raise
+            zero = False
+        require(zero, f"{_given(case)}your function stops or returns another number. {hint}")
+
+
 def agree(one: Any, other: Any, tolerance: float = 1e-6) -> bool:
     """Return whether two values are the same, numbers up to a tolerance.
 
@@ -243,13 +255,19 @@ def _difference(answer: Any, expected: Any) -> str:
 
 def _show(thing: Any) -> str:
     if isinstance(thing, pd.Series):
-        return f"a Series of {len(thing)} values ({_SHORT.repr(thing.tolist())})"
+        values = [float(f"{each:.4g}") if isinstance(each, float) else each for each in thing]
+        return f"a Series of {len(thing)} values ({_SHORT.repr(values)})"
     if isinstance(thing, pd.DataFrame):
         if thing.shape[0] <= 6 and thing.shape[1] <= 3:
             return f"table\n\n{thing.to_string(index=not isinstance(thing.index, pd.RangeIndex))}\n\n"
         return f"a table of {thing.shape[0]} rows and {thing.shape[1]} columns"
+    if isinstance(thing, np.ndarray) and thing.dtype.kind == "f":
+        shown = np.array2string(thing, precision=4, threshold=12, edgeitems=2, separator=", ", max_line_width=10_000)
+        return f"array({' '.join(shown.split())})"
     if isinstance(thing, np.ndarray):
         return f"array({_SHORT.repr(thing.tolist())})"
+    if isinstance(thing, (list, tuple)) and any(isinstance(each, (np.number, np.ndarray)) for each in thing):
+        return f"({', '.join(map(_show, thing))})"
     if isinstance(thing, (float, np.floating)):
         return f"{thing:g}"
     return str(thing) if isinstance(thing, np.number) else _SHORT.repr(thing)
