@@ -2,6 +2,7 @@
 
 import ast
 import io
+import math
 import re
 import textwrap
 import tomllib
@@ -18,7 +19,7 @@ import pytest
 
 from sensorprivacy.datasets import DataUnavailableError
 from sensorprivacy.teach import chance, draws, entropy, noise, playing, replication, searching, shifting, splitting
-from sensorprivacy.teach.hints import HintError
+from sensorprivacy.teach.hints import NO_RETURN, HintError
 from sensorprivacy.teach.release import student_notebook
 
 FOLDER = Path(__file__).resolve().parents[2] / "notebooks" / "lessons"
@@ -136,6 +137,19 @@ def test_a_typical_mistake_gets_its_hint(lesson, cell, answer, hint):
     (shown,) = caught.value._render_traceback_()  # what a notebook prints
     assert shown == f"HintError: {caught.value}"
     assert [part for part in solution_parts(lesson) if part in plain(shown)] == []
+
+
+def test_every_exercise_names_a_forgotten_return_and_refuses_any_other_type(lesson):
+    for cell in checks(read(lesson)):
+        call = ast.parse(cell.source).body[0].value
+        name = call.args[0].id
+        if name == "exact_share":  # a value, not a function
+            continue
+        for result, hint in ((None, NO_RETURN), ("a word", ""), (object(), ""), (math.nan, ""), ([], "")):
+            names = executed(lesson).names[cell.id] | {name: lambda *given, result=result: result}
+            with pytest.raises(HintError) as caught:
+                run_cell(ast.unparse(call), names)
+            assert hint in str(caught.value), cell.id
 
 
 def plain(text):

@@ -183,9 +183,10 @@ def worst(answer: Any) -> None:
         "This is the smallest p-value. If you look at the best of many tests, a small one appears by chance. Multiply "
         "it by the number of tests.": lambda p: np.min(p),
         "A p-value is at most 1: take the smaller of 1 and the product.": lambda p: len(p) * np.min(p),
+        "This takes the first p-value. Take the smallest one, wherever it is.": lambda p: min(1.0, len(p) * p[0]),
         "This is the mean of the p-values. Take the smallest one, times the number of tests.": lambda p: np.mean(p),
     }
-    cases = [(np.array([0.02, 0.5, 0.3, 0.8]),), (np.array([0.4, 0.6, 0.9]),)]
+    cases = [(np.array([0.5, 0.02, 0.3, 0.8]),), (np.array([0.9, 0.6, 0.4]),)]
     same_function(answer, lambda p: min(1.0, len(p) * np.min(p)), cases, mistakes)
 
 

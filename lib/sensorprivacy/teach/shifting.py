@@ -204,5 +204,6 @@ def vote(answer: Any) -> None:
     cases = [
         (pd.Series([1, 1, 0, 0, 0, 1, 1, 1, 1]), pd.Series(list("aaabbbccc"))),
         (pd.Series([1, 0, 0, 1, 1, 0, 1]), pd.Series(list("aaabbcc"))),
+        (pd.Series([1, 0, 1, 0, 0, 1, 0, 1]), pd.Series(list("aaaaabbb"))),
     ]
     same_function(answer, lambda right, recordings: (right.groupby(recordings).mean() > 0.5).mean(), cases, mistakes)
