@@ -164,16 +164,25 @@ def test_a_lesson_shows_no_solution_and_no_hidden_test(tmp_path):
     source = "def f(x):\n    ### BEGIN SOLUTION\n    return 42\n    ### END SOLUTION"
     tested = "check(f)\n### BEGIN HIDDEN TESTS\nassert f(1) == 42\n### END HIDDEN TESTS"
     new = nbformat.v4
-    head = new.new_markdown_cell("# Lesson 1: noise\n\n**Duration.** 60 minutes: all of them.")
+    head = new.new_markdown_cell("# Lesson 1: noise\n\n**Duration.** 60 minutes: all of them. See entry D8.")
     notebook = new.new_notebook(cells=[head, new.new_code_cell(source), new.new_code_cell(tested)])
     (tmp_path / "in").mkdir()
     nbformat.write(notebook, tmp_path / "in" / "1_noise.ipynb")
-    (tmp_path / "in" / "teachers.md").write_text("# For teachers\n\n[A file](../x.py)\n")
-    assert lessons.write_lessons(tmp_path / "in", tmp_path) == ["index", "teachers", "1_noise"]
+    (tmp_path / "in" / "README.md").write_text(
+        "# For teachers\n\n[A file](../x.py), [answers](ANSWERS.md), [work](STUDENTS.md)\n"
+    )
+    (tmp_path / "in" / "ANSWERS.md").write_text("# The answers\n")
+    (tmp_path / "in" / "STUDENTS.md").write_text("# How to work\n\nRun the cells.\n")
+    assert lessons.write_lessons(tmp_path / "in", tmp_path) == ["index", "1_noise", "README", "ANSWERS"]
     page = (tmp_path / "lessons" / "1_noise.ipynb").read_text()
     assert "42" not in page
+    assert "See [entry D8](../ledger.md#d8)." in page
     assert "...  # your answer" in page
     contents = (tmp_path / "lessons" / "index.md").read_text()
     assert "| [Lesson 1: noise](1_noise) | 60 minutes |" in contents
-    assert "[For teachers](teachers.md)" in contents
+    begin, _, teachers = contents.partition("## For teachers")
+    assert begin.startswith("# How to work\n\nRun the cells.")  # students need no page of the teacher
+    assert ".md" not in begin
+    assert "[For teachers](README.md)" in teachers
+    assert "A file, [answers](ANSWERS.md), [work](index.md)" in (tmp_path / "lessons" / "README.md").read_text()
     assert lessons.write_lessons(tmp_path / "nowhere", tmp_path) == []

@@ -8,6 +8,8 @@ import pytest
 
 from sensorprivacy.teach.hints import NO_ANSWER, NO_RETURN, HintError, agree, exercise, same_function, same_value
 
+TABLE = pd.DataFrame({"person": ["Ann", "Ben"], "epsilon": [0.5, 0.25]})
+
 
 @exercise
 def quarter(answer):
@@ -48,6 +50,18 @@ def empty(x):
     raise stub
 
 
+@exercise
+def logarithm(answer):
+    """Check a natural logarithm."""
+    same_function(answer, math.log, [(1,), (2,)], {"base": math.log2})
+
+
+@exercise
+def largest(answer):
+    """Check a largest number, of which a check must make a number first."""
+    same_function(lambda values: float(answer(values)), np.max, [(np.array([1.0, 2.0]),)])
+
+
 @pytest.mark.parametrize(
     ("answer", "hint"),
     [
@@ -61,10 +75,60 @@ def empty(x):
 )
 def test_a_wrong_function_gets_its_hint(answer, hint):
     with pytest.raises(HintError) as caught:
-        same_function(answer, math.log, [(1,), (2,)], {"base": math.log2})
+        logarithm(answer)
     assert str(caught.value).startswith(hint)
     same_function(math.log, math.log, [(1,), (2,)])
     same_function(math.log2, math.log, [(1,), (2,)], accepted=math.log2)
+
+
+@pytest.mark.parametrize("answer", [nothing, lambda values: print(values.max())])
+def test_a_forgotten_return_is_named_although_the_check_reads_the_result(answer):
+    with pytest.raises(HintError, match=r"returns nothing \(None\)\. Did you forget `return`\?"):
+        largest(answer)
+
+
+def test_a_result_of_another_type_is_shown():
+    with pytest.raises(HintError, match=r"returns array\(\[1\., 2\.\]\), and the check cannot read this"):
+        largest(lambda values: values)
+
+
+def test_the_line_that_stops_is_shown(tmp_path):
+    path = tmp_path / "cell.py"
+    path.write_text("def answer(values):\n    total = values.max()\n    return total / missing\n")
+    names = {}
+    exec(compile(path.read_text(), str(path), "exec"), names)
+    with pytest.raises(HintError, match=r"NameError: name 'missing' is not defined.*line 3.*`return total / missing`"):
+        largest(names["answer"])
+
+
+def test_a_notebook_shows_the_hint_without_lines_of_the_check():
+    """A traceback would show the right solution, which is an argument of `same_function`."""
+    pytest.importorskip("IPython", reason="needs IPython: install the extra notebooks")
+    from IPython.core.interactiveshell import InteractiveShell
+    from IPython.utils.capture import capture_output
+
+    shell = InteractiveShell()
+    shell.user_ns["logarithm"] = logarithm
+    for answer, hint in (
+        ("lambda x: x", "For the input 1, your function"),
+        ("lambda x: y", "NameError"),
+        ("...", NO_ANSWER),
+    ):
+        with capture_output() as captured:
+            result = shell.run_cell(f"logarithm({answer})", store_history=False)
+        assert isinstance(result.error_in_exec, HintError)  # so the cell fails, and a run of the notebook stops
+        assert captured.stdout.strip() == f"HintError: {result.error_in_exec}"
+        assert hint in captured.stdout
+
+
+def test_a_small_table_is_shown():
+    def wrong(table):
+        return 1
+
+    with pytest.raises(HintError, match=r"(?s)For the input.*Ann +0\.50.*Ben +0\.25.*your function returns 1"):
+        same_function(wrong, len, [(TABLE,)])
+    with pytest.raises(HintError, match=r"(?s)Count\..*Ben +0\.25.*your function returns 1\. The correct result is 2"):
+        same_function(wrong, len, [(TABLE,)], {"Count.": wrong}, show_case=True)
 
 
 def test_a_function_cannot_spoil_the_next_case():

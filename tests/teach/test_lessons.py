@@ -2,7 +2,9 @@
 
 import ast
 import io
+import math
 import re
+import textwrap
 import tomllib
 from contextlib import redirect_stdout
 from dataclasses import dataclass, field
@@ -16,8 +18,8 @@ import numpy as np
 import pytest
 
 from sensorprivacy.datasets import DataUnavailableError
-from sensorprivacy.teach import chance, entropy, noise, playing, replication, searching, shifting, splitting
-from sensorprivacy.teach.hints import HintError
+from sensorprivacy.teach import chance, draws, entropy, noise, playing, replication, searching, shifting, splitting
+from sensorprivacy.teach.hints import NO_RETURN, HintError
 from sensorprivacy.teach.release import student_notebook
 
 FOLDER = Path(__file__).resolve().parents[2] / "notebooks" / "lessons"
@@ -132,6 +134,60 @@ def test_a_typical_mistake_gets_its_hint(lesson, cell, answer, hint):
     with redirect_stdout(io.StringIO()), pytest.raises(HintError) as caught:
         run_cell(check, names)
     assert hint in str(caught.value)
+    (shown,) = caught.value._render_traceback_()  # what a notebook prints
+    assert shown == f"HintError: {caught.value}"
+    assert [part for part in solution_parts(lesson) if part in plain(shown)] == []
+
+
+def test_every_exercise_names_a_forgotten_return_and_refuses_any_other_type(lesson):
+    for cell in checks(read(lesson)):
+        call = ast.parse(cell.source).body[0].value
+        name = call.args[0].id
+        if name == "exact_share":  # a value, not a function
+            continue
+        for result, hint in ((None, NO_RETURN), ("a word", ""), (object(), ""), (math.nan, ""), ([], "")):
+            names = executed(lesson).names[cell.id] | {name: lambda *given, result=result: result}
+            with pytest.raises(HintError) as caught:
+                run_cell(ast.unparse(call), names)
+            assert hint in str(caught.value), cell.id
+
+
+def plain(text):
+    """Return a text without spaces and with one kind of quotation marks."""
+    return re.sub(r"\s", "", text).replace('"', "'")
+
+
+@cache
+def solution_parts(lesson):
+    """Return the expressions of a lesson's solutions that no text or code of the student version shows."""
+    cells = read(lesson).cells
+    solutions = [re.findall(r"### BEGIN SOLUTION\n(.*?)### END SOLUTION", cell.source, re.DOTALL) for cell in cells]
+    told = plain("\n".join(re.sub(r"### BEGIN.*?### END", "", cell.source, flags=re.DOTALL) for cell in cells))
+    parts = set()
+    for source in (textwrap.dedent(text) for cell, found in zip(cells, solutions, strict=True) for text in found):
+        if "DISCUSSIONS.md" in source:
+            continue
+        code = ast.parse(
+            re.sub(r"^return ", "answer = ", source, flags=re.MULTILINE).replace("    return ", "    answer = ")
+        )
+        kinds = (ast.Call, ast.BinOp, ast.Compare, ast.Subscript)
+        parts |= {plain(ast.unparse(node)) for node in ast.walk(code) if isinstance(node, kinds)}
+    return sorted(part for part in parts if len(part) >= 15 and part not in told)
+
+
+def test_no_hint_of_a_module_shows_a_part_of_a_solution(lesson):
+    source = "\n".join(cell.source for cell in read(lesson).cells)
+    (name,) = re.findall(r"from sensorprivacy\.teach import (\w+) as check", source)
+    modules = [MODULES[name], draws] if name == "noise" else [MODULES[name]]
+    trees = [ast.parse(Path(module.__file__).read_text(encoding="utf-8")) for module in modules]
+    texts = [
+        plain(node.value)
+        for tree in trees
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    ]
+    assert len(solution_parts(lesson)) > 3
+    assert [(part, text) for part in solution_parts(lesson) for text in texts if part in text] == []
 
 
 @pytest.mark.parametrize(("lesson", "cell"), [(name, cell) for name in RIGHT for cell in RIGHT[name]])
@@ -282,7 +338,10 @@ def test_the_teachers_page_lists_the_lessons_as_they_are():
         points = sum(role(cell).get("points", 0) for cell in notebook.cells)
         found.append((lesson, title, minutes, str(len(checks(notebook))), str(points)))
     assert rows == found
-    assert re.findall(r"^\*\*(6\d), ", page, re.MULTILINE) == [lesson[:2] for lesson in LESSONS]
+    answers = (FOLDER / "DISCUSSIONS.md").read_text(encoding="utf-8")
+    assert re.findall(r"^\*\*(6\d), ", answers, re.MULTILINE) == [lesson[:2] for lesson in LESSONS]
+    students = (FOLDER / "STUDENTS.md").read_text(encoding="utf-8")
+    assert [line for line in answers.splitlines() if line and line in page + students] == []
     parts = [
         re.search(r"minutes: (\d+) to read and run, (\d+) for (\w+) exercises, (\d+) for", read(one).cells[0].source)
         for one in LESSONS

@@ -66,6 +66,7 @@ def sources(target: Path, only: Iterable[str] = ()) -> Path:
     texts = {
         "findings": "\n".join(f"{number}. {text}" for number, text in enumerate(found, 1)),
         "lessons": "[Lessons](lessons/index.md) with exercises that check themselves," if taught else "",
+        "teaching": "[The teacher's page](lessons/README.md) of eight lessons with exercises," if taught else "",
         "lessons_toc": "Lessons <lessons/index>" if taught else "",
         "howto": _guides(root / "book" / "howto"),
     }

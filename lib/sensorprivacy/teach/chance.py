@@ -183,9 +183,10 @@ def worst(answer: Any) -> None:
         "This is the smallest p-value. If you look at the best of many tests, a small one appears by chance. Multiply "
         "it by the number of tests.": lambda p: np.min(p),
         "A p-value is at most 1: take the smaller of 1 and the product.": lambda p: len(p) * np.min(p),
+        "This takes the first p-value. Take the smallest one, wherever it is.": lambda p: min(1.0, len(p) * p[0]),
         "This is the mean of the p-values. Take the smallest one, times the number of tests.": lambda p: np.mean(p),
     }
-    cases = [(np.array([0.02, 0.5, 0.3, 0.8]),), (np.array([0.4, 0.6, 0.9]),)]
+    cases = [(np.array([0.5, 0.02, 0.3, 0.8]),), (np.array([0.9, 0.6, 0.4]),)]
     same_function(answer, lambda p: min(1.0, len(p) * np.min(p)), cases, mistakes)
 
 
@@ -206,6 +207,10 @@ def verdict(answer: Any) -> None:
         "There are three answers. If the interval contains chance + margin, the data cannot decide.": (
             lambda low, high, chance, margin: "prevented" if high < chance + margin else "not prevented"
         ),
+        "An end that equals chance + margin is not below it: for 'prevented' the upper end must lie below it, for 'not "
+        "prevented' the lower end may equal it.": lambda low, high, chance, margin: (
+            "prevented" if high <= chance + margin else "not prevented" if low > chance + margin else "undecided"
+        ),
         "The margin is missing. The interval must be compared with chance + margin.": (
             lambda low, high, chance, margin: right(low, high, chance, 0.0)
         ),
@@ -221,4 +226,5 @@ def verdict(answer: Any) -> None:
         return str(word)
 
     given = known if callable(answer) else answer
-    same_function(given, right, [*cases, (0.15, 0.18, 0.1, 0.1)], mistakes)
+    borders = [(0.15, 0.18, 0.1, 0.1), (0.25, 0.5, 0.25, 0.25), (0.5, 0.75, 0.25, 0.25)]
+    same_function(given, right, [*cases, *borders], mistakes)

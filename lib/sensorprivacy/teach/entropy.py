@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from sensorprivacy import threeway
-from sensorprivacy.teach.hints import exercise, require, same_function
+from sensorprivacy.teach.hints import exercise, require, returns_zero, same_function
 
 _COLUMNS = [
     (pd.Series(["a", "b", "a", "b", "c", "a"]),),
@@ -118,6 +118,9 @@ def divide(answer: Any) -> None:
         "Sensitive and non-sensitive are exchanged. A high evaluation is sensitive.": (
             lambda e, alpha, beta: (right(e, alpha, beta)[1], right(e, alpha, beta)[0], right(e, alpha, beta)[2])
         ),
+        "With alpha = beta, a column with this evaluation is in two of your groups. It is sensitive only.": (
+            lambda e, alpha, beta: (*groups(e >= alpha, e <= beta),)
+        ),
         "The order of the groups is wrong. Return sensitive, non-sensitive, ambiguous.": (
             lambda e, alpha, beta: (right(e, alpha, beta)[0], right(e, alpha, beta)[2], right(e, alpha, beta)[1])
         ),
@@ -131,7 +134,7 @@ def divide(answer: Any) -> None:
         )
         return tuple(set(each) for each in found)
 
-    cases = [(_EVALUATION, *pair) for pair in ((0.7, 0.3), (1.0, 0.0), (0.8, 0.4), (0.6, 0.1))]
+    cases = [(_EVALUATION, *pair) for pair in ((0.7, 0.3), (1.0, 0.0), (0.8, 0.4), (0.6, 0.1), (0.5, 0.5))]
     same_function(sets if callable(answer) else answer, right, cases, mistakes)
 
 
@@ -152,34 +155,35 @@ def suitability(answer: Any) -> None:
         return 2 * u * s / (u + s) if u * s else 0.0
 
     same_function(answer, right, [(0.9, 0.08), (0.4, 0.4), (0.5, 0.25)], mistakes)
-    try:
-        zero = answer(0.6, 0.0)
-    except ZeroDivisionError:
-        zero = None
-    require(
-        zero is not None and abs(zero) < 1e-9,
-        "For a stability of 0, your function stops or gives another number. Return 0 if one of the two is 0.",
-    )
+    returns_zero(answer, [(0.6, 0.0), (0.0, 0.6), (0.0, 0.0)], "Return 0 if one of the two is 0.")
 
 
 @exercise
 def utility(answer: Any, table: pd.DataFrame) -> None:
     """Check ``utility(table, kept)``, the mean entropy of the kept columns over that of all columns."""
-    h = threeway.entropies(table)
+    h = threeway.entropies
     mistakes = {
         "This divides the sums. The printed values divide the means: a table with more columns does not count for "
-        "more.": lambda table, kept: h[kept].sum() / h.sum(),
-        "This is the joint entropy of Eq. (10), or a part of it. The printed values are ratios of mean entropies.": (
+        "more.": lambda table, kept: h(table)[kept].sum() / h(table).sum(),
+        "This is the joint entropy of Eq. 10, or a part of it. The printed values are ratios of mean entropies.": (
             lambda table, kept: joint_of(table[kept]) / joint_of(table)
         ),
-        "The ratio is upside down. The kept columns are the numerator.": lambda table, kept: h.mean() / h[kept].mean(),
+        "The ratio is upside down. The kept columns are the numerator.": lambda table, kept: (
+            h(table).mean() / h(table)[kept].mean()
+        ),
         "This is the mean entropy of the kept columns. Divide it by the mean entropy of all columns.": (
-            lambda table, kept: h[kept].mean()
+            lambda table, kept: h(table)[kept].mean()
+        ),
+        "This divides by the sum of all entropies. Divide a mean by a mean.": lambda table, kept: (
+            h(table)[kept].mean() / h(table).sum()
+        ),
+        "This uses the dropped columns. `kept` are the published ones.": lambda table, kept: (
+            h(table).drop(kept).mean() / h(table).mean()
         ),
     }
     names = list(table.columns)
-    cases = [(table, names[1:4]), (table, names[2:]), (table, names[-2:])]
-    same_function(answer, lambda table, kept: h[kept].mean() / h.mean(), cases, mistakes)
+    cases = [(table, names[1:4]), (table, names[2:]), (table.head(7), names[-3:])]
+    same_function(answer, lambda table, kept: h(table)[kept].mean() / h(table).mean(), cases, mistakes)
 
 
 @exercise
@@ -194,8 +198,12 @@ def joint(answer: Any, table: pd.DataFrame) -> None:
             lambda table: joint_of(table) / np.log(2)
         ),
         "This is the largest possible value. Count how often each row occurs.": lambda table: np.log(len(table)),
+        "This leaves out rows with a missing value. Count them too: a missing value is one more value.": (
+            lambda table: joint_of(table.dropna())
+        ),
     }
-    cases = [(table[names[1:3]],), (table[names[5:9]],), (table[names[7:10]],)]
+    holes = pd.DataFrame({"a": ["x", "x", None, None, "y"], "b": ["u", "u", "u", "u", None]})
+    cases = [(table[names[1:3]],), (table[names[5:9]],), (table[names[7:10]],), (holes,)]
     same_function(answer, joint_of, cases, mistakes)
 
 

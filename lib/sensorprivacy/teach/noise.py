@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from sensorprivacy.teach.hints import exercise, require, same_function
+from sensorprivacy.teach.draws import check_mean, check_sum
+from sensorprivacy.teach.hints import exercise, same_function
 
 _VALUES = np.array([40.0, 13.0, 99.0, 20.0, 55.0])
 _RELEASES = [
@@ -14,18 +15,6 @@ _RELEASES = [
     (pd.DataFrame({"person": list("aaab"), "epsilon": [0.5, 0.5, 0.5, 1.0]}),),
     (pd.DataFrame({"person": ["x"] * 60, "epsilon": [0.01] * 60}),),
 ]
-
-
-class Recorder:
-    """A generator that records the scales of the noise and draws zeros, so that a mechanism has a known answer."""
-
-    def __init__(self) -> None:
-        self.scales: list[float] = []
-
-    def laplace(self, loc: Any = 0.0, scale: float = 1.0, size: Any = None) -> Any:
-        """Return the location, without noise."""
-        self.scales.append(float(scale))
-        return loc if size is None else np.full(size, loc)
 
 
 @exercise
@@ -66,129 +55,93 @@ def scale(answer: Any) -> None:
     mistakes = {
         "The fraction is upside down. A smaller epsilon must give more noise.": lambda s, epsilon: epsilon / s,
         "With this formula a smaller epsilon gives less noise. Divide by epsilon.": lambda s, epsilon: epsilon * s,
-        "This is the variance of the noise. numpy and Eq. (1) take the scale.": lambda s, epsilon: (
+        "This is the variance of the noise. numpy and paper 2's Eq. 1 take the scale.": lambda s, epsilon: (
             2 * (s / epsilon) ** 2
         ),
-        "This is the standard deviation of the noise. numpy and Eq. (1) take the scale.": (
+        "This is the standard deviation of the noise. numpy and paper 2's Eq. 1 take the scale.": (
             lambda s, epsilon: math.sqrt(2) * s / epsilon
         ),
     }
     same_function(answer, lambda s, epsilon: s / epsilon, [(100.0, 0.5), (1.0, 2.0), (3.0, 0.1)], mistakes)
 
 
-def _recorded(answer: Any, epsilon: float, low: float, high: float) -> tuple[float, list[float]]:
-    """Return the result of a mechanism without its noise, and the scales of its noise."""
-    results: list[float] = []
-    recorder = Recorder()
-
-    def kept(values: np.ndarray) -> float:
-        recorder.scales.clear()
-        results.append(float(answer(values, low, high, epsilon, recorder)))
-        return 0.0
-
-    same_function(kept if callable(answer) else answer, lambda values: 0.0, [(_VALUES,)])
-    hint = (
-        "No noise comes from the given generator. Draw it with generator.laplace(scale=...), which a test can repeat."
-    )
-    require(bool(recorder.scales), hint)
-    return results[0], sorted(recorder.scales)
-
-
 @exercise
 def private_sum(answer: Any) -> None:
     """Check ``private_sum(values, low, high, epsilon, generator)``."""
-    for epsilon, low, high in ((0.5, 0.0, 60.0), (2.0, 20.0, 100.0)):
-        total, scales = _recorded(answer, epsilon, low, high)
-        clipped = np.clip(_VALUES, low, high)
-        require(
-            math.isclose(total, clipped.sum()),
-            "The values are not clipped to the bounds before the sum. Without clipping, one row can change the sum by "
-            "more than the sensitivity."
-            if math.isclose(total, _VALUES.sum())
-            else "Without noise, the result is not the sum of the clipped values.",
-        )
-        require(len(scales) == 1, f"{len(scales)} draws of noise are added. One is enough for one sum.")
-        _right_scale(scales[0], max(abs(low), abs(high)), epsilon, high - low)
-
-
-def _right_scale(found: float, sensitivity: float, epsilon: float, width: float) -> None:
-    if math.isclose(found, sensitivity / epsilon):
-        return
-    hints = {
-        np.abs(_VALUES).max() / epsilon: "The scale uses the largest value of this table. It depends on the data and "
-        "can reveal them. Use the bounds.",
-        1 / epsilon: "The scale is 1 / epsilon. One row changes the sum by more than 1: multiply by the sensitivity.",
-        sensitivity: "The scale does not depend on epsilon. Divide the sensitivity by epsilon.",
-        width / epsilon: "The scale uses the width of the bounds. If a row is added or removed, the sum changes by the "
-        "larger absolute bound.",
-    }
-    hint = next((hint for wrong, hint in hints.items() if math.isclose(found, wrong)), "")
-    require(False, hint or f"The scale of the noise is {found:g}. It must be sensitivity / epsilon.")
+    check_sum(answer)
 
 
 @exercise
 def private_mean(answer: Any) -> None:
     """Check ``private_mean(values, low, high, epsilon, generator)``: a noisy sum over a noisy count."""
-    for epsilon, low, high in ((0.5, 0.0, 60.0), (2.0, 20.0, 100.0)):
-        mean, scales = _recorded(answer, epsilon, low, high)
-        require(
-            math.isclose(mean, np.clip(_VALUES, low, high).mean()),
-            "Without noise, the result is not the mean of the clipped values. Clip first, then divide the sum by the "
-            "number of rows.",
-        )
-        require(
-            len(scales) == 2,
-            "The number of rows is published too, and it changes if a row is added. It needs its own noise.",
-        )
-        largest = max(abs(low), abs(high))
-        spent = [1 / scales[0], largest / scales[1]]  # epsilon of the count and of the sum
-        require(
-            not np.allclose(spent, [epsilon, epsilon]),
-            "Sum and count each spend the whole epsilon, so together they spend twice as much (composition). Give "
-            "each of them half.",
-        )
-        require(
-            math.isclose(sum(spent), epsilon),
-            f"Sum and count together spend an epsilon of {sum(spent):g}, but {epsilon:g} is given. Check both "
-            "sensitivities: a count changes by 1.",
-        )
+    check_mean(answer)
 
 
 @exercise
 def spent(answer: Any) -> None:
     """Check ``spent(releases)``: the largest privacy loss of a person."""
+
+    def totals(table: pd.DataFrame) -> pd.Series:
+        return table.groupby("person")["epsilon"].sum()
+
     mistakes = {
         "This adds up the releases of different people. A release about one person does not cost another person "
         "anything. Add up for each person, then take the largest.": lambda table: table["epsilon"].sum(),
         "This is the largest epsilon of one release. A person who is in several releases loses the sum "
         "(composition).": lambda table: table["epsilon"].max(),
         "This is the mean over people. A guarantee must hold for everyone: take the largest.": (
-            lambda table: table.groupby("person")["epsilon"].sum().mean()
+            lambda table: totals(table).mean()
         ),
+        "This is the total of the person who spends least. The guarantee must hold for everyone, so the largest total "
+        "counts.": lambda table: totals(table).min(),
+        "This is the smallest epsilon of one release. Add up for each person, then take the largest total.": (
+            lambda table: table["epsilon"].min()
+        ),
+        "These are the totals of all people. Return the largest of them.": totals,
     }
-    same_function(answer, lambda table: table.groupby("person")["epsilon"].sum().max(), _RELEASES, mistakes)
+    same_function(answer, lambda table: totals(table).max(), _RELEASES, mistakes, show_case=True)
 
 
 @exercise
 def estimate(answer: Any) -> None:
     """Check ``estimate(reported, epsilon)``: the true share behind randomized answers."""
 
-    def truth(epsilon: float) -> float:
-        return math.exp(epsilon) / (1 + math.exp(epsilon))
+    def by(formula: Any) -> Any:
+        return lambda r, epsilon: formula(r, math.exp(epsilon) / (1 + math.exp(epsilon)))
+
+    def solved(r: float, p: float) -> float:
+        return (r - 1 + p) / (2 * p - 1)
 
     mistakes = {
-        "This is the share of reported answers. Some of them are false: solve the equation for the true share.": (
-            lambda reported, epsilon: reported
-        ),
-        "This divides by p only. The answers of people without the property are also turned: subtract (1 - p) first, "
-        "and divide by 2 p - 1.": lambda reported, epsilon: reported / truth(epsilon),
-        "This forgets to divide by 2 p - 1.": lambda reported, epsilon: reported - (1 - truth(epsilon)),
-        "This forgets to subtract 1 - p, the share of false answers, before the division.": (
-            lambda reported, epsilon: reported / (2 * truth(epsilon) - 1)
-        ),
+        "This is the share of reported answers. Some of them are false: solve the equation for the true share.": [
+            by(lambda r, p: r)
+        ],
+        "This puts the reported share into the equation, in the place of s. It is the left side: solve for s.": [
+            by(lambda r, p: p * r + (1 - p) * (1 - r))
+        ],
+        "This divides by p only. But s is in both terms of the right side. Write the right side as one term with s and "
+        "one without it.": [by(lambda r, p: r / p), by(lambda r, p: (r - (1 - p)) / p)],
+        "One step is missing: s still has a factor in front of it.": [by(lambda r, p: r - (1 - p))],
+        "One step is missing: the right side also has a term without s. Bring it to the left side first.": [
+            by(lambda r, p: r / (2 * p - 1))
+        ],
+        "A sign is wrong. Test your function: if everybody has the property, the share of reported yes is p, and the "
+        "result must be 1.": [
+            by(lambda r, p: (r + 1 - p) / (2 * p - 1)),
+            by(lambda r, p: (r - (1 - p)) / (1 - 2 * p)),
+            by(lambda r, p: (r - (1 - p)) / (2 * p + 1)),
+            by(lambda r, p: (r - 1 - p) / (2 * p - 1)),
+        ],
+        "This is the share of the people without the property: 1 minus the result.": [
+            by(lambda r, p: (p - r) / (2 * p - 1))
+        ],
+        "Parentheses are missing. Python divides before it adds or subtracts: put the whole numerator and the whole "
+        "denominator into parentheses, also in p.": [
+            by(lambda r, p: r - (1 - p) / (2 * p - 1)),
+            by(lambda r, p: r - 1 + p / (2 * p - 1)),
+            by(lambda r, p: (r - (1 - p)) / 2 * p - 1),
+            by(lambda r, p: r - (1 - p) / 2 * p - 1),
+            lambda r, epsilon: solved(r, math.exp(epsilon) / 1 + math.exp(epsilon)),
+        ],
     }
-
-    def right(reported: float, epsilon: float) -> float:
-        return (reported - 1 + truth(epsilon)) / (2 * truth(epsilon) - 1)
-
-    same_function(answer, right, [(0.4, 1.0), (0.5, 2.0), (0.3, 3.0)], mistakes)
+    same_function(answer, by(solved), [(0.4, 1.0), (0.5, 2.0), (0.3, 3.0)], mistakes)

@@ -106,6 +106,9 @@ def nearest(answer: Any) -> None:
         ),
         "This adds up differences without squares, so positive and negative ones cancel. Square the differences "
         "first.": by(lambda gaps: gaps.sum(axis=2).argmin(axis=1)),
+        "This adds up absolute differences, which is another distance. The Euclidean one adds up squares.": by(
+            lambda gaps: np.abs(gaps).sum(axis=2).argmin(axis=1)
+        ),
         "These are positions in the table of centroids. Return the labels, which are in `centroids.index`.": (
             lambda centroids, rows: by(lambda gaps: (gaps**2).sum(axis=2).argmin(axis=1))(
                 centroids.reset_index(drop=True), rows
@@ -113,7 +116,7 @@ def nearest(answer: Any) -> None:
         ),
     }
     centroids = _TRAIN.groupby(_LABELS).mean()
-    cases = [(centroids, _TRAIN), (centroids, _TEST)]
+    cases = [(centroids, _TRAIN), (centroids, _TEST), (centroids, pd.DataFrame({"x": [9.0, 1.5], "y": [-4.0, 9.0]}))]
 
     def array(centroids: pd.DataFrame, rows: pd.DataFrame) -> np.ndarray:
         return np.asarray(answer(centroids, rows))

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from sensorprivacy.teach.hints import exercise, same_function, same_value
+from sensorprivacy.teach.hints import exercise, returns_zero, same_function, same_value
 from sensorprivacy.threeway import Sizes, stability
 
 _HALF = 0.5 + 1e-9
@@ -25,6 +25,9 @@ def agrees(answer: Any) -> None:
         "This allows a whole unit of the last decimal. Rounding moves a number by half a unit at most.": within(
             1 + 1e-9
         ),
+        "This allows 0.005 for every number. Half a unit of the last decimal depends on `decimals`.": (
+            lambda ours, printed, decimals: bool(abs(ours - printed) <= 0.005 + 1e-9)
+        ),
         "Python's round moves a tie to the even digit: round(0.125, 2) is 0.12, but a paper may print 0.13. Compare "
         "the distance with half a unit.": lambda ours, printed, decimals: round(ours, decimals) == printed,
         "The distance must be positive, whichever number is larger: use abs.": lambda ours, printed, decimals: (
@@ -40,6 +43,9 @@ def agrees(answer: Any) -> None:
         (0.1, 0.17, 2),
         (0.3, 0.17, 2),
         (93.0, 93.0, 0),
+        (93.4, 93.0, 0),
+        (0.83, 0.8, 1),
+        (0.128, 0.13, 2),
     ]
     same_function(answer, within(_HALF), cases, mistakes)
 
@@ -62,7 +68,7 @@ def weighted(answer: Any) -> None:
 
 @exercise
 def even(answer: Any) -> None:
-    """Check ``stability(sensitive, non_sensitive, ambiguous)``, Eq. (11) for numbers of columns."""
+    """Check ``stability(sensitive, non_sensitive, ambiguous)``, Eq. 11 for numbers of columns."""
 
     def right(sensitive: int, non_sensitive: int, ambiguous: int) -> float:
         return stability(Sizes(sensitive, non_sensitive, ambiguous))
@@ -74,6 +80,7 @@ def even(answer: Any) -> None:
         "Divide by |N| + |A| as well.": lambda s, n, a: n * a / (s + n + a),
     }
     same_function(answer, right, [(1, 1, 10), (3, 5, 4), (7, 5, 0)], mistakes)
+    returns_zero(answer, [(12, 0, 0)], "Return 0 if no column is non-sensitive or ambiguous.")
 
 
 @exercise

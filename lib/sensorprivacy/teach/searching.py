@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy import stats
 
 from sensorprivacy.minimize.select import select
 from sensorprivacy.teach.hints import exercise, require, same_function
@@ -15,7 +16,7 @@ _VALIDATION = pd.DataFrame(
     index=_INDEX,
 )
 _TEST = pd.DataFrame(
-    {"accuracy": [0.57, 0.50, 0.44, 0.66], "identifiability": [0.27, 0.21, 0.07, 0.36], "n_features": [1, 1, 1, 2]},
+    {"accuracy": [0.57, 0.50, 0.44, 0.66], "identifiability": [0.27, 0.28, 0.07, 0.36], "n_features": [1, 1, 1, 2]},
     index=_INDEX,
 )
 
@@ -40,7 +41,7 @@ def count(answer: Any) -> None:
 def greedy(answer: Any) -> None:
     """Check ``greedy(value, cost, k)``: the k features with the lowest cost for their value."""
     value = pd.Series({"a": 0.50, "b": 0.20, "c": 0.40, "d": 0.05})
-    cost = pd.Series({"a": 0.40, "b": 0.05, "c": 0.12, "d": 0.02})
+    cost = pd.Series({"a": 0.40, "b": 0.05, "c": 0.12, "d": 0.06})
 
     def by(score: Any, highest: bool = False) -> Any:
         return lambda v, c, k: set((score(v, c) * (-1 if highest else 1)).nsmallest(k).index)
@@ -70,9 +71,8 @@ def greedy(answer: Any) -> None:
 @exercise
 def coins(answer: Any) -> None:
     """Check ``best_of(number, rows, generator)``: the best share of heads among some coins."""
-    number, rows = 63, 100
 
-    def kept(seed: int) -> bool:
+    def kept(number: int, rows: int, seed: int) -> bool:
         generator = np.random.default_rng(seed)
         shares = np.array([float(answer(number, rows, generator)) for _ in range(200)])
         require(
@@ -86,13 +86,24 @@ def coins(answer: Any) -> None:
         )
         require(shares.mean() > 0.5, "This is the worst coin. Return the best one.")
         require(
-            abs(shares.mean() - 0.617) < 0.02,
-            f"On average your best of {number} coins has a share of {shares.mean():.3f}. Toss each coin {rows} times: "
-            "generator.binomial(rows, 0.5, size=number) gives the heads of all coins.",
+            abs(shares.mean() - _best(number, rows)) < 0.02,
+            f"On average your best of {number} coins, tossed {rows} times each, has a share of {shares.mean():.3f}. "
+            f"Right is {_best(number, rows):.3f}. Use both arguments: generator.binomial(rows, 0.5, size=number) gives "
+            "the heads of all coins.",
+        )
+        one, other = (answer(number, rows, np.random.default_rng(seed)) for _ in range(2))
+        require(
+            one == other, "The same generator gives other coins in a second call. Draw from the given generator only."
         )
         return True
 
-    same_function(kept if callable(answer) else answer, lambda seed: True, [(0,)])
+    given = kept if callable(answer) else answer
+    same_function(given, lambda *case: True, [(63, 100, 0), (10, 100, 1), (63, 30, 2)])
+
+
+def _best(number: int, rows: int) -> float:
+    """Return the expected share of heads of the best of some fair coins."""
+    return float((1 - stats.binom.cdf(np.arange(rows), rows, 0.5) ** number).sum() / rows)
 
 
 @exercise
@@ -110,6 +121,12 @@ def optimism(answer: Any) -> None:
         "This chooses on the test rows. Choose on the validation rows.": lambda validation, test: (
             test.max() - validation[test.idxmax()]
         ),
+        "This is the largest difference of all subsets. Choose the subset by its validation score alone.": (
+            lambda validation, test: (validation - test).max()
+        ),
+        "This is an absolute value. A choice may also look worse where it was chosen: keep the sign.": (
+            lambda validation, test: abs(validation.max() - test[validation.idxmax()])
+        ),
         "This is the mean difference over all subsets. Only the chosen subset counts.": lambda validation, test: (
             validation - test
         ).mean(),
@@ -118,6 +135,8 @@ def optimism(answer: Any) -> None:
     cases = [
         (pd.Series({"x": 0.60, "y": 0.58, "z": 0.40}), test),
         (pd.Series({"z": 0.70, "x": 0.30, "y": 0.65}), test),
+        (pd.Series({"x": 0.45, "y": 0.48, "z": 0.40}), test),
+        (pd.Series({"x": 0.60, "y": 0.58, "z": 0.59}), test),
     ]
     same_function(answer, lambda validation, test: validation.max() - test[validation.idxmax()], cases, mistakes)
 
@@ -141,6 +160,18 @@ def honest(answer: Any) -> None:
         ),
         "This takes the subset with the highest accuracy. Among those with enough accuracy, take the lowest "
         "identifiability.": lambda validation, test, loss: scores(test, validation["accuracy"].idxmax()),
+        "The identifiabilities of the test rows decided between the subsets. They must not: the choice ends before the "
+        "test rows are used.": lambda validation, test, loss: scores(
+            test, rule(validation.assign(identifiability=test["identifiability"]), loss)
+        ),
+        "With a loss of 0.1, an accuracy of (1 - 0.1) times the best one is enough. You subtract 0.1.": (
+            lambda validation, test, loss: scores(
+                test,
+                validation["identifiability"][
+                    validation["accuracy"] >= validation["accuracy"].max() - loss - 1e-12
+                ].idxmin(),
+            )
+        ),
         "The order is wrong. Return the accuracy first, then the identifiability.": lambda validation, test, loss: (
             scores(test, rule(validation, loss))[::-1]
         ),

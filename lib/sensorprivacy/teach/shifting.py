@@ -13,9 +13,9 @@ _DRAW = np.random.default_rng(65)
 _WINDOWS = _DRAW.normal(size=(6, 4))
 _MEAN = np.array([1.0, -2.0, 0.5, 3.0])
 _COMPONENTS = np.array([[0.6, 0.8, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]])
-_LATENTS = _DRAW.normal(size=(8, 2))
-_EXERCISE = np.array(list("aaaabbbb"))
-_SIDE = np.array(["left", "right"] * 4)
+_LATENTS = _DRAW.normal(size=(12, 2))
+_EXERCISE = np.array(list("aaaaaabbbbbb"))
+_SIDE = np.array(["left", "right"] * 6)
 
 
 @exercise
@@ -73,7 +73,8 @@ def class_means(answer: Any) -> None:
         means = answer(latents, exercise, side)
         require(
             isinstance(means, pd.DataFrame),
-            "Return a table: pd.DataFrame(latents).groupby([exercise, side]).mean().",
+            "Return a pandas table. Make one from the latents, group its rows by both labels, and take the mean of "
+            "each group.",
         )
         require(
             not agree(means.to_numpy(), table(latents, side).to_numpy()),
@@ -123,16 +124,36 @@ def coin(answer: Any) -> None:
         changed = published != sides
         require(
             0 < changed.mean() < 1,
-            "All windows get the same decision. Toss a coin for each window: generator.random(len(side)) < 0.5.",
+            "All windows get the same decision. Toss a coin for each window: draw as many "
+            "numbers as there are windows.",
         )
         require(
-            abs(changed.mean() - 0.5) < 0.08,
+            abs(changed.mean() - 0.5) < 0.08,  # five standard errors
             f"{changed.mean():.0%} of the windows change their side. A fair coin changes about half.",
+        )
+        again = np.asarray(answer(sides.copy(), np.random.default_rng(seed)))
+        require(
+            bool((again == published).all()),
+            "The same generator gives other coins in a second call. Draw from the given generator only.",
         )
         draws.append(published)
         return True
 
-    same_function(kept if callable(answer) else answer, lambda seed: True, [(0,), (1,)])
+    same_function(kept if callable(answer) else answer, lambda seed: True, [(seed,) for seed in range(20)])
+    changed = np.array(draws) != sides
+    require(
+        abs(changed.mean() - 0.5) < 0.018,  # five standard errors
+        f"Of {changed.size:,} windows, {changed.mean():.1%} change their side. A fair coin decides: half of them, "
+        "up to chance.",
+    )
+    require(
+        len(set(changed.sum(axis=1))) > 1,
+        "The number of windows that change is always the same. Toss one coin for each window, independently.",
+    )
+    require(
+        len(set((np.array(draws) == "left").sum(axis=1))) > 1,
+        "The sides are only exchanged among the windows: their numbers never change. Toss one coin for each window.",
+    )
     require(
         (draws[0] != draws[1]).any(),
         "Two generators give the same coins. Draw from the given generator, not from a seed.",
@@ -159,7 +180,8 @@ def attack(answer: Any) -> None:
             lambda model, known, known_side, published, true_side: score(published, true_side, known, known_side)
         ),
     }
-    cases = [(model, known, sides, held, truth)]
+    turned = np.where(truth == "left", "right", "left")
+    cases = [(model, known, sides, held, truth), (model, known, sides, held, turned)]
     same_function(answer, lambda model, *rest: score(*rest), cases, mistakes)
 
 
@@ -172,6 +194,9 @@ def vote(answer: Any) -> None:
         "This is the mean share over recordings. A vote decides: count the recordings with a share above 0.5.": (
             lambda right, recordings: right.groupby(recordings).mean().mean()
         ),
+        "Half of the windows are not enough. A recording counts if more than half of its windows are right.": (
+            lambda right, recordings: (right.groupby(recordings).mean() >= 0.5).mean()
+        ),
         "This is a number of recordings. Divide it by the number of all recordings.": lambda right, recordings: (
             right.groupby(recordings).mean() > 0.5
         ).sum(),
@@ -179,5 +204,6 @@ def vote(answer: Any) -> None:
     cases = [
         (pd.Series([1, 1, 0, 0, 0, 1, 1, 1, 1]), pd.Series(list("aaabbbccc"))),
         (pd.Series([1, 0, 0, 1, 1, 0, 1]), pd.Series(list("aaabbcc"))),
+        (pd.Series([1, 0, 1, 0, 0, 1, 0, 1]), pd.Series(list("aaaaabbb"))),
     ]
     same_function(answer, lambda right, recordings: (right.groupby(recordings).mean() > 0.5).mean(), cases, mistakes)

@@ -106,6 +106,7 @@ def split(answer: Any) -> None:
     """Check ``split_by_recording(groups, share, generator)``, which returns the positions of training and test rows."""
     groups = pd.Series(np.repeat([f"r{number}" for number in range(20)], 5))
     seen = set()
+    neighbours = []
 
     def drawn(groups: pd.Series, share: float, seed: int) -> bool:
         parts = answer(groups, share, np.random.default_rng(seed))
@@ -134,17 +135,29 @@ def split(answer: Any) -> None:
         require(
             len(sides[1]) == round(share * groups.nunique()),
             f"{len(sides[1])} of {groups.nunique()} recordings are test recordings. With share={share:g} there must be "
-            f"{round(share * groups.nunique())}. Count and draw distinct recordings: groups.unique().",
+            f"{round(share * groups.nunique())}, rounded. Count and draw distinct recordings: each name once.",
         )
+        again = np.asarray(answer(groups.copy(), share, np.random.default_rng(seed))[1])
+        require(
+            set(groups.iloc[again]) == sides[1],
+            "The same generator chooses other recordings in a second call. Draw from the given generator only, so that "
+            "a split can be repeated.",
+        )
+        places = np.flatnonzero(pd.Series(groups.unique()).isin(sides[1]))
+        neighbours.append(bool((np.diff(places) == 1).all()))
         seen.add(tuple(sorted(sides[1])))
         return True
 
-    cases = [(groups, share, seed) for share in (0.3, 0.1) for seed in (0, 1)]
+    cases = [(groups, share, seed) for share in (0.33, 0.12) for seed in range(8)]
     same_function(drawn if callable(answer) else answer, lambda groups, share, seed: True, cases)
     require(
-        len(seen) == len(cases),
+        len(seen) > len(cases) / 2,
         "Each call chooses the same recordings, whatever the generator. Draw them at random: generator.permutation or "
         "generator.choice.",
+    )
+    require(
+        not all(neighbours),
+        "The test recordings always follow each other. Each set of recordings must be possible: draw without an order.",
     )
 
 
