@@ -97,8 +97,10 @@ def recompute(claim: str, profile: Profile, cores: int = 1, say: Callable[[str],
     """
     name, runs = find_run(claim), read_runs()
     needed = [name, *before(runs[name], runs)]
-    minutes = sum(runs[each].minutes[profile] for each in needed)
-    say(f"{claim} needs {len(needed)} run(s) and the report, at most {minutes:g} min: {', '.join(needed)}")
+    report = [run.name for run in runs.values() if run.after_all]
+    minutes = sum(runs[each].minutes[profile] for each in [*needed, *report])
+    about = f"about {minutes:.3g} min on two idle cores"
+    say(f"{claim} needs {len(needed)} run(s) and the report, {about}: {', '.join(needed)}")
     committed = _row(claim, "paper")
     ended = reproduce(profile, looker(profile), cores=cores, only=[name], say=say)
     if failed := [_failure(each, ended[each]) for each in needed if each in ended and ended[each].status == FAILED]:
