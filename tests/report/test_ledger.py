@@ -40,6 +40,20 @@ def test_an_entry_explains_the_claims_it_names_and_no_others(tmp_path):
     assert explanation("2-T3-r1-utility", [entry]) == ""
 
 
+def test_an_entry_that_names_a_claim_explains_it_alone(tmp_path):
+    """An entry on all times of a table said nothing about the cell that its own row contradicts."""
+    own = GOOD.replace('"D1"', '"D2"').replace('"because"', '"its own row"').replace('"2-T2-*"', '"2-T2-age"')
+    ledger = load(tmp_path, GOOD + own)
+    assert explanation("2-T2-age", ledger) == "D2: its own row"
+    assert explanation("2-T2-sex", ledger) == "D1: because"
+
+
+@pytest.mark.parametrize("claim", ["3-T4-gender-per-embedding", "3-T6-encoder-0-per-embedding"])
+def test_a_time_that_its_own_row_contradicts_cites_that_entry_only(claim):
+    assert explanation(claim, entries()).startswith("D52: ")
+    assert "; D" not in explanation(claim, entries())
+
+
 def test_numbers_are_consecutive_and_major_entries_first(tmp_path):
     second = GOOD.replace('"D1"', '"D2"')
     major = GOOD.replace("paper = 2", "paper = 2\nmajor = true")

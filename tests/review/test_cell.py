@@ -39,7 +39,7 @@ def test_printed_recomputed_and_committed_are_shown(pretend, capsys):
     assert main(["review", CLAIM, "--cores", "2"]) == 0
     assert calls == [("quick", 2, [RUN])]
     said = capsys.readouterr().out
-    assert f"{CLAIM} needs 1 run(s) and the report" in said
+    assert f"{CLAIM} needs 1 run(s) and the report, about 0.4 min on two idle cores: {RUN}" in said
     assert f"{CLAIM}: paper 2, Table 10, row '(0.50, 0.50)', column 'Utility'\nprinted     0.68\n" in said
     assert "recomputed  0.6814 [0.61, 0.72], unit rows  exact (basis rows; quick profile)" in said
     assert "committed   0.6814550443  exact (basis rows; paper profile)" in said

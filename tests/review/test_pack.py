@@ -75,6 +75,14 @@ def test_every_file_has_a_licence_and_every_run_its_notebook(graph):
     assert (licence("figures/30_x/a.png"), licence("lib/a.py")) == ("CC-BY-4.0", "MIT")
 
 
+def test_the_root_names_both_licences(graph):
+    """Most files are text, figures and tables: naming only the licence of the code would be wrong for them."""
+    named = [each["@id"] for each in graph["./"]["license"]]
+    assert named == ["https://spdx.org/licenses/MIT", "https://spdx.org/licenses/CC-BY-4.0"]
+    files = [each for each in graph.values() if each["@type"] == "File" and "license" in each]
+    assert {each["license"]["@id"] for each in files} == {*named}
+
+
 def test_the_manifest_names_files_that_exist_and_counts_all_values(pack):
     manifest = yaml.safe_load((pack / "codecheck.yml").read_text())["manifest"]
     assert all((pack / each["file"]).is_file() for each in manifest)

@@ -32,7 +32,7 @@ def steps_table(record: Mapping[str, Any]) -> pd.DataFrame:
             network = networks[step, code]
             rows.append(
                 {"bundle": bundle["name"], "step": step, "code": code}
-                | {"row": _row_name(step, code, bundle["attribute"]), "kind": network["kind"], "batch": batch}
+                | {"row": row_name(step, code, bundle["attribute"]), "kind": network["kind"], "batch": batch}
                 | {name: timed[name] / batch for name in ("median", "p95", "p99", "least", "cpu")}
                 | {"load": loads[step, code]}
                 | {name: network[name] for name in ("bytes", "weights", "macs")}
@@ -156,7 +156,7 @@ def _whole_pipelines(records: Records) -> Iterator[tuple[str, Mapping[str, Any],
                 yield name, record, bundle
 
 
-def _row_name(step: str, code: int | None, attribute: str) -> str:
+def row_name(step: str, code: int | None, attribute: str) -> str:
     """Return a step's name as in claim ids: activity, gender, weight, encoder-0, ..."""
     name = {"public": "activity", "private": attribute}.get(step, step)
     return name if code is None else f"{name}-{code}"

@@ -51,7 +51,8 @@ class Entry(BaseModel):
     demonstration : tuple of str
         Paths in the repository that show it: ``tests/....py::test_name``, or a file.
     explains : tuple of str
-        Claim ids that this entry explains if their value differs; ``*`` matches any text.
+        Claim ids that this entry explains if their value differs; ``*`` matches any text. An id without ``*`` takes
+        precedence over patterns of other entries.
     bears_on : tuple of str
         Further claim ids that the entry concerns. It explains no difference in them.
     misprints : mapping of str to str
@@ -132,8 +133,13 @@ def _check_order(found: list[Entry], path: Path) -> None:
 
 
 def explanation(claim_id: str, ledger: Iterable[Entry]) -> str:
-    """Return why a claim differs: the reasons of all entries that explain it, or an empty text."""
-    return "; ".join(f"{entry.id}: {one_line(entry.reason)}" for entry in ledger if entry.covers(claim_id))
+    """Return why a claim differs: the reasons of the entries that explain it, or an empty text.
+
+    Entries that name the claim itself take precedence over those that name it by a pattern.
+    """
+    covering = [entry for entry in ledger if entry.covers(claim_id)]
+    exact = [entry for entry in covering if claim_id in entry.explains]
+    return "; ".join(f"{entry.id}: {one_line(entry.reason)}" for entry in exact or covering)
 
 
 def page(ledger: Iterable[Entry], verdicts: pd.DataFrame) -> str:

@@ -9,6 +9,7 @@ import pandas as pd
 from sensorprivacy.paths import figures_dir
 from sensorprivacy.report.printed import printed_values
 from sensorprivacy.report.replication import read_verdicts
+from sensorprivacy.review.direct import without_run
 from sensorprivacy.runner.data import looker
 from sensorprivacy.runner.reproduce import reproduce
 from sensorprivacy.runner.runs import Profile, before, read_runs
@@ -25,12 +26,15 @@ class Cell:
         Rows of ``verdicts.csv``; None if there is none.
     run, profile : str
         The run that gives the value, and the settings it was recomputed with.
+    source : str
+        What the value was recomputed from, if its run was not needed.
     """
 
     committed: pd.Series | None
     recomputed: pd.Series | None
     run: str
     profile: str
+    source: str = ""
 
     def text(self) -> str:
         """Return what is printed for the reviewer."""
@@ -39,16 +43,15 @@ class Cell:
         table = f"Table {row['table']}" if str(row["table"]).isdigit() else "text"
         lines = [f"{row['claim_id']}: paper {row['paper']}, {table}, row {row['row']!r}, column {row['column']!r}"]
         lines.append(f"printed     {row['printed']}")
-        for name, found, profile in (
-            ("recomputed", self.recomputed, self.profile),
-            ("committed", self.committed, "paper"),
+        for name, found, how in (
+            ("recomputed", self.recomputed, "without a run" if self.source else f"{self.profile} profile"),
+            ("committed", self.committed, "paper profile"),
         ):
             if found is not None:
-                lines.append(
-                    f"{name:11} {_value(found)}  {found['verdict']} (basis {found['basis']}; {profile} profile)"
-                )
+                lines.append(f"{name:11} {_value(found)}  {found['verdict']} (basis {found['basis']}; {how})")
         lines += [f"reason      {row['reason']}"] if row["reason"] else []
-        return "\n".join([*lines, f"run         {self.run}"])
+        made = f", not run: recomputed from {self.source}" if self.source else ""
+        return "\n".join([*lines, f"run         {self.run}{made}"])
 
 
 def _value(row: pd.Series) -> str:
@@ -75,14 +78,17 @@ def find_run(claim: str) -> str:
 
 
 def recompute(claim: str, profile: Profile, cores: int = 1, say: Callable[[str], None] = print) -> Cell:
-    """Run what a printed value needs, unless it is up to date, and the report; return both values.
+    """Recompute what a printed value needs, and return both values.
+
+    If it follows from other printed values, published logs, settings or networks' layers, no notebook runs; see
+    `direct`. Otherwise, runs that are not up to date are repeated, and the report.
 
     Parameters
     ----------
     claim : str
         Id of the value, such as ``2-T10-r1-utility``: paper, table and cell. ``figures/verdicts.csv`` lists all.
     profile : {"quick", "paper"}
-        Settings. With "paper", the results replace the committed ones in ``figures/``.
+        Settings. With "paper", the results of runs replace the committed ones in ``figures/``.
     cores : int, default=1
         Number of runs at a time.
     say : callable, default=print
@@ -96,10 +102,15 @@ def recompute(claim: str, profile: Profile, cores: int = 1, say: Callable[[str],
         If a run failed.
     """
     name, runs = find_run(claim), read_runs()
-    needed = [name, *before(runs[name], runs)]
-    minutes = sum(runs[each].minutes[profile] for each in needed)
-    say(f"{claim} needs {len(needed)} run(s) and the report, at most {minutes:g} min: {', '.join(needed)}")
     committed = _row(claim, "paper")
+    if found := without_run(claim, runs[name], profile):
+        say(f"{claim} needs no run: it is recomputed from {found[1]}")
+        return Cell(committed, found[0], name, profile, found[1])
+    needed = [name, *before(runs[name], runs)]
+    report = [run.name for run in runs.values() if run.after_all]
+    minutes = sum(runs[each].minutes[profile] for each in [*needed, *report])
+    about = f"about {minutes:.3g} min on two idle cores"
+    say(f"{claim} needs {len(needed)} run(s) and the report, {about}: {', '.join(needed)}")
     ended = reproduce(profile, looker(profile), cores=cores, only=[name], say=say)
     if failed := [_failure(each, ended[each]) for each in needed if each in ended and ended[each].status == FAILED]:
         raise RuntimeError("; ".join(failed))

@@ -92,7 +92,7 @@ def _crate(root: Path, folder: Path, made: Iterable[str]) -> None:
 
     cited = _citation(root)
     crate = ROCrate()
-    crate.name, crate.description, crate.license = cited["title"], cited["message"], _LICENCES[CODE]
+    crate.name, crate.description = cited["title"], cited["message"]
     authors = [
         crate.add(ContextEntity(crate, f"#author-{k}", {"@type": "Organization", "name": author["name"]}))
         for k, author in enumerate(cited["authors"])
@@ -108,8 +108,10 @@ def _crate(root: Path, folder: Path, made: Iterable[str]) -> None:
         )
         for paper in cited["references"]
     ]
-    for name, address in _LICENCES.items():
+    crate.root_dataset["license"] = [
         crate.add(ContextEntity(crate, address, {"@type": "CreativeWork", "name": name, "identifier": name}))
+        for name, address in _LICENCES.items()
+    ]
     files = _files(root)
     for name in files:
         crate.add_file(root / name, name, properties=_about(root / name, name, licence(name)))

@@ -131,6 +131,7 @@ def test_a_log_can_be_cut_to_columns():
     )
     assert paper1_text.log_frame(content)["features"].tolist() == [(0,), (0, 1)]
     assert paper1_text.log_frame(content, [3, 9])["features"].tolist() == [(0,)]
+    assert paper1_text.log_frame(content)["line"].tolist() == [3, 4]
 
 
 def test_a_choice_from_a_log_is_compared_cell_by_cell():

@@ -4,15 +4,58 @@ They answer the cells of data sets whose rows nobody else can get (`values.FROM_
 """
 
 import re
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
 
 import pandas as pd
 
-from sensorprivacy.report.paper1.text import log_matches
-from sensorprivacy.report.paper1.values import ELSEWHERE, FROM_LOGS, SETS, TABLES, cell, table_of
+from sensorprivacy.report.paper1.text import log_frame, log_matches
+from sensorprivacy.report.paper1.values import ELSEWHERE, FROM_LOGS, KEPT, SETS, TABLES, cell, table_of
 
 _COLUMNS = {"accuracy": "accuracy", "identifiability": "identifiability", "features": "n_features"}
+
+
+class Choices(NamedTuple):
+    """What the selection rule chooses from the authors' logs.
+
+    Parameters
+    ----------
+    picked : dict of str to pandas.DataFrame
+        By printed table: index threshold; columns of the rule, and ``line``, the line of the log's file.
+    searched : dict of str to int
+        Number of features that the authors searched, by data set.
+    subsets : dict of str to int
+        Number of subsets in the log, by printed table.
+    """
+
+    picked: dict[str, pd.DataFrame]
+    searched: dict[str, int]
+    subsets: dict[str, int]
+
+
+def choices(read: Callable[[str], bytes], choose: Callable[..., pd.DataFrame]) -> Choices:
+    """Apply the selection rule to every published log.
+
+    Parameters
+    ----------
+    read : callable
+        Returns the content of a published file by its name.
+    choose : callable
+        The rule, `sensorprivacy.minimize.select_table`. Values are compared with six decimals, as some logs print.
+    """
+    found = Choices({}, {}, {})
+    keys = ["features", "accuracy", "identifiability"]
+    for dataset, tables in TABLES.items():
+        content = read(_file(dataset))
+        found.searched[dataset] = 1 + max(max(subset) for subset in log_frame(content)["features"])
+        for table in tables.values():
+            log = log_frame(content, KEPT.get(table))
+            rule = choose(log, decimals=6)
+            lines = dict(zip(log[keys].itertuples(index=False, name=None), log["line"], strict=True))
+            rows = rule[keys].itertuples(index=False, name=None)
+            found.picked[table] = rule.assign(line=[lines[row] for row in rows])
+            found.subsets[table] = len(log)
+    return found
 
 
 def log_claims(
@@ -56,6 +99,53 @@ def log_claims(
                     why = f"the authors' log holds {held:,} of {whole:,} subsets, and another one of them is chosen"
                     undecided |= dict.fromkeys(own, why)
     return ours | _facts(protocol), undecided
+
+
+def log_cells(judged: pd.DataFrame, picked: Mapping[str, pd.DataFrame], protocol: pd.DataFrame) -> pd.DataFrame:
+    """Return the verdicts on published logs, each with its place in the published files.
+
+    Parameters
+    ----------
+    judged : pandas.DataFrame
+        Verdicts as :func:`.verdicts.judge` returns them.
+    picked, protocol
+        As for :func:`log_claims`; `picked` with the column ``line``, see :func:`choices`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        claim_id, printed, log (the value in the log), verdict, file, line. Numbers of features in the text come from
+        all logs together and have no line.
+    """
+    places = dict(_places(picked, protocol))
+    own = judged[judged["basis"] == "log"].rename(columns={"ours": "log"})
+    found = [places.get(claim, ("subsets_*.csv", None)) for claim in own["claim_id"]]
+    own = own.assign(file=[file for file, _ in found], line=pd.array([line for _, line in found], dtype="Int64"))
+    return own[["claim_id", "printed", "log", "verdict", "file", "line"]]
+
+
+def _places(picked: Mapping[str, pd.DataFrame], protocol: pd.DataFrame) -> Iterator[tuple[str, tuple[str, int]]]:
+    """Yield claims with the published file and the line that gives each."""
+    for dataset, tables in TABLES.items():
+        for table in set(tables.values()) & picked.keys():
+            for threshold, line in zip(map(float, picked[table].index), picked[table]["line"], strict=True):
+                place = _file(dataset), int(line)
+                yield from ((cell(table, threshold, column), place) for column in _COLUMNS)
+                if (threshold, table) == (0.01, table_of(dataset)):
+                    yield from ((claim, place) for claim in _row_of_table_2(dataset, "", picked[table].loc[threshold]))
+                    yield f"1-text-{SETS[dataset]}-feature", place
+                if (threshold, dataset) == (0.0, "iot-23"):
+                    yield from ((claim, place) for claim in _row_of_table_2(dataset, "sota-", picked[table].loc[0.0]))
+    facts = {"base": ("1-T2-{}-sota-accuracy", "1-T2-{}-sota-identifiability"), "rows": ("1-T1-{}-features",)}
+    special = {("service", "rows"): "1-text-flows", ("iot23", "timing: exhaustive"): "1-text-hours-features"}
+    for line, (word, topic) in enumerate(zip(protocol["dataset"], protocol["topic"], strict=True), start=2):
+        claims = [claim.format(word) for claim in facts.get(topic, ())]
+        claims += [special[word, topic]] if (word, topic) in special else []
+        yield from ((claim, ("protocol.csv", line)) for claim in claims)
+
+
+def _file(dataset: str) -> str:
+    return f"subsets_{SETS[dataset]}.csv"
 
 
 def _row_of_table_2(dataset: str, player: str, row: pd.Series) -> dict[str, float]:

@@ -109,15 +109,17 @@ def log_frame(content: bytes, columns: Sequence[int] | None = None) -> pd.DataFr
     Returns
     -------
     pandas.DataFrame
-        features (tuple of int), n_features, accuracy, identifiability; the empty subset is left out.
+        features (tuple of int), n_features, accuracy, identifiability, line (of the file); the empty subset is left
+        out.
     """
     texts = {"features": str, "original_columns": str}
     log = pd.read_csv(io.BytesIO(content), dtype=texts, keep_default_na=False)
+    log["line"] = range(2, len(log) + 2)  # the first line has the names of the columns
     log = log[log["n_features"] > 0]
     if columns is not None:
         log = log[[set(map(int, text.split())) <= set(columns) for text in log["original_columns"]]]
     features = [tuple(map(int, text.split())) for text in log["features"]]
-    columns_kept = ["features", "n_features", "accuracy", "identifiability"]
+    columns_kept = ["features", "n_features", "accuracy", "identifiability", "line"]
     return log.assign(features=pd.Series(features, index=log.index, dtype=object))[columns_kept].reset_index(drop=True)
 
 
