@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+import yaml
 from joblib import parallel_config
 from sklearn.ensemble import RandomForestClassifier
 from slurm import ask, missing, slurm
@@ -17,6 +18,7 @@ from sensorprivacy.datasets.types import Problem
 from sensorprivacy.minimize.search.exhaustive import search_subsets
 from sensorprivacy.minimize.search.job import SearchJob
 
+dask_config = pytest.importorskip("dask.config", reason="install the extra cluster to test")
 distributed = pytest.importorskip("distributed", reason="install the extra cluster to test")
 dask_jobqueue = pytest.importorskip("dask_jobqueue", reason="install the extra cluster to test")
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(300)]
@@ -52,6 +54,16 @@ def midway(monkeypatch):
         return arrived
 
     return set_action
+
+
+def test_dask_knows_the_settings_of_the_page():
+    """A setting that dask does not know changes nothing, and says nothing."""
+    page = (Path(__file__).parents[2] / "book" / "howto" / "cluster.md").read_text()
+    settings = yaml.safe_load(page.partition("# ~/.config/dask/search.yaml\n")[2].partition("```")[0])
+    paths = pd.json_normalize(settings).columns
+    assert len(paths) == 4
+    for path in paths:
+        dask_config.get(path)  # fails if there is none
 
 
 @pytest.mark.slow

@@ -14,7 +14,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 import pytest
-from joblib import Parallel, parallel_config
+from joblib import Parallel, delayed, parallel_config
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.preprocessing import FunctionTransformer
@@ -389,6 +389,56 @@ def test_engine_of_ones_own(problem):
     table = search_subsets(problem, engine=Sizes(), **QUIET).table
     assert list(table["accuracy"]) == [size / 10 for size in table["n_features"]]
     assert (table["identifiability"] > table["accuracy"]).all()
+
+
+def test_few_batches_wait_for_workers_however_many_there_are(monkeypatch):
+    """The scheduler of a cluster holds these batches, so its memory does not grow with the number of subsets."""
+    draw = np.random.default_rng(0)
+    wide = Problem(pd.DataFrame(draw.normal(size=(30, 8))), draw.integers(0, 2, 30), draw.integers(0, 2, 30))
+    given, waiting = [], []
+
+    class Counting:
+        name, model, threads = "counting", "none", False
+
+        def score(self, subsets, label):
+            waiting.append(len(given) - len(waiting))
+            return [0.5] * len(subsets)
+
+    def counted(function):
+        given.append(function)
+        return delayed(function)
+
+    monkeypatch.setattr("sensorprivacy.minimize.search.job.delayed", counted)
+    with parallel_config(backend="threading", n_jobs=2):
+        search_subsets(wide, engine=Counting(), batch_size=1, **QUIET)
+    assert len(given) > 2 * 250
+    assert max(waiting) <= 8
+
+
+@pytest.mark.parametrize(("seconds", "batches"), [(0.001, 4), (0.01, 4), (0.02, 8), (0.1, 16), (1.0, 51), (9.0, 252)])
+def test_every_worker_gets_work_and_no_more_batches_than_the_time_is_worth(problem, seconds, batches):
+    with (
+        parallel_config(backend="threading", n_jobs=4),
+        closing(SearchJob(problem, model=GaussianNB(), **QUIET)) as job,
+    ):
+        job.fit_seconds["task"] = seconds
+        assert -(-252 // job._batch_size("task", 252)) == batches
+
+
+def test_batches_count_the_processors_seconds_not_those_of_waiting_for_it():
+    draw = np.random.default_rng(0)
+    wide = Problem(pd.DataFrame(draw.normal(size=(30, 5))), draw.integers(0, 2, 30), draw.integers(0, 2, 30))
+
+    class Waiting:
+        name, model, threads = "waiting", "none", False
+
+        def score(self, subsets, label):
+            time.sleep(0.03)
+            return [0.5] * len(subsets)
+
+    with closing(SearchJob(wide, engine=Waiting(), **QUIET)) as job:
+        assert job.estimate().seconds > 2 * 28 * 0.03
+        assert max(job.fit_seconds.values()) < 0.02
 
 
 def test_descriptions_differ_only_if_results_can_differ():

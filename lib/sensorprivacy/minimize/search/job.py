@@ -25,6 +25,7 @@ from sensorprivacy.progress import tqdm
 
 HOUR = 3600.0
 _BATCH_SECONDS = 5.0
+_LEAST_SECONDS = 0.5  # of a batch, unless a worker would have none
 _MAX_BATCH = 64
 _ATTEMPTS = 5  # to train what workers lost that ended
 _WORTH_ESTIMATING = 24  # models
@@ -77,7 +78,8 @@ class SearchJob:
     n_jobs : int, optional
         Joblib workers. Default: those of an enclosing ``joblib.parallel_config`` (such as a dask cluster), else one.
     batch_size : int, optional
-        Subsets that a worker trains at once, and the most that an interruption loses. Default: about five seconds.
+        Subsets that a worker trains at once, and the most that an interruption loses. Default: about five seconds of a
+        processor. A short search has shorter batches, so that all workers have some.
     progress : bool, default True
         Show a progress bar with the remaining time, the best accuracy and the choice so far.
     """
@@ -128,20 +130,22 @@ class SearchJob:
     def _train_samples(self, label: str) -> float:
         """Train a few models and return the expected seconds of one worker for the others."""
         missing = self._missing(label, self.subsets)
-        times = {}
+        times, work = {}, {}
         for size in sorted({1, (len(self.positions) + 1) // 2, len(self.positions)}):
             # an engine with threads reaches its full speed only with several subsets
             sample = [subset for subset in missing if len(subset) == size][: 8 if self.engine.threads else 1]
             if sample:
-                started = time.monotonic()
+                started, begun = time.monotonic(), time.process_time()
                 self._add(label, sample, self.engine.score(sample, label))
                 times[size] = (time.monotonic() - started) / len(sample)
+                work[size] = (time.process_time() - begun) / len(sample)
         missing = self._missing(label, self.subsets)
         if not times or not missing:
             return 0.0
-        costs = np.interp([len(subset) for subset in missing], list(times), list(times.values()))
-        self.fit_seconds[label] = float(costs.mean())
-        return float(costs.sum())
+        sizes = [len(subset) for subset in missing]
+        # batches go by the processor's seconds: a worker has one thread, and maybe a less busy machine
+        self.fit_seconds[label] = float(np.interp(sizes, list(work), list(work.values())).mean())
+        return float(np.interp(sizes, list(times), list(times.values())).sum())
 
     def train(self, label: str, subsets: Sequence[Subset], bar: tqdm) -> None:
         """Train models for the subsets without a result, in this order, and store every finished batch."""
@@ -235,10 +239,14 @@ class SearchJob:
     def _batch_size(self, label: str, missing: int, share: float = 1.0) -> int:
         if self.batch_size is not None:
             return self.batch_size
+        seconds, workers = max(share * self.fit_seconds.get(label, 0.1), 1e-6), self._workers()
         # workers share the batches of a label; an engine with threads divides each batch itself
-        shares = 1 if self.engine.threads and self._workers() == 1 else 4 * self._workers()
+        shares = 1
+        if workers > 1 or not self.engine.threads:
+            # every batch costs a scheduler about a hundredth of a second: short work is divided into fewer
+            shares = workers * int(np.clip(missing * seconds / (workers * _LEAST_SECONDS), 1, 4))
         largest = min(_MAX_BATCH, max(1, math.ceil(missing / shares)))
-        return int(np.clip(_BATCH_SECONDS / max(share * self.fit_seconds.get(label, 0.1), 1e-6), 1, largest))
+        return int(np.clip(_BATCH_SECONDS / seconds, 1, largest))
 
 
 def duration(seconds: float) -> str:
