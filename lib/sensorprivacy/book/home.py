@@ -109,8 +109,8 @@ def _replication(verdicts: pd.DataFrame) -> str:
         "values need data, logs or a test for a check. "
         f"For {count['no data']} of them the data are not available, and for {count['undecided']} they do not decide. "
         f"Of the other {known}, {count['exact']} are exact, {count['within']} lie within our interval, and "
-        f"{count['differs'] + count['not reproducible']} differ or contradict themselves. For example, by the layers of "
-        f"the authors' later code, a general autoencoder has {float(row['ours']):.1f} times the weights of the specific "
-        f"ones, not {row['printed']} times "
+        f"{count['differs'] + count['not reproducible']} differ or contradict themselves. For example, by the layers "
+        f"of the authors' later code, a general autoencoder has {float(row['ours']):.1f} times the weights of the "
+        f"specific ones, not {row['printed']} times "
         "([D3](#d3)). [Verdict explorer](verdicts.md)"
     )
