@@ -161,7 +161,7 @@ def test_a_copy_of_the_user_is_left_out_with_a_notice(run, file, table, tmp_path
     table.assign(member=table["owner"].map(names)).to_csv(file, index=False)
     code, said = run(*FAST, "--json", tmp_path / "all.json")
     assert code == 0
-    assert "member (the user under another name)" in said.err
+    assert "member ('owner' under another name: its value alone identifies the user)" in said.err
     assert "member" not in json.loads((tmp_path / "all.json").read_text())["columns"]["none"]
     assert "member" not in run(*FAST, "--keep", "member")[1].err
 

@@ -76,6 +76,10 @@ def test_copies_and_identifiers_are_dropped(home, name):
 def test_a_copy_cannot_be_kept_but_a_time_can(home):
     with pytest.raises(ValueError, match="column 'other' cannot be kept: 'owner' under another name"):
         learned(home.assign(other=home["owner"]), keep=["other"])
+    first = dict(zip(sorted(home["owner"].unique()), ("Kim", "Kim", "Lee", "Ray", "Max", "Ann"), strict=True))
+    named = home.assign(name=home["owner"].map(first))
+    assert learned(named).dropped["name"] == "nearly 'owner' under another name: its 5 values name most of them"
+    assert "name" in learned(named, keep=["name"]).features
     row = home.assign(row=range(len(home)))
     assert "row" in learned(row).dropped
     assert "row" in learned(row, keep=["row"]).features

@@ -169,7 +169,7 @@ def _table(arguments: argparse.Namespace) -> "Problem":
     problem, copies = without_copies(problem, arguments.keep)
     if left_out := problem.provenance["left_out"] | copies:
         named = ", ".join(f"{name} ({kind})" for name, kind in left_out.items())
-        print(f"left out, because these columns identify rows: {named}; use one with --keep", file=sys.stderr)
+        print(f"left out, because these columns identify rows or users: {named}; use one with --keep", file=sys.stderr)
     return problem
 
 

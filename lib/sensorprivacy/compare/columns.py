@@ -125,9 +125,10 @@ def learn_columns(
     Returns
     -------
     Columns
-        Dropped are: empty and constant columns; identifiers, points in time and row numbers (see `identifiers`);
-        columns from whose value alone a lookup table knows the user or the recording (see `stands_for`); texts that
-        name the user of their row.
+        Dropped are: empty and constant columns; identifiers, places, points in time, row numbers and free text (see
+        `identifiers`);
+        columns from whose value alone a lookup table knows the user or the recording (see `stands_for`), or knows most
+        users (see `nearly_stands_for`; `keep` keeps these); texts that name the user of their row.
 
     Raises
     ------
@@ -147,7 +148,8 @@ def learn_columns(
         judged = with_numbers(part[others.columns].drop(columns=list(keep)))
         reasons |= find_identifiers(judged, [part[name] for name in roles.values() if name != task])
     for name in map(str, others):
-        links = (link_to_user(part[name], part, user, groups) for part in (sample, found.head))
+        near = name not in keep
+        links = (link_to_user(part[name], part, user, groups, near) for part in (sample, found.head))
         if known := reasons.get(name) or next(filter(None, links), ""):
             reasons[name] = known
         elif is_text(others[name]) and name not in found.categories:

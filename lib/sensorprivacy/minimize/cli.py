@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import secrets
 import shutil
 import sys
 import tempfile
@@ -70,7 +71,8 @@ def add_minimize_command(subparsers: "argparse._SubParsersAction[argparse.Argume
     add("--user", required=True, metavar="COLUMN", help="column with the user of each record")
     add_table_options(command)
     add("--threshold", type=float, default=0.01, metavar="L", help="share of accuracy that may be lost (.01)")
-    add("--out", type=Path, metavar="FILE", help="write the kept columns and the task to this file")
+    add("--out", type=Path, metavar="FILE", help="write the kept columns and the task to this file, "
+        "with the rows in random order")  # fmt: skip
     add("--json", type=Path, metavar="FILE", help="write all numbers, and how each column was read and coded")
     add("--preselect", type=int, default=10, metavar="K", help="number of features to search (10)")
     add("--score", choices=SCORES, default="shap", help="score for preselecting features (shap)")
@@ -95,7 +97,8 @@ def add_table_options(command: argparse.ArgumentParser) -> None:
     """Add the options that say how a table is read; `table_options` returns them."""
     add = command.add_argument
     add("--groups", metavar="COLUMN", help="column with the recording of each record; recordings are not split")
-    add("--keep", action="append", default=[], metavar="COLUMN", help="use a column that looks like an identifier")
+    add("--keep", action="append", default=[], metavar="COLUMN", help="use a column that looks like an identifier or "
+        "like the user")  # fmt: skip
     add("--drop", action="append", default=[], metavar="COLUMN", help="leave a column out")
     add("--missing", choices=("impute", "drop", "error"), default="impute", help="missing values: fill them with the "
         "median or the most frequent category of the training rows, drop their rows, or stop (impute)")  # fmt: skip
@@ -137,6 +140,8 @@ def _run(arguments: argparse.Namespace) -> int:
     if arguments.trees < 1:
         raise ValueError(f"--trees {arguments.trees}: a forest needs at least one tree")
     check_json(arguments.json, [arguments.file, arguments.out])
+    import numpy as np
+
     from sensorprivacy.datasets.own.identifiers import IdentifierWarning
     from sensorprivacy.datasets.own.tables import load_table
     from sensorprivacy.game.joins import join_rows
@@ -157,8 +162,10 @@ def _run(arguments: argparse.Namespace) -> int:
         write_atomically(arguments.json, lambda part: part.write_text(text, encoding="utf-8"))
         print(f"\nWritten: {arguments.json}")
     if arguments.out is not None:
-        write_table(table.frame.iloc[table.rows][[*kept, arguments.task]], arguments.out)
-        print(f"\nWritten: {arguments.out} ({len(kept)} features and {arguments.task}; not {arguments.user})")
+        order = np.random.default_rng(secrets.randbits(256)).permutation(table.rows)  # a known order identifies rows
+        write_table(table.frame.iloc[order][[*kept, arguments.task]], arguments.out)
+        what = f"{len(kept)} features and {arguments.task}; not {arguments.user}; rows in random order"
+        print(f"\nWritten: {arguments.out} ({what})")
     return 0
 
 

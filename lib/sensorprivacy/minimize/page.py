@@ -155,7 +155,7 @@ def _columns_notes(problem: Problem) -> list[str]:
         lines += _wrapped(notice, hanging=2)
     if left_out:
         named = ", ".join(f"{name} ({kind})" for name, kind in left_out.items())
-        why = "A model cannot learn from such columns, but anyone could join the result with the original table."
+        why = "Such columns name rows or users: anyone could join the result with the original table."
         lines += _wrapped(f"left out {len(left_out)}: {named}. {why} Use one with --keep COLUMN.", hanging=2)
     for name, example in as_text.items():
         lines += _wrapped(f"{name}: read as categories, though it seems to hold numbers, because of {example!r}", 2)

@@ -41,6 +41,37 @@ IDENTIFIERS = {
     "timestamp": (DRAW.permutation(SECONDS) + 0.25, "points in time"),
     "time": (np.cumsum(DRAW.uniform(0.01, 0.03, N)), "points in time"),
 }
+GRID = pd.Series(pd.date_range("2024-01-08", periods=96, freq="30min", tz="Europe/Berlin"))[DRAW.integers(0, 96, N)]
+PLACES = DRAW.normal([48.1, 11.5], 1e-2, (N, 2)).round(5).T
+TEXTS = pd.Series([f"call {1000 + k} about contract {7919 * k}" for k in range(N)])
+IDENTIFIERS |= {  # in any order of the rows, with repeated and missing cells
+    "day_month": (GRID.dt.strftime("%d-%m-%Y %H:%M"), "points in time"),
+    "compact": (GRID.dt.strftime("%Y%m%dT%H%M%S%z"), "points in time"),
+    "java": (GRID.map(lambda time: f"{time.isoformat()}[Europe/Berlin]"), "points in time"),
+    "month_name": (GRID.dt.strftime("%d-%b-%Y %H:%M"), "points in time"),
+    "german_month": (GRID.dt.strftime("%d. Januar %Y %H:%M Uhr"), "points in time"),
+    "ctime": (GRID.dt.strftime("%a %b %d %H:%M:%S %Y"), "points in time"),
+    "zone_name": (GRID.dt.strftime("%Y-%m-%d %H:%M CET"), "points in time"),
+    "one_unknown": (GRID.astype(str).where(np.arange(N) != 7, "not read"), "points in time"),
+    "mostly_missing": (GRID.astype(str).where(np.arange(N) % 9 == 0, ""), "points in time"),
+    "seen": (GRID.map(pd.Timestamp.timestamp).astype(int), "points in time"),
+    "received": (GRID.map(pd.Timestamp.timestamp) * 1000 + DRAW.integers(0, 60_000, N), "points in time"),
+    "parts": (GRID.map(pd.Timestamp.timestamp) + 0.123, "points in time"),
+    "spreadsheet": (45_299 + DRAW.integers(0, 960, N) / 48, "points in time"),
+    "excel_date": (45_299 + DRAW.integers(0, 9, N), "points in time"),
+    "to_minutes": (GRID.dt.strftime("%Y%m%d%H%M").astype(int), "points in time"),
+    "to_days": (20240100 + DRAW.integers(1, 29, N), "points in time"),
+    "contact": (np.where(np.arange(N) % 20, [f"user{k}@example.org" for k in USERS], "none"), "e-mail addresses"),
+    "in_text": ([f"ask user{k}@example.org" for k in USERS], "e-mail addresses"),
+    "phone": ([f"+49 171 {1_000_000 + 7919 * k}" for k in USERS], "telephone numbers"),
+    "iban": ([f"DE2{k} 5001 0517 0000 0000 00" for k in USERS], "IBANs"),
+    "car": ([f"WT6RXC4RTDZXM2U{k}H" for k in USERS], "vehicle identification numbers"),
+    "place_of": ([f"{lat:.6f},{lon:.6f}" for lat, lon in PLACES.T], "positions"),
+    "latitude": (PLACES[0], "geographic positions"),
+    "remark": (TEXTS.where(np.arange(N) % 8 == 0), "texts that differ in nearly every row"),
+    "free": (TEXTS.where(np.arange(N) % 3 > 0, TEXTS.shift()), "free text"),
+    "gaps": (np.where(DRAW.random(N) < 0.5, np.nan, np.arange(N)), "row numbers"),
+}
 FEATURES = {
     "measurement": DRAW.normal(size=N),
     "large": DRAW.normal(1.5e9, 1e8, N),
@@ -56,7 +87,17 @@ FEATURES = {
     "room": DRAW.choice(["hall", "kitchen"], N),
     "version": DRAW.choice(["1.2.3", "1.2.4"], N),
     "kind": pd.Categorical(DRAW.choice(list("abc"), N)),
-    "gaps": np.where(DRAW.random(N) < 0.5, np.nan, np.arange(N)),
+    "gaps": np.where(DRAW.random(N) < 0.5, np.nan, DRAW.normal(size=N)),
+    "born": DRAW.integers(1930, 2010, N),
+    "span": DRAW.choice(["20-29", "30-39", "40-49"], N),
+    "month": DRAW.choice(["May", "June", "March"], N),
+    "clock_time": DRAW.choice(["08:30", "12:15"], N),
+    "quarter": DRAW.choice(["2024-Q1", "2024-Q2"], N),
+    "how": DRAW.choice(["walking up the stairs", "sitting on the sofa"], N),
+    "rent": DRAW.integers(36_000, 55_000, N).astype(float),
+    "lumens": 40_000 + DRAW.integers(0, 10_000, N) / 100,
+    "channel": DRAW.choice([2.412e9, 2.437e9, 2.462e9], N),
+    "lat": PLACES[0],  # alone, this may be anything
     "width": pd.array(DRAW.integers(0, 9, N), dtype="Int64"),
 }
 
@@ -71,6 +112,15 @@ def test_identifiers_are_found(name):
 def test_measurements_and_categories_are_no_identifiers(name):
     pairs = pd.Series(np.repeat(np.arange(N // 2), 2))  # two rows for each person
     assert find_identifiers(pd.DataFrame({name: FEATURES[name]}), [USERS, pairs]) == {}
+
+
+def test_pairs_of_coordinates_are_positions_but_motion_is_none():
+    places = pd.DataFrame({"gps_lat": PLACES[0], "gpsLon": PLACES[1]})
+    assert set(find_identifiers(places).values()) == {"geographic positions"}
+    assert len(find_identifiers(places)) == 2
+    both_signs = DRAW.normal(size=(2, N))
+    assert find_identifiers(pd.DataFrame({"lat": both_signs[0], "lon": both_signs[1]})) == {}
+    assert find_identifiers(pd.DataFrame({"acc_lat": PLACES[0], "acc_lon": PLACES[1]})) == {}
 
 
 def test_distinct_values_of_few_rows_are_no_sign():

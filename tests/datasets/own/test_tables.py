@@ -5,6 +5,7 @@ import pytest
 
 from sensorprivacy.datasets import table
 from sensorprivacy.datasets.own.formats import read_table
+from sensorprivacy.datasets.own.pieces import Pieces
 from sensorprivacy.datasets.own.tables import table_problem
 from sensorprivacy.datasets.own.texts import infer_delimiter
 
@@ -96,3 +97,29 @@ def test_a_class_that_dropped_rows_leave_with_one_row_is_set_aside():
     problem = table_problem(table, task="room", user="owner", missing="drop")
     assert problem.task.tolist() == list("aabb")
     assert any("room c" in notice for notice in problem.provenance["notices"])
+
+
+def _texts(frame):
+    return {str(name) for name, column in frame.items() if not pd.api.types.is_numeric_dtype(column)}
+
+
+def test_digits_with_leading_zeros_stay_texts(tmp_path):
+    """A tester found that 0100 and 100 became one household, and that the postcode 01067 was published as 1067."""
+    lines = ["who;zip;reading;serial;mark;load;level", "0100;01067;0012,5;1234567890123456781;0007;0,5;3",
+             "100;10115;12,5;;?;1,5;40", "0101;04109;7,25;1234567890123456782;0008;2,5;5"]  # fmt: skip
+    (tmp_path / "t.csv").write_text("\n".join(lines) + "\n")
+    found = read_table(tmp_path / "t.csv")
+    assert _texts(found) == {"who", "zip", "serial", "mark"}
+    assert found["who"].tolist() == ["0100", "100", "0101"]
+    assert found["serial"].nunique() == 2
+    assert found["reading"].tolist() == [12.5, 12.5, 7.25]
+    pieces = list(Pieces(tmp_path / "t.csv", rows=1))
+    assert all(_texts(piece) == _texts(found) for piece in pieces)
+    assert [piece["who"].iloc[0] for piece in pieces] == found["who"].tolist()
+
+
+def test_numbers_stay_numbers(tmp_path):
+    text = "a,b,c,d,e\n0,0.5,-1,2024-01-05,1234567890123456781\n10,00.25,-007,2024-01-06,1234567890123456782\n"
+    (tmp_path / "t.csv").write_text(text)
+    assert _texts(read_table(tmp_path / "t.csv")) == {"d"}
+    assert read_table(tmp_path / "t.csv")["e"].nunique() == 2

@@ -1,16 +1,15 @@
 """Turn the cells of a table into numbers that models can learn from, and say how each column was coded."""
 
-import re
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
 from sensorprivacy.datasets.own.decimals import looks_like_number
+from sensorprivacy.datasets.own.moments import parse_moments
 
 _TRUTH = ({"true", "false"}, {"yes", "no"}, {"on", "off"}, {"y", "n"}, {"t", "f"}, {"ja", "nein"}, {"oui", "non"})
 _TRUE = {"true", "yes", "on", "y", "t", "ja", "oui"}
-_DAY_FIRST = re.compile(r"(?:1[3-9]|2\d|3[01])[./]|\d{1,2}\.")  # 13/05/2026 and 5.1.2026, but not 05/13/2026
 _NUMBERS, _CATEGORIES = "median", "most_frequent"  # how missing cells are filled
 
 
@@ -127,15 +126,11 @@ def _whole(values: pd.Series) -> pd.Series:
 
 
 def _times(column: pd.Series) -> pd.Series | None:
-    """Return points in time, or None if a text cannot be read as one."""
+    """Return points in time, missing where a text states none, or None if no text does."""
     if column.dtype.kind == "M":
         return column
-    cells = column.map(str, na_action="ignore")
-    day_first = cells.dropna().str.match(_DAY_FIRST).any()
-    try:
-        return pd.Series(pd.to_datetime(cells, format="mixed", dayfirst=bool(day_first), utc=True), index=column.index)
-    except (ValueError, TypeError):
-        return None
+    times = parse_moments(column)
+    return times if times.notna().any() else None
 
 
 def _number_in(column: pd.Series) -> str:

@@ -14,6 +14,7 @@ _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?")
 # 1 234.5 | 1'234.5: spaces or apostrophes between thousands
 _SPACED = re.compile(r"[+-]?\d{1,3}(?:[ '\u2019\u00a0\u202f]\d{3})+(?:\.\d+)?")
 _POINT = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
+_LABEL = re.compile(r"0\d+|\d{16,}")  # 0100, and more digits than a float holds
 _BETWEEN = re.compile(r"[ '\u2019\u00a0\u202f]")
 _REMEDY = "write numbers with a decimal point and without thousands separators"
 MISSING = frozenset({"?", "-", "--", "\u2013", "\u2014", ".", "*", "n.a.", "n.v.", "missing", "unknown"})
@@ -70,7 +71,10 @@ class Numbers:
         ValueError
             If commas may separate thousands, or one column has decimal commas and another one decimal points.
         """
-        found = {name: ways for name, ways in self._cells.items() if name not in self._texts and set(ways) - {"?"}}
+        fractions = {"1,5", "1.5", "1,234.5"}
+        labels = {name for name, ways in self._cells.items() if "01" in ways and not fractions & set(ways)}
+        texts = self._texts | labels
+        found = {name: ways for name, ways in self._cells.items() if name not in texts and set(ways) - {"?"}}
         commas = {name: ways for name, ways in found.items() if {"1,5", "1,234", "1,234.5"} & set(ways)}
         points = [*self._points, *(name for name, ways in found.items() if "1.5" in ways and name not in commas)]
         decimal = next((name for name, ways in commas.items() if "1,5" in ways), None)
@@ -124,6 +128,8 @@ def _way(cell: str) -> str:
     """Return how a number is written, shown by an example; an empty text if the cell is no number."""
     if cell.lower() in MISSING:
         return "?"
+    if _LABEL.fullmatch(cell):
+        return "01"
     if _THOUSANDS.fullmatch(cell):
         return "1,234.5" if "." in cell or cell.count(",") > 1 else "1,234"
     if "," in cell:

@@ -6,9 +6,9 @@ import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from io import BytesIO, TextIOWrapper
+from io import BytesIO
 from pathlib import Path
-from typing import Any, TextIO, cast
+from typing import Any, cast
 
 import pandas as pd
 import pyarrow as pa
@@ -16,7 +16,8 @@ import pyarrow.dataset as arrow_dataset
 import pyarrow.parquet as pq
 
 from sensorprivacy.datasets.own.decimals import Numbers
-from sensorprivacy.datasets.own.texts import OPENERS, find_encoding, infer_delimiter
+from sensorprivacy.datasets.own.digits import label_columns
+from sensorprivacy.datasets.own.texts import OPENERS, find_encoding, infer_delimiter, open_text
 
 TEXT_SUFFIXES = (".csv", ".tsv", ".txt")
 PARQUET_SUFFIXES = (".parquet", ".pq")
@@ -115,7 +116,8 @@ def read_table(path: str | Path) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        Its rows and columns, at least one of each. ``attrs["form"]`` says how the file is written, and
+        Its rows and columns, at least one of each. Digits with leading zeros stay texts: 0100 and 100 are different
+        labels. So do long digits that a number would round. ``attrs["form"]`` says how the file is written, and
         ``attrs["numbers"]`` which columns were converted to numbers.
 
     Raises
@@ -169,17 +171,11 @@ def form_of(file: Path) -> Form:
     form = Form(suffix, packed, find_encoding(file, packed))
     if suffix in JSON_SUFFIXES:
         return form
-    with open_text(file, form) as stream:
+    with open_text(file, form.packed, form.encoding) as stream:
         head = [line for _, line in zip(range(_LOOK_AT), stream, strict=False)]
     if head and head[0].lower().startswith("sep="):  # written by Excel, for Excel
         return Form(suffix, packed, form.encoding, head[0].strip('\r\n"')[4:5] or ",", 1)
     return Form(suffix, packed, form.encoding, infer_delimiter(head))
-
-
-def open_text(file: Path, form: Form) -> TextIO:
-    """Open a text for reading, unpacked and decoded."""
-    stream = OPENERS.get(form.packed, open)(file, "rb")
-    return TextIOWrapper(cast(Any, stream), encoding=form.encoding, newline="")
 
 
 def read_pieces(
@@ -196,7 +192,8 @@ def read_pieces(
     rows : int, optional
         Rows of a piece.
     types : mapping, optional
-        Type of each column of a text. By default pandas infers it, for each piece anew.
+        Type of each column of a text. By default pandas infers it, for each piece anew; columns of digits with leading
+        zeros are texts.
 
     Raises
     ------
@@ -218,13 +215,18 @@ def read_pieces(
 def _read_csv(file: Path, form: Form, rows: int | None, types: Mapping[str, str] | None) -> Iterator[pd.DataFrame]:
     options: Any = {"sep": form.delimiter, "index_col": False, "low_memory": False, "skiprows": form.skipped}
     try:
-        with open_text(file, form) as stream:
+        with open_text(file, form.packed, form.encoding) as stream:
             head = [line for _, line in zip(range(_LOOK_AT), stream, strict=False)][form.skipped :]
         names = next(csv.reader(head, delimiter=form.delimiter), [])
         _refuse_twins(names, file)  # pandas would rename them: x, x.1
-        if types is not None:  # names in the file may have spaces around them
+        if types is None:
+            types = dict.fromkeys(label_columns(file, form.packed, form.encoding, **options), "str")
+        else:  # names in the file may have spaces around them
             types = {name: types[name.strip()] for name in names if name.strip() in types}
-        with open_text(file, form) as stream, pd.read_csv(stream, dtype=types, iterator=True, **options) as reader:
+        with (
+            open_text(file, form.packed, form.encoding) as stream,
+            pd.read_csv(stream, dtype=types, iterator=True, **options) as reader,
+        ):
             while (piece := _next_piece(reader, rows)) is not None:
                 yield piece
     except pd.errors.ParserWarning as error:
@@ -246,7 +248,7 @@ def _next_piece(reader: Any, rows: int | None) -> pd.DataFrame | None:
 def _read_json(file: Path, form: Form, rows: int | None) -> Iterator[pd.DataFrame]:
     options: Any = {"lines": True, "dtype": False, "chunksize": rows}
     try:
-        with open_text(file, form) as stream:
+        with open_text(file, form.packed, form.encoding) as stream:
             found = pd.read_json(stream, **options)
             for piece in [found] if isinstance(found, pd.DataFrame) else found:
                 for name, column in piece.items():

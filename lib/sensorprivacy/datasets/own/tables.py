@@ -11,9 +11,10 @@ import pandas as pd
 import pooch
 
 from sensorprivacy.datasets.checks import check_choice, require_columns, rows_in_words
-from sensorprivacy.datasets.own.coding import Coded, code_column, with_numbers
+from sensorprivacy.datasets.own.coding import Coded, code_column
+from sensorprivacy.datasets.own.copies import unshareable
 from sensorprivacy.datasets.own.formats import as_frame, read_table, table_name
-from sensorprivacy.datasets.own.identifiers import IdentifierWarning, find_identifiers
+from sensorprivacy.datasets.own.identifiers import IdentifierWarning
 from sensorprivacy.datasets.own.labels import as_classes, rare_rows
 from sensorprivacy.datasets.own.pieces import table_digest
 from sensorprivacy.datasets.types import Problem
@@ -66,7 +67,7 @@ def load_table(
     groups : str, optional
         Column with the recording of each record.
     keep : sequence of str
-        Columns that stay features although they look like identifiers.
+        Columns that stay features although they look like identifiers or copies of the user.
     drop : sequence of str
         Columns that are no features.
     missing : {"impute", "drop", "error"}
@@ -83,11 +84,12 @@ def load_table(
     Returns
     -------
     OwnTable
-        All other columns of its problem are features, except identifiers, addresses, points in time and row numbers,
-        see `identifiers`. Rows without task, user or group are dropped. The provenance has ``form`` (how the file is
-        written), ``columns`` (how each column was read and coded), ``notices`` (what was changed, in sentences),
-        ``left_out`` (identifiers; a warning names them), ``coded`` (texts), ``numbers_as_text``, ``dropped`` and
-        ``filled`` (columns and their missing cells).
+        All other columns of its problem are features, except identifiers, addresses, places, points in time, row
+        numbers and free text, see `identifiers`, and columns that stand for the user, see `copies`. Rows without task,
+        user or group are dropped. The provenance has ``form`` (how the file is written), ``columns`` (how each column
+        was read and coded), ``notices`` (what was changed, in sentences), ``left_out`` (columns that identify rows or
+        users; a warning names them), ``coded`` (texts), ``numbers_as_text``, ``dropped`` and ``filled`` (columns and
+        their missing cells).
 
     Raises
     ------
@@ -201,8 +203,7 @@ class _Loading:
 
     def choose_features(self, keep: Sequence[str], drop: Sequence[str], constant: str) -> None:
         others = self.frame.drop(columns=[*self.roles.values(), *drop])
-        labels = [self.frame[self.roles[role]] for role in ("user", "groups") if role in self.roles]
-        kinds = find_identifiers(with_numbers(others), labels)
+        kinds = unshareable(others, self.frame, self.roles["user"], self.roles.get("groups"))
         left_out = {name: kind for name, kind in kinds.items() if name not in keep}
         dropped = dict.fromkeys(drop, "you dropped it")
         for name in others.columns.difference(list(left_out), sort=False):
@@ -282,7 +283,7 @@ def _report(left_out: Mapping[str, str], any_left: bool, file: str) -> None:
     if not left_out:
         return
     named = ", ".join(f"{name} ({kind})" for name, kind in left_out.items())
-    message = f"{file}: columns that identify rows are not used as features: {named}"
+    message = f"{file}: columns that identify rows or users are not used as features: {named}"
     if not any_left:
         raise ValueError(f"{message}. No other column is left: add one, or name one of these in `keep`")
     warnings.warn(f"{message}. To use one, name it in `keep`", IdentifierWarning, stacklevel=4)

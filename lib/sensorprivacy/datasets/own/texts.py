@@ -6,8 +6,9 @@ import csv
 import gzip
 import lzma
 from collections.abc import Mapping
+from io import TextIOWrapper
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO, cast
 
 OPENERS: Mapping[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 _MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF32_LE: "utf-32", codecs.BOM_UTF32_BE: "utf-32"}
@@ -41,6 +42,11 @@ def find_encoding(file: Path, packed: str) -> str:
     except (OSError, EOFError, lzma.LZMAError) as error:
         raise ValueError(f"{file} cannot be unpacked: {error}") from error
     return "utf-8-sig" if fits else "latin-1" if undefined else "cp1252"
+
+
+def open_text(file: Path, packed: str, encoding: str) -> TextIO:
+    """Open a text for reading, unpacked and decoded."""
+    return TextIOWrapper(cast(Any, OPENERS.get(packed, open)(file, "rb")), encoding=encoding, newline="")
 
 
 def infer_delimiter(lines: list[str]) -> str:
