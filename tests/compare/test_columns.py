@@ -152,3 +152,16 @@ def test_a_number_of_each_user_is_found_among_users_with_one_row():
 def test_rows_without_recordings(home):
     assert isinstance(learned(home), Columns)
     assert learned(home).groups is None
+
+
+def test_a_copy_of_the_user_is_listed_as_left_out():
+    """A tester: the table of columns named it a feature."""
+    draw = np.random.default_rng(0)
+    users = draw.integers(0, 4, 80)
+    read = [{"column": name, "used": "feature", "coded": "numbers"} for name in ("member", "lux")]
+    table = pd.DataFrame({"member": users * 7, "lux": draw.normal(size=80)})
+    problem = Problem(table, draw.integers(0, 2, 80), users, provenance={"columns": read})
+    left, reasons = without_copies(problem)
+    assert list(reasons) == ["member"]
+    used = {row["column"]: (row["used"], row["coded"]) for row in left.provenance["columns"]}
+    assert used == {"member": ("no", "the user under another name"), "lux": ("feature", "numbers")}

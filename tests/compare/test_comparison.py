@@ -14,8 +14,12 @@ from sklearn.preprocessing import FunctionTransformer, KBinsDiscretizer
 import sensorprivacy
 from sensorprivacy.compare import Comparison, ComparisonInterrupted, Defence, Published, compare, comparison, parse
 from sensorprivacy.compare.advice import advise
+from sensorprivacy.compare.card import measure_table
+from sensorprivacy.compare.columns import Columns
 from sensorprivacy.compare.page import page
+from sensorprivacy.datasets.types import Problem
 from sensorprivacy.game import play
+from sensorprivacy.game.chance import DRAWS
 from sensorprivacy.game.protocols import default_split
 
 SMALL = RandomForestClassifier(8)
@@ -64,7 +68,7 @@ def test_own_transformers_are_defences(found, make):
 
 def test_the_raw_table_gets_the_scores_of_the_game(problem):
     split = default_split(problem, test=0.25, validation=0.25)
-    row = judged(problem, ["noise"], split=split, draws=999).raw
+    row = judged(problem, ["noise"], split=split, draws=999, task_published=False).raw
     played = play(problem, None, model=SMALL, split=split)
     assert row.task().measure == played.task
     attack = next(line for line in row.attacks("row") if line.who == "adaptive forest")
@@ -87,12 +91,49 @@ def test_the_strongest_attack_is_the_highest_of_all(found):
             scores = [line.measure.score for line in one.attacks(level)]
             assert one.strongest(level).measure.score == max(scores)
     names = {line.who for line in found["quiet"].judged}
-    assert names == {"task", "adaptive forest", "naive forest", "nearest row", "most frequent user"}
+    attackers = {"adaptive forest", "naive forest", "nearest row", "task column alone", "most frequent user"}
+    assert names == {"task", *attackers}
 
 
 def test_the_same_call_gives_the_same_numbers(problem):
     tables = [judged(problem, ["noise", "method:pca"]).frame.drop(columns="seconds") for _ in range(2)]
     pd.testing.assert_frame_equal(*tables)
+
+
+@pytest.fixture(scope="module")
+def linked():
+    """Return a problem whose task halves the users: whoever sees the task guesses one of two instead of four."""
+    draw = np.random.default_rng(3)
+    users = draw.integers(0, 4, 400)
+    features = pd.DataFrame({"task": users // 2 + draw.normal(0, 0.5, 400), "noise": draw.normal(size=400)})
+    return Problem(features, users // 2, [f"u{user}" for user in users], name="linked")
+
+
+def test_attackers_see_the_task_column_where_publish_writes_it(linked):
+    seen, unseen = (
+        judged(linked, ["prediction", keep("noise only", "noise")], task_published=published)
+        for published in (True, False)
+    )
+    attack = {found: found.frame.set_index("defence")["attack"] for found in (seen, unseen)}
+    assert attack[seen]["noise only"] > attack[unseen]["noise only"] + 0.15
+    assert attack[seen]["prediction"] == attack[unseen]["prediction"]  # it replaces the task
+    assert seen["noise only"].task().measure == unseen["noise only"].task().measure  # the judge never sees it
+    assert "Attackers also see the task column" in page(seen).replace("\n  ", " ")
+    assert "Attackers do not see the task column" in page(unseen).replace("\n  ", " ")
+
+
+def test_the_data_card_and_the_comparison_measure_the_same_attack(linked):
+    """A tester: 83.5 % in the comparison, 91.4 % in the card of what was published."""
+    split = default_split(linked, test=0.25, validation=0.25)
+    raw = judged(linked, ["noise"], split=split, draws=DRAWS).raw
+    columns = Columns("t", "u", None, ("task", "noise"))
+    cards = []
+    for shown in (True, False):
+        rows = measure_table(linked, linked.features, columns, split, 42, trees=8, task_published=shown)
+        told = [row for row in rows if (row["about"], row["data"]) == ("user u", "published")]
+        cards.append({row["attacker"]: row["score"] for row in told})
+    assert cards[0] == {line.who: line.measure.score for line in raw.attacks("row")}
+    assert "task column alone" in set(cards[0]) - set(cards[1])
 
 
 def test_test_rows_have_no_part_in_the_choice(found):

@@ -41,7 +41,7 @@ def home(n=400, seed=0):
 
 @pytest.fixture(autouse=True)
 def unmeasured(monkeypatch):
-    monkeypatch.setattr(module, "measure_table", lambda *_: [])
+    monkeypatch.setattr(module, "measure_table", lambda *_, **__: [])
 
 
 @pytest.fixture
@@ -169,10 +169,12 @@ def test_parquet_stays_parquet(table, tmp_path):
 
 
 def test_own_transformers(table, tmp_path):
-    for name, step, columns in (("a", PCA(2), ["pca0", "pca1"]), ("b", TaskPrediction(4), ["prediction"])):
+    for name, step, columns in (("a", PCA(2), ["pca0", "pca1", "room"]), ("b", TaskPrediction(4), ["prediction"])):
         card = publish(table, defence=step, out=tmp_path / name, **ROLES)
-        assert card.facts["columns"]["published"] == [*columns, "room"]
+        assert card.facts["columns"]["published"] == columns == list(pd.read_csv(tmp_path / name / "table.csv"))
         assert card.facts["columns"]["unchanged"] == []
+        stated = " ".join(card.facts["guarantee"]["statements"])
+        assert ("room is published unchanged" in stated) == ("room" in columns)
 
 
 def test_a_saved_transformer_of_scikit_learn_publishes_new_rows(table, tmp_path):

@@ -10,7 +10,7 @@ from sensorprivacy.compare import publish as module
 @pytest.fixture
 def file(tmp_path, problem, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(module, "measure_table", lambda *_: [])
+    monkeypatch.setattr(module, "measure_table", lambda *_, **__: [])
     table = problem.features.assign(device=problem.task, owner=problem.users)
     table.to_csv("home.csv", index=False)
     return "home.csv"
@@ -67,3 +67,18 @@ def test_an_interrupt_leaves_nothing(file, capsys, tmp_path, monkeypatch):
     assert cli.main(words) == 130
     assert "interrupted; nothing was written" in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["home.csv"]
+
+
+@pytest.mark.parametrize(("file", "first"), [("home.csv", "minimize:threshold=.01"), ("own.toml", "latent")])
+def test_a_missing_defence_is_answered_with_a_first_choice(tmp_path, capsys, file, first):
+    assert cli.main(["publish", file, "--task", "room", "--out", str(tmp_path / "out")]) == 2
+    said = capsys.readouterr().err
+    assert f"--defence is missing: {first} is a good first choice, and `sensorprivacy compare` finds" in said
+
+
+def test_the_usage_shows_what_is_needed(capsys):
+    with pytest.raises(SystemExit):
+        cli.main(["publish", "--help"])
+    assert "FILE --task COLUMN (--user COLUMN | --hide ATTRIBUTE) --defence WORD --out FOLDER" in " ".join(
+        capsys.readouterr().out.split()
+    )

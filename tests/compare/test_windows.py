@@ -1,12 +1,15 @@
 """Windows in the game of tables: their statistics, whole recordings, and releases as transformers."""
 
+import dataclasses
+
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.ensemble import RandomForestClassifier
 
 from sensorprivacy.compare.comparison import compare
-from sensorprivacy.compare.windows import WindowsDefence, statistics_of, windows_game
+from sensorprivacy.compare.page import page
+from sensorprivacy.compare.windows import WindowsDefence, own_game, statistics_of, windows_game
 from sensorprivacy.datasets import Windows
 from sensorprivacy.datasets.readers.motion import AXES, cut_windows, dense_statistics, join_recordings
 from sensorprivacy.game import play
@@ -77,6 +80,47 @@ def test_a_game_of_windows_keeps_the_parts_of_its_study(windows):
         rows = game.split.part(name)
         assert np.array_equal(game.windows.take(rows).values, getattr(study, name).values)
     assert play(game.problem, split=game.split, model=FEW).adversary.unit == "groups"
+
+
+def test_intervals_count_people_for_an_attribute_of_people(windows, tmp_path):
+    """A tester: n = 36 groups with 12 people."""
+    game = windows_game(dataclasses.replace(study_of(windows, "recordings"), private="side"))
+    options = {"split": game.split, "model": FEW, "draws": 99, "progress": False, "store": tmp_path / "store"}
+    found, again = (compare(game.problem, [], **options) for _ in range(2))
+    raw = found.frame.iloc[0]
+    assert (raw["unit"], raw["n"], raw["row_unit"], raw["row_n"]) == ("people", 4, "people", 4)
+    assert found.raw.task().measure.n == 4
+    assert found.raw.task().measure.chance < 0.7  # all do the same in the same order: recordings are permuted
+    assert len(found.raw.strongest().right) == 8  # recordings are pooled, and their intervals count people
+    for first, second in zip(found.raw.judged, again.raw.judged, strict=True):
+        assert np.array_equal(first.clusters, second.clusters)
+    text = page(found)
+    assert "2 classes of side" in text
+    assert "whose side is inferred" in " ".join(text.split())
+    assert "users" not in text
+
+
+def test_an_attribute_that_changes_has_recordings_as_unit(windows):
+    worn = windows.private.assign(side=np.where(windows.trial == 1, "left", "right"))
+    changing = dataclasses.replace(study_of(dataclasses.replace(windows, private=worn), "recordings"), private="side")
+    assert windows_game(changing).split.unit == "groups"
+
+
+def test_ends_of_recordings_are_held_out_if_nobody_has_two(tmp_path):
+    """A tester: the layout of the guide was refused."""
+    draw, rows = np.random.default_rng(0), []
+    for who in range(4):
+        for what in ("jog", "walk"):
+            signal = draw.normal(size=900) + who % 2 * 5
+            rows.append(pd.DataFrame({"ax": signal, "who": who, "what": what, "sex": "fm"[who % 2]}))
+    pd.concat(rows).to_csv(tmp_path / "all.csv", index=False)
+    keys = ["name = 'my watch'", "files = 'all.csv'", "rate = 50", "channels = ['ax']", "subject = 'who'"]
+    (tmp_path / "own.toml").write_text("\n".join([*keys, "public = 'what'", "private = ['sex']"]))
+    with pytest.warns(UserWarning, match="nobody in my watch has two recordings of one what: the last fifth of each"):
+        game = own_game(tmp_path / "own.toml", "what", "sex")
+    assert game.split.how.startswith("ends of recordings, ")
+    assert (game.problem.name, game.split.unit) == ("my watch", "people")
+    assert len(np.unique(game.split.clusters(game.split.test))) == 4
 
 
 def test_torn_recordings_are_refused(windows):

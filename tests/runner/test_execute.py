@@ -135,3 +135,12 @@ def test_plain_papermill_takes_the_same_notebook(tmp_path):
     words = [sys.executable, "-m", "papermill", str(source), str(tmp_path / "b.ipynb"), "-p", "times", "5"]
     subprocess.run(words, check=True, capture_output=True)
     assert "xxxxx" in printed(tmp_path / "b.ipynb")
+
+
+def test_the_log_of_a_success_does_not_end_with_the_kernels_interrupt(tmp_path):
+    """Jupyter interrupts a kernel before it asks it to end; with figures, the kernel reports that as an error."""
+    with (tmp_path / "log").open("w+") as log:
+        log.write("cell 1\nKeyboardInterrupt in a cell\n[IPKernelApp] ERROR | KeyboardInterrupt caught in kernel\n")
+        execute._forget_shutdown(log)
+        log.write("ended")
+    assert (tmp_path / "log").read_text() == "cell 1\nKeyboardInterrupt in a cell\nended"

@@ -1,7 +1,7 @@
 """The attackers, the same for every defence: all know the mechanism, and each returns who a row belongs to."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -22,6 +22,7 @@ from sensorprivacy.game.units import share
 
 PARTS = ("validation", "test")
 ROW, GROUP = "row", "group"
+TASK = "\0task"  # name of the published task column in the tables of attackers; no other column has it
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +32,8 @@ class Scene:
     Attributes
     ----------
     problem : Problem
-        The original table; attackers use its users in training rows only, except `exact_values`.
+        The original table, with the task column if it is published; attackers use its users in training rows only,
+        except `exact_values`.
     table : pandas.DataFrame
         Released rows, numbers only.
     train, held : numpy.ndarray of int
@@ -109,6 +111,11 @@ def exact_values(scene: Scene) -> np.ndarray | None:
     return np.asarray(evidence / evidence.sum(axis=1, keepdims=True))
 
 
+def task_alone(scene: Scene) -> np.ndarray | None:
+    """Train a forest on the published task column alone; None if it is not published."""
+    return adaptive_forest(replace(scene, table=scene.table[[TASK]])) if TASK in scene.table else None
+
+
 def most_frequent_user(scene: Scene) -> np.ndarray:
     """Ignore the release and predict the most frequent user: no attacker needs to do worse."""
     _, counts = np.unique(scene.known, return_counts=True)
@@ -127,6 +134,7 @@ TABLE_ATTACKERS: Mapping[str, Callable[[Scene], np.ndarray | None]] = {
     "naive forest": naive_forest,
     "nearest row": nearest_row,
     "exact values": exact_values,
+    "task column alone": task_alone,
     "most frequent user": most_frequent_user,
 }
 
@@ -165,14 +173,33 @@ class Judged:
 
 
 def judged_clusters(problem: Problem, split: Split, who: str, level: str, part: str) -> np.ndarray | None:
-    """Return the groups of the rows that `Judged.right` has, or None if rows or groups are counted one by one."""
+    """Return the units of the rows or groups that `Judged.right` has, or None if these are counted one by one."""
     rows = split.part(part)
     labels = (problem.task if who == "task" else problem.users).to_numpy()
-    return None if level == GROUP else split.clusters(rows[member(labels[rows], labels[split.train])])
+    if level == GROUP:
+        rows = rows[np.unique(_pools(split, rows, labels), return_index=True)[1]]
+    if level == GROUP and split.people is None:
+        return None
+    return split.clusters(rows[member(labels[rows], labels[split.train])])
+
+
+def _pools(split: Split, rows: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """Return the number of each row's pool. A group can hold rows of several users: each has its own pool."""
+    assert split.groups is not None
+    return (
+        pd.DataFrame({"group": split.groups[rows], "user": labels[rows]}).groupby(["group", "user"]).ngroup().to_numpy()
+    )
 
 
 def judge(
-    problem: Problem, published: Published, split: Split, model: Any, *, draws: int, attackers: Mapping[str, Any]
+    problem: Problem,
+    published: Published,
+    split: Split,
+    model: Any,
+    *,
+    draws: int,
+    attackers: Mapping[str, Any],
+    known: Problem | None = None,
 ) -> list[Judged]:
     """Train the task's judge and all attackers on a release, and score them on both held-out parts.
 
@@ -190,15 +217,21 @@ def judge(
         Permutations of each test.
     attackers : mapping of str to callable
         See `TABLE_ATTACKERS`.
+    known : Problem, optional
+        The original table with the task column, see `with_task`: attackers then see this column beside each release
+        that is published with it. The judge of the task never does.
 
     Returns
     -------
     list of Judged
     """
     held = np.concatenate([split.part(part) for part in PARTS])
-    scene = Scene(problem, as_numbers(published.values), split.train, held, model)
-    matrix, task = scene.table.to_numpy(float), problem.task.to_numpy()
+    table, task = as_numbers(published.values), problem.task.to_numpy()
+    matrix = table.to_numpy(float)
     found = {"task": votes(model, matrix[split.train], task[split.train], matrix[held])}
+    if known is not None and published.with_task:
+        problem, table = known, table.assign(**{TASK: known.features[TASK]})
+    scene = Scene(problem, table, split.train, held, model)
     found |= {name: known for name, attack in attackers.items() if (known := attack(scene)) is not None}
     lines = []
     for who, probabilities in found.items():
@@ -221,16 +254,24 @@ def scored(
     classes, counts = np.unique(known, return_counts=True)
     clusters, unit = split.clusters(rows), split.unit
     if level == GROUP:
-        # a group can hold rows of several users; each user's rows of it are pooled
-        groups = pd.DataFrame({"group": clusters, "user": truth}).groupby(["group", "user"]).ngroup().to_numpy()
-        truth, clusters = truth[np.unique(groups, return_index=True)[1]], None
+        groups = _pools(split, rows, labels)
+        first = np.unique(groups, return_index=True)[1]
+        truth, clusters = truth[first], None if split.people is None else split.people[rows[first]]
         probabilities = np.exp(pooled(probabilities, counts / counts.sum(), groups))
     predicted = classes[probabilities.argmax(axis=1)]
-    found = measure(predicted, truth, known, probabilities=probabilities, clusters=clusters, unit=unit, draws=draws)
+    permuted = split.groups[rows] if who == "task" and split.groups is not None else None
+    units: Any = {"clusters": clusters, "permuted": permuted, "unit": unit}
+    found = measure(predicted, truth, known, probabilities=probabilities, draws=draws, **units)
     right, theirs = predicted == truth, (truth == found.exposed) | (predicted == found.exposed)
     shown = share(right[theirs], None if clusters is None else clusters[theirs])
     kept, groups_of = right[member(truth, classes)], judged_clusters(problem, split, who, level, part)
     return Judged(who, level, part, found, kept, shown.score, shown.low, groups_of)
+
+
+def with_task(problem: Problem) -> Problem:
+    """Return a problem whose features have the task column, as numbers: attackers know the originals of both."""
+    features = problem.features.assign(**{TASK: problem.task})
+    return replace(problem, features=as_numbers(features))
 
 
 def as_numbers(values: pd.DataFrame) -> pd.DataFrame:

@@ -15,7 +15,17 @@ import pandas as pd
 import pooch
 from sklearn.ensemble import RandomForestClassifier
 
-from sensorprivacy.compare.attackers import GROUP, ROW, TABLE_ATTACKERS, Scene, adaptive_forest, as_numbers, scored
+from sensorprivacy.compare.attackers import (
+    GROUP,
+    ROW,
+    TABLE_ATTACKERS,
+    TASK,
+    Scene,
+    adaptive_forest,
+    as_numbers,
+    scored,
+    with_task,
+)
 from sensorprivacy.compare.columns import Columns
 from sensorprivacy.datasets.types import Problem
 from sensorprivacy.game.chance import DRAWS
@@ -24,7 +34,6 @@ from sensorprivacy.game.splits import Split
 from sensorprivacy.threeway.guarantees import ROW_ORDER
 
 FORMAT, VERSION = "sensorprivacy-data-card", 1
-TASK = "\0task"  # name of the published task column in the tables of adversaries; no other column has it
 _MODULES = {"sensorprivacy": "sensorprivacy", "numpy": "numpy", "pandas": "pandas", "sklearn": "scikit-learn"}
 _MODULES |= {"opendp": "opendp", "torch": "torch", "pyarrow": "pyarrow"}
 SHUFFLED = "Rows are in random order, drawn from the operating system's secure generator."
@@ -88,7 +97,14 @@ def measured(measure: Measure, about: str, attacker: str, data: str, level: str 
 
 
 def measure_table(
-    raw: Problem, public: pd.DataFrame, columns: Columns, split: Split, seed: int, *, trees: int = 100
+    raw: Problem,
+    public: pd.DataFrame,
+    columns: Columns,
+    split: Split,
+    seed: int,
+    *,
+    trees: int = 100,
+    task_published: bool = True,
 ) -> list[dict[str, Any]]:
     """Return the accuracy of a task model and of adversaries who identify users, before and after the defence.
 
@@ -106,15 +122,17 @@ def measure_table(
         Seed of the models.
     trees : int
         Trees of a forest.
+    task_published : bool
+        Whether the true task column is published, too.
 
     Returns
     -------
     list of dict
-        One for each measurement. Adversaries also see the published task column. One sees nothing else. With groups,
-        adversaries predict single rows, and all rows of a group together.
+        One for each measurement. Adversaries also see the task column if it is published. One sees nothing else. With
+        groups, adversaries predict single rows, and all rows of a group together.
     """
     task, model = pd.DataFrame({TASK: raw.task}), RandomForestClassifier(trees, random_state=seed)
-    known = replace(raw, features=as_numbers(raw.features.join(task)))  # adversaries know the original of the task, too
+    known = with_task(raw)
     found = []
 
     def judged(table: pd.DataFrame, data: str, attackers: Mapping[str, Any], about: str = "user") -> None:
@@ -131,8 +149,7 @@ def measure_table(
 
     for data, table in (("original", raw.features), ("published", public.reset_index(drop=True))):
         judged(table, data, {"task model: forest": task_model}, "task")
-        judged(table.join(task), data, TABLE_ATTACKERS)
-    judged(task, "published", {"forest that sees the task alone": adaptive_forest})
+        judged(table.join(task) if task_published or data == "original" else table, data, TABLE_ATTACKERS)
     return found
 
 
@@ -165,7 +182,8 @@ def guarantee(
             + (f"; {person}." if most_rows else ".")
         )
         lines.append("Publishing the same rows again adds the same loss again.")
-    lines.append(f"The task column {columns.task} is published unchanged. No guarantee covers it.")
+    if columns.task in published:
+        lines.append(f"The task column {columns.task} is published unchanged. No guarantee covers it.")
     if unchanged:
         lines.append(
             f"Unchanged cells: {', '.join(unchanged)}. Whoever has the original table can find rows by these values."

@@ -7,7 +7,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from sensorprivacy.compare.findings import Findings
+from sensorprivacy.compare.findings import Findings, hidden_in
 from sensorprivacy.compare.results import Result
 
 _STYLE = Path(__file__).parents[1] / "report" / "style" / "compendium.mplstyle"
@@ -44,7 +44,8 @@ def frontier(found: Findings) -> Figure:
         shown = [one for one in found.results if one.trivial or one.defence in best]
         _labels(axes, {one.defence: places[one.defence] for one in shown})
         axes.set_xlabel(f"accuracy of the task (n = {task.n:,} {task.unit})")
-        axes.set_ylabel(f"users identified by the strongest attack (n = {raw.n:,} {raw.unit})")
+        what = "users identified" if (hidden := hidden_in(found)) == "user" else f"{hidden} inferred"
+        axes.set_ylabel(f"{what} by the strongest attack (n = {raw.n:,} {raw.unit})")
         axes.xaxis.set_major_formatter(lambda x, _: f"{x:.0%}")
         axes.yaxis.set_major_formatter(lambda y, _: f"{y:.0%}")
         axes.set_title("right: more useful; down: more private; square: guaranteed", fontsize=7.5, weight="normal")

@@ -77,9 +77,11 @@ def compare_file(arguments: argparse.Namespace) -> int:
     """Compare defences on a table and print the page; return the exit code."""
     _check_files(arguments)
     from sensorprivacy.compare.comparison import ComparisonInterrupted
+    from sensorprivacy.compare.notices import plain_notices
 
     try:
-        found, code = _compared(arguments), 0
+        with plain_notices():
+            found, code = _compared(arguments), 0
     except ComparisonInterrupted as stopped:
         found, code = stopped.comparison, INTERRUPTED
     except (ValueError, FileNotFoundError) as error:

@@ -223,7 +223,13 @@ def without_copies(problem: Problem, keep: Sequence[str] = ()) -> tuple[Problem,
     names = [str(name) for name in features if name not in keep and stands_for(features[name], problem.users)]
     if len(names) == features.shape[1]:
         raise ValueError(f"every column stands for the user: {', '.join(names)}. Add other columns, or `keep` one")
-    return replace(problem, features=features.drop(columns=names)), dict.fromkeys(names, "the user under another name")
+    reasons = dict.fromkeys(names, "the user under another name")
+    read = [
+        row | ({"used": "no", "coded": reasons[row["column"]]} if row["column"] in reasons else {})
+        for row in problem.provenance.get("columns", [])
+    ]
+    told = problem.provenance | ({"columns": read} if read else {})
+    return replace(problem, features=features.drop(columns=names), provenance=told), reasons
 
 
 def _check_task(task: pd.Series, users: pd.Series) -> None:

@@ -9,23 +9,21 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from pickle import PicklingError
 from typing import Any
 
-import joblib
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 from sklearn.base import BaseEstimator, clone
 from sklearn.ensemble import RandomForestClassifier
 
-from sensorprivacy.compare.attackers import TABLE_ATTACKERS, as_numbers, judge, judged_clusters
+from sensorprivacy.compare.attackers import TABLE_ATTACKERS, as_numbers, judge, judged_clusters, with_task
 from sensorprivacy.compare.chart import frontier
 from sensorprivacy.compare.checks import check_labels, check_learnable, split_of
 from sensorprivacy.compare.defences import Defence, parse, table_defences
 from sensorprivacy.compare.findings import Findings, Untried
 from sensorprivacy.compare.page import write_html, write_json
-from sensorprivacy.compare.results import Result, Store
+from sensorprivacy.compare.results import Result, Store, settings_of
 from sensorprivacy.compare.stopping import OutOfTimeError, at_most
 from sensorprivacy.datasets.types import Problem
 from sensorprivacy.game.chance import DRAWS
@@ -35,7 +33,7 @@ from sensorprivacy.minimize.engines import describe_model
 from sensorprivacy.minimize.search.job import duration
 from sensorprivacy.progress import tqdm
 
-VERSION = 2  # raise it when results change: stored ones are then ignored
+VERSION = 3  # raise it when results change: stored ones are then ignored
 MOST_ROWS = 10_000
 RAW = "none"
 _FEWEST_DRAWS = 39
@@ -75,6 +73,7 @@ def compare(
     split: Split | None = None,
     model: BaseEstimator | None = None,
     attackers: Mapping[str, Any] | None = None,
+    task_published: bool = True,
     seed: int = 42,
     max_rows: int | None = MOST_ROWS,
     draws: int = DRAWS,
@@ -103,6 +102,9 @@ def compare(
         The judge of the task and the attackers' forest. Default: ``RandomForestClassifier()``.
     attackers : mapping, optional
         Default: `sensorprivacy.compare.attackers.TABLE_ATTACKERS`.
+    task_published : bool, default True
+        Whether attackers see the task column beside the released ones, because `publish` writes it. They never see it
+        beside a release that replaces it, such as the prediction.
     seed : int, default 42
         Seed of split, models and noise. Noise with a seed protects nobody: it is for this comparison only.
     max_rows : int or None
@@ -148,7 +150,8 @@ def compare(
     problem = problem.filled(split.train)
     player = seeded(RandomForestClassifier() if model is None else model, seed)
     attack = TABLE_ATTACKERS if attackers is None else attackers
-    race = _Race(problem, split, player, attack, seed, draws, Store(None if store is None else Path(store)))
+    known = with_task(problem) if task_published else None
+    race = _Race(problem, known, split, player, attack, seed, draws, Store(None if store is None else Path(store)))
     chosen = sorted(chosen, key=lambda one: (one.name != RAW, one.cost(problem.n_features)))
     try:
         with tqdm(total=len(chosen), desc="compare", disable=not progress) as bar:
@@ -178,6 +181,7 @@ class _Race:
     def __init__(
         self,
         problem: Problem,
+        known: Problem | None,
         split: Split,
         model: Any,
         attackers: Mapping[str, Any],
@@ -185,7 +189,7 @@ class _Race:
         draws: int,
         store: Store,
     ) -> None:
-        self.problem, self.split, self.model, self.attackers = problem, split, model, attackers
+        self.problem, self.known, self.split, self.model, self.attackers = problem, known, split, model, attackers
         self.seed, self.draws, self.store = seed, draws, store
         self.results: list[Result] = []
         self.untried: list[Untried] = []
@@ -193,11 +197,11 @@ class _Race:
         self.fitting: dict[str, float] = {}  # seconds that defences of a kind took to publish
         self.shared: set[str] = set()
         self.key = {"version": VERSION, "problem": problem.digest, "split": split.digest, "seed": seed, "draws": draws}
-        self.key |= {"model": describe_model(model), "attackers": list(attackers)}
+        self.key |= {"model": describe_model(model), "attackers": list(attackers), "task": known is not None}
 
     def run(self, defence: Defence, started: float, budget: float) -> None:
         """Judge one defence, or note why not."""
-        settings = _settings(defence, self.seed)
+        settings = settings_of(defence, self.seed)
         key = hashlib.sha256(json.dumps(self.key | {"defence": settings}).encode()).hexdigest()
         kept = self.store.restore(key, partial(judged_clusters, self.problem, self.split)) if settings else None
         if kept is not None:
@@ -252,6 +256,8 @@ class _Race:
             ),
             "most_frequent_class": _most_frequent(self.problem.task),
             "split": self.split.how,
+            "task_published": self.known is not None,
+            "hidden": self.problem.provenance.get("hidden", "user"),
             "model": describe_model(self.model),
             "seed": self.seed,
             "seconds": time.monotonic() - started,
@@ -266,7 +272,8 @@ class _Race:
         published = defence.publish(self.problem, self.split.train, self.seed)
         fitted = time.monotonic()
         values, raw = as_numbers(published.values), self.problem.features
-        lines = judge(self.problem, published, self.split, self.model, draws=self.draws, attackers=self.attackers)
+        how: Any = {"draws": self.draws, "attackers": self.attackers, "known": self.known}
+        lines = judge(self.problem, published, self.split, self.model, **how)
         ended = time.monotonic()
         self.shared.add(defence.shares)
         return Result(
@@ -330,15 +337,3 @@ def _most_frequent(task: pd.Series) -> dict[str, Any]:
 def _kind(name: str) -> str:
     """Return a name without its numbers: defences of one kind take about the same time."""
     return re.split("[=,]", name)[0]
-
-
-def _settings(defence: Defence, seed: int) -> str | None:
-    """Return a text that differs between defences whose releases differ; None if there is none."""
-    make = getattr(defence, "make", None)
-    if make is None:
-        return getattr(defence, "settings", None)
-    step = make(seed)
-    try:
-        return f"{defence.name} {describe_model(step) if hasattr(step, 'get_params') else joblib.hash(step)}"
-    except (PicklingError, TypeError, AttributeError):  # such as a class that was defined within a function
-        return None

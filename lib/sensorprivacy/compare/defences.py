@@ -41,6 +41,8 @@ class Published:
         The fitted transformer.
     epsilon_person : float, optional
         Privacy loss of all rows of the person who loses most. Default: that of a row, times the most rows of a user.
+    with_task : bool
+        Whether `publish` writes the true task labels beside these values.
     """
 
     values: pd.DataFrame
@@ -48,6 +50,12 @@ class Published:
     epsilon: float = math.inf
     step: Any = None
     epsilon_person: float | None = None
+    with_task: bool = True
+
+
+def publishes_task(step: Any) -> bool:
+    """Return whether true task labels are published beside the values of a transformer. A prediction replaces them."""
+    return not isinstance(step, TaskPrediction)
 
 
 @dataclass(frozen=True)
@@ -128,7 +136,8 @@ class Defence:
             )
         # without a noisy column, the total is 0: nothing is protected
         total = float(getattr(step, "epsilon_total_", 0)) or math.inf
-        return Published(values, tuple(getattr(step, "guarantees_", ())), total, step)
+        guarantees = tuple(getattr(step, "guarantees_", ()))
+        return Published(values, guarantees, total, step, with_task=publishes_task(step))
 
 
 def as_frame(values: Any, step: Any, rows: np.ndarray) -> pd.DataFrame:

@@ -14,6 +14,11 @@ from sensorprivacy.compare.repetition import Repetition, repeat_advice
 from sensorprivacy.compare.results import Result
 
 
+def hidden_in(found: "Findings") -> str:
+    """Return what attackers infer: ``user``, or an attribute of people such as ``gender``."""
+    return str(found.facts.get("hidden", "user"))
+
+
 @dataclass(frozen=True)
 class Untried:
     """A defence without a result, and why."""

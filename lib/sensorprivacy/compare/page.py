@@ -15,7 +15,7 @@ from tabulate import tabulate
 from sensorprivacy.compare.advice import LOSSES
 from sensorprivacy.compare.attackers import ROW
 from sensorprivacy.compare.chart import frontier
-from sensorprivacy.compare.findings import Findings
+from sensorprivacy.compare.findings import Findings, hidden_in
 from sensorprivacy.compare.results import Result
 from sensorprivacy.game.outcome import Measure
 from sensorprivacy.game.units import few_units
@@ -26,6 +26,8 @@ from sensorprivacy.paths import write_atomically
 WIDTH = 100
 _CAPTION = "Accuracy of the task against the strongest attack, one point for each defence"
 _NEWLINE = "\n"
+_TASK_SEEN = "Attackers also see the task column, because it is published, unless the release replaces it."
+_TASK_UNSEEN = "Attackers do not see the task column."
 _STYLE = """<style>body{font:16px/1.5 sans-serif;max-width:60em;margin:2em auto;padding:0 1em;color:#222}
 table{border-collapse:collapse;font-size:13px;display:block;overflow-x:auto}
 td,th{padding:.2em .6em;text-align:left;border-bottom:1px solid #ddd;white-space:nowrap}
@@ -124,9 +126,10 @@ def _plain(value: Any) -> Any:
 
 
 def _size(found: Findings) -> str:
-    facts = found.facts
+    facts, hidden = found.facts, hidden_in(found)
+    who = "users" if hidden == "user" else f"classes of {hidden}"
     return (
-        f"{facts['rows']:,} rows, {facts['columns']} columns, {facts['classes']} task classes, {facts['users']} users; "
+        f"{facts['rows']:,} rows, {facts['columns']} columns, {facts['classes']} task classes, {facts['users']} {who}; "
         f"split: {facts['split']}; {duration(facts['seconds'])}"
     )
 
@@ -205,12 +208,12 @@ def _guarantee(one: Result) -> str:
 
 def _details(found: Findings) -> dict[str, str]:
     """Return the notes below the tables, by heading."""
-    raw, facts = found.raw, found.facts
+    raw, facts, hidden = found.raw, found.facts, hidden_in(found)
     strongest, task = raw.strongest().measure, raw.task().measure
     pooled = " pooled over whole groups" if raw.levels[0] != ROW else ""
     few = few_units([f"{strongest.n} {strongest.unit}", f"{task.n} {task.unit}"])
     unseen = (
-        f" {strongest.unseen:.1%} of the test {strongest.unit} have a user without training rows and are left out."
+        f" {strongest.unseen:.1%} of the test {strongest.unit} have a {hidden} without training rows and are left out."
         if strongest.unseen
         else ""
     )
@@ -218,11 +221,12 @@ def _details(found: Findings) -> dict[str, str]:
     notes = {
         "How to read this": (
             f"Accuracy: a forest trained on released rows, n = {task.n:,} {task.unit}, chance {task.chance:.1%}. "
-            f"Strongest attack: share of users identified{pooled} by the strongest attacker "
+            f"Strongest attack: {_identified(found, pooled)} by the strongest attacker "
             f"({', '.join(_attackers(found))}), n = {strongest.n:,} {strongest.unit}, chance {strongest.chance:.1%}. "
-            "Intervals have 95 %; the upper end of an attack is the highest of all attackers. Most exposed: the user "
-            "whose rows are recognized most clearly, with recall and precision. Defences are chosen on validation "
-            f"rows; all numbers are from test rows.{unseen}{caution}"
+            f"{_TASK_SEEN if facts.get('task_published') else _TASK_UNSEEN} "
+            "Intervals have 95 %; the upper end of an attack is the highest of all attackers. Most exposed: the "
+            f"{hidden} whose rows are recognized most clearly, with recall and precision. Defences are chosen on "
+            f"validation rows; all numbers are from test rows.{unseen}{caution}"
         ),
         "Guarantees": (
             f"Epsilon holds for one row. The person with most rows has {facts['rows_of_a_person']:,} and loses that "
@@ -235,6 +239,13 @@ def _details(found: Findings) -> dict[str, str]:
         listed = {reason: [one.defence for one in found.untried if one.reason == reason] for reason in reasons}
         notes["Not tried"] = "; ".join(f"{', '.join(names)}: {reason}" for reason, names in listed.items()) + "."
     return notes
+
+
+def _identified(found: Findings, pooled: str) -> str:
+    hidden, counted = hidden_in(found), "recordings" if pooled else "rows"
+    return (
+        f"share of users identified{pooled}" if hidden == "user" else f"share of {counted} whose {hidden} is inferred"
+    )
 
 
 def _attackers(found: Findings) -> list[str]:

@@ -24,7 +24,7 @@ from sensorprivacy.compare.card import (
 from sensorprivacy.compare.checks import split_of
 from sensorprivacy.compare.columns import Columns, learn_columns, learn_fills, sample_problem
 from sensorprivacy.compare.comparison import own_defence
-from sensorprivacy.compare.defences import Defence, Published, parse
+from sensorprivacy.compare.defences import Defence, Published, parse, publishes_task
 from sensorprivacy.compare.fitted import FittedTable, check_can_be_saved, load_fitted, save_fitted
 from sensorprivacy.compare.rows import check_new, new_folder, write_rows
 from sensorprivacy.compare.selection import Selection
@@ -209,7 +209,7 @@ def _fit(
         warnings.simplefilter("ignore", IdentifierWarning)  # the user named these columns to keep
         published: Published = made.publish(problem, split.train, None)
     cells = columns.cells(published.values)
-    results = measure_table(problem, cells, columns, split, seed)
+    results = measure_table(problem, cells, columns, split, seed, task_published=published.with_task)
     for row in results:
         if row["about"] == f"task {columns.task}" and row["data"] == "original":
             _check_learned(columns.task, row)
@@ -253,7 +253,7 @@ def _released(pieces: Selection, fitted: FittedTable, first: pd.DataFrame | None
         if first is not None and known.any():
             parts.append(first.loc[piece.index[known]])
         cells = pd.concat(parts).sort_index()
-        if task in piece:
+        if task in piece and publishes_task(fitted.step):
             cells[task] = as_text(piece[task]) if is_text(piece[task]) else piece[task]
         yield cells
 
@@ -270,13 +270,14 @@ def _card(
     reused: bool,
 ) -> Card:
     pieces, released = selection.pieces, fitted.release(found.sample.head(1))
-    names = [*released.columns, *([fitted.columns.task] if fitted.columns.task in pieces.columns else [])]
     step, columns = fitted.step, fitted.columns
+    names = [*released.columns, *([columns.task] if columns.task in pieces.columns and publishes_task(step) else [])]
     noisy = getattr(step, "domains_", names if hasattr(step, "epsilon_total_") else [])
     features = [name for name in released if name in columns.features]
     unchanged = [name for name in features if name not in noisy]
     dropped = {name: reason for name, reason in columns.dropped.items() if name in pieces.columns}
-    dropped |= {name: f"the defence {fitted.name} drops it" for name in columns.features if name not in released}
+    lost = [*columns.features, *([] if publishes_task(step) else [columns.task])]
+    dropped |= {name: f"the defence {fitted.name} drops it" for name in lost if name not in released}
     return Card(
         {
             "format": FORMAT,

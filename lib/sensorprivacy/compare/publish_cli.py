@@ -19,6 +19,8 @@ def add_publish_command(subparsers: "argparse._SubParsersAction[argparse.Argumen
     """Add the command ``publish`` to a command line; see `minimize.cli.add_minimize_command`."""
     command = subparsers.add_parser(
         "publish",
+        usage="%(prog)s FILE --task COLUMN (--user COLUMN | --hide ATTRIBUTE) --defence WORD --out FOLDER [options]\n"
+        "       %(prog)s FILE --fitted FOLDER --out FOLDER [options]",
         help="write a table or recordings that may be handed on, with a data card",
         description="Publish your own data with a defence. A table loses the user, the recording, copies of them and "
         "identifiers, and its rows are shuffled. Recordings, described by a TOML file, are rewritten window by window. "
@@ -32,7 +34,7 @@ def add_publish_command(subparsers: "argparse._SubParsersAction[argparse.Argumen
         "--groups", metavar="COLUMN", help="column with the recording of each record; recordings are not split (tables)"
     )
     add("--hide", metavar="ATTRIBUTE", help="private attribute to hide (recordings)")
-    add("--defence", metavar="WORD", help=f"for example {_EXAMPLES}")
+    add("--defence", metavar="WORD", help=f"required without --fitted; `compare` ranks them; for example {_EXAMPLES}")
     add("--out", required=True, type=Path, metavar="FOLDER", help="new folder for the data and the card")
     add("--save", type=Path, metavar="FOLDER", help="new folder for the fitted defence")
     add("--fitted", type=Path, metavar="FOLDER", help="publish with a saved defence, without fitting")
@@ -84,6 +86,12 @@ def _run(arguments: argparse.Namespace) -> int:
     common = {name: getattr(arguments, name) for name in ("task", "defence", "out", "save", "fitted", "seed")}
     if arguments.sample < 20:
         raise ValueError(f"--sample {arguments.sample}: give at least 20 rows")
+    if arguments.defence is None and arguments.fitted is None:
+        first = "latent" if arguments.file.suffix.lower() == ".toml" else "minimize:threshold=.01"
+        raise ValueError(
+            f"--defence is missing: {first} is a good first choice, and `sensorprivacy compare` finds the best one for "
+            "your data; or name a folder with --fitted"
+        )
     if arguments.file.suffix.lower() == ".toml":
         tables: dict[str, object] = {
             "user": None,
@@ -94,9 +102,11 @@ def _run(arguments: argparse.Namespace) -> int:
             "keep_order": False,
         }
         _refuse(arguments, tables | {"missing": "impute", "rare": "aside"}, "tables")
+        from sensorprivacy.compare.notices import plain_notices
         from sensorprivacy.compare.recordings import publish_recordings
 
-        card = publish_recordings(arguments.file, hide=arguments.hide, progress=not arguments.quiet, **common)
+        with plain_notices():
+            card = publish_recordings(arguments.file, hide=arguments.hide, progress=not arguments.quiet, **common)
     else:
         _refuse(arguments, {"hide": None}, "recordings")
         from sensorprivacy.compare.bounds import parse_bounds

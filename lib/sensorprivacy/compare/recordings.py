@@ -127,7 +127,8 @@ def _fit(
             f"On {parts[1].n_windows:,} windows in the last {_TEST:.0%} of the recordings, of people whose earlier "
             f"windows the networks know ({train.n_windows:,} overlapping windows). Adversaries learn from "
             f"{parts[0].n_windows:,} published windows of known people and predict single windows, whole recordings "
-            "and people. They know the defence. Intervals count people. An attacker with more data may infer more.",
+            f"and people. They know the defence, and see samples but no {task}. Intervals count people. An attacker "
+            "with more data may infer more.",
             *(["Here, the earlier and the last windows of a recording have their own responses."] if sure else []),
         ],
     }

@@ -9,13 +9,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
+from pickle import PicklingError
 from typing import Any, BinaryIO
 
+import joblib
 import numpy as np
 
 from sensorprivacy.compare.attackers import GROUP, ROW, Judged
 from sensorprivacy.game.outcome import Measure
 from sensorprivacy.game.units import Difference, difference
+from sensorprivacy.minimize.engines import describe_model
 
 Clusters = Callable[[str, str, str], np.ndarray | None]
 
@@ -132,6 +135,18 @@ def _paired(first: Judged, second: Judged, confidence: float = 0.95) -> Differen
     """Return the first score minus the second, on the same rows or groups."""
     unit = first.measure.unit
     return difference(first.right, second.right, first.clusters, unit=unit, confidence=confidence)
+
+
+def settings_of(defence: Any, seed: int) -> str | None:
+    """Return a text that differs between defences whose releases differ; None if there is none."""
+    make = getattr(defence, "make", None)
+    if make is None:
+        return getattr(defence, "settings", None)
+    step = make(seed)
+    try:
+        return f"{defence.name} {describe_model(step) if hasattr(step, 'get_params') else joblib.hash(step)}"
+    except (PicklingError, TypeError, AttributeError):  # such as a class that was defined within a function
+        return None
 
 
 class Store:

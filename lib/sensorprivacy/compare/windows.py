@@ -25,7 +25,7 @@ from sensorprivacy.latent.anonymizer import LatentAnonymizer
 from sensorprivacy.latent.comparison import ReleaseSettings
 from sensorprivacy.latent.releases import SeededRelease
 from sensorprivacy.latent.study import Study, prepare
-from sensorprivacy.latent.windows import private_labels, recording_of
+from sensorprivacy.latent.windows import NoSecondRecordingError, private_labels, recording_of
 
 TABLE_WORDS = (
     "prediction",
@@ -74,7 +74,7 @@ class WindowsGame:
     problem : Problem
         Their statistics. The task is the public class, the user is the attribute to hide, and groups are recordings.
     split : Split
-        The parts of the study. Intervals count recordings.
+        The parts of the study. Intervals count recordings; people, if the hidden attribute is one of people.
     """
 
     study: Study
@@ -172,17 +172,19 @@ class WindowsDefence:
         game = self.game
         values = statistics_of(game.releases[self.release](game.windows))
         if self.family != "guaranteed":
-            return Published(values)
+            return Published(values, with_task=self.family != "label")
         sure = game.ways.guaranteed(game.networks)[self.release]
         budget = sure.budget(game.windows)["epsilon"]
         text = (
             f"Each response is {sure.epsilon:g}-differentially private in the local model. A recording spends up to "
             f"{budget['recording']:,.0f}, and a person up to {budget['person']:,.0f}."
         )
-        return Published(values, (text,), sure.epsilon, epsilon_person=float(budget["person"]))
+        # the published label is the response, and the synthetic window shows it
+        person = float(budget["person"])
+        return Published(values, (text,), sure.epsilon, epsilon_person=person, with_task=False)
 
 
-def windows_game(study: Study, ways: ReleaseSettings | None = None) -> WindowsGame:
+def windows_game(study: Study, ways: ReleaseSettings | None = None, *, ends: bool = False) -> WindowsGame:
     """Return the game on a study's windows.
 
     Parameters
@@ -192,17 +194,20 @@ def windows_game(study: Study, ways: ReleaseSettings | None = None) -> WindowsGa
         MotionSense.
     ways : ReleaseSettings, optional
         How releases are made; the default is the first choice of each.
+    ends : bool
+        Whether the test windows are the ends of the training recordings (``scheme="tail"``), as in `publish`.
 
     Raises
     ------
     ValueError
-        If a recording has training and test windows.
+        If a recording has training and test windows, unless its end is held out.
     """
     parts = [study.train, study.validation, study.test]
     sizes = np.cumsum([0, *(part.n_windows for part in parts)])
     windows = _joined(parts)
     recordings = recording_of(windows)
-    if shared := len(np.intersect1d(recordings[: sizes[2]], recordings[sizes[2] :])):
+    shared = len(np.intersect1d(recordings[: sizes[2]], recordings[sizes[2] :]))
+    if shared and not ends:
         raise ValueError(
             f"{shared} recordings of {study.name} have training and test windows: prepare the study with "
             "scheme='recordings'"
@@ -211,21 +216,35 @@ def windows_game(study: Study, ways: ReleaseSettings | None = None) -> WindowsGa
     # validation windows come from the ends of training recordings: as groups, these ends count apart
     of_part = np.repeat([0, 1, 2], np.diff(sizes))
     groups = pd.factorize(pd.Series(recordings) * 3 + of_part)[0]
-    how = f"whole recordings, {' / '.join(f'{len(some):,}' for some in rows)} windows"
+    how = f"{'ends of' if ends else 'whole'} recordings, {' / '.join(f'{len(some):,}' for some in rows)} windows"
+    hidden = private_labels(windows, study.private)
     split = Split(rows[0], rows[2], validation=rows[1], how=how, seed=study.split_seed, groups=groups)
+    told: dict[str, Any] = {"rows_of_a_person": int(windows.subject.value_counts().max())}
+    if study.private != "subject":
+        told |= {"hidden": study.private}
+        if _is_of_people(hidden, windows.subject):
+            split = replace(split, people=windows.subject.to_numpy())
     problem = Problem(
         statistics_of(windows),
         task=windows.public,
-        users=private_labels(windows, study.private),
+        users=hidden,
         groups=pd.Series(recordings),
         name=study.name,
-        provenance=windows.provenance | {"rows_of_a_person": int(windows.subject.value_counts().max())},
+        provenance=windows.provenance | told,
     )
     return WindowsGame(study, ways or ReleaseSettings(), windows, problem, split)
 
 
+def _is_of_people(labels: pd.Series, subject: pd.Series) -> bool:
+    """Return whether every person has one label, in all recordings."""
+    return not pd.DataFrame({"who": subject, "label": labels}).drop_duplicates()["who"].duplicated().any()
+
+
 def own_game(description: Path, task: str, hide: str, *, seed: int = 42) -> WindowsGame:
     """Return the game on your own recordings.
+
+    Whole recordings are held out if people have two of an activity. Otherwise the ends of the recordings are, as in
+    `publish`, with a warning.
 
     Parameters
     ----------
@@ -241,15 +260,32 @@ def own_game(description: Path, task: str, hide: str, *, seed: int = 42) -> Wind
     Raises
     ------
     FileNotFoundError, ValueError
-        If the description is wrong, has another public label, or nobody has two recordings of one activity.
+        If the description is wrong or has another public label.
+
+    Warns
+    -----
+    UserWarning
+        If nobody has two recordings of one activity.
     """
     given = read_description(description)
     if task != given.public:
         raise ValueError(f"the task is {task!r}, but the public label in {description.name} is {given.public!r}")
-    options = {"scheme": "recordings", "most": MOST, "epochs": EPOCHS, "inference_epochs": EPOCHS, "seed": seed}
-    study = prepare(str(description), hide, **options)  # type: ignore[arg-type]
+    options: dict[str, Any] = {"most": MOST, "epochs": EPOCHS, "inference_epochs": EPOCHS, "seed": seed}
+    ends = False
+    try:
+        study = prepare(str(description), hide, scheme="recordings", **options)
+    except NoSecondRecordingError:
+        ends = True
+        warnings.warn(
+            f"nobody in {given.name} has two recordings of one {task}: the last fifth of each recording is held out. "
+            f"Attackers may then recognize a recording instead of {hide}. Record two sessions to hold out whole ones",
+            stacklevel=2,
+        )
+        study = prepare(str(description), hide, scheme="tail", **options)
     fewest = int(study.train.public.value_counts().min())
-    return windows_game(replace(study, vae=replace(study.vae, batch=min(fewest, BATCH))), ReleaseSettings(seed=seed))
+    study = replace(study, vae=replace(study.vae, batch=min(fewest, BATCH)))
+    game = windows_game(study, ReleaseSettings(seed=seed), ends=ends)
+    return replace(game, problem=replace(game.problem, name=given.name))
 
 
 def _joined(parts: list[Windows]) -> Windows:

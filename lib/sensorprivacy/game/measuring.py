@@ -21,6 +21,7 @@ def measure(
     *,
     probabilities: np.ndarray | None = None,
     clusters: np.ndarray | None = None,
+    permuted: np.ndarray | None = None,
     unit: str = "rows",
     confidence: float = 0.95,
     draws: int = DRAWS,
@@ -37,6 +38,9 @@ def measure(
         Probability of each class of `known`, in sorted order; for the AUC.
     clusters, unit, confidence
         See `sensorprivacy.game.units.share`.
+    permuted : numpy.ndarray of shape (n,), optional
+        Group of each row in the permutation test, if it is not its cluster. People who do the same activities in the
+        same order would have equal labels after every permutation.
     draws : int
         Number of permutations of each test.
 
@@ -49,10 +53,10 @@ def measure(
     if not judged.any():
         return nothing_known(unit)
     guesses, true = (np.searchsorted(classes, labels[judged]) for labels in (predicted, truth))
-    clusters = None if clusters is None else clusters[judged]
+    clusters, permuted = (None if some is None else some[judged] for some in (clusters, permuted))
     prior = float(np.mean(true == counts.argmax()))
     found = share(guesses == true, clusters, unit=unit, confidence=confidence)
-    chance = chance_test(guesses, true, prior, clusters, draws=draws)
+    chance = chance_test(guesses, true, prior, clusters if permuted is None else permuted, draws=draws)
     right, present, named = (
         np.bincount(codes, minlength=len(classes)) for codes in (true[guesses == true], true, guesses)
     )

@@ -31,6 +31,8 @@ class Split:
         Seed of the draw.
     groups : numpy.ndarray of int, optional
         Group of every row of the problem, if no group is in two parts. Intervals and tests then count groups, not rows.
+    people : numpy.ndarray, optional
+        Person of every row, if the users are classes of people, such as genders. Intervals and tests then count people.
 
     Raises
     ------
@@ -44,6 +46,7 @@ class Split:
     how: str = "given"
     seed: int | None = None
     groups: np.ndarray | None = None
+    people: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         for name, rows in self._parts.items():
@@ -65,12 +68,13 @@ class Split:
 
     @property
     def unit(self) -> str:
-        """What intervals count: ``"groups"`` or ``"rows"``."""
-        return "rows" if self.groups is None else "groups"
+        """What intervals count: ``"people"``, ``"groups"`` or ``"rows"``."""
+        return "people" if self.people is not None else "rows" if self.groups is None else "groups"
 
     def clusters(self, rows: np.ndarray) -> np.ndarray | None:
-        """Return the groups of some rows, or None if rows are the unit."""
-        return None if self.groups is None else self.groups[rows]
+        """Return the people or groups of some rows, whichever intervals count, or None if rows are the unit."""
+        units = self.groups if self.people is None else self.people
+        return None if units is None else units[rows]
 
     def part(self, name: str) -> np.ndarray:
         """Return the positions of ``"train"``, ``"validation"`` or ``"test"``.

@@ -11,6 +11,12 @@ from sensorprivacy.datasets.types import Windows
 from sensorprivacy.game.splits import Split
 
 PAPER_TEST_TRIALS = tuple(range(11, 17))  # MotionSense's short trials, paper 3 section 5.1.1
+
+
+class NoSecondRecordingError(ValueError):
+    """Nobody has two recordings of one activity, so that none can be held out."""
+
+
 Scheme = Literal["paper", "tail", "random", "recordings", "subjects"]
 
 
@@ -193,7 +199,7 @@ def split(
         parts["validation"], gap = _tails(windows, learned, validation)
         learned &= ~parts["validation"] & ~gap
     if scheme == "recordings" and not held.any():
-        raise ValueError(
+        raise NoSecondRecordingError(
             f"nobody in {windows.name} has two recordings of one activity: record more, or use another scheme"
         )
     for part, mask in parts.items():

@@ -27,6 +27,7 @@ from sensorprivacy.runner.run_names import run_name
 KERNEL = "python3"
 KERNEL_SECONDS = 600  # to start a kernel: the usual minute is too short on a busy machine
 SLOW_SECONDS = 10  # the user hears of cells that take longer
+_SHUTDOWN = re.compile(r"^.*KeyboardInterrupt caught in kernel\.?\n*\Z", re.MULTILINE)
 _ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 
 
@@ -92,7 +93,7 @@ def run(
     for folder in (output.parent, log.parent):
         check_writable(folder)
     started = time.monotonic()
-    with log.open("w", encoding="utf-8") as stream:
+    with log.open("w+", encoding="utf-8") as stream:
         stream.write(f"{datetime.now().astimezone():%Y-%m-%d %H:%M:%S %z}  {notebook}  {values}\n")
         try:
             with _progress(output.stem, notebook, bool(values), stream, say) as hooks:
@@ -105,6 +106,7 @@ def run(
             stream.write(_ANSI.sub("", f"\n{type(error).__name__}: {error}\n"))
             raise NotebookFailedError(_short(error, notebook, output, log)) from error
         without_error_stream(output)
+        _forget_shutdown(stream)
         seconds = time.monotonic() - started
         stream.write(f"\nended after {seconds:.1f} s\n")
     return Executed(notebook, output, log, values, seconds)
@@ -189,6 +191,19 @@ def _kernel_errors_to(log: TextIO) -> Iterator[None]:
     finally:
         os.dup2(console, 2)
         os.close(console)
+
+
+def _forget_shutdown(log: TextIO) -> None:
+    """Remove a kernel's last words from the log of a success.
+
+    Jupyter interrupts every kernel before it asks it to end. A kernel that shows figures reports that as an error.
+    """
+    log.flush()
+    log.seek(0)
+    kept = _SHUTDOWN.sub("", log.read())
+    log.seek(0)
+    log.truncate()
+    log.write(kept)
 
 
 def _short(error: Any, notebook: Path, output: Path, log: Path) -> str:

@@ -1,5 +1,6 @@
 """A user's own recordings, in each way that a description can name them."""
 
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -247,3 +248,21 @@ def test_a_description_goes_through_the_one_door(long_table: Path) -> None:
     assert datasets.windows(long_table, length=10, stride=5).n_windows == 40
     with pytest.raises(TypeError, match=r"no option 'length_'. Did you mean .length"):
         datasets.windows(str(long_table), length_=10)
+
+
+def test_a_file_without_a_channel_is_named(tmp_path: Path) -> None:
+    for person in (1, 2):
+        part = labelled().query("person == @person")
+        part.drop(columns="ax" if person == 2 else "note").to_csv(tmp_path / f"p{person}.csv", index=False)
+    (tmp_path / "mine.toml").write_text(DESCRIPTION.format(files="p*.csv") + 'trial = "session"\n')
+    with pytest.raises(ValueError, match=r"p2\.csv has no column 'ax', which is a channel: .* Leave the file out"):
+        user_windows(tmp_path / "mine.toml", length=10)
+
+
+@pytest.mark.parametrize(("name", "looks"), [("t_ms", True), ("timestamp", True), ("note2", False), ("weights", False)])
+def test_times_that_are_not_declared_are_noticed(long_table: Path, name: str, looks: bool) -> None:
+    labelled().assign(**{name: np.arange(240)}).to_csv(long_table.parent / "all.csv", index=False)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        user_windows(long_table, length=10)
+    assert any(f"column {name!r} looks like times" in str(one.message) for one in said) == looks

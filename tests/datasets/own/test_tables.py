@@ -44,7 +44,7 @@ def test_parquet(tmp_path):
     ("name", "content", "error", "says"),
     [
         ("none.csv", None, FileNotFoundError, "there is no file"),
-        ("empty.csv", b"", ValueError, "is empty"),
+        ("empty.csv", b"", ValueError, "is empty: remove it, or copy it again"),
         ("empty.parquet", b"", ValueError, "is empty"),
         ("head.csv", b"a,b\n", ValueError, "0 rows and 2 columns"),
         ("blank.csv", b"\n\n\n", ValueError, "blank.csv"),

@@ -152,7 +152,7 @@ def check_file(path: str | Path) -> Path:
     if not file.is_file():
         raise ValueError(f"{file} is a folder: give the path of the table in it")
     if file.stat().st_size == 0:
-        raise ValueError(f"{file} is empty")
+        raise ValueError(f"{file} is empty: remove it, or copy it again from its source")
     suffix, packed = _endings(file)
     if suffix not in SUFFIXES or (packed and suffix not in TEXT_SUFFIXES + JSON_SUFFIXES):
         remedy = _REMEDIES.get(suffix or packed, "convert it")

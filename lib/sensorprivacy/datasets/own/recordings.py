@@ -91,7 +91,7 @@ def user_windows(description: str | Path, *, length: int = 128, stride: int = 10
     Warns
     -----
     UserWarning
-        If times have gaps, or a class of a private attribute has one person only.
+        If times have gaps, a column of times is not named, or a class of a private attribute has one person only.
     """
     return read_recordings(description).windows(length, stride)
 
@@ -170,6 +170,8 @@ def _read(path: Path, given: Description) -> OwnRecordings:
     if given.time:
         clock = Clock(given.time, float(given.rate), resample=given.resample)
         table, run = timed(table, run, clock, given.channels)
+    else:
+        _warn_of_unused_times(table, run, given)
     changing = table.groupby(run)[given.private].nunique().max()
     if (changing > 1).any():
         name = given.private[int(changing.argmax())]
@@ -196,6 +198,19 @@ def _warn_of_single_people(table: pd.DataFrame, given: Description) -> None:
                 "instead of the attribute. Add people, or merge classes",
                 stacklevel=4,
             )
+
+
+def _warn_of_unused_times(table: pd.DataFrame, run: np.ndarray, given: Description) -> None:
+    """Warn of a column that looks like times: without the key `time`, windows span gaps unseen."""
+    roles = {*given.channels, *given.private, given.subject, given.public, given.trial, "_trial", "_file"}
+    for name in map(str, table.columns.difference(list(roles))):
+        if re.search(r"(?i)(?<![a-z])(t|ts|time|timestamp|clock|datetime|date|[mun]?s|sec|seconds)(?![a-z])", name):
+            warnings.warn(
+                f"{given.name}: column {name!r} looks like times, but the description has no key `time`, so gaps and "
+                f"the rate are not checked. Add time = {name!r}",
+                stacklevel=4,
+            )
+            return
 
 
 def read_description(path: Path) -> Description:
@@ -252,6 +267,11 @@ def _recordings(folder: Path, given: Description) -> pd.DataFrame:
     for number, file in enumerate(files, start=1):
         part = read_table(file).assign(**_labels_in(file.name, given.file_name))
         require_columns(part.columns, [given.trial] if given.trial else [], file.name)
+        if absent := [name for name in given.channels if name not in part]:
+            raise ValueError(
+                f"{file.name} has no column {absent[0]!r}, which is a channel: its columns are "
+                f"{', '.join(map(str, part.columns))}. Leave the file out, or remove the channel from `channels`"
+            )
         place = file.relative_to(folder).as_posix() if file.is_relative_to(folder) else str(file)
         parts.append(part.assign(_trial=part[given.trial] if given.trial else number, _file=place))
     return pd.concat(parts, ignore_index=True)
@@ -290,7 +310,11 @@ def _check_columns(table: pd.DataFrame, given: Description) -> None:
             raise ValueError(f"channel {name!r} is {table[name].dtype}, not numeric")
     for name in wanted:
         if missing := int(table[name].isna().sum()):
-            raise ValueError(f"column {name!r} has {missing} missing values of {len(table)}: fill or remove them first")
+            where = table.loc[table[name].isna(), "_file"].iloc[0]
+            raise ValueError(
+                f"column {name!r} has {missing} missing values of {len(table)}, the first in {where}: fill or remove "
+                "them first"
+            )
 
 
 def _refuse_shared_trials(table: pd.DataFrame, keys: list[str], given: Description) -> None:
