@@ -113,8 +113,12 @@ def _logs(claim: str, _: Run, profile: str) -> Values | None:
     logged, undecided = published.log_claims(chosen.picked, chosen.subsets, protocol)
     if claim in logged and claim not in text.unanswered((), _absent_1()):
         return None  # the data set is on this machine, so its run measures this cell
-    feature = chosen.picked["4"].loc[0.01, "features"][0]
-    ours = logged | text.protocol_claims(protocol, chosen.searched) | {"1-text-iot23-feature": IOT23_FEATURES[feature]}
+    row: Any = chosen.picked["4"].loc[0.01]
+    ours = (
+        logged
+        | text.protocol_claims(protocol, chosen.searched)
+        | {"1-text-iot23-feature": IOT23_FEATURES[row["features"][0]]}
+    )
     options: dict[str, Mapping[str, Any]] = {"undecided": undecided, "basis": dict.fromkeys(logged, "log")}
     return Values("the authors' published logs", ours, options)
 

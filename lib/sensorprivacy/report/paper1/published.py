@@ -130,12 +130,13 @@ def _places(picked: Mapping[str, pd.DataFrame], protocol: pd.DataFrame) -> Itera
         for table in set(tables.values()) & picked.keys():
             for threshold, line in zip(map(float, picked[table].index), picked[table]["line"], strict=True):
                 place = _file(dataset), int(line)
+                row: Any = picked[table].loc[threshold]
                 yield from ((cell(table, threshold, column), place) for column in _COLUMNS)
                 if (threshold, table) == (0.01, table_of(dataset)):
-                    yield from ((claim, place) for claim in _row_of_table_2(dataset, "", picked[table].loc[threshold]))
+                    yield from ((claim, place) for claim in _row_of_table_2(dataset, "", row))
                     yield f"1-text-{SETS[dataset]}-feature", place
                 if (threshold, dataset) == (0.0, "iot-23"):
-                    yield from ((claim, place) for claim in _row_of_table_2(dataset, "sota-", picked[table].loc[0.0]))
+                    yield from ((claim, place) for claim in _row_of_table_2(dataset, "sota-", row))
     facts = {"base": ("1-T2-{}-sota-accuracy", "1-T2-{}-sota-identifiability"), "rows": ("1-T1-{}-features",)}
     special = {("service", "rows"): "1-text-flows", ("iot23", "timing: exhaustive"): "1-text-hours-features"}
     for line, (word, topic) in enumerate(zip(protocol["dataset"], protocol["topic"], strict=True), start=2):
