@@ -69,6 +69,6 @@ def test_no_method_is_the_best_on_most_data_sets(committed):
     table = committed("12_game_summary", "table-3").set_index("method").drop(columns="mean")
     assert (table == 1).sum(axis=1).max() <= table.shape[1] / 2
     ranks = table.rename(index={printed: name for name, printed in METHODS.items()})
-    value, why = decisions.method_in_place(ranks, 1, "(8) SHAP by CTV")
-    assert value != "(8) SHAP by CTV"
-    assert why.startswith("the ranking changes with the data sets")
+    for praised in ("(4) Utility", "(8) SHAP by CTV"):
+        _, why = decisions.among_best(ranks, praised)
+        assert why.startswith("the ranking changes with the data sets")

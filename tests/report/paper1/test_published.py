@@ -89,7 +89,7 @@ def test_every_committed_value_from_a_log_stands_on_the_named_line(mirror, root)
     verdicts = read_verdicts(root / "figures" / "verdicts.csv")
     cells = published.log_cells(verdicts, chosen.picked, protocol)
     assert list(cells) == ["claim_id", "printed", "log", "verdict", "file", "line"]
-    assert len(cells) == (verdicts["basis"] == "log").sum() == 135
+    assert len(cells) == (verdicts["basis"] == "log").sum() == 157
     assert cells["file"].notna().all()
     assert cells.loc[cells["line"].isna(), "claim_id"].str.contains("preselected|recommended").all()
     files = {name: pd.read_csv(folder / name, dtype=str) for name in set(cells["file"]) if "*" not in name}
