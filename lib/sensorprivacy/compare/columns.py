@@ -126,9 +126,9 @@ def learn_columns(
     -------
     Columns
         Dropped are: empty and constant columns; identifiers, places, points in time, row numbers and free text (see
-        `identifiers`);
-        columns from whose value alone a lookup table knows the user or the recording (see `stands_for`), or knows most
-        users (see `nearly_stands_for`; `keep` keeps these); texts that name the user of their row.
+        `identifiers`); columns from whose value alone a lookup table knows the user or the recording (see
+        `stands_for`), or knows most users (see `nearly_stands_for`; `keep` keeps these); texts that name the user of
+        their row.
 
     Raises
     ------
