@@ -32,7 +32,7 @@ KINDS = [
 LESSONS = sorted((Path(__file__).parents[2] / "notebooks" / "lessons").glob("*.ipynb"))
 KINDS += [f"lessons/{path.stem}.html" for path in LESSONS[:1]]
 WIDE = """() => [...document.querySelectorAll('main *')].filter(e => e.getBoundingClientRect().right > innerWidth + 1
-    && !e.closest('.sp-table, .sp-picture, pre, math, .pst-scrollable-table-container') && e.checkVisibility())
+    && !e.closest('.sp-table, pre, math, .pst-scrollable-table-container') && e.checkVisibility())
     .map(e => e.tagName + '.' + e.className).slice(0, 5)"""
 
 # Long pages repeat a few forms, so axe-core looks at the first of each only.
