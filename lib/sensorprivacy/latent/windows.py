@@ -11,13 +11,11 @@ from sensorprivacy.datasets.types import Windows
 from sensorprivacy.game.splits import Split
 
 PAPER_TEST_TRIALS = tuple(range(11, 17))  # MotionSense's short trials, paper 3 section 5.1.1
+Scheme = Literal["paper", "tail", "random", "recordings", "subjects"]
 
 
 class NoSecondRecordingError(ValueError):
     """Nobody has two recordings of one activity, so that none can be held out."""
-
-
-Scheme = Literal["paper", "tail", "random", "recordings", "subjects"]
 
 
 @dataclass(frozen=True)

@@ -266,3 +266,12 @@ def test_times_that_are_not_declared_are_noticed(long_table: Path, name: str, lo
         warnings.simplefilter("always")
         user_windows(long_table, length=10)
     assert any(f"column {name!r} looks like times" in str(one.message) for one in said) == looks
+
+
+def test_padded_digits_of_a_channel_are_numbers(long_table: Path) -> None:
+    """Digits with leading zeros are labels in tables, so a channel of them was refused as text."""
+    expected = user_windows(long_table, length=10, stride=5)
+    labelled().assign(gx=lambda table: table["gx"].map("{:06d}".format)).to_csv(
+        long_table.parent / "all.csv", index=False
+    )
+    assert (user_windows(long_table, length=10, stride=5).values == expected.values).all()

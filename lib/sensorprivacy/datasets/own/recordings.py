@@ -272,6 +272,9 @@ def _recordings(folder: Path, given: Description) -> pd.DataFrame:
                 f"{file.name} has no column {absent[0]!r}, which is a channel: its columns are "
                 f"{', '.join(map(str, part.columns))}. Leave the file out, or remove the channel from `channels`"
             )
+        for name in given.channels:  # a channel is measured, so its digits with leading zeros are numbers, not labels
+            if not pd.api.types.is_numeric_dtype(part[name]) and part[name].dropna().astype(str).str.isdecimal().all():
+                part[name] = pd.to_numeric(part[name])
         place = file.relative_to(folder).as_posix() if file.is_relative_to(folder) else str(file)
         parts.append(part.assign(_trial=part[given.trial] if given.trial else number, _file=place))
     return pd.concat(parts, ignore_index=True)
