@@ -46,7 +46,7 @@ ELSEWHERE = ("opportunity", "amir-netml", "amir-nprint", "service-recognition")
 """Data sets without a source in the catalogue. Notebook 12 judges their claims, with or without the data."""
 
 FROM_LOGS = (*ELSEWHERE, "iot-23")
-"""Data sets whose cells the authors' logs decide. Of IoT-23, other captures than the paper's are available (D11)."""
+"""Data sets whose cells the authors' logs decide. Of IoT-23, only other captures are available (D11)."""
 
 THRESHOLDS = (0.0, 0.01, 0.03, 0.1, 0.3, 1.0)
 CELLS = ("accuracy", "identifiability", "features")
