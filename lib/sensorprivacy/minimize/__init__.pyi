@@ -9,6 +9,7 @@ from .greedy import take_features as take_features
 from .minimizer import FeatureMinimizer as FeatureMinimizer
 from .optimism import optimism_table as optimism_table
 from .provider import feature_minimize as feature_minimize
+from .redraws import redraw as redraw
 from .scores import score_features as score_features
 from .search.exhaustive import SearchResult as SearchResult
 from .search.exhaustive import SearchTooLongError as SearchTooLongError

@@ -1,4 +1,4 @@
-"""Prediction intervals: where the result of one more training would lie."""
+"""Prediction intervals: where the result of one more training, or of one more draw of split and models, would lie."""
 
 import math
 from collections.abc import Iterable
@@ -7,7 +7,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 FEWEST = 5
-"""The fewest trainings of a prediction interval. From three, it is so wide that it excludes almost nothing."""
+"""The fewest values of a prediction interval. From three, it is so wide that it excludes almost nothing."""
 
 
 def prediction_interval(values: Iterable[float], confidence: float = 0.95) -> tuple[float, float]:

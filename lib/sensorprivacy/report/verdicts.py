@@ -20,6 +20,7 @@ COLUMNS = (
     *("claim_id", "paper", "table", "row", "column", "printed", "ours", "low", "high", "unit"),
     *("verdict", "basis", "reason", "run"),
 )
+_PREDICTED = ("trainings", "draws")  # units whose interval is for one more of them, so that it needs several
 _SLACK = 1e-12  # rounding errors in binary may move a value that lies on the half unit
 
 
@@ -46,9 +47,10 @@ class Ours:
     low, high : float, optional
         The ends of the interval; both or neither.
     over : str, optional
-        What the interval is over, in the plural: rows, recordings, people, trainings. An interval needs it.
+        What the interval is over, in the plural: rows, recordings, people, trainings, draws (of split and models). An
+        interval needs it.
     n : int, optional
-        Number of these units. Required for trainings, also without an interval.
+        Number of these units. Required for trainings and draws, also without an interval.
     """
 
     value: Any
@@ -105,8 +107,8 @@ def judge(
         Columns `COLUMNS`, in the papers' order. *exact*: equal at printed precision (:func:`.printed.precision`), or
         equal text, set or pair; *within*: the printed value lies in our interval, and the interval is over what
         differed between the paper's run and ours (``varied`` in ``basis.toml``); *undecided*: in `undecided`, or None,
-        or from fewer trainings than a prediction interval needs; *not reproducible*: the value differs and is in
-        `impossible`; *no data*; otherwise *differs*, with the ledger's reason.
+        or from fewer trainings or draws than a prediction interval needs; *not reproducible*: the value differs and is
+        in `impossible`; *no data*; otherwise *differs*, with the ledger's reason.
 
     Raises
     ------
@@ -177,8 +179,8 @@ def _compare(claim: Any, ours: Any, ledger: tuple[Entry, ...]) -> dict[str, Any]
     """Return our value as text, and its interval, unit, verdict and reason."""
     kind = kind_of(claim.printed, claim.value)
     given = ours if isinstance(ours, Ours) else Ours(ours)
-    if given.over == "trainings" and given.n is None:
-        raise VerdictError(f"{claim.claim_id}: say how many trainings there were (n)")
+    if given.over in _PREDICTED and given.n is None:
+        raise VerdictError(f"{claim.claim_id}: say how many {given.over} there were (n)")
     if kind == "number":
         return {"unit": given.unit, **_compare_number(claim, given)}
     if given.low is not None or given.high is not None:
@@ -196,7 +198,7 @@ def _compare_number(claim: Any, given: Ours) -> dict[str, Any]:
     verdict, reason = "differs", ""
     if abs(value - claim.value) <= half + _SLACK:
         verdict = "exact"
-    elif given.over == "trainings" and (given.n or 0) < FEWEST:
+    elif given.over in _PREDICTED and (given.n or 0) < FEWEST:
         verdict, reason = "undecided", f"{given.unit}: a prediction interval needs {FEWEST}"
     elif low - _SLACK <= claim.value <= high + _SLACK:
         if given.over in basis_module.entry_of(claim.claim_id).varied:

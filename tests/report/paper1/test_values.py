@@ -1,7 +1,9 @@
 """What paper 1's claims ask of a run's tables, against tables copied from the paper and hand-made ones."""
 
+import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 from sensorprivacy.report import judge, printed_values
 from sensorprivacy.report.paper1 import text as paper1_text
@@ -51,20 +53,63 @@ def test_a_set_that_the_paper_does_not_have_has_no_claims():
 def test_the_paper_counts_rows_of_users_without_training_rows_as_errors():
     rest = {"accuracy_unseen": 0.0, "identifiability_unseen": 0.25}
     base = pd.concat([printed_as_ours("4").iloc[3], pd.Series(rest)])
-    claims = paper1.base_claims("cic-ids-2017", base)
-    assert claims["1-T2-cicids-sota-accuracy"].value == base["accuracy"]
-    assert claims["1-T2-cicids-sota-identifiability"].value == 0.75 * base["identifiability"]
-    assert claims["1-T2-cicids-sota-identifiability"].high == 0.75 * base["identifiability_high"]
+    counted = paper1.over_all_rows(base.to_frame().T).iloc[0]
+    assert counted["accuracy"] == base["accuracy"]
+    assert counted["identifiability"] == 0.75 * base["identifiability"]
+    assert counted["identifiability_high"] == 0.75 * base["identifiability_high"]
 
 
 def test_an_interval_states_its_unit():
-    seen = pd.Series({"accuracy_unseen": 0.0, "identifiability_unseen": 0.0})
-    base = pd.concat([printed_as_ours("6").iloc[0], seen])
+    base = printed_as_ours("6").iloc[0]
     plain = paper1.base_claims("cic-ids-2017", base)
     assert plain["1-T2-cicids-sota-accuracy"].unit == "rows"
     counted = pd.concat([base, pd.Series({"accuracy_unit": "groups", "accuracy_n": 24.0})])
     claims = paper1.base_claims("cic-ids-2017", counted)
     assert claims["1-T2-cicids-sota-accuracy"].unit == "24 groups"
+
+
+def redrawn(accuracies: list[float]) -> pd.DataFrame:
+    """Return draws of all features and of each threshold, with these accuracies."""
+    choices = ["all features", *paper1.THRESHOLDS]
+    rows = [
+        {"seed": seed, "choice": choice, "features": ("a",), "n_features": 3 + seed, "accuracy": value,
+         "identifiability": 0.4}
+        for seed, value in enumerate(accuracies)
+        for choice in choices
+    ]  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def test_a_printed_value_that_could_be_one_more_draw_lies_within():
+    """The printed 70.60 % lies outside an interval over rows [.7065, .7109], and inside the range of eight draws."""
+    draws = [0.7087, 0.7066, 0.7080, 0.7053, 0.7075, 0.7070]
+    ours = paper1.over_draws(redrawn(draws))
+    claims = paper1.base_claims("iot-sentinel", ours.loc["all features"])
+    claims |= paper1.selection_claims("iot-sentinel", ours, 10)
+    verdicts = judge(claims, run="t", unexplained="allow").set_index("claim_id")
+    found = verdicts.loc["1-T2-sentinel-sota-accuracy"]
+    mean, deviation = np.mean(draws), np.std(draws, ddof=1)
+    half = stats.t.ppf(0.975, 5) * deviation * np.sqrt(7 / 6)
+    assert (found["verdict"], found["unit"]) == ("within", "6 draws")
+    assert (found["low"], found["high"]) == pytest.approx((mean - half, mean + half))
+    assert float(found["ours"]) == draws[0]
+    assert verdicts.loc["1-T5-thr1-accuracy", "verdict"] == "differs"
+    assert verdicts.loc["1-T5-thr0-features", "verdict"] == "within"  # 10 printed; 3 to 8, and so up to 11, drawn
+
+
+def test_a_draw_without_spread_differs_from_any_other_count():
+    ours = paper1.over_draws(redrawn([0.7] * 5).assign(n_features=4))
+    verdicts = judge(paper1.selection_claims("iot-sentinel", ours), run="t", unexplained="allow").set_index("claim_id")
+    assert verdicts.loc["1-T5-thr003-features", "verdict"] == "exact"
+    assert verdicts.loc["1-T5-thr0-features", "verdict"] == "differs"
+
+
+@pytest.mark.parametrize("count", [1, 4])
+def test_few_draws_decide_nothing(count):
+    ours = paper1.over_draws(redrawn([0.7, 0.71, 0.72, 0.73][:count]))
+    verdicts = judge(paper1.selection_claims("iot-sentinel", ours), run="t", unexplained="error").set_index("claim_id")
+    assert verdicts.loc["1-T5-thr001-accuracy", "verdict"] == "undecided"
+    assert "a prediction interval needs 5" in verdicts.loc["1-T5-thr001-accuracy", "reason"]
 
 
 def test_table_2_takes_the_best_subset_of_iot_23_for_all_features(mirror):

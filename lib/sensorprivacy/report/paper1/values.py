@@ -4,12 +4,14 @@ Each function takes data frames and numbers, and returns our values by claim id,
 one row for each threshold; the row of a data set in Table 2 repeats one of them. Claims in the text are in `text`.
 """
 
+import math
 import re
 from collections.abc import Iterable
 from typing import Any
 
 import pandas as pd
 
+from sensorprivacy.report.intervals import FEWEST, prediction_interval
 from sensorprivacy.report.printed import printed_numbers, printed_values
 from sensorprivacy.report.verdicts import Ours
 
@@ -137,7 +139,7 @@ def selection_claims(dataset: str, chosen: pd.DataFrame, searched: int | None = 
         One of `SETS`; any other has no claims.
     chosen : pandas.DataFrame
         Index threshold, the six of the paper; columns accuracy and identifiability with ``_low`` and ``_high``, and
-        n_features.
+        n_features. After `over_draws`, the intervals are over draws.
     searched : int, optional
         Number of features searched; it decides between Tables 7, 8 and 9.
 
@@ -153,15 +155,50 @@ def selection_claims(dataset: str, chosen: pd.DataFrame, searched: int | None = 
     for threshold in THRESHOLDS:
         row: Any = chosen.loc[threshold]
         ours |= {cell(table, threshold, name): value for name, value in _measured(row).items()}
-        ours[cell(table, threshold, "features")] = int(row["n_features"])
+        counted = _ours(row, "n_features") if "n_features_low" in row else int(row["n_features"])
+        ours[cell(table, threshold, "features")] = counted
     if table == table_of(dataset):
         ours |= _table_2(dataset, "", chosen.loc[0.01])
     return ours
 
 
 def base_claims(dataset: str, base: pd.Series) -> dict[str, Any]:
-    """Return our columns "SOTA" of Table 2, on all features. No claims for data sets that the paper does not have."""
-    return _table_2(dataset, "sota-", over_all_rows(base.to_frame().T).iloc[0]) if dataset in SETS else {}
+    """Return our columns "SOTA" of Table 2, on all features: shares of all test rows, see `over_all_rows`.
+
+    There are no claims for data sets that the paper does not have.
+    """
+    return _table_2(dataset, "sota-", base) if dataset in SETS else {}
+
+
+def over_draws(redrawn: pd.DataFrame) -> pd.DataFrame:
+    """Return the first draw's results, with intervals in which the result of one more draw would lie.
+
+    The paper drew its training rows, its forests and its features once, with unknown seeds. Its numbers agree with ours
+    if they could be one more draw of ours.
+
+    Parameters
+    ----------
+    redrawn : pandas.DataFrame
+        As returned by `sensorprivacy.minimize.redraw`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Index choice: ``all features``, and each threshold. Columns features, n_features, accuracy and identifiability,
+        each number with ``_low``, ``_high`` (missing if there are fewer than five draws), ``_unit`` and ``_n``. No
+        draws have no rows.
+    """
+    measures = ("n_features", *_MEASURES)
+    columns = ["features", *(f"{name}{part}" for name in measures for part in ("", "_low", "_high", "_unit", "_n"))]
+    rows = {}
+    for choice, own in redrawn.groupby("choice", sort=False) if len(redrawn) else ():
+        row: dict[str, Any] = {"features": own["features"].iloc[0]}
+        for name in measures:
+            low, high = prediction_interval(own[name]) if len(own) >= FEWEST else (math.nan, math.nan)
+            row |= {name: own[name].iloc[0], f"{name}_low": low, f"{name}_high": high}
+            row |= {f"{name}_unit": "draws", f"{name}_n": len(own)}
+        rows[choice] = row
+    return pd.DataFrame.from_dict(rows, orient="index", columns=columns).rename_axis("choice")
 
 
 def over_all_rows(base: pd.DataFrame) -> pd.DataFrame:
@@ -277,9 +314,11 @@ def _measured(row: Any) -> dict[str, Ours]:
     The columns ``<measure>_unit`` and ``<measure>_n``, if the row has them, state what the interval is over; the
     default is rows.
     """
-    found = {}
-    for name in _MEASURES:
-        value, low, high = (float(row[f"{name}{end}"]) for end in ("", "_low", "_high"))
-        n = row.get(f"{name}_n")
-        found[name] = Ours(value, low, high, str(row.get(f"{name}_unit", "rows")), None if n is None else int(n))
-    return found
+    return {name: _ours(row, name) for name in _MEASURES}
+
+
+def _ours(row: Any, name: str) -> Ours:
+    value, *ends = (float(row[f"{name}{end}"]) for end in ("", "_low", "_high"))
+    low, high = (None if math.isnan(end) else end for end in ends)
+    n = row.get(f"{name}_n")
+    return Ours(value, low, high, str(row.get(f"{name}_unit", "rows")), None if n is None else int(n))
