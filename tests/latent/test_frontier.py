@@ -35,6 +35,21 @@ def test_every_release_meets_every_attacker(windows: Windows, unseen: Windows) -
     assert best.loc[("blank", "gender", "window"), "score"] < 0.65
 
 
+def test_earlier_results_are_taken_up_and_not_attacked_again(windows: Windows, unseen: Windows) -> None:
+    def forbidden(some: Windows) -> Windows:
+        raise AssertionError("this release was attacked before")
+
+    one, other = Attacker("trees", "trees", attribute="subject"), Attacker("more", "trees")
+    before = attack_all({"raw": as_it_is}, [one, other], windows, unseen, "gender", progress=False)
+    releases = {"raw": forbidden, "blank": blank}
+    found = attack_all(releases, [one], windows, unseen, "gender", known_results=before, progress=False)
+    own = found[found["release"] == "raw"].reset_index(drop=True)
+    asked = before[before["attacker"] != "more"].reset_index(drop=True)
+    assert own.equals(asked)
+    assert "trees, through identity" in set(own["attacker"])
+    assert set(found["release"]) == {"raw", "blank"}
+
+
 def test_all_adversaries_see_the_same_publications_and_each_run_new_ones(windows: Windows, unseen: Windows) -> None:
     generator, asked = np.random.default_rng(0), []
 

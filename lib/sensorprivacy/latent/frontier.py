@@ -8,7 +8,7 @@ import pandas as pd
 
 from sensorprivacy.datasets.types import Windows
 from sensorprivacy.latent.anonymizer import LatentAnonymizer
-from sensorprivacy.latent.attack import Publish, Release, mechanism_of, publish, reidentify
+from sensorprivacy.latent.attack import THROUGH, Publish, Release, mechanism_of, publish, reidentify
 from sensorprivacy.latent.attackers import Attacker
 from sensorprivacy.latent.inference import PublicModel
 from sensorprivacy.latent.levels import LEVELS, share_of_people
@@ -30,6 +30,7 @@ def attack_all(
     runs: int = 1,
     share_known: float = 0.5,
     seed: int = 0,
+    known_results: pd.DataFrame | None = None,
     progress: bool = True,
 ) -> pd.DataFrame:
     """Attack every release with every adversary.
@@ -50,6 +51,8 @@ def attack_all(
         Networks with which adversaries re-encode what a release without an anonymizer of its own publishes.
     runs, share_known, seed : int, float, int
         As for `attack.reidentify`.
+    known_results : pandas.DataFrame, optional
+        Result of an earlier call with the same windows and options. Its rows are taken instead of attacking again.
     progress : bool
         Show a progress bar.
 
@@ -65,6 +68,10 @@ def attack_all(
             published = _remembering(release)
             mechanism = mechanism_of(release) or (Mechanism(anonymizer) if anonymizer is not None else None)
             for adversary in adversaries:
+                if not (found := _rows_of(known_results, name, adversary)).empty:
+                    parts.append(found)
+                    bar.update()
+                    continue
                 try:
                     found = reidentify(
                         release,
@@ -83,6 +90,14 @@ def attack_all(
                 bar.update()
     table = pd.concat(parts, ignore_index=True)
     return table[["release", *table.columns.drop("release")]]
+
+
+def _rows_of(results: pd.DataFrame | None, release: str, adversary: Attacker) -> pd.DataFrame:
+    """Return the rows of an adversary on a release, also those that infer the attribute through identity."""
+    if results is None:
+        return pd.DataFrame()
+    names = adversary.name, adversary.name + THROUGH
+    return results[(results["release"] == release) & results["attacker"].isin(names)]
 
 
 def _remembering(release: Release) -> Publish:
