@@ -6,7 +6,7 @@ import pytest
 
 from sensorprivacy.datasets import Windows
 from sensorprivacy.latent import InferenceModels, LatentAnonymizer, Settings
-from sensorprivacy.latent.causes import Causes, balanced, every_nth, recognized
+from sensorprivacy.latent.causes import Causes, balanced, every_nth, experiments, recognized
 from sensorprivacy.latent.study import Study
 
 LOST = ["lost by decoding", "lost by shift", "lost by inference"]
@@ -56,6 +56,31 @@ def test_an_experiment_changes_what_it_names(causes: Causes) -> None:
     assert len(list(causes.study.folder.glob("cause-*/vae-*.pt"))) == 2
     assert (fitted.latents_[0][0].shape[1], fitted.vae.epochs, fitted.vae.batch, fitted.alpha) == (3, 1, 64, 0.0)
     assert (causes.study.vae.epochs, causes.study.alpha) == (2, 10.0)
+
+
+def test_each_experiment_changes_one_thing() -> None:
+    found = experiments([3], [0.0], [0.01, 1.0], [5], True)
+    assert found == {
+        "as printed": {},
+        "3 latents": {"latents": 3},
+        "alpha 0": {"alpha": 0.0},
+        "beta 0.01": {"beta": 0.01},
+        "beta 1": {"beta": 1.0},
+        "5 epochs": {"vae_epochs": 5},
+        "equal classes": {"balance": True},
+    }
+
+
+def test_an_experiment_is_the_mean_of_its_trainings(causes: Causes) -> None:
+    fitted, table = causes.compare({"as printed": {}, "beta 5": {"beta": 5.0}}, trainings=2)
+    assert (fitted["as printed"].beta, fitted["beta 5"].beta) == (0.1, 5.0)
+    alone = [causes.row(causes.fit(vae_seed=seed)) for seed in (0, 1)]
+    published = [one["public published"] for one in alone]
+    assert table.loc["as printed", "public published"] == pytest.approx(np.mean(published))
+    assert table.loc["as printed", "public published, deviation"] == pytest.approx(np.std(published, ddof=1))
+    assert alone[0]["validation loss"] != alone[1]["validation loss"]
+    with pytest.raises(ValueError, match="trainings=0"):
+        causes.compare({"as printed": {}}, 0)
 
 
 def test_balanced_classes_have_equally_many_windows() -> None:

@@ -2,7 +2,7 @@
 
 import copy
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,6 +22,30 @@ from sensorprivacy.latent.training import Settings
 from sensorprivacy.latent.transfers import MeanShift
 
 STEPS = {"decoding": ("raw", "decoded"), "shift": ("decoded", "shifted"), "inference": ("shifted", "published")}
+
+
+def experiments(
+    latents: Sequence[int], alphas: Sequence[float], betas: Sequence[float], lengths: Sequence[int], balance: bool
+) -> dict[str, dict[str, Any]]:
+    """Return what each experiment changes, as parameters of `Causes.fit`; ``as printed`` changes nothing.
+
+    Parameters
+    ----------
+    latents : sequence of int
+        Numbers of latent variables.
+    alphas, betas : sequence of float
+        Weights of the private classification, and of the divergence.
+    lengths : sequence of int
+        Numbers of epochs.
+    balance : bool
+        Whether one experiment has equally many windows of each private class.
+    """
+    found: dict[str, dict[str, Any]] = {"as printed": {}}
+    found |= {f"{count} latents": {"latents": count} for count in latents}
+    found |= {f"alpha {alpha:g}": {"alpha": alpha} for alpha in alphas}
+    found |= {f"beta {beta:g}": {"beta": beta} for beta in betas}
+    found |= {f"{count} epochs": {"vae_epochs": count} for count in lengths}
+    return found | ({"equal classes": {"balance": True}} if balance else {})
 
 
 def every_nth(study: Study, every: int) -> Study:
@@ -109,6 +133,37 @@ class Causes:
         options: dict[str, Any] = {"models": self.models, "checkpoints": study.folder / f"cause-{key}"}
         made = LatentAnonymizer(study.private, vae=replace(study.vae, **vae), **weights | choices)
         return made.fit(train.take(rows), validation=study.validation, progress=False, **options)
+
+    def compare(
+        self, changes: Mapping[str, Mapping[str, Any]], trainings: int = 1
+    ) -> tuple[dict[str, LatentAnonymizer], pd.DataFrame]:
+        """Train the autoencoders of each experiment several times, with the seeds that follow the study's.
+
+        Parameters
+        ----------
+        changes : mapping of str to mapping
+            Parameters of `fit` by experiment.
+        trainings : int
+            Trainings of each experiment.
+
+        Returns
+        -------
+        dict of str to LatentAnonymizer
+            The first training of each experiment.
+        pandas.DataFrame
+            One row for each experiment: means of `row` over trainings, and the standard deviation of ``public
+            published`` and of ``private published`` over trainings (missing for one training).
+        """
+        if trainings < 1:
+            raise ValueError(f"trainings={trainings}: give at least 1")
+        fitted, rows = {}, {}
+        for name, choices in changes.items():
+            seeds = range(self.study.vae.seed, self.study.vae.seed + trainings)
+            made = [self.fit(**choices, vae_seed=seed) for seed in seeds]
+            each = pd.DataFrame([self.row(one) for one in made])
+            spread = each[["public published", "private published"]].std().add_suffix(", deviation")
+            fitted[name], rows[name] = made[0], pd.concat([each.mean(), spread])
+        return fitted, pd.DataFrame.from_dict(rows, orient="index").rename_axis("experiment")
 
     def stages(self, anonymizer: LatentAnonymizer, part: str) -> dict[str, Windows]:
         """Return a part's windows: ``raw``, ``decoded`` and ``shifted`` with true classes, ``published``."""
