@@ -119,6 +119,22 @@ def _addresses(kind: str) -> Callable[[int], list[str]]:
     return cells
 
 
+def _shuffled_seconds(n: int) -> np.ndarray:
+    return np.random.default_rng(1).permutation(1_767_600_000 + 2220 * np.arange(n))
+
+
+def _cards(n: int) -> list[str]:
+    """Return card numbers of which each belongs to one owner; each owner has three."""
+    owners = table(n)["owner"].astype("category").cat.codes
+    return [f"c{3 * owner + at % 3}" for at, owner in enumerate(owners)]
+
+
+def _positions(frame: pd.DataFrame, folder: Path) -> Path:
+    draw = np.random.default_rng(2)
+    places = {"lat": 52.5 + draw.normal(0, 0.02, len(frame)), "lon": 13.4 + draw.normal(0, 0.02, len(frame))}
+    return _text("home.csv")(frame.assign(**{name: cells.round(5) for name, cells in places.items()}), folder)
+
+
 HOURS = pd.date_range("2026-01-05 08:00", periods=ROWS, freq="37min")
 TASK = ["--task", "room"]
 INPUTS: dict[str, tuple[Writer, list[str]]] = {
@@ -169,6 +185,21 @@ INPUTS: dict[str, tuple[Writer, list[str]]] = {
     "timestamps, --keep": (_with("time", HOURS.astype(str)), ["--keep", "time"]),
     "dates, day first": (_with("day", HOURS.strftime("%d.%m.%Y")), []),
     "integers beyond 2^53": (_with("serial", lambda n: [2**60 + 977 * at for at in range(n)]), []),
+    "clock times of one day": (_with("clock", HOURS.strftime("%H:%M:%S")), []),
+    "times in words": (_with("when", HOURS.strftime("%A, %d %B %Y %H:%M")), []),
+    "seconds since 1970, unsorted": (_with("seen", _shuffled_seconds), []),
+    "e-mail addresses, some of them none": (_with("mail", lambda n: ["none" if at % 3 else f"p{at % 40}@home.org"
+                                                                      for at in range(n)]), []),
+    "cards of which each belongs to one person": (_with("card", _cards), []),
+    "a copy of the user in capitals": (lambda frame, folder: _text("home.csv")(
+        frame.assign(name=frame["owner"].str.upper()), folder), []),
+    "vehicle numbers": (_with("car", lambda n: [f"WVWZZZ1JZXW{100000 + 37 * at:06d}" for at in range(n)]), []),
+    "telephone numbers": (_with("phone", lambda n: [f"+49 30 {5550000 + 91 * (at % 60)}" for at in range(n)]), []),
+    "bank accounts": (_with("account", lambda n: [f"DE{10 + at % 80}37040044{532013000 + 7 * at:010d}"
+                                                   for at in range(n)]), []),
+    "free text": (_with("remark", lambda n: [f"call {at} about the heating, it was cold" for at in range(n)]), []),
+    "positions": (_positions, []),
+    "labels with leading zeros": (_with("household", lambda n: ["0100", "100", "0200", "200"] * (n // 4)), []),
     "--drop": (_text("home.csv"), ["--drop", "voice"]),
     "two columns of one name": (_raw("home.csv", lambda text: text.replace("voice", "load", 1)), []),
     "an old Excel file": (_raw("home.xls", lambda _: "\xd0\xcf\x11\xe0", "latin-1"), []),

@@ -15,6 +15,7 @@ _SPEC = importlib.util.spec_from_file_location("messy_inputs", Path(__file__).pa
 messy = importlib.util.module_from_spec(_SPEC)
 _SPEC.loader.exec_module(messy)
 
+COPY = "'owner' under another name: its value alone identifies the user"
 LEFT_OUT = {
     "an unnamed index column": {"Unnamed: 0": "row numbers"},
     "row numbers": {"record_id": "row numbers"},
@@ -25,6 +26,17 @@ LEFT_OUT = {
     "timestamps": {"time": "points in time"},
     "dates, day first": {"day": "points in time"},
     "integers beyond 2^53": {"serial": "points in time"},
+    "clock times of one day": {"clock": "texts that differ in nearly every row"},
+    "times in words": {"when": "points in time"},
+    "seconds since 1970, unsorted": {"seen": "points in time"},
+    "e-mail addresses, some of them none": {"mail": "e-mail addresses"},
+    "cards of which each belongs to one person": {"card": COPY},
+    "a copy of the user in capitals": {"name": COPY},
+    "vehicle numbers": {"car": "vehicle identification numbers"},
+    "telephone numbers": {"phone": "telephone numbers"},
+    "bank accounts": {"account": "IBANs"},
+    "free text": {"remark": "texts that differ in nearly every row"},
+    "positions": {"lat": "geographic positions", "lon": "geographic positions"},
 }
 NOTICES = {
     "missing numbers": "missing values are filled with the median .*: load \\(31\\)",
