@@ -6,13 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sensorprivacy.datasets.own.decimals import read_decimal_commas
+from sensorprivacy.datasets.own.decimals import Numbers
 from sensorprivacy.datasets.own.formats import read_table
 
 
 def read(tmp_path, text):
     (tmp_path / "t.csv").write_text(text, encoding="utf-8")
     return read_table(tmp_path / "t.csv")
+
+
+def decided(frame):
+    return Numbers().observe(frame).decide("t.csv").apply(frame)
 
 
 def test_decimal_commas_are_read_as_numbers(tmp_path):
@@ -32,7 +36,7 @@ def test_quoted_decimal_commas_between_commas(tmp_path):
 @given(st.lists(st.floats(-1e9, 1e9).map(lambda x: round(x, 4)), min_size=2, max_size=9), st.sampled_from(["", "."]))
 def test_numbers_come_back_as_spreadsheets_write_them(numbers, thousands):
     cells = [f"{number:,.4f}".replace(",", "_").replace(".", ",").replace("_", thousands) for number in numbers]
-    found = read_decimal_commas(pd.DataFrame({"x": cells, "text": "1,2,3"}), "t.csv")
+    found = decided(pd.DataFrame({"x": cells, "text": "1,2,3"}))
     assert found["x"].tolist() == numbers
     assert found["text"].tolist() == ["1,2,3"] * len(numbers)
 
@@ -68,7 +72,7 @@ def test_a_mark_in_a_column_of_numbers_is_missing(tmp_path):
 )
 def test_other_texts_stay_texts(cells):
     frame = pd.DataFrame({"x": cells})
-    assert read_decimal_commas(frame, "t.csv") is frame
+    assert decided(frame) is frame
 
 
 @pytest.mark.parametrize(

@@ -114,11 +114,6 @@ class Numbers:
         return column.map(values).astype(float)
 
 
-def read_decimal_commas(frame: pd.DataFrame, file: Path | str) -> pd.DataFrame:
-    """Return a table whose texts that are numbers are numbers; see `Numbers`."""
-    return Numbers().observe(frame).decide(file).apply(frame)
-
-
 def looks_like_number(cell: str) -> bool:
     """Return whether a text is a number with a point or a comma, or one with separated thousands."""
     return any(pattern.fullmatch(cell) for pattern in (_COMMA, _THOUSANDS, _SPACED, _POINT))
