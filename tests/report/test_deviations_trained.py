@@ -54,6 +54,18 @@ def test_the_papers_attacker_beats_chance_after_the_probabilistic_change(committ
     assert own["vote_low"] > own["vote_chance"] + 0.1
 
 
+def test_our_greedy_stage_keeps_the_columns_that_the_authors_searched(committed):
+    """D12: their notebook prints the numbers of 13 columns of IoT Sentinel."""
+    order = [
+        "ARP", "LLC", "EAPOL", "Pck_size", "Pck_rawdata", "IP_padding", "IP_ralert", "IP_add_count",
+        "Portcl_src", "Portcl_dst", "ICMP", "ICMP6", "TCP", "UDP", "HTTPS", "HTTP",
+        "DHCP", "BOOTP", "SSDP", "DNS", "MDNS", "NTP",
+    ]  # fmt: skip
+    printed = [3, 7, 8, 9, 10, 12, 13, 14, 15, 18, 19, 20, 21]
+    greedy = committed("10_reidentification_game-iot-sentinel", "knapsack").set_index("way").loc["greedy", "features"]
+    assert set(greedy.split(", ")) == {order[at] for at in printed}
+
+
 def test_the_lowest_loss_does_not_hide_gender_best(committed):
     """D47: the rule of section 5.2 selects by the total loss."""
     grid = committed("30_vae_anonymization-motionsense-gender", "grid")
