@@ -43,6 +43,17 @@ def test_the_counts_of_tables_4_to_7(printed):
     assert counts["7"].unique().tolist() == [13873, 8356]
 
 
+def test_each_board_adds_a_column(printed, measured):
+    both = edge_values.compare_steps(printed, measured)
+    some = measured[measured["table"] == "4"].assign(median=0.002)
+    found = edge_values.compared_columns(both, {"pi": some, "empty": some.head(0)})
+    assert list(found.columns[-2:]) == ["pi_ms", "empty_ms"]
+    assert found["pi_ms"].notna().tolist() == (both["table"] == "4").tolist()
+    assert found["pi_ms"].dropna().tolist() == pytest.approx([2.0] * len(some))
+    assert found["empty_ms"].isna().all()
+    assert list(edge_values.compared_columns(both).columns[:4]) == ["table", "title", "count", "time"]
+
+
 def test_encoders_of_tables_5_and_6_hold_a_start(printed):
     lines = edge_values.startup(printed).set_index(["table", "networks"])
     for table in ("5", "6"):

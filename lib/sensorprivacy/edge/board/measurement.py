@@ -8,6 +8,7 @@ from typing import Any
 
 from sensorprivacy.edge.board.bundle import find_bundles, read_bundle
 from sensorprivacy.edge.board.hardware import hardware, process_memory
+from sensorprivacy.edge.board.record_checks import check_record
 from sensorprivacy.edge.board.timing import BATCHES, ROUNDS, time_bundle
 
 FORMAT, VERSION = "sensorprivacy-edge-record", 1
@@ -78,7 +79,7 @@ def read_record(path: Path | str) -> dict[str, Any]:
     FileNotFoundError
         If there is no such file.
     RecordError
-        If the file is no record, or the record has another version.
+        If the file is no record, the record has another version, or it holds values that no measurement gives.
     """
     path = Path(path)
     if not path.is_file():
@@ -93,6 +94,10 @@ def read_record(path: Path | str) -> dict[str, Any]:
         raise RecordError(f"{path} has version {record.get('version')}, expected {VERSION}: measure again")
     if absent := sorted(_NEEDED - set(record)):
         raise RecordError(f"{path} lacks {', '.join(absent)}: measure again")
+    try:
+        check_record(record)
+    except ValueError as error:
+        raise RecordError(f"{path}: {error}: measure again") from error
     return record
 
 

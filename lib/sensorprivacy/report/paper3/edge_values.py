@@ -47,10 +47,24 @@ def printed_steps() -> pd.DataFrame:
     return frame.rename(columns=names).assign(recomputed=recomputed, agree=agree)
 
 
-def compared_columns(both: pd.DataFrame) -> pd.DataFrame:
-    """Return the columns of `compare_steps` that a reader compares."""
+def compared_columns(both: pd.DataFrame, boards: Mapping[str, pd.DataFrame] | None = None) -> pd.DataFrame:
+    """Return the columns of `compare_steps` that a reader compares.
+
+    Parameters
+    ----------
+    both : pandas.DataFrame
+        Result of `compare_steps`.
+    boards : mapping of str to pandas.DataFrame, optional
+        Steps of other machines by name: ``table``, ``row`` and ``median`` in seconds per window. Each machine adds a
+        column in milliseconds, ``NAME_ms``, without a value for a step that it did not measure.
+    """
     times = ["printed_ms", "recomputed_ms", "agree", "ours_ms", "bound_ms", "times_bound"]
-    return both[["table", "title", "count", "time", *times]]
+    shown = both[["table", "title", "count", "time", *times]]
+    for name, steps in (boards or {}).items():
+        medians = {(row["table"], row["row"]): 1000 * row["median"] for row in steps.to_dict("records")}
+        column = [medians.get(step) for step in zip(both["table"], both["row"], strict=True)]
+        shown = shown.assign(**{f"{name}_ms": pd.Series(column, index=shown.index, dtype=float)})
+    return shown
 
 
 def compare_steps(printed: pd.DataFrame, ours: pd.DataFrame) -> pd.DataFrame:
