@@ -143,6 +143,24 @@ def test_a_record_of_the_papers_board_gives_seconds(printed, measured):
     ]
 
 
+def test_a_busy_board_decides_nothing(printed, measured):
+    """Its slowest calls make the interval so wide that almost every printed time lies in it."""
+    busy = measured["table"] == "4"
+    board = measured.assign(median=0.0001, least=0.00009, p99=0.00011).assign(
+        p99=lambda steps: steps["p99"].where(~busy, 0.01)
+    )
+    undecided = edge_values.noisy_claims(printed, board)
+    # the cell that its own row contradicts is arithmetic, whatever a board measures
+    assert "3-T4-gender-per-embedding" not in undecided
+    assert len(undecided) == 2 * busy.sum() - 1
+    assert undecided["3-T4-activity-time"].startswith("the board was busy: its slowest calls took 100 times the median")
+    ours, _ = edge_values.table_claims(edge_values.compare_steps(printed, measured), {}, board)
+    seconds = {claim: ours[claim] for claim in undecided}
+    verdicts = judge(seconds, run="test", unexplained="allow", undecided=undecided)["verdict"]
+    assert set(verdicts) == {"undecided"}
+    assert edge_values.noisy_claims(printed, None) == {}
+
+
 def test_windows_of_each_step_here(printed):
     found = edge_values.routed_counts(printed, pd.Series({"dws": 5, "jog": 4, "ups": 3, "wlk": 2}))
     assert (found["4", "encoder-2"], found["4", "decoder-3"], found["4", "gender"], found["7", "replacement"]) == (

@@ -15,6 +15,7 @@ from sensorprivacy.report.printed import printed_values
 from sensorprivacy.report.verdicts import Ours
 
 _AGREE = 1e-3  # relative difference
+_BUSY = 3.0  # slowest calls over the median; on a board that runs nothing else, they are about equal
 _COLUMNS = ("batch", "type", "embeddings", "time", "per-embedding")
 _BUDGETS = {"4": 200.0, "5": 500.0, "6": 500.0, "7": 200.0}  # milliseconds, by table
 # these two are reasons in verdicts
@@ -174,6 +175,36 @@ def table_claims(
             ours[each] = row["recomputed"]
             absent.pop(each, None)
     return ours, absent
+
+
+def noisy_claims(printed: pd.DataFrame, pi3: pd.DataFrame | None) -> dict[str, str]:
+    """Return the seconds that a record of a Raspberry Pi 3 cannot decide, because other programs ran meanwhile.
+
+    A time is compared with the interval from the fastest to the slowest calls. On a busy board this interval is so wide
+    that it contains printed times by chance.
+
+    Parameters
+    ----------
+    printed : pandas.DataFrame
+        Result of `printed_steps`.
+    pi3 : pandas.DataFrame, optional
+        As for `table_claims`.
+
+    Returns
+    -------
+    dict of str to str
+        Reason by claim id, for the argument `undecided` of `Run.claims`. Cells that their own row contradicts are left
+        out, because they are arithmetic.
+    """
+    found: dict[str, str] = {}
+    steps = [] if pi3 is None else printed.merge(pi3, on=["table", "row"]).to_dict("records")
+    for row in steps:
+        times = row["p99"] / row["median"]
+        if times > _BUSY:
+            remedy = "measure again while nothing else runs"
+            reason = f"the board was busy: its slowest calls took {times:.3g} times the median; {remedy}"
+            found |= {_claim(row, column): reason for column in ("time", "per-embedding")[: 1 + bool(row["agree"])]}
+    return found
 
 
 def routed_counts(printed: pd.DataFrame, routed: pd.Series) -> dict[tuple[str, str], int]:
