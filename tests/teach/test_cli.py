@@ -12,11 +12,15 @@ pytest.importorskip("nbgrader", reason="needs nbgrader: install the extra teach"
 
 
 def test_it_prints_the_student_notebooks(monkeypatch, capsys, tmp_path):
-    monkeypatch.setattr("sensorprivacy.teach.release.make_course", lambda out: [Path("made") / out.name])
+    monkeypatch.setattr(
+        "sensorprivacy.teach.release.make_course", lambda out, notice: notice("note") or [Path("made") / out.name]
+    )
     assert main(["lessons", "--out", str(tmp_path / "course")]) == 0
     monkeypatch.setattr(cli, "build_dir", lambda: tmp_path / "build")
     assert main(["lessons"]) == 0
-    assert capsys.readouterr().out.split() == [str(Path("made/course")), str(Path("made/lessons"))]
+    printed = capsys.readouterr()
+    assert printed.out.split() == [str(Path("made/course")), str(Path("made/lessons"))]
+    assert printed.err.split() == ["note", "note"]
 
 
 def test_without_nbgrader_it_says_what_to_install(monkeypatch, capsys, tmp_path):

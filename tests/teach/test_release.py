@@ -53,6 +53,42 @@ def test_nbgrader_makes_a_course_folder(lesson, tmp_path):
     assert submitted.read_text() == "{}"
 
 
+def change(path, old, new):
+    path.write_text(path.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
+
+
+def test_a_source_that_the_teacher_changed_stays(lesson, tmp_path):
+    out, notices = tmp_path / "course", []
+    (student,) = release.make_course(out, notices.append)
+    source = out / "source" / "60_short" / "60_short.ipynb"
+    change(source, "assert one() == 1", "assert one() == 7")
+    change(lesson, "def one():", "def one():  # new")
+    release.make_course(out, notices.append)
+    assert "assert one() == 7" in source.read_text(encoding="utf-8")
+    assert "assert one() == 7" in student.read_text(encoding="utf-8")
+    (notice,) = notices
+    assert "source/60_short/60_short.ipynb is changed and stays" in notice
+    assert "delete it" in notice
+    # a folder of an earlier version, which did not note what it wrote
+    (out / release.WRITTEN).unlink()
+    release.make_course(out, notices.append)
+    assert "assert one() == 7" in source.read_text(encoding="utf-8")
+    assert len(notices) == 2
+
+
+def test_a_source_that_nobody_changed_follows_the_lesson(lesson, tmp_path):
+    out, notices = tmp_path / "course", []
+    (student,) = release.make_course(out, notices.append)
+    change(lesson, "assert one() == 1", "assert one() == 3")
+    release.make_course(out, notices.append)
+    assert "assert one() == 3" in student.read_text(encoding="utf-8")
+    source = out / "source" / "60_short" / "60_short.ipynb"
+    source.unlink()
+    release.make_course(out, notices.append)
+    assert source.is_file()
+    assert notices == []
+
+
 def test_a_lesson_that_nbgrader_refuses_is_named(lesson, tmp_path, monkeypatch):
     refused = {"success": False, "error": "duplicate cell"}
     monkeypatch.setattr("nbgrader.apps.NbGraderAPI.generate_assignment", lambda *given, **named: refused)

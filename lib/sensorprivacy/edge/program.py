@@ -13,9 +13,11 @@ How to measure this board
 1. Use 64-bit Linux with Python 3.11 or newer. `uname -m` prints aarch64 or x86_64.
    A Raspberry Pi needs Raspberry Pi OS (64-bit).
 2. python3 -m venv measure && measure/bin/pip install numpy onnxruntime
+   If onnxruntime does not start, install another version: measure/bin/pip install onnxruntime==1.23.2
 3. Close all other programs. Give the board its own power supply: a Pi with a weak one slows down.
 4. measure/bin/python edge.pyz measure --out pi.json
-   This takes a few minutes on a Raspberry Pi 3.
+   This takes a few minutes on a Raspberry Pi 3. An interrupted measurement writes no record.
+   If the memory is too small, add --batches 1.
 5. measure/bin/python edge.pyz replay --minutes 5 --speed 4
    This checks whether the board keeps up with a stream.
 6. Copy pi.json back, and add its path to `records` in notebooks/40_edge_timing.ipynb.

@@ -1,6 +1,7 @@
 """The command ``sensorprivacy lessons``."""
 
 import argparse
+import sys
 from pathlib import Path
 
 from sensorprivacy.paths import build_dir
@@ -22,6 +23,6 @@ def add_lessons_command(subparsers: "argparse._SubParsersAction[argparse.Argumen
 def _lessons(arguments: argparse.Namespace) -> int:
     from sensorprivacy.teach.release import make_course
 
-    for path in make_course(arguments.out or build_dir() / "lessons"):
+    for path in make_course(arguments.out or build_dir() / "lessons", lambda line: print(line, file=sys.stderr)):
         print(path)
     return 0

@@ -1,8 +1,11 @@
 """Make the student versions of the lessons with nbgrader: a course folder that a teacher can hand out and grade."""
 
+import hashlib
+import json
 import os
 import shutil
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,12 +15,18 @@ if TYPE_CHECKING:
     from nbformat import NotebookNode
 
 COURSE = "sensor-privacy"
+WRITTEN = ".lessons.json"  # digests of the sources that `make_course` wrote last
 CONFIG = f"""# Settings of nbgrader for this course folder. Run nbgrader's commands here.
 c = get_config()
 c.CourseDirectory.course_id = "{COURSE}"
 c.CourseDirectory.release_directory = "student"
 c.ExecutePreprocessor.timeout = 300
 c.ExecutePreprocessor.kernel_name = "python3"
+c.GenerateFeedback.preprocessors = [
+    "nbgrader.preprocessors.GetGrades",
+    "sensorprivacy.teach.feedback.HideTests",
+    "nbconvert.preprocessors.CSSHTMLHeaderPreprocessor",
+]
 """
 
 
@@ -49,13 +58,16 @@ def student_notebook(lesson: "NotebookNode") -> "NotebookNode":
     return done
 
 
-def make_course(out: Path) -> list[Path]:
+def make_course(out: Path, notice: Callable[[str], object] = lambda _: None) -> list[Path]:
     """Write a course folder for nbgrader, with the lessons and their student versions.
 
     Parameters
     ----------
     out : Path
-        The course folder. Existing student versions in it are replaced; submissions and grades stay.
+        The course folder. Existing student versions in it are replaced. Submissions, grades and sources that a teacher
+        has changed stay.
+    notice : callable, optional
+        Called with a line of text for each changed source.
 
     Returns
     -------
@@ -80,11 +92,18 @@ def make_course(out: Path) -> list[Path]:
     config = Config()
     config.CourseDirectory.update({"root": str(out), "course_id": COURSE, "release_directory": "student"})
     api = NbGraderAPI(config=config)
+    written = json.loads((out / WRITTEN).read_text(encoding="utf-8")) if (out / WRITTEN).is_file() else {}
     made = []
     for lesson in lessons():
         source = out / "source" / lesson.stem / lesson.name
         source.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(lesson, source)
+        if source.is_file() and _digest(source) not in (written.get(lesson.stem), _digest(lesson)):
+            shown = source.relative_to(out).as_posix()
+            notice(f"{shown} is changed and stays; the student version follows it. To get the lesson again, delete it.")
+        else:
+            shutil.copyfile(lesson, source)
+            written[lesson.stem] = _digest(source)
+            write_atomically(out / WRITTEN, lambda path: path.write_text(json.dumps(written), encoding="utf-8"))
         result = api.generate_assignment(lesson.stem, force=True, create=True)
         if not result["success"]:
             raise RuntimeError(
@@ -92,3 +111,7 @@ def make_course(out: Path) -> list[Path]:
             )
         made.append(out / "student" / lesson.stem / lesson.name)
     return made
+
+
+def _digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()

@@ -43,6 +43,17 @@ def test_the_counts_of_tables_4_to_7(printed):
     assert counts["7"].unique().tolist() == [13873, 8356]
 
 
+def test_each_board_adds_a_column(printed, measured):
+    both = edge_values.compare_steps(printed, measured)
+    some = measured[measured["table"] == "4"].assign(median=0.002)
+    found = edge_values.compared_columns(both, {"pi": some, "empty": some.head(0)})
+    assert list(found.columns[-2:]) == ["pi_ms", "empty_ms"]
+    assert found["pi_ms"].notna().tolist() == (both["table"] == "4").tolist()
+    assert found["pi_ms"].dropna().tolist() == pytest.approx([2.0] * len(some))
+    assert found["empty_ms"].isna().all()
+    assert list(edge_values.compared_columns(both).columns[:4]) == ["table", "title", "count", "time"]
+
+
 def test_encoders_of_tables_5_and_6_hold_a_start(printed):
     lines = edge_values.startup(printed).set_index(["table", "networks"])
     for table in ("5", "6"):
@@ -130,6 +141,24 @@ def test_a_record_of_the_papers_board_gives_seconds(printed, measured):
         *("3-T6-encoder-0-time", "3-T6-encoder-1-time", "3-T6-encoder-1-per-embedding"),
         *("3-T7-activity-time", "3-T7-activity-per-embedding", "3-T7-gender-time", "3-T7-gender-per-embedding"),
     ]
+
+
+def test_a_busy_board_decides_nothing(printed, measured):
+    """Its slowest calls make the interval so wide that almost every printed time lies in it."""
+    busy = measured["table"] == "4"
+    board = measured.assign(median=0.0001, least=0.00009, p99=0.00011).assign(
+        p99=lambda steps: steps["p99"].where(~busy, 0.01)
+    )
+    undecided = edge_values.noisy_claims(printed, board)
+    # the cell that its own row contradicts is arithmetic, whatever a board measures
+    assert "3-T4-gender-per-embedding" not in undecided
+    assert len(undecided) == 2 * busy.sum() - 1
+    assert undecided["3-T4-activity-time"].startswith("the board was busy: its slowest calls took 100 times the median")
+    ours, _ = edge_values.table_claims(edge_values.compare_steps(printed, measured), {}, board)
+    seconds = {claim: ours[claim] for claim in undecided}
+    verdicts = judge(seconds, run="test", unexplained="allow", undecided=undecided)["verdict"]
+    assert set(verdicts) == {"undecided"}
+    assert edge_values.noisy_claims(printed, None) == {}
 
 
 def test_windows_of_each_step_here(printed):

@@ -250,7 +250,9 @@ def find_bundles(folder: Path | str) -> list[Path]:
     folder = Path(folder)
     found = [folder] if (folder / MANIFEST).is_file() else sorted(path.parent for path in folder.glob(f"*/{MANIFEST}"))
     if not found:
-        raise FileNotFoundError(f"no bundle in {folder}: make one with `python -m sensorprivacy edge export`")
+        raise FileNotFoundError(
+            f"no bundle in {folder}: copy the whole folder that `sensorprivacy edge export` wrote, or name --bundles"
+        )
     return found
 
 

@@ -1,6 +1,7 @@
 """Commands ``measure`` and ``replay``: part of ``sensorprivacy edge``, and all of ``edge.pyz`` on a board."""
 
 import argparse
+import math
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -11,7 +12,7 @@ DefaultFolder = Callable[[], Path]
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run ``edge.pyz`` and return its exit code: 0, 1 after a failure, 2 for invalid input."""
+    """Run ``edge.pyz`` and return its exit code: 0, 1 after a failure, 2 for invalid input, 130 after an interrupt."""
     parser = argparse.ArgumentParser(prog="edge.pyz", description="Measure paper 3's anonymization on this board.")
     # bundles lie beside the program
     add_board_commands(
@@ -20,6 +21,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = parser.parse_args(argv)
     try:
         return int(arguments.command(arguments))
+    except KeyboardInterrupt:
+        unfinished = ": no record was written" if arguments.command is _measure else ""
+        print(f"\ninterrupted{unfinished}", file=sys.stderr)
+        return 130
+    except ModuleNotFoundError as error:
+        remedy = f"run {sys.executable} -m pip install numpy onnxruntime"
+        print(f"error: {error.name or error} is not installed: {remedy}", file=sys.stderr)
+        return 1
     except (OSError, ValueError, ImportError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2 if isinstance(error, ValueError) else 1
@@ -59,8 +68,9 @@ def add_board_commands(commands: Commands, default_folder: DefaultFolder) -> Non
 
 
 def _measure(arguments: argparse.Namespace) -> int:
-    from sensorprivacy.edge.board.measurement import measure, write_record
+    from sensorprivacy.edge.board.measurement import check_target, measure, write_record
 
+    check_target(arguments.out)
     record = measure(
         arguments.bundles or arguments.default_folder(),
         batches=tuple(arguments.batches),
@@ -85,6 +95,8 @@ def _replay(arguments: argparse.Namespace) -> int:
     from sensorprivacy.edge.board.replay import recording, replay
 
     late, speed = 0, arguments.speed
+    if not all(math.isfinite(given) and given > 0 for given in (speed, arguments.minutes)):
+        raise ValueError(f"--minutes {arguments.minutes:g} and --speed {speed:g} must be numbers above 0")
     for bundle in map(read_bundle, find_bundles(arguments.bundles or arguments.default_folder())):
         if not bundle.anonymizes:
             continue

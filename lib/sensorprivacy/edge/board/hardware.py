@@ -5,7 +5,9 @@ import platform
 import re
 import resource
 import sys
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnxruntime as ort
@@ -48,7 +50,7 @@ def hardware(root: Path | str = "/") -> dict[str, str | int | float | None]:
     }
 
 
-def is_pi3(record: dict) -> bool:
+def is_pi3(record: Mapping[str, Any]) -> bool:
     """Return whether a record is of a Raspberry Pi 3 Model B, the paper's board."""
     return bool(re.match(r"Raspberry Pi 3 Model B(?! Plus)", str(record["hardware"].get("board") or "")))
 

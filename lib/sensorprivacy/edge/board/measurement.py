@@ -8,6 +8,7 @@ from typing import Any
 
 from sensorprivacy.edge.board.bundle import find_bundles, read_bundle
 from sensorprivacy.edge.board.hardware import hardware, process_memory
+from sensorprivacy.edge.board.record_checks import check_record
 from sensorprivacy.edge.board.timing import BATCHES, ROUNDS, time_bundle
 
 FORMAT, VERSION = "sensorprivacy-edge-record", 1
@@ -60,11 +61,27 @@ def measure(
     }
 
 
+def check_target(path: Path) -> None:
+    """Raise an error if a record cannot be written to this path: a measurement takes minutes.
+
+    Raises
+    ------
+    ValueError
+        If the path is a folder.
+    OSError
+        If its folder cannot be made or written.
+    """
+    if path.is_dir():
+        raise ValueError(f"--out {path} is a folder: name a file, such as {path / 'board.json'}")
+    part = _part(path)
+    part.touch()
+    part.unlink()
+
+
 def write_record(record: dict[str, Any], path: Path | str) -> Path:
     """Write a record as a JSON file in one atomic step, and return its path."""
     path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f"{path.name}.part")
+    part = _part(path)
     part.write_text(json.dumps(record, indent=1, sort_keys=True) + "\n", encoding="utf-8")
     part.replace(path)
     return path
@@ -78,7 +95,7 @@ def read_record(path: Path | str) -> dict[str, Any]:
     FileNotFoundError
         If there is no such file.
     RecordError
-        If the file is no record, or the record has another version.
+        If the file is no record, the record has another version, or it holds values that no measurement gives.
     """
     path = Path(path)
     if not path.is_file():
@@ -93,6 +110,10 @@ def read_record(path: Path | str) -> dict[str, Any]:
         raise RecordError(f"{path} has version {record.get('version')}, expected {VERSION}: measure again")
     if absent := sorted(_NEEDED - set(record)):
         raise RecordError(f"{path} lacks {', '.join(absent)}: measure again")
+    try:
+        check_record(record)
+    except ValueError as error:
+        raise RecordError(f"{path}: {error}: measure again") from error
     return record
 
 
@@ -110,3 +131,9 @@ def read_records(paths: Iterable[Path | str]) -> dict[str, dict[str, Any]]:
             raise RecordError(f"two records have the name {path.stem}: rename {path}")
         found[path.stem] = read_record(path)
     return found
+
+
+def _part(path: Path) -> Path:
+    """Return the file that becomes a record when it is complete, in a folder that exists."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return path.with_name(f"{path.name}.part")

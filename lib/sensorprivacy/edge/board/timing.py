@@ -67,8 +67,15 @@ def time_steps(
         for at, (step, session) in enumerate(zip(bundle.steps, sessions, strict=True)):
             progress(f"{bundle.folder.name}: {step.title}, round {turn + 1} of {rounds}")
             for batch in batches:
-                bound = Bound(session, _arrays(bundle, session, batch))
-                bound.run()  # the first call allocates
+                try:
+                    bound = Bound(session, _arrays(bundle, session, batch))
+                    bound.run()  # the first call allocates
+                except (MemoryError, RuntimeError) as error:
+                    cause = str(error).partition("\n")[0]
+                    raise ValueError(
+                        f"{bundle.folder.name}, {step.title}: a batch of {batch} windows does not run on this machine "
+                        f"({cause}): name smaller ones, such as --batches 1"
+                    ) from error
                 used = process_time()
                 runs = repeated(bound.run, seconds=seconds / rounds, warm=0)
                 used = (process_time() - used) / (len(runs) + 1)  # one more call found the number of repeats

@@ -15,6 +15,7 @@ from sensorprivacy.report.printed import printed_values
 from sensorprivacy.report.verdicts import Ours
 
 _AGREE = 1e-3  # relative difference
+_BUSY = 3.0  # slowest calls over the median; on a board that runs nothing else, they are about equal
 _COLUMNS = ("batch", "type", "embeddings", "time", "per-embedding")
 _BUDGETS = {"4": 200.0, "5": 500.0, "6": 500.0, "7": 200.0}  # milliseconds, by table
 # these two are reasons in verdicts
@@ -47,10 +48,24 @@ def printed_steps() -> pd.DataFrame:
     return frame.rename(columns=names).assign(recomputed=recomputed, agree=agree)
 
 
-def compared_columns(both: pd.DataFrame) -> pd.DataFrame:
-    """Return the columns of `compare_steps` that a reader compares."""
+def compared_columns(both: pd.DataFrame, boards: Mapping[str, pd.DataFrame] | None = None) -> pd.DataFrame:
+    """Return the columns of `compare_steps` that a reader compares.
+
+    Parameters
+    ----------
+    both : pandas.DataFrame
+        Result of `compare_steps`.
+    boards : mapping of str to pandas.DataFrame, optional
+        Steps of other machines by name: ``table``, ``row`` and ``median`` in seconds per window. Each machine adds a
+        column in milliseconds, ``NAME_ms``, without a value for a step that it did not measure.
+    """
     times = ["printed_ms", "recomputed_ms", "agree", "ours_ms", "bound_ms", "times_bound"]
-    return both[["table", "title", "count", "time", *times]]
+    shown = both[["table", "title", "count", "time", *times]]
+    for name, steps in (boards or {}).items():
+        medians = {(row["table"], row["row"]): 1000 * row["median"] for row in steps.to_dict("records")}
+        column = [medians.get(step) for step in zip(both["table"], both["row"], strict=True)]
+        shown = shown.assign(**{f"{name}_ms": pd.Series(column, index=shown.index, dtype=float)})
+    return shown
 
 
 def compare_steps(printed: pd.DataFrame, ours: pd.DataFrame) -> pd.DataFrame:
@@ -160,6 +175,36 @@ def table_claims(
             ours[each] = row["recomputed"]
             absent.pop(each, None)
     return ours, absent
+
+
+def noisy_claims(printed: pd.DataFrame, pi3: pd.DataFrame | None) -> dict[str, str]:
+    """Return the seconds that a record of a Raspberry Pi 3 cannot decide, because other programs ran meanwhile.
+
+    A time is compared with the interval from the fastest to the slowest calls. On a busy board this interval is so wide
+    that it contains printed times by chance.
+
+    Parameters
+    ----------
+    printed : pandas.DataFrame
+        Result of `printed_steps`.
+    pi3 : pandas.DataFrame, optional
+        As for `table_claims`.
+
+    Returns
+    -------
+    dict of str to str
+        Reason by claim id, for the argument `undecided` of `Run.claims`. Cells that their own row contradicts are left
+        out, because they are arithmetic.
+    """
+    found: dict[str, str] = {}
+    steps = [] if pi3 is None else printed.merge(pi3, on=["table", "row"]).to_dict("records")
+    for row in steps:
+        times = row["p99"] / row["median"]
+        if times > _BUSY:
+            remedy = "measure again while nothing else runs"
+            reason = f"the board was busy: its slowest calls took {times:.3g} times the median; {remedy}"
+            found |= {_claim(row, column): reason for column in ("time", "per-embedding")[: 1 + bool(row["agree"])]}
+    return found
 
 
 def routed_counts(printed: pd.DataFrame, routed: pd.Series) -> dict[tuple[str, str], int]:
