@@ -1,0 +1,47 @@
+"""Snakemake's words and variables for this machine and for clusters; tests/cluster/ tries them on a real Slurm."""
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from sensorprivacy.datasets.folders import cache_folder
+from sensorprivacy.runner.executors import variables, words_for
+
+
+def _program(folder: Path, name: str, code: int) -> None:
+    path = folder / name
+    path.write_text(f"#!/bin/sh\nexit {code}\n")
+    path.chmod(0o755)
+
+
+def test_this_machine_needs_the_number_of_runs_only():
+    assert words_for(None, 3) == ["--cores", "3"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="shell scripts stand for Slurm's commands")
+def test_a_slurm_without_accounts_is_asked_by_squeue(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(OSError, match="there is no sbatch on this machine"):
+        words_for("slurm", 2)
+    _program(tmp_path, "sbatch", 0)
+    for code, by_squeue in ((0, False), (1, True)):
+        _program(tmp_path, "sacct", code)
+        words = words_for("slurm", 2)
+        assert words[2:6] == ["--executor", "slurm", "--jobs", "2"]
+        assert ("squeue" in words) is by_squeue
+
+
+def test_jobs_keep_their_caches_in_the_checkout_and_data_sets_in_the_users_cache(tmp_path, monkeypatch):
+    """The home folder may be read-only on the nodes of a cluster."""
+    for name in ("notebooks", "data", "lib"):
+        (tmp_path / name).mkdir()
+    monkeypatch.setenv("SENSORPRIVACY_HOME", str(tmp_path))
+    monkeypatch.delenv("SENSORPRIVACY_CACHE", raising=False)
+    before, found = cache_folder(), variables()
+    assert found["XDG_CACHE_HOME"] == str(tmp_path / "build" / "cache")
+    assert found["PATH"].startswith(str(Path(sys.executable).parent))
+    for name, value in found.items():
+        monkeypatch.setenv(name, value)
+    assert cache_folder() == before
