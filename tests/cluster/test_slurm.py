@@ -12,7 +12,7 @@ import pytest
 from slurm import ask, missing, slurm, state
 
 from sensorprivacy.cli import main
-from sensorprivacy.runner.reproduce import reproduce
+from sensorprivacy.runner.reproduce import BusyError, reproduce
 from sensorprivacy.runner.states import FAILED, OK
 
 pytestmark = [
@@ -145,6 +145,21 @@ def test_a_partition_that_does_not_exist_is_reported_and_not_an_earlier_log(here
     assert state.status == FAILED
     assert "invalid partition specified: normal" in state.reason
     assert state.log == "build/logs/quick/snakemake.log"
+
+
+def test_jobs_of_a_killed_reproduce_are_named_before_they_run_twice(here, cluster):
+    (here / "build" / "wait").touch()
+    with subprocess.Popen([*REPRODUCE, "--only", "20_waiting"], stdout=subprocess.DEVNULL) as child:
+        _until(lambda: len(_jobs(cluster, "RUNNING")) == 1)
+        child.kill()
+    (job,) = _jobs(cluster, "RUNNING")
+    for executor in (None, "slurm"):
+        with pytest.raises(BusyError, match=f"scancel {job}$"):
+            reproduce("quick", pytest.fail, executor=executor, only=["20_waiting"])
+    ask(["scancel", job], cluster)
+    (here / "build" / "wait").unlink()
+    _until(lambda: not _jobs(cluster, "RUNNING,COMPLETING"))
+    assert _statuses(only=["20_waiting"])["20_waiting"] == OK
 
 
 def test_jobs_need_no_home_folder(here, cluster, monkeypatch):

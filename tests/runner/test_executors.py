@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from sensorprivacy.datasets.folders import cache_folder
-from sensorprivacy.runner.executors import variables, words_for
+from sensorprivacy.runner.executors import left_jobs, variables, words_for
 
 
 def _program(folder: Path, name: str, code: int) -> None:
@@ -31,6 +31,22 @@ def test_a_slurm_without_accounts_is_asked_by_squeue(tmp_path, monkeypatch):
         words = words_for("slurm", 2)
         assert words[2:6] == ["--executor", "slurm", "--jobs", "2"]
         assert ("squeue" in words) is by_squeue
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a shell script stands for squeue")
+def test_jobs_that_an_ended_reproduce_left_are_found(tmp_path, monkeypatch):
+    home, commands = tmp_path / "my checkout", tmp_path / "bin"
+    for folder in (commands, *(home / name for name in ("notebooks", "data", "lib"))):
+        folder.mkdir(parents=True)
+    monkeypatch.setenv("SENSORPRIVACY_HOME", str(home))
+    monkeypatch.setenv("PATH", str(commands))
+    assert left_jobs() == []  # no Slurm here
+    lines = [f"7|rule_10_table|{home}", "8|rule_10_table|/elsewhere", f"9|(null)|{home}", f"11|rule_20_b|{home}"]
+    answer = "".join(f"echo '{line}'\n" for line in lines)
+    for code, found in ((0, ["7", "11"]), (1, [])):
+        (commands / "squeue").write_text(f"#!/bin/sh\n{answer}exit {code}\n")
+        (commands / "squeue").chmod(0o755)
+        assert left_jobs() == found
 
 
 def test_jobs_keep_their_caches_in_the_checkout_and_data_sets_in_the_users_cache(tmp_path, monkeypatch):

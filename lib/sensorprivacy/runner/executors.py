@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from sensorprivacy.paths import build_dir
+from sensorprivacy.paths import build_dir, project_root
 
 # Several runs share the cores: threads that wait in a loop would take them from each other.
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "PASSIVE"}
@@ -39,6 +39,20 @@ def words_for(executor: str | None, jobs: int) -> list[str]:
         kept = sacct is not None and subprocess.run([sacct, "--noheader"], capture_output=True).returncode == 0
         words += [] if kept else ["--slurm-status-command", "squeue", "--slurm-no-account"]
     return words
+
+
+def left_jobs() -> list[str]:
+    """Return the Slurm jobs of this checkout that run or wait, such as those of a `reproduce` that was killed."""
+    squeue = shutil.which("squeue")
+    if squeue is None:
+        return []
+    # A job's number, Snakemake's comment with the run's name, and the folder that it works in.
+    asked = subprocess.run([squeue, "--noheader", "--format=%i|%k|%Z"], capture_output=True, text=True)
+    if asked.returncode != 0:
+        return []
+    jobs = [line.strip().split("|", 2) for line in asked.stdout.splitlines() if line.count("|") >= 2]
+    here = str(project_root())
+    return [number for number, comment, folder in jobs if comment.startswith("rule_") and folder == here]
 
 
 def variables() -> dict[str, str]:

@@ -24,7 +24,7 @@ from sensorprivacy.paths import (
 )
 from sensorprivacy.report.basis import BASES, HEADLINE
 from sensorprivacy.runner import processes
-from sensorprivacy.runner.executors import variables, words_for
+from sensorprivacy.runner.executors import left_jobs, variables, words_for
 from sensorprivacy.runner.failures import NO_START, log_times, why
 from sensorprivacy.runner.runs import Run, before, read_runs, select
 from sensorprivacy.runner.states import (
@@ -48,7 +48,7 @@ from sensorprivacy.runner.states import (
 
 
 class BusyError(RuntimeError):
-    """Another process runs `reproduce` in this checkout."""
+    """Another process, or a job that an earlier one left, runs notebooks of this checkout."""
 
 
 class WorkflowError(RuntimeError):
@@ -92,7 +92,7 @@ def reproduce(
     Raises
     ------
     BusyError
-        If another process runs `reproduce` in this checkout.
+        If another process runs `reproduce` in this checkout, or jobs of an earlier one still run.
     RunsError
         If ``runs.yaml`` is wrong or has no such run.
     WorkflowError
@@ -110,6 +110,9 @@ def reproduce(
         # Jobs on other machines cannot watch our lifeline; their executor ends them.
         watched = processes.lifeline(folder) if executor is None else nullcontext()
         with filelock.FileLock(folder / "reproduce.lock", timeout=0), watched:
+            if left := left_jobs():
+                jobs = " ".join(left)
+                raise BusyError(f"jobs of an earlier reproduce still run in {project_root()}: wait, or scancel {jobs}")
             _settle_mirror(say)
             log_file("snakemake", profile).unlink(missing_ok=True)
             earlier = log_times(runs, profile)
