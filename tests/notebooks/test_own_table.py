@@ -30,6 +30,7 @@ def test_a_table_of_which_no_column_gets_noise_is_divided(home, tmp_path):
     done = batch.run(home / "notebooks" / "21_threeway_division.ipynb", given)
     folder = figures_dir("own") / done.output.stem
     assert pd.read_csv(folder / "drawn" / "privacy-loop.csv").empty
+    assert f"Files of this run: figures/own/{folder.name}/" in done.output.read_text()
 
 
 @pytest.mark.slow
