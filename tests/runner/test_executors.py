@@ -20,6 +20,15 @@ def test_this_machine_needs_the_number_of_runs_only():
     assert words_for(None, 3) == ["--cores", "3"]
 
 
+def test_an_executor_that_is_not_installed_is_named_with_its_remedy(monkeypatch):
+    """Snakemake printed all its 150 options."""
+    monkeypatch.setattr("sensorprivacy.runner.executors.find_spec", lambda _: None)
+    with pytest.raises(RuntimeError, match=r"no executor 'slurm' here.* pip install \"sensorprivacy\[cluster\]\""):
+        words_for("slurm", 2)
+    with pytest.raises(RuntimeError, match="pip install snakemake-executor-plugin-kubernetes"):
+        words_for("kubernetes", 2)
+
+
 @pytest.mark.skipif(os.name != "posix", reason="shell scripts stand for Slurm's commands")
 def test_a_slurm_without_accounts_is_asked_by_squeue(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))

@@ -4,12 +4,14 @@ import os
 import shutil
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 from sensorprivacy.paths import build_dir, project_root
 
 # Several runs share the cores: threads that wait in a loop would take them from each other.
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "PASSIVE"}
+_BUILT_IN = {"local", "dryrun", "touch"}
 _LATENCY = 60  # seconds until a file that another machine wrote is seen here
 
 
@@ -27,9 +29,12 @@ def words_for(executor: str | None, jobs: int) -> list[str]:
     ------
     OSError
         If the executor is "slurm" and this machine has no ``sbatch``.
+    RuntimeError
+        If Snakemake's plugin for the executor is not installed.
     """
     words = ["--cores", str(jobs)]
     if executor is not None:
+        _check_installed(executor)
         words += ["--executor", executor, "--jobs", str(jobs), "--latency-wait", str(_LATENCY)]
     if executor == "slurm":
         if shutil.which("sbatch") is None:
@@ -39,6 +44,14 @@ def words_for(executor: str | None, jobs: int) -> list[str]:
         kept = sacct is not None and subprocess.run([sacct, "--noheader"], capture_output=True).returncode == 0
         words += [] if kept else ["--slurm-status-command", "squeue", "--slurm-no-account"]
     return words
+
+
+def _check_installed(executor: str) -> None:
+    name = f"snakemake-executor-plugin-{executor}"
+    if executor in _BUILT_IN or find_spec(name.replace("-", "_")) is not None:
+        return
+    package = '"sensorprivacy[cluster]"' if executor == "slurm" else name
+    raise RuntimeError(f"Snakemake has no executor {executor!r} here: correct the name, or pip install {package}")
 
 
 def left_jobs() -> list[str]:

@@ -116,8 +116,8 @@ def reproduce(
             _settle_mirror(say)
             log_file("snakemake", profile).unlink(missing_ok=True)
             earlier = log_times(runs, profile)
-            data = _look_once(selected.values(), look, say)
             places = words_for(executor, cores)
+            data = _look_once(selected.values(), look, say)
             if executor is not None and not dry_run:
                 log = shlex.quote(str(log_file("snakemake", profile)))
                 say(f"runs are jobs of {executor}; follow them with: tail -f {log}")
