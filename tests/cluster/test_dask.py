@@ -4,6 +4,7 @@ import os
 import signal
 import sys
 import tempfile
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -64,6 +65,28 @@ def test_dask_knows_the_settings_of_the_page():
     assert len(paths) == 4
     for path in paths:
         dask_config.get(path)  # fails if there is none
+
+
+@pytest.mark.slow
+def test_the_search_of_the_page_waits_for_jobs_that_queue(problem, monkeypatch):
+    """By itself, joblib gives up if no worker has started within 10 seconds; jobs wait longer than that."""
+    page = (Path(__file__).parents[2] / "book" / "howto" / "cluster.md").read_text()
+    code = page.partition("```python\n")[2].partition("```")[0]
+
+    class Queue(distributed.LocalCluster):
+        def __init__(self, **_):
+            super().__init__(n_workers=0, threads_per_worker=1, processes=False, dashboard_address=None)
+            self.timer = threading.Timer(11, self.scale, [1])
+
+        def adapt(self, **_):
+            self.timer.start()
+
+    monkeypatch.setattr(dask_jobqueue, "SLURMCluster", Queue)
+    task, users = problem.task, problem.users
+    names = {"features": problem.features[["x0", "x1", "x3"]], "task": task, "users": users}
+    exec(code, names)
+    names["cluster"].close()
+    assert "x1" in names["kept"]
 
 
 @pytest.mark.slow

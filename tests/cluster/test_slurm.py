@@ -12,8 +12,8 @@ import pytest
 from slurm import ask, missing, slurm, state
 
 from sensorprivacy.cli import main
-from sensorprivacy.runner.reproduce import reproduce
-from sensorprivacy.runner.states import OK
+from sensorprivacy.runner.reproduce import BusyError, reproduce
+from sensorprivacy.runner.states import FAILED, OK
 
 pytestmark = [
     pytest.mark.cluster,
@@ -59,8 +59,8 @@ def cluster():
 
 @pytest.fixture
 def here(tmp_path, monkeypatch, root, cluster):
-    """Return a checkout of two runs, and let commands of this process reach the Slurm."""
-    return _checkout(tmp_path / "on_slurm", monkeypatch, root, cluster)
+    """Return a checkout of two runs, on a path with a space, and let commands of this process reach the Slurm."""
+    return _checkout(tmp_path / "on slurm", monkeypatch, root, cluster)
 
 
 def _checkout(folder: Path, monkeypatch, root: Path, environment) -> Path:
@@ -116,6 +116,7 @@ def test_after_a_cancelled_job_only_its_run_is_made_again(here, cluster):
         said, _ = child.communicate(timeout=200)
     assert child.returncode == 1
     assert "1 ok, 1 failed" in said
+    assert f"failed: 20_waiting: Slurm reports CANCELLED for job {job}, in cell " in said
     (here / "build" / "wait").unlink()
     assert _statuses(executor="slurm") == {"10_table": OK, "20_waiting": OK}
     assert (here / "build" / "ran.txt").read_text() == "x"
@@ -132,7 +133,40 @@ def test_jobs_wait_while_the_node_is_drained(here, cluster):
         said, _ = child.communicate(timeout=200)
     assert child.returncode == 0
     assert "2 runs: 2 ok" in said
-    assert "runs are jobs of slurm; follow them with: tail -f " in said
+    assert f"follow them with: tail -f '{here / 'build' / 'logs' / 'quick' / 'snakemake.log'}'\n" in said
+
+
+def test_a_partition_that_does_not_exist_is_reported_and_not_an_earlier_log(here, cluster):
+    assert _statuses(executor="slurm", only=["10_table"])["10_table"] == OK
+    (here / "build" / "runs" / "quick" / "10_table.done").unlink()
+    with (here / "profile" / "config.yaml").open("a") as stream:
+        stream.write("default-resources: {slurm_partition: normal}\n")
+    state = reproduce("quick", pytest.fail, executor="slurm", only=["10_table"])["10_table"]
+    assert state.status == FAILED
+    assert "invalid partition specified: normal" in state.reason
+    assert state.log == "build/logs/quick/snakemake.log"
+
+
+def test_jobs_of_a_killed_reproduce_are_named_before_they_run_twice(here, cluster):
+    (here / "build" / "wait").touch()
+    with subprocess.Popen([*REPRODUCE, "--only", "20_waiting"], stdout=subprocess.DEVNULL) as child:
+        _until(lambda: len(_jobs(cluster, "RUNNING")) == 1)
+        child.kill()
+    (job,) = _jobs(cluster, "RUNNING")
+    for executor in (None, "slurm"):
+        with pytest.raises(BusyError, match=f"scancel {job}$"):
+            reproduce("quick", pytest.fail, executor=executor, only=["20_waiting"])
+    ask(["scancel", job], cluster)
+    (here / "build" / "wait").unlink()
+    _until(lambda: not _jobs(cluster, "RUNNING,COMPLETING"))
+    assert _statuses(only=["20_waiting"])["20_waiting"] == OK
+
+
+def test_jobs_need_no_home_folder(here, cluster, monkeypatch):
+    """The home folder may be read-only on nodes, or missing."""
+    monkeypatch.setenv("HOME", "/proc/none")
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    assert _statuses(executor="slurm", only=["10_table"])["10_table"] == OK
 
 
 def test_a_machine_without_slurm_is_told_so(here, monkeypatch, capsys):

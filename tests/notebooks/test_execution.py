@@ -10,7 +10,7 @@ import pytest
 from sensorprivacy.datasets import store
 from sensorprivacy.paths import figures_dir, project_root
 from sensorprivacy.runner import execute as batch
-from sensorprivacy.runner import reproduce as workflow
+from sensorprivacy.runner.executors import ONE_THREAD
 from sensorprivacy.runner.runs import read_runs
 
 RUNS = read_runs()
@@ -85,7 +85,7 @@ def home(tmp_path, monkeypatch):
     for name in ("notebooks", "data", "lib", "runs.yaml", "Snakefile"):
         (tmp_path / name).symlink_to(project_root() / name)
     monkeypatch.setenv("SENSORPRIVACY_HOME", str(tmp_path))
-    for variable, value in workflow.ONE_THREAD.items():  # as `reproduce` starts them
+    for variable, value in ONE_THREAD.items():  # as `reproduce` starts them
         monkeypatch.setenv(variable, value)
     return tmp_path
 

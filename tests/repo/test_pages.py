@@ -1,5 +1,6 @@
 """README, CHANGELOG, CITATION: what they say is so."""
 
+import json
 import re
 
 import pandas as pd
@@ -36,6 +37,28 @@ def test_the_changelog_keeps_its_form(root):
     headings = re.findall(r"^## (.+)$", (root / "CHANGELOG.md").read_text(), re.MULTILINE)
     assert headings[0] == "[Unreleased]"
     assert all(re.fullmatch(r"\[\d+\.\d+\.\d+\] - \d{4}-\d\d-\d\d", heading) for heading in headings[1:])
+
+
+def test_the_notebooks_page_collects_a_sweep_without_the_committed_runs(root, tmp_path, monkeypatch):
+    page = (root / "notebooks" / "README.md").read_text()
+    code = page.partition("```python\n")[2].partition("```")[0]
+    places = {
+        "titanic": ("paper", 8),
+        "quick/titanic": ("quick", 8),
+        "own/titanic-1": ("quick", 1),
+        "quick/20": ("quick", 2),
+    }
+    for place, (profile, epsilon) in places.items():
+        folder = tmp_path / "figures" / place
+        (folder / "drawn").mkdir(parents=True)
+        (folder / "drawn" / "linkage.csv").write_text("share,chance\n0.5,0.1\n")
+        notebook = "20_threeway_example" if place.endswith("20") else "21_threeway_division"
+        values = {"dataset": "titanic", "profile": profile, "epsilon": epsilon, "drop": []}
+        (folder / "run.json").write_text(json.dumps({"notebook": notebook, "parameters": values}))
+    monkeypatch.chdir(tmp_path)
+    names: dict = {}
+    exec(code, names)
+    assert sorted(names["table"]["epsilon"]) == [1, 8]
 
 
 def test_the_citation_names_the_three_papers(root):

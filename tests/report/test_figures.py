@@ -63,6 +63,7 @@ DRAWINGS = {
     "partition_strip near the top": lambda: report.partition_strip(ENTROPY, 0.97, 0.9),
     "search_path": lambda: report.search_path(GRID, TRACE),
     "privacy_loop": lambda: report.privacy_loop(LOOP, 0.5),
+    "privacy_loop of no column": lambda: report.privacy_loop(LOOP.head(0), 0.5),
     "verdict_bars": lambda: report.verdict_bars(COUNTS),
     "architecture": lambda: report.architecture("titanic", (1309, 12), (2, 5, 5), (0.95, 0.05), 18),
     "three_actions": lambda: report.three_actions("student", NAMES),

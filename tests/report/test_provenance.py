@@ -225,6 +225,7 @@ def test_a_run_without_verdicts_says_so(home, replicates, why):
     shown = open_run("21_x", parameters={}, replicates=replicates).claims({})
     for text in (repr(shown), shown._repr_html_()):
         assert "This run has no verdicts" in text
+        assert f"Files of this run: figures/{'quick' if replicates else 'own'}/21_x/" in text
         assert why in text
 
 

@@ -323,7 +323,7 @@ def _breaking(broken: set[str]):
                     marker_file(name, profile).unlink(missing_ok=True)
                     log = workflow.log_file(name, profile)
                     log.parent.mkdir(parents=True, exist_ok=True)
-                    log.write_text("KeyError: 'reason'\n")
+                    log.write_text("failed after 1.0 s\nKeyError: 'reason'\n")
                 elif not broken & workflow._upstream([name], runs):
                     _pretend([name], profile)
 

@@ -176,7 +176,8 @@ class Run:
             raise RunError(f"run {self.name} judges claims twice: {', '.join(twice)}")
         self._verdicts.append(judged)
         shown = JudgedClaims(judged)
-        shown.attrs["caption"] = self._stamped(self._tally(judged))
+        tally = self._stamped(self._tally(judged)).removesuffix(".")
+        shown.attrs["caption"] = f"{tally}. Files of this run: {self.folder.relative_to(project_root()).as_posix()}/"
         shown.attrs["closing"] = sentences.verdicts(judged) if len(judged) else ""
         return shown
 

@@ -21,6 +21,7 @@ import nbformat
 
 from sensorprivacy.paths import build_dir, check_writable, figures_dir
 from sensorprivacy.progress import BATCH
+from sensorprivacy.runner.failures import FAILED_AFTER
 from sensorprivacy.runner.parameters import complete, read_parameters, resolve
 from sensorprivacy.runner.run_names import run_name
 
@@ -103,7 +104,9 @@ def run(
             logging.getLogger("asyncio").setLevel(logging.CRITICAL)
             raise
         except Exception as error:
-            stream.write(_ANSI.sub("", f"\n{type(error).__name__}: {error}\n"))
+            seconds = time.monotonic() - started
+            said = f"{type(error).__name__}: {error}"
+            stream.write(_ANSI.sub("", f"\n{FAILED_AFTER} {seconds:.1f} s\n{said}\n"))
             raise NotebookFailedError(_short(error, notebook, output, log)) from error
         without_error_stream(output)
         _forget_shutdown(stream)

@@ -2,14 +2,13 @@
 
 import csv
 import os
-import shutil
+import shlex
 import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
 from dataclasses import replace
-from pathlib import Path
 from typing import TextIO
 
 import filelock
@@ -25,6 +24,8 @@ from sensorprivacy.paths import (
 )
 from sensorprivacy.report.basis import BASES, HEADLINE
 from sensorprivacy.runner import processes
+from sensorprivacy.runner.executors import left_jobs, variables, words_for
+from sensorprivacy.runner.failures import NO_START, log_times, why
 from sensorprivacy.runner.runs import Run, before, read_runs, select
 from sensorprivacy.runner.states import (
     FAILED,
@@ -45,14 +46,9 @@ from sensorprivacy.runner.states import (
     write_status,
 )
 
-# Several runs share the cores: threads that wait in a loop would take them from each other.
-NO_START = "it did not start"
-_LATENCY = 60  # seconds until a file that another machine wrote is seen here
-ONE_THREAD = {"OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "PASSIVE"}
-
 
 class BusyError(RuntimeError):
-    """Another process runs `reproduce` in this checkout."""
+    """Another process, or a job that an earlier one left, runs notebooks of this checkout."""
 
 
 class WorkflowError(RuntimeError):
@@ -96,7 +92,7 @@ def reproduce(
     Raises
     ------
     BusyError
-        If another process runs `reproduce` in this checkout.
+        If another process runs `reproduce` in this checkout, or jobs of an earlier one still run.
     RunsError
         If ``runs.yaml`` is wrong or has no such run.
     WorkflowError
@@ -114,30 +110,21 @@ def reproduce(
         # Jobs on other machines cannot watch our lifeline; their executor ends them.
         watched = processes.lifeline(folder) if executor is None else nullcontext()
         with filelock.FileLock(folder / "reproduce.lock", timeout=0), watched:
+            if left := left_jobs():
+                jobs = " ".join(left)
+                raise BusyError(f"jobs of an earlier reproduce still run in {project_root()}: wait, or scancel {jobs}")
             _settle_mirror(say)
             log_file("snakemake", profile).unlink(missing_ok=True)
+            earlier = log_times(runs, profile)
+            places = words_for(executor, cores)
             data = _look_once(selected.values(), look, say)
-            places = ["--cores", str(cores), *_on_cluster(executor, cores)]
             if executor is not None and not dry_run:
-                say(f"runs are jobs of {executor}; follow them with: tail -f {log_file('snakemake', profile)}")
-            states = _run_all(selected, profile, data, places, dry_run, say)
-            return states if dry_run else _report(runs, states, profile, ["--cores", str(cores)])
+                log = shlex.quote(str(log_file("snakemake", profile)))
+                say(f"runs are jobs of {executor}; follow them with: tail -f {log}")
+            states = _run_all(selected, profile, data, places, dry_run, earlier, say)
+            return states if dry_run else _report(runs, states, profile, words_for(None, cores), earlier)
     except filelock.Timeout:
         raise BusyError(f"another process runs reproduce in {project_root()}: wait until it has ended") from None
-
-
-def _on_cluster(executor: str | None, jobs: int) -> list[str]:
-    """Return Snakemake's words for an executor. A Slurm that keeps no accounts is asked by squeue for its jobs."""
-    if executor is None:
-        return []
-    words = ["--executor", executor, "--jobs", str(jobs), "--latency-wait", str(_LATENCY)]
-    if executor == "slurm":
-        if shutil.which("sbatch") is None:
-            raise OSError("there is no sbatch on this machine: start reproduce where jobs are submitted to Slurm")
-        sacct = shutil.which("sacct")
-        kept = sacct is not None and subprocess.run([sacct, "--noheader"], capture_output=True).returncode == 0
-        words += [] if kept else ["--slurm-status-command", "squeue", "--slurm-no-account"]
-    return words
 
 
 def _settle_mirror(say: Callable[[str], None]) -> None:
@@ -165,6 +152,7 @@ def _run_all(
     data: Mapping[str, DataState],
     places: list[str],
     dry_run: bool,
+    earlier: Mapping[str, int],
     say: Callable[[str], None],
 ) -> dict[str, RunState]:
     """Run all but the report, where their data allow it."""
@@ -186,17 +174,21 @@ def _run_all(
         if not dry_run and (state is not None or changed):
             marker_file(name, profile).unlink(missing_ok=True)
     _snakemake([name for name, state in hindered.items() if state is None], profile, places, dry_run)
-    return {name: state or _ended(selected[name], profile, unchanged) for name, state in hindered.items()}
+    return {name: state or _ended(selected[name], profile, earlier, unchanged) for name, state in hindered.items()}
 
 
 def _report(
-    runs: Mapping[str, Run], states: Mapping[str, RunState], profile: str, places: list[str]
+    runs: Mapping[str, Run],
+    states: Mapping[str, RunState],
+    profile: str,
+    places: list[str],
+    earlier: Mapping[str, int],
 ) -> dict[str, RunState]:
     """Write how all runs ended, those not selected included, and run the report, which reads it."""
     last_time = read_status(profile)
     tried = _upstream(states, runs)  # Snakemake also runs what a selected run comes after
     ended = {
-        name: states.get(name) or _carried(run, last_time.get(name), profile, tried=name in tried)
+        name: states.get(name) or _carried(run, last_time.get(name), profile, earlier, tried=name in tried)
         for name, run in runs.items()
         if not run.after_all
     }
@@ -204,7 +196,7 @@ def _report(
     write_status(profile, ended)
     last = [name for name, run in runs.items() if run.after_all]
     _snakemake(last, profile, places, report_only=True)
-    return {**ended, **{name: _ended(runs[name], profile) for name in last}}
+    return {**ended, **{name: _ended(runs[name], profile, earlier) for name in last}}
 
 
 def _upstream(names: Iterable[str], runs: Mapping[str, Run]) -> set[str]:
@@ -217,12 +209,13 @@ def _upstream(names: Iterable[str], runs: Mapping[str, Run]) -> set[str]:
     return found
 
 
-def _carried(run: Run, last: RunState | None, profile: str, *, tried: bool) -> RunState:
+def _carried(run: Run, last: RunState | None, profile: str, earlier: Mapping[str, int], *, tried: bool) -> RunState:
     """Return the state of a run that was not selected."""
     finished = marker_file(run.name, profile).is_file()
     if last is None:
-        return _ended(run, profile) if finished else RunState(NOT_RUN, TO_RUN, claims=run.claims)
-    return _ended(run, profile) if tried and finished != (last.status == OK) and last.status != NO_DATA else last
+        return _ended(run, profile, earlier) if finished else RunState(NOT_RUN, TO_RUN, claims=run.claims)
+    changed = tried and finished != (last.status == OK) and last.status != NO_DATA
+    return _ended(run, profile, earlier) if changed else last
 
 
 def _blocked(states: Mapping[str, RunState], runs: Mapping[str, Run]) -> dict[str, RunState]:
@@ -259,7 +252,12 @@ def _missing(run: Run, data: Mapping[str, DataState]) -> list[str]:
     return run.missing(lambda name: data[name].present)
 
 
-def _ended(run: Run, profile: str, unchanged: Mapping[str, tuple[float, RunState]] | None = None) -> RunState:
+def _ended(
+    run: Run,
+    profile: str,
+    earlier: Mapping[str, int],
+    unchanged: Mapping[str, tuple[float, RunState]] | None = None,
+) -> RunState:
     """Return how a run ended. The results of one that did not run again (`unchanged_runs`) are not read again."""
     marker = marker_file(run.name, profile)
     if marker.is_file():
@@ -267,10 +265,8 @@ def _ended(run: Run, profile: str, unchanged: Mapping[str, tuple[float, RunState
         if last is not None and marker.stat().st_mtime == ended:
             return replace(last, claims=run.claims)
         return RunState(OK, claims=run.claims, outputs=outputs(run.name, profile))
-    log = log_file(run.name, profile)
-    lines = log.read_text(encoding="utf-8").strip().splitlines() if log.is_file() else []
-    reason = lines[-1][:200] if lines else NO_START  # the last line of a log is the error's own
-    return RunState(FAILED, reason, in_checkout(log) if log.is_file() else "", claims=run.claims)
+    reason, log = why(run.name, profile, earlier)
+    return RunState(FAILED, reason, log, claims=run.claims)
 
 
 def _snakemake(
@@ -283,13 +279,11 @@ def _snakemake(
     words += ["--rerun-incomplete", "--nolock", "--scheduler", "greedy"]
     words += ["--config", f"profile={profile}", f"report_only={report_only}"]
     words += ["--dry-run", "--quiet", "rules", "host", "progress"] * dry_run
-    # The jobs' command is `python`, so that it stays the same when the environment moves.
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
     log = log_file("snakemake", profile)
     log.parent.mkdir(parents=True, exist_ok=True)
     sys.stdout.flush()
     with log.open("a", encoding="utf-8") as stream:
-        code = _wait_for([*words, "--", *targets], {**ONE_THREAD, **os.environ, "PATH": path}, stream)
+        code = _wait_for([*words, "--", *targets], variables(), stream)
     output = log.read_text(encoding="utf-8").rpartition("Building DAG of jobs")[2]
     if code and "Error in rule" not in output:  # it failed before it started a run
         raise WorkflowError(f"Snakemake failed, see {log}:\n{output[-2000:].strip()}")

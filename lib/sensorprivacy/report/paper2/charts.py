@@ -183,7 +183,7 @@ def privacy_loop(trace: pd.DataFrame, threshold: float) -> Figure:
     Parameters
     ----------
     trace : pandas.DataFrame
-        Columns round, epsilon and overall; a round may have several rows.
+        Columns round, epsilon and overall; a round may have several rows. It is empty if no column gets noise.
     threshold : float
         The requested privacy level.
     """
@@ -191,6 +191,9 @@ def privacy_loop(trace: pd.DataFrame, threshold: float) -> Figure:
     epsilon, levels = rounds["epsilon"].to_numpy(float), rounds["overall"].to_numpy(float)
     fig, axes = plt.subplots(figsize=(COLUMN, 2.4))
     axes.axhline(threshold, color=INK, lw=0.9, ls="--")
+    if rounds.empty:
+        axes.set(ylim=(0, 1.08), xticks=[], xlabel="no column gets noise: there is no round", ylabel="privacy level")
+        return fig
     axes.plot(epsilon, levels, color=SERIES[0], marker="o", zorder=3)
     reached = levels >= threshold
     axes.plot(epsilon[reached], levels[reached], "*", color=SERIES[2], mec=INK, mew=0.6, ms=11, zorder=4)
