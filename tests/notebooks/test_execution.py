@@ -49,6 +49,7 @@ SHORTER = {
         "channels": "magnitude",
         "other": "",
         "every": 60,
+        "batch": 8,
         "redraw": 1,
         "epochs": 1,
         "inference_epochs": 1,
