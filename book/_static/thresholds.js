@@ -188,8 +188,8 @@
         [[percent(own.before), percent(row.public), percent(row.private), percent(row.worst), row.distortion.toFixed(2)]], "Shift"
       );
       const attacks = table(
-        ["release", "activity", "gender, strongest attacker, vote over a recording", "chance"],
-        own.releases.map(([name, activity, vote, chance]) => [name, percent(activity), percent(vote), percent(chance)]), "Attackers"
+        ["release", "activity", "gender, strongest attacker, all windows of a recording", "chance"],
+        own.releases.map(([name, activity, attack, chance]) => [name, percent(activity), percent(attack), percent(chance)]), "Attackers"
       );
       result.replaceChildren(measured, chart(points, "gender, paper's own model", "activity"), attacks, from(own.run));
     }

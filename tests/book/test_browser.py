@@ -128,14 +128,14 @@ def test_filters_and_search_narrow_the_list_and_say_how_many(verdicts):
 
 
 def test_a_value_has_its_own_address_and_shows_everything_about_it(page, book):
-    page.goto((book / "verdicts.html").as_uri() + "#1-T5-thr001-identifiability")
-    shown = page.locator('[id="1-T5-thr001-identifiability"]')
+    page.goto((book / "verdicts.html").as_uri() + "#1-T6-thr0-identifiability")
+    shown = page.locator('[id="1-T6-thr0-identifiability"]')
     assert shown.get_attribute("open") is not None
     text = shown.inner_text()
-    for word in ("50.86%", "49.99%", "differs", "rows", "D12", "make review CELL=1-T5-thr001-identifiability"):
+    for word in ("50.94%", "54.84%", "differs", "rows", "D13", "make review CELL=1-T6-thr0-identifiability"):
         assert word in text
-    shown.locator("text=10_reidentification_game-iot-sentinel").first.click()
-    assert page.title().startswith(("The re-identification game", "10_reidentification_game-iot-sentinel"))
+    shown.locator("text=10_reidentification_game-cic-ids-2017").first.click()
+    assert page.title().startswith(("The re-identification game", "10_reidentification_game-cic-ids-2017"))
 
 
 def test_an_address_in_a_filtered_list_shows_its_value(verdicts):

@@ -90,11 +90,14 @@ def _paper_2(figures: Path, verdicts: pd.DataFrame) -> str:
 
 def _paper_3(figures: Path) -> str:
     run = ATTACK
-    row = _rows(figures / run / "figure-8.csv", "release")["probabilistic"]
+    table = pd.read_csv(figures / run / "figure-8.csv")
+    rows = table[table["release"] == "probabilistic"].set_index("level").to_dict("index")
+    window, person = rows["window"], rows["person"]
     return (
         f"**The coin toss of paper 3 does not prevent re-identification.** After the probabilistic change, the paper's "
-        f"own attacker infers the gender of {_interval(row, 'accuracy', 'low', 'high')} of the windows; chance is "
-        f"{percent(row['chance'])}. With a vote over a recording it is {percent(row['vote'])} ([D1](#d1)). "
+        f"own attacker infers the gender of {_interval(window, 'score', 'low', 'high')} of the windows; chance is "
+        f"{percent(window['chance'])}. From all windows of a person it is {percent(person['score'])} of the "
+        f"{person['n']} ([D1](#d1)). "
         f"[Results](results/{run}.md)"
     )
 

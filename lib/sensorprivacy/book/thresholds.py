@@ -112,9 +112,10 @@ def shifts(figures: Path) -> dict[str, Any]:
         for (_, row), length in zip(table.iterrows(), lengths, strict=True)
     ]
     before = pd.read_csv(figures / run / "shifts.csv")["public_before"].iloc[0]
-    attacks = pd.read_csv(figures / "31_reidentification_attack-motionsense-gender" / "frontier.csv")
-    known = attacks.dropna(subset="vote")
-    releases = [[r["release"], r["activity"], r["vote"], r["vote_chance"]] for _, r in known.iterrows()]
+    attack = figures / "31_reidentification_attack-motionsense-gender"
+    strongest = pd.read_csv(attack / "strongest.csv").query("about == 'gender' and level == 'recording'")
+    known = pd.read_csv(attack / "frontier.csv")[["release", "activity"]].merge(strongest, on="release")
+    releases = [[r["release"], r["activity"], r["score"], r["chance"]] for _, r in known.iterrows()]
     settings = json.loads((figures / run / "run.json").read_text(encoding="utf-8"))["parameters"]
     chosen = {name: settings[name] for name in ("alpha", "beta")}
     return {"run": run, "rows": rows, "before": float(before), "releases": releases, "chosen": chosen}
