@@ -148,6 +148,27 @@ def test_the_plane_shows_every_attacked_subset_every_threshold_and_both_chance_l
     ]
 
 
+def test_no_threshold_is_written_over_a_chosen_point():
+    measured = pd.DataFrame(  # as on IoT Sentinel: two points at the right end, closer than a text is wide
+        {"accuracy": [0.7087, 0.7018, 0.6924, 0.6383, 0.5], "identifiability": [0.6195, 0.5095, 0.4962, 0.4618, 0.2678]},
+        index=pd.Index([0, 0.01, 0.03, 0.1, 0.3], name="threshold"),
+    )
+    close = with_ends(measured, half=0.002)
+    base = pd.Series({**BASE, "accuracy": 0.7087, "identifiability": 0.62})
+    fig = game_charts.accuracy_identifiability(SUBSETS.assign(accuracy=SUBSETS["accuracy"] * 0.74), close, base)
+    fig.canvas.draw()
+    axes = fig.axes[0]
+    points = axes.transData.transform(close[["accuracy", "identifiability"]].to_numpy())
+    covered = [
+        (text.get_text(), close.index[at])
+        for text in axes.texts
+        for at, (x, y) in enumerate(points)
+        if text.get_window_extent().padded(5).contains(x, y)  # a mark has a radius of 3 points
+    ]
+    assert not covered
+    assert all(text.get_window_extent().x1 < axes.get_window_extent().x1 for text in axes.texts)
+
+
 def test_intervals_stand_where_they_were_measured():
     fig = DRAWINGS["bands"]()
     segments = [path.vertices for part in fig.axes[0].collections for path in part.get_paths()]

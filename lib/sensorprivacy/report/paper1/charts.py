@@ -236,6 +236,8 @@ def _name_chosen(axes: Axes, groups: Sequence[pd.DataFrame]) -> None:
     """Write the thresholds to the lower right of each chosen point; texts of close points are moved apart."""
     axes.autoscale_view()
     (left, right), (low, high) = axes.get_xlim(), axes.get_ylim()
+    longest = max(sum(len(f"{threshold:g}, ") for threshold in rows.index) for rows in groups)
+    axes.set_xlim(left, right + 0.013 * longest * (right - left))  # a text on the left would cover other points
     placed: list[tuple[float, float]] = []
     box = {"fc": "white", "ec": "none", "pad": 0.6, "alpha": 0.8}
     for rows in sorted(groups, key=lambda rows: (-rows["identifiability"].iloc[0], -rows["accuracy"].iloc[0])):
@@ -246,9 +248,7 @@ def _name_chosen(axes: Axes, groups: Sequence[pd.DataFrame]) -> None:
                 at = other - 0.045 * (high - low)
         placed.append((x, at))
         words = ", ".join(f"{threshold:g}" for threshold in rows.index)
-        beyond = x > right - (0.025 + 0.013 * len(words)) * (right - left)
-        shift, side = (-7, "right") if beyond else (7, "left")
-        note(axes, words, (x, at), (shift, 0), ha=side, va="center", color=INK, bbox=box, zorder=6)
+        note(axes, words, (x, at), (7, 0), ha="left", va="center", color=INK, bbox=box, zorder=6)
 
 
 def _small(axes: Axes) -> None:
