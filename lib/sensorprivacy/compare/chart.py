@@ -112,7 +112,9 @@ def _short(name: str) -> str:
     --------
     >>> _short("minimize+noise:threshold=0.01,epsilon=4")
     'minimize+noise 0.01 ε=4'
+    >>> _short("shift, probabilistic")
+    'shift probabilistic'
     """
     for word, sign in (("threshold=", ""), ("epsilon=", "ε="), (":", " "), (",", " ")):
         name = name.replace(word, sign)
-    return name
+    return " ".join(name.split())
