@@ -53,6 +53,7 @@ FROM_LOGS = (*ELSEWHERE, "iot-23")
 THRESHOLDS = (0.0, 0.01, 0.03, 0.1, 0.3, 1.0)
 CELLS = ("accuracy", "identifiability", "features")
 _MEASURES = ("accuracy", "identifiability")
+_POSSIBLE = {"n_features": (1.0, math.inf), **dict.fromkeys(_MEASURES, (0.0, 1.0))}  # least and greatest number
 
 METHODS = {
     "hashing": "(1) Hashing",
@@ -185,8 +186,8 @@ def over_draws(redrawn: pd.DataFrame) -> pd.DataFrame:
     -------
     pandas.DataFrame
         Index choice: ``all features``, and each threshold. Columns features, n_features, accuracy and identifiability,
-        each number with ``_low``, ``_high`` (missing if there are fewer than five draws), ``_unit`` and ``_n``. No
-        draws have no rows.
+        each number with ``_low``, ``_high`` (missing if there are fewer than five draws), ``_unit`` and ``_n``. An
+        interval ends where a number must: accuracies at 0 and 1, numbers of features at 1. No draws have no rows.
     """
     measures = ("n_features", *_MEASURES)
     columns = ["features", *(f"{name}{part}" for name in measures for part in ("", "_low", "_high", "_unit", "_n"))]
@@ -195,6 +196,8 @@ def over_draws(redrawn: pd.DataFrame) -> pd.DataFrame:
         row: dict[str, Any] = {"features": own["features"].iloc[0]}
         for name in measures:
             low, high = prediction_interval(own[name]) if len(own) >= FEWEST else (math.nan, math.nan)
+            least, most = _POSSIBLE[name]
+            low, high = max(low, least), min(high, most)  # in this order, a missing end stays missing
             row |= {name: own[name].iloc[0], f"{name}_low": low, f"{name}_high": high}
             row |= {f"{name}_unit": "draws", f"{name}_n": len(own)}
         rows[choice] = row
