@@ -67,6 +67,20 @@ def test_our_greedy_stage_keeps_the_columns_that_the_authors_searched(committed)
     assert set(greedy.split(", ")) == {order[at] for at in printed}
 
 
+def test_the_authors_searched_no_column_as_quiet_as_ours(committed):
+    """D13: at thresholds .3 and 1 the rule takes the lowest identifiability of all searched subsets."""
+    run = "10_reidentification_game-cic-ids-2017"
+    ranges = committed(run, "ranges").set_index("choice")
+    printed = committed(run, "selection").set_index("threshold")["printed identifiability"]
+    chance = committed(run, "base")["identifiability_chance"].iloc[0]
+    for threshold in ("0.3", "1"):
+        ours = ranges.loc[threshold]
+        assert ours["features"] == "Active Mean"
+        assert ours["identifiability_low"] < chance < ours["identifiability_high"] < printed[float(threshold)]
+    assert ranges.loc["0", ["identifiability_low", "identifiability_high"]].round(2).tolist() == [0.45, 0.56]
+    assert ranges.loc["0.01", ["identifiability_low", "identifiability_high"]].round(2).tolist() == [0.37, 0.51]
+
+
 def test_the_lowest_loss_does_not_hide_gender_best(committed):
     """D47: the rule of section 5.2 selects by the total loss."""
     grid = committed("30_vae_anonymization-motionsense-gender", "grid")
