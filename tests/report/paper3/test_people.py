@@ -38,6 +38,17 @@ def verdicts(table: pd.DataFrame, repeated: pd.DataFrame | None, provenance: Map
     return compare_people("mobifall", "gender", table, provenance, repeated).set_index("claim_id")["verdict"]
 
 
+def test_networks_that_saw_fewer_windows_contradict_nothing() -> None:
+    table, repeated = measured(0.05, private_after=0.5), trainings(5, private_after=0.5)
+    some = compare_people("mobifall", "gender", table, {**NINE, "most": 60}, repeated).set_index("claim_id")
+    every = verdicts(table, repeated)
+    assert every["3-T2-walking-gen-after"] == "differs"
+    assert some.loc["3-T2-walking-gen-after", "verdict"] == "undecided"
+    assert "saw 60 windows of each recording" in some.loc["3-T2-walking-gen-after", "reason"]
+    accuracies = ~some.index.str.endswith("embeddings")
+    assert (some["verdict"][accuracies].eq("within") == every[accuracies].eq("within")).all()
+
+
 def test_every_cell_has_a_row_with_its_basis() -> None:
     for private, number in (("gender", "2"), ("weight", "3")):
         compared = compare_people("mobifall", private, measured(0.05), NINE)

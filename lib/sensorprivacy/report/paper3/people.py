@@ -57,7 +57,8 @@ def compare_people(
     pandas.DataFrame
         The columns of `verdicts.COLUMNS` without ``run``. *within*: the printed accuracy lies in our interval over
         people, which is at most `WIDEST` wide. *differs*: it lies outside, and outside the prediction interval over
-        trainings. *undecided*: the interval is too wide, or there are fewer than five trainings. Numbers of windows are
+        trainings. *undecided*: the interval is too wide, there are fewer than five trainings, or the value differs in a
+        run that keeps only some windows, because networks trained on all of them may agree. Numbers of windows are
         scaled to 36 people; their interval is over draws of the test windows.
     """
     meant = OTHERS.get(dataset, ""), private
@@ -72,6 +73,9 @@ def compare_people(
         own = next(row for slug, row in measured.items() if f"-{slug}-" in claim)
         if isinstance(value, Ours):
             found = _accuracy(claim, value, own, float(printed[claim]["value"]))
+            if "most" in provenance and found["verdict"] == "differs":
+                reason = f"other than printed, but these networks saw {provenance['most']} windows of each recording"
+                found |= {"verdict": "undecided", "reason": reason}
         else:
             found = _count(int(own["windows"]), PAPERS_PEOPLE / number, str(printed[claim]["printed"]))
             if "most" in provenance:
