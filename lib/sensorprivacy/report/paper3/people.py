@@ -125,7 +125,8 @@ def _accuracy(claim: str, ours: Ours, own: Mapping[Any, Any], printed: float) ->
         reason = "outside our interval over people, but one more training could give it"
     else:
         verdict, reason = "differs", "outside our intervals over people and over trainings"
-    return {"ours": ours.value, "low": low, "high": high, "unit": own["n"], "verdict": verdict, "reason": reason}
+    value = float(own[column])  # of the training that the interval is about, not the mean over trainings
+    return {"ours": value, "low": low, "high": high, "unit": own["n"], "verdict": verdict, "reason": reason}
 
 
 def _count(windows: int, scale: float, printed: str) -> dict[str, Any]:
