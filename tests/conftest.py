@@ -24,10 +24,13 @@ ROOT = Path(__file__).resolve().parents[1]
 Report = TypeVar("Report", pytest.TestReport, pytest.CollectReport)
 
 
+NAMED_MIRROR = os.environ.get("SENSORPRIVACY_MIRROR")
+"""The mirror named outside the tests; fixtures change the variable."""
+
+
 def mirror_folder() -> Path | None:
     """Return the folder that mirrors the real data sets, if this machine has one."""
-    named = os.environ.get("SENSORPRIVACY_MIRROR")
-    folder = Path(named) if named else ROOT.parent / "shared" / "data"
+    folder = Path(NAMED_MIRROR) if NAMED_MIRROR else ROOT.parent / "shared" / "data"
     return folder.resolve() if folder.is_dir() else None
 
 
