@@ -226,3 +226,12 @@ def test_an_option_without_rows_in_one_panel_is_left_out_there():
     table = pd.DataFrame(rows, columns=["measure", "problem", "option", "value", "low", "high"])
     left, right = report.intervals_by_set(table).axes
     assert [len(axes.lines[0].get_xdata()) for axes in (left, right)] == [1, 0]
+
+
+def test_ticks_of_small_shares_are_written_as_they_are():
+    """Losses of one to three points had the ticks 0%, 2%, 3% and 5%, for 0, 1.5, 3 and 4.5."""
+    fig = report.grouped_bars({"lost": pd.DataFrame({"shift": [0.012, 0.034]}, index=["a", "b"])}, percent=True)
+    fig.canvas.draw()
+    axes = fig.axes[0]
+    for at, label in zip(axes.get_yticks(), axes.get_yticklabels(), strict=True):
+        assert float(label.get_text().removesuffix("%")) == pytest.approx(100 * at)

@@ -186,7 +186,7 @@ def _bars(
     axes.tick_params(axis="x", length=0)
     axes.yaxis.set_major_locator(MaxNLocator(4))
     if percent:
-        axes.yaxis.set_major_formatter(lambda value, _: f"{100 * value:.0f}%")
+        axes.yaxis.set_major_formatter(lambda value, _: f"{round(100 * value, 6):g}%")
     axes.grid(axis="y")
 
 
