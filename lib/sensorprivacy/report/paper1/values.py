@@ -314,7 +314,7 @@ def _table_2(dataset: str, player: str, row: Any) -> dict[str, Ours]:
 def _measured(row: Any) -> dict[str, Ours]:
     """Return accuracy and identifiability of a row with their intervals.
 
-    The columns ``<measure>_unit`` and ``<measure>_n``, if the row has them, state what the interval is over; the
+    The columns ``<measure>_unit`` and ``<measure>_n``, if the row has them, state the unit of the interval; the
     default is rows.
     """
     return {name: _ours(row, name) for name in _MEASURES}
