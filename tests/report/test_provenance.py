@@ -53,7 +53,7 @@ def contents(folder):
 
 def test_a_run_leaves_figures_tables_verdicts_and_its_record(home):
     run = open_run("21_x-adult", parameters={"step": 0.05, "seed": 7})
-    run.uses({"adult": "abc"})
+    run.uses({"adult": "abc"}, precision="float32")
     folder = fill(run)
     assert folder == home / "figures" / "quick" / "21_x-adult"
     stable = {"numbers.csv", "numbers.md", "line.png", "line.svg", "verdicts.csv"}
@@ -63,6 +63,7 @@ def test_a_run_leaves_figures_tables_verdicts_and_its_record(home):
     assert said["drawn"] == ["drawn/noise.csv", "drawn/noise.md"]
     assert (said["run"], said["notebook"], said["profile"]) == ("21_x-adult", "21_x", "quick")
     assert (said["parameters"], said["data"], said["seed"]) == ({"step": 0.05, "seed": 7}, {"adult": "abc"}, 7)
+    assert said["chosen"] == {"precision": "float32"}  # the parameter says auto, the machine decided
     assert said["packages"]["pandas"] == pd.__version__
 
 

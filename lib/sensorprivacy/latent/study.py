@@ -166,7 +166,7 @@ def prepare(
     epochs: int = 300,
     inference_epochs: int = 60,
     batch: int = 512,
-    precision: Any = "bfloat16",
+    precision: Any = "auto",
     start: Start = "pytorch",
     seed: int = 0,
     split_seed: int | None = None,

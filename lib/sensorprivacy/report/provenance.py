@@ -107,9 +107,19 @@ class Run:
         """All verdicts of this run so far."""
         return pd.concat(self._verdicts, ignore_index=True) if self._verdicts else verdicts.judge({}, run=self.name)
 
-    def uses(self, data: Mapping[str, str]) -> None:
-        """Record the digest of each data set that the run reads, by the set's name."""
+    def uses(self, data: Mapping[str, str], **chosen: str) -> None:
+        """Record the digest of each data set that the run reads, by the set's name, and what the machine decided.
+
+        Parameters
+        ----------
+        data : mapping of str to str
+            Digest of each data set.
+        **chosen
+            Values that a parameter left to the machine, such as the precision of multiplications.
+        """
         self._check_open()
+        if chosen:
+            self._record["chosen"] = self._record.get("chosen", {}) | chosen
         self._record["data"].update({str(name): str(digest) for name, digest in data.items()})
 
     def table(
