@@ -1,6 +1,8 @@
 """What an attacker who has the anonymizer reads from published windows: latents, inferred classes and codes."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
 import numpy as np
 from sklearn.cluster import KMeans
@@ -13,6 +15,8 @@ from sensorprivacy.latent.windows import flatten
 _CELLS = 32  # of the code that the attacker makes itself, if the mechanism has none
 _LARGEST = 4000  # donors of an activity that are compared
 _CHUNK = 2048
+_RECENT = 2  # publications that are remembered: the attacker's own and the attacked one
+Found = TypeVar("Found")
 
 
 @dataclass(eq=False)
@@ -21,7 +25,8 @@ class Mechanism:
 
     The codes of a window are its activity, its cell and its donor's person. For a codebook, the attacker encodes the
     published version of each donor; the nearest one gives cell, target class and person. Other mechanisms have no
-    cells; the attacker then divides the latents of training windows into cells of its own.
+    cells; the attacker then divides the latents of training windows into cells of its own. What was read from the last
+    two publications is remembered, because several attackers read the same ones.
 
     Parameters
     ----------
@@ -31,6 +36,7 @@ class Mechanism:
 
     anonymizer: LatentAnonymizer
     _known: dict[int, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict, repr=False)
+    _recent: dict[str, list[tuple[Windows, Any]]] = field(default_factory=dict, repr=False)
 
     def inputs(self, published: Windows) -> np.ndarray:
         """Return samples, latents and inferred classes of published windows as one row each, n x 1 x d.
@@ -38,18 +44,34 @@ class Mechanism:
         Latents stand in one block per activity, because each activity has its own autoencoder. All are standardized or
         shares.
         """
+        return self._once("inputs", published, self._inputs)
+
+    def codes(self, published: Windows) -> np.ndarray:
+        """Return activity, cell and donor's person of each published window, n x 3, int64."""
+        return self._once("codes", published, self._codes)
+
+    def _once(self, what: str, published: Windows, read: Callable[[Windows], Found]) -> Found:
+        """Return what is read from published windows, and do not read the same windows twice in a row."""
+        recent = self._recent.setdefault(what, [])
+        for windows, found in recent:
+            if windows is published:
+                return found
+        made = read(published)
+        self._recent[what] = [*recent, (published, made)][-_RECENT:]
+        return made
+
+    def _inputs(self, published: Windows) -> np.ndarray:
         models = self.anonymizer.models_
         scaled = models.scaled(published)
         public = models.public_model.probabilities(scaled)
-        activity, latents = self._latents(published, scaled)
+        activity, latents = self._once("latents", published, self._latents)
         blocks = np.zeros((len(latents), len(models.public.classes), latents.shape[1]), dtype=np.float32)
         blocks[np.arange(len(latents)), activity] = latents
         parts = [flatten(scaled), blocks.reshape(len(latents), -1), public, models.private_model.probabilities(scaled)]
         return np.concatenate(parts, axis=1, dtype=np.float32)[:, None, :]
 
-    def codes(self, published: Windows) -> np.ndarray:
-        """Return activity, cell and donor's person of each published window, n x 3, int64."""
-        activity, latents = self._latents(published, self.anonymizer.models_.scaled(published))
+    def _codes(self, published: Windows) -> np.ndarray:
+        activity, latents = self._once("latents", published, self._latents)
         found = np.zeros((len(latents), 3), dtype=np.int64)
         found[:, 0] = activity
         for code in np.unique(activity):
@@ -59,8 +81,8 @@ class Mechanism:
                 found[some, 1:] = labels[nearest(latents[some], centres)]
         return found
 
-    def _latents(self, published: Windows, scaled: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        activity = self.anonymizer.infer(scaled)[0]
+    def _latents(self, published: Windows) -> tuple[np.ndarray, np.ndarray]:
+        activity = self.anonymizer.infer(self.anonymizer.models_.scaled(published))[0]
         return activity, self.anonymizer.latents(published, activity)
 
     def _centres(self, code: int) -> tuple[np.ndarray, np.ndarray]:

@@ -100,7 +100,7 @@ def faster_precision(device: str = "auto") -> Precision:
     With AMX, bfloat16 trains an autoencoder twice as fast as float32 (`bench/latent_training.py`). On a CPU that has
     only vector instructions for it, float32 is 1.7 times as fast (`bench/latent_precision.py`).
     """
-    capabilities = getattr(torch.cpu, "get_capabilities", dict)()  # PyTorch 2.6 has none
+    capabilities: dict[str, Any] = getattr(torch.cpu, "get_capabilities", dict)()  # PyTorch 2.6 has none
     return "bfloat16" if pick_device(device).type == "cuda" or capabilities.get("amx_bf16") else "float32"
 
 

@@ -104,7 +104,8 @@ def _channel_statistics(values: np.ndarray, centred: np.ndarray, rate: float) ->
     """Return each statistic of `window_statistics`, of shape (n, channels)."""
     length = values.shape[2]
     low, q1, median, q3, high = np.quantile(values, [0, 0.25, 0.5, 0.75, 1], axis=2)
-    variance = (centred**2).mean(axis=2)
+    square = centred * centred
+    variance = square.mean(axis=2)
     # rounding gives a constant channel a variance near 0, but not 0
     variance = np.where(variance > 1e-12 * np.maximum(np.abs(values).max(axis=2) ** 2, 1e-300), variance, 0)
     power = np.abs(np.fft.rfft(centred, axis=2)[:, :, 1:]) ** 2
@@ -122,8 +123,9 @@ def _channel_statistics(values: np.ndarray, centred: np.ndarray, rate: float) ->
         "energy": (values**2).mean(axis=2),
         "deviation": np.abs(centred).mean(axis=2),
         "change": np.abs(np.diff(values, axis=2)).mean(axis=2),
-        "skewness": _ratio((centred**3).mean(axis=2), variance**1.5),
-        "kurtosis": _ratio((centred**4).mean(axis=2), variance**2, otherwise=3.0) - 3,
+        # products: numpy's powers of arrays take 30 times as long
+        "skewness": _ratio((square * centred).mean(axis=2), variance**1.5),
+        "kurtosis": _ratio((square * square).mean(axis=2), variance**2, otherwise=3.0) - 3,
         "crossings": (np.diff(centred > 0, axis=2) & (variance > 0)[:, :, None]).mean(axis=2),
         "frequency": np.where(variance > 0, strongest, 0),
         "spectral_entropy": entropy,
