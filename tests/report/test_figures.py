@@ -235,3 +235,12 @@ def test_ticks_of_small_shares_are_written_as_they_are():
     axes = fig.axes[0]
     for at, label in zip(axes.get_yticks(), axes.get_yticklabels(), strict=True):
         assert float(label.get_text().removesuffix("%")) == pytest.approx(100 * at)
+
+
+def test_the_value_of_a_small_negative_bar_stays_above_the_names():
+    """The 0 of a bar of -0.1 points touched the name of its group."""
+    fig = report.grouped_bars({"lost": pd.DataFrame({"shift": [0.2, -0.001]}, index=["a", "b"])}, percent=True)
+    fig.canvas.draw()
+    axes = fig.axes[0]
+    label = axes.texts[1].get_window_extent()
+    assert label.y0 > axes.get_window_extent().y0

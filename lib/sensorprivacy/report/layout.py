@@ -102,9 +102,11 @@ def ours_text(claim: Any) -> str:
 def cell(claim: Any, link: Callable[[str], str] | None = None, tag: str = "td") -> str:
     """Return one printed value as a table cell: the printed value, ours below it, the verdict's sign and the basis."""
     ours = ours_text(claim) or "none"
-    about = f"{claim.verdict}, basis: {claim.basis}" + (f". {claim.reason}" if claim.reason else "")
+    unit = claim.get("unit")
+    basis = f"{claim.basis}, {unit}" if isinstance(unit, str) and unit else claim.basis
+    about = f"{claim.verdict}, basis: {basis}" + (f". {claim.reason}" if claim.reason else "")
     below = f'<span style="font-size:85%"><b>{SIGNS[claim.verdict]}</b> {html.escape(ours)}'
-    below += f' <i style="white-space:nowrap">{claim.basis}</i></span>'
+    below += f' <i style="white-space:nowrap">{html.escape(basis)}</i></span>'
     printed = html.escape(claim.printed)
     if link is not None:
         label = html.escape(f"{claim.printed}: {claim.verdict}", quote=True)
@@ -160,7 +162,7 @@ def legend(verdicts: Any = tuple(SIGNS)) -> str:
         for name, sign in SIGNS.items()
         if name in set(verdicts)
     ]
-    return f"<p>Each cell: the printed value; below it ours, with the basis in italics. {' '.join(marks)}</p>"
+    return f"<p>Each cell: the printed value; below it ours, with its interval; in italics the basis and what the interval counts. {' '.join(marks)}</p>"
 
 
 def _claims(claims: pd.DataFrame) -> list[pd.Series]:
