@@ -44,13 +44,20 @@ def test_a_study_in_folds(windows: Windows, monkeypatch: pytest.MonkeyPatch, tmp
     study = Study("sines", "sines-gender", "gender", windows, windows, windows, windows, "mlp", 10.0, 0.1, quick, quick)
     folders = [one.folder for one in study.folds(3)]
     assert len(set(folders)) == 3
+    calls: list[int] = []
+
+    def raw(some: Windows) -> Windows:
+        calls.append(some.n_windows)
+        return some
+
     found = attack_folds(
         study.folds(3),
-        lambda study, anonymizer: {"raw": unrandomized(lambda some: some), "shift": anonymized(anonymizer)},
+        lambda study, anonymizer: {"raw": unrandomized(raw), "shift": anonymized(anonymizer)},
         [Attacker("trees", "trees"), Attacker("who", "counts", attribute="subject")],
         runs=1,
         progress=False,
     )
+    assert len(calls) == 3 * 2  # both attackers see the same publications: theirs, and the attacked one
     assert set(found["release"]) == {"raw", "shift"}
     assert set(found["about"]) == {"gender"}
     assert set(found["n"]) == {"6 people"}

@@ -9,6 +9,7 @@ import pandas as pd
 from sensorprivacy.latent.anonymizer import LatentAnonymizer
 from sensorprivacy.latent.attack import Attack, Release, mechanism_of, reidentify
 from sensorprivacy.latent.attackers import Attacker
+from sensorprivacy.latent.frontier import remembering
 from sensorprivacy.latent.levels import share_of_people
 from sensorprivacy.latent.mechanism import Mechanism
 from sensorprivacy.latent.study import Study
@@ -49,11 +50,13 @@ def attack_folds(
     for study in tqdm(list(studies), "folds of people", disable=not progress):
         anonymizer = study.anonymizer(study.inference_models())
         for name, release in releases(study, anonymizer).items():
-            mechanism = mechanism_of(release) or Mechanism(anonymizer)
+            mechanism, published = mechanism_of(release) or Mechanism(anonymizer), remembering(release)
             for adversary in adversaries:
                 about = study.train, study.test, study.private, adversary
                 try:
-                    attack = reidentify(release, *about, mechanism=mechanism, progress=False, **options)
+                    attack = reidentify(
+                        release, *about, mechanism=mechanism, published=published, progress=False, **options
+                    )
                 except (ValueError, ArithmeticError, RuntimeError) as error:
                     warnings.warn(f"{adversary.name} on {name}, {study.variant}: {error}", stacklevel=2)
                     continue

@@ -65,7 +65,7 @@ def attack_all(
     parts, options = [], {"runs": runs, "share_known": share_known, "seed": seed, "progress": False}
     with tqdm(total=len(releases) * len(adversaries), desc="attacks", disable=not progress) as bar:
         for name, release in releases.items():
-            published = _remembering(release)
+            published = remembering(release)
             mechanism = mechanism_of(release) or (Mechanism(anonymizer) if anonymizer is not None else None)
             for adversary in adversaries:
                 if not (found := _rows_of(known_results, name, adversary)).empty:
@@ -100,7 +100,7 @@ def _rows_of(results: pd.DataFrame | None, release: str, adversary: Attacker) ->
     return results[(results["release"] == release) & results["attacker"].isin(names)]
 
 
-def _remembering(release: Release) -> Publish:
+def remembering(release: Release) -> Publish:
     """Return a function that publishes windows for a number of a draw, and repeats earlier publications."""
     stored: dict[tuple[str, int], Windows] = {}
 

@@ -162,7 +162,10 @@ def legend(verdicts: Any = tuple(SIGNS)) -> str:
         for name, sign in SIGNS.items()
         if name in set(verdicts)
     ]
-    return f"<p>Each cell: the printed value; below it ours, with its interval; in italics the basis and what the interval counts. {' '.join(marks)}</p>"
+    about = (
+        "Each cell: the printed value; below it ours and its interval; in italics its basis and the interval's unit."
+    )
+    return f"<p>{about} {' '.join(marks)}</p>"
 
 
 def _claims(claims: pd.DataFrame) -> list[pd.Series]:
