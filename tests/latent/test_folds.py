@@ -9,7 +9,7 @@ from sensorprivacy.latent import Attacker, Settings, reidentify
 from sensorprivacy.latent.folds import attack_folds, pooled_folds
 from sensorprivacy.latent.releases import anonymized, unrandomized
 from sensorprivacy.latent.study import Study
-from sensorprivacy.latent.windows import people_folds
+from sensorprivacy.latent.windows import people_folds, replace_values
 
 
 def test_everybody_is_judged_once(windows: Windows) -> None:
@@ -36,6 +36,23 @@ def test_results_of_folds_are_pooled_over_people(windows: Windows) -> None:
     assert table.loc["window", "chance"] == pytest.approx(0.5)
     means = np.mean([attack.at().score for attack in attacks])  # folds of equal size
     assert table.loc["window", "score"] == pytest.approx(means)
+
+
+def test_chance_of_people_held_out_one_by_one_is_that_of_the_most_frequent_class(windows: Windows) -> None:
+    """Whoever is held out is of the class that is rarer in training: chance was 0, and any release looked leaky."""
+    blind = Attacker("trees", "trees")
+    attacks = []
+    for parts in people_folds(windows, 6):
+        train, test = windows.take(parts.train), windows.take(parts.test)
+        attacks.append(reidentify(_silent, train, test, "gender", blind, runs=1, progress=False))
+    table = pooled_folds(attacks).set_index("level")
+    assert table.loc["person", "chance"] == 0.5  # three of six people; always guessing the class of the others: 0
+    assert table.loc["person", "score"] <= 0.5
+    assert table.loc["window", "above"] <= 0
+
+
+def _silent(some: Windows) -> Windows:
+    return replace_values(some, np.zeros_like(some.values))
 
 
 def test_a_study_in_folds(windows: Windows, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -49,8 +49,8 @@ class Attack:
         and name of the units of the interval), ``runs``.
     units : pandas.DataFrame
         One row per attribute, level and window, recording or person: ``attacker``, ``about``, ``level``, ``person``,
-        ``right`` (in which share of runs it is classified correctly), ``guess`` (whether always predicting the most
-        frequent class is correct), for results that are pooled over folds.
+        ``right`` (in which share of runs it is classified correctly), ``guess`` (whether always predicting the class
+        that is most frequent in training is correct), ``truth`` (its class), for results that are pooled over folds.
     """
 
     attacker: str
@@ -73,6 +73,7 @@ class _Question:
     level: Level
     groups: Pooling
     truth: np.ndarray
+    classes: Coding
     guess: np.ndarray  # how often always predicting the most frequent class is correct
     members: np.ndarray | None  # people x classes, if the attribute is inferred through identity
 
@@ -163,9 +164,14 @@ def reidentify(
             rows.append({"run": run + 1, "about": one.about, "attacker": one.attacker, "level": one.level, **scores})
     table = pd.DataFrame(rows)
     units = [
-        pd.DataFrame({"right": correct, "guess": one.guess, "person": one.groups.people}).assign(
-            attacker=one.attacker, about=one.about, level=one.level
-        )
+        pd.DataFrame(
+            {
+                "right": correct,
+                "guess": one.guess,
+                "truth": np.asarray(one.classes.classes)[one.truth],
+                "person": one.groups.people,
+            }
+        ).assign(attacker=one.attacker, about=one.about, level=one.level)
         for one, correct in zip(questions, right, strict=True)
     ]
     return Attack(attacker.name, table, _summary(questions, right, table, runs), pd.concat(units, ignore_index=True))
@@ -194,7 +200,7 @@ def _questions(
         for level in LEVELS:
             known, groups = pooling(train, level, about), pooling(test, level, about)
             guess = guessed(learned[known.first], truth[groups.first])
-            found.append(_Question(about, name, level, groups, truth[groups.first], guess, shares))
+            found.append(_Question(about, name, level, groups, truth[groups.first], classes, guess, shares))
     return tuple(found)
 
 

@@ -78,7 +78,9 @@ def pooled_folds(attacks: Sequence[Attack]) -> pd.DataFrame:
     -------
     pandas.DataFrame
         As `Attack.table`. ``score``, its interval and ``chance`` are over all windows, recordings or people; ``auc``
-        and ``balanced`` are means over folds, because scores of different models have no common order.
+        and ``balanced`` are means over folds, because scores of different models have no common order. ``chance`` is at
+        least the share of the most frequent class among all units: whoever is held out alone belongs to the class that
+        is then rarer in training, so guessing the more frequent one is nearly always wrong, without any privacy.
     """
     keys = ["attacker", "about", "level"]
     units = pd.concat([attack.units for attack in attacks], ignore_index=True)
@@ -87,7 +89,7 @@ def pooled_folds(attacks: Sequence[Attack]) -> pd.DataFrame:
     for key, part in units.groupby(keys, sort=False):
         attacker, about, level = map(str, key)
         score = share_of_people(part["right"].clip(0, 1).to_numpy(), part["person"].to_numpy())
-        chance = float(part["guess"].mean())
+        chance = max(float(part["guess"].mean()), float(part["truth"].value_counts(normalize=True).max()))
         ends = {"score": score.score, "low": score.low, "high": score.high, "chance": chance}
         shown = {"attacker": attacker, "about": about, "level": level, **ends, "above": score.score - chance}
         rows.append(shown | dict(means.xs((attacker, about, level))) | {"n": f"{score.n} {score.unit}"})
