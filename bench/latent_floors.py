@@ -42,7 +42,8 @@ def measured(seed, choices):
     published = known.anonymizer(models, modify=modify).anonymize(known.test, latent.SeededSource(seed))
     table = latent.inference_table(models, known.test, published.windows)
     columns = ["public_before", "public_after", "private_before", "private_after"]
-    return table[columns].rename_axis("activity").reset_index().assign(seed=seed), time.process_time() - begun
+    table = table[columns].rename_axis("activity").reset_index()
+    return table.assign(seed=seed, multiplied_in=known.vae.precision), time.process_time() - begun
 
 
 def main():
