@@ -2,6 +2,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from sensorprivacy.datasets import Windows
@@ -49,6 +50,23 @@ def test_chance_of_people_held_out_one_by_one_is_that_of_the_most_frequent_class
     assert table.loc["person", "chance"] == 0.5  # three of six people; always guessing the class of the others: 0
     assert table.loc["person", "score"] <= 0.5
     assert table.loc["window", "above"] <= 0
+    pair = windows.subject.isin([0, 1]).to_numpy()  # a person of each class, both rarer in training than a third one
+    train, test = windows.take(~pair), windows.take(pair)
+    found = reidentify(_silent, train, test, "gender", blind, runs=1, progress=False)
+    assert test.private["gender"].nunique() == 2
+    assert found.at("person").chance == 0.5
+
+
+def test_chance_of_held_out_people_without_the_usual_class_is_not_0(windows: Windows) -> None:
+    """Nine people, three in each weight group: two were held out, and chance was 0."""
+    groups = windows.subject.map(lambda person: "abc"[person // 2])
+    grouped = replace(windows, private=pd.DataFrame({"weight": groups}))
+    held = windows.subject.isin([0, 2]).to_numpy()
+    blind = Attacker("trees", "trees")
+    found = reidentify(_silent, grouped.take(~held), grouped.take(held), "weight", blind, runs=1, progress=False)
+    assert found.at("person").chance == 0.5
+    seen = reidentify(_silent, grouped, grouped, "weight", blind, runs=1, progress=False)
+    assert seen.at("person").chance == pytest.approx(1 / 3)
 
 
 def _silent(some: Windows) -> Windows:

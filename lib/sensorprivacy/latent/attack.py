@@ -44,7 +44,8 @@ class Attack:
     table : pandas.DataFrame
         One row per attribute and level, means over runs: ``attacker``, ``about`` (the attribute inferred), ``level``
         (window, recording, person), ``score`` (accuracy) with ``low`` and ``high`` (over people), ``deviation`` (over
-        runs), ``chance`` (always predicting the most frequent class), ``above`` (score - chance), ``auc`` (mean over
+        runs), ``chance`` (always predicting the most frequent class; for people held out, the best constant answer,
+        because their class is then rarer in training), ``above`` (score - chance), ``auc`` (mean over
         classes of each class against all others; 0.5 is chance), ``balanced`` (mean recall over classes), ``n`` (number
         and name of the units of the interval), ``runs``.
     units : pandas.DataFrame
@@ -74,6 +75,7 @@ class _Question:
     groups: Pooling
     truth: np.ndarray
     classes: Coding
+    constant: float  # for people held out, share of their most frequent class; else 0
     guess: np.ndarray  # how often always predicting the most frequent class is correct
     members: np.ndarray | None  # people x classes, if the attribute is inferred through identity
 
@@ -194,13 +196,16 @@ def _questions(
         asked.append((coding.name, attacker.name, coding, None))
     if through and (members := _members(train, attribute, coding)) is not None:
         asked.append((attribute, attacker.name + THROUGH, *members))
+    held_out = set(train.subject.astype(str)).isdisjoint(test.subject.astype(str))
     found = []
     for about, name, classes, shares in asked:
         learned, truth = (classes.codes(private_labels(some, about)) for some in (train, test))
         for level in LEVELS:
             known, groups = pooling(train, level, about), pooling(test, level, about)
             guess = guessed(learned[known.first], truth[groups.first])
-            found.append(_Question(about, name, level, groups, truth[groups.first], classes, guess, shares))
+            true = truth[groups.first]
+            constant = float(np.bincount(true).max() / len(true)) if held_out else 0.0
+            found.append(_Question(about, name, level, groups, true, classes, constant, guess, shares))
     return tuple(found)
 
 
@@ -230,7 +235,8 @@ def _summary(questions: tuple[_Question, ...], right: list[np.ndarray], table: p
     rows = []
     for one, correct in zip(questions, right, strict=True):
         of = table[(table["about"] == one.about) & (table["attacker"] == one.attacker) & (table["level"] == one.level)]
-        found, at_chance = share_of_people(np.clip(correct, 0, 1), one.groups.people), float(one.guess.mean())
+        found = share_of_people(np.clip(correct, 0, 1), one.groups.people)
+        at_chance = max(float(one.guess.mean()), one.constant)
         rows.append(
             {
                 "attacker": one.attacker,
