@@ -45,3 +45,17 @@ def test_only_the_paper_profile_writes_what_is_committed(checkout, monkeypatch):
     monkeypatch.setenv("SENSORPRIVACY_HOME", str(checkout))
     assert paths.figures_dir("paper") == checkout.resolve() / "figures"
     assert paths.figures_dir("quick") == checkout.resolve() / "figures" / "quick"
+
+
+def test_an_atomic_write_that_fails_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch):
+    path = tmp_path / "table.csv"
+    paths.write_atomically(path, lambda part: part.write_text("old"))
+
+    def fails(self, target):
+        raise OSError(28, "disk full")
+
+    monkeypatch.setattr("pathlib.Path.replace", fails)
+    with pytest.raises(OSError, match="disk full"):
+        paths.write_atomically(path, lambda part: part.write_text("new"))
+    assert path.read_text() == "old"
+    assert [file.name for file in tmp_path.iterdir()] == ["table.csv"]

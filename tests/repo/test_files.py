@@ -103,3 +103,17 @@ def test_ignored_is_what_runs_make(root):
     for name in ("build/x", "figures/quick/a/t.csv", "figures/a/machine.json", "data/raw/a.csv", ".venv/x"):
         done = subprocess.run(["git", "check-ignore", "-q", name], cwd=root, check=False)
         assert done.returncode in (0, 128), name
+
+
+def test_no_module_is_longer_than_350_lines_and_no_function_than_60_without_its_docstring(root):
+    modules, functions = {}, {}
+    for path in sorted((root / "lib").rglob("*.py")):
+        text, name = path.read_text(encoding="utf-8"), path.relative_to(root / "lib").as_posix()
+        modules[name] = len(text.splitlines())
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                first = node.body[1] if ast.get_docstring(node) and len(node.body) > 1 else node.body[0]
+                header = node.body[0].lineno - node.lineno
+                functions[f"{name}: {node.name}"] = header + node.end_lineno - first.lineno + 1
+    assert {name: lines for name, lines in modules.items() if lines > 350} == {}
+    assert {name: lines for name, lines in functions.items() if lines > 60} == {}

@@ -11,7 +11,7 @@ import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
 
-from sensorprivacy.report import open_run, provenance
+from sensorprivacy.report import open_run
 from sensorprivacy.report.provenance import RunError
 from sensorprivacy.report.verdicts import UnknownClaimError
 
@@ -197,16 +197,6 @@ def test_a_read_only_folder_is_noticed_before_the_work_starts(home, monkeypatch)
     monkeypatch.setattr(tempfile, "TemporaryFile", refuses)
     with pytest.raises(OSError, match=r"figures/quick: Permission denied; make it a writable folder"):
         open_run("21_x", parameters={})
-
-
-def test_an_atomic_write_that_fails_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch):
-    path = tmp_path / "run.json"
-    provenance.write_atomically(path, b"old")
-    monkeypatch.setattr("pathlib.Path.replace", fails_for("run.json", "pathlib.Path.replace"))
-    with pytest.raises(RunError, match="disk full"):
-        provenance.write_atomically(path, b"new")
-    assert path.read_bytes() == b"old"
-    assert [p.name for p in tmp_path.iterdir()] == ["run.json"]
 
 
 def test_a_run_of_ones_own_has_its_own_folder_and_keeps_no_verdicts(home):

@@ -27,7 +27,6 @@ from matplotlib.figure import Figure
 from sensorprivacy.paths import check_writable, figures_dir, project_root
 from sensorprivacy.report import figures, layout, readable, sentences, tables, verdicts
 from sensorprivacy.report.basis import HEADLINE
-from sensorprivacy.report.printed import printed_values
 
 RUN_FILE, MACHINE_FILE, VERDICTS_FILE, DRAWN = "run.json", "machine.json", "verdicts.csv", "drawn"
 
@@ -205,7 +204,7 @@ class Run:
             return self.folder
         content = dict(self._files)
         if self._verdicts and self.replicates:
-            content[VERDICTS_FILE] = tables.csv_text(in_paper_order(self.verdicts)).encode()
+            content[VERDICTS_FILE] = tables.csv_text(verdicts.in_paper_order(self.verdicts)).encode()
         digests = {name: hashlib.sha256(content[name]).hexdigest() for name in sorted(content)}
         stable = {name: digest for name, digest in digests.items() if not name.startswith(f"{DRAWN}/")}
         drawn = [name for name in digests if name not in stable]
@@ -276,18 +275,6 @@ class JudgedClaims(pd.DataFrame):
 
     def __repr__(self) -> str:
         return self.attrs.get("caption", "") if self.empty else super().__repr__()
-
-
-def in_paper_order(judged: pd.DataFrame, values: pd.DataFrame | None = None) -> pd.DataFrame:
-    """Return verdicts in the order in which the papers print the claims."""
-    printed = (printed_values() if values is None else values)["claim_id"]
-    order = pd.Series(range(len(printed)), index=printed)
-    return judged.sort_values("claim_id", key=lambda ids: ids.map(order), kind="stable").reset_index(drop=True)
-
-
-def write_atomically(path: Path, content: bytes) -> None:
-    """Write a file so that a reader finds the old file or the new one, but never a part."""
-    _replace_files(path.parent, {path.name: content})
 
 
 def _replace_files(folder: Path, content: Mapping[str, bytes]) -> None:

@@ -12,12 +12,12 @@ from typing import Any, Protocol
 
 import pandas as pd
 
-from sensorprivacy.paths import data_dir, figures_dir, project_root
+from sensorprivacy.paths import data_dir, figures_dir, project_root, write_atomically
 from sensorprivacy.report import earlier_runs, tables
 from sensorprivacy.report.basis import BASES, HEADLINE, basis_of
 from sensorprivacy.report.printed import printed_values
-from sensorprivacy.report.provenance import RUN_FILE, VERDICTS_FILE, in_paper_order, write_atomically
-from sensorprivacy.report.verdicts import COLUMNS, VERDICTS
+from sensorprivacy.report.provenance import RUN_FILE, VERDICTS_FILE
+from sensorprivacy.report.verdicts import COLUMNS, VERDICTS, in_paper_order
 
 OK, NO_DATA = "ok", "no data"
 _TEXTS = ("claim_id", "table", "row", "column", "printed", "ours", "unit", "verdict", "basis", "reason", "run")
@@ -80,7 +80,7 @@ def collect(profile: str, runs: Mapping[str, RunStatus], *, values: pd.DataFrame
     missing = values[values["paper"].astype(str).isin(papers) & ~values["claim_id"].isin(judged["claim_id"])]
     absent = _absent(missing, runs)
     whole = in_paper_order(pd.concat([judged, absent], ignore_index=True), values)[list(COLUMNS)]
-    write_atomically(folder / VERDICTS_FILE, tables.csv_text(whole).encode())
+    write_atomically(folder / VERDICTS_FILE, lambda part: part.write_bytes(tables.csv_text(whole).encode()))
     return whole
 
 
@@ -230,7 +230,8 @@ def write_replication(verdicts: pd.DataFrame, *, profile: str = "paper") -> Path
         As for :func:`replication_text`.
     """
     path = (project_root() if profile == "paper" else figures_dir(profile)) / "REPLICATION.md"
-    write_atomically(path, replication_text(verdicts, profile=profile).encode())
+    text = replication_text(verdicts, profile=profile)
+    write_atomically(path, lambda part: part.write_text(text, encoding="utf-8", newline="\n"))
     return path
 
 

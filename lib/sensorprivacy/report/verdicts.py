@@ -298,3 +298,10 @@ def _digits(value: float) -> str:
 
 def _name(word: Any) -> str:
     return _digits(float(word)) if isinstance(word, numbers.Real) and not _is_bool(word) else str(word)
+
+
+def in_paper_order(judged: pd.DataFrame, values: pd.DataFrame | None = None) -> pd.DataFrame:
+    """Return verdicts in the order in which the papers print the claims."""
+    printed = (printed_values() if values is None else values)["claim_id"]
+    order = pd.Series(range(len(printed)), index=printed)
+    return judged.sort_values("claim_id", key=lambda ids: ids.map(order), kind="stable").reset_index(drop=True)
