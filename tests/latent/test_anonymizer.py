@@ -40,7 +40,7 @@ def test_algorithm_1_step_by_step(anonymizer: LatentAnonymizer, unseen: Windows)
     plain = anonymizer.with_(sampled=False)
     one = unseen.take([5])
     x = plain.models_.scaler.apply(one.values)
-    public, private = (int(codes[0]) for codes in plain.infer(x))
+    public, private = (int(codes[0]) for codes in plain.infer(one))
     network = plain.vaes_[public]
     training = anonymizer.latents_[public]
     average = [training[0][training[1] == code].mean(axis=0) for code in (0, 1)]
@@ -120,7 +120,7 @@ def test_a_second_reader_helps_to_infer_and_to_redraw(
     scaled = anonymizer.models_.scaled(unseen)
     both = anonymizer.models_.public_model.probabilities(scaled) + second_reader.probabilities(scaled)
     seen = anonymizer.with_(second_reader=second_reader)
-    assert np.array_equal(seen.infer(scaled)[0], both.argmax(axis=1))
+    assert np.array_equal(seen.infer(unseen)[0], both.argmax(axis=1))
     far = anonymizer.with_(transfer=MeanShift(2))
     found = [one.anonymize(unseen, SeededSource(0)) for one in (far, far.with_(second_reader=second_reader, redraw=20))]
     read = [np.mean(second_reader.predict(anonymizer.models_.scaled(one.windows)) == one.public) for one in found]

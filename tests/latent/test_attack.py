@@ -38,7 +38,7 @@ def test_a_publication_is_read_once_for_all_attackers(
     """Four attackers run the anonymizer's networks on the same windows; this was half the time of notebook 31."""
     read: list[int] = []
     infer = LatentAnonymizer.infer
-    monkeypatch.setattr(LatentAnonymizer, "infer", lambda self, x: read.append(len(x)) or infer(self, x))
+    monkeypatch.setattr(LatentAnonymizer, "infer", lambda self, x: read.append(x.n_windows) or infer(self, x))
     mechanism = Mechanism(anonymizer)
     first = mechanism.inputs(windows), mechanism.codes(unseen), mechanism.codes(windows)
     assert read == [windows.n_windows, unseen.n_windows]

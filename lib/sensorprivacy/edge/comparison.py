@@ -54,7 +54,7 @@ def precision_effect(
     """
     known, rows, ends = anonymizer.models_, {}, ("", "_low", "_high")
     scaled = known.scaled(windows)
-    public, private = anonymizer.infer(scaled)
+    public, private = anonymizer.infer(windows)
     for name, pipeline in pipelines.items():
         given = pipeline.anonymize(windows.values, SeededSource(seed))
         published = replace_values(windows, given.values)
@@ -135,5 +135,5 @@ def against_eager(
 def routed(anonymizer: LatentAnonymizer, windows: Windows) -> pd.Series:
     """Count the windows that go to each public class's autoencoder, by the inferred class, as in paper 3's Table 4."""
     known = anonymizer.models_
-    public, _ = anonymizer.infer(known.scaled(windows))
+    public, _ = anonymizer.infer(windows)
     return pd.Series(known.public.names(public)).value_counts().reindex(known.public.classes, fill_value=0)

@@ -217,7 +217,7 @@ class LatentAnonymizer(BaseEstimator):
             raise ValueError(f"spectral_noise={self.spectral_noise} is out of range: give a number from 0 to 1")
         source = source or SecretSource()
         scaled = self.models_.scaled(windows)
-        public, private = self.infer(scaled)
+        public, private = self.infer(windows)
         mapping = bijection_codes(self.bijection, self.models_.private.classes)
         target = targets(private, self.modify, mapping, source)
         generator = generator_of(source)
@@ -234,12 +234,12 @@ class LatentAnonymizer(BaseEstimator):
         shown = replace_values(windows, self.models_.scaler.undo(published))
         return Anonymized(shown, public, private, target, distortion, donor)
 
-    def infer(self, scaled: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the inferred public and private codes of scaled windows."""
-        probabilities = self.models_.public_model.probabilities(scaled)
+    def infer(self, windows: Windows) -> tuple[np.ndarray, np.ndarray]:
+        """Return the inferred public and private codes of windows."""
+        public, private = self.models_.probabilities(windows)
         if self.second_reader is not None:
-            probabilities = probabilities + self.second_reader.probabilities(scaled)
-        return probabilities.argmax(axis=1), self.models_.private_model.predict(scaled)
+            public = public + self.second_reader.probabilities(self.models_.scaled(windows))
+        return public.argmax(axis=1), private.argmax(axis=1)
 
     def latents(self, windows: Windows, public: np.ndarray) -> np.ndarray:
         """Return the mean of q(z|x), n x d, by the autoencoder of each window's public code."""

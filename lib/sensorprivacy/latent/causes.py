@@ -68,9 +68,8 @@ def balanced(public: np.ndarray, private: np.ndarray, seed: int = 0) -> np.ndarr
 
 def recognized(judge: InferenceModels, windows: Windows) -> dict[str, np.ndarray]:
     """Return for each window whether a judge recognizes its public and its private class."""
-    scaled, (public, private) = judge.scaled(windows), judge.codes(windows)
-    models = {"public": (judge.public_model, public), "private": (judge.private_model, private)}
-    return {about: model.predict(scaled) == codes for about, (model, codes) in models.items()}
+    pairs = zip(judge.inferred(windows), judge.codes(windows), strict=True)
+    return dict(zip(("public", "private"), (found == true for found, true in pairs), strict=True))
 
 
 def accuracies(judge: InferenceModels, stages: Mapping[str, Windows]) -> dict[str, float]:
@@ -99,17 +98,6 @@ class Causes:
         """Return experiments on every n-th window of a data set; `choices` are those of `study.prepare`."""
         study = every_nth(prepare(dataset, private, **choices), every)
         return cls(study, study.inference_models())
-
-    def __post_init__(self) -> None:
-        self._inferred: dict[str, tuple[np.ndarray, np.ndarray]] = {}
-
-    def inferred(self, part: str) -> tuple[np.ndarray, np.ndarray]:
-        """Return the public and private codes that the device infers for a part's windows. This happens once."""
-        if part not in self._inferred:
-            scaled = self.models.scaled(getattr(self.study, part))
-            codes = self.models.public_model.predict(scaled), self.models.private_model.predict(scaled)
-            self._inferred[part] = codes
-        return self._inferred[part]
 
     def fit(self, *, latents: int | None = None, balance: bool = False, **choices: Any) -> LatentAnonymizer:
         """Train an anonymizer, and keep its networks in the study's folder.
@@ -175,8 +163,7 @@ class Causes:
     def published(self, anonymizer: LatentAnonymizer, part: str) -> Windows:
         """Return the published windows of a part."""
         windows = getattr(self.study, part)
-        codes = anonymizer.infer(self.models.scaled(windows)) if anonymizer.second_reader else self.inferred(part)
-        return _rewritten(anonymizer, windows, codes)
+        return anonymizer.transform(windows, SeededSource(0))
 
     def row(self, anonymizer: LatentAnonymizer, part: str = "validation") -> dict[str, float]:
         """Return `accuracies` of the device's models, and the public accuracy lost by each of `STEPS`.
@@ -234,5 +221,5 @@ class Causes:
 def _rewritten(anonymizer: LatentAnonymizer, windows: Windows, codes: tuple[np.ndarray, np.ndarray]) -> Windows:
     """Return windows anonymized as if the device had inferred these classes."""
     routed = copy.copy(anonymizer)
-    routed.infer = lambda scaled: codes  # type: ignore[method-assign]
+    routed.infer = lambda windows: codes  # type: ignore[method-assign]
     return routed.transform(windows, SeededSource(0))

@@ -172,7 +172,7 @@ class GuaranteedRelease:
 
     def _codes(self, windows: Windows, blocks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the most frequent activity of each block, and the most frequent cell of the windows with it."""
-        activity, private = self.anonymizer.infer(self.anonymizer.models_.scaled(windows))
+        activity, private = self.anonymizer.infer(windows)
         latents, cell = self.anonymizer.latents(windows, activity).astype(float), np.zeros_like(activity)
         book = Codebook(synthetic=True)
         for code in np.unique(activity):

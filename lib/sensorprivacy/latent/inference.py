@@ -1,8 +1,10 @@
 """Train the inference models of Algorithm 1, which infer the public and the private class of a window."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -10,6 +12,25 @@ from sensorprivacy.datasets.types import Windows
 from sensorprivacy.latent.classifiers import Classifier, Kind
 from sensorprivacy.latent.training import Settings
 from sensorprivacy.latent.windows import Coding, Scaler, private_labels
+
+
+class Readings:
+    """Remember what was read from windows for as long as the windows exist. A copy begins empty."""
+
+    def __init__(self) -> None:
+        self._known: WeakKeyDictionary[Windows, tuple[np.ndarray, ...]] = WeakKeyDictionary()
+
+    def __reduce__(self) -> tuple[type["Readings"], tuple[()]]:
+        return Readings, ()
+
+    def once(self, windows: Windows, read: Callable[[Windows], tuple[np.ndarray, ...]]) -> tuple[np.ndarray, ...]:
+        """Return what is read from windows, arrays that cannot be changed. The same windows are read once."""
+        if windows not in self._known:
+            found = read(windows)
+            for part in found:
+                part.flags.writeable = False
+            self._known[windows] = found
+        return self._known[windows]
 
 
 @dataclass(frozen=True)
@@ -67,6 +88,21 @@ class InferenceModels(PublicModel):
     attribute: str
     private: Coding
     private_model: Classifier
+    readings: Readings = field(init=False, repr=False, compare=False, default_factory=Readings)
+
+    def probabilities(self, windows: Windows) -> tuple[np.ndarray, np.ndarray]:
+        """Return what both models say of windows: the probabilities of public and of private classes, each n x c."""
+        public, private = self.readings.once(windows, self._probabilities)
+        return public, private
+
+    def inferred(self, windows: Windows) -> tuple[np.ndarray, np.ndarray]:
+        """Return the public and private codes that the models infer for windows."""
+        public, private = self.probabilities(windows)
+        return public.argmax(axis=1), private.argmax(axis=1)
+
+    def _probabilities(self, windows: Windows) -> tuple[np.ndarray, np.ndarray]:
+        scaled = self.scaled(windows)
+        return self.public_model.probabilities(scaled), self.private_model.probabilities(scaled)
 
     def codes(self, windows: Windows) -> tuple[np.ndarray, np.ndarray]:
         """Return the true public and private codes of windows."""

@@ -63,11 +63,11 @@ class Mechanism:
     def _inputs(self, published: Windows) -> np.ndarray:
         models = self.anonymizer.models_
         scaled = models.scaled(published)
-        public = models.public_model.probabilities(scaled)
+        public, private = models.probabilities(published)
         activity, latents = self._once("latents", published, self._latents)
         blocks = np.zeros((len(latents), len(models.public.classes), latents.shape[1]), dtype=np.float32)
         blocks[np.arange(len(latents)), activity] = latents
-        parts = [flatten(scaled), blocks.reshape(len(latents), -1), public, models.private_model.probabilities(scaled)]
+        parts = [flatten(scaled), blocks.reshape(len(latents), -1), public, private]
         return np.concatenate(parts, axis=1, dtype=np.float32)[:, None, :]
 
     def _codes(self, published: Windows) -> np.ndarray:
@@ -82,7 +82,7 @@ class Mechanism:
         return found
 
     def _latents(self, published: Windows) -> tuple[np.ndarray, np.ndarray]:
-        activity = self.anonymizer.infer(self.anonymizer.models_.scaled(published))[0]
+        activity = self.anonymizer.infer(published)[0]
         return activity, self.anonymizer.latents(published, activity)
 
     def _centres(self, code: int) -> tuple[np.ndarray, np.ndarray]:

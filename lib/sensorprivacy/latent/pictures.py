@@ -40,7 +40,7 @@ def latent_picture(
     some = windows.take(rows[:: max(1, len(rows) // most)])
     names = models.private.names(models.codes(some)[1])
     z = anonymizer.latents(some, np.full(some.n_windows, code)).astype(float)
-    inferred = models.private_model.predict(models.scaled(some))
+    inferred = models.inferred(some)[1]
     target = bijection_codes(anonymizer.bijection, models.private.classes)[inferred]
     transfer, generator = anonymizer.transfer or MeanShift(), generator_of(SeededSource(0))
     moved = transfer.move(anonymizer.statistics_[code], Moving(z, inferred, target), generator)

@@ -111,7 +111,7 @@ def trivial(anonymizer: LatentAnonymizer, train: Windows, seed: int = 0) -> dict
     owners = anonymizer.people_of(train)
 
     def inferred(windows: Windows) -> np.ndarray:
-        return anonymizer.infer(models.scaled(windows))[0]
+        return anonymizer.infer(windows)[0]
 
     def mean(windows: Windows, _: RandomSource) -> tuple[Windows, np.ndarray]:
         return replace_values(windows, means[inferred(windows)]), np.full(windows.n_windows, -1)

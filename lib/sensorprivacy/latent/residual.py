@@ -56,7 +56,7 @@ def _residuals(anonymizer: LatentAnonymizer, windows: Windows, cells: int) -> di
     """Return latent, residual, whitened residual and cell of each window, by true public and inferred private class."""
     models = anonymizer.models_
     public = models.codes(windows)[0]
-    private = models.private_model.predict(models.scaled(windows))
+    private = models.inferred(windows)[1]
     z = anonymizer.latents(windows, public).astype(float)
     residual, white, cell = z.copy(), z.copy(), z[:, :1].copy()
     for code in np.unique(public):
