@@ -18,10 +18,7 @@ TWICE = "31_reidentification_attack-smartwatch-side-tail"
 # One run of each notebook; of several, the one of the smallest data set. A test below runs the attack twice.
 ONE_EACH = {run.notebook.stem: run.name for run in RUNS.values()}
 ONE_EACH |= {"40_edge_timing": "40_edge_timing-motionsense", "50_one_game": "50_one_game-smartwatch-subject"}
-ONE_EACH |= {
-    "11_selection_methods": "11_selection_methods-iot-23",
-    "33_activity_loss": "33_activity_loss-motionsense-weight",  # many tests read MotionSense
-}
+ONE_EACH |= {"33_activity_loss": "33_activity_loss-motionsense-weight"}  # many tests read MotionSense
 del ONE_EACH["31_reidentification_attack"]
 
 # Whether a notebook runs is tested here, not what it finds: few rows and short trainings are enough.

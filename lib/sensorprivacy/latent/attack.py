@@ -202,8 +202,8 @@ def _questions(
         learned, truth = (classes.codes(private_labels(some, about)) for some in (train, test))
         for level in LEVELS:
             known, groups = pooling(train, level, about), pooling(test, level, about)
-            guess = guessed(learned[known.first], truth[groups.first])
             true = truth[groups.first]
+            guess = guessed(learned[known.first], true)
             constant = float(np.bincount(true).max() / len(true)) if held_out else 0.0
             found.append(_Question(about, name, level, groups, true, classes, constant, guess, shares))
     return tuple(found)

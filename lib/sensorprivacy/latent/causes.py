@@ -68,8 +68,8 @@ def balanced(public: np.ndarray, private: np.ndarray, seed: int = 0) -> np.ndarr
 
 def recognized(judge: InferenceModels, windows: Windows) -> dict[str, np.ndarray]:
     """Return for each window whether a judge recognizes its public and its private class."""
-    pairs = zip(judge.inferred(windows), judge.codes(windows), strict=True)
-    return dict(zip(("public", "private"), (found == true for found, true in pairs), strict=True))
+    (public, private), (true_public, true_private) = judge.inferred(windows), judge.codes(windows)
+    return {"public": public == true_public, "private": private == true_private}
 
 
 def accuracies(judge: InferenceModels, stages: Mapping[str, Windows]) -> dict[str, float]:
