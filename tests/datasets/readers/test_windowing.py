@@ -37,6 +37,7 @@ def test_cut(length, stride):
     starts = window_starts(np.zeros(30, dtype=int), length, stride)
     found = cut(signal, starts, length)
     assert found.dtype == np.float32
+    assert found.flags.c_contiguous  # or else `Windows` copies it again, sample by sample
     np.testing.assert_array_equal(found, np.stack([signal[at : at + length].T for at in starts]))
     found[:] = 0  # a copy: the signal is not touched
     assert signal.any()

@@ -73,4 +73,7 @@ def cut(signal: np.ndarray, starts: np.ndarray, length: int) -> np.ndarray:
     """
     if len(signal) < length:
         return np.zeros((0, signal.shape[1], length), dtype=signal.dtype)
-    return np.lib.stride_tricks.sliding_window_view(signal, length, axis=0)[starts]
+    windows = np.empty((len(starts), signal.shape[1], length), dtype=signal.dtype)
+    for at, channel in enumerate(np.ascontiguousarray(signal.T)):  # copies whole windows, not single samples
+        windows[:, at] = np.lib.stride_tricks.sliding_window_view(channel, length)[starts]
+    return windows
