@@ -1,6 +1,8 @@
 """Sources of noise: secure flags against their probability, seeded noise against the secure distributions."""
 
 import math
+import subprocess
+import sys
 
 import numpy as np
 import opendp.prelude as dp
@@ -34,3 +36,10 @@ def test_seeded_noise_has_the_secure_distributions():
 def test_seeded_noise_is_repeatable():
     draws = [randomized_response(np.zeros(50, dtype=int), 4, 1.0, SeededNoise(7)).tolist() for _ in range(2)]
     assert draws[0] == draws[1]
+
+
+def test_noise_loads_no_library_of_data_frames():
+    """OpenDP's prelude imports polars and scikit-learn, and every kernel would wait for that."""
+    code = "import sys, sensorprivacy.mechanisms.noise; print({'polars', 'sklearn'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"

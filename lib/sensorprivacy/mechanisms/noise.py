@@ -4,9 +4,12 @@ import secrets
 from typing import Any, Protocol
 
 import numpy as np
-import opendp.prelude as dp
+from opendp.domains import atom_domain, bitvector_domain, vector_domain
+from opendp.measurements import make_laplace, make_randomized_response_bitvec
+from opendp.metrics import discrete_distance, l1_distance
+from opendp.mod import Measurement, enable_features
 
-dp.enable_features("contrib")
+enable_features("contrib")
 
 LARGEST_EPSILON = 100.0
 _CHUNK = 65_536  # cells per call: OpenDP takes them as a list of Python numbers
@@ -39,9 +42,7 @@ class SecureNoise:
     def flags(self, n: int, probability: float) -> np.ndarray:
         """Draw n booleans with OpenDP's exact Bernoulli sampler, in one call; see :class:`NoiseSource`."""
         # The mechanism flips each bit of a vector with probability f / 2. Applied to zeros, it draws the flags.
-        flip = dp.m.make_randomized_response_bitvec(
-            dp.bitvector_domain(max_weight=1), dp.discrete_distance(), f=2 * probability
-        )
+        flip = make_randomized_response_bitvec(bitvector_domain(max_weight=1), discrete_distance(), f=2 * probability)
         return np.unpackbits(np.frombuffer(flip(bytes((n + 7) // 8)), dtype=np.uint8), count=n).astype(bool)
 
     def integers(self, n: int, k: int) -> np.ndarray:
@@ -77,11 +78,11 @@ class SeededNoise:
         return self.generator.integers(k, size=n)
 
 
-def laplace_measurement(scale: float, *, integer: bool) -> dp.Measurement:
+def laplace_measurement(scale: float, *, integer: bool) -> Measurement:
     """Return OpenDP's Laplace mechanism for a vector of integers or of floats."""
     kind = "i64" if integer else "f64"
-    atom = dp.atom_domain(T=kind) if integer else dp.atom_domain(T=kind, nan=False)
-    return dp.m.make_laplace(dp.vector_domain(atom), dp.l1_distance(T=kind), scale=scale)
+    atom = atom_domain(T=kind) if integer else atom_domain(T=kind, nan=False)
+    return make_laplace(vector_domain(atom), l1_distance(T=kind), scale=scale)
 
 
 def check_epsilon(epsilon: float) -> None:
