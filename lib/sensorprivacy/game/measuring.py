@@ -81,8 +81,11 @@ def measure(
 
 
 def member(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
-    """Return which labels are among the classes. NumPy's ``isin`` takes minutes for thousands of texts."""
-    return np.asarray(pd.Index(labels).isin(classes))
+    """Return which labels are among the classes, which may repeat.
+
+    NumPy's ``isin`` takes minutes for thousands of texts, and pandas' ``isin`` reads every repeated class one by one.
+    """
+    return np.asarray(pd.Index(labels).isin(pd.unique(classes)))
 
 
 def pooled(probabilities: np.ndarray, prior: np.ndarray, groups: np.ndarray) -> np.ndarray:
