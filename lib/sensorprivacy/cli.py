@@ -88,7 +88,7 @@ def _run(arguments: argparse.Namespace) -> int:
 def _reproduce(arguments: argparse.Namespace) -> int:
     from sensorprivacy.runner.runs import check_runs, read_runs, select
 
-    runs = select(read_runs(), arguments.only)
+    runs = select(read_runs(), arguments.only, arguments.profile)
     if arguments.list:
         for run in runs.values():
             print(f"{run.name:36} {run.minutes[arguments.profile]:5g} min  {run.about}")

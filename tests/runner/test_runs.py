@@ -9,7 +9,6 @@ import pytest
 from sensorprivacy.datasets.catalogue import catalogue
 from sensorprivacy.report.printed import printed_values
 from sensorprivacy.runner.runs import Run, RunsError, before, check_runs, read_runs, select
-from sensorprivacy.runner.states import PROFILES
 
 ONE = """\
 runs:
@@ -56,7 +55,8 @@ def test_a_run_says_its_notebook_values_and_needs(written):
     [
         ("needs:", "nedes:", "21_division-adult > nedes: unknown key"),
         ("about: everything", "about: ''", "90_report > about"),
-        ("quick: 1, paper: 2", "quick: 1", "21_division-adult > minutes: Dictionary should have at least 2 items"),
+        ("{quick: 1, paper: 2}", "{}", "21_division-adult > minutes: Dictionary should have at least 1 item"),
+        ("quick: 1, paper: 2", "quick: 1", "21_division-adult: Value error, profiles has paper, but minutes has not"),
         (
             "quick: 1, paper: 2",
             "quick: fast, paper: 2",
@@ -131,11 +131,20 @@ def test_words_select_runs(written):
         select(runs, ["22"])
 
 
+def test_a_run_may_belong_to_one_profile(written):
+    runs = read_runs(written(ONE.replace("quick: 1, paper: 2", "paper: 2")))
+    assert list(select(runs, [], "quick")) == ["90_report"]
+    assert list(select(runs, ["*"], "quick")) == ["90_report"]
+    assert list(select(runs, [], "paper")) == list(select(runs, [])) == list(runs)
+    with pytest.raises(RunsError, match="21_division-adult is in the profile paper only: add --profile paper"):
+        select(runs, ["21_*"], "quick")
+
+
 def test_the_real_runs_take_what_their_notebooks_declare():
     runs = read_runs()
     check_runs(runs.values(), catalogue())
     assert [run.name for run in runs.values() if run.after_all] == ["90_replication_report"]
-    assert all(set(run.minutes) == set(PROFILES) for run in runs.values())
+    assert all("paper" in run.minutes for run in runs.values())
     assert all(isinstance(run, Run) for run in runs.values())
 
 

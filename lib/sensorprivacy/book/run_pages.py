@@ -99,13 +99,14 @@ def _notebook_page(run: Run, path: Path, profile: str, committed: bool, target: 
 
 def _absent(run: Run, committed: bool) -> str:
     needs = ", ".join(f"`{name}`" for name in run.sets) or "none"
+    times = " and ".join(f"{minutes:g} minutes in the profile *{profile}*" for profile, minutes in run.minutes.items())
+    profile = "" if "quick" in run.minutes else " PROFILE=paper"
     lines = [
         f"# {run.name}",
         f"{run.about[0].upper()}{run.about[1:]}.",
         "This notebook has not been executed on the machine that built this book. To execute it:",
-        f'```\nmake reproduce ONLY="{run.name}"\n```',
-        f"It takes about {run.minutes['quick']:g} minutes in the profile *quick* and {run.minutes['paper']:g} minutes "
-        f"in the profile *paper*, on two cores. Data sets: {needs}. The [data page](../data.md) says how to get them.",
+        f'```\nmake reproduce{profile} ONLY="{run.name}"\n```',
+        f"It takes about {times}, on two cores. Data sets: {needs}. The [data page](../data.md) says how to get them.",
     ]
     if committed:
         lines.append(f"Its full results are on the page [results of the paper profile](../results/{run.name}).")

@@ -12,7 +12,7 @@ from sensorprivacy.report.replication import read_verdicts
 from sensorprivacy.review.direct import without_run
 from sensorprivacy.runner.data import looker
 from sensorprivacy.runner.reproduce import reproduce
-from sensorprivacy.runner.runs import Profile, before, read_runs
+from sensorprivacy.runner.runs import Profile, before, read_runs, select
 from sensorprivacy.runner.states import FAILED, RunState
 
 
@@ -101,7 +101,7 @@ def recompute(claim: str, profile: Profile, cores: int = 1, say: Callable[[str],
     RuntimeError
         If a run failed.
     """
-    name, runs = find_run(claim), read_runs()
+    name, runs = find_run(claim), select(read_runs(), (), profile)
     committed = _row(claim, "paper")
     if found := without_run(claim, runs[name], profile):
         say(f"{claim} needs no run: it is recomputed from {found[1]}")

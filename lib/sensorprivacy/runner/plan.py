@@ -14,7 +14,7 @@ from packaging.requirements import Requirement
 from sensorprivacy.paths import build_dir, data_dir, project_root
 from sensorprivacy.runner import states
 from sensorprivacy.runner.dependencies import package_files
-from sensorprivacy.runner.runs import Run, before, read_runs
+from sensorprivacy.runner.runs import Run, before, read_runs, select
 
 _EXTRAS = ("", "latent", "edge", "notebooks")  # what the notebooks need
 
@@ -38,7 +38,7 @@ def plan(profile: str, *, report_only: bool = False) -> list[Job]:
     the state of its data sets, on the versions of the packages and on the runs that it comes after. It is ready if the
     data sets that it needs are available.
     """
-    runs = read_runs()
+    runs = select(read_runs(), (), profile)
     states.write_if_changed(_versions_file(), _versions())
     return [_job(run, runs, profile) for run in runs.values() if run.after_all or not report_only]
 

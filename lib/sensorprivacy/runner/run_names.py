@@ -34,7 +34,7 @@ def run_name(notebook: Path, values: Mapping[str, Any]) -> tuple[str, bool]:
         the user's files. So runs that differ in any way never share a folder.
     """
     listed = read_runs().values() if (project_root() / "runs.yaml").is_file() else []
-    same = [run for run in listed if run.notebook.stem == notebook.stem]
+    same = [run for run in listed if run.notebook.stem == notebook.stem and run.runs_in(values.get("profile"))]
     declared = read_parameters(same[0].notebook) if same else {}
     for run in same:
         if complete(declared, run.values(values.get("profile", ""))) == values:

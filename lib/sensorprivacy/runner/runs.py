@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, PositiveFloat, PositiveInt, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, PositiveFloat, PositiveInt, ValidationError, model_validator
 
 from sensorprivacy.paths import figures_dir, project_root
 from sensorprivacy.runner.parameters import ParameterError, read_parameters, resolve
-from sensorprivacy.runner.states import NOT_RUN, OK, PROFILES, TO_RUN, RunState, read_status
+from sensorprivacy.runner.states import NOT_RUN, OK, TO_RUN, RunState, read_status
 
 Profile = Literal["quick", "paper"]
 RunName = Annotated[str, Field(pattern=r"^[0-9]{2}_[a-z0-9_]+(-[A-Za-z0-9_.]+)*$")]
@@ -27,7 +27,7 @@ class Entry(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     about: str = Field(min_length=1)
-    minutes: dict[Profile, PositiveFloat] = Field(min_length=len(PROFILES))
+    minutes: dict[Profile, PositiveFloat] = Field(min_length=1)
     parameters: dict[str, Any] = {}
     profiles: dict[Profile, dict[str, Any]] = {}
     needs: tuple[str, ...] = ()
@@ -37,6 +37,12 @@ class Entry(BaseModel):
     threads: PositiveInt = 1
     after: tuple[str, ...] = ()
     after_all: bool = False
+
+    @model_validator(mode="after")
+    def _check_profiles(self) -> "Entry":
+        if missing := set(self.profiles) - set(self.minutes):
+            raise ValueError(f"profiles has {', '.join(sorted(missing))}, but minutes has not")
+        return self
 
 
 class Run(Entry):
@@ -48,6 +54,10 @@ class Run(Entry):
     def values(self, profile: str) -> dict[str, Any]:
         """Return the run's parameters in a profile: its own, the profile's changes, and the profile's name."""
         return {**self.parameters, **dict(self.profiles).get(profile, {}), "profile": profile}  # type: ignore[call-overload]
+
+    def runs_in(self, profile: str | None) -> bool:
+        """Return whether a profile has this run; None stands for any."""
+        return profile is None or profile in self.minutes
 
     @property
     def sets(self) -> tuple[str, ...]:
@@ -126,7 +136,7 @@ def check_runs(runs: Iterable[Run], known_sets: Iterable[str]) -> None:
     known, declared = set(known_sets), cache(read_parameters)  # many runs share a notebook
     for run in runs:
         problems += [f"runs.yaml, {run.name}: unknown data set {name!r}" for name in run.sets if name not in known]
-        for profile in PROFILES:
+        for profile in run.minutes:
             try:
                 resolve(declared(run.notebook), run.values(profile))
             except (FileNotFoundError, ParameterError) as error:
@@ -135,19 +145,34 @@ def check_runs(runs: Iterable[Run], known_sets: Iterable[str]) -> None:
         raise RunsError("\n".join(dict.fromkeys(problems)))
 
 
-def select(runs: Mapping[str, Run], wanted: Iterable[str]) -> dict[str, Run]:
-    """Return the runs whose names match one of the patterns (``*`` for any part), or all runs if there is no pattern.
+def select(runs: Mapping[str, Run], wanted: Iterable[str], profile: str | None = None) -> dict[str, Run]:
+    """Return the runs of a profile whose names match one of the patterns, or all its runs if there is no pattern.
+
+    Parameters
+    ----------
+    runs : mapping of str to Run
+        The runs, of both profiles.
+    wanted : iterable of str
+        Patterns of names; ``*`` stands for any part.
+    profile : {"quick", "paper"}, optional
+        The profile. None: both.
 
     Raises
     ------
     RunsError
-        If a pattern matches no run.
+        If a pattern matches no run of the profile.
     """
     words = list(wanted) or ["*"]
     for word in words:
-        if not any(fnmatchcase(name, word) for name in runs):
+        found = [run for name, run in runs.items() if fnmatchcase(name, word)]
+        if not found:
             raise RunsError(f"no run {word!r}; there are {', '.join(runs)}")
-    return {name: run for name, run in runs.items() if any(fnmatchcase(name, word) for word in words)}
+        if not any(run.runs_in(profile) for run in found):
+            only = " and ".join(found[0].minutes)
+            raise RunsError(f"{found[0].name} is in the profile {only} only: add --profile {only}, or PROFILE={only}")
+    return {
+        name: run for name, run in runs.items() if run.runs_in(profile) and any(fnmatchcase(name, w) for w in words)
+    }
 
 
 def statuses(profile: str) -> dict[str, RunState]:
@@ -167,7 +192,7 @@ def statuses(profile: str) -> dict[str, RunState]:
     """
     last = read_status(profile)
     found = {}
-    for name, run in read_runs().items():
+    for name, run in select(read_runs(), (), profile).items():
         state = last.get(name) or RunState(NOT_RUN, claims=run.claims)
         if (
             state.status == NOT_RUN
