@@ -24,6 +24,13 @@ def noise(windows: Windows) -> Windows:
 ALL = attackers(settings=QUICK)
 
 
+def test_attackers_are_chosen_by_name() -> None:
+    assert len(ALL) == 11
+    assert [one.name for one in attackers(names=["identity", "paper's"])] == ["paper's", "identity"]
+    with pytest.raises(ValueError, match=r"no attacker named oracle: choose from paper's; no dropout"):
+        attackers(names=["identity", "oracle"])
+
+
 def planted(windows: Windows) -> Windows:
     """Publish noise in which one sample gives the gender, and another the person within a gender."""
     values = noise(windows).values.copy()

@@ -1,5 +1,6 @@
 """The adversaries: what each knows, and which model it trains on published windows."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
@@ -66,7 +67,7 @@ class Attacker:
         return self.reencodes or self.model == "counts"
 
 
-def attackers(kind: Kind = "mlp", settings: Settings | None = None) -> tuple[Attacker, ...]:
+def attackers(kind: Kind = "mlp", settings: Settings | None = None, names: Sequence[str] = ()) -> tuple[Attacker, ...]:
     """Return the adversaries, the paper's first.
 
     An attacker on identity also infers the private attribute, through the people whom it thinks likely. This works even
@@ -78,6 +79,13 @@ def attackers(kind: Kind = "mlp", settings: Settings | None = None) -> tuple[Att
         The network of the private inference model, which the paper's attacker copies.
     settings : Settings, optional
         How their networks are trained.
+    names : sequence of str, optional
+        Only these adversaries. None of them: all.
+
+    Raises
+    ------
+    ValueError
+        If a name is unknown.
     """
     made = (
         Attacker("paper's", kind),
@@ -92,7 +100,10 @@ def attackers(kind: Kind = "mlp", settings: Settings | None = None) -> tuple[Att
         Attacker("re-encodes, identity", "mlp", dropout=0.0, reencodes=True, attribute="subject"),
         Attacker("recovers the code, identity", "counts", attribute="subject"),
     )
-    return tuple(replace(one, settings=settings or _SETTINGS) for one in made)
+    if unknown := set(names) - {one.name for one in made}:
+        known = "; ".join(one.name for one in made)
+        raise ValueError(f"there is no attacker named {', '.join(sorted(unknown))}: choose from {known}")
+    return tuple(replace(one, settings=settings or _SETTINGS) for one in made if not names or one.name in names)
 
 
 def predict(
