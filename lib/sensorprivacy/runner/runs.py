@@ -169,7 +169,9 @@ def select(runs: Mapping[str, Run], wanted: Iterable[str], profile: str | None =
             raise RunsError(f"no run {word!r}; there are {', '.join(runs)}")
         if not any(run.runs_in(profile) for run in found):
             only = " and ".join(found[0].minutes)
-            raise RunsError(f"{found[0].name} is in the profile {only} only: add --profile {only}, or PROFILE={only}")
+            raise RunsError(
+                f"{found[0].name} is in the profile {only} only: add --profile {only} (with make: PROFILE={only})"
+            )
     return {
         name: run for name, run in runs.items() if run.runs_in(profile) and any(fnmatchcase(name, w) for w in words)
     }
