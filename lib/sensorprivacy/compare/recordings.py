@@ -246,6 +246,8 @@ def _guarantee(fitted: FittedRecordings, windows: Windows) -> dict[str, Any]:
             f"{windowwise}system's secure generator. The signal jumps where two windows meet.",
             f"The label {fitted.task} is published unchanged. All windows of a file are of one person and one "
             "recording. So an attacker can add up what they show.",
+            "Publish the same recordings only once. An attacker who averages several publications of a window infers "
+            "more.",
             f"Attributes other than {fitted.hide} were not hidden on purpose.",
             "The networks and the measurements below depend on the data.",
         ]
