@@ -122,6 +122,17 @@ def test_every_empty_student_version_fails_with_a_hint(lesson):
         assert "no answer yet" in str(errors[cell.id]), cell.id
 
 
+def test_coins_of_another_generator_are_noticed_where_single_calls_agree():
+    """With this seed, each pair of calls gives equal shares: the check compared two calls, and said *Correct*."""
+    state = np.random.get_state()  # noqa: NPY002 - the mistake itself
+    try:
+        np.random.seed(78)  # noqa: NPY002
+        with pytest.raises(HintError, match="gives other coins in a second call"):
+            searching.coins(lambda number, rows, generator: np.random.binomial(rows, 0.5, number).max() / rows)  # noqa: NPY002
+    finally:
+        np.random.set_state(state)  # noqa: NPY002
+
+
 @pytest.mark.parametrize(
     ("lesson", "cell", "answer", "hint"),
     CASES,
