@@ -13,7 +13,6 @@ from sensorprivacy.runner import execute as batch
 from sensorprivacy.runner.executors import ONE_THREAD
 from sensorprivacy.runner.runs import read_runs
 
-pytestmark = pytest.mark.usefixtures("forked_kernels")
 RUNS = read_runs()
 TWICE = "31_reidentification_attack-smartwatch-side-tail"
 # One run of each notebook; of several, the one of the smallest data set. A test below runs the attack twice.

@@ -11,8 +11,6 @@ from sensorprivacy.paths import figures_dir
 from sensorprivacy.runner import execute as batch
 from sensorprivacy.runner.parameters import ParameterError, read_parameters, resolve
 
-pytestmark = pytest.mark.usefixtures("forked_kernels")
-
 
 @pytest.fixture
 def home(tmp_path, root, monkeypatch):
