@@ -100,8 +100,8 @@ def reproduce(
     OSError
         If results cannot be written.
     """
-    runs = select(read_runs(), (), profile)
-    selected = select(read_runs(), only, profile)
+    every = read_runs()
+    runs, selected = select(every, (), profile), select(every, only, profile)
     folder = build_dir()
     for results in (folder, figures_dir(profile)):
         check_writable(results)
