@@ -11,7 +11,7 @@ A `distributed.LocalCluster` of four workers with one thread each runs in a proc
 scheduler here; its nannies, which watch the workers, are in it. The client is the process that searches. Seconds are
 the processor's, of each process. dask itself measures the seconds of the tasks on their threads: the forests and their
 batch's wrapper. A cluster that waits needs the processor too, at a rate that is measured in ten seconds before the
-search. Workers have loaded everything before the clocks run; start_up says how many seconds that takes.
+search. Workers and scheduler have loaded everything before the clocks run; start_up says how many seconds that takes.
 
     python bench/dask_search.py              # a look: 6 features, and 8 to 12
     python bench/dask_search.py --full       # writes bench/results/dask_search.*
@@ -87,6 +87,7 @@ def cluster(engine, settings):
     with Client(process.stdout.readline().strip(), set_as_default=False) as client:
         client.wait_for_workers(WORKERS)
         client.run(warm, engine)
+        client.run_on_scheduler(lambda engine: engine.name, engine)  # it reads tasks, so it loads their modules
         workers = [psutil.Process(pid) for pid in client.run(lambda: psutil.Process().pid).values()]
         roles = {"client": [psutil.Process()], "scheduler": [psutil.Process(process.pid)], "workers": workers}
         yield client, roles, sum(value for role, value in seconds(roles).items() if role != "client")
@@ -114,11 +115,11 @@ def in_tasks(client):
 
 
 def n_tasks(client):
-    """Return how many batches of joblib the scheduler has seen."""
+    """Return how many batches of subsets the scheduler has seen."""
     counts = client.run_on_scheduler(
         lambda dask_scheduler: {name: dict(p.state_counts) for name, p in dask_scheduler.task_prefixes.items()}
     )
-    return sum(states.get("memory", 0) for name, states in counts.items() if name.startswith("batch_of"))
+    return sum(states.get("memory", 0) for name, states in counts.items() if name == "score")
 
 
 def warm(engine):
@@ -266,14 +267,14 @@ TEXTS = {
     "forest of 20 trees on one thread, without dask, medians of the rounds. forests: the forests, without a search. "
     "search: the search in one process. joblib: the search on four processes of joblib.",
     "overhead": "The same search on dask, medians of the rounds. dask: seconds of scheduler, client, workers. tasks: "
-    "the forests among them. start_up: seconds of scheduler and workers before. batches: of joblib's. All "
+    "the forests among them. start_up: seconds of scheduler and workers before. batches: of subsets. All "
     "tables are equal.\n\nPercentages are of the tasks. percent: as measured, of workers without the tasks. waiting: "
     "processor seconds a second of the same cluster without work, which it needs during a search too; it costs more, "
     "the longer the search takes. cores: so many of the machine's two cores the tasks got. beyond: percent without "
     "waiting. on_2, on_4: beyond, and waiting for as long as the search takes on two or four free cores (computed).",
     "memory": "Peak resident memory in MiB, before the search and at its end, of the scheduler, the client and the "
     "largest worker, and their processor seconds; dask's own settings. The tables are made up and have 12 rows. trees "
-    "0: no models, which gives the scheduler the most work. batches: of joblib's, each some batches of the search.",
+    "0: no models, which gives the scheduler the most work. batches: of subsets.",
 }
 
 

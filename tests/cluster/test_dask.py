@@ -110,6 +110,46 @@ def test_killed_workers_change_no_result(problem, alone, midway):
     pd.testing.assert_frame_equal(found, alone, check_exact=True)
 
 
+class EndsItsWorker:
+    """Engine that ends each worker that scores one of the subsets, as one does that needs too much memory."""
+
+    name, model, threads = "ends its worker", "none", False
+
+    def __init__(self):
+        self.client = os.getpid()
+
+    def score(self, subsets, label):
+        if (2, 4, 5) in subsets and os.getpid() != self.client:
+            os._exit(1)
+        return [0.5] * len(subsets)
+
+
+@pytest.mark.slow
+def test_a_batch_that_ends_every_worker_ends_the_search_with_a_reason(problem):
+    """Joblib's own backend for dask waits forever here."""
+    with (
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        distributed.Client(cluster),
+        parallel_config(backend="dask"),
+        pytest.raises(RuntimeError, match=r"ended 4 workers of the cluster.*memory"),
+    ):
+        search_subsets(problem, **SETTINGS | {"engine": EndsItsWorker()})
+
+
+@pytest.mark.slow
+def test_trees_of_a_forest_are_no_tasks_of_dask(problem, alone):
+    """A task costs dask more than a tree costs, and a forest whose trees are tasks ends with each of their workers."""
+    with (
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        distributed.Client(cluster, set_as_default=False) as client,
+        parallel_config(backend="dask", client=client),
+    ):
+        found = search_subsets(problem, **SETTINGS).table
+        seen = client.run_on_scheduler(lambda dask_scheduler: set(dask_scheduler.task_prefixes))
+    assert seen == {"same", "score"}
+    pd.testing.assert_frame_equal(found, alone, check_exact=True)
+
+
 @pytest.mark.slow
 @pytest.mark.xdist_group("slurm")
 @pytest.mark.skipif(bool(missing()), reason=f"Slurm is not installed (apt install slurm-wlm): no {missing()}")

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from joblib import parallel_config
 from sklearn.base import BaseEstimator, clone
 from sklearn.ensemble import RandomForestClassifier
 
@@ -173,12 +174,16 @@ def fit_predict(model: Any, train: np.ndarray, labels: np.ndarray, held: np.ndar
 
 
 def fit_clone(model: Any, train: np.ndarray, labels: np.ndarray) -> Any:
-    """Return a fitted clone that predicts with one thread.
+    """Return a clone, fitted in this process, that predicts with one thread.
+
+    An enclosing ``joblib.parallel_config`` is not for the parts of a model: the trees of a forest would be tasks of a
+    dask cluster, and end with its workers. The model's own ``n_jobs`` counts.
 
     Fitting a forest does not depend on the threads. But threads add up the trees' votes in the order in which they
     finish, which changes ties.
     """
-    fitted = clone(model).fit(train, labels)
+    with parallel_config(backend="threading", n_jobs=1):
+        fitted = clone(model).fit(train, labels)
     threads = {name: 1 for name in fitted.get_params() if name == "n_jobs" or name.endswith("__n_jobs")}
     return fitted.set_params(**threads)
 

@@ -7,14 +7,13 @@ import random
 import signal
 import sqlite3
 import time
-from concurrent.futures import CancelledError
 from contextlib import closing
 from itertools import combinations
 
 import numpy as np
 import pandas as pd
 import pytest
-from joblib import Parallel, delayed, parallel_config
+from joblib import delayed, parallel_config
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.preprocessing import FunctionTransformer
@@ -25,6 +24,7 @@ from sensorprivacy.game import play, random_split
 from sensorprivacy.minimize.engine_protocol import engine_data
 from sensorprivacy.minimize.engines import SklearnEngine, describe_model, make_engine
 from sensorprivacy.minimize.minimizer import FeatureMinimizer
+from sensorprivacy.minimize.search import workers
 from sensorprivacy.minimize.search.exhaustive import SearchTooLongError, search_subsets
 from sensorprivacy.minimize.search.job import SearchJob, duration
 from sensorprivacy.minimize.search.results import ResultKey, ResultStore, ResultStoreError
@@ -86,33 +86,6 @@ def test_dask_gives_the_same_table(problem, tiny):
         together = search_subsets(problem, model=tiny, batch_size=4, **QUIET)
     pd.testing.assert_frame_equal(together.table, alone, check_exact=True)
     assert together.trained == 62
-
-
-def _losing(work, times):
-    """Return a stand-in of joblib's Parallel that loses results so many times, after the first batch of each."""
-    left = iter(range(times))
-
-    def parallel(**settings):
-        def run(tasks):
-            for arrived, result in enumerate(work(**settings)(tasks)):
-                if arrived == 1 and next(left, None) is not None:
-                    raise CancelledError("already forgotten")
-                yield result
-
-        return run
-
-    return parallel
-
-
-def test_what_ended_workers_lose_is_trained_again(problem, tiny, monkeypatch):
-    alone = search_subsets(problem, model=tiny, **QUIET).table
-    monkeypatch.setattr("sensorprivacy.minimize.search.job.Parallel", _losing(Parallel, 4))
-    found = search_subsets(problem, model=tiny, batch_size=8, engine="sklearn", **QUIET)
-    pd.testing.assert_frame_equal(found.table, alone, check_exact=True)
-    assert found.trained == 62
-    monkeypatch.setattr("sensorprivacy.minimize.search.job.Parallel", _losing(Parallel, 99))
-    with pytest.raises(RuntimeError, match=r"ended 5 times .* run the search again"):
-        search_subsets(problem, model=tiny, batch_size=1, engine="sklearn", **QUIET)
 
 
 def test_finished_search_is_free_and_serves_smaller_pools(problem, tiny, tmp_path, monkeypatch):
@@ -391,28 +364,57 @@ def test_engine_of_ones_own(problem):
     assert (table["identifiability"] > table["accuracy"]).all()
 
 
+class Counting:
+    """Engine that notes how many batches were given out and wait for a worker."""
+
+    name, model, threads = "counting", "none", False
+
+    def __init__(self):
+        self.given, self.waiting = [], []
+
+    def score(self, subsets, label):
+        self.waiting.append(len(self.given) - len(self.waiting))
+        return [0.5] * len(subsets)
+
+    def search(self):
+        draw = np.random.default_rng(0)
+        wide = Problem(pd.DataFrame(draw.normal(size=(30, 8))), draw.integers(0, 2, 30), draw.integers(0, 2, 30))
+        search_subsets(wide, engine=self, batch_size=1, **QUIET)
+        assert len(self.given) > 2 * 250
+
+
 def test_few_batches_wait_for_workers_however_many_there_are(monkeypatch):
-    """The scheduler of a cluster holds these batches, so its memory does not grow with the number of subsets."""
-    draw = np.random.default_rng(0)
-    wide = Problem(pd.DataFrame(draw.normal(size=(30, 8))), draw.integers(0, 2, 30), draw.integers(0, 2, 30))
-    given, waiting = [], []
-
-    class Counting:
-        name, model, threads = "counting", "none", False
-
-        def score(self, subsets, label):
-            waiting.append(len(given) - len(waiting))
-            return [0.5] * len(subsets)
+    engine = Counting()
 
     def counted(function):
-        given.append(function)
+        engine.given.append(function)
         return delayed(function)
 
-    monkeypatch.setattr("sensorprivacy.minimize.search.job.delayed", counted)
+    monkeypatch.setattr(workers, "delayed", counted)
     with parallel_config(backend="threading", n_jobs=2):
-        search_subsets(wide, engine=Counting(), batch_size=1, **QUIET)
-    assert len(given) > 2 * 250
-    assert max(waiting) <= 8
+        engine.search()
+    assert max(engine.waiting) <= 8
+
+
+def test_few_batches_wait_in_the_scheduler_of_a_cluster(monkeypatch):
+    """Its memory does not grow with the number of subsets."""
+    distributed = pytest.importorskip("distributed", reason="install the extra cluster to test")
+    engine, submit = Counting(), distributed.Client.submit
+
+    def counted(client, function, *given, **options):
+        if function is workers._score:
+            engine.given.append(function)
+        return submit(client, function, *given, **options)
+
+    monkeypatch.setattr(distributed.Client, "submit", counted)
+    monkeypatch.setattr(workers, "_MOST_TASKS", 6)
+    with (
+        distributed.LocalCluster(1, threads_per_worker=1, processes=False, dashboard_address=None) as cluster,
+        distributed.Client(cluster),
+        parallel_config(backend="dask"),
+    ):
+        engine.search()
+    assert max(engine.waiting) <= 6
 
 
 @pytest.mark.parametrize(("seconds", "batches"), [(0.001, 4), (0.01, 4), (0.02, 8), (0.1, 16), (1.0, 51), (9.0, 252)])

@@ -2,15 +2,13 @@
 
 import math
 import time
-from collections.abc import Collection, Iterator, Sequence
-from concurrent.futures import CancelledError
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from joblib import Parallel, delayed, effective_n_jobs
 from sklearn.base import BaseEstimator
 
 from sensorprivacy.datasets.types import Problem
@@ -20,6 +18,7 @@ from sensorprivacy.minimize.engine_protocol import LABELS, Engine, Glimpse, Subs
 from sensorprivacy.minimize.engines import make_engine
 from sensorprivacy.minimize.search.results import ResultKey, ResultStore
 from sensorprivacy.minimize.search.subsets import all_subsets, feature_positions
+from sensorprivacy.minimize.search.workers import n_workers, run_batches
 from sensorprivacy.minimize.select import least_accuracy
 from sensorprivacy.progress import tqdm
 
@@ -27,7 +26,6 @@ HOUR = 3600.0
 _BATCH_SECONDS = 5.0
 _LEAST_SECONDS = 0.5  # of a batch, unless a worker would have none
 _MAX_BATCH = 64
-_ATTEMPTS = 5  # to train what workers lost that ended
 _WORTH_ESTIMATING = 24  # models
 
 
@@ -122,7 +120,7 @@ class SearchJob:
 
     def estimate(self) -> Estimate:
         """Estimate the remaining time by training a few models of three sizes; skipped for short searches."""
-        workers, n_models, seconds = self._workers(), len(LABELS) * len(self.subsets), 0.0
+        workers, n_models, seconds = n_workers(self.n_jobs), len(LABELS) * len(self.subsets), 0.0
         if n_models - self.n_scores > _WORTH_ESTIMATING:
             seconds = sum(self._train_samples(label) for label in LABELS) / workers
         return Estimate(n_models - self.n_scores, seconds, workers)
@@ -153,7 +151,7 @@ class SearchJob:
         size = self._batch_size(label, len(missing))
         batches = [missing[first : first + size] for first in range(0, len(missing), size)]
         bar.update(len(subsets) - len(missing))
-        for batch, scores in self._run(label, batches):
+        for batch, scores in run_batches(self.engine, batches, label, n_jobs=self.n_jobs):
             self._add(label, batch, scores)
             bar.update(len(batch))
 
@@ -169,7 +167,7 @@ class SearchJob:
         size = self._batch_size(label, len(missing), n_trees / self.engine.n_trees)  # type: ignore[attr-defined]
         batches = [missing[first : first + size] for first in range(0, len(missing), size)]
         bar.update(len(shown))
-        for batch, glimpses in self._run(label, batches, n_trees):
+        for batch, glimpses in run_batches(self.engine, batches, label, n_trees, n_jobs=self.n_jobs):
             seen = dict(zip(batch, glimpses, strict=True))
             self.store.write_glimpses(self.key, label, n_trees, seen)
             shown |= seen
@@ -200,31 +198,6 @@ class SearchJob:
         """Close the result store."""
         self.store.close()
 
-    def _run(
-        self, label: str, batches: list[list[Subset]], n_trees: int | None = None
-    ) -> Iterator[tuple[list[Subset], list[Any]]]:
-        """Score batches of subsets, or look at their first trees, on the engine's threads or on workers."""
-        if self.engine.threads and self._workers() == 1:
-            yield from (_score(self.engine, batch, label, n_trees) for batch in batches)
-            return
-        waiting = {batch[0]: batch for batch in batches}
-        for attempt in range(_ATTEMPTS):
-            # batches start in this order but arrive as they finish, so that one slow batch delays no other
-            work = Parallel(n_jobs=self.n_jobs, return_as="generator_unordered")
-            try:
-                for batch, scores in work(
-                    delayed(_score)(self.engine, batch, label, n_trees) for batch in list(waiting.values())
-                ):
-                    del waiting[batch[0]]
-                    yield batch, scores
-                return
-            except CancelledError as error:  # of dask: a worker ended with results that nobody had fetched
-                if attempt == _ATTEMPTS - 1:
-                    raise RuntimeError(
-                        f"workers of the cluster ended {_ATTEMPTS} times with results that were not fetched; finished "
-                        "subsets are in the result store, if there is one: run the search again to continue"
-                    ) from error
-
     def _add(self, label: str, batch: list[Subset], scores: Sequence[float]) -> None:
         scored = dict(zip(batch, map(float, scores), strict=True))
         self.store.write(self.key, label, scored)
@@ -233,13 +206,10 @@ class SearchJob:
     def _missing(self, label: str, subsets: Sequence[Subset]) -> list[Subset]:
         return [subset for subset in subsets if subset not in self.scores[label]]
 
-    def _workers(self) -> int:
-        return int(effective_n_jobs(self.n_jobs))
-
     def _batch_size(self, label: str, missing: int, share: float = 1.0) -> int:
         if self.batch_size is not None:
             return self.batch_size
-        seconds, workers = max(share * self.fit_seconds.get(label, 0.1), 1e-6), self._workers()
+        seconds, workers = max(share * self.fit_seconds.get(label, 0.1), 1e-6), n_workers(self.n_jobs)
         # workers share the batches of a label; an engine with threads divides each batch itself
         shares = 1
         if workers > 1 or not self.engine.threads:
@@ -260,7 +230,3 @@ def duration(seconds: float) -> str:
     if seconds < 90:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / HOUR:.1f} h"
-
-
-def _score(engine: Any, batch: list[Subset], label: str, n_trees: int | None) -> tuple[list[Subset], list[Any]]:
-    return batch, engine.score(batch, label) if n_trees is None else engine.glimpse(batch, label, n_trees)

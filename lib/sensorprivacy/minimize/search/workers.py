@@ -1,0 +1,94 @@
+"""Who scores the batches of a search: the engine's threads, joblib's workers, or the workers of a dask cluster."""
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+from joblib import Parallel, delayed, effective_n_jobs
+from joblib.parallel import get_active_backend
+
+from sensorprivacy.minimize.engine_protocol import Engine, Subset
+
+_MOST_TASKS = 1000  # that a dask scheduler holds, however many batches there are
+
+
+def n_workers(n_jobs: int | None) -> int:
+    """Return the number of workers that `n_jobs` means, under an enclosing ``joblib.parallel_config``."""
+    return int(effective_n_jobs(n_jobs))
+
+
+def run_batches(
+    engine: Engine, batches: list[list[Subset]], label: str, n_trees: int | None = None, n_jobs: int | None = None
+) -> Iterator[tuple[list[Subset], list[Any]]]:
+    """Score batches of subsets, and return each as soon as it is done.
+
+    Batches start in the given order, but one slow batch delays no other.
+
+    Parameters
+    ----------
+    engine : Engine
+        What trains the models.
+    batches : list of lists of subsets
+        A worker trains one batch at a time.
+    label : {"task", "users"}
+        What the models predict.
+    n_trees : int, optional
+        Look at this many first trees only. Default: score whole models.
+    n_jobs : int, optional
+        Joblib workers. Default: those of an enclosing ``joblib.parallel_config``.
+
+    Yields
+    ------
+    batch : list of subsets
+    scores : list
+        A score or a glimpse of each subset.
+
+    Raises
+    ------
+    RuntimeError
+        If a batch ends one worker of a dask cluster after another.
+    """
+    client = getattr(get_active_backend()[0], "client", None)
+    if engine.threads and n_workers(n_jobs) == 1:
+        yield from (_score(batch, engine, label, n_trees) for batch in batches)
+    elif client is not None:
+        yield from _run_on_dask(client, engine, batches, label, n_trees)
+    else:
+        work = Parallel(n_jobs=n_jobs, return_as="generator_unordered")
+        yield from work(delayed(_score)(batch, engine, label, n_trees) for batch in batches)
+
+
+def _run_on_dask(
+    client: Any, engine: Engine, batches: list[list[Subset]], label: str, n_trees: int | None
+) -> Iterator[tuple[list[Subset], list[Any]]]:
+    """Score batches as tasks of dask.
+
+    Joblib's own backend for dask is no help here. It copies the engine to one worker, and loses it with that worker. It
+    waits forever for a batch that dask gave up, and makes each tree of a forest a task. Here the engine is the result
+    of a task, so dask repeats what was lost.
+    """
+    from distributed import KilledWorker, as_completed
+
+    held = client.submit(_same, engine, pure=False)
+    tasks = (client.submit(_score, batch, held, label, n_trees, pure=False) for batch in batches)
+    running = as_completed(islice(tasks, _MOST_TASKS), client.loop, with_results=True)
+    try:
+        for _, scored in running:
+            running.update(islice(tasks, 1))
+            yield scored
+    except KilledWorker as error:
+        raise RuntimeError(
+            f"a batch of subsets ended {error.allowed_failures + 1} workers of the cluster, maybe for lack of memory: "
+            "give them more, or pass a smaller batch_size; finished subsets are in the result store, if there is one: "
+            "run the search again to continue"
+        ) from error
+    finally:
+        client.cancel(list(running.futures))
+
+
+def _same(engine: Engine) -> Engine:
+    return engine
+
+
+def _score(batch: list[Subset], engine: Any, label: str, n_trees: int | None) -> tuple[list[Subset], list[Any]]:
+    return batch, engine.score(batch, label) if n_trees is None else engine.glimpse(batch, label, n_trees)
