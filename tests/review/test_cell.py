@@ -8,6 +8,7 @@ from sensorprivacy.paths import figures_dir
 from sensorprivacy.report.printed import printed_values
 from sensorprivacy.report.replication import read_verdicts
 from sensorprivacy.review import cell
+from sensorprivacy.runner.runs import read_runs
 from sensorprivacy.runner.states import FAILED, OK, RunState
 
 CLAIM, RUN = "2-T10-r1-utility", "21_threeway_division-adult"
@@ -49,6 +50,14 @@ def test_printed_recomputed_and_committed_are_shown(pretend, capsys):
 def test_an_unknown_value_is_named_with_similar_ones(capsys):
     assert main(["review", "2-T10-r1-utilty"]) == 1
     assert "no printed value 2-T10-r1-utilty; similar: 2-T10-r1-utility" in capsys.readouterr().err
+
+
+def test_a_run_of_the_other_profile_is_named_with_the_remedy(monkeypatch, capsys):
+    runs = read_runs()
+    runs |= {RUN: runs[RUN].model_copy(update={"minutes": {"paper": 9}})}
+    monkeypatch.setattr(cell, "read_runs", lambda: runs)
+    assert main(["review", CLAIM]) == 2
+    assert f"{RUN} is in the profile paper only: add --profile paper" in capsys.readouterr().err
 
 
 def test_a_failed_run_is_an_error(pretend, capsys):

@@ -98,10 +98,13 @@ def recompute(claim: str, profile: Profile, cores: int = 1, say: Callable[[str],
     ------
     LookupError
         If there is no such value.
+    RunsError
+        If its run belongs to the other profile only.
     RuntimeError
         If a run failed.
     """
     name, runs = find_run(claim), select(read_runs(), (), profile)
+    select(read_runs(), [name], profile)  # raises if only the other profile has the run
     committed = _row(claim, "paper")
     if found := without_run(claim, runs[name], profile):
         say(f"{claim} needs no run: it is recomputed from {found[1]}")
