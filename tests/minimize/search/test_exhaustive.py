@@ -78,16 +78,6 @@ def test_backends_give_the_same_table(problem, tiny, backend):
     pd.testing.assert_frame_equal(together, alone, check_exact=True)
 
 
-def test_dask_gives_the_same_table(problem, tiny):
-    distributed = pytest.importorskip("distributed", reason="dask runs on clusters; install dask[distributed] to test")
-    alone = search_subsets(problem, model=tiny, **QUIET).table
-    cluster = distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None)
-    with cluster, distributed.Client(cluster), parallel_config(backend="dask"):
-        together = search_subsets(problem, model=tiny, batch_size=4, **QUIET)
-    pd.testing.assert_frame_equal(together.table, alone, check_exact=True)
-    assert together.trained == 62
-
-
 def test_finished_search_is_free_and_serves_smaller_pools(problem, tiny, tmp_path, monkeypatch):
     path = tmp_path / "folder" / "scores.sqlite"
     first = search_subsets(problem, model=tiny, result_store=path, **QUIET)
