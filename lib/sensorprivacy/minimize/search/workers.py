@@ -1,5 +1,6 @@
 """Who scores the batches of a search: the engine's threads, joblib's workers, or the workers of a dask cluster."""
 
+import warnings
 from collections.abc import Iterator
 from itertools import islice
 from typing import Any
@@ -69,7 +70,10 @@ def _run_on_dask(
     """
     from distributed import KilledWorker, as_completed
 
-    held = client.submit(_same, engine, pure=False)
+    with warnings.catch_warnings():
+        # dask advises to copy large data to a worker first, but they are lost with that worker
+        warnings.filterwarnings("ignore", "Sending large graph")
+        held = client.submit(_same, engine, pure=False)
     tasks = (client.submit(_score, batch, held, label, n_trees, pure=False) for batch in batches)
     running = as_completed(islice(tasks, _MOST_TASKS), client.loop, with_results=True)
     try:
