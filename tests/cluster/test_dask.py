@@ -125,8 +125,9 @@ class EndsItsWorker:
 
 
 @pytest.mark.slow
-def test_a_batch_that_ends_every_worker_ends_the_search_with_a_reason(problem):
-    """Joblib's own backend for dask waits forever here."""
+def test_a_batch_that_ends_every_worker_ends_the_search_with_a_reason(problem, tmp_path):
+    """Joblib's own backend for dask waits forever here. What was finished is stored."""
+    settings = SETTINGS | {"engine": EndsItsWorker(), "result_store": tmp_path / "scores.sqlite"}
     with (
         dask_config.set({"distributed.scheduler.allowed-failures": 1}),  # 3 by itself
         distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
@@ -134,7 +135,10 @@ def test_a_batch_that_ends_every_worker_ends_the_search_with_a_reason(problem):
         parallel_config(backend="dask"),
         pytest.raises(RuntimeError, match=r"ended 2 workers of the cluster.*memory"),
     ):
-        search_subsets(problem, **SETTINGS | {"engine": EndsItsWorker()})
+        search_subsets(problem, **settings)
+    again = search_subsets(problem, **settings)  # in this process, where the batch ends nothing
+    assert again.found >= 2 * (1 + 6 + 15)  # subsets of six, five and four features come first; the batch has three
+    assert again.found + again.trained == 2 * 63
 
 
 @pytest.mark.slow
