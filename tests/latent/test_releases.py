@@ -119,10 +119,14 @@ def test_a_person_who_is_never_a_donor_is_identified_by_that(
 ) -> None:
     """Leaving out a person's own windows is itself a leak, to an attacker who recognizes all donors."""
     adversary = [Attacker("counts", "counts", attribute="subject")]
-    pair = {
+    some = {
         name: anonymized(anonymizer.with_(transfer=transfer, modify="uniform"))
         for name, transfer in (("without own", Donor()), ("synthetic", Donor(synthetic=True)))
     }
-    found = attack_all(pair, adversary, windows, unseen, "gender", share_known=1.0, progress=False)
+    some["raw windows of others"] = trivial(anonymizer, windows)["random training window"]
+    found = attack_all(
+        some, adversary, windows, unseen, "gender", anonymizer=anonymizer, share_known=1.0, progress=False
+    )
     person = found[(found["about"] == "subject") & (found["level"] == "person")].set_index("release")["score"]
     assert person["without own"] > person["synthetic"]
+    assert person["raw windows of others"] == 1

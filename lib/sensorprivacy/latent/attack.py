@@ -8,6 +8,7 @@ import pandas as pd
 
 from sensorprivacy.datasets.types import Windows
 from sensorprivacy.game.chance import macro_auc
+from sensorprivacy.latent.anonymizer import LatentAnonymizer
 from sensorprivacy.latent.attackers import Attacker, predict
 from sensorprivacy.latent.levels import (
     LEVELS,
@@ -179,10 +180,10 @@ def reidentify(
     return Attack(attacker.name, table, _summary(questions, right, table, runs), pd.concat(units, ignore_index=True))
 
 
-def mechanism_of(release: Release) -> Mechanism | None:
-    """Return the anonymizer of a release as an attacker uses it, or None if the release has none."""
-    found = getattr(release, "anonymizer", None)
-    return Mechanism(found) if found is not None else None
+def mechanism_of(release: Release, networks: LatentAnonymizer | None = None) -> Mechanism | None:
+    """Return a release's anonymizer as an attacker uses it, else other networks; None if there are neither."""
+    found = getattr(release, "anonymizer", None) or networks
+    return Mechanism(found, getattr(release, "published_raw", None)) if found is not None else None
 
 
 def _questions(

@@ -11,7 +11,6 @@ from sensorprivacy.latent.attack import Attack, Release, mechanism_of, reidentif
 from sensorprivacy.latent.attackers import Attacker
 from sensorprivacy.latent.frontier import remembering
 from sensorprivacy.latent.levels import share_of_people
-from sensorprivacy.latent.mechanism import Mechanism
 from sensorprivacy.latent.study import Study
 from sensorprivacy.progress import tqdm
 
@@ -50,7 +49,7 @@ def attack_folds(
     for study in tqdm(list(studies), "folds of people", disable=not progress):
         anonymizer = study.anonymizer(study.inference_models())
         for name, release in releases(study, anonymizer).items():
-            mechanism, published = mechanism_of(release) or Mechanism(anonymizer), remembering(release)
+            mechanism, published = mechanism_of(release, anonymizer), remembering(release)
             for adversary in adversaries:
                 about = study.train, study.test, study.private, adversary
                 try:

@@ -12,7 +12,6 @@ from sensorprivacy.latent.attack import THROUGH, Publish, Release, mechanism_of,
 from sensorprivacy.latent.attackers import Attacker
 from sensorprivacy.latent.inference import PublicModel
 from sensorprivacy.latent.levels import LEVELS, share_of_people
-from sensorprivacy.latent.mechanism import Mechanism
 from sensorprivacy.progress import tqdm
 
 _COLUMNS = ["release", "attacker", "about", "level", "score", "low", "high", "chance", "above", "n", "auc", "balanced"]
@@ -66,7 +65,7 @@ def attack_all(
     with tqdm(total=len(releases) * len(adversaries), desc="attacks", disable=not progress) as bar:
         for name, release in releases.items():
             published = remembering(release)
-            mechanism = mechanism_of(release) or (Mechanism(anonymizer) if anonymizer is not None else None)
+            mechanism = mechanism_of(release, anonymizer)
             for adversary in adversaries:
                 if not (found := _rows_of(known_results, name, adversary)).empty:
                     parts.append(found)

@@ -24,7 +24,8 @@ class Mechanism:
     """An anonymizer in the hands of an attacker.
 
     The codes of a window are its activity, its cell and its donor's person. For a codebook, the attacker encodes the
-    published version of each donor; the nearest one gives cell, target class and person. Other mechanisms have no
+    published version of each donor; the nearest one gives cell, target class and person. A release of raw training
+    windows has one cell, and the attacker finds the donor by its equal samples. Other mechanisms have no
     cells; the attacker then divides the latents of training windows into cells of its own. What was read from the last
     two publications is remembered, because several attackers read the same ones.
 
@@ -32,11 +33,15 @@ class Mechanism:
     ----------
     anonymizer : LatentAnonymizer
         Fitted, with its training latents.
+    published_raw : Windows, optional
+        Training windows that the release publishes as they are.
     """
 
     anonymizer: LatentAnonymizer
+    published_raw: Windows | None = None
     _known: dict[int, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict, repr=False)
     _recent: dict[str, list[tuple[Windows, Any]]] = field(default_factory=dict, repr=False)
+    _person: dict[bytes, int] = field(default_factory=dict, repr=False)
 
     def inputs(self, published: Windows) -> np.ndarray:
         """Return samples, latents and inferred classes of published windows as one row each, n x 1 x d.
@@ -74,12 +79,23 @@ class Mechanism:
         activity, latents = self._once("latents", published, self._latents)
         found = np.zeros((len(latents), 3), dtype=np.int64)
         found[:, 0] = activity
+        if self.published_raw is not None:
+            found[:, 2] = self._owners(published)
+            return found
         for code in np.unique(activity):
             rows = np.flatnonzero(activity == code)
             centres, labels = self._centres(int(code))
             for some in np.array_split(rows, -(-len(rows) // _CHUNK)):
                 found[some, 1:] = labels[nearest(latents[some], centres)]
         return found
+
+    def _owners(self, published: Windows) -> np.ndarray:
+        """Return the person of each raw training window that was published, counted from 1; 0 if it is none."""
+        if not self._person:
+            assert self.published_raw is not None
+            people = self.anonymizer.people_of(self.published_raw) + 1
+            self._person.update(zip(_samples(self.published_raw), people.tolist(), strict=True))
+        return np.array([self._person.get(samples, 0) for samples in _samples(published)])
 
     def _latents(self, published: Windows) -> tuple[np.ndarray, np.ndarray]:
         activity = self.anonymizer.infer(published)[0]
@@ -104,3 +120,8 @@ class Mechanism:
                 labels = np.stack([np.arange(many), np.zeros(many, dtype=np.int64)], axis=1)
                 self._known[code] = centres, labels
         return self._known[code]
+
+
+def _samples(windows: Windows) -> list[bytes]:
+    """Return the samples of each window as a key."""
+    return [one.astype(np.float32).tobytes() for one in windows.values]

@@ -39,6 +39,8 @@ class SeededRelease:
         Returns cadence and intensity estimated from the statement, see `utility.measured`.
     trivial : bool
         Whether the release needs no method.
+    published_raw : Windows, optional
+        Training windows that the release publishes as they are. An attacker who has them recognizes them.
     """
 
     publisher: Publisher
@@ -47,6 +49,7 @@ class SeededRelease:
     stated: Callable[[Windows], np.ndarray] | None = None
     estimated: Callable[[Windows], pd.DataFrame] | None = None
     trivial: bool = False
+    published_raw: Windows | None = None
     # the last publication with number 0, by the digest of its windows
     _first: dict[str, tuple[Windows, np.ndarray]] = field(default_factory=dict, init=False, repr=False)
 
@@ -136,7 +139,7 @@ def trivial(anonymizer: LatentAnonymizer, train: Windows, seed: int = 0) -> dict
     return {
         "inferred label alone": SeededRelease(mean, seed, None, stated, estimated, trivial=True),
         "mean window": SeededRelease(mean, seed, trivial=True),
-        "random training window": SeededRelease(another, seed, trivial=True),
+        "random training window": SeededRelease(another, seed, trivial=True, published_raw=train),
     }
 
 
