@@ -13,6 +13,7 @@ from sensorprivacy.compare.attackers import (
     exact_values,
     judge,
     naive_forest,
+    who_is_missing,
 )
 from sensorprivacy.compare.attackers import nearest_row as nearest
 from sensorprivacy.compare.defences import Published
@@ -62,6 +63,28 @@ def test_the_naive_forest_needs_rewritten_columns_that_keep_their_name(scene, pr
     assert naive_forest(scene(raw.set_axis(["a", "b"], axis=1))) is None
     shifted = scene(raw.assign(task=raw["task"] + 5, other=1.0))
     assert accuracy(shifted, naive_forest(shifted)) > 0.9
+
+
+def test_a_user_whose_rows_are_never_published_in_their_name_is_found_by_that(make):
+    """A release of other users' raw rows: no attacker who looks for the user among the donors finds them."""
+    problem, draw = make(400), np.random.default_rng(0)
+    values = pd.DataFrame({"x": draw.random(400), "y": draw.random(400)})
+    users, train, held = problem.users.to_numpy(), np.arange(200), np.arange(200, 400)
+    donors = np.array([draw.choice(train[users[train] != user]) for user in users])
+    raw = Problem(values, problem.task, problem.users)
+    shown = Scene(raw, values.iloc[donors].reset_index(drop=True), train, held, FOREST)
+
+    def found(attack):
+        classes, evidence = np.unique(users), np.log(attack(shown) + 1e-9)
+        return [classes[evidence[users[held] == user].sum(axis=0).argmax()] == user for user in classes]
+
+    assert all(found(who_is_missing))
+    assert sum(found(nearest)) < 2  # one of four by chance
+
+
+def test_nobody_is_missing_where_no_row_was_rewritten(scene, problem):
+    assert who_is_missing(scene(problem.features)) is None
+    assert who_is_missing(scene(problem.features.set_axis(list("abcd"), axis=1))) is None
 
 
 @pytest.fixture

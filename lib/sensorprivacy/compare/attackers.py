@@ -76,10 +76,15 @@ def adaptive_forest(scene: Scene) -> np.ndarray:
 
 def naive_forest(scene: Scene) -> np.ndarray | None:
     """Train a forest on raw rows; None if no column keeps its name, or if nothing was rewritten."""
-    if not scene.shared or len(scene.unchanged) == scene.table.shape[1]:
+    if not _rewritten(scene):
         return None
     raw = scene.problem.features[scene.shared].to_numpy(float)
     return votes(scene.model, raw[scene.train], scene.known, scene.table[scene.shared].to_numpy(float)[scene.held])
+
+
+def _rewritten(scene: Scene) -> bool:
+    """Return whether a column keeps its name, and any column was rewritten."""
+    return bool(scene.shared) and len(scene.unchanged) < scene.table.shape[1]
 
 
 def nearest_row(scene: Scene) -> np.ndarray:
@@ -87,6 +92,24 @@ def nearest_row(scene: Scene) -> np.ndarray:
     matrix = scene.table.to_numpy(float)
     nearest = make_pipeline(StandardScaler(), KNeighborsClassifier(1)).fit(matrix[scene.train], scene.known)
     return np.asarray(nearest.predict_proba(matrix[scene.held]))
+
+
+def who_is_missing(scene: Scene) -> np.ndarray | None:
+    """Learn whose raw rows stand behind each user's released rows; None where `naive_forest` is None.
+
+    A release of other users' rows (donors) never shows a user's own. So the user who is missing among the donors of
+    many rows is the one whom they belong to.
+    """
+    if not _rewritten(scene):
+        return None
+    raw, released = (table[scene.shared].to_numpy(float) for table in (scene.problem.features, scene.table))
+    nearest = make_pipeline(StandardScaler(), KNeighborsClassifier(1)).fit(raw[scene.train], scene.known)
+    classes, prior = np.unique(scene.known, return_counts=True)
+    learnt, held = (np.searchsorted(classes, nearest.predict(released[rows])) for rows in (scene.train, scene.held))
+    counts = np.full((len(classes), len(classes)), 0.5)  # so that no donor is impossible
+    np.add.at(counts, (np.searchsorted(classes, scene.known), learnt), 1)
+    evidence = (counts / counts.sum(axis=1, keepdims=True) * prior[:, None])[:, held].T
+    return np.asarray(evidence / evidence.sum(axis=1, keepdims=True))
 
 
 def exact_values(scene: Scene) -> np.ndarray | None:
@@ -133,6 +156,7 @@ TABLE_ATTACKERS: Mapping[str, Callable[[Scene], np.ndarray | None]] = {
     "adaptive forest": adaptive_forest,
     "naive forest": naive_forest,
     "nearest row": nearest_row,
+    "who is missing": who_is_missing,
     "exact values": exact_values,
     "task column alone": task_alone,
     "most frequent user": most_frequent_user,
