@@ -132,6 +132,19 @@ def test_a_saved_anonymizer_publishes_new_recordings(published, tmp_path):
     assert not (tmp_path / "other").exists()
 
 
+def test_the_card_says_that_a_donor_is_never_the_person(tmp_path):
+    words = {"task": "activity", "hide": "gender", "adversaries": FEW}
+    few = dataclasses.replace(QUICK, epochs=2)
+    said = {}
+    for transfer in ("donor", "transport"):
+        here = tmp_path / transfer
+        card = publish_recordings(
+            write(here), defence=dataclasses.replace(few, transfer=transfer), out=here / "out", **words
+        )
+        said[transfer] = "who is missing" in card.to_markdown()
+    assert said == {"donor": True, "transport": False}
+
+
 def test_damaged_folders_are_refused(published, tmp_path):
     folder, _ = published
     for name in (FILE, MODEL):

@@ -121,7 +121,11 @@ def test_a_person_who_is_never_a_donor_is_identified_by_that(
     adversary = [Attacker("counts", "counts", attribute="subject")]
     some = {
         name: anonymized(anonymizer.with_(transfer=transfer, modify="uniform"))
-        for name, transfer in (("without own", Donor()), ("synthetic", Donor(synthetic=True)))
+        for name, transfer in (
+            ("without own", Donor()),
+            ("with own", Donor(own=True)),
+            ("synthetic", Donor(synthetic=True)),
+        )
     }
     some["raw windows of others"] = trivial(anonymizer, windows)["random training window"]
     found = attack_all(
@@ -129,4 +133,5 @@ def test_a_person_who_is_never_a_donor_is_identified_by_that(
     )
     person = found[(found["about"] == "subject") & (found["level"] == "person")].set_index("release")["score"]
     assert person["without own"] > person["synthetic"]
+    assert person["without own"] > person["with own"]
     assert person["raw windows of others"] == 1

@@ -21,6 +21,7 @@ from sensorprivacy.latent.frontier import attack_all
 from sensorprivacy.latent.guaranteed import GuaranteedRelease
 from sensorprivacy.latent.levels import share_of_people
 from sensorprivacy.latent.releases import anonymized
+from sensorprivacy.latent.transfers import Codebook
 from sensorprivacy.latent.windows import Coding, common_classes
 
 TASK_MODELS = (Attacker("boosted trees", "trees"), Attacker("1-D CNN", "conv1d"))
@@ -251,6 +252,12 @@ def _guarantee(fitted: FittedRecordings, windows: Windows) -> dict[str, Any]:
             f"Attributes other than {fitted.hide} were not hidden on purpose.",
             "The networks and the measurements below depend on the data.",
         ]
+        transfer = fitted.anonymizer.transfer
+        if isinstance(transfer, Codebook) and not (transfer.own or transfer.synthetic):
+            statements.append(
+                "Every published window comes from another person of the fitted recordings. An attacker who knows these "
+                "recordings sees who is missing, and so can name the person."
+            )
         return values | {"statements": statements}
     spent = release.budget(windows)["epsilon"]
     unit = "recording" if not release.every else f"{release.every:,} windows of a recording"
