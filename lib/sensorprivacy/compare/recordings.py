@@ -255,8 +255,8 @@ def _guarantee(fitted: FittedRecordings, windows: Windows) -> dict[str, Any]:
         transfer = fitted.anonymizer.transfer
         if isinstance(transfer, Codebook) and not (transfer.own or transfer.synthetic):
             statements.append(
-                "Every published window comes from another person of the fitted recordings. An attacker who knows these "
-                "recordings sees who is missing, and so can name the person."
+                "Every published window comes from another person of the fitted recordings. An attacker who knows "
+                "these recordings sees who is missing, and so can name the person."
             )
         return values | {"statements": statements}
     spent = release.budget(windows)["epsilon"]
