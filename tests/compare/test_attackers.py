@@ -1,5 +1,7 @@
 """Attackers: what each knows, and how rows are pooled."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -13,6 +15,7 @@ from sensorprivacy.compare.attackers import (
     exact_values,
     judge,
     naive_forest,
+    recovers_code,
     who_is_missing,
 )
 from sensorprivacy.compare.attackers import nearest_row as nearest
@@ -80,6 +83,14 @@ def test_a_user_whose_rows_are_never_published_in_their_name_is_found_by_that(ma
 
     assert all(found(who_is_missing))
     assert sum(found(nearest)) < 2  # one of four by chance
+
+
+def test_codes_that_the_networks_read_are_counted(problem):
+    rows, users = np.arange(240), problem.users.to_numpy()
+    view = pd.factorize(users, sort=True)[0]
+    shown = Scene(problem, problem.features[["noise"]], rows[:120], rows[120:], FOREST, np.c_[rows * 0, view])
+    assert accuracy(shown, recovers_code(shown)) == 1
+    assert recovers_code(replace(shown, codes=None)) is None
 
 
 def test_nobody_is_missing_where_no_row_was_rewritten(scene, problem):

@@ -157,6 +157,17 @@ def test_releases_of_windows_and_defences_of_tables_meet_the_same_judge(windows)
     assert table.loc["noise:epsilon=16", "epsilon_person"] == 16 * most
 
 
+def test_attackers_who_have_the_networks_see_whose_window_was_published(windows):
+    few = Settings(epochs=30, batch=16)
+    study = dataclasses.replace(study_of(windows, "recordings"), vae=few, inference=few, beta=0.01)
+    game = windows_game(study, ReleaseSettings(amounts=[0.0]))
+    for name, least in {"donor": 0.9, "random training window": 1}.items():
+        published = WindowsDefence(game, name).publish(game.problem, game.split.train)
+        donors = game.releases[name].with_donors(game.windows)[1]
+        assert np.mean(published.codes[:, -1] - 1 == donors) >= least, name
+    assert WindowsDefence(game, "inferred label alone").publish(game.problem, game.split.train).codes is None
+
+
 def test_the_defences_of_a_game_are_listed_without_training(windows):
     game = windows_game(study_of(windows, "recordings"), ReleaseSettings(keeps=(0.5, 0.7)))
     names = [one.name for one in game.defences]

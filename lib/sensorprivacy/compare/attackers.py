@@ -15,6 +15,7 @@ from sensorprivacy.compare.defences import Published
 from sensorprivacy.compare.forests import votes
 from sensorprivacy.datasets.own.identifiers import find_identifiers
 from sensorprivacy.datasets.types import Problem
+from sensorprivacy.game.frequencies import frequencies
 from sensorprivacy.game.measuring import measure, member, pooled
 from sensorprivacy.game.outcome import Measure
 from sensorprivacy.game.splits import Split
@@ -40,6 +41,8 @@ class Scene:
         Positions of the training rows and of the held-out rows.
     model : scikit-learn classifier
         The forest of the judge and of the attackers.
+    codes : numpy.ndarray of int, shape (n, views), optional
+        What the defence's own networks read from each released row, see `Published`.
     """
 
     problem: Problem
@@ -47,6 +50,7 @@ class Scene:
     train: np.ndarray
     held: np.ndarray
     model: Any
+    codes: np.ndarray | None = None
 
     @property
     def known(self) -> np.ndarray:
@@ -104,12 +108,18 @@ def who_is_missing(scene: Scene) -> np.ndarray | None:
         return None
     raw, released = (table[scene.shared].to_numpy(float) for table in (scene.problem.features, scene.table))
     nearest = make_pipeline(StandardScaler(), KNeighborsClassifier(1)).fit(raw[scene.train], scene.known)
-    classes, prior = np.unique(scene.known, return_counts=True)
-    learnt, held = (np.searchsorted(classes, nearest.predict(released[rows])) for rows in (scene.train, scene.held))
-    counts = np.full((len(classes), len(classes)), 0.5)  # so that no donor is impossible
-    np.add.at(counts, (np.searchsorted(classes, scene.known), learnt), 1)
-    evidence = (counts / counts.sum(axis=1, keepdims=True) * prior[:, None])[:, held].T
-    return np.asarray(evidence / evidence.sum(axis=1, keepdims=True))
+    donors = np.searchsorted(np.unique(scene.known), nearest.predict(released))
+    return _by_frequency(scene, np.column_stack([np.zeros_like(donors), donors]))
+
+
+def recovers_code(scene: Scene) -> np.ndarray | None:
+    """Count how often each user has each code that the defence's own networks read; None if there are none."""
+    return None if scene.codes is None else _by_frequency(scene, scene.codes)
+
+
+def _by_frequency(scene: Scene, codes: np.ndarray) -> np.ndarray:
+    classes, known = np.unique(scene.known, return_inverse=True)
+    return frequencies(codes[scene.train], known, codes[scene.held], len(classes))
 
 
 def exact_values(scene: Scene) -> np.ndarray | None:
@@ -157,6 +167,7 @@ TABLE_ATTACKERS: Mapping[str, Callable[[Scene], np.ndarray | None]] = {
     "naive forest": naive_forest,
     "nearest row": nearest_row,
     "who is missing": who_is_missing,
+    "recovers the code": recovers_code,
     "exact values": exact_values,
     "task column alone": task_alone,
     "most frequent user": most_frequent_user,
@@ -255,7 +266,7 @@ def judge(
     found = {"task": votes(model, matrix[split.train], task[split.train], matrix[held])}
     if known is not None and published.with_task:
         problem, table = known, table.assign(**{TASK: known.features[TASK]})
-    scene = Scene(problem, table, split.train, held, model)
+    scene = Scene(problem, table, split.train, held, model, published.codes)
     found |= {name: known for name, attack in attackers.items() if (known := attack(scene)) is not None}
     lines = []
     for who, probabilities in found.items():

@@ -43,6 +43,8 @@ class Published:
         Privacy loss of all rows of the person who loses most. Default: that of a row, times the most rows of a user.
     with_task : bool
         Whether `publish` writes the true task labels beside these values.
+    codes : numpy.ndarray of int, shape (n, views), optional
+        What an attacker with the defence's networks reads from each row, such as whose window was published instead.
     """
 
     values: pd.DataFrame
@@ -51,6 +53,7 @@ class Published:
     step: Any = None
     epsilon_person: float | None = None
     with_task: bool = True
+    codes: np.ndarray | None = None
 
 
 def publishes_task(step: Any) -> bool:

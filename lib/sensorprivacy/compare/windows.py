@@ -22,6 +22,7 @@ from sensorprivacy.datasets.readers.statistics import window_statistics
 from sensorprivacy.datasets.types import Problem, Windows
 from sensorprivacy.game.splits import Split
 from sensorprivacy.latent.anonymizer import LatentAnonymizer
+from sensorprivacy.latent.attack import mechanism_of
 from sensorprivacy.latent.comparison import ReleaseSettings
 from sensorprivacy.latent.releases import SeededRelease
 from sensorprivacy.latent.study import Study, prepare
@@ -170,9 +171,12 @@ class WindowsDefence:
     def publish(self, problem: Problem, train: np.ndarray, seed: int | None = 42) -> Published:
         """Return the statistics of the published windows, with the guarantee if the release has one."""
         game = self.game
-        values = statistics_of(game.releases[self.release](game.windows))
+        release = game.releases[self.release]
+        published = release(game.windows)
+        mechanism = mechanism_of(release, game.networks if release.published_raw is not None else None)
+        values, codes = statistics_of(published), None if mechanism is None else mechanism.codes(published)
         if self.family != "guaranteed":
-            return Published(values, with_task=self.family != "label")
+            return Published(values, with_task=self.family != "label", codes=codes)
         sure = game.ways.guaranteed(game.networks)[self.release]
         budget = sure.budget(game.windows)["epsilon"]
         text = (
@@ -181,7 +185,7 @@ class WindowsDefence:
         )
         # the published label is the response, and the synthetic window shows it
         person = float(budget["person"])
-        return Published(values, (text,), sure.epsilon, epsilon_person=person, with_task=False)
+        return Published(values, (text,), sure.epsilon, epsilon_person=person, with_task=False, codes=codes)
 
 
 def windows_game(study: Study, ways: ReleaseSettings | None = None, *, ends: bool = False) -> WindowsGame:
