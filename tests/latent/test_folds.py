@@ -69,8 +69,52 @@ def test_chance_of_held_out_people_without_the_usual_class_is_not_0(windows: Win
     assert seen.at("person").chance == pytest.approx(1 / 3)
 
 
+def test_a_release_without_information_is_at_chance_for_people_held_out_one_by_one(windows: Windows) -> None:
+    """The paper's attacker found all people in a constant release (chance 1/3), and 7 % of them in noise."""
+    groups = windows.subject.map(lambda person: "abc"[person // 2])
+    people = replace(windows, private=pd.DataFrame({"weight": groups}))
+    generator = np.random.default_rng(0)
+
+    def noise(some: Windows) -> Windows:
+        return replace_values(some, generator.normal(0, 1, some.values.shape))
+
+    blind = Attacker("paper's", settings=Settings(epochs=5, batch=64))
+    for release, least in ((_labelled, 0.0), (noise, 0.15)):
+        attacks = []
+        for seed in range(3):
+            for parts in people_folds(people, 6, seed=seed):
+                held = np.isin(np.arange(people.n_windows), parts.test)
+                pair = people.take(~held), people.take(held)
+                attacks.append(reidentify(release, *pair, "weight", blind, runs=1, seed=seed, progress=False))
+        score = np.mean([attack.at("person").score for attack in attacks])
+        assert least <= score <= 0.6
+
+
+def test_an_attacker_on_people_held_out_has_windows_of_each_class_as_among_all_people(
+    windows: Windows, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = []
+
+    def watched(attacker: Attacker, learned: np.ndarray, codes: np.ndarray, attacked: np.ndarray, *more: int) -> object:
+        seen.append((learned[:, 0, 0], codes))
+        return np.full((len(attacked), 2), 0.5)
+
+    monkeypatch.setattr("sensorprivacy.latent.attack.predict", watched)
+    fewer = windows.take((windows.subject != 1).to_numpy() | (windows.public == "walk").to_numpy())
+    alone = (fewer.subject == 0).to_numpy()  # three women and three men; a woman is held out, a man does not jog
+    reidentify(_labelled, fewer.take(~alone), fewer.take(alone), "gender", Attacker("watched"), runs=1, progress=False)
+    activity, codes = seen[0]
+    for value in (0, 1):
+        assert np.mean(codes[activity == value] == 0) == pytest.approx(0.5, abs=0.01)
+    assert len(codes) == pytest.approx((~alone).sum() / 2, abs=4)
+
+
 def _silent(some: Windows) -> Windows:
     return replace_values(some, np.zeros_like(some.values))
+
+
+def _labelled(some: Windows) -> Windows:
+    return replace_values(some, np.zeros_like(some.values) + (some.public == "jog").to_numpy()[:, None, None])
 
 
 def test_a_study_in_folds(windows: Windows, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -116,7 +116,8 @@ def reidentify(
     runs : int
         Independent runs: each draws training windows, publications and initial weights anew.
     share_known : float
-        Share of the training windows that the adversary has.
+        Share of the training windows that the adversary has. For people held out they are drawn so that each class is
+        as frequent as among all people, in each activity.
     seed : int
         Seed of samples and weights; run r uses seed + r.
     mechanism : Mechanism, optional
@@ -154,7 +155,7 @@ def reidentify(
     rows, right = [], [np.zeros(len(one.truth)) for one in questions]
     for run in tqdm(range(runs), attacker.name, disable=not progress, leave=False):
         generator = np.random.default_rng([seed, run])
-        known = train.take(np.sort(generator.permutation(train.n_windows)[: round(share_known * train.n_windows)]))
+        known = train.take(_known(train, test, attribute, share_known, generator))
         learned, attacked = (
             _inputs(published, some, attacker, public, run * _RUNS, mechanism) for some in (known, test)
         )
@@ -180,6 +181,36 @@ def reidentify(
     return Attack(attacker.name, table, _summary(questions, right, table, runs), pd.concat(units, ignore_index=True))
 
 
+def _known(train: Windows, test: Windows, attribute: str, share: float, generator: np.random.Generator) -> np.ndarray:
+    """Return the positions of the training windows that the adversary has, drawn at random.
+
+    For people held out, each class is as frequent, within each activity, as among all people. In the others' windows
+    the class of whoever is held out is rarer. From that alone, a model that learned nothing always answers right or
+    always wrong, once it adds up hundreds of windows.
+    """
+    order = generator.permutation(train.n_windows)
+    if not _strangers(train, test):
+        return np.sort(order[: round(share * train.n_windows)])
+    labels = private_labels(train, attribute).astype(str).to_numpy()[order]
+    public = train.public.astype(str).to_numpy()[order]
+    everybody = pd.concat(
+        [pd.crosstab(some.subject, private_labels(some, attribute).astype(str)) for some in (train, test)]
+    ).fillna(0)
+    shares = everybody.div(everybody.sum(axis=1), axis=0).mean()  # each person counts once
+    found = []
+    for activity in np.unique(public):
+        here = [(order[(public == activity) & (labels == name)], part) for name, part in shares.items()]
+        most = min(len(some) / part for some, part in here if len(some))
+        wanted = min(share * (public == activity).sum(), most)
+        found += [some[: round(wanted * part)] for some, part in here]
+    return np.sort(np.concatenate(found))
+
+
+def _strangers(train: Windows, test: Windows) -> bool:
+    """Return whether nobody in the test windows is in the training windows."""
+    return set(train.subject.astype(str)).isdisjoint(test.subject.astype(str))
+
+
 def mechanism_of(release: Release, networks: LatentAnonymizer | None = None) -> Mechanism | None:
     """Return a release's anonymizer as an attacker uses it, else other networks; None if there are neither."""
     found = getattr(release, "anonymizer", None) or networks
@@ -197,7 +228,7 @@ def _questions(
         asked.append((coding.name, attacker.name, coding, None))
     if through and (members := _members(train, attribute, coding)) is not None:
         asked.append((attribute, attacker.name + THROUGH, *members))
-    held_out = set(train.subject.astype(str)).isdisjoint(test.subject.astype(str))
+    held_out = _strangers(train, test)
     found = []
     for about, name, classes, shares in asked:
         learned, truth = (classes.codes(private_labels(some, about)) for some in (train, test))
