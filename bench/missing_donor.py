@@ -1,0 +1,83 @@
+"""Attack releases of other people's windows, by who is missing among the donors.
+
+Releases of other people's windows (*random training window*, *donor*, codebooks) leave the person out. An attacker who
+recognizes donors counts who is missing. `own` allows the person's own windows too: if they are as likely as others, a
+publication depends on the person no more than on anybody else. Synthetic latents have no donor.
+
+Networks and settings are those of notebook 31 in the paper profile; networks are trained only if they do not exist yet.
+The two attackers count codes, see `latent.mechanism.Mechanism`. One looks for the private attribute, one
+for the person.
+
+    python bench/missing_donor.py --only smartwatch
+    python bench/missing_donor.py --full                 # all sets; writes the results
+"""
+
+import argparse
+import inspect
+from pathlib import Path
+
+import pandas as pd
+
+from sensorprivacy.latent import Codebook, Donor, attackers, prepare
+from sensorprivacy.latent.frontier import attack_all
+from sensorprivacy.latent.releases import moved, trivial, unrandomized
+from sensorprivacy.runner.runs import read_runs
+
+RESULTS = Path(__file__).resolve().parent / "results"
+RUNS = {
+    "motionsense": "31_reidentification_attack-motionsense-gender",
+    "smartwatch": "31_reidentification_attack-smartwatch-side-tail",
+    "mobifall": "31_reidentification_attack-mobifall-weight-raw",
+}
+LEVELS = ["recording", "person"]
+COLUMNS = ["set", "release", "about", "level", "attacker", "score", "low", "high", "chance", "n"]
+
+
+def releases(study, paper, values):
+    """Return the releases to compare, by name."""
+    reader = values.get("second_reader", "none")
+    late = {"redraw": 20, "second_reader": study.second_reader(reader) if reader != "none" else None}
+    found = {"raw": unrandomized(lambda windows: windows, trivial=True)}
+    found["random training window"] = trivial(paper, study.train)["random training window"]
+    cells = values["cells"][0]
+    for own in (False, True):
+        ours = moved(paper, [Donor(own=own), Codebook(cells, own=own)], **late)
+        found |= {f"{name}, own too" if own else name: release for name, release in ours.items()}
+    return found | moved(paper, [Donor(synthetic=True), Codebook(cells, synthetic=True)], **late)
+
+
+def measure(name):
+    """Attack the releases of a set, and return the stronger of the two attackers for each attribute and level."""
+    values = read_runs()[RUNS[name]].values("paper")
+    study = prepare(**{key: values[key] for key in inspect.signature(prepare).parameters if key in values})
+    paper = study.anonymizer(study.inference_models())
+    adversaries = attackers(names=["recovers the code", "recovers the code, identity"])
+    parts = study.train, study.test, study.private
+    table = attack_all(releases(study, paper, values), adversaries, *parts, anonymizer=paper, share_known=0.5)
+    table = table[table["level"].isin(LEVELS)].sort_values("score", kind="stable", ascending=False)
+    best = table.drop_duplicates(["release", "about", "level"]).assign(set=name)
+    return best.sort_values(["about", "level", "score"], ascending=[False, False, True])[COLUMNS]
+
+
+def main():
+    """Measure the sets."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--full", action="store_true", help="all sets; write the results")
+    parser.add_argument("--only", choices=RUNS, default="smartwatch")
+    asked = parser.parse_args()
+    parts = []
+    for name in RUNS if asked.full else [asked.only]:
+        parts.append(measure(name).round(4))
+        print(parts[-1].to_string(index=False), flush=True)
+    if asked.full:
+        table = pd.concat(parts)
+        table.to_csv(RESULTS / "missing_donor.csv", index=False, lineterminator="\n")
+        (RESULTS / "missing_donor.md").write_text(
+            "# Who is missing among the donors\n\n`python bench/missing_donor.py --full`: networks and settings of "
+            "notebook 31 in the paper profile. The stronger of two attackers that count codes, with 95 % intervals "
+            f"over people. *own too*: a person's own windows may be published.\n\n{table.to_markdown(index=False)}\n"
+        )
+
+
+if __name__ == "__main__":
+    main()
