@@ -109,6 +109,31 @@ def test_an_attacker_on_people_held_out_has_windows_of_each_class_as_among_all_p
     assert len(codes) == pytest.approx((~alone).sum() / 2, abs=4)
 
 
+def test_an_attacker_on_identity_knows_as_many_people_of_each_class(
+    windows: Windows, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else the other people of the class of whoever is held out are fewer, or have more windows each."""
+    seen = []
+
+    def guesses_the_unknown(
+        attacker: Attacker, learned: np.ndarray, codes: np.ndarray, attacked: np.ndarray, classes: int, seed: int
+    ) -> np.ndarray:
+        seen.append(codes)
+        likely = np.where(np.isin(np.arange(classes), codes), 0.1, 0.9)
+        likely[0] = 0.3  # the other person of the true class, who is always known
+        return np.tile(likely / likely.sum(), (len(attacked), 1))
+
+    monkeypatch.setattr("sensorprivacy.latent.attack.predict", guesses_the_unknown)
+    people = replace(windows, private=pd.DataFrame({"weight": windows.subject.map(lambda person: "abc"[person // 2])}))
+    alone = (people.subject == 0).to_numpy()
+    who = Attacker("who", attribute="subject")
+    found = reidentify(_silent, people.take(~alone), people.take(alone), "weight", who, runs=4, progress=False)
+    assert all(len(np.unique(codes)) == 3 and 0 in codes for codes in seen)  # of a, the other person
+    assert len({tuple(np.unique(codes)) for codes in seen}) > 1
+    assert all(len(codes) == (~alone).sum() // 2 for codes in seen)
+    assert (found.runs["score"] == 1).all()  # people who were not drawn are never the answer
+
+
 def _silent(some: Windows) -> Windows:
     return replace_values(some, np.zeros_like(some.values))
 
@@ -136,7 +161,7 @@ def test_a_study_in_folds(windows: Windows, monkeypatch: pytest.MonkeyPatch, tmp
         runs=1,
         progress=False,
     )
-    assert len(calls) == 3 * 2  # both attackers see the same publications: theirs, and the attacked one
+    assert len(calls) == 3 * 3  # both attackers see the same attacked publication; theirs are of windows drawn for each
     assert set(found["release"]) == {"raw", "shift"}
     assert set(found["about"]) == {"gender"}
     assert set(found["n"]) == {"6 people"}

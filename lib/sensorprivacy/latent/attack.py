@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+from scipy.special import logsumexp
 
 from sensorprivacy.datasets.types import Windows
 from sensorprivacy.game.chance import macro_auc
@@ -117,7 +118,7 @@ def reidentify(
         Independent runs: each draws training windows, publications and initial weights anew.
     share_known : float
         Share of the training windows that the adversary has. For people held out they are drawn so that each class is
-        as frequent as among all people, in each activity.
+        as frequent as among all people, in each activity; an attacker on identity has people in these shares.
     seed : int
         Seed of samples and weights; run r uses seed + r.
     mechanism : Mechanism, optional
@@ -155,7 +156,7 @@ def reidentify(
     rows, right = [], [np.zeros(len(one.truth)) for one in questions]
     for run in tqdm(range(runs), attacker.name, disable=not progress, leave=False):
         generator = np.random.default_rng([seed, run])
-        known = train.take(_known(train, test, attribute, share_known, generator))
+        known = train.take(_known(train, test, attribute, attacker, share_known, generator))
         learned, attacked = (
             _inputs(published, some, attacker, public, run * _RUNS, mechanism) for some in (known, test)
         )
@@ -163,7 +164,7 @@ def reidentify(
         probabilities = predict(attacker, learned, codes, attacked, len(coding.classes), seed + run)
         prior = np.bincount(codes, minlength=len(coding.classes)) + 0.5
         for place, one in enumerate(questions):
-            correct, scores = _answer(one, probabilities, prior / prior.sum())
+            correct, scores = _answer(one, probabilities, prior / prior.sum(), np.unique(codes))
             right[place] += correct / runs
             rows.append({"run": run + 1, "about": one.about, "attacker": one.attacker, "level": one.level, **scores})
     table = pd.DataFrame(rows)
@@ -181,12 +182,14 @@ def reidentify(
     return Attack(attacker.name, table, _summary(questions, right, table, runs), pd.concat(units, ignore_index=True))
 
 
-def _known(train: Windows, test: Windows, attribute: str, share: float, generator: np.random.Generator) -> np.ndarray:
+def _known(
+    train: Windows, test: Windows, attribute: str, attacker: Attacker, share: float, generator: np.random.Generator
+) -> np.ndarray:
     """Return the positions of the training windows that the adversary has, drawn at random.
 
     For people held out, each class is as frequent, within each activity, as among all people. In the others' windows
     the class of whoever is held out is rarer. From that alone, a model that learned nothing always answers right or
-    always wrong, once it adds up hundreds of windows.
+    always wrong, once it adds up hundreds of windows. An attacker on identity has as many people of each class.
     """
     order = generator.permutation(train.n_windows)
     if not _strangers(train, test):
@@ -197,6 +200,10 @@ def _known(train: Windows, test: Windows, attribute: str, share: float, generato
         [pd.crosstab(some.subject, private_labels(some, attribute).astype(str)) for some in (train, test)]
     ).fillna(0)
     shares = everybody.div(everybody.sum(axis=1), axis=0).mean()  # each person counts once
+    if attacker.attribute == "subject":
+        people = train.subject.to_numpy()[order]
+        known = np.isin(people, _sampled_people(people, labels, shares, generator))
+        return np.sort(order[known][: round(share * train.n_windows)])
     found = []
     for activity in np.unique(public):
         here = [(order[(public == activity) & (labels == name)], part) for name, part in shares.items()]
@@ -204,6 +211,16 @@ def _known(train: Windows, test: Windows, attribute: str, share: float, generato
         wanted = min(share * (public == activity).sum(), most)
         found += [some[: round(wanted * part)] for some, part in here]
     return np.sort(np.concatenate(found))
+
+
+def _sampled_people(
+    people: np.ndarray, labels: np.ndarray, shares: pd.Series, generator: np.random.Generator
+) -> np.ndarray:
+    """Return people drawn at random, as many as possible, with given shares of the classes as whole numbers allow."""
+    of_class = pd.Series(labels, index=people).groupby(level=0).first()
+    owners = [generator.permutation(of_class.index[of_class == name]) for name in shares.index]
+    most = min(len(some) / part for some, part in zip(owners, shares, strict=True) if len(some))
+    return np.concatenate([some[: max(int(most * part + 1e-9), 1)] for some, part in zip(owners, shares, strict=True)])
 
 
 def _strangers(train: Windows, test: Windows) -> bool:
@@ -252,11 +269,14 @@ def _members(train: Windows, attribute: str, people: Coding) -> tuple[Coding, np
     return classes, shares
 
 
-def _answer(one: _Question, probabilities: np.ndarray, prior: np.ndarray) -> tuple[np.ndarray, dict[str, float]]:
-    """Return which groups an attacker classifies correctly, and its scores."""
+def _answer(
+    one: _Question, probabilities: np.ndarray, prior: np.ndarray, known: np.ndarray
+) -> tuple[np.ndarray, dict[str, float]]:
+    """Return which groups an attacker classifies correctly, and its scores; `known` are the classes it has met."""
     posterior = pooled(probabilities, prior, one.groups.groups)
     if one.members is not None:
-        posterior = np.log(np.exp(posterior) @ one.members + 1e-300)
+        members = np.broadcast_to(one.members[known], (len(posterior), *one.members[known].shape))
+        posterior = logsumexp(posterior[:, known, None], b=members, axis=1)
     right = posterior.argmax(axis=1) == one.truth
     auc, balanced = macro_auc(log_odds(posterior), one.truth), balanced_accuracy(right, one.truth)
     return right, {"score": float(right.mean()), "auc": auc, "balanced": balanced}
