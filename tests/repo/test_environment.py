@@ -2,11 +2,12 @@
 
 import re
 import tomllib
-from importlib.metadata import version
+from importlib.metadata import metadata, version
 
 import pytest
 import yaml
 from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
 
@@ -44,6 +45,12 @@ def test_what_is_installed_is_what_is_locked(locked):
         if not each.specifier.contains((installed := version(each.name)).split("+")[0], prereleases=True)
     }
     assert differing == {}
+
+
+def test_what_is_locked_runs_on_the_oldest_python_that_the_project_names(project, locked):
+    (oldest,) = [str(each.version) for each in SpecifierSet(project["requires-python"]) if each.operator == ">="]
+    wanted = {each.name: metadata(each.name).get("Requires-Python") or "" for each in locked}
+    assert {name: python for name, python in wanted.items() if not SpecifierSet(python).contains(f"{oldest}.0")} == {}
 
 
 def test_conda_users_get_the_same_packages_by_pip(root, project):
