@@ -65,6 +65,7 @@ def test_a_run_leaves_figures_tables_verdicts_and_its_record(home):
     assert (said["parameters"], said["data"], said["seed"]) == ({"step": 0.05, "seed": 7}, {"adult": "abc"}, 7)
     assert said["chosen"] == {"precision": "float32"}  # the parameter says auto, the machine decided
     assert said["packages"]["pandas"] == pd.__version__
+    assert "shap" in said["packages"], "the record depends on what is installed, not on what was imported before"
 
 
 def test_what_changes_from_run_to_run_is_kept_apart(home):

@@ -14,10 +14,10 @@ import os
 import platform
 import re
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -30,9 +30,9 @@ from sensorprivacy.report.basis import HEADLINE
 
 RUN_FILE, MACHINE_FILE, VERDICTS_FILE, DRAWN = "run.json", "machine.json", "verdicts.csv", "drawn"
 
-# Modules that results depend on. The record has the versions of those that a run has loaded.
-_MODULES = ["sensorprivacy", "numpy", "scipy", "pandas", "pyarrow", "sklearn", "opendp", "torch", "shap", "joblib"]
-_MODULES += ["matplotlib", "seaborn"]
+# Packages that results depend on.
+_PACKAGES = ["sensorprivacy", "numpy", "scipy", "pandas", "pyarrow", "scikit-learn", "joblib", "numba", "opendp"]
+_PACKAGES += ["torch", "shap", "matplotlib", "seaborn"]
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
@@ -329,8 +329,12 @@ def _json_value(key: str, value: Any) -> Any:
 
 
 def _versions() -> dict[str, str]:
-    packages = ["scikit-learn" if name == "sklearn" else name for name in _MODULES if name in sys.modules]
-    return {"python": platform.python_version()} | {name: importlib.metadata.version(name) for name in packages}
+    """Return the versions that results may depend on, whether or not this process has imported the packages yet."""
+    found = {"python": platform.python_version()}
+    for name in _PACKAGES:
+        with suppress(importlib.metadata.PackageNotFoundError):
+            found[name] = importlib.metadata.version(name)
+    return found
 
 
 def _git(*words: str) -> str | None:
