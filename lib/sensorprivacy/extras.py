@@ -11,6 +11,7 @@ EXTRAS = {
     "formats": ("openpyxl", "polars", "skops"),
     "notebooks": (
         "IPython",
+        "jupyter_client",
         "nbformat",
         "nbclient",
         "papermill",

@@ -141,9 +141,12 @@ def _execute(notebook: Path, output: Path, values: dict[str, Any], log: TextIO, 
     # Imported here: papermill takes a second.
     import papermill
 
+    from sensorprivacy.runner.kernels import use_forks
+
     # A kernel called python3 may also be installed for the user. This selects the environment's own.
     os.environ.setdefault("JUPYTER_PREFER_ENV_PATH", "1")
     os.environ[BATCH] = "1"  # no bars in the notebook and in the log
+    use_forks()
     with _kernel_errors_to(log):
         papermill.execute_notebook(
             str(notebook),

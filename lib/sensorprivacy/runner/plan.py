@@ -12,7 +12,7 @@ from pathlib import Path
 from packaging.requirements import Requirement
 
 from sensorprivacy.paths import build_dir, data_dir, project_root
-from sensorprivacy.runner import states
+from sensorprivacy.runner import forks, states
 from sensorprivacy.runner.dependencies import package_files
 from sensorprivacy.runner.runs import Run, before, read_runs, select
 
@@ -80,7 +80,8 @@ def _available(name: str) -> bool:
 
 def _command(run: Run, profile: str) -> str:
     log = states.in_checkout(states.log_file(run.name, profile))
-    words = ["python", "-m", "sensorprivacy", "run", states.in_checkout(run.notebook), "--terse", "--name", run.name]
+    notebook = states.in_checkout(run.notebook)
+    words = ["python", "-m", forks.__name__, notebook, "sensorprivacy", "run", notebook, "--terse", "--name", run.name]
     words += ["-o", f"build/executed/{profile}/{run.name}.ipynb", "--log", log]
     for name, value in run.values(profile).items():
         words += ["-p", name, value if isinstance(value, str) else json.dumps(value)]

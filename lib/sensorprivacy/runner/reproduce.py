@@ -23,7 +23,7 @@ from sensorprivacy.paths import (
     remembered_mirror,
 )
 from sensorprivacy.report.basis import BASES, HEADLINE
-from sensorprivacy.runner import processes
+from sensorprivacy.runner import forks, processes
 from sensorprivacy.runner.executors import left_jobs, variables, words_for
 from sensorprivacy.runner.failures import NO_START, log_times, why
 from sensorprivacy.runner.runs import Run, before, read_runs, select
@@ -109,7 +109,8 @@ def reproduce(
         # The operating system releases the lock when the process ends, so an interrupt leaves none behind.
         # Jobs on other machines cannot watch our lifeline; their executor ends them.
         watched = processes.lifeline(folder) if executor is None else nullcontext()
-        with filelock.FileLock(folder / "reproduce.lock", timeout=0), watched:
+        forked = forks.source() if executor is None else nullcontext()
+        with filelock.FileLock(folder / "reproduce.lock", timeout=0), watched, forked:
             if left := left_jobs():
                 jobs = " ".join(left)
                 raise BusyError(f"jobs of an earlier reproduce still run in {project_root()}: wait, or scancel {jobs}")
