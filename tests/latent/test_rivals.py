@@ -1,3 +1,6 @@
+from dataclasses import replace
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -90,3 +93,28 @@ def test_windows_that_are_not_finite_are_refused_before_any_training(windows: Wi
     values[3, 0, 5] = broken
     with pytest.raises(ValueError, match=r"1 of \d+ windows have missing or infinite values \(first: window 3\)"):
         AnonymizationAutoencoder("gender").fit(replace_values(windows, values), progress=False)
+
+
+def test_a_trained_anonymization_autoencoder_is_taken_up_again(
+    windows: Windows, unseen: Windows, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Notebooks 30 and 31 trained the same one twice."""
+    rival = AnonymizationAutoencoder("gender", filters=(8,), settings=Settings(epochs=2, batch=64))
+    saved = tmp_path / "rival.pt"
+    first = rival.fit(windows, progress=False, checkpoint=saved).transform(unseen)
+    trained, train = [], AnonymizationAutoencoder._train
+    monkeypatch.setattr(AnonymizationAutoencoder, "_train", lambda *given: trained.append(1) or train(*given))
+    again = AnonymizationAutoencoder("gender", filters=(8,), settings=Settings(epochs=2, batch=64))
+    again.fit(windows, progress=False, checkpoint=saved)
+    assert not trained
+    assert np.array_equal(again.transform(unseen).values, first.values)
+    assert again.history_.equals(rival.history_)
+    for other, known in (
+        (replace(rival, keep=3.0), windows),
+        (replace(rival, settings=Settings(epochs=3, batch=64)), windows),
+        (replace(rival, settings=Settings(epochs=2, batch=64, seed=1)), windows),
+        (rival, windows.take(np.arange(windows.n_windows - 1))),
+    ):
+        trained.clear()
+        other.fit(known, progress=False, checkpoint=saved)
+        assert trained, "other settings or other windows are another training"

@@ -8,6 +8,7 @@ privacy-preserving sensor data analytics, 2020).
 import itertools
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -22,8 +23,9 @@ from sensorprivacy.datasets.types import Windows
 from sensorprivacy.latent.classifiers import Classifier
 from sensorprivacy.latent.losses import check_finite
 from sensorprivacy.latent.networks import dense
-from sensorprivacy.latent.training import Settings, apply_in_chunks, pick_device, seeded, train
+from sensorprivacy.latent.training import Settings, apply_in_chunks, fingerprint, pick_device, seeded, train
 from sensorprivacy.latent.windows import Coding, Scaler, flatten, private_labels, replace_values
+from sensorprivacy.paths import write_atomically
 from sensorprivacy.progress import tqdm
 
 _CHUNK = 4096
@@ -136,8 +138,21 @@ class AnonymizationAutoencoder(BaseEstimator):
     filters: tuple[int, ...] = (32, 64)
     settings: Settings | None = None
 
-    def fit(self, windows: Windows, y: object = None, *, progress: bool = True) -> "AnonymizationAutoencoder":
+    def fit(
+        self, windows: Windows, y: object = None, *, progress: bool = True, checkpoint: Path | None = None
+    ) -> "AnonymizationAutoencoder":
         """Train autoencoder and adversaries in turns.
+
+        Parameters
+        ----------
+        windows : Windows
+            Windows whose classes are known.
+        y : object
+            Not used.
+        progress : bool
+            Show a progress bar.
+        checkpoint : pathlib.Path, optional
+            File for the trained autoencoder. If it has that of the same windows and settings, nothing is trained.
 
         Raises
         ------
@@ -157,9 +172,28 @@ class AnonymizationAutoencoder(BaseEstimator):
         device = pick_device(settings.device)
         arrays = self.scaler_.apply(windows.values), codings[0].codes(windows.public), codings[1].codes(labels)
         data = [torch.as_tensor(array).to(device) for array in arrays]
-        shape, untrained = (windows.n_channels, windows.length), Classifier("mlp", 0.0, settings)
-        adversaries = [untrained.build(shape, len(coding.classes)).to(device) for coding in codings]
         self.network_ = seeded(lambda: _convolutional(windows.n_channels, self.filters), settings.seed).to(device)
+        mark = f"{settings.epochs} {self.keep} {self.hide} {self.change} {fingerprint(self.network_, data, settings)}"
+        known = torch.load(checkpoint, weights_only=True) if checkpoint and checkpoint.is_file() else {}
+        if known.get("mark") == mark:
+            self.network_.load_state_dict(known["network"])
+            rows = known["rows"]
+        else:
+            rows = self._train(data, [len(coding.classes) for coding in codings], settings, progress)
+            if checkpoint:
+                content = {"mark": mark, "network": self.network_.state_dict(), "rows": rows}
+                write_atomically(checkpoint, lambda part: torch.save(content, part))
+        self.network_.eval()
+        self.history_ = pd.DataFrame(rows, columns=["epoch", "public", "private", "change"])
+        return self
+
+    def _train(
+        self, data: Sequence[Tensor], classes: Sequence[int], settings: Settings, progress: bool
+    ) -> list[list[float]]:
+        """Train all epochs and return the mean loss terms of each."""
+        device, untrained = data[0].device, Classifier("mlp", 0.0, settings)
+        _, channels, length = data[0].shape
+        adversaries = [untrained.build((channels, length), count).to(device) for count in classes]
         own = Adam(self.network_.parameters(), lr=settings.rate)
         other = Adam([part for one in adversaries for part in one.parameters()], lr=settings.rate)
         rows = []
@@ -174,9 +208,7 @@ class AnonymizationAutoencoder(BaseEstimator):
                 mean = torch.stack(losses).mean(dim=0)
                 check_finite(mean, epoch + 1)
                 rows.append([epoch + 1, *mean.tolist()])
-        self.network_.eval()
-        self.history_ = pd.DataFrame(rows, columns=["epoch", "public", "private", "change"])
-        return self
+        return rows
 
     def transform(self, windows: Windows) -> Windows:
         """Return the windows as the autoencoder publishes them."""

@@ -15,6 +15,7 @@ from sensorprivacy.game.splits import Split
 from sensorprivacy.latent.anonymizer import LatentAnonymizer
 from sensorprivacy.latent.classifiers import Classifier, Kind
 from sensorprivacy.latent.inference import InferenceModels, PublicModel, train_inference_models, train_public_model
+from sensorprivacy.latent.rivals import AnonymizationAutoencoder
 from sensorprivacy.latent.training import Settings, Start
 from sensorprivacy.latent.trees import Trees
 from sensorprivacy.latent.windows import Coding, Scaler, Scheme, common_classes, people_folds, split, thinned
@@ -143,6 +144,12 @@ class Study:
         words = [f"general-{made.vae.epochs}-{made.vae.batch}"] if made.general and made.vae else []
         folder = self.folder.joinpath(*words)  # the networks of a general autoencoder have the same file names
         return made.fit(self.train, validation=self.validation, models=models, checkpoints=folder)
+
+    def anonymization_autoencoder(self, epochs: int) -> AnonymizationAutoencoder:
+        """Return the trained Anonymization Autoencoder, a rival of the paper's."""
+        settings = Settings(epochs=epochs, batch=INFERENCE_BATCH, seed=self.vae.seed)
+        saved = self.folder / f"anonymization-autoencoder-{epochs}.pt"
+        return AnonymizationAutoencoder(self.private, settings=settings).fit(self.train, checkpoint=saved)
 
     def folds(self, folds: int = 6) -> Iterator["Study"]:
         """Yield a study for each fold of people, see `windows.people_folds`. Together they judge everyone once."""

@@ -188,7 +188,7 @@ def train(
     tensors = [torch.as_tensor(part).to(device) for part in data]
     held = [torch.as_tensor(part).to(device) for part in validation or ()]
     optimizer = torch.optim.Adam(model.parameters(), lr=settings.rate, fused=device.type in ("cpu", "cuda"))
-    state = _State(model, optimizer, _fingerprint(model, [*tensors, *held], settings) if checkpoint else "")
+    state = _State(model, optimizer, fingerprint(model, [*tensors, *held], settings) if checkpoint else "")
     if checkpoint and checkpoint.is_file():
         state.load(checkpoint)
         if len(state.rows) > settings.epochs:
@@ -296,7 +296,7 @@ def evaluate(
     return {name: total / len(data[0]) for name, total in sums.items()}
 
 
-def _fingerprint(model: nn.Module, data: Sequence[Tensor], settings: Settings) -> str:
+def fingerprint(model: nn.Module, data: Sequence[Tensor], settings: Settings) -> str:
     """Return a digest of everything that a loss curve depends on, except its length and the device.
 
     The initial weights are part of it, so their name need not be.
