@@ -5,7 +5,7 @@ the autoencoders with the parameters of the run in ``runs.yaml``, and is judged 
 written results with the floors of the quick profile, and their settings with those of the run. Needs MotionSense.
 
     python bench/latent_floors.py --seeds 0       # a look, two minutes of processor time
-    python bench/latent_floors.py --full          # three seeds; writes bench/results/latent_floors.csv
+    python bench/latent_floors.py --full          # three seeds; writes the lines of this precision to the results
 """
 
 import argparse
@@ -61,7 +61,9 @@ def main():
         found.append(table)
     if asked.full:
         rows = pd.concat(found).assign(settings=json.dumps(settings(), sort_keys=True))
-        rows.round(4).to_csv(RESULTS / "latent_floors.csv", index=False, lineterminator="\n")
+        known = pd.read_csv(RESULTS / "latent_floors.csv")
+        other = known[~known["multiplied_in"].isin(rows["multiplied_in"])]  # of processors that multiply otherwise
+        pd.concat([other, rows.round(4)]).to_csv(RESULTS / "latent_floors.csv", index=False, lineterminator="\n")
 
 
 if __name__ == "__main__":

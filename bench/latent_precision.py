@@ -2,7 +2,7 @@
 
 Each network makes a few updates with either precision, in turn in one process, on the same random windows. The values
 of the windows do not matter for speed. A result is the processor time of bfloat16 divided by that of float32: above 1,
-float32 is faster. Whether the processor has matrix instructions for bfloat16 (AMX) decides, so run it on yours.
+float32 is faster. The processor's instructions for bfloat16 decide, so run it on yours.
 
     python bench/latent_precision.py           # a look
     python bench/latent_precision.py --full    # adds this machine's lines to the results
@@ -66,23 +66,29 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     asked = parser.parse_args()
     torch.set_num_threads(1)
-    amx = faster_precision("cpu") == "bfloat16"
+    has = torch.cpu.get_capabilities()
+    kind = next((name for name in ("amx_bf16", "avx512_bf16") if has[name]), "no bfloat16")
+    here = f"{has['cpu_name']}, {kind}"
     rows = []
     for name, (make, batches) in NETWORKS.items():
         for batch in batches:
             pairs = [(seconds(make, "bfloat16", batch), seconds(make, "float32", batch)) for _ in range(asked.rounds)]
             ratio = statistics.median(half / full for half, full in pairs)
-            rows.append({"AMX": amx, "network": name, "batch": batch, "bfloat16 / float32": round(ratio, 2)})
+            row = {"processor": here, "auto": faster_precision("cpu"), "network": name, "batch": batch}
+            rows.append({**row, "bfloat16 / float32": round(ratio, 2)})
             print(rows[-1], flush=True)
     if asked.full:
         path = RESULTS / "latent_precision.csv"
-        known = pd.read_csv(path).query("AMX != @amx") if path.is_file() else None  # other processors keep their lines
+        known = (
+            pd.read_csv(path).query("processor != @here") if path.is_file() else None
+        )  # other processors keep their lines
         table = pd.concat([known, pd.DataFrame(rows)], ignore_index=True)
         table.to_csv(path, index=False, lineterminator="\n")
         (RESULTS / "latent_precision.md").write_text(
             "# 16-bit and 32-bit multiplications\n\n`python bench/latent_precision.py --full`: processor time of "
             f"{UPDATES} updates with bfloat16, as a multiple of that with float32, 1 thread, medians of "
-            f"{asked.rounds} rounds; above 1, float32 is faster. The last lines: {machine()}\n\n"
+            f"{asked.rounds} rounds; above 1, float32 is faster. auto: what `precision: auto` becomes. The last "
+            f"lines: {machine()}\n\n"
             f"{table.to_markdown(index=False)}\n"
         )
 
