@@ -64,6 +64,16 @@ def isolated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         yield
 
 
+# A worker gets whole files. The longest ones come first, so that no worker is left with one at the end.
+_LONGEST = ("notebooks/test_execution.py", "cluster/test_slurm.py", "cluster/test_dask.py", "runner/test_reproduce.py")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the longest files first."""
+    place = {ROOT / "tests" / name: at for at, name in enumerate(_LONGEST)}
+    items.sort(key=lambda item: place.get(item.path, len(place)))
+
+
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Remove the cache, which may hold gigabytes, when the last worker has ended."""
     factory = getattr(session.config, "_tmp_path_factory", None)

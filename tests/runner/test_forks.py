@@ -53,12 +53,12 @@ def source(program, monkeypatch):
 
 def run(*words, **options):
     """Run a module as `reproduce` runs its programs, and return what became of it."""
-    call = [sys.executable, "-m", "sensorprivacy.runner.forks", "none.ipynb", *words]
+    call = [sys.executable, "-m", "sensorprivacy.runner.forks", *words]
     return subprocess.run(call, capture_output=True, text=True, timeout=200, **options)
 
 
 def start(*words):
-    call = [sys.executable, "-m", "sensorprivacy.runner.forks", "none.ipynb", *words]
+    call = [sys.executable, "-m", "sensorprivacy.runner.forks", *words]
     return subprocess.Popen(call, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
 
 
@@ -72,13 +72,10 @@ def gone(pid, seconds=20):
 
 
 @pytest.fixture(autouse=True)
-def notebook(monkeypatch, tmp_path):
-    """Make a checkout with a notebook that imports nothing."""
-    cells = [{"cell_type": "code", "source": "1", "metadata": {}, "outputs": [], "execution_count": None, "id": "a"}]
-    page = {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+def checkout(monkeypatch, tmp_path):
+    """Make an empty checkout."""
     for folder in ("lib", "notebooks", "data"):
         (tmp_path / folder).mkdir()
-    (tmp_path / "none.ipynb").write_text(json.dumps(page))
     monkeypatch.setenv("SENSORPRIVACY_HOME", str(tmp_path))
 
 
@@ -153,7 +150,7 @@ def test_ctrl_c_reaches_the_fork_and_its_source_waits_for_it(program, monkeypatc
     monkeypatch.setenv("PYTHONPATH", str(program))
     code = "import subprocess, sys\nfrom sensorprivacy.runner import forks\n"
     code += "with forks.source(): subprocess.run(sys.argv[1:])"
-    words = [sys.executable, "-m", "sensorprivacy.runner.forks", "none.ipynb", "sleeper"]
+    words = [sys.executable, "-m", "sensorprivacy.runner.forks", "sleeper"]
     asked = subprocess.Popen(
         [sys.executable, "-c", code, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         start_new_session=True, preexec_fn=interruptible,

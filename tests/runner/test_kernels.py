@@ -14,14 +14,16 @@ from sensorprivacy.runner.execute import NotebookFailedError, run
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="forks are used on Linux only")
 REPORT = """
-import json, os, signal
+import json, os, signal, sys
 from pathlib import Path
+loaded = "sensorprivacy.game.play" in sys.modules
 import matplotlib
 from ipykernel.kernelapp import IPKernelApp
+from sensorprivacy.game import play
 found = {
-    "parent": os.getppid(), "watched": IPKernelApp.instance().parent_handle, "session": os.getsid(0) == os.getpid(),
+    "parent": os.getppid(), "loaded": loaded, "watched": IPKernelApp.instance().parent_handle, "main": __name__,
+    "session": os.getsid(0) == os.getpid(), "folder": os.getcwd(), "argv": Path(sys.argv[0]).name,
     "backend": matplotlib.get_backend(), "interrupt": signal.getsignal(signal.SIGINT) is signal.default_int_handler,
-    "folder": os.getcwd(), "argv": __import__("sys").argv[0].rsplit("/")[-1], "main": __name__,
 }
 Path(to).write_text(json.dumps(found))
 """
@@ -35,10 +37,11 @@ def as_before():
 
 
 @pytest.fixture
-def execute(tmp_path, monkeypatch):
+def execute(tmp_path, monkeypatch, root):
     """Return a function that runs a cell and returns what it reports."""
-    for folder in ("lib", "notebooks", "data"):
+    for folder in ("notebooks", "data"):
         (tmp_path / folder).mkdir()
+    (tmp_path / "lib").symlink_to(root / "lib")
     monkeypatch.setenv("SENSORPRIVACY_HOME", str(tmp_path))
 
     def execute(code):
@@ -60,6 +63,7 @@ def test_a_kernel_is_a_fork_of_the_source_and_otherwise_like_others(execute):
         (source,) = [each for each in psutil.Process().children() if "--serve" in each.cmdline()]
         fork = execute(REPORT)
     assert (other.pop("parent"), fork.pop("parent")) == (os.getpid(), source.pid)
+    assert (other.pop("loaded"), fork.pop("loaded")) == (False, True)
     assert fork == other
     assert fork["watched"] == os.getpid()
 

@@ -146,7 +146,7 @@ def _execute(notebook: Path, output: Path, values: dict[str, Any], log: TextIO, 
     # A kernel called python3 may also be installed for the user. This selects the environment's own.
     os.environ.setdefault("JUPYTER_PREFER_ENV_PATH", "1")
     os.environ[BATCH] = "1"  # no bars in the notebook and in the log
-    use_forks()
+    use_forks(notebook)
     with _kernel_errors_to(log):
         papermill.execute_notebook(
             str(notebook),

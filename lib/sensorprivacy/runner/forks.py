@@ -145,7 +145,7 @@ def ask(
     folder : path, optional
         Its working folder; ours by default.
     notebook : str, optional
-        A notebook. The source first imports what it imports, so that later forks have it too.
+        A notebook. The source first imports what the notebook imports from the library, for this fork and later ones.
     new_session : bool, default=False
         Whether it gets a session of its own, which Ctrl-C in the terminal does not reach.
 
@@ -323,13 +323,12 @@ def _run(words: Sequence[str]) -> int:
 
 
 def main(words: Sequence[str]) -> int:
-    """Run ``NOTEBOOK MODULE WORDS``: a module in a fork that has imported what the notebook imports, or else here."""
+    """Run ``MODULE WORDS``: a module as ``python -m`` runs it, in a fork if there is a source, or else here."""
     if words[0] == "--serve":
         return serve(words[1], int(words[2]))
-    notebook, *module = words
-    fork = ask(module, notebook=notebook)
+    fork = ask(words)
     if fork is None:
-        return _run(module)
+        return _run(words)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the fork as well, which then ends
     return fork.wait()
 

@@ -4,7 +4,7 @@ import os
 import sys
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from jupyter_client.connect import KernelConnectionInfo
 from jupyter_client.provisioning import LocalProvisioner
@@ -19,6 +19,8 @@ NAME = "sensorprivacy-forks"
 class ForkedKernels(LocalProvisioner):
     """Start a kernel as a fork, or as Jupyter does where that is not possible."""
 
+    imports_of: ClassVar[str | None] = None  # a notebook whose imports the source makes first
+
     async def launch_kernel(self, cmd: list[str], **options: Any) -> KernelConnectionInfo:
         """Start the kernel."""
         fork = None
@@ -26,7 +28,13 @@ class ForkedKernels(LocalProvisioner):
             folder = options.get("cwd") or Path.cwd()
             # A new kernel reads it from its environment when ipykernel is imported, which was in the source.
             parent = f"--IPKernelApp.parent_handle={os.getpid()}"
-            fork = ask([*cmd[2:], parent], environment=options.get("env"), folder=folder, new_session=True)
+            fork = ask(
+                [*cmd[2:], parent],
+                environment=options.get("env"),
+                folder=folder,
+                notebook=self.imports_of,
+                new_session=True,
+            )
         if fork is None:
             return await super().launch_kernel(cmd, **options)
         self.process = fork  # type: ignore[assignment]
@@ -35,7 +43,14 @@ class ForkedKernels(LocalProvisioner):
         return self.connection_info
 
 
-def use_forks() -> None:
-    """Let Jupyter start all kernels of this process as forks, if there is a source."""
+def use_forks(notebook: Path) -> None:
+    """Let Jupyter start all kernels of this process as forks, if there is a source.
+
+    Parameters
+    ----------
+    notebook : path
+        The notebook that the next kernel will execute.
+    """
+    ForkedKernels.imports_of = str(notebook.absolute())
     if DOOR in os.environ and entry_points(group=KernelProvisionerFactory.GROUP_NAME, name=NAME):
         KernelProvisionerFactory.instance().default_provisioner_name = NAME

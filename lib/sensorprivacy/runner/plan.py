@@ -80,8 +80,8 @@ def _available(name: str) -> bool:
 
 def _command(run: Run, profile: str) -> str:
     log = states.in_checkout(states.log_file(run.name, profile))
-    notebook = states.in_checkout(run.notebook)
-    words = ["python", "-m", forks.__name__, notebook, "sensorprivacy", "run", notebook, "--terse", "--name", run.name]
+    words = ["python", "-m", forks.__name__, "sensorprivacy", "run", states.in_checkout(run.notebook)]
+    words += ["--terse", "--name", run.name]
     words += ["-o", f"build/executed/{profile}/{run.name}.ipynb", "--log", log]
     for name, value in run.values(profile).items():
         words += ["-p", name, value if isinstance(value, str) else json.dumps(value)]
