@@ -6,6 +6,7 @@ import sys
 import tempfile
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -16,13 +17,16 @@ from sklearn.ensemble import RandomForestClassifier
 from slurm import ask, missing, slurm
 
 from sensorprivacy.datasets.types import Problem
+from sensorprivacy.minimize.baselines import sweep
 from sensorprivacy.minimize.search.exhaustive import search_subsets
 from sensorprivacy.minimize.search.job import SearchJob
+from sensorprivacy.minimize.search.workers import run_in_order
 
 dask_config = pytest.importorskip("dask.config", reason="install the extra cluster to test")
 distributed = pytest.importorskip("distributed", reason="install the extra cluster to test")
 dask_jobqueue = pytest.importorskip("dask_jobqueue", reason="install the extra cluster to test")
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(300)]
+SWEEP = {"model": RandomForestClassifier(n_estimators=8), "progress": False, "seed": 3}
 SETTINGS = {"model": RandomForestClassifier(n_estimators=8), "batch_size": 2, "progress": False, "seed": 3}
 
 
@@ -106,8 +110,36 @@ def test_killed_workers_change_no_result(problem, alone, midway):
         found = search_subsets(problem, **SETTINGS).table
         client.wait_for_workers(4, timeout=60)
         assert len(set(client.run(os.getpid).values()) - set(first.values())) == 2
+        swept = sweep(problem, "utility", **SWEEP)
     assert sum(len(batch) for _, batch, _ in arrived) == 2 * 63  # each subset arrived once for each player
     pd.testing.assert_frame_equal(found, alone, check_exact=True)
+    pd.testing.assert_frame_equal(swept, sweep(problem, "utility", **SWEEP), check_exact=True)
+
+
+def test_a_sweep_makes_few_tasks_ahead_and_names_one_that_ends_its_workers():
+    """Each task may hold a copy of a table, and joblib's own backend waited forever for a task that dask gave up."""
+    made = []
+
+    def tasks():
+        for at in range(30):
+            made.append(at)
+            yield (at,)
+
+    with (
+        distributed.LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None) as cluster,
+        distributed.Client(cluster),
+        parallel_config(backend="dask"),
+    ):
+        results = run_in_order(abs, tasks())
+        assert next(results) == 0
+        assert len(made) <= 4
+        assert list(results) == list(range(1, 30))
+
+        def killed(*_):
+            raise distributed.KilledWorker("a", SimpleNamespace(address="here"), 3)  # as dask's scheduler does
+
+        with pytest.raises(RuntimeError, match="a task ended 4 workers of the cluster, maybe for lack of memory"):
+            list(run_in_order(killed, [(1,)]))
 
 
 class EndsItsWorker:

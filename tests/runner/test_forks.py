@@ -197,3 +197,16 @@ def test_the_packages_of_every_notebook_start_no_thread(root):
     words = [sys.executable, "-c", code, *notebooks]
     threads = subprocess.check_output(words, env={**os.environ, **single}, text=True, timeout=250).split()
     assert set(threads[1:]) <= {"jemalloc_bg_thd"}, "jemalloc has handlers for forks, others may not"
+
+
+def test_forks_draw_noise_of_their_own():
+    """The source has loaded OpenDP; forks that shared its generator would publish the same noise."""
+    code = (
+        "import os\nimport numpy as np\nfrom sensorprivacy.mechanisms.noise import SecureNoise\n"
+        "for _ in range(3):\n"
+        "    if os.fork() == 0:\n"
+        "        print(SecureNoise().laplace(np.zeros(4), 1.0), flush=True)\n        os._exit(0)\n"
+        "    os.wait()\n"
+    )
+    drawn = subprocess.check_output([sys.executable, "-c", code], text=True, timeout=100).split("\n")[:3]
+    assert len(set(drawn)) == 3

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator, clone
 
 from sensorprivacy.datasets.types import Problem
@@ -19,6 +18,7 @@ from sensorprivacy.minimize.engines import make_engine
 from sensorprivacy.minimize.greedy import PERCENTILES, rank_features, size_at_percentile
 from sensorprivacy.minimize.rewrites import ColumnHasher, LaplaceNoise, components
 from sensorprivacy.minimize.scores import score_features
+from sensorprivacy.minimize.search.workers import run_in_order
 from sensorprivacy.minimize.settings import VARIANTS
 from sensorprivacy.progress import tqdm
 
@@ -159,9 +159,7 @@ def sweep(
     planned = table.assign(method=method, variant=variant).to_dict("records")
     # all features first: the base of relative effectiveness
     parts = chain([(data, range(len(names)))], (released(data, names, row, seed) for row in planned))
-    work = Parallel(n_jobs=n_jobs, return_as="generator")(
-        delayed(_play)(part, columns, model, seed, engine) for part, columns in parts
-    )
+    work = run_in_order(_play, ((part, columns, model, seed, engine) for part, columns in parts), n_jobs)
     played = list(tqdm(work, total=len(table) + 1, desc=f"{problem.name}: {method}", disable=not progress))
     base, n_test = {name: played[0][name] for name in _MEASURES}, len(data.test)
     base |= {f"{name}_chance": data.prior(label) for name, label in zip(_MEASURES, LABELS, strict=True)}

@@ -1,14 +1,18 @@
-"""Who scores the batches of a search: the engine's threads, joblib's workers, or the workers of a dask cluster."""
+"""Who trains the models: the engine's threads, joblib's workers, or the workers of a dask cluster."""
 
 import warnings
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from itertools import islice
-from typing import Any
+from typing import Any, TypeVar
 
 from joblib import Parallel, delayed, effective_n_jobs
 from joblib.parallel import get_active_backend
 
 from sensorprivacy.minimize.engine_protocol import Engine, Subset
+
+T = TypeVar("T")
 
 _MOST_TASKS = 1000  # that a dask scheduler holds, however many batches there are
 
@@ -68,26 +72,80 @@ def _run_on_dask(
     waits forever for a batch that dask gave up, and makes each tree of a forest a task. Here the engine is the result
     of a task, so dask repeats what was lost.
     """
-    from distributed import KilledWorker, as_completed
+    from distributed import as_completed
 
-    with warnings.catch_warnings():
-        # dask advises to copy large data to a worker first, but they are lost with that worker
-        warnings.filterwarnings("ignore", "Sending large graph")
+    with _large_data():
         held = client.submit(_same, engine, pure=False)
     tasks = (client.submit(_score, batch, held, label, n_trees, pure=False) for batch in batches)
     running = as_completed(islice(tasks, _MOST_TASKS), client.loop, with_results=True)
+    advice = (
+        "give them more, or pass a smaller batch_size; finished subsets are in the result store, if there is one: "
+        "run the search again to continue"
+    )
     try:
-        for _, scored in running:
-            running.update(islice(tasks, 1))
-            yield scored
-    except KilledWorker as error:
-        raise RuntimeError(
-            f"a batch of subsets ended {error.allowed_failures + 1} workers of the cluster, maybe for lack of memory: "
-            "give them more, or pass a smaller batch_size; finished subsets are in the result store, if there is one: "
-            "run the search again to continue"
-        ) from error
+        with _killed_workers_explained("a batch of subsets", advice):
+            for _, scored in running:
+                running.update(islice(tasks, 1))
+                yield scored
     finally:
         client.cancel(list(running.futures))
+
+
+def run_in_order(
+    function: Callable[..., T], tasks: Iterable[tuple[Any, ...]], n_jobs: int | None = None
+) -> Iterator[T]:
+    """Call a function with each tuple of arguments on the workers, and yield the results in the same order.
+
+    Parameters
+    ----------
+    function : callable
+        A function that workers can import.
+    tasks : iterable of tuple
+        Made one by one, and only a few ahead of the workers: they may hold copies of a table.
+    n_jobs : int, optional
+        Joblib workers. Default: those of an enclosing ``joblib.parallel_config``.
+
+    Raises
+    ------
+    RuntimeError
+        If a task ends one worker of a dask cluster after another.
+    """
+    client = getattr(get_active_backend()[0], "client", None)
+    if client is None:
+        yield from Parallel(n_jobs=n_jobs, return_as="generator")(delayed(function)(*task) for task in tasks)
+        return
+    waiting: deque[Any] = deque()
+    try:
+        with _killed_workers_explained("a task", "give them more"):
+            for task in tasks:
+                with _large_data():
+                    waiting.append(client.submit(function, *task, pure=False))
+                if len(waiting) > 2 * n_workers(n_jobs):
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+    finally:
+        client.cancel(list(waiting))
+
+
+@contextmanager
+def _large_data() -> Iterator[None]:
+    """Silence dask's advice to copy large data to a worker first: they are lost with that worker."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Sending large graph")
+        yield
+
+
+@contextmanager
+def _killed_workers_explained(what: str, remedy: str) -> Iterator[None]:
+    from distributed import KilledWorker
+
+    try:
+        yield
+    except KilledWorker as error:
+        raise RuntimeError(
+            f"{what} ended {error.allowed_failures + 1} workers of the cluster, maybe for lack of memory: {remedy}"
+        ) from error
 
 
 def _same(engine: Engine) -> Engine:
