@@ -13,7 +13,7 @@ from sensorprivacy.datasets.types import Problem
 from sensorprivacy.game.effectiveness import Undefined, effectiveness_column
 from sensorprivacy.game.protocols import default_split
 from sensorprivacy.game.splits import Split
-from sensorprivacy.minimize.engine_protocol import LABELS, EngineData, engine_data
+from sensorprivacy.minimize.engine_protocol import LABELS, Engine, EngineData, engine_data
 from sensorprivacy.minimize.engines import make_engine
 from sensorprivacy.minimize.greedy import PERCENTILES, rank_features, size_at_percentile
 from sensorprivacy.minimize.rewrites import ColumnHasher, LaplaceNoise, components
@@ -159,7 +159,9 @@ def sweep(
     planned = table.assign(method=method, variant=variant).to_dict("records")
     # all features first: the base of relative effectiveness
     parts = chain([(data, range(len(names)))], (released(data, names, row, seed) for row in planned))
-    work = run_in_order(_play, ((part, columns, model, seed, engine) for part, columns in parts), n_jobs)
+    whole = make_engine(engine, data, model, seed)  # columns that are only selected are prepared once
+    tasks = ((part, columns, model, seed, whole if part is data else engine) for part, columns in parts)
+    work = run_in_order(_play, tasks, n_jobs)
     played = list(tqdm(work, total=len(table) + 1, desc=f"{problem.name}: {method}", disable=not progress))
     base, n_test = {name: played[0][name] for name in _MEASURES}, len(data.test)
     base |= {f"{name}_chance": data.prior(label) for name, label in zip(_MEASURES, LABELS, strict=True)}
@@ -310,7 +312,7 @@ def released(
 
 
 def _play(
-    data: EngineData, columns: Sequence[int], model: BaseEstimator | None, seed: int | None, engine: str
+    data: EngineData, columns: Sequence[int], model: BaseEstimator | None, seed: int | None, engine: str | Engine
 ) -> dict[str, Any]:
     """Return accuracy and identifiability on the given columns, with intervals."""
     trained = make_engine(engine, data, model, seed)
