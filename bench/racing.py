@@ -73,6 +73,11 @@ def outside(runner, exact):
         true, open_ = exact[column].to_numpy(), ~scores.finished[runner.at]
         counts |= {f"open_{column}": open_.sum(), f"above_{column}": (true > high)[open_].sum()}
         counts[f"below_{column}"] = (true < low)[open_].sum()
+        before, foreseen = scores.before[:, runner.at], ~np.isin(runner.at, runner.sample)
+        foreseen &= ~np.isnan(before[1])
+        counts[f"no_tree_{column}"] = np.isnan(scores.glimpses[0, runner.at, 0]).sum()
+        counts |= {f"foreseen_{column}": foreseen.sum(), f"above_before_{column}": (true > before[2])[foreseen].sum()}
+        counts[f"below_before_{column}"] = (true < before[0])[foreseen].sum()
     return counts
 
 

@@ -183,12 +183,13 @@ class FeatureMinimizer(SelectorMixin, BaseEstimator):
         rows = len(self.search_split_.part(part))
         self.rule_: dict[str, Any] = {"margin": settings.margin, "slack": settings.slack, "rows": rows}
         self.rule_ |= {"reference": reference, "chance": data.prior("users") if self.adversary_ else 0.0}
+        alone = settings.lazy and settings.reference == "best"  # the table serves the choice at this threshold only
         found = search_subsets(
             problem, self.preselected_, split=self.search_split_, part=part, seed=self.random_state,
             engine=engine if self.adversary_ else NoAdversary(engine, len(self.preselected_)),
             result_store=settings.result_store,
-            lazy=self.threshold if settings.lazy and settings.reference == "best" else None,
-            race=settings.race, rule=self.rule_ | {"threshold": self.threshold},
+            lazy=self.threshold if alone else None, race=settings.race,
+            rule=self.rule_ | ({"thresholds": [self.threshold]} if alone else {"threshold": self.threshold}),
             allow_long=settings.allow_long, n_jobs=self.n_jobs, progress=self.progress,
         )  # fmt: skip
         self.results_, self.race_ = found.table, found.race

@@ -61,8 +61,9 @@ class SearchSettings:
         Train the adversary only on subsets that pass the threshold. The choice does not change. With False, the
         table of results serves every threshold.
     race : bool or None
-        Drop subsets after a few trees if they cannot be chosen, see `sensorprivacy.minimize.search_subsets`. None
-        races if the search is long and the engine is ``"shared"``.
+        Drop subsets before their first tree or after a few if they cannot be chosen, see
+        `sensorprivacy.minimize.search_subsets`. None races if the search is long and the engine is ``"shared"``. With
+        `lazy` and the best subset as the reference, a race serves the threshold of the minimizer only, and is faster.
     reference : {"best", "all"}
         Accuracy that the loss is measured from: the best subset's (section 4.1), or that of all features
         (Definition 1).

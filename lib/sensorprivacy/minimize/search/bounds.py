@@ -6,6 +6,8 @@ one. A linear regression learns the score of the finished forest from what the f
 of features. It learns from all forests finished so far: a sample of every size, and the leaders. The errors on these,
 each predicted without itself, give the standard error of a prediction; subsets with similar predictions count. The
 bounds are `WIDTH` standard errors around the prediction. ``bench/racing.py`` counts how often they are wrong.
+
+Forests without a tree have bounds too, see `sensorprivacy.minimize.search.ahead`.
 """
 
 from dataclasses import dataclass, field
@@ -15,7 +17,9 @@ import numpy as np
 WIDTH = 3.0
 """Standard errors from a prediction to its bounds."""
 
-_SAMPLE = 12  # subsets of each size that are finished to learn from
+_SAMPLE = 12  # subsets of each size, at least, that are finished to learn from
+_SHARE = 1000  # one of so many subsets, if these are more
+_EACH = 5  # finished subsets for each predictor
 _NEIGHBOURS = 40  # finished subsets of similar scores that give a standard error
 
 
@@ -33,6 +37,11 @@ class Scores:
         NaN where not made.
     exact : numpy.ndarray of shape (2**n_features,)
         Scores of finished forests; NaN for the others.
+    before : numpy.ndarray of shape (3, 2**n_features)
+        Lower bound, prediction and upper bound of each score before its first tree; NaN where there are none.
+    value : numpy.ndarray of shape (2**n_features,)
+        Predictions from the first trees, or from larger subsets if there are no trees. NaN before the race has come to
+        a size. They are compared with those of subsets with one feature more or less.
     """
 
     n_features: int
@@ -40,10 +49,14 @@ class Scores:
     trees: tuple[int, ...]
     glimpses: np.ndarray = field(init=False)
     exact: np.ndarray = field(init=False)
+    before: np.ndarray = field(init=False)
+    value: np.ndarray = field(init=False)
 
     def __post_init__(self) -> None:
         self.glimpses = np.full((len(self.trees), 2**self.n_features, 3), np.nan)
-        self.exact = np.full(2**self.n_features, np.nan)
+        self.exact, self.value = np.full((2, 2**self.n_features), np.nan)
+        self.before = np.full((3, 2**self.n_features), np.nan)
+        self._around: np.ndarray | None = None
 
     @property
     def finished(self) -> np.ndarray:
@@ -56,22 +69,50 @@ class Scores:
         seen = (~np.isnan(self.glimpses[:, :, 0])) * np.arange(1, len(self.trees) + 1)[:, None]
         return np.where(self.finished, len(self.trees), seen.max(axis=0))
 
+    @property
+    def around(self) -> np.ndarray:
+        """Return the mean values with one feature more and with one feature less."""
+        if self._around is None:
+            unknown = np.isnan(self.value)
+            around = neighbour_means(np.where(unknown, self.glimpses[0, :, 0], self.value), self.n_features)
+            if unknown[1:].any():
+                return around
+            self._around = around  # the values will not change any more
+        return self._around
+
     def bounds(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the lower bound, the prediction and the upper bound of every score."""
-        low, middle, high = (np.full(len(self.exact), value) for value in (0.0, 0.5, 1.0))
-        around = neighbour_means(self.glimpses[0, :, 0], self.n_features)
-        sizes = np.bitwise_count(np.arange(len(self.exact))) / self.n_features
+        unknown = np.array([[0.0], [0.5], [1.0]])
+        low, middle, high = np.where(np.isnan(self.before), unknown, self.before)
+        shown = np.column_stack([self.around, membership(np.arange(len(self.exact)), self.n_features)])
+        finished, sizes = np.flatnonzero(self.finished), np.bitwise_count(np.arange(len(self.exact)))
         for glimpse in self.glimpses:
-            seen = np.flatnonzero(~np.isnan(glimpse[:, 0]))
-            shown = np.column_stack([glimpse[seen], around[seen], sizes[seen]])
-            if predicted := predict(shown, self.exact[seen], 1 / self.rows):
-                value, error = predicted
-                middle[seen] = value.clip(0, 1)
-                low[seen], high[seen] = (value - WIDTH * error).clip(0, 1), (value + WIDTH * error).clip(0, 1)
+            seen = ~np.isnan(glimpse[:, 0])
+            for size in range(1, self.n_features + 1):
+                at, learnt = np.flatnonzero(seen & (sizes == size)), finished[seen[finished]]
+                learnt = of_near_sizes(learnt, sizes[learnt], size, glimpse.shape[1] + shown.shape[1])
+                rows = np.concatenate([learnt, at])
+                exact = np.concatenate([self.exact[learnt], np.full(len(at), np.nan)])
+                if predicted := predict(np.column_stack([glimpse[rows], shown[rows]]), exact, 1 / self.rows):
+                    value, error = (part[len(learnt) :] for part in predicted)
+                    middle[at] = value.clip(0, 1)
+                    low[at], high[at] = (value - WIDTH * error).clip(0, 1), (value + WIDTH * error).clip(0, 1)
         done = self.finished
         for part in (low, middle, high):
             part[done] = self.exact[done]
         return low, middle, high
+
+
+def membership(at: np.ndarray, n_features: int) -> np.ndarray:
+    """Return for each subset which features it has, and their number as a share of all."""
+    has = (at[:, None] >> np.arange(n_features)) & 1
+    return np.column_stack([has, has.mean(axis=1)])
+
+
+def of_near_sizes(known: np.ndarray, sizes: np.ndarray, size: int, predictors: int) -> np.ndarray:
+    """Return the known subsets of the sizes nearest to a size, enough of them for a regression."""
+    distance = np.abs(sizes.astype(int) - size)
+    return known[distance <= np.sort(distance)[: _EACH * predictors].max(initial=0)]
 
 
 def neighbour_means(values: np.ndarray, n_features: int) -> np.ndarray:
@@ -116,7 +157,7 @@ def predict(shown: np.ndarray, exact: np.ndarray, least: float) -> tuple[np.ndar
     scaled = np.column_stack([np.ones(len(shown)), scaled])
     inverse = np.linalg.pinv(scaled[known].T @ scaled[known], hermitian=True)
     value = scaled @ (inverse @ (scaled[known].T @ exact[known]))
-    leverage = np.einsum("ij,jk,ik->i", scaled, inverse, scaled, optimize=True)
+    leverage = ((scaled @ inverse) * scaled).sum(axis=1)
     missed = (exact[known] - value[known]) / np.maximum(1 - leverage[known], 0.1)
     order = np.argsort(value[known], kind="stable")
     window = min(_NEIGHBOURS, len(order))
@@ -135,10 +176,11 @@ def sample_of_sizes(n_features: int) -> np.ndarray:
     >>> len(sample_of_sizes(3)), len(sample_of_sizes(15))
     (7, 172)
     """
+    many = max(_SAMPLE, 2**n_features // (_SHARE * n_features))
     sizes = np.bitwise_count(np.arange(2**n_features))
     draw = np.random.default_rng(0)
     kept = [np.flatnonzero(sizes == 1)]
     for size in range(2, n_features + 1):
         subsets = np.flatnonzero(sizes == size)
-        kept.append(draw.choice(subsets, min(_SAMPLE, len(subsets)), replace=False))
+        kept.append(draw.choice(subsets, min(many, len(subsets)), replace=False))
     return np.sort(np.concatenate(kept))

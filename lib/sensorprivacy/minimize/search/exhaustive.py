@@ -55,8 +55,10 @@ class SearchResult:
         return select(self.table, threshold, **options)
 
     def select_table(self, thresholds: Sequence[float] | None = None, **options: Any) -> pd.DataFrame:
-        """Choose a subset at each threshold. Default: the paper's six, up to the largest that the search serves."""
-        if thresholds is None:
+        """Choose a subset at each threshold. Default: the paper's six, as far as the search or the race serves them."""
+        if thresholds is None and self.race is not None:
+            thresholds = self.race.thresholds
+        elif thresholds is None:
             thresholds = [level for level in THRESHOLDS if self.lazy is None or level <= self.lazy]
         return select_table(self.table, thresholds, **options)
 
@@ -93,14 +95,15 @@ def search_subsets(
     slack : float, default .02
         A fraction, two points.
     race : bool or None, default False
-        Train a few trees of every forest, drop the subsets that cannot be chosen at any threshold of the paper (up to
-        `lazy`), and finish the others. Their scores equal those of the exhaustive search. The choices can differ from
-        its choices by as much as those of another seed do, see `sensorprivacy.minimize.search.racing`. Needs
+        Drop the subsets that cannot be chosen at any threshold of the paper (up to `lazy`) before their first tree or
+        after a few, and finish the others. Their scores equal those of the exhaustive search. The choices can differ
+        from its choices by as much as those of another seed do, see `sensorprivacy.minimize.search.racing`. Needs
         ``engine="shared"`` and forests of at least 8 trees. None races if that is possible and the exhaustive search
         is long: about ten minutes on two cores, and at least 11 features. This does not depend on the machine.
     rule : mapping, optional
-        How subsets will be chosen from the table of a race: a ``threshold`` besides those above, and the options
-        ``reference``, ``margin``, ``slack``, ``chance`` and ``rows`` of `select`.
+        How subsets will be chosen from the table of a race: a ``threshold`` besides those above, or ``thresholds``
+        instead of them, and the options ``reference``, ``margin``, ``slack``, ``chance`` and ``rows`` of `select`. The
+        fewer thresholds, the more a race can drop: with ``{"thresholds": [0.01]}`` it serves this one only.
     allow_long : bool, default False
         Whether a search that takes more than an hour may start.
     **options
@@ -179,7 +182,16 @@ def _races(job: SearchJob, race: bool | None, prune: bool) -> bool:
     return race
 
 
-def _rule(lazy: float | None, threshold: float | None = None, **options: Any) -> Rule:
+def _rule(
+    lazy: float | None, threshold: float | None = None, thresholds: Sequence[float] | None = None, **options: Any
+) -> Rule:
     """Return the choices that a race must not change."""
+    if thresholds is not None:
+        levels = {*thresholds} if threshold is None else {*thresholds, threshold}
+        if not levels or any(lazy is not None and level > lazy for level in levels):
+            raise ValueError(f"thresholds={thresholds}: name at least one threshold, none of them above {lazy=}")
+        for level in levels:
+            check_threshold(level)
+        return Rule(sorted(levels), **options)
     levels = {level for level in (*THRESHOLDS, threshold, lazy) if level is not None}
     return Rule(sorted(level for level in levels if lazy is None or level <= lazy), **options)

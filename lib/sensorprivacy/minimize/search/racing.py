@@ -1,26 +1,31 @@
-"""Racing: train a few trees of every forest, drop the subsets that cannot be chosen, and finish the others.
+"""Racing: drop the subsets that cannot be chosen, before their first tree or after a few, and finish the others.
 
 The held-out rows are fixed, and so are the random numbers of every tree. So the score of a finished forest is a known
 number, and the only unknown of an unfinished forest is what its remaining trees change. A race predicts it from
 finished forests, with bounds (`sensorprivacy.minimize.search.bounds`). The comparisons are paired: all forests are
 judged on the same held-out rows, so a difference between two subsets has no sampling error of the rows.
 
-First the best accuracy is settled, because every threshold counts from it. Then a subset is dropped if its bounds show
-for every threshold that it is not allowed, or that an allowed subset has a lower identifiability. The others grow to
-the next number of trees, until they are finished. A forest that grows on starts again from its first tree: to keep the
+A race has four steps. First it finishes a sample of every size, to learn from. Then it goes from all features down to
+single ones and grows the first trees for the task, unless the larger subsets show that a subset is not allowed at any
+threshold (`sensorprivacy.minimize.search.ahead`). In the third step it narrows the best accuracy, because every
+threshold counts from it, and goes through the sizes again to grow the first trees for users, unless a subset is not
+allowed or has too high an identifiability. In the last step a subset is dropped if its bounds show this for every
+threshold; the others grow to the next number of trees, until they are finished. The best accuracy itself is settled
+only if a choice depends on it. A forest that grows on starts again from its first tree: to keep the
 votes of thousands of forests would need gigabytes, and the first trees are cheap.
 
 Every round is complete before the next begins. So the result does not depend on batches, workers or interruptions.
 """
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
 from sensorprivacy.minimize.engine_protocol import LABELS, Engine
+from sensorprivacy.minimize.search.ahead import Ahead
 from sensorprivacy.minimize.search.bounds import Scores, sample_of_sizes
 from sensorprivacy.minimize.search.job import SearchJob
 from sensorprivacy.minimize.select import least_accuracy, near_lowest
@@ -49,6 +54,8 @@ class Race:
     ----------
     trees : tuple of int
         Numbers of trees after which subsets were dropped.
+    thresholds : tuple of float
+        Thresholds of the choices that it serves.
     forest : int
         Trees of a finished forest.
     finished, dropped : int
@@ -59,6 +66,7 @@ class Race:
     """
 
     trees: tuple[int, ...]
+    thresholds: tuple[float, ...]
     forest: int
     finished: int
     dropped: int
@@ -132,37 +140,91 @@ class Runner:
         self.subset_at = np.empty(2**k, dtype=np.int64)
         self.subset_at[self.at] = np.arange(len(self.at))
         self.raced = np.isin(np.arange(2**k), self.at)
+        self.sample = sample_of_sizes(k)
+        self._known: dict[str, tuple[np.ndarray, np.ndarray, np.ndarray]] = {}  # bounds since a forest last grew
         self.grown = {label: [0] * (len(trees) + 1) for label in LABELS}
 
     def run(self) -> tuple[pd.DataFrame, Race]:
         """Race, and return the table of all subsets and what was done."""
-        sample = sample_of_sizes(len(self.job.positions))
-        total = len(self.at) * len(LABELS)
-        self.bar = tqdm(total=total, desc="race", unit="forest", disable=not self.job.progress, dynamic_ncols=True)
-        with self.bar as bar:
+        self.bar = tqdm(total=0, desc="race", unit="forest", disable=not self.job.progress, dynamic_ncols=True)
+        with self.bar:
             for label in LABELS:
-                some = self._worth_attacking() if label == "users" else np.flatnonzero(self.raced)
-                bar.total = total = total + len(some) - len(self.at)
-                self._grow(label, some, 0)
-                for stage in range(1, len(self.trees) + 1):
-                    self._grow(label, sample, stage)
+                for stage in range(len(self.trees) + 1):
+                    self._grow(label, self.sample, stage)
+            self._look_at_tasks()
+            self._settle_best()
+            self._look_at_users()
             while self._next_round():
                 pass
         return self._table(), self._summary()
 
-    def _worth_attacking(self) -> np.ndarray:
-        """Return the subsets that can be allowed at any threshold, and the sample."""
-        low, _, high = self._bounds("task")
-        allowed = high >= min(self.rule.least(float(low.max()), level) for level in self.rule.thresholds)
-        allowed[sample_of_sizes(len(self.job.positions))] = True
-        return np.flatnonzero(allowed)
+    def _look_at_tasks(self) -> None:
+        """Grow the first trees for the task, from all features down, of the subsets that can be allowed."""
+        scores = self.scores["task"]
+        best = float(np.nanmax(scores.exact))
+        least = min(self.rule.least(best, threshold) for threshold in self.rule.thresholds)
+        for at, ahead in self._sizes("task"):
+            high = scores.before[2, at]
+            self._grow_of("task", at, at[np.isnan(high) | (high >= least)])
+            ahead.learn(at)
+
+    def _look_at_users(self) -> None:
+        """Grow the first trees for users, from all features down, of the subsets that can be chosen."""
+        low, middle, high = (part.copy() for part in self._bounds("task"))
+        scores = self.scores["users"]
+        for at, ahead in self._sizes("users"):
+            lowest, wanted = np.nan_to_num(scores.before[0, at]), np.zeros(len(at), dtype=bool)
+            for threshold in self.rule.thresholds:
+                least, surely = self._least(low, high, threshold)
+                allowed = scores.exact[(low >= surely) & scores.finished]
+                wanted |= (high[at] >= least) & (lowest <= self.rule.near(float(allowed.min(initial=1.0))))
+            self._grow_of("users", at, at[wanted])
+            ahead.learn(at)
+            # a low identifiability that is known early rules out many smaller subsets
+            for threshold in self.rule.thresholds:
+                likely = at[middle[at] >= self._least(low, high, threshold)[1]]
+                if len(likely):
+                    first = likely[[np.argmin(scores.value[likely])]]
+                    for label in LABELS:
+                        self._grow(label, first, len(self.trees))
+            for part in (low, middle, high):
+                done = at[self.scores["task"].finished[at]]
+                part[done] = self.scores["task"].exact[done]
+
+    def _sizes(self, label: str) -> Iterator[tuple[np.ndarray, Ahead]]:
+        """Yield the subsets of each size, from all features down, when their scores are predicted from larger ones."""
+        ahead = Ahead(self.scores[label], self.sample)
+        self.bar.total = (self.bar.total or 0) + len(self.at)
+        for size in range(len(self.job.positions), 0, -1):
+            at = ahead.predict(size)
+            yield at[self.raced[at]], ahead
+
+    def _grow_of(self, label: str, at: np.ndarray, some: np.ndarray) -> None:
+        """Grow the first trees of some subsets of a size, and take the others from the total of the progress bar."""
+        self.bar.total = (self.bar.total or 0) - len(at)
+        self._grow(label, some, 0)
+
+    def _least(self, low: np.ndarray, high: np.ndarray, threshold: float) -> tuple[float, float]:
+        """Return the accuracy below which nothing is allowed, and the one from which everything surely is."""
+        return self.rule.least(float(low.max()), threshold), self.rule.least(float(high.max()), threshold)
+
+    def _settle_best(self) -> None:
+        """Grow the forests that may have the best accuracy. Threshold 0 needs the best accuracy itself."""
+        if self.rule.reference is not None:
+            return
+        for stage in range(1, len(self.trees) + (min(self.rule.thresholds) == 0)):
+            middle = self._bounds("task")[1]
+            self._grow("task", np.lexsort((np.arange(len(middle)), -middle))[:_LEADERS], len(self.trees))
+            low, _, high = self._bounds("task")
+            self._grow("task", np.flatnonzero((high >= low.max()) & ~self.scores["task"].finished), stage)
 
     def _bounds(self, label: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the bounds of `Scores.bounds`; those of the empty subset, which is never allowed, are negative."""
-        low, middle, high = self.scores[label].bounds()
-        for part in (low, middle, high):
-            part[~self.raced] = -1.0
-        return low, middle, high
+        if label not in self._known:
+            self._known[label] = self.scores[label].bounds()
+            for part in self._known[label]:
+                part[~self.raced] = -1.0
+        return self._known[label]
 
     def _next_round(self) -> bool:
         """Finish the leaders, drop what cannot be chosen, and grow the rest. Return whether anything was left."""
@@ -176,10 +238,11 @@ class Runner:
         return any(len(subsets) for subsets in grow.values())
 
     def _leaders(self) -> np.ndarray:
-        """Return the subsets that would be chosen if all predictions were right, and the next best ones."""
+        """Return the subsets that would be chosen if all predictions were right, the next best ones, and the best."""
         accuracy, identifiability = (self._bounds(label)[1] for label in LABELS)
         best = float(accuracy.max())
-        leaders: set[int] = set()
+        # a choice from the table counts its loss from the best accuracy of a subset with both scores
+        leaders = {int(np.nanargmax(self.scores["task"].exact))}
         for threshold in self.rule.thresholds:
             allowed = np.flatnonzero(self.raced & (accuracy >= self.rule.least(best, threshold)))
             order = np.lexsort((allowed, identifiability[allowed]))
@@ -190,22 +253,28 @@ class Runner:
         """Return for each label the subsets whose forests need more trees before the choices are certain."""
         (a_low, a_mid, a_high), (i_low, _, i_high) = (self._bounds(label) for label in LABELS)
         a_done, i_done = (self.scores[label].finished for label in LABELS)
-        lowest_best = float(a_low.max())
-        contenders = (a_high >= lowest_best) & ~a_done
-        if self.rule.reference is None and contenders.any():
-            # the loss counts from the best accuracy: nothing is surely allowed until it is known
-            return {"task": np.flatnonzero(contenders)}
         task, users = np.zeros(len(a_low), dtype=bool), np.zeros(len(a_low), dtype=bool)
         behind = self.scores["users"].stage <= self.scores["task"].stage
         for threshold in self.rule.thresholds:
-            least = self.rule.least(lowest_best, threshold)
-            sure, likely = a_low >= least, a_mid >= least
+            least, surely = self._least(a_low, a_high, threshold)
+            sure, likely = a_low >= surely, a_mid >= least
             cut = self.rule.near(float(i_high[sure].min(initial=1.0)))
-            open_ = self.raced & (a_high >= least) & (i_low <= cut) & ~(a_done & i_done)
+            near = self.raced & (a_high >= least) & (i_low <= cut)
+            open_ = near & ~(a_done & i_done)
             attack = ~i_done & (a_done | sure | (likely & behind))
             users |= open_ & attack
             task |= open_ & ~attack
+            doubtful = np.flatnonzero(near & a_done & i_done & ~sure)
+            if self.rule.reference is None and len(doubtful):
+                task |= self._rivals(doubtful[np.argmin(i_low[doubtful])], threshold, a_low, a_high)
         return {"task": np.flatnonzero(task), "users": np.flatnonzero(users)}
+
+    def _rivals(self, subset: int, threshold: float, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+        """Mark the subsets whose accuracy may be so high that a finished subset is not allowed."""
+        rivals = (high >= low.max()) & ~self.scores["task"].finished
+        for rival in np.flatnonzero(rivals):
+            rivals[rival] = self.rule.least(float(high[rival]), threshold) > low[subset]
+        return rivals
 
     def _grow(self, label: str, at: np.ndarray, stage: int) -> None:
         """Grow the forests of these subsets to the number of trees of a stage; the last stage finishes them."""
@@ -214,9 +283,9 @@ class Runner:
         at = at[~have[at]]
         if not len(at):
             return
+        self._known.pop(label, None)
         subsets = [self.job.subsets[i] for i in self.subset_at[at]]
-        if stage:
-            self.bar.total = (self.bar.total or 0) + len(subsets)
+        self.bar.total = (self.bar.total or 0) + len(subsets)
         if last:
             self.job.train(label, subsets, self.bar)
             scores.exact[at] = [self.job.scores[label][subset] for subset in subsets]
@@ -253,4 +322,5 @@ class Runner:
     def _summary(self) -> Race:
         done = np.logical_and.reduce([self.scores[label].finished for label in LABELS])
         grown = {label: tuple(counts) for label, counts in self.grown.items()}
-        return Race(self.trees, self.forest, int(done.sum()), len(self.at) - int(done.sum()), grown)
+        finished = int(done.sum())
+        return Race(self.trees, tuple(self.rule.thresholds), self.forest, finished, len(self.at) - finished, grown)
