@@ -306,7 +306,8 @@ TEXTS = {
     "twenty_top": "A share of the race of 20 features: forests of sizes 20 to 17 outside the sample. seconds: of the "
     "processor, with the sample. low, high: bounds of the best accuracy after these sizes.",
     "twenty_inner": "Races for threshold .01 in a sub-lattice: so many of the 20 features are searched, so many are "
-    "always in. Forests outside the sample by whole size. best_of: the loss counts from the best accuracy of the "
+    "always in. sample: subsets of each size to learn from; the race of 20 features has 52. Forests outside "
+    "the sample by whole size. best of: the loss counts from the best accuracy of the "
     "sub-lattice, or from that of all subsets.",
     "twenty_hours": "Hours on two cores of each stage of the race of 20 features for threshold .01, scaled up from "
     "twenty_inner and twenty_cost. Leaders count as a share here though they do not become more, so this is too high.",
@@ -322,7 +323,9 @@ def report():
         "",
         "`python bench/racing.py --full`. "
         "On 22 November 2026 all parts but `goal` were measured one by one on a busy machine, by scripts that call the "
-        "functions of this file with smaller samples. `goal` was measured whole on 24 November.",
+        "functions of this file with smaller samples. `goal` was measured whole on 24 November. All of these are races "
+        "as they were before subsets were dropped without a tree. `dropping` and the parts of `twenty_` were measured "
+        "after that, on 24 November, one by one on one core of a busy machine.",
     ]
     for part, text in TEXTS.items():
         if (file := RESULTS / f"racing_{part}.csv").exists():

@@ -15,7 +15,9 @@ hours     the number of all subsets of a size, times the share of `inner`, times
 
 import time
 from contextlib import closing
+from itertools import product
 from math import comb
+from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
@@ -26,11 +28,13 @@ from forest_curves import peak_from_here, status
 from sensorprivacy.game import random_split
 from sensorprivacy.minimize.engine_protocol import LABELS, Glimpse, engine_data
 from sensorprivacy.minimize.forest.engine import SharedEngine
+from sensorprivacy.minimize.search import bounds
 from sensorprivacy.minimize.search.job import SearchJob
 from sensorprivacy.minimize.search.racing import TREES, Rule, Runner
 
 WIDTH, ROWS, CORES, THRESHOLD = 20, 20_000, 2, 0.01
 SMALLEST = 17  # size down to which the real lattice is looked at
+SAMPLES = (12, 24)  # subsets of each size to learn from in a sub-lattice; the race of 20 features has 52
 INSIDE = ((10, 5, 1),)  # searched features, features that are always in, and the seed
 
 
@@ -167,7 +171,7 @@ def inner(game, split, engine, searched, always, seed, best):
     return by_size(runner, always), race, frame
 
 
-def hours(costs, counts, reference):
+def hours(costs, counts):
     """Return the hours on two cores of each stage, from the shares of a sub-lattice."""
     costs, rows = costs.set_index("size"), []
     for label in LABELS:
@@ -179,10 +183,7 @@ def hours(costs, counts, reference):
                 seconds = costs[f"{label}_{100 if stage == 'finished' else stage}"][size]
                 grown += share * comb(WIDTH, size)
                 total += share * comb(WIDTH, size) * seconds
-            rows.append(
-                {"best of": reference, "label": label, "trees": stage, "forests": round(grown),
-                 "hours": total / 3600 / CORES}
-            )  # fmt: skip
+            rows.append({"label": label, "trees": stage, "forests": round(grown), "hours": total / 3600 / CORES})
     return pd.DataFrame(rows)
 
 
@@ -195,10 +196,12 @@ def twenty(trees):
     found = {"twenty_cost": costs, "twenty_top": counts.reset_index().assign(seconds=seconds, low=low, high=high)}
     inside, estimates = [], []
     for searched, always, seed in INSIDE:
-        for name, best in (("sub-lattice", None), ("all subsets", low)):
-            shares, _, _ = inner(game, split, engine, searched, always, seed, best)
-            inside.append(shares.reset_index().assign(searched=searched, always=always, best_of=name))
-            estimates.append(hours(costs, shares, name))
+        for many, (name, best) in product(SAMPLES, (("sub-lattice", None), ("all subsets", low))):
+            with patch.object(bounds, "_SAMPLE", many):
+                shares, _, _ = inner(game, split, engine, searched, always, seed, best)
+            facts = {"searched": searched, "always": always, "sample": many, "best of": name}
+            inside.append(shares.reset_index().assign(**facts))
+            estimates.append(hours(costs, shares).assign(**facts))
     found |= {"twenty_inner": pd.concat(inside), "twenty_hours": pd.concat(estimates)}
     return found | {"twenty_overhead": overhead()}
 
