@@ -2,10 +2,11 @@
 
 The first trees of a forest underrate it, and they underrate a strong subset of features by another amount than a weak
 one. A linear regression learns the score of the finished forest from what the first trees show
-(`sensorprivacy.minimize.engine_protocol.Glimpse`), from the subsets with one feature more or less, and from the number
-of features. It learns from all forests finished so far: a sample of every size, and the leaders. The errors on these,
-each predicted without itself, give the standard error of a prediction; subsets with similar predictions count. The
-bounds are `WIDTH` standard errors around the prediction. ``bench/racing.py`` counts how often they are wrong.
+(`sensorprivacy.minimize.engine_protocol.Glimpse`), from the subsets with one feature more or less, and from the
+features themselves. It learns from all forests of similar sizes finished so far: a sample of every size, and the
+leaders. The errors on these, each predicted without itself, give the standard error of a prediction; subsets with
+similar predictions count. The bounds are `WIDTH` standard errors around the prediction. ``bench/racing.py`` counts how
+often they are wrong.
 
 Forests without a tree have bounds too, see `sensorprivacy.minimize.search.ahead`.
 """

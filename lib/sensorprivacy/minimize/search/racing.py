@@ -11,8 +11,10 @@ threshold (`sensorprivacy.minimize.search.ahead`). In the third step it narrows 
 threshold counts from it, and goes through the sizes again to grow the first trees for users, unless a subset is not
 allowed or has too high an identifiability. In the last step a subset is dropped if its bounds show this for every
 threshold; the others grow to the next number of trees, until they are finished. The best accuracy itself is settled
-only if a choice depends on it. A forest that grows on starts again from its first tree: to keep the
-votes of thousands of forests would need gigabytes, and the first trees are cheap.
+only if a choice depends on it.
+
+A forest that grows on starts again from its first tree: to keep the votes of thousands of forests would need gigabytes,
+and the first trees are cheap.
 
 Every round is complete before the next begins. So the result does not depend on batches, workers or interruptions.
 """
