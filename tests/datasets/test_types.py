@@ -3,8 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from sensorprivacy.datasets.types import Problem, Windows
+from sensorprivacy.datasets.types import Problem, Windows, _labels_as_bytes
 
 
 def problem(**changes):
@@ -121,3 +123,15 @@ def test_windows_digest_stands_for_content():
     moved[0, 0, 0] += 1
     assert windows().digest == windows(name="other").digest
     assert len({windows().digest, windows(values=moved).digest, windows(subject=[1, 2, 2]).digest}) == 3
+
+
+@given(st.lists(st.one_of(st.text(max_size=3), st.integers(0, 2), st.booleans(), st.sampled_from([1.0, None]))))
+def test_labels_are_written_one_by_one(values):
+    """Equal texts are written once and repeated; 1, True and 1.0 are equal in Python, but other labels."""
+    labels = np.empty(len(values), dtype=object)
+    labels[:] = values
+    texts = [f"{type(value).__name__}:{value}".encode() for value in values]
+    assert _labels_as_bytes(labels) == b"".join(f"{len(text)}:".encode() + text for text in texts)
+    names = np.array([text.decode() for text in texts], dtype=object)
+    again = [f"str:{name}".encode() for name in names]
+    assert _labels_as_bytes(names) == b"".join(f"{len(text)}:".encode() + text for text in again)

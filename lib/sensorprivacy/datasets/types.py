@@ -272,10 +272,18 @@ def _digest(named: Iterable[tuple[str, pd.Series | np.ndarray]]) -> str:
             digest.update(values.dtype.str.encode())
             digest.update(np.ascontiguousarray(values).tobytes())
         else:
-            for value in values.ravel():
-                text = f"{type(value).__name__}:{value}".encode()
-                digest.update(f"{len(text)}:".encode() + text)
+            digest.update(_labels_as_bytes(values.ravel()))
     return digest.hexdigest()
+
+
+def _labels_as_bytes(values: np.ndarray) -> bytes:
+    """Return the types and texts of values one after the other, each with its length."""
+    repeat = range(len(values))
+    if set(map(type, values)) == {str}:  # labels have few distinct texts: each is written once
+        repeat, values = pd.factorize(values)  # type: ignore[assignment]
+    texts = [f"{type(value).__name__}:{value}".encode() for value in values]
+    written = [f"{len(text)}:".encode() + text for text in texts]
+    return b"".join([written[at] for at in repeat])
 
 
 def _plain(provenance: Mapping[str, Any]) -> dict[str, Any]:
