@@ -103,7 +103,7 @@ class ReleaseSettings:
             vae = replace(study.vae, epochs=general_epochs, batch=min(GENERAL_BATCH, study.train.n_windows))
             general = study.anonymizer(models, modify="probabilistic", general=True, vae=vae)
             found["general VAE, probabilistic"] = anonymized(general, self.seed)
-        settings = Settings(epochs=rival_epochs, batch=256, seed=study.vae.seed)
+        settings = Settings(epochs=rival_epochs, batch=256, precision=study.vae.precision, seed=study.vae.seed)
         first = ReplacementAutoencoder(settings=settings).fit(study.train)
         chain = Chain([first, study.anonymization_autoencoder(rival_epochs)])
         return found | {CHAIN: unrandomized(chain.transform, self.seed)}

@@ -23,7 +23,15 @@ from sensorprivacy.datasets.types import Windows
 from sensorprivacy.latent.classifiers import Classifier
 from sensorprivacy.latent.losses import check_finite
 from sensorprivacy.latent.networks import dense
-from sensorprivacy.latent.training import Settings, apply_in_chunks, fingerprint, pick_device, seeded, train
+from sensorprivacy.latent.training import (
+    Settings,
+    apply_in_chunks,
+    fingerprint,
+    multiplying,
+    pick_device,
+    seeded,
+    train,
+)
 from sensorprivacy.latent.windows import Coding, Scaler, flatten, private_labels, replace_values
 from sensorprivacy.paths import write_atomically
 from sensorprivacy.progress import tqdm
@@ -218,18 +226,23 @@ class AnonymizationAutoencoder(BaseEstimator):
         self, adversaries: list[nn.Module], own: Optimizer, other: Optimizer, x: Tensor, public: Tensor, private: Tensor
     ) -> Tensor:
         """Train the adversaries on one published batch, then the autoencoder against them; return its three terms."""
-        with torch.no_grad():
-            published = self.network_(x)
+        precision = multiplying(x.device, (self.settings or Settings()).precision)
         other.zero_grad()
-        loss = functional.cross_entropy(adversaries[0](published), public)
-        (loss + functional.cross_entropy(adversaries[1](published), private)).backward()
+        with precision:
+            with torch.no_grad():
+                published = self.network_(x)
+            predicted = [adversary(published).float() for adversary in adversaries]
+            loss = functional.cross_entropy(predicted[0], public) + functional.cross_entropy(predicted[1], private)
+        loss.backward()
         other.step()
         own.zero_grad()
-        published = self.network_(x)
-        kept = functional.cross_entropy(adversaries[0](published), public)
-        logs = functional.log_softmax(adversaries[1](published), dim=1)
-        leaked = -logs.mean() - np.log(logs.shape[1])  # KL(equal probabilities || the adversary's)
-        changed = functional.mse_loss(published, x)
+        with precision:
+            published = self.network_(x)
+            predicted = [adversary(published).float() for adversary in adversaries]
+            kept = functional.cross_entropy(predicted[0], public)
+            logs = functional.log_softmax(predicted[1], dim=1)
+            leaked = -logs.mean() - np.log(logs.shape[1])  # KL(equal probabilities || the adversary's)
+            changed = functional.mse_loss(published.float(), x)
         (self.keep * kept + self.hide * leaked + self.change * changed).backward()
         own.step()
         return torch.stack([kept.detach(), leaked.detach(), changed.detach()])

@@ -147,7 +147,7 @@ class Study:
 
     def anonymization_autoencoder(self, epochs: int) -> AnonymizationAutoencoder:
         """Return the trained Anonymization Autoencoder, a rival of the paper's."""
-        settings = Settings(epochs=epochs, batch=INFERENCE_BATCH, seed=self.vae.seed)
+        settings = Settings(epochs=epochs, batch=INFERENCE_BATCH, precision=self.vae.precision, seed=self.vae.seed)
         saved = self.folder / f"anonymization-autoencoder-{epochs}.pt"
         return AnonymizationAutoencoder(self.private, settings=settings).fit(self.train, checkpoint=saved)
 
