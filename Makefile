@@ -33,8 +33,8 @@ review: $(READY) ## pack the compendium for a review, or recompute one value (CE
 	@$(PY) -m sensorprivacy review $(CELL) --profile $(PROFILE) --cores $(CORES)
 
 test: lint ## check style and types, run all tests (some: TESTS=path)
-	@# Many tests wait for other processes, so four workers keep two cores busy. A file's tests share trained networks.
-	@$(PY) -m pytest -n 4 --dist loadfile --no-loadscope-reorder $(TESTS)
+	@# Many tests wait for other processes, so three workers keep two cores busy. A file's tests share trained networks.
+	@$(PY) -m pytest -n 3 --dist loadfile --no-loadscope-reorder $(TESTS)
 
 lint: $(READY) ## check style and types only
 	@$(PY) -m ruff check --quiet .
