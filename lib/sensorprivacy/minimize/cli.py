@@ -85,7 +85,7 @@ def add_minimize_command(subparsers: "argparse._SubParsersAction[argparse.Argume
     add("--repeat", type=int, default=5, metavar="N", help="repetitions that show how stable the choice is (5)")
     add("--allow-long", action="store_true", help="start even if the search takes more than an hour")
     way = command.add_mutually_exclusive_group()
-    way.add_argument("--race", action="store_true", default=None, help="drop subsets after a few trees if they cannot "
+    way.add_argument("--race", action="store_true", default=None, help="drop subsets early if they cannot "
         "be chosen (in searches that otherwise take more than about ten minutes)")  # fmt: skip
     way.add_argument("--exhaustive", dest="race", action="store_false", help="finish the models of all subsets")
     add("--seed", type=int, default=42, help="random seed (42)")

@@ -271,8 +271,8 @@ def _raced(race: Any) -> str:
     if race is None:
         return ""
     return (
-        f"; in a race, {race.dropped:,} subsets were dropped after {race.trees[0]} or more trees because they could "
-        f"not be chosen, and {race.finished:,} were finished (--exhaustive finishes all)"
+        f"; in a race, {race.dropped:,} subsets were dropped before their first tree or after a few, because their "
+        f"bounds show that they cannot be chosen, and {race.finished:,} were finished (--exhaustive finishes all)"
     )
 
 
