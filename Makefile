@@ -32,7 +32,8 @@ book: $(READY) ## build the book from what reproduce left behind: build/book/htm
 review: $(READY) ## pack the compendium for a review, or recompute one value (CELL=2-T10-r1-utility)
 	@$(PY) -m sensorprivacy review $(CELL) --profile $(PROFILE) --cores $(CORES)
 
-test: lint ## check style and types, run all tests (some: TESTS=path)
+test: $(READY) ## check style and types, run all tests (some: TESTS=path)
+	@$(PY) tests/compiled.py & $(MAKE) --no-print-directory lint && wait
 	@# Many tests wait for other processes, so three workers keep two cores busy. A file's tests share trained networks.
 	@$(PY) -m pytest -n 3 --dist loadfile --no-loadscope-reorder $(TESTS)
 

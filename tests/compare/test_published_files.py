@@ -24,8 +24,10 @@ from sensorprivacy.game.units import share
 from sensorprivacy.latent.attackers import Attacker
 from sensorprivacy.latent.networks import Sizes
 from sensorprivacy.latent.trees import statistics
+from sensorprivacy.mechanisms.noise import SeededNoise
+from sensorprivacy.minimize import rewrites
 
-TREES, WINDOW = 25, 100
+TREES, WINDOW, SEED = 25, 100, 0
 
 
 @pytest.fixture
@@ -76,6 +78,7 @@ def write_own(watch, folder):
 @pytest.mark.parametrize("defence", ["minimize:threshold=.01,preselect=4", "noise:epsilon=60"])
 def test_attacks_on_a_published_table_reproduce_the_card(watch, tmp_path, monkeypatch, defence):
     monkeypatch.setattr(tables, "measure_table", partial(measure_table, trees=TREES))
+    monkeypatch.setattr(rewrites, "SecureNoise", lambda: SeededNoise(SEED))  # one release: intervals miss now and then
     parts = [features(watch.signal[watch.recording == at])[::3] for at in range(len(watch.table))]
     at = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
     table = pd.DataFrame(np.concatenate(parts), columns=[f"{kind} {axis}" for kind in ("mean", "std") for axis in AXES])
