@@ -237,10 +237,12 @@ def test_ticks_of_small_shares_are_written_as_they_are():
         assert float(label.get_text().removesuffix("%")) == pytest.approx(100 * at)
 
 
-def test_the_value_of_a_small_negative_bar_stays_above_the_names():
-    """The 0 of a bar of -0.1 points touched the name of its group."""
-    fig = report.grouped_bars({"lost": pd.DataFrame({"shift": [0.2, -0.001]}, index=["a", "b"])}, percent=True)
+@pytest.mark.parametrize("least", [-0.001, -0.04, -0.3])
+def test_the_value_of_a_negative_bar_stays_above_the_axis_and_the_names(least):
+    """The 0 of a bar of -0.1 points touched the name of its group, and the axis struck out the -4 of another."""
+    panels = {name: pd.DataFrame({"shift": [0.65, least]}, index=["a", "b"]) for name in ("lost", "others")}
+    fig = report.grouped_bars(panels, percent=True)
     fig.canvas.draw()
-    axes = fig.axes[0]
-    label = axes.texts[1].get_window_extent()
-    assert label.y0 > axes.get_window_extent().y0
+    for axes in fig.axes:
+        label = axes.texts[1].get_window_extent()
+        assert label.y0 > axes.get_window_extent().y0 + 1

@@ -69,8 +69,8 @@ def grouped_bars(
         axes.set(title=title, ylabel=ylabel)
     every = pd.concat([*panels.values(), *marks.values()])[columns].to_numpy(float)
     low, high = min(0.0, np.nanmin(every)), np.nanmax(every)
-    # the value of a negative bar stands below it, above the names of the groups
-    grid[0, 0].set_ylim(min(1.18 * low, -0.12 * high) if low < 0 else 0, 1.18 * high or 1)
+    # the value of a negative bar stands below it, above the axis
+    grid[0, 0].set_ylim(low - 0.16 * (high - low) if low < 0 else 0, 1.18 * high or 1)
     handles: list[Any] = [plt.Rectangle((0, 0), 1, 1, fc=chosen[c][0], hatch=chosen[c][1], ec=INK) for c in columns]
     names = [str(column).replace("_", "-") for column in columns]
     if any(frame.notna().to_numpy().any() for frame in marks.values()):

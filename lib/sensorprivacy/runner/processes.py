@@ -1,8 +1,8 @@
 """End processes together with those that they started, however they end.
 
-`reproduce` starts Snakemake, Snakemake starts ``sensorprivacy run``, and that starts a kernel (`forks` says how). Ctrl-C and SIGTERM leave
-time to end the others. A process that is killed has no time, so its descendants watch for its end: they wait for a file
-lock that it holds, which the operating system releases with the process.
+`reproduce` starts Snakemake, Snakemake starts ``sensorprivacy run``, and that starts a kernel; `forks` says how. Ctrl-C
+and SIGTERM leave time to end the others. A process that is killed has no time, so its descendants watch for its end:
+they wait for a file lock that it holds, which the operating system releases with the process.
 """
 
 import os
