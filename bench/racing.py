@@ -322,12 +322,12 @@ def report():
         "# Races and exhaustive searches",
         "",
         "`python bench/racing.py --full`. "
-        "`agreement`, `choices`, `whole`, `fifteen` and `twenty` were measured on 22 November 2026, one by one on "
-        "a busy machine, by scripts that call the functions of this file with smaller samples. They are races as "
-        "they were before subsets were dropped without a tree. All other parts were measured after that, on 24 "
-        "November: `goal` whole, on two cores that other work shared (before, the race took 39.9 processor "
-        "minutes and .146 of the exhaustive search's, on another machine), and `dropping` and the parts of "
-        "`twenty_` one by one on one core of a busy machine.",
+        "`whole`, `fifteen` and `twenty` were measured on 22 November 2026, one by one on a busy machine, by "
+        "scripts that call the functions of this file with smaller samples. They are races as they were before "
+        "subsets were dropped without a tree. All other parts were measured after that, on 24 November: "
+        "`agreement` and `choices` with two seeds, `goal` whole, on two cores that other work shared (before, the "
+        "race took 39.9 processor minutes and .146 of the exhaustive search's, on another machine), and "
+        "`dropping` and the parts of `twenty_` one by one on one core of a busy machine.",
     ]
     for part, text in TEXTS.items():
         if (file := RESULTS / f"racing_{part}.csv").exists():
