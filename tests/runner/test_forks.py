@@ -122,6 +122,16 @@ def test_a_changed_library_needs_a_new_process(source, monkeypatch, tmp_path):
     assert forks._settings({}) != before
 
 
+def test_a_folder_for_temporary_files_with_a_long_path_means_no_source(monkeypatch, tmp_path):
+    """Sockets have short paths; reproduce would have ended with an OSError."""
+    long = tmp_path / ("x" * 100)
+    long.mkdir()
+    monkeypatch.setattr(forks.tempfile, "tempdir", str(long))
+    with forks.source():
+        assert forks.DOOR not in os.environ
+    assert list(long.iterdir()) == []
+
+
 def test_an_error_is_shown_and_is_a_failure(source):
     found = run("broken")
     assert found.returncode == 1

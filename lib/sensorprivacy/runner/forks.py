@@ -104,19 +104,10 @@ def source() -> Iterator[None]:
         return
     with tempfile.TemporaryDirectory(prefix="sensorprivacy-", ignore_cleanup_errors=True) as folder:
         door = str(Path(folder) / "door")
-        with socket.socket(socket.AF_UNIX) as listening:
-            listening.bind(door)
-            listening.listen()
-            number = listening.fileno()
-            # It ends when its standard input ends, which is when we end, in whatever way.
-            child = subprocess.Popen(
-                [sys.executable, "-m", __name__, "--serve", door, str(number)],
-                cwd=project_root(),
-                pass_fds=[number],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-            )
+        child = _start(door)
+        if child is None:
+            yield
+            return
         with child:
             os.environ[DOOR] = door
             try:
@@ -124,6 +115,26 @@ def source() -> Iterator[None]:
             finally:
                 del os.environ[DOOR]
                 child.stdin.close()  # type: ignore[union-attr]
+
+
+def _start(door: str) -> subprocess.Popen[bytes] | None:
+    """Start the source behind this socket. Return None if the path is too long for a socket."""
+    with socket.socket(socket.AF_UNIX) as listening:
+        try:
+            listening.bind(door)
+        except OSError:
+            return None
+        listening.listen()
+        number = listening.fileno()
+        # It ends when its standard input ends, which is when we end, in whatever way.
+        return subprocess.Popen(
+            [sys.executable, "-m", __name__, "--serve", door, str(number)],
+            cwd=project_root(),
+            pass_fds=[number],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
 
 
 def ask(
