@@ -21,11 +21,11 @@ from sensorprivacy.minimize.engine_protocol import Engine, EngineData
 from sensorprivacy.minimize.engines import make_engine
 from sensorprivacy.minimize.forest import coding
 from sensorprivacy.minimize.forest import engine as module
-from sensorprivacy.minimize.forest.coding import WIDE, code_columns, group_rows, lay_out, subset_rows
+from sensorprivacy.minimize.forest.coding import WIDE, code_columns, group_rows, lay_out, most_groups, subset_rows
 from sensorprivacy.minimize.forest.engine import SharedEngine, tried_features
 from sensorprivacy.minimize.forest.kernel import _draw_weights, vote
 from sensorprivacy.minimize.forest.random_numbers import mix, tree_keys
-from sensorprivacy.minimize.forest.sorting import BINS, sort_by_code
+from sensorprivacy.minimize.forest.sorting import BINS, sort_by_code, sorted_items
 
 
 def held_of(X, y, cut, users=None):
@@ -136,6 +136,35 @@ def test_equal_rows_are_grouped_in_the_order_of_their_first(width, dtype):
     group, first = group_rows(np.ascontiguousarray(kinds[which].T), labels)
     assert group.tolist() == expected
     assert first.tolist() == [expected.index(number) for number in range(len(seen))]
+
+
+@pytest.mark.parametrize("spread", [2, 40, 10_000])
+def test_grouping_stops_when_no_column_can_part_more_rows(spread):
+    rng = np.random.default_rng(spread)
+    X = rng.integers(0, spread, (400, 5)).astype(float)
+    X[300:] = X[:100]  # equal rows, so the groups are never as many as the rows
+    classes = rng.integers(0, 2, 300)
+    columns = code_columns(X[:300], X[300:])
+    most = most_groups(columns, classes)
+    assert most == (len(np.unique(np.c_[X[:300], classes], axis=0)), len(np.unique(X[300:], axis=0)))
+    for subset in ([0], [1, 4], [0, 2, 3], [0, 1, 2, 3, 4]):
+        stopped, whole = (subset_rows(columns, np.array(subset), classes, known) for known in (most, None))
+        for ours, oracle in zip(stopped[0][:5], whole[0][:5], strict=True):
+            np.testing.assert_array_equal(ours, oracle)
+        np.testing.assert_array_equal(stopped[2], whole[2])
+
+
+@pytest.mark.parametrize("dtype", [np.uint16, np.uint32])
+@pytest.mark.parametrize("rows", [1, 20, 3000])
+def test_items_are_sorted_by_column_and_then_by_row(rows, dtype):
+    rng = np.random.default_rng(rows)
+    codes = np.stack([rng.integers(0, top, rows) for top in (1, 5, 60_000)]).astype(dtype)
+    classes = rng.integers(0, 7, rows)
+    layout = lay_out(6, rows - 1, int(codes.max()))
+    order = np.argsort(codes, axis=1, kind="stable")
+    oracle = np.take_along_axis(codes, order, axis=1).astype(np.uint64) << layout.code
+    oracle |= (order.astype(np.uint64) << layout.row) | classes[order].astype(np.uint64)
+    np.testing.assert_array_equal(sorted_items(codes, classes, layout), oracle)
 
 
 def test_more_than_65536_distinct_values():

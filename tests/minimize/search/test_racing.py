@@ -16,7 +16,7 @@ from sensorprivacy.minimize.engine_protocol import engine_data
 from sensorprivacy.minimize.engines import NoAdversary
 from sensorprivacy.minimize.forest.engine import SharedEngine
 from sensorprivacy.minimize.search import bounds, exhaustive, racing
-from sensorprivacy.minimize.search.bounds import Scores, neighbour_means, predict, sample_of_sizes
+from sensorprivacy.minimize.search.bounds import Scores, predict, sample_of_sizes
 from sensorprivacy.minimize.search.exhaustive import search_subsets
 from sensorprivacy.minimize.search.racing import Rule, can_race
 from sensorprivacy.minimize.select import THRESHOLDS, select
@@ -81,14 +81,16 @@ def test_survivors_have_the_scores_of_the_exhaustive_search(raced, whole):
 def test_a_race_says_how_many_trees_it_grew(raced, whole):
     table = raced.table
     assert (raced.race.finished, raced.race.dropped) == ((~table["dropped"]).sum(), table["dropped"].sum())
-    assert set(table["trees_accuracy"]) <= {4, 16}
+    assert set(table["trees_accuracy"]) <= {0, 4, 16}
     kept = ~table["dropped"]
     assert (table.loc[kept, ["trees_accuracy", "trees_identifiability"]] == 16).all(axis=None)
-    assert table["partial_accuracy"].notna().all()
+    assert table["partial_accuracy"].notna().equals(table["trees_accuracy"] > 0)
     finished = table["trees_accuracy"] == 16
     assert table["partial_accuracy"][finished].equals(whole["accuracy"][finished])
-    assert raced.race.grown["task"] == (127, finished.sum())
-    assert raced.race.share("task") == (127 * 4 + finished.sum() * 16) / (127 * 16)
+    looked, done = raced.race.grown["task"]
+    assert done == finished.sum()
+    assert (table["trees_accuracy"] == 4).sum() <= looked < 127
+    assert raced.race.share("task") == (looked * 4 + done * 16) / (127 * 16)
 
 
 def test_the_choices_are_those_of_the_exhaustive_search(raced, wine, whole):
@@ -154,7 +156,7 @@ def test_partial_scores_are_never_mixed_with_finished_ones(wine, raced, whole, t
     search_subsets(wine, **RACE, result_store=path)
     with closing(sqlite3.connect(path)) as base:
         looked = base.execute("SELECT label, trees, count(*) FROM glimpses GROUP BY 1, 2").fetchall()
-    assert looked == [("task", 4, 127), ("users", 4, 127)]
+    assert looked == [(label, 4, raced.race.grown[label][0]) for label in ("task", "users")]
     pd.testing.assert_frame_equal(search_subsets(wine, **WHOLE, result_store=path).table, whole, check_exact=True)
     # and a race does not depend on what an exhaustive search has stored
     pd.testing.assert_frame_equal(search_subsets(wine, **RACE, result_store=path).table, raced.table, check_exact=True)
@@ -217,6 +219,13 @@ def test_fifteen_features_of_many_rows_are_long():
     assert not can_race(object())
 
 
+def test_the_expected_share_falls_with_the_number_of_features():
+    shares = [racing.expected_share(k, 100) for k in range(11, 21)]
+    assert 1 > shares[0] > shares[-1] > 0.001
+    assert (np.diff(shares) < 0).all()
+    assert racing.expected_share(5, 100) == 1  # such a race learns from nearly all
+
+
 def lattice(k, seed):
     """Accuracies as a forest might have, and what its first trees show of them."""
     rng = np.random.default_rng(seed)
@@ -237,6 +246,7 @@ def test_bounds_hold_for_subsets_that_nothing_was_learnt_from():
     for stage in range(3):
         scores.glimpses[stage, 1:] = shown[stage, 1:]
         scores.exact[sample] = true[sample]
+        scores.learn(sample)
         low, _, high = scores.bounds()
         open_ = np.setdiff1d(np.arange(1, 2**k), sample)
         assert np.mean((true < low) | (true > high), where=np.isin(np.arange(2**k), open_)) < 0.01
@@ -262,11 +272,6 @@ def test_a_prediction_is_least_squares():
     wanted = np.linalg.lstsq(np.column_stack([np.ones(200), shown[:200]]), exact[:200], rcond=None)[0]
     np.testing.assert_allclose(value, np.column_stack([np.ones(300), shown]) @ wanted)
     assert 0.04 < error.mean() < 0.06
-
-
-def test_neighbours_have_one_feature_more_or_less():
-    values = np.array([np.nan, 1.0, 2.0, 3.0])  # none, a, b, ab
-    np.testing.assert_allclose(neighbour_means(values, 2)[1:], [[3, 1], [3, 2], [3, 1.5]])
 
 
 def test_a_rule_is_that_of_select():

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from sensorprivacy.minimize.forest.sorting import sorted_items
 from sensorprivacy.minimize.forest.splitting import Layout, Rows
 
 WIDE = 40
@@ -125,7 +126,9 @@ def _rank_integers(values: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
     return ranks, np.split(distinct, np.cumsum(occurs.sum(axis=1))[:-1])
 
 
-def subset_rows(columns: CodedColumns, subset: np.ndarray, classes: np.ndarray) -> tuple[Rows, Layout, np.ndarray]:
+def subset_rows(
+    columns: CodedColumns, subset: np.ndarray, classes: np.ndarray, most: tuple[int, int] | None = None
+) -> tuple[Rows, Layout, np.ndarray]:
     """Return the rows of a subset in the form that the kernel reads, with equal rows grouped.
 
     Training rows that are equal in the subset's columns and in their class become one row with a larger weight.
@@ -140,6 +143,8 @@ def subset_rows(columns: CodedColumns, subset: np.ndarray, classes: np.ndarray) 
         Positions of the columns.
     classes : numpy.ndarray of int64, shape (n_train,)
         Class of each training row, 0 ... c - 1.
+    most : tuple of int, optional
+        Numbers of training and held-out groups of all columns together, as `most_groups` returns them.
 
     Returns
     -------
@@ -156,17 +161,15 @@ def subset_rows(columns: CodedColumns, subset: np.ndarray, classes: np.ndarray) 
         If there are more rows, classes and distinct values than an item of 64 bits can represent.
     """
     codes, test_codes = columns.train[subset], columns.test[subset]
-    group, first = group_rows(codes, classes)
-    held_groups, first_held = group_rows(test_codes, np.zeros(test_codes.shape[1], np.int64))
+    most_train, most_held = most or (None, None)
+    group, first = group_rows(codes, classes, most_train)
+    held_groups, first_held = group_rows(test_codes, np.zeros(test_codes.shape[1], np.int64), most_held)
     codes = np.ascontiguousarray(codes[:, first])
     layout = lay_out(int(classes.max()), len(first) - 1, int(codes.max()))
     kept_sorted = codes if len(codes) < WIDE else codes[:0]
-    order = np.argsort(kept_sorted, axis=1, kind="stable")
-    ordered = np.take_along_axis(kept_sorted, order, axis=1).astype(np.uint64) << layout.code
-    ordered |= (order.astype(np.uint64) << layout.row) | classes[first][order].astype(np.uint64)
     rows = Rows(
         codes,
-        ordered,
+        sorted_items(kept_sorted, classes[first], layout),
         group.astype(np.uint32),
         classes[first],
         np.ascontiguousarray(test_codes[:, first_held]),
@@ -176,7 +179,18 @@ def subset_rows(columns: CodedColumns, subset: np.ndarray, classes: np.ndarray) 
     return rows, layout, held_groups
 
 
-def group_rows(codes: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def most_groups(columns: CodedColumns, classes: np.ndarray) -> tuple[int, int] | None:
+    """Return the numbers of training and held-out groups of all columns. No subset has more.
+
+    None for a wide table, because its groups take too long to find.
+    """
+    if len(columns.train) >= WIDE:
+        return None
+    held = np.zeros(columns.test.shape[1], np.int64)
+    return len(group_rows(columns.train, classes)[1]), len(group_rows(columns.test, held)[1])
+
+
+def group_rows(codes: np.ndarray, labels: np.ndarray, most: int | None = None) -> tuple[np.ndarray, np.ndarray]:
     """Group the rows that are equal in every column and in the label.
 
     Parameters
@@ -185,6 +199,8 @@ def group_rows(codes: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.nd
         Coded columns.
     labels : numpy.ndarray of int64, shape (n,)
         One more column.
+    most : int, optional
+        A number of groups that no more columns can raise. The grouping stops there.
 
     Returns
     -------
@@ -197,9 +213,13 @@ def group_rows(codes: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.nd
     if len(codes) >= WIDE:  # one step over whole rows, instead of a step for each column
         rows = np.ascontiguousarray(codes.T).view(np.dtype((np.void, codes.itemsize * len(codes)))).ravel()
         codes = pd.factorize(np.array(rows.tolist(), dtype=object))[0][np.newaxis]
-    for column in codes:
-        group = pd.factorize(group * (int(column.max()) + 1) + column)[0]
-    return group, np.unique(group, return_index=True)[1]
+    tops = codes.max(axis=1)
+    for at in np.argsort(-tops.astype(np.int64), kind="stable"):  # columns with many values first
+        group, found = pd.factorize(group * (int(tops[at]) + 1) + codes[at])
+        if len(found) == (most or len(group)):
+            break
+    # groups are numbered in the order of their first rows
+    return group, np.flatnonzero(np.diff(np.maximum.accumulate(group), prepend=-1))
 
 
 def lay_out(top_class: int, top_row: int, top_code: int) -> Layout:

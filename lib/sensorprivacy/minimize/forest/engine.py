@@ -44,7 +44,7 @@ from sklearn.ensemble import RandomForestClassifier
 
 from sensorprivacy.game.play import seeded
 from sensorprivacy.minimize.engine_protocol import EngineData, Glimpse, Subset
-from sensorprivacy.minimize.forest.coding import code_columns, subset_rows
+from sensorprivacy.minimize.forest.coding import code_columns, most_groups, subset_rows
 from sensorprivacy.minimize.forest.kernel import TOO_HEAVY, undecided, vote
 from sensorprivacy.minimize.forest.random_numbers import tree_keys
 
@@ -101,6 +101,7 @@ class SharedEngine:
             raise ValueError(f"n_threads={n_threads}: use at least one thread")
         self.columns = code_columns(data.train, data.test)
         self.labels = {label: _known_classes(*parts) for label, parts in data.labels.items()}
+        self.most = {label: most_groups(self.columns, classes) for label, (classes, *_) in self.labels.items()}
         self.n_trees = int(forest.n_estimators)
         self.max_features = forest.max_features
         self.bootstrap = bool(forest.bootstrap)
@@ -196,7 +197,7 @@ class SharedEngine:
         If these are all trees, rows are left out as soon as their predicted class cannot change.
         """
         classes, names, _ = self.labels[label]
-        rows, layout, held_groups = subset_rows(self.columns, subset, classes)
+        rows, layout, held_groups = subset_rows(self.columns, subset, classes, self.most[label])
         votes = np.zeros((int(held_groups.max()) + 1, len(names)))
         asked = np.arange(len(votes), dtype=np.uint32)
         keys = tree_keys(self.seed, subset, n_trees)

@@ -82,3 +82,34 @@ def sort_by_code(rows, at, spare, m, low, high, shift, bins):
         at, spare = spare, at
         digit += _STEP
     return at
+
+
+@njit(nogil=True, cache=True)
+def sorted_items(codes, classes, lay):
+    """Return the items of weight zero of each column, sorted by code; equal codes keep the order of the rows.
+
+    Parameters
+    ----------
+    codes : ndarray of unsigned integers, shape (k, n)
+        Coded columns.
+    classes : ndarray of int64, shape (n,)
+        Class of each row.
+    lay : Layout
+        Layout of the items.
+
+    Returns
+    -------
+    ndarray of uint64, shape (k, n)
+    """
+    k, n = codes.shape
+    ordered = np.empty((k, n), np.uint64)
+    lists = np.empty((2, n), np.uint64)
+    bins = np.empty(BINS, np.int32)
+    for f in range(k):
+        low = high = np.uint64(codes[f, 0])
+        for i in range(np.uint64(n)):
+            code = np.uint64(codes[f, i])
+            low, high = min(low, code), max(high, code)
+            lists[0, i] = (code << lay.code) | (np.uint64(i) << lay.row) | np.uint64(classes[i])
+        ordered[f] = lists[sort_by_code(lists, 0, 1, n, low, high, lay.code, bins)]
+    return ordered

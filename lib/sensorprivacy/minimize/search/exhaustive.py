@@ -10,7 +10,17 @@ import pandas as pd
 from sensorprivacy.datasets.types import Problem
 from sensorprivacy.minimize.search.job import HOUR, SearchJob, duration
 from sensorprivacy.minimize.search.order import SLACK, Pruning, train_by_size
-from sensorprivacy.minimize.search.racing import FEATURES, LONG, SHARE, TREES, Race, Rule, Runner, can_race, work
+from sensorprivacy.minimize.search.racing import (
+    FEATURES,
+    LONG,
+    TREES,
+    Race,
+    Rule,
+    Runner,
+    can_race,
+    expected_share,
+    work,
+)
 from sensorprivacy.minimize.search.results import ResultKey
 from sensorprivacy.minimize.select import THRESHOLDS, check_threshold, select, select_table
 
@@ -141,7 +151,9 @@ def search_subsets(
         racing = _races(job, race, prune)
         found = job.n_scores
         expected = job.estimate()
-        seconds = expected.seconds * (SHARE if racing else 1)
+        seconds = expected.seconds
+        if racing:
+            seconds *= expected_share(len(job.positions), job.engine.n_trees)  # type: ignore[attr-defined]
         if seconds > HOUR and not allow_long:
             advice = "search fewer features (n_preselect) with fewer trees"
             raise SearchTooLongError(

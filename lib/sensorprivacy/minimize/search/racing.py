@@ -5,13 +5,11 @@ number, and the only unknown of an unfinished forest is what its remaining trees
 finished forests, with bounds (`sensorprivacy.minimize.search.bounds`). The comparisons are paired: all forests are
 judged on the same held-out rows, so a difference between two subsets has no sampling error of the rows.
 
-A race has four steps. First it finishes a sample of every size, to learn from. Then it goes from all features down to
-single ones and grows the first trees for the task, unless the larger subsets show that a subset is not allowed at any
-threshold (`sensorprivacy.minimize.search.ahead`). In the third step it narrows the best accuracy, because every
-threshold counts from it, and goes through the sizes again to grow the first trees for users, unless a subset is not
-allowed or has too high an identifiability. In the last step a subset is dropped if its bounds show this for every
-threshold; the others grow to the next number of trees, until they are finished. The best accuracy itself is settled
-only if a choice depends on it.
+A race finishes a random sample of every size first. It predicts all other scores from these, and drops every subset
+whose bounds show for every threshold that it cannot be chosen. Then it works in rounds. It finishes the leaders, which
+would be chosen if all predictions were right. It grows the subsets that can still be chosen to the next number of
+trees, until they are dropped or finished. A leader is allowed if its accuracy is near enough to the best one. If this
+is in doubt, only the subsets that may have so high an accuracy grow on.
 
 A forest that grows on starts again from its first tree: to keep the votes of thousands of forests would need gigabytes,
 and the first trees are cheap.
@@ -20,14 +18,13 @@ Every round is complete before the next begins. So the result does not depend on
 """
 
 import operator
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
 from sensorprivacy.minimize.engine_protocol import LABELS, Engine
-from sensorprivacy.minimize.search.ahead import Ahead
 from sensorprivacy.minimize.search.bounds import Scores, sample_of_sizes
 from sensorprivacy.minimize.search.job import SearchJob
 from sensorprivacy.minimize.select import least_accuracy, near_lowest
@@ -42,10 +39,7 @@ LONG = 7e9
 FEATURES = 11
 """Fewest features with which `race=None` races. With fewer, the forests to learn from are a large part of all."""
 
-SHARE = 0.2
-"""Share of an exhaustive search's time that a race is expected to take, for the estimate before it starts."""
-
-_LEADERS = 3  # subsets that are finished early at each threshold
+_LEADERS = 3  # subsets that are finished early at each threshold, and most accurate ones
 
 
 @dataclass(frozen=True)
@@ -119,6 +113,20 @@ def work(n_features: int, engine: Engine, n_train: int) -> float:
     return float(len(LABELS) * (2**n_features - 1) * getattr(engine, "n_trees", 0) * n_train)
 
 
+def expected_share(n_features: int, forest: int) -> float:
+    """Return the share of an exhaustive search's trees that a race is expected to grow.
+
+    Races of 12 to 20 features took three to four times as long as the forests of their sample.
+    """
+    stages = (*_stages(forest), forest)
+    return min(1.0, 3.5 * len(sample_of_sizes(n_features)) * sum(stages) / (forest * 2**n_features))
+
+
+def _stages(forest: int) -> tuple[int, ...]:
+    """Return the numbers of trees after which forests of a size are looked at."""
+    return tuple(count for count in TREES if 2 * count <= forest)
+
+
 class Runner:
     """One race over the subsets of a search.
 
@@ -133,7 +141,7 @@ class Runner:
     def __init__(self, job: SearchJob, rule: Rule) -> None:
         self.job, self.rule = job, rule
         self.forest: int = job.engine.n_trees  # type: ignore[attr-defined]
-        trees = tuple(count for count in TREES if 2 * count <= self.forest)
+        trees = _stages(self.forest)
         k, rows = len(job.positions), len(job.split.part(job.key.part))
         self.scores = {label: Scores(k, rows, trees) for label in LABELS}
         self.trees = trees
@@ -153,72 +161,17 @@ class Runner:
             for label in LABELS:
                 for stage in range(len(self.trees) + 1):
                     self._grow(label, self.sample, stage)
-            self._look_at_tasks()
-            self._settle_best()
-            self._look_at_users()
+                self.scores[label].learn(self.sample)
             while self._next_round():
                 pass
         return self._table(), self._summary()
 
-    def _look_at_tasks(self) -> None:
-        """Grow the first trees for the task, from all features down, of the subsets that can be allowed."""
-        scores = self.scores["task"]
-        best = float(np.nanmax(scores.exact))
-        least = min(self.rule.least(best, threshold) for threshold in self.rule.thresholds)
-        for at, ahead in self._sizes("task"):
-            high = scores.before[2, at]
-            self._grow_of("task", at, at[np.isnan(high) | (high >= least)])
-            ahead.learn(at)
-
-    def _look_at_users(self) -> None:
-        """Grow the first trees for users, from all features down, of the subsets that can be chosen."""
-        low, middle, high = (part.copy() for part in self._bounds("task"))
-        scores = self.scores["users"]
-        for at, ahead in self._sizes("users"):
-            lowest, wanted = np.nan_to_num(scores.before[0, at]), np.zeros(len(at), dtype=bool)
-            for threshold in self.rule.thresholds:
-                least, surely = self._least(low, high, threshold)
-                allowed = scores.exact[(low >= surely) & scores.finished]
-                wanted |= (high[at] >= least) & (lowest <= self.rule.near(float(allowed.min(initial=1.0))))
-            self._grow_of("users", at, at[wanted])
-            ahead.learn(at)
-            # a low identifiability that is known early rules out many smaller subsets
-            for threshold in self.rule.thresholds:
-                likely = at[middle[at] >= self._least(low, high, threshold)[1]]
-                if len(likely):
-                    first = likely[[np.argmin(scores.value[likely])]]
-                    for label in LABELS:
-                        self._grow(label, first, len(self.trees))
-            for part in (low, middle, high):
-                done = at[self.scores["task"].finished[at]]
-                part[done] = self.scores["task"].exact[done]
-
-    def _sizes(self, label: str) -> Iterator[tuple[np.ndarray, Ahead]]:
-        """Yield the subsets of each size, from all features down, when their scores are predicted from larger ones."""
-        ahead = Ahead(self.scores[label], self.sample)
-        self.bar.total = (self.bar.total or 0) + len(self.at)
-        for size in range(len(self.job.positions), 0, -1):
-            at = ahead.predict(size)
-            yield at[self.raced[at]], ahead
-
-    def _grow_of(self, label: str, at: np.ndarray, some: np.ndarray) -> None:
-        """Grow the first trees of some subsets of a size, and take the others from the total of the progress bar."""
-        self.bar.total = (self.bar.total or 0) - len(at)
-        self._grow(label, some, 0)
-
-    def _least(self, low: np.ndarray, high: np.ndarray, threshold: float) -> tuple[float, float]:
-        """Return the accuracy below which nothing is allowed, and the one from which everything surely is."""
-        return self.rule.least(float(low.max()), threshold), self.rule.least(float(high.max()), threshold)
-
-    def _settle_best(self) -> None:
-        """Grow the forests that may have the best accuracy. Threshold 0 needs the best accuracy itself."""
-        if self.rule.reference is not None:
-            return
-        for stage in range(1, len(self.trees) + (min(self.rule.thresholds) == 0)):
-            middle = self._bounds("task")[1]
-            self._grow("task", np.lexsort((np.arange(len(middle)), -middle))[:_LEADERS], len(self.trees))
-            low, _, high = self._bounds("task")
-            self._grow("task", np.flatnonzero((high >= low.max()) & ~self.scores["task"].finished), stage)
+    def _grow_on(self, label: str, at: np.ndarray) -> bool:
+        """Grow the forests of these subsets to their next numbers of trees. Return whether there were any."""
+        stage = self.scores[label].stage[at]
+        for level in range(len(self.trees) + 1):
+            self._grow(label, at[stage == level], level)
+        return len(at) > 0
 
     def _bounds(self, label: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the bounds of `Scores.bounds`; those of the empty subset, which is never allowed, are negative."""
@@ -232,19 +185,21 @@ class Runner:
         """Finish the leaders, drop what cannot be chosen, and grow the rest. Return whether anything was left."""
         for label in LABELS:
             self._grow(label, self._leaders(), len(self.trees))
-        grow = self._undecided()
-        for label, subsets in grow.items():
-            stage = self.scores[label].stage[subsets]
-            for level in range(len(self.trees) + 1):
-                self._grow(label, subsets[stage == level], level)
-        return any(len(subsets) for subsets in grow.values())
+        grown = [self._grow_on(label, subsets) for label, subsets in self._undecided().items()]
+        return any(grown)
 
     def _leaders(self) -> np.ndarray:
-        """Return the subsets that would be chosen if all predictions were right, the next best ones, and the best."""
+        """Return the subsets that would be chosen if all predictions were right, the next best, and the most accurate.
+
+        Their scores decide how many others can be chosen.
+        """
         accuracy, identifiability = (self._bounds(label)[1] for label in LABELS)
         best = float(accuracy.max())
         # a choice from the table counts its loss from the best accuracy of a subset with both scores
-        leaders = {int(np.nanargmax(self.scores["task"].exact))}
+        leaders = {
+            int(np.nanargmax(self.scores["task"].exact)),
+            *np.argsort(-accuracy, kind="stable")[:_LEADERS].tolist(),
+        }
         for threshold in self.rule.thresholds:
             allowed = np.flatnonzero(self.raced & (accuracy >= self.rule.least(best, threshold)))
             order = np.lexsort((allowed, identifiability[allowed]))
@@ -258,17 +213,19 @@ class Runner:
         task, users = np.zeros(len(a_low), dtype=bool), np.zeros(len(a_low), dtype=bool)
         behind = self.scores["users"].stage <= self.scores["task"].stage
         for threshold in self.rule.thresholds:
-            least, surely = self._least(a_low, a_high, threshold)
+            least, surely = (self.rule.least(float(part.max()), threshold) for part in (a_low, a_high))
             sure, likely = a_low >= surely, a_mid >= least
             cut = self.rule.near(float(i_high[sure].min(initial=1.0)))
             near = self.raced & (a_high >= least) & (i_low <= cut)
-            open_ = near & ~(a_done & i_done)
-            attack = ~i_done & (a_done | sure | (likely & behind))
-            users |= open_ & attack
-            task |= open_ & ~attack
-            doubtful = np.flatnonzero(near & a_done & i_done & ~sure)
+            done = near & a_done & i_done
+            doubtful = np.flatnonzero(done & ~sure)
             if self.rule.reference is None and len(doubtful):
+                # if it is allowed, fewer others can be chosen; so they wait
                 task |= self._rivals(doubtful[np.argmin(i_low[doubtful])], threshold, a_low, a_high)
+                continue
+            attack = ~i_done & (a_done | sure | (likely & behind))
+            users |= near & ~done & attack
+            task |= near & ~done & ~attack
         return {"task": np.flatnonzero(task), "users": np.flatnonzero(users)}
 
     def _rivals(self, subset: int, threshold: float, low: np.ndarray, high: np.ndarray) -> np.ndarray:

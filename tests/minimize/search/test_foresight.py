@@ -6,9 +6,9 @@ import pytest
 
 from sensorprivacy.datasets.types import Problem
 from sensorprivacy.minimize.engine_protocol import LABELS, Glimpse
-from sensorprivacy.minimize.search.ahead import Ahead
-from sensorprivacy.minimize.search.bounds import Scores, membership, of_near_sizes, sample_of_sizes
+from sensorprivacy.minimize.search.bounds import of_near_sizes, sample_of_sizes
 from sensorprivacy.minimize.search.exhaustive import search_subsets
+from sensorprivacy.minimize.search.foresight import features_of, foresee
 from sensorprivacy.minimize.search.job import SearchJob
 from sensorprivacy.minimize.search.racing import Rule, Runner
 from sensorprivacy.minimize.select import select
@@ -78,7 +78,7 @@ def spoilt():
     return additive() - 0.15 * HAS[:, 4]
 
 
-@pytest.mark.parametrize(("task", "most"), [(additive, 0.75), (parity, 0.6), (spoilt, 0.75)])
+@pytest.mark.parametrize(("task", "most"), [(additive, 0.2), (parity, 0.15), (spoilt, 0.2)])
 def test_the_choice_is_that_of_the_exhaustive_search_though_many_subsets_have_no_tree(table, task, most):
     engine = Told(task(), users())
     found, full = race(table, engine), whole(table, engine)
@@ -89,8 +89,9 @@ def test_the_choice_is_that_of_the_exhaustive_search_though_many_subsets_have_no
         full.loc[kept, ["accuracy", "identifiability"]]
     )
     assert found.race.grown["task"][0] < most * (2**K - 1)
-    assert (found.table["trees_accuracy"] == 0).sum() == 2**K - 1 - found.race.grown["task"][0]
-    assert found.table["partial_accuracy"].isna().equals(found.table["trees_accuracy"] == 0)
+    without = found.table["trees_accuracy"] == 0
+    assert without.sum() > (1 - most) * 2**K
+    assert found.table["partial_accuracy"].isna().equals(without)
 
 
 def test_the_pair_that_is_useless_alone_is_chosen(table):
@@ -101,15 +102,15 @@ def test_nearly_everything_is_dropped_if_every_feature_is_needed(table):
     found = race(table, Told(1 - 0.08 * (K - SIZE), users()))
     assert found.select(0.01)["n_features"] == K
     sample = len(sample_of_sizes(K))
-    few = (SIZE >= K - 3).sum()  # the first sizes have too few larger ones to learn from
     for label in LABELS:
-        assert found.race.grown[label][0] <= sample + few
+        assert found.race.grown[label][0] <= sample + 10
         assert found.race.grown[label][-1] <= sample + 10
 
 
 def test_high_identifiability_drops_subsets_before_their_first_tree(table):
+    """All subsets are as accurate, but only few can have the lowest identifiability."""
     found = race(table, Told(np.full(2**K, 0.9), users()))
-    assert found.race.grown["users"][0] < 0.5 * found.race.grown["task"][0]
+    assert (found.table["trees_identifiability"] == 0).mean() > 0.8
     assert found.select(0.01)["n_features"] == 1
 
 
@@ -162,7 +163,9 @@ def test_one_threshold_needs_fewer_trees_than_six(table):
     engine = Told(additive(), users())
     one = race(table, engine)
     six = search_subsets(table, engine=engine, race=True, progress=False)
-    assert one.race.share("task") < 0.8 * six.race.share("task")
+    learning = len(sample_of_sizes(K)) * 152 / 100 / (2**K - 1)
+    for label in LABELS:
+        assert learning <= one.race.share(label) < six.race.share(label)
 
 
 @pytest.mark.parametrize("thresholds", [[], [0.2], [2.0]])
@@ -171,21 +174,29 @@ def test_thresholds_that_cannot_be_served_are_refused(table, thresholds):
         race(table, Told(additive(), users()), rule={"thresholds": thresholds}, lazy=0.1)
 
 
-def test_a_prediction_from_larger_subsets_extrapolates(table):
-    """If every feature adds the same, the values of larger subsets give the score exactly."""
-    scores = Scores(K, 1000, (4,))
-    sample, true = sample_of_sizes(K), 0.3 + 0.05 * SIZE
-    scores.exact[sample], scores.glimpses[0, sample] = true[sample], np.stack([true, true, true], axis=1)[sample]
-    ahead = Ahead(scores, sample)
-    for size in range(K, 0, -1):
-        at = ahead.predict(size)
-        scores.glimpses[0, at if size > 6 else sample] = np.stack([true] * 3, axis=1)[at if size > 6 else sample]
-        ahead.learn(at)
-    np.testing.assert_allclose(scores.before[1][SIZE == 4], true[SIZE == 4], atol=1e-3)
+def test_a_prediction_extrapolates():
+    """If every feature halves the error, the logarithm of the error is linear in the features."""
+    true = 1 - 0.5**SIZE * 0.9
+    sample = sample_of_sizes(K)
+    foreseen = foresee(sample, true[sample], K)
+    np.testing.assert_allclose(foreseen[1:], true[1:], atol=0.03)
+    np.testing.assert_allclose(foreseen[SIZE > 4], true[SIZE > 4], atol=0.01)
+
+
+def test_a_sampled_subset_is_predicted_without_itself():
+    """The oracle leaves it out and fits again."""
+    true, sample = additive(), sample_of_sizes(K)
+    foreseen = foresee(sample, true[sample], K)
+    for left_out in (3, 40, 70):
+        others = np.delete(sample, left_out)
+        assert foreseen[sample[left_out]] == pytest.approx(foresee(others, true[others], K)[sample[left_out]], abs=2e-3)
+    spoilt_one = true[sample].copy()
+    spoilt_one[40] -= 0.3
+    assert foresee(sample, spoilt_one, K)[sample[40]] == pytest.approx(foreseen[sample[40]], abs=0.05)
 
 
 def test_what_a_regression_sees_of_a_subset():
-    np.testing.assert_allclose(membership(np.array([0, 5]), 4), [[0, 0, 0, 0, 0], [1, 0, 1, 0, 0.5]])
+    np.testing.assert_array_equal(features_of(np.array([0, 5]), 4), [[0, 0, 0, 0], [1, 0, 1, 0]])
     known = np.arange(30)
     assert of_near_sizes(known, np.repeat([1, 2, 3], 10), 3, 2).tolist() == list(range(20, 30))
     assert of_near_sizes(known, np.repeat([1, 2, 3], 10), 3, 3).tolist() == list(range(10, 30))
