@@ -230,9 +230,9 @@ TEXTS = {
 }
 
 
-def report(asked):
+def report():
     """Write the page of all parts that were measured."""
-    lines = ["# Races and exhaustive searches", "", f"`{asked}`. {machine()}"]
+    lines = ["# Races and exhaustive searches", "", f"`python bench/racing.py --full`. {machine()}"]
     for part, text in TEXTS.items():
         if (file := RESULTS / f"racing_{part}.csv").exists():
             lines += ["", f"## {part.capitalize()}", "", text, "", pd.read_csv(file).to_markdown(index=False)]
@@ -252,7 +252,7 @@ def main():
             print(frame.round(4).to_string(index=False), flush=True)
             if arguments.full:
                 frame.round(4).to_csv(RESULTS / f"racing_{part}.csv", index=False, lineterminator="\n")
-                report("python bench/racing.py --full")
+                report()
 
 
 if __name__ == "__main__":

@@ -165,7 +165,7 @@ def test_one_threshold_needs_fewer_trees_than_six(table):
     six = search_subsets(table, engine=engine, race=True, progress=False)
     learning = len(sample_of_sizes(K)) * 152 / 100 / (2**K - 1)
     for label in LABELS:
-        assert learning <= one.race.share(label) < six.race.share(label)
+        assert one.race.share(label) - learning < 0.8 * (six.race.share(label) - learning)
 
 
 @pytest.mark.parametrize("thresholds", [[], [0.2], [2.0]])
@@ -179,8 +179,8 @@ def test_a_prediction_extrapolates():
     true = 1 - 0.5**SIZE * 0.9
     sample = sample_of_sizes(K)
     foreseen = foresee(sample, true[sample], K)
-    np.testing.assert_allclose(foreseen[1:], true[1:], atol=0.03)
-    np.testing.assert_allclose(foreseen[SIZE > 4], true[SIZE > 4], atol=0.01)
+    np.testing.assert_allclose(foreseen[1:], true[1:], atol=0.025)
+    np.testing.assert_allclose(foreseen[SIZE > 4], true[SIZE > 4], atol=0.006)
 
 
 def test_a_sampled_subset_is_predicted_without_itself():

@@ -16,7 +16,6 @@ from scipy.linalg import cho_solve
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import ConstantKernel, Matern, WhiteKernel
-from threadpoolctl import threadpool_limits
 
 _LEAST = 0.01  # added to every error: an error of zero has a logarithm, and errors near zero are no outliers
 _ROWS = 4096  # subsets predicted at once
@@ -41,19 +40,15 @@ def foresee(sample: np.ndarray, scores: np.ndarray, n_features: int) -> np.ndarr
     """
     kernel = ConstantKernel() * Matern(np.full(n_features, 10.0), nu=1.5) + WhiteKernel(0.01)
     process = GaussianProcessRegressor(kernel, normalize_y=True)
-    # sums of floats depend on their order, and so on the number of threads
-    with threadpool_limits(1, "blas"), warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # a length of a useless feature may become infinite
-        process.fit(features_of(sample, n_features), np.log(1 - scores + _LEAST))
-        logs = np.concatenate(
-            [
-                process.predict(features_of(np.arange(first, min(first + _ROWS, 2**n_features)), n_features))
-                for first in range(0, 2**n_features, _ROWS)
-            ]
-        )
-        precision = np.diag(cho_solve((process.L_, True), np.eye(len(sample))))
     errors = np.log(1 - scores + _LEAST)
-    logs[sample] = errors - errors.std() * process.alpha_ / precision
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # a length of a useless feature may become infinite
+        process.fit(features_of(sample, n_features), errors)
+    parts = np.split(np.arange(2**n_features), range(_ROWS, 2**n_features, _ROWS))
+    logs = np.concatenate([process.predict(features_of(part, n_features)) for part in parts])
+    # the residual of a score predicted without itself, by the inverse of the covariances
+    inverse = cho_solve((process.L_, True), np.eye(len(sample)))
+    logs[sample] = errors - errors.std() * process.alpha_ / np.diag(inverse)
     return (1 + _LEAST - np.exp(logs)).clip(0, 1)
 
 
