@@ -24,13 +24,13 @@ help: ## show this help
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 reproduce: $(READY) ## run every notebook that is out of date, then the report (some: ONLY="RUN ...")
-	@$(PY) -m sensorprivacy reproduce --profile $(PROFILE) --cores $(CORES) $(if $(ONLY),--only $(ONLY))
+	@$(PY) -m compendium reproduce --profile $(PROFILE) --cores $(CORES) $(if $(ONLY),--only $(ONLY))
 
 book: $(READY) ## build the book from what reproduce left behind: build/book/html/index.html
-	@$(PY) -m sensorprivacy book
+	@$(PY) -m compendium book
 
 review: $(READY) ## pack the compendium for a review, or recompute one value (CELL=2-T10-r1-utility)
-	@$(PY) -m sensorprivacy review $(CELL) --profile $(PROFILE) --cores $(CORES)
+	@$(PY) -m compendium review $(CELL) --profile $(PROFILE) --cores $(CORES)
 
 test: $(READY) ## check style and types, run all tests (some: TESTS=path)
 	@$(PY) tests/compiled.py & $(MAKE) --no-print-directory lint && wait
@@ -49,10 +49,10 @@ notebook: $(READY) ## open the notebooks in JupyterLab
 	@$(PY) -m jupyterlab --ServerApp.root_dir="$(CURDIR)" notebooks/00_start_here.ipynb
 
 lessons: $(READY) ## make the student versions of the lessons: build/lessons/student
-	@$(PY) -m sensorprivacy lessons
+	@$(PY) -m compendium lessons
 
 data: $(READY) ## download every available data set, also the large ones
-	@$(PY) -m sensorprivacy data fetch --all
+	@$(PY) -m compendium data fetch --all
 
 lock: $(READY) ## resolve requirements.lock again from pyproject.toml
 	@$(PY) -m piptools compile --quiet --strip-extras --all-extras --no-header --annotation-style=line \
@@ -67,12 +67,12 @@ clean: ## remove results of runs: build/, figures/quick/, caches (not the enviro
 	find lib tests bench notebooks \( -name __pycache__ -o -name .ipynb_checkpoints \) -type d -prune -exec rm -rf {} +
 
 # The environment is made once, and again when its requirements change.
-$(READY): requirements.lock pyproject.toml
+$(READY): requirements.lock pyproject.toml lib/pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
 	    echo "error: $(PYTHON) is not Python 3.11 or newer; name one that is: make PYTHON=/path/to/python3" >&2; exit 1; }
 	@[ -x $(PY) ] || $(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); \
 	    echo "error: $(PYTHON) cannot make an environment; on Debian and Ubuntu install python3-venv" >&2; exit 1; }
 	@echo "installing the packages of requirements.lock into $(VENV), once"
 	@$(PY) -m pip install --quiet --disable-pip-version-check -r requirements.lock
-	@$(PY) -m pip install --quiet --disable-pip-version-check --no-deps --editable .
+	@$(PY) -m pip install --quiet --disable-pip-version-check --no-deps --editable . --editable lib
 	@touch $@

@@ -1,5 +1,5 @@
-# The runs of runs.yaml as a graph. `sensorprivacy reproduce` calls this, on this machine or on a cluster (--executor slurm).
-from sensorprivacy.runner.plan import plan
+# The runs of runs.yaml as a graph. `compendium reproduce` calls this, on this machine or on a cluster (--executor slurm).
+from compendium.run.plan import plan
 
 JOBS = plan(config.get("profile", "quick"), report_only=config.get("report_only", False))
 

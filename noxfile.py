@@ -5,13 +5,13 @@ import nox
 nox.options.default_venv_backend = "uv|virtualenv"
 nox.options.error_on_missing_interpreters = False
 
-CORE = ["tests/mechanisms", "tests/game", "tests/threeway", "tests/datasets/own", "tests/minimize", "tests/compare"]
+CORE = ["tests/mechanisms", "tests/game", "tests/threeway", "tests/own", "tests/minimize"]
 """Tests of tables: they need no extra, apart from the files below."""
 NEED_EXTRAS = [
-    "tests/compare/test_cli.py",
-    "tests/compare/test_published_files.py",
-    "tests/compare/test_recordings.py",
-    "tests/compare/test_windows.py",
+    "tests/own/comparing/test_cli.py",
+    "tests/own/comparing/test_published_files.py",
+    "tests/own/comparing/test_recordings.py",
+    "tests/own/comparing/test_windows.py",
     "tests/minimize/search",
 ]
 TOOLS = ["pytest>=8.3", "pytest-timeout>=2.3", "pytest-xdist>=3.6", "hypothesis>=6.100", "mlxtend>=0.23", "dpkt>=1.9.8"]

@@ -35,7 +35,7 @@ from joblib import Parallel, delayed, parallel_config
 from sklearn.ensemble import RandomForestClassifier
 
 from forest_cases import Case, machine, table
-from sensorprivacy.datasets import Problem
+from sensorprivacy.data import Problem
 from sensorprivacy.game import random_split
 from sensorprivacy.minimize.engine_protocol import LABELS, engine_data
 from sensorprivacy.minimize.forest.engine import SharedEngine

@@ -12,8 +12,8 @@ import numpy as np
 from joblib import Parallel, delayed
 from sklearn.ensemble import RandomForestClassifier
 
-from sensorprivacy.datasets import problem
-from sensorprivacy.datasets.types import Problem
+from compendium.datasets import problem
+from sensorprivacy.data import Problem
 from sensorprivacy.game import random_split
 from sensorprivacy.minimize.engine_protocol import EngineData, engine_data
 from sensorprivacy.minimize.forest.engine import SharedEngine

@@ -24,7 +24,7 @@ import pandas as pd
 from sklearn.ensemble import RandomForestClassifier
 
 from forest_cases import CASES, held_rows, machine, over_subsets, shared, table
-from sensorprivacy.datasets.types import Problem
+from sensorprivacy.data import Problem
 from sensorprivacy.minimize.forest.engine import SharedEngine
 
 mpl.use("Agg")

@@ -29,9 +29,9 @@ from mlxtend.evaluate import PredefinedHoldoutSplit
 from mlxtend.feature_selection import ExhaustiveFeatureSelector
 from sklearn.ensemble import RandomForestClassifier
 
+from compendium.datasets import problem
 from forest_cases import Case, held_rows, machine, over_subsets, shared, table
-from sensorprivacy.datasets import problem
-from sensorprivacy.datasets.types import Problem
+from sensorprivacy.data import Problem
 from sensorprivacy.game import random_split
 from sensorprivacy.minimize.engine_protocol import engine_data
 from sensorprivacy.minimize.search.exhaustive import search_subsets

@@ -13,8 +13,8 @@ from pathlib import Path
 import pandas as pd
 import torch
 
+from compendium.studies import prepare
 from sensorprivacy import latent
-from sensorprivacy.latent.study import prepare
 
 COLUMNS = ["public_before", "public_after", "private_before", "private_after", "windows"]
 

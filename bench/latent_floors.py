@@ -16,10 +16,10 @@ from pathlib import Path
 
 import pandas as pd
 
+from compendium import studies as study
+from compendium.run.parameters import complete, read_parameters
+from compendium.run.runs import read_runs
 from sensorprivacy import latent
-from sensorprivacy.latent import study
-from sensorprivacy.runner.parameters import complete, read_parameters
-from sensorprivacy.runner.runs import read_runs
 
 RESULTS = Path(__file__).resolve().parent / "results"
 RUN = "30_vae_anonymization-motionsense-gender"

@@ -5,7 +5,7 @@ trains every way once, in turn in one process, with the round's seed. Quality is
 share of the windows recognized as stairs down that are still recognized after the paper's shift (`kept`), and the loss.
 The ways differ in initial weights, learning rate, precision, batch, and which windows they see. `warm` starts from one
 network that was trained on all activities; its processor time includes a quarter of that training, since four
-autoencoders share it. Needs MotionSense (`python -m sensorprivacy data fetch motionsense`).
+autoencoders share it. Needs MotionSense (`python -m compendium data fetch motionsense`).
 
     python bench/latent_quick.py --rounds 1 --epochs 1    # a look
     python bench/latent_quick.py --full                   # writes the results
@@ -20,11 +20,11 @@ import pandas as pd
 import torch
 from torch.optim.lr_scheduler import OneCycleLR
 
+from compendium.studies import prepare
 from forest_cases import machine
 from sensorprivacy.latent.autoencoders import decode, encode
 from sensorprivacy.latent.losses import vae_loss
 from sensorprivacy.latent.networks import PrivateVAE, he_start, sizes_for
-from sensorprivacy.latent.study import prepare
 from sensorprivacy.latent.training import evaluate, seeded
 from sensorprivacy.latent.transfers import means
 from sensorprivacy.latent.windows import flatten

@@ -15,8 +15,8 @@ import numpy as np
 import pandas as pd
 import torch
 
+from compendium import datasets
 from forest_cases import machine
-from sensorprivacy import datasets
 from sensorprivacy.latent import Donor, LatentAnonymizer, Settings, Transport, split, train_inference_models
 
 RESULTS = Path(__file__).resolve().parent / "results"

@@ -3,7 +3,7 @@
 Speed: all variants train the four autoencoders for a few epochs, in turn in one process, from the same weights. Results
 are ratios of the loop's processor seconds to each variant's, medians over rounds. Quality: trainings in 32 and 16 bits
 with several seeds, evaluated in 32 bits on validation windows. 16 bits suffice if they differ no more than seeds do.
-Needs MotionSense (`python -m sensorprivacy data fetch motionsense`).
+Needs MotionSense (`python -m compendium data fetch motionsense`).
 
     python bench/latent_training.py --rounds 1 --epochs 1 --quality 2    # a look
     python bench/latent_training.py --full                               # writes the results
@@ -19,11 +19,11 @@ import pandas as pd
 import torch
 from torch.utils.data import DataLoader, TensorDataset
 
+from compendium.studies import prepare
 from forest_cases import machine
 from sensorprivacy.latent import Settings
 from sensorprivacy.latent.losses import vae_loss
 from sensorprivacy.latent.networks import PrivateVAE, sizes_for
-from sensorprivacy.latent.study import prepare
 from sensorprivacy.latent.training import evaluate, seeded, train
 from sensorprivacy.latent.windows import Coding, Scaler, flatten
 

@@ -1,6 +1,6 @@
 """Tables as people have them, each given to `sensorprivacy minimize` as a new user would.
 
-The inputs are synthetic: they test ways of writing a table, not a finding. `tests/datasets/own/test_messy.py` reads the
+The inputs are synthetic: they test ways of writing a table, not a finding. `tests/own/test_messy.py` reads the
 same inputs. --before FILE adds the outcomes of an earlier run.
 
     python bench/messy_inputs.py --write after.json          # about two minutes

@@ -26,8 +26,9 @@ from mlxtend.feature_selection import ExhaustiveFeatureSelector
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
 
+from compendium.datasets import problem
 from forest_cases import machine
-from sensorprivacy.datasets import Problem, problem
+from sensorprivacy.data import Problem
 from sensorprivacy.game import Split, random_split
 from sensorprivacy.minimize.engine_protocol import engine_data
 from sensorprivacy.minimize.forest.engine import SharedEngine

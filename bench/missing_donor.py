@@ -18,10 +18,12 @@ from pathlib import Path
 
 import pandas as pd
 
-from sensorprivacy.latent import Codebook, Donor, attackers, prepare
+from compendium.run.runs import read_runs
+from compendium.studies import prepare
+from sensorprivacy.latent import Codebook, Donor, attackers
 from sensorprivacy.latent.frontier import attack_all
 from sensorprivacy.latent.releases import moved, trivial, unrandomized
-from sensorprivacy.runner.runs import read_runs
+from sensorprivacy.latent.study import prepare as prepare_windows
 
 RESULTS = Path(__file__).resolve().parent / "results"
 RUNS = {
@@ -49,7 +51,8 @@ def releases(study, paper, values):
 def measure(name):
     """Attack the releases of a set, and return the stronger of the two attackers for each attribute and level."""
     values = read_runs()[RUNS[name]].values("paper")
-    study = prepare(**{key: values[key] for key in inspect.signature(prepare).parameters if key in values})
+    named = {"dataset", "private", "channels", *inspect.signature(prepare_windows).parameters}
+    study = prepare(**{key: values[key] for key in named & values.keys()})
     paper = study.anonymizer(study.inference_models())
     adversaries = attackers(names=["recovers the code", "recovers the code, identity"])
     parts = study.train, study.test, study.private

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from sensorprivacy.datasets import table
+from compendium.datasets import table
 from sensorprivacy.threeway import Appraiser, find_thresholds, trisect
 
 HERE = Path(__file__).resolve().parent

@@ -12,7 +12,7 @@ extensions = [
     "numpydoc",
     "sphinx.ext.autodoc",
     "sphinx_design",
-    "sensorprivacy.book.mathml",
+    "compendium.book.mathml",
 ]
 exclude_patterns = ["**/.ipynb_checkpoints"]
 html_math_renderer = "mathml"

@@ -1,5 +1,6 @@
 """Fixtures that all tests share, and a checkout of their own: no test reads or changes what a user has here."""
 
+import functools
 import os
 import shutil
 import signal
@@ -65,7 +66,12 @@ def isolated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 
 # A worker gets whole files. The longest ones come first, so that no worker is left with one at the end.
-_LONGEST = ("notebooks/test_execution.py", "cluster/test_slurm.py", "cluster/test_dask.py", "runner/test_reproduce.py")
+_LONGEST = (
+    "notebooks/test_execution.py",
+    "cluster/test_slurm.py",
+    "cluster/test_dask.py",
+    "compendium/run/test_reproduce.py",
+)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -101,6 +107,35 @@ def mirror(monkeypatch: pytest.MonkeyPatch) -> Path:
         pytest.skip("needs the data mirror: set SENSORPRIVACY_MIRROR to a folder that holds it")
     monkeypatch.setenv("SENSORPRIVACY_MIRROR", str(folder))
     return folder
+
+
+@pytest.fixture
+def machine(tmp_path, monkeypatch):
+    """A checkout without data, an empty cache, no mirror, and nothing known about the network."""
+    from compendium.datasets import network
+
+    home = tmp_path / "home"
+    for name in ("notebooks", "data", "lib"):
+        (home / name).mkdir(parents=True)
+    monkeypatch.setenv("SENSORPRIVACY_HOME", str(home))
+    monkeypatch.setenv("SENSORPRIVACY_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("SENSORPRIVACY_MIRROR", raising=False)
+    monkeypatch.setattr(network, "NETWORK", network.Network())
+    return home / "data" / "raw"
+
+
+@pytest.fixture
+def captures(mirror):
+    """Name and content of IoT Sentinel's 550 captures, sorted; read once a session."""
+    return _captures()
+
+
+@functools.cache
+def _captures():
+    from compendium.datasets import store
+
+    located = store.fetch("iot-sentinel", progress=False)
+    return [(member, located.read(member)) for member in located.members if member.endswith(".pcap")]
 
 
 @pytest.fixture

@@ -41,7 +41,7 @@ def test_what_the_library_imports_is_required_or_in_an_extra(root, project, dist
     core = {canonicalize_name(Requirement(line).name) for line in project["dependencies"]}
     outside = {name for name in used if name in distributions and distributions[name] not in core}
     listed = {module for modules in extras.EXTRAS.values() for module in modules}
-    assert outside - listed - {"sensorprivacy"} == set()
+    assert outside - listed - {"sensorprivacy", "sensorprivacy-compendium", "compendium"} == set()
 
 
 @pytest.fixture
@@ -69,8 +69,8 @@ def test_the_command_names_its_extra_and_shows_no_traceback(monkeypatch, capsys,
     def export(arguments):
         raise ModuleNotFoundError("No module named 'onnx'", name="onnx")
 
-    monkeypatch.setattr("sensorprivacy.edge.cli._export", export)
-    assert main(["edge", "export", "--out", str(tmp_path)]) == 1
+    monkeypatch.setattr("sensorprivacy.own.edge_cli._export", export)
+    assert main(["edge", "export", "own.toml", "--out", str(tmp_path)]) == 1
     assert (
         capsys.readouterr().err == 'error: this needs onnx, which is not installed: pip install "sensorprivacy[edge]"\n'
     )
@@ -80,9 +80,9 @@ def test_a_module_of_no_extra_stays_an_error_of_ours(monkeypatch, tmp_path):
     def export(arguments):
         raise ModuleNotFoundError("No module named 'sensorprivacy.typo'", name="sensorprivacy.typo")
 
-    monkeypatch.setattr("sensorprivacy.edge.cli._export", export)
+    monkeypatch.setattr("sensorprivacy.own.edge_cli._export", export)
     with pytest.raises(ModuleNotFoundError, match="typo"):
-        main(["edge", "export", "--out", str(tmp_path)])
+        main(["edge", "export", "own.toml", "--out", str(tmp_path)])
 
 
 def test_the_core_needs_no_extra():
@@ -95,7 +95,7 @@ class Absent:
         if name.partition(".")[0] in {names}:
             raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
 sys.meta_path.insert(0, Absent())
-import sensorprivacy.minimize.page, sensorprivacy.compare.comparison, sensorprivacy.compare.publish
-import sensorprivacy.threeway.divider, sensorprivacy.datasets.own.tables, sensorprivacy.cli
+import sensorprivacy.own.minimize_page, sensorprivacy.own.comparison, sensorprivacy.own.publish
+import sensorprivacy.threeway.divider, sensorprivacy.own.tables, sensorprivacy.cli
 """
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stderr == ""

@@ -1,50 +1,8 @@
-"""Where the compendium lies."""
+"""The user's cache, and files that nobody reads half."""
 
 import pytest
 
 from sensorprivacy import paths
-
-
-@pytest.fixture
-def checkout(tmp_path):
-    for name in ("notebooks", "data", "lib"):
-        (tmp_path / "here" / name).mkdir(parents=True)
-    return tmp_path / "here"
-
-
-def test_the_environment_comes_first(checkout, monkeypatch):
-    monkeypatch.setenv("SENSORPRIVACY_HOME", str(checkout))
-    assert paths.project_root() == checkout.resolve()
-    assert paths.data_dir() == checkout.resolve() / "data"
-    assert paths.build_dir() == checkout.resolve() / "build"
-
-
-def test_a_folder_that_is_no_checkout_is_refused_by_name(tmp_path, monkeypatch):
-    monkeypatch.setenv("SENSORPRIVACY_HOME", str(tmp_path))
-    with pytest.raises(FileNotFoundError, match="SENSORPRIVACY_HOME"):
-        paths.project_root()
-
-
-def test_an_installed_package_finds_its_own_checkout(root, monkeypatch, tmp_path):
-    monkeypatch.delenv("SENSORPRIVACY_HOME", raising=False)
-    monkeypatch.chdir(tmp_path)
-    assert paths.project_root() == root
-
-
-def test_elsewhere_the_working_directory_and_its_parents_are_tried(checkout, monkeypatch, tmp_path):
-    monkeypatch.delenv("SENSORPRIVACY_HOME", raising=False)
-    monkeypatch.setattr(paths, "__file__", str(tmp_path / "site" / "lib" / "sensorprivacy" / "paths.py"))
-    monkeypatch.chdir(checkout / "notebooks")
-    assert paths.project_root() == checkout.resolve()
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(FileNotFoundError, match="no checkout"):
-        paths.project_root()
-
-
-def test_only_the_paper_profile_writes_what_is_committed(checkout, monkeypatch):
-    monkeypatch.setenv("SENSORPRIVACY_HOME", str(checkout))
-    assert paths.figures_dir("paper") == checkout.resolve() / "figures"
-    assert paths.figures_dir("quick") == checkout.resolve() / "figures" / "quick"
 
 
 def test_an_atomic_write_that_fails_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch):

@@ -16,13 +16,13 @@ from typing import Any
 
 import pandas as pd
 
-from sensorprivacy.paths import figures_dir
-from sensorprivacy.report import judge, printed_values
-from sensorprivacy.report.printed import kind_of, number_in, pair_in, set_in
-from sensorprivacy.report.provenance import RUN_FILE, VERDICTS_FILE, in_paper_order
-from sensorprivacy.report.replication import read_verdicts
-from sensorprivacy.report.tables import csv_text
-from sensorprivacy.report.verdicts import Ours
+from compendium.paths import RUN_FILE, VERDICTS_FILE, figures_dir
+from compendium.run.provenance import in_paper_order
+from compendium.show.tables import csv_text
+from compendium.verdicts import judge, printed_values
+from compendium.verdicts.printed import kind_of, number_in, pair_in, set_in
+from compendium.verdicts.replication import read_verdicts
+from compendium.verdicts.verdicts import Ours
 
 
 def value_of(kind: str, text: str) -> Any:

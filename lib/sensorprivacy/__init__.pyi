@@ -1,12 +1,12 @@
-from .compare.comparison import compare as compare
-from .compare.publish import publish as publish
-from .datasets.example import example_problem as example_problem
+from .example import example_problem as example_problem
 from .game.linkage import k_anonymity as k_anonymity
 from .game.linkage import linkage as linkage
 from .game.play import play as play
 from .latent.anonymizer import LatentAnonymizer as LatentAnonymizer
 from .minimize.minimizer import FeatureMinimizer as FeatureMinimizer
 from .minimize.provider import feature_minimize as feature_minimize
+from .own.comparison import compare as compare
+from .own.publish import publish as publish
 from .threeway.divider import ThreeWayDivider as ThreeWayDivider
 
 __version__: str

@@ -16,7 +16,7 @@ from joblib import parallel_config
 from sklearn.ensemble import RandomForestClassifier
 from slurm import ask, missing, slurm
 
-from sensorprivacy.datasets.types import Problem
+from sensorprivacy.data import Problem
 from sensorprivacy.minimize.baselines import sweep
 from sensorprivacy.minimize.search.exhaustive import search_subsets
 from sensorprivacy.minimize.search.job import SearchJob

@@ -11,9 +11,9 @@ import nbformat
 import pytest
 from slurm import ask, missing, slurm, state
 
-from sensorprivacy.cli import main
-from sensorprivacy.runner.reproduce import BusyError, reproduce
-from sensorprivacy.runner.states import FAILED, OK
+from compendium.cli import main
+from compendium.run.reproduce import BusyError, reproduce
+from compendium.run.states import FAILED, OK
 
 pytestmark = [
     pytest.mark.cluster,
@@ -46,7 +46,7 @@ from pathlib import Path
 while Path("build/wait").exists():
     time.sleep(.1)
 """
-REPRODUCE = [sys.executable, "-m", "sensorprivacy", "reproduce", "--executor", "slurm", "--cores", "2"]
+REPRODUCE = [sys.executable, "-m", "compendium", "reproduce", "--executor", "slurm", "--cores", "2"]
 PROFILE = "seconds-between-status-checks: 1\nslurm-init-seconds-before-status-checks: 1\n"
 
 

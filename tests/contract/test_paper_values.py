@@ -5,8 +5,8 @@ import re
 import pandas as pd
 import pytest
 
-from sensorprivacy.report import entries, judge, printed_values
-from sensorprivacy.report.printed import kind_of
+from compendium.verdicts import entries, judge, printed_values
+from compendium.verdicts.printed import kind_of
 
 COUNTS = {
     "2": 12,

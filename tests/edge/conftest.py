@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 import torch
 
-from sensorprivacy.datasets.types import Windows
+from sensorprivacy.data import Windows
 from sensorprivacy.edge.board.pipeline import Pipeline
 from sensorprivacy.edge.export import export, networks_of, quantize
 from sensorprivacy.edge.paper_bundles import signal_of

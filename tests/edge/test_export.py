@@ -24,8 +24,8 @@ def test_published_windows_agree_with_torch(anonymizer, windows, tmp_path, modif
 
 
 def test_parity_holds_on_real_windows(mirror, tmp_path):
+    from compendium.studies import prepare
     from sensorprivacy.latent import LatentAnonymizer, Settings, train_inference_models
-    from sensorprivacy.latent.study import prepare
 
     known = prepare("motionsense", "gender")
     few, once = known.validation.take(np.arange(0, known.validation.n_windows, 100)), Settings(epochs=1, batch=16)

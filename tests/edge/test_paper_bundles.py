@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sensorprivacy.datasets.types import Windows
+from sensorprivacy.data import Windows
 from sensorprivacy.edge import paper_bundles
 
 

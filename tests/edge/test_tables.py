@@ -68,7 +68,7 @@ def test_totals_and_shares_of_the_budget(record):
 
 
 def test_the_papers_worst_case():
-    from sensorprivacy.report.paper3.edge_values import printed_steps
+    from compendium.papers.paper3.edge_values import printed_steps
 
     worst = 1000 * tables.worst_case(printed_steps(), "printed")
     # sums by hand of the printed milliseconds, sections 6.1 to 6.3
@@ -76,7 +76,7 @@ def test_the_papers_worst_case():
 
 
 def test_where_time_goes_has_the_printed_tables_ours_and_the_bound(record):
-    from sensorprivacy.report.paper3.edge_values import printed_steps
+    from compendium.papers.paper3.edge_values import printed_steps
 
     steps = tables.steps_table(record).assign(batch=lambda frame: frame["batch"].replace(4, 256))
     found = tables.time_shares(printed_steps(), steps, "sines")

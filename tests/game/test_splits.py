@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.model_selection import train_test_split
 
-from sensorprivacy.datasets import PROBLEMS, Problem
+from compendium.datasets import PROBLEMS
+from sensorprivacy.data import Problem
 from sensorprivacy.game.protocols import PAPER_SPLITS, default_split, leak_free, paper_split
 from sensorprivacy.game.splits import Split, grouped_split, random_split, repeat
 

@@ -9,7 +9,8 @@ import re
 import pandas as pd
 import pytest
 
-from sensorprivacy.datasets import paper_names, table
+from compendium.datasets import table
+from sensorprivacy.readers.tabular import paper_names
 from sensorprivacy.threeway import Appraiser, find_thresholds
 
 SETS = {"titanic": 9, "adult": 10, "bank": 11, "heart": 12, "student": 13}

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 import torch
 
-from sensorprivacy.datasets import Windows
+from sensorprivacy.data import Windows
 from sensorprivacy.latent import Classifier, InferenceModels, LatentAnonymizer, Settings, train_inference_models
 from sensorprivacy.latent.networks import Sizes
 

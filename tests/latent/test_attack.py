@@ -3,7 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sensorprivacy.datasets import Windows
+from sensorprivacy.data import Windows
 from sensorprivacy.latent import Attacker, LatentAnonymizer, Settings, attackers, reidentify
 from sensorprivacy.latent.attack import THROUGH
 from sensorprivacy.latent.mechanism import Mechanism

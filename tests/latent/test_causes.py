@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sensorprivacy.datasets import Windows
+from sensorprivacy.data import Windows
 from sensorprivacy.latent import InferenceModels, LatentAnonymizer, Settings
 from sensorprivacy.latent.causes import Causes, balanced, every_nth, experiments, recognized
 from sensorprivacy.latent.study import Study
@@ -16,7 +16,7 @@ LOST = ["lost by decoding", "lost by shift", "lost by inference"]
 def causes(
     windows: Windows, unseen: Windows, models: InferenceModels, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Causes:
-    monkeypatch.setattr("sensorprivacy.latent.study.build_dir", lambda: tmp_path / "build")
+    monkeypatch.setenv("SENSORPRIVACY_CACHE", str(tmp_path / "build"))
     short = Settings(epochs=2, batch=64)
     trains = {"network": "mlp", "alpha": 10.0, "beta": 0.1, "vae": short, "inference": short}
     study = Study("sines", "sines-gender", "gender", windows, windows, unseen, unseen, **trains)  # type: ignore[arg-type]

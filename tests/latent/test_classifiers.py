@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from sensorprivacy.datasets import Windows
+from sensorprivacy.data import Windows
 from sensorprivacy.latent import InferenceModels, train_inference_models
 from sensorprivacy.latent.classifiers import Classifier, Dropout, Pool, cnn, mlp
 from sensorprivacy.latent.networks import weights

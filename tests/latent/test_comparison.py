@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from sensorprivacy.datasets import Windows
+from sensorprivacy.data import Windows
 from sensorprivacy.latent import LatentAnonymizer, ReleaseSettings, Settings
 from sensorprivacy.latent.comparison import CHAIN
 from sensorprivacy.latent.study import Study
@@ -10,7 +10,7 @@ from sensorprivacy.latent.study import Study
 
 @pytest.fixture
 def study(windows: Windows, unseen: Windows, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Study:
-    monkeypatch.setattr("sensorprivacy.latent.study.build_dir", lambda: tmp_path)
+    monkeypatch.setenv("SENSORPRIVACY_CACHE", str(tmp_path))
     quick = Settings(epochs=1, batch=64, patience=2)
     return Study("sines", "sines-gender", "gender", windows, windows, unseen, unseen, "mlp", 10.0, 0.1, quick, quick)
 

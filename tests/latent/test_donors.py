@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from sensorprivacy.datasets import Windows
+from sensorprivacy.data import Windows
 from sensorprivacy.latent import Donor, LatentAnonymizer, Settings
 from sensorprivacy.latent.donors import exposure, membership
 from sensorprivacy.latent.releases import anonymized, trivial, unrandomized

@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sensorprivacy.datasets import Windows
+from sensorprivacy.data import Windows
 from sensorprivacy.latent import Attacker, Settings, reidentify
 from sensorprivacy.latent.folds import attack_folds, pooled_folds
 from sensorprivacy.latent.releases import anonymized, unrandomized
@@ -143,7 +143,7 @@ def _labelled(some: Windows) -> Windows:
 
 
 def test_a_study_in_folds(windows: Windows, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("sensorprivacy.latent.study.build_dir", lambda: tmp_path)
+    monkeypatch.setenv("SENSORPRIVACY_CACHE", str(tmp_path))
     quick = Settings(epochs=2, batch=64, patience=2)
     study = Study("sines", "sines-gender", "gender", windows, windows, windows, windows, "mlp", 10.0, 0.1, quick, quick)
     folders = [one.folder for one in study.folds(3)]
@@ -172,7 +172,7 @@ def test_folders_tell_divisions_and_general_networks_apart(
     windows: Windows, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """REVIEW B9: other training windows, or one autoencoder for all activities, took up the same networks."""
-    monkeypatch.setattr("sensorprivacy.latent.study.build_dir", lambda: tmp_path)
+    monkeypatch.setenv("SENSORPRIVACY_CACHE", str(tmp_path))
     quick = Settings(epochs=1, batch=64, patience=2)
     study = Study("sines", "sines-gender", "gender", windows, windows, windows, windows, "mlp", 10.0, 0.1, quick, quick)
     assert study.folder != replace(study, split_seed=1).folder

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sensorprivacy.datasets import Windows
+from sensorprivacy.data import Windows
 from sensorprivacy.latent import Attacker, InferenceModels, LatentAnonymizer, Settings
 from sensorprivacy.latent.frontier import activity_kept, attack_all, side_by_side, strongest
 from sensorprivacy.latent.residual import residual_leak

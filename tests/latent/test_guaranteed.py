@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sensorprivacy.datasets import Windows
+from sensorprivacy.data import Windows
 from sensorprivacy.latent import Codebook, LatentAnonymizer, SeededSource
 from sensorprivacy.latent.guaranteed import GuaranteedRelease, response_matrix
 from sensorprivacy.mechanisms.noise import SeededNoise

@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pytest
 
-from sensorprivacy.datasets import Windows
+from sensorprivacy.data import Windows
 from sensorprivacy.latent import InferenceModels
 from sensorprivacy.latent.classifiers import Classifier
 

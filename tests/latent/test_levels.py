@@ -3,9 +3,10 @@ import pandas as pd
 import pytest
 from scipy.special import logsumexp
 
-from sensorprivacy.datasets import Windows
+from sensorprivacy.data import Windows
 from sensorprivacy.game.chance import macro_auc
-from sensorprivacy.latent.levels import balanced_accuracy, log_odds, pooled, pooling, share_of_people
+from sensorprivacy.game.measuring import pooled
+from sensorprivacy.latent.levels import balanced_accuracy, log_odds, pooling, share_of_people
 
 
 def some(sides: list[str]) -> Windows:

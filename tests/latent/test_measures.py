@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sensorprivacy.datasets import Windows
+from sensorprivacy.data import Windows
 from sensorprivacy.game.units import share
 from sensorprivacy.latent import InferenceModels, inference_table
 from sensorprivacy.latent.measures import activity_lost, chance

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from sensorprivacy.datasets import Windows
+from sensorprivacy.data import Windows
 from sensorprivacy.latent import LatentAnonymizer, SeededSource
 from sensorprivacy.latent.pictures import latent_picture, layer_sizes, signals
 

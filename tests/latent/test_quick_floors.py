@@ -5,8 +5,8 @@ import json
 import pandas as pd
 import pytest
 
-from sensorprivacy.runner.parameters import complete, read_parameters
-from sensorprivacy.runner.runs import read_runs
+from compendium.run.parameters import complete, read_parameters
+from compendium.run.runs import read_runs
 
 
 @pytest.fixture(scope="module")

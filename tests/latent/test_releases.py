@@ -3,7 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sensorprivacy.datasets import Windows
+from sensorprivacy.data import Windows
 from sensorprivacy.latent import Attacker, Codebook, Donor, LatentAnonymizer, Transport
 from sensorprivacy.latent.frontier import activity_kept, attack_all
 from sensorprivacy.latent.releases import SeededRelease, anonymized, moved, shifted, trivial, unrandomized

@@ -4,7 +4,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sensorprivacy.datasets import Windows
+from sensorprivacy.data import Windows
 from sensorprivacy.latent import (
     AnonymizationAutoencoder,
     Attacker,

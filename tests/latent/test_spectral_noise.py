@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sensorprivacy.datasets import Windows
+from sensorprivacy.data import Windows
 from sensorprivacy.latent import LatentAnonymizer, SeededSource
 from sensorprivacy.latent.spectral_noise import draw_noise, lost_spectra
 

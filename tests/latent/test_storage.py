@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from safetensors.torch import load_file, save_file
 
-from sensorprivacy.datasets import Windows
+from sensorprivacy.data import Windows
 from sensorprivacy.latent import Classifier, Codebook, LatentAnonymizer, ModelFileError, SeededSource, load, save
 from sensorprivacy.latent.storage import FORMAT
 

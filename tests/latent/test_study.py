@@ -9,6 +9,7 @@ import pytest
 from sensorprivacy.latent import LatentAnonymizer, SeededSource
 from sensorprivacy.latent.study import Study, prepare
 from sensorprivacy.latent.training import CheckpointError
+from sensorprivacy.own.recordings import user_windows
 
 
 @pytest.fixture
@@ -32,9 +33,8 @@ def described(tmp_path: Path) -> Path:
 @pytest.fixture
 def prepared(described: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Study]:
     """Return `prepare` for the described recordings, in a few epochs and with a folder of its own."""
-    monkeypatch.setattr("sensorprivacy.latent.study.build_dir", lambda: tmp_path / "build")
     few: dict[str, Any] = {"scheme": "tail", "epochs": 2, "inference_epochs": 2, "batch": 8, "precision": "float32"}
-    return lambda **choices: prepare(str(described), "sex", **few | choices)
+    return lambda **choices: prepare(user_windows(described), "sex", networks=tmp_path / "build", **few | choices)
 
 
 def test_from_a_description_to_published_windows(prepared: Callable[..., Study], tmp_path: Path) -> None:

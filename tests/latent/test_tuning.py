@@ -4,7 +4,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from sensorprivacy.datasets import Windows
+from sensorprivacy.data import Windows
 from sensorprivacy.latent import (
     InferenceModels,
     LatentAnonymizer,
@@ -115,7 +115,7 @@ def test_redraws_are_chosen_beside_the_shift(anonymizer: LatentAnonymizer, windo
 
 @pytest.fixture
 def study(windows: Windows, unseen: Windows, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Study:
-    monkeypatch.setattr("sensorprivacy.latent.study.build_dir", lambda: tmp_path / "build")
+    monkeypatch.setenv("SENSORPRIVACY_CACHE", str(tmp_path / "build"))
     short = Settings(epochs=2, batch=64)
     trains = {"network": "mlp", "alpha": 10.0, "beta": 0.1, "vae": short, "inference": short}
     return Study("sines", "sines-gender", "gender", windows, windows, unseen, unseen, **trains)  # type: ignore[arg-type]

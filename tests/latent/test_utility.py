@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sensorprivacy.datasets import Windows
+from sensorprivacy.data import Windows
 from sensorprivacy.latent.utility import acceleration, cadence, intensity, utility_table
 from sensorprivacy.latent.windows import replace_values
 

@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sensorprivacy.datasets import Windows
+from sensorprivacy.data import Windows
 from sensorprivacy.latent import windows as module
 from sensorprivacy.latent.windows import Coding, Scaler, flatten, overlap, private_labels, recording_of, split, thinned
 
@@ -104,7 +104,7 @@ def test_how_many_later_windows_share_samples(length: int, stride: int, later: i
 
 
 def test_the_papers_test_windows_of_motionsense(mirror: object) -> None:
-    from sensorprivacy.datasets import windows as load
+    from compendium.datasets import windows as load
 
     found = load("motionsense", progress=False)
     parts = split(found, "paper")

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from sklearn.ensemble import RandomForestClassifier
 
-from sensorprivacy.datasets.types import Problem
+from sensorprivacy.data import Problem
 
 
 def make_problem(n=240, seed=0, name="toy"):

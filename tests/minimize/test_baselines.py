@@ -7,7 +7,7 @@ from sklearn.decomposition import PCA
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.preprocessing import StandardScaler
 
-from sensorprivacy.datasets import Problem
+from sensorprivacy.data import Problem
 from sensorprivacy.game import Undefined, default_split, play, random_split, relative_effectiveness
 from sensorprivacy.minimize import baselines, comparison
 from sensorprivacy.minimize.baselines import METHODS, rank_methods, settings, sweep

@@ -14,10 +14,10 @@ import pytest
 
 from sensorprivacy import minimize
 from sensorprivacy.game import Measure
-from sensorprivacy.minimize import cli
-from sensorprivacy.minimize.cli import add_minimize_command
 from sensorprivacy.minimize.minimizer import FeatureMinimizer
-from sensorprivacy.minimize.page import verdict
+from sensorprivacy.own import minimize_cli as cli
+from sensorprivacy.own.minimize_cli import add_minimize_command
+from sensorprivacy.own.minimize_page import verdict
 
 FAST = ["--trees", "5", "--quiet"]
 
@@ -268,7 +268,7 @@ def test_a_store_that_cannot_be_written_gives_a_clear_error(run, file, tmp_path)
 
 def test_help_loads_no_forest():
     code = (
-        "import argparse, sys; from sensorprivacy.minimize.cli import add_minimize_command; "
+        "import argparse, sys; from sensorprivacy.own.minimize_cli import add_minimize_command; "
         "add_minimize_command(argparse.ArgumentParser().add_subparsers()); "
         "print([name for name in ('sklearn', 'pandas', 'numba') if name in sys.modules])"
     )

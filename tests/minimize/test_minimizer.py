@@ -15,7 +15,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from sensorprivacy.datasets.own.identifiers import IdentifierWarning
+from sensorprivacy.columns.identifiers import IdentifierWarning
 from sensorprivacy.game import play
 from sensorprivacy.minimize.minimizer import FeatureMinimizer
 from sensorprivacy.minimize.provider import feature_minimize

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from sklearn.tree import DecisionTreeClassifier
 
-from sensorprivacy.datasets.types import Problem
+from sensorprivacy.data import Problem
 from sensorprivacy.game import play, random_split
 from sensorprivacy.minimize.optimism import optimism_table
 from sensorprivacy.minimize.search.exhaustive import search_subsets

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from sensorprivacy import feature_minimize, play
-from sensorprivacy.datasets.types import Problem
+from sensorprivacy.data import Problem
 
 OPTIONS = {"constant": "drop"}
 

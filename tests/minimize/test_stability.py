@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestClassifier
 
-from sensorprivacy.datasets.types import Problem
+from sensorprivacy.data import Problem
 from sensorprivacy.minimize.minimizer import FeatureMinimizer
 from sensorprivacy.minimize.settings import OWN
 from sensorprivacy.minimize.stability import repeat_selection

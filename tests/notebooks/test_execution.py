@@ -6,14 +6,12 @@ import re
 
 import pandas as pd
 import pytest
-from jupyter_client.provisioning.factory import KernelProvisionerFactory
 
-from sensorprivacy.datasets import store
-from sensorprivacy.paths import figures_dir, project_root
-from sensorprivacy.runner import execute as batch
-from sensorprivacy.runner import forks
-from sensorprivacy.runner.executors import ONE_THREAD
-from sensorprivacy.runner.runs import read_runs
+from compendium.datasets import store
+from compendium.paths import figures_dir, project_root
+from compendium.run import execute as batch
+from compendium.run.executors import ONE_THREAD
+from compendium.run.runs import read_runs
 
 RUNS = read_runs()
 TWICE = "31_reidentification_attack-smartwatch-side-tail"
@@ -81,14 +79,6 @@ SHORTER = {
         "releases": ["probabilistic", "guaranteed, per recording"],
     },
 }
-
-
-@pytest.fixture(scope="module", autouse=True)
-def source():
-    """Start kernels as `reproduce` starts them: each test imported PyTorch and others anew."""
-    with forks.source():
-        yield
-    KernelProvisionerFactory.clear_instance()
 
 
 @pytest.fixture

@@ -7,9 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sensorprivacy.paths import figures_dir
-from sensorprivacy.runner import execute as batch
-from sensorprivacy.runner.parameters import ParameterError, read_parameters, resolve
+from compendium.paths import figures_dir
+from compendium.run import execute as batch
+from compendium.run.parameters import ParameterError, read_parameters, resolve
 
 
 @pytest.fixture

@@ -59,7 +59,7 @@ def test_conda_users_get_the_same_packages_by_pip(root, project):
     assert said["name"] == project["name"]
     assert said["channels"] == ["conda-forge"]
     assert "pip" in conda
-    assert pip == {"pip": ["-r requirements.lock", "-e ."]}
+    assert pip == {"pip": ["-r requirements.lock", "-e .", "-e lib"]}
     (python,) = [Requirement(line.replace("=", "==", 1)) for line in conda if line.startswith("python=")]
     wanted = Requirement(f"python{project['requires-python']}")
     assert wanted.specifier.contains(str(python.specifier).removeprefix("=="))

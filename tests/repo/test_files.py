@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from sensorprivacy.runner.dependencies import imported
+from compendium.run.dependencies import imported
 
 NEEDED = [
     ".ci/run",
@@ -76,10 +76,11 @@ def test_every_module_has_its_tests(root):
     """Its own file, or a test file of its package that imports it or uses a name that it defines."""
     lib, tests = root / "lib", root / "tests"
     untested = []
-    for path in (lib / "sensorprivacy").rglob("*.py"):
+    for path in (file for name in ("sensorprivacy", "compendium") for file in (lib / name).rglob("*.py")):
         parts = path.relative_to(lib).with_suffix("").parts
-        folder = tests.joinpath(*parts[1:-1])
-        folder = folder if folder.is_dir() else tests / parts[1]
+        mirrored = parts[1:-1] if parts[0] == "sensorprivacy" else parts[:-1]
+        folder = tests.joinpath(*mirrored)
+        folder = folder if folder.is_dir() else tests.joinpath(*mirrored[:-1])
         if path.stem in {"__init__", "__main__"} or (folder / f"test_{path.stem}.py").is_file():
             continue
         name, texts_of_package = ".".join(parts), [other.read_text("utf-8") for other in folder.glob("test_*.py")]

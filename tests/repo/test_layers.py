@@ -4,29 +4,45 @@ from graphlib import TopologicalSorter
 
 import pytest
 
-from sensorprivacy.runner.dependencies import imported, module_file
+from compendium.run.dependencies import imported, module_file
 
-# Which packages a package may import from, besides itself.
-BOTTOM = {"extras", "paths", "progress"}
+# Which packages a package may import from, besides itself. The library never imports the compendium.
+BOTTOM = {"checks", "data", "extras", "paths", "progress", "columns", "mechanisms"}
 STRATEGIES = {"minimize", "threeway", "latent"}
-ALLOWED = {
+LIBRARY = {
+    "checks": set(),
     "extras": set(),
     "paths": set(),
     "progress": set(),
     "mechanisms": set(),
-    "datasets": BOTTOM,
-    "game": BOTTOM | {"datasets"},
-    **dict.fromkeys(STRATEGIES, BOTTOM | {"mechanisms", "datasets", "game"}),
-    "edge": BOTTOM | {"datasets", "game", *STRATEGIES},
-    "compare": BOTTOM | {"mechanisms", "datasets", "game", *STRATEGIES},
-    "report": BOTTOM,
+    "columns": {"checks"},
+    "data": {"columns"},
+    "example": {"data"},
+    "game": BOTTOM,
+    "readers": BOTTOM,
+    **dict.fromkeys(STRATEGIES, BOTTOM | {"game", "readers"}),
+    "edge": BOTTOM | {"game", "latent"},
+    "own": BOTTOM | {"game", "readers", "edge", *STRATEGIES},
+    "cli": {"own", "extras"},
+    "__main__": {"cli"},
+    "": STRATEGIES | {"own", "example", "extras", "game"},  # the public names, imported lazily
 }
-ALLOWED |= {name: set(ALLOWED) for name in ("runner", "teach")}  # side by side at the top
-ALLOWED["review"] = set(ALLOWED) - {"teach"}
-ALLOWED["book"] = set(ALLOWED) - {"teach", "review"}
-ALLOWED["cli"] = ALLOWED.keys() - {"cli"}
-ALLOWED["__main__"] = {"cli"}
-ALLOWED[""] = STRATEGIES | {"compare", "extras", "game", "datasets"}  # the public names, imported lazily
+# Within the compendium; every package of it may import the library.
+COMPENDIUM = {
+    "paths": set(),
+    "datasets": {"paths"},
+    "studies": {"paths", "datasets"},
+    "show": {"paths"},
+    "verdicts": {"paths", "show"},
+    "papers": {"paths", "show", "verdicts"},
+    "run": {"paths", "datasets", "show", "verdicts"},
+    "review": {"paths", "datasets", "show", "verdicts", "papers", "run"},
+    "book": {"paths", "datasets", "show", "verdicts", "papers", "run"},
+    "lessons": {"paths"},
+    "cli": {"paths", "datasets", "studies", "verdicts", "run", "review", "book", "lessons"},
+    "__main__": {"cli"},
+    "": set(),
+}
 
 
 @pytest.fixture(scope="session")
@@ -34,7 +50,7 @@ def modules(root):
     """Return which of our modules each of our modules imports, by dotted name; a lazy package's stub counts."""
     lib = root / "lib"
     found = {}
-    for path in sorted((lib / "sensorprivacy").rglob("*.py*")):
+    for path in sorted(file for name in ("sensorprivacy", "compendium") for file in (lib / name).rglob("*.py*")):
         if path.suffix not in {".py", ".pyi"}:
             continue
         parts = path.relative_to(lib).with_suffix("").parts
@@ -45,17 +61,22 @@ def modules(root):
     return found
 
 
-def package(name: str) -> str:
-    return name.split(".")[1] if "." in name else ""
+def place(name: str) -> tuple[str, str]:
+    """Return the package of a module, and the part of it."""
+    package, _, rest = name.partition(".")
+    return package, rest.partition(".")[0]
+
+
+def allowed(name: str, other: str) -> bool:
+    (package, part), (other_package, other_part) = place(name), place(other)
+    if package != other_package:
+        return package == "compendium"
+    layers = LIBRARY if package == "sensorprivacy" else COMPENDIUM
+    return other_part in layers[part] | {part, ""}
 
 
 def test_packages_import_only_from_the_layers_below_them(modules):
-    wrong = [
-        f"{name} imports {other}"
-        for name, others in modules.items()
-        for other in others
-        if package(other) not in ALLOWED[package(name)] | {package(name), ""}
-    ]
+    wrong = [f"{name} imports {other}" for name, used in modules.items() for other in used if not allowed(name, other)]
     assert wrong == []
 
 
@@ -66,6 +87,7 @@ def test_no_module_imports_itself_through_others(modules):
 
 
 def test_every_package_has_a_layer(root):
-    lib = root / "lib" / "sensorprivacy"
-    names = {path.parent.name for path in lib.glob("*/__init__.py")} | {path.stem for path in lib.glob("*.py")}
-    assert names - {"__init__"} <= ALLOWED.keys()
+    for package, layers in (("sensorprivacy", LIBRARY), ("compendium", COMPENDIUM)):
+        lib = root / "lib" / package
+        names = {path.parent.name for path in lib.glob("*/__init__.py")} | {path.stem for path in lib.glob("*.py")}
+        assert names - {"__init__"} == layers.keys() - {""}

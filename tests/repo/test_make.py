@@ -21,8 +21,9 @@ def make(folder, *words):
 @pytest.fixture
 def bare(root, tmp_path):
     """Return a checkout without an environment."""
-    for name in ("Makefile", "requirements.lock", "pyproject.toml"):
-        shutil.copy(root / name, tmp_path)
+    (tmp_path / "lib").mkdir()
+    for name in ("Makefile", "requirements.lock", "pyproject.toml", "lib/pyproject.toml"):
+        shutil.copy(root / name, tmp_path / name)
     return tmp_path
 
 

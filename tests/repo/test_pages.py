@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 import yaml
 
-from sensorprivacy.datasets.catalogue import catalogue
+from compendium.datasets.catalogue import catalogue
 
 
 @pytest.fixture(scope="session")

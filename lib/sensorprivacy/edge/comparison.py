@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import torch
 
-from sensorprivacy.datasets.types import Windows
+from sensorprivacy.data import Windows
 from sensorprivacy.edge.board.pipeline import Pipeline
 from sensorprivacy.edge.board.timing import repeated
 from sensorprivacy.edge.export import Networks

@@ -9,7 +9,7 @@ from joblib import parallel_config
 from sklearn.base import BaseEstimator, clone
 from sklearn.ensemble import RandomForestClassifier
 
-from sensorprivacy.datasets.types import Problem
+from sensorprivacy.data import Problem
 from sensorprivacy.game.measuring import measure, member
 from sensorprivacy.game.outcome import Measure, Outcome, nothing_known
 from sensorprivacy.game.protocols import default_split

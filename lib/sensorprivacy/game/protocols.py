@@ -7,7 +7,7 @@ Options of all functions: ``test`` and ``validation`` are shares of the rows, se
 
 from dataclasses import replace
 
-from sensorprivacy.datasets.types import Problem
+from sensorprivacy.data import Problem
 from sensorprivacy.game.splits import Split, grouped_split, random_split
 
 PAPER_SPLITS: dict[str, dict[str, float]] = {

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from sklearn.base import clone
 
-from sensorprivacy.datasets.types import Problem
+from sensorprivacy.data import Problem
 
 
 @dataclass(frozen=True)

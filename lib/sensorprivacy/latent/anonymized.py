@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sensorprivacy.datasets.types import Windows
+from sensorprivacy.data import Windows
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.random import Generator
 from sklearn.base import BaseEstimator
 
-from sensorprivacy.datasets.types import Windows
+from sensorprivacy.data import Windows
 from sensorprivacy.latent.anonymized import Anonymized
 from sensorprivacy.latent.autoencoders import decode, encode, train_autoencoder
 from sensorprivacy.latent.classifiers import Classifier, Kind
@@ -91,7 +91,7 @@ class LatentAnonymizer(BaseEstimator):
 
     Examples
     --------
-    >>> from sensorprivacy import datasets
+    >>> from compendium import datasets  # doctest: +SKIP
     >>> windows = datasets.windows("motionsense")  # doctest: +SKIP
     >>> published = LatentAnonymizer().fit(windows).transform(windows)  # doctest: +SKIP
     """

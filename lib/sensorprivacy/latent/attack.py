@@ -7,8 +7,9 @@ import numpy as np
 import pandas as pd
 from scipy.special import logsumexp
 
-from sensorprivacy.datasets.types import Windows
+from sensorprivacy.data import Windows
 from sensorprivacy.game.chance import macro_auc
+from sensorprivacy.game.measuring import pooled
 from sensorprivacy.latent.anonymizer import LatentAnonymizer
 from sensorprivacy.latent.attackers import Attacker, predict
 from sensorprivacy.latent.levels import (
@@ -17,7 +18,6 @@ from sensorprivacy.latent.levels import (
     Pooling,
     balanced_accuracy,
     log_odds,
-    pooled,
     pooling,
     share_of_people,
 )

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from sensorprivacy.datasets.types import Windows
+from sensorprivacy.data import Windows
 from sensorprivacy.latent.anonymizer import LatentAnonymizer
 from sensorprivacy.latent.classifiers import Classifier, Kind
 from sensorprivacy.latent.inference import InferenceModels
@@ -17,7 +17,7 @@ from sensorprivacy.latent.levels import share_of_people
 from sensorprivacy.latent.measures import guessed
 from sensorprivacy.latent.modify import SeededSource
 from sensorprivacy.latent.networks import sizes_for
-from sensorprivacy.latent.study import Study, prepare
+from sensorprivacy.latent.study import Study
 from sensorprivacy.latent.training import Settings
 from sensorprivacy.latent.transfers import MeanShift
 
@@ -94,10 +94,10 @@ class Causes:
     models: InferenceModels
 
     @classmethod
-    def of(cls, dataset: str, private: str, every: int, **choices: Any) -> "Causes":
-        """Return experiments on every n-th window of a data set; `choices` are those of `study.prepare`."""
-        study = every_nth(prepare(dataset, private, **choices), every)
-        return cls(study, study.inference_models())
+    def of(cls, study: Study, every: int) -> "Causes":
+        """Return experiments on every n-th window of a study."""
+        some = every_nth(study, every)
+        return cls(some, some.inference_models())
 
     def fit(self, *, latents: int | None = None, balance: bool = False, **choices: Any) -> LatentAnonymizer:
         """Train an anonymizer, and keep its networks in the study's folder.

@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from sensorprivacy.datasets.types import Windows
+from sensorprivacy.data import Windows
 from sensorprivacy.latent.classifiers import Classifier, Kind
 from sensorprivacy.latent.training import Settings
 from sensorprivacy.latent.windows import Coding, Scaler, private_labels

@@ -11,8 +11,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import logsumexp
 
-from sensorprivacy.datasets.types import Windows
-from sensorprivacy.game.measuring import pooled as pooled
+from sensorprivacy.data import Windows
 from sensorprivacy.game.units import Share, share
 from sensorprivacy.latent.windows import private_labels, recording_of
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from sensorprivacy.datasets.types import Windows
+from sensorprivacy.data import Windows
 from sensorprivacy.game.units import share
 from sensorprivacy.latent.inference import InferenceModels
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from sensorprivacy.datasets.types import Windows
+from sensorprivacy.data import Windows
 from sensorprivacy.latent.anonymizer import LatentAnonymizer
 from sensorprivacy.latent.modify import SeededSource, bijection_codes, generator_of
 from sensorprivacy.latent.networks import layers

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
-from sensorprivacy.datasets.types import Windows
+from sensorprivacy.data import Windows
 from sensorprivacy.latent.anonymizer import LatentAnonymizer
 from sensorprivacy.latent.modify import RandomSource, SeededSource, generator_of
 from sensorprivacy.latent.transfers import Transfer

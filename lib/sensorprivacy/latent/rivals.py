@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.optim import Adam, Optimizer
 
-from sensorprivacy.datasets.types import Windows
+from sensorprivacy.data import Windows
 from sensorprivacy.latent.classifiers import Classifier
 from sensorprivacy.latent.losses import check_finite
 from sensorprivacy.latent.networks import dense

@@ -1,16 +1,16 @@
 """A study of one data set for paper 3: windows in three parts, and networks trained on them once for all notebooks."""
 
 import glob
+import re
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
 import pandas as pd
 
-from sensorprivacy.datasets import windows as load
-from sensorprivacy.datasets.types import Windows
+from sensorprivacy.data import Windows
 from sensorprivacy.game.splits import Split
 from sensorprivacy.latent.anonymizer import LatentAnonymizer
 from sensorprivacy.latent.classifiers import Classifier, Kind
@@ -19,7 +19,7 @@ from sensorprivacy.latent.rivals import AnonymizationAutoencoder
 from sensorprivacy.latent.training import Settings, Start
 from sensorprivacy.latent.trees import Trees
 from sensorprivacy.latent.windows import Coding, Scaler, Scheme, common_classes, people_folds, split, thinned
-from sensorprivacy.paths import build_dir
+from sensorprivacy.paths import cache_folder
 
 INFERENCE_BATCH = 256  # windows per batch of inference models; smaller batches only take longer
 
@@ -48,6 +48,8 @@ class Study:
         Seed of the division in parts. Networks of another division are other networks.
     notes : tuple of str
         What was left out, for the reader.
+    networks : pathlib.Path
+        Folder for the trained networks of all studies; by default ``latent`` in the user's cache.
     """
 
     name: str
@@ -64,17 +66,19 @@ class Study:
     inference: Settings
     split_seed: int = 0
     notes: tuple[str, ...] = ()
+    networks: Path = field(default_factory=lambda: cache_folder() / "latent")
 
     @property
     def folder(self) -> Path:
         """Folder of the trained networks, where later runs and other notebooks find them."""
         words: tuple[str, ...] = (self.variant, self.network, f"{self.alpha:g}", f"{self.beta:g}", str(self.vae.epochs))
         inference = f"{self.inference.epochs}x{self.inference.batch}"
+        words += (f"{self.windows.n_channels}x{self.windows.length}",)
         words += (inference, str(self.vae.batch), self.vae.precision, str(self.vae.seed), f"split{self.split_seed}")
         words += () if self.vae.start == "pytorch" else (self.vae.start,)
         if "description" in self.windows.provenance:  # own recordings can change: each version has its own networks
             words += (f"{_DATA[1:]}{self.windows.provenance['digest'][:10]}",)
-        return build_dir() / "latent" / "-".join(words)
+        return self.networks / "-".join(words)
 
     @property
     def data(self) -> dict[str, str]:
@@ -159,10 +163,10 @@ class Study:
 
 
 def prepare(
-    dataset: str,
+    windows: Windows,
     private: str,
     *,
-    channels: str = "magnitude",
+    networks: Path | None = None,
     most: int | None = None,
     every: int = 1,
     every_test: int = 1,
@@ -178,16 +182,16 @@ def prepare(
     seed: int = 0,
     split_seed: int | None = None,
 ) -> Study:
-    """Load a data set, split it in three parts, and set how networks are trained on them.
+    """Split windows in three parts, and set how networks are trained on them.
 
     Parameters
     ----------
-    dataset : str
-        motionsense, smartwatch, mobiact, mobifall, or the path of a TOML description.
+    windows : Windows
+        Windows of recordings; their provenance has a digest.
     private : str
         The attribute to hide.
-    channels : {"magnitude", "raw"}
-        Channels of a set of the catalogue. A description lists its own.
+    networks : pathlib.Path, optional
+        Folder for the trained networks. The default is ``latent`` in the user's cache.
     most : int, optional
         Keep so many windows of each recording in each part, evenly spread, for a short run. The default keeps all. Long
         recordings are thinned most, so that rare activities still have enough windows.
@@ -207,25 +211,22 @@ def prepare(
     Study
         Public classes without two training windows of each private class are left out, with a warning and a note.
     """
-    described = dataset.endswith(".toml")
-    windows = load(dataset) if described else load(dataset, channels=channels)
     if every < 1 or every_test < 1:
         raise ValueError(f"every={every}, every_test={every_test}: use one window in 1 or more")
     thinning = ({"most": most} if most is not None else {}) | ({"every": every} if every > 1 else {})
     tests = {"every_test": every_test} if every_test > 1 else {}
     windows = replace(windows, provenance={**windows.provenance, **thinning, **tests})
-    name = Path(dataset).stem
     split_seed = seed if split_seed is None else split_seed
     pieces = _parts(windows, split(windows, scheme, seed=split_seed), private)
-    words = [name, private]
+    words = [re.sub(r"[^A-Za-z0-9._]+", "_", windows.name), private]
     words += [scheme] if scheme != "paper" else []
-    words += ["raw"] if channels == "raw" and not described else []
     words += [f"{how}{value}" for how, value in thinning.items()]
     vae = Settings(epochs=epochs, batch=batch, precision=precision, start=start, seed=seed)
     inference = replace(vae, epochs=inference_epochs, batch=INFERENCE_BATCH, patience=10)
     variant = "-".join(words)
     settings: dict[str, Any] = {"network": network, "alpha": alpha, "beta": beta, "vae": vae, "inference": inference}
-    return _noting_changes(Study(name, variant, private, windows, **pieces, **settings, split_seed=split_seed))
+    settings |= {} if networks is None else {"networks": networks}
+    return _noting_changes(Study(windows.name, variant, private, windows, **pieces, **settings, split_seed=split_seed))
 
 
 def _noting_changes(study: Study) -> Study:

@@ -5,7 +5,7 @@ from typing import Literal
 import numpy as np
 from sklearn.ensemble import HistGradientBoostingClassifier
 
-from sensorprivacy.datasets.readers.statistics import window_statistics
+from sensorprivacy.readers.statistics import window_statistics
 
 
 class Trees:

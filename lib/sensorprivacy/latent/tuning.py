@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from sklearn.base import clone
 
-from sensorprivacy.datasets.types import Windows
+from sensorprivacy.data import Windows
 from sensorprivacy.latent.anonymizer import LatentAnonymizer
 from sensorprivacy.latent.inference import InferenceModels
 from sensorprivacy.latent.measures import inference_table

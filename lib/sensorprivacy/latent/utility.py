@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 import pandas as pd
 
-from sensorprivacy.datasets.types import Windows
+from sensorprivacy.data import Windows
 from sensorprivacy.latent.windows import recording_of
 
 _SLOWEST, _FASTEST = 45.0, 220.0  # steps per minute

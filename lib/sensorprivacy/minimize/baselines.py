@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator, clone
 
-from sensorprivacy.datasets.types import Problem
+from sensorprivacy.data import Problem
 from sensorprivacy.game.effectiveness import Undefined, effectiveness_column
 from sensorprivacy.game.protocols import default_split
 from sensorprivacy.game.splits import Split

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator
 
-from sensorprivacy.datasets.types import Problem
+from sensorprivacy.data import Problem
 from sensorprivacy.game.outcome import LEVEL
 from sensorprivacy.game.splits import Split
 from sensorprivacy.minimize.baselines import METHODS, rank_methods, released, sweep

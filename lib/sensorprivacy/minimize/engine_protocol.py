@@ -8,7 +8,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 import pandas as pd
 
-from sensorprivacy.datasets.types import Problem
+from sensorprivacy.data import Problem
 from sensorprivacy.game.splits import Split
 from sensorprivacy.game.units import Difference, Share, difference, share
 

@@ -14,8 +14,8 @@ from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from sensorprivacy.datasets.own.identifiers import warn_of_identifiers
-from sensorprivacy.datasets.types import Problem
+from sensorprivacy.columns.identifiers import warn_of_identifiers
+from sensorprivacy.data import Problem
 from sensorprivacy.game.play import Outcome, fit_clone, play, seeded
 from sensorprivacy.game.protocols import default_split
 from sensorprivacy.game.splits import Split

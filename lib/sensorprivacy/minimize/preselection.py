@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 from sklearn.base import BaseEstimator
 
-from sensorprivacy.datasets.types import Problem
+from sensorprivacy.data import Problem
 from sensorprivacy.game.effectiveness import effectiveness_column
 from sensorprivacy.game.play import play
 from sensorprivacy.game.splits import Split

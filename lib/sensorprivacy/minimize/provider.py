@@ -4,8 +4,8 @@ from typing import Any
 
 import pandas as pd
 
-from sensorprivacy.datasets.own.coding import code_column
-from sensorprivacy.datasets.own.formats import as_frame
+from sensorprivacy.columns.coding import code_column
+from sensorprivacy.columns.frames import as_frame
 from sensorprivacy.minimize.minimizer import FeatureMinimizer
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
 
-from sensorprivacy.datasets.types import Problem
+from sensorprivacy.data import Problem
 from sensorprivacy.game.protocols import default_split
 from sensorprivacy.minimize.engine_protocol import engine_data
 from sensorprivacy.minimize.engines import make_engine

@@ -16,7 +16,7 @@ from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-from sensorprivacy.datasets import problem as load
+from compendium.datasets import problem as load
 from sensorprivacy.minimize.engine_protocol import Engine, EngineData
 from sensorprivacy.minimize.engines import make_engine
 from sensorprivacy.minimize.forest import coding

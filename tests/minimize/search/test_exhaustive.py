@@ -19,7 +19,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.tree import DecisionTreeClassifier
 
-from sensorprivacy.datasets.types import Problem
+from sensorprivacy.data import Problem
 from sensorprivacy.game import play, random_split
 from sensorprivacy.minimize.engine_protocol import engine_data
 from sensorprivacy.minimize.engines import SklearnEngine, describe_model, make_engine

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sensorprivacy.datasets.types import Problem
+from sensorprivacy.data import Problem
 from sensorprivacy.minimize.engine_protocol import LABELS, Glimpse
 from sensorprivacy.minimize.search.bounds import of_near_sizes, sample_of_sizes
 from sensorprivacy.minimize.search.exhaustive import search_subsets

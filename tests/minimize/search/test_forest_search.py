@@ -14,7 +14,7 @@ from sklearn.datasets import load_wine
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.naive_bayes import GaussianNB
 
-from sensorprivacy.datasets.types import Problem
+from sensorprivacy.data import Problem
 from sensorprivacy.game import random_split
 from sensorprivacy.minimize.engine_protocol import engine_data
 from sensorprivacy.minimize.forest.engine import SharedEngine

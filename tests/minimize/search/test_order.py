@@ -1,6 +1,6 @@
 """The order of training; what pruning skips is checked against a lattice in test_forest_search.py."""
 
-from sensorprivacy.datasets.example import example_problem
+from sensorprivacy.example import example_problem
 from sensorprivacy.minimize.search.exhaustive import search_subsets
 from sensorprivacy.minimize.search.order import Pruning
 

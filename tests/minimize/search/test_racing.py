@@ -10,7 +10,7 @@ from joblib import parallel_config
 from sklearn.datasets import load_wine
 from sklearn.ensemble import RandomForestClassifier
 
-from sensorprivacy.datasets.types import Problem
+from sensorprivacy.data import Problem
 from sensorprivacy.game import random_split
 from sensorprivacy.minimize.engine_protocol import engine_data
 from sensorprivacy.minimize.engines import NoAdversary

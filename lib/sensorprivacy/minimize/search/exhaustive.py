@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from sensorprivacy.datasets.types import Problem
+from sensorprivacy.data import Problem
 from sensorprivacy.minimize.search.job import HOUR, SearchJob, duration
 from sensorprivacy.minimize.search.order import SLACK, Pruning, train_by_size
 from sensorprivacy.minimize.search.racing import (

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator
 
-from sensorprivacy.datasets.types import Problem
+from sensorprivacy.data import Problem
 from sensorprivacy.game.protocols import default_split
 from sensorprivacy.game.splits import Split
 from sensorprivacy.minimize.engine_protocol import LABELS, Engine, Glimpse, Subset, engine_data

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from itertools import combinations
 from typing import Any
 
-from sensorprivacy.datasets.types import Problem
+from sensorprivacy.data import Problem
 from sensorprivacy.minimize.engine_protocol import Subset
 
 MAX_FEATURES = 20

@@ -1,0 +1,16 @@
+from . import catalogue as catalogue
+from . import store as store
+from .errors import CorruptDataError as CorruptDataError
+from .errors import DataUnavailableError as DataUnavailableError
+from .errors import UnknownDatasetError as UnknownDatasetError
+from .registry import PROBLEMS as PROBLEMS
+from .registry import WINDOWS as WINDOWS
+from .registry import digest as digest
+from .registry import problem as problem
+from .registry import sensor_readings as sensor_readings
+from .registry import sensors as sensors
+from .registry import table as table
+from .registry import windows as windows
+from .store import available as available
+from .store import names as names
+from .store import present as present

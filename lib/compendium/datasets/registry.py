@@ -1,0 +1,245 @@
+"""Load a data set by name: each name is joined to the files of the set, to its reader and to the reader's options."""
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Literal, TypeVar, get_origin
+
+import pandas as pd
+import pooch
+
+from compendium.datasets import store
+from compendium.datasets.errors import UnknownDatasetError, nearest
+from compendium.datasets.finding import Located
+from compendium.paths import data_dir
+from sensorprivacy.checks import check_choice
+from sensorprivacy.data import Problem, Windows
+from sensorprivacy.own.formats import is_path, read_table
+from sensorprivacy.own.recordings import user_windows
+from sensorprivacy.own.tables import load_table
+from sensorprivacy.readers import iot23, mobiact, motionsense, opportunity, sentinel, smartwatch, traffic
+from sensorprivacy.readers.files import OwnFiles
+from sensorprivacy.readers.tabular import TABLES, Rows, smart_home_readings, smart_home_sensors
+
+Data = TypeVar("Data", Problem, Windows)
+
+#: Reader of each problem. It is called with the files of the set; its keyword parameters are the options of `problem`.
+PROBLEMS: dict[str, Callable[..., Problem]] = {
+    "iot-sentinel": sentinel.packet_problem,
+    "iot-sentinel-flows": sentinel.flow_problem,
+    "iot-sentinel-bits": sentinel.bit_problem,
+    "cic-ids-2017": traffic.cic_problem,
+    "iot-23": iot23.iot23_problem,
+    "opportunity": opportunity.opportunity_problem,
+    "smartwatch": smartwatch.smartwatch_problem,
+    "motionsense": motionsense.motionsense_problem,
+    "amir-netml": traffic.amir_netml_problem,
+    "amir-nprint": traffic.amir_nprint_problem,
+    "service-recognition": traffic.service_problem,
+}
+#: Reader of each set of windows; its keyword parameters are the options of `windows`.
+WINDOWS: dict[str, Callable[..., Windows]] = {
+    "motionsense": motionsense.motionsense_windows,
+    "smartwatch": smartwatch.smartwatch_windows,
+    "mobiact": mobiact.mobiact_windows,
+    "mobifall": mobiact.mobifall_windows,
+}
+#: Set of the catalogue behind a problem with another name.
+_SETS = {"iot-sentinel-flows": "iot-sentinel", "iot-sentinel-bits": "iot-sentinel"}
+_SETS |= {"amir-netml": "amir", "amir-nprint": "amir"}
+# Reading the smartwatch file can run code (it is a pickle), so only the verified file is read.
+_NO_OWN_FILES = {"smartwatch"}
+
+
+def problem(name: str | Path, *, progress: bool = True, **options: Any) -> Problem:
+    """Return a data set for the re-identification game: features, task labels and users.
+
+    Parameters
+    ----------
+    name : str or path
+        One of `PROBLEMS`, or the path of a table of yours, see `own.formats.read_table`.
+    progress : bool
+        Draw progress bars on stderr.
+    **options
+        Options of the set's reader in `PROBLEMS`. ``path`` names a folder or file of your own that replaces the
+        files of the catalogue (for all sets but smartwatch). For a table of yours: the parameters of
+        `own.tables.load_table`, such as ``task`` and ``user``, which name its columns.
+
+    Returns
+    -------
+    Problem
+        Features, task labels, users, groups.
+
+    Raises
+    ------
+    UnknownDatasetError
+        If no set and no file has this name.
+    TypeError
+        If the reader has no such option; the message lists its options.
+    DataUnavailableError
+        If the set is neither on this machine nor can be fetched.
+    ValueError
+        If files lack expected columns, or an option has an unknown value.
+
+    Examples
+    --------
+    >>> problem("iot-sentinel", users="person").n_features  # doctest: +SKIP
+    22
+    """
+    if str(name) in PROBLEMS:
+        return _load(PROBLEMS[str(name)], str(name), options, progress)
+    if is_path(name):
+        _check_options(load_table, "your own table", options)
+        return load_table(Path(name), **options).problem
+    raise UnknownDatasetError(str(name), [*PROBLEMS, "or the path of a table of yours"])
+
+
+def windows(name: str | Path, *, progress: bool = True, **options: Any) -> Windows:
+    """Return the sliding windows of a set of motion recordings.
+
+    Parameters
+    ----------
+    name : {"motionsense", "smartwatch", "mobiact", "mobifall"} or path
+        The set, or a TOML file that describes your own recordings, see `own.recordings`.
+    progress : bool
+        Draw progress bars on stderr.
+    **options
+        Options of the set's reader in `WINDOWS`: ``channels`` ("magnitude" or "raw"), ``length`` and ``stride`` in
+        samples, ``windowing`` ("authors" or "file"), ``activities``, and others; see `motion.cut_windows`.
+
+    Returns
+    -------
+    Windows
+        n x channels x length, with the private attributes of the set: gender and weight class, or side.
+
+    Raises
+    ------
+    UnknownDatasetError
+        If no set of windows has this name.
+    TypeError
+        If the reader has no such option; the message lists its options.
+    ValueError
+        If an option has an unknown value.
+    """
+    if str(name).endswith(".toml"):
+        _check_options(user_windows, "your own description", options)
+        return user_windows(name, **options)
+    if str(name) not in WINDOWS:
+        raise UnknownDatasetError(str(name), [*WINDOWS, "or the path of a TOML description"])
+    return _load(WINDOWS[str(name)], str(name), options, progress)
+
+
+def table(name: str | Path, rows: Rows = "as_printed", *, mend: bool = False, progress: bool = True) -> pd.DataFrame:
+    """Return a table of the three-way paper, or your own table.
+
+    Parameters
+    ----------
+    name : str or pathlib.Path
+        One of `TABLES`, ``sample`` (the paper's Table 1), or the path of a table of yours.
+    rows : {"as_printed", "as_stated"}
+        The rows behind the printed numbers, or the rows that the paper states; see `readers.tabular`. The sample and
+        your own tables are the same for both.
+    mend : bool
+        For the sample: correct the misprint *Cleaner* in its third row to *Cleaners*, as in the paper's Table 2.
+    progress : bool
+        Draw progress bars on stderr if the set has to be fetched.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One record for each row, with the column names of the file (`paper_names` gives the paper's names).
+
+    Raises
+    ------
+    UnknownDatasetError
+        If no table has this name.
+    DataUnavailableError, CorruptDataError
+        As `store.fetch`.
+    FileNotFoundError, ValueError
+        As `own.formats.read_table`; or if `rows` is unknown.
+    """
+    check_choice("rows", rows, Rows)
+    if is_path(name):
+        return read_table(name)
+    if name == "sample":
+        records = pd.read_csv(_sample_file(), keep_default_na=False)
+        return records.replace({"Occupation": {"Cleaner": "Cleaners"}}) if mend else records
+    if str(name) not in TABLES:
+        raise UnknownDatasetError(str(name), [*TABLES, "sample", "or the path of a table of yours"])
+    return TABLES[str(name)](store.fetch(str(name), progress=progress), rows)
+
+
+def sensors(*, progress: bool = True) -> pd.DataFrame:
+    """Return the sensors of the smart home in paper 2's Tables 5 and 6.
+
+    Returns
+    -------
+    pandas.DataFrame
+        24 rows; columns sensor_id, node_id, type, name (room/thing/quantity).
+    """
+    return smart_home_sensors(store.fetch("smart-home", progress=progress))
+
+
+def sensor_readings(*, progress: bool = True) -> pd.DataFrame:
+    """Return readings of four sensors in paper 2's Table 5, picked about every five minutes.
+
+    Returns
+    -------
+    pandas.DataFrame
+        191,381 rows; columns sensor_id, timestamp, value.
+    """
+    return smart_home_readings(store.fetch("smart-home-readings", progress=progress))
+
+
+def digest(name: str | Path) -> str:
+    """Return a SHA-256 of the files that `table` reads, for provenance.
+
+    Raises
+    ------
+    LookupError, FileNotFoundError
+        If the table is not on this machine.
+    """
+    if not is_path(name) and name != "sample":
+        return store.fetch(str(name), progress=False).digest
+    return pooch.file_hash(str(_sample_file() if name == "sample" else Path(name).expanduser()))
+
+
+def _sample_file() -> Path:
+    return data_dir() / "paper" / "sample" / "three-way-table-1.csv"
+
+
+def _load(reader: Callable[..., Data], name: str, options: Mapping[str, Any], progress: bool) -> Data:
+    """Call a reader with the files of its set, and note in the provenance where they come from."""
+    known = _check_options(reader, name, options, own_files=name not in _NO_OWN_FILES)
+    options = dict(options)
+    path, folder = options.pop("path", None), _SETS.get(name, name)
+    files: Located | OwnFiles
+    if path is None:
+        files = store.fetch(folder, progress=progress)
+    else:
+        files = OwnFiles(Path(path).expanduser())
+        if not files.path.exists():
+            raise FileNotFoundError(f"there is no file or folder {files.path}")
+    if "progress" in known:
+        options["progress"] = progress
+    data = reader(files, **options)
+    return replace(data, provenance={"set": folder, "form": files.form, "digest": files.digest, **data.provenance})
+
+
+def _check_options(
+    reader: Callable[..., Any], name: str, options: Mapping[str, Any], *, own_files: bool = False
+) -> Mapping[str, inspect.Parameter]:
+    """Return the keyword parameters of a reader; raise if options are unknown, missing or have unknown values."""
+    parameters = inspect.signature(reader).parameters
+    keywords = {key: value for key, value in parameters.items() if value.kind is value.KEYWORD_ONLY}
+    known = [key for key in keywords if key != "progress"] + ["path"] * own_files
+    for option, value in options.items():
+        if option not in known:
+            hint = nearest(option, known)
+            raise TypeError(f"{name} has no option {option!r}.{hint} Options: {', '.join(known) or 'none'}")
+        if option in keywords and get_origin(keywords[option].annotation) is Literal:
+            check_choice(option, value, keywords[option].annotation)
+    if absent := [key for key, value in keywords.items() if value.default is value.empty and key not in options]:
+        raise TypeError(f"{name} needs {', '.join(absent)}")
+    return keywords

@@ -1,0 +1,182 @@
+"""The store of data sets: find a set on this machine, verify it, and fetch it if it is missing.
+
+The store looks in ``data/raw/<folder>`` of the checkout, in the mirror (``SENSORPRIVACY_MIRROR``, a folder or an
+address), in the user's cache (``SENSORPRIVACY_CACHE``), and then asks the set's origins on the network. It verifies
+every member before a reader reads it.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from compendium.datasets import fetching
+from compendium.datasets.catalogue import Dataset, catalogue, lookup
+from compendium.datasets.errors import CorruptDataError, DataUnavailableError
+from compendium.datasets.finding import Located, Search, remedy
+
+#: The quick profile downloads no set larger than this, in megabytes.
+QUICK_LIMIT_MB = 30.0
+
+
+def names() -> tuple[str, ...]:
+    """Return the names of all sets, in the order of the catalogue."""
+    return tuple(catalogue())
+
+
+def locate(name: str, *, fresh: bool = False, progress: bool = True) -> Located | None:
+    """Find and verify a set on this machine, without using the network.
+
+    Parameters
+    ----------
+    name : str
+        A set of the catalogue.
+    fresh : bool
+        Hash every file again, instead of trusting files that did not change since they were verified.
+    progress : bool
+        Draw a progress bar on stderr if a tar has to be unpacked to the cache.
+
+    Returns
+    -------
+    Located or None
+        None if the set, or a part of it, is missing.
+
+    Raises
+    ------
+    UnknownDatasetError
+        If the catalogue has no such set.
+    CorruptDataError
+        If a member or an archive is damaged; the message names the file, and the expected and found content.
+    """
+    entry = lookup(name)
+    search = Search(entry, fresh=fresh)
+    located = search.located()
+    if located is None and search.tars and entry.pinned:
+        fetching.unpack_tars(entry, search.tars, progress=progress)
+        located = Search(entry, fresh=fresh).located()
+    if located is None and search.broken:
+        path, why = search.broken[0]
+        raise CorruptDataError(str(path), "a readable archive", why, remedy(entry))
+    return located
+
+
+def fetch(name: str, *, progress: bool = True, limit_mb: float | None = None) -> Located:
+    """Find a set on this machine, or download it.
+
+    Parameters
+    ----------
+    name : str
+        A set of the catalogue.
+    progress : bool
+        Draw progress bars on stderr.
+    limit_mb : float, optional
+        Download no set larger than this, in megabytes; see `limit_of`.
+
+    Returns
+    -------
+    Located
+        The set, verified.
+
+    Raises
+    ------
+    DataUnavailableError
+        If the set is unavailable. The message is one line: the set, the reason, and how to get it.
+    CorruptDataError
+        If a member differs from the content that the catalogue pins, on this machine or at all origins.
+    UnknownDatasetError
+        If the catalogue has no such set.
+    """
+    entry = lookup(name)
+    located = locate(name, progress=progress)
+    if located is not None:
+        return located
+    if limit_mb is not None and entry.origins and (entry.download_mb or 0) > limit_mb:
+        raise DataUnavailableError(
+            f"{entry.name} is not on this machine, and its {entry.download_mb:g} MB exceed the {limit_mb:g} MB that "
+            f"this profile downloads: run python -m compendium data fetch {entry.name}"
+        )
+    fetching.bring(entry, progress=progress)
+    located = locate(name, progress=progress)
+    if located is None:
+        raise DataUnavailableError(f"{entry.name} was downloaded, but its files are gone: {entry.how}")
+    return located
+
+
+def limit_of(profile: str) -> float | None:
+    """Return the largest download of a profile in megabytes: about 30 for ``quick``, no limit for any other."""
+    return QUICK_LIMIT_MB if profile == "quick" else None
+
+
+def available(name: str) -> bool:
+    """Return whether a set is on this machine and sound, without using the network; raises as `locate`."""
+    return locate(name) is not None
+
+
+def present(wanted: Sequence[str]) -> list[str]:
+    """Return the sets that are on this machine, in the given order, without using the network.
+
+    Raises
+    ------
+    DataUnavailableError
+        If none of them is; the message says how to get each.
+    CorruptDataError
+        If one is damaged.
+    """
+    here = [name for name in wanted if available(name)]
+    if not here:
+        raise DataUnavailableError("; ".join(map(_absence, map(lookup, wanted))))
+    return here
+
+
+def verify(name: str) -> Located:
+    """Hash every member of a set again, and return the set if all members are sound.
+
+    Raises
+    ------
+    DataUnavailableError
+        If the set is not on this machine.
+    CorruptDataError
+        If a member differs from the content that the catalogue pins.
+    """
+    located = locate(name, fresh=True)
+    if located is None:
+        raise DataUnavailableError(_absence(lookup(name)))
+    return located
+
+
+def state(name: str) -> dict[str, Any]:
+    """Return whether and where a set is on this machine, without using the network.
+
+    Parameters
+    ----------
+    name : str
+        A set of the catalogue.
+
+    Returns
+    -------
+    dict
+        JSON values: ``name``, ``status`` ("present" or "absent"), ``form``, ``digest``, ``where``, ``how`` (to get
+        it), ``why`` (one line, if absent).
+
+    Raises
+    ------
+    CorruptDataError
+        If the set is damaged.
+    """
+    entry = lookup(name)
+    located = locate(name)
+    return {
+        "name": entry.name,
+        "status": "present" if located else "absent",
+        "form": located.form if located else None,
+        "digest": located.digest if located else None,
+        "where": str(located.path) if located else None,
+        "how": _how(entry),
+        "why": None if located else _absence(entry),
+    }
+
+
+def _how(entry: Dataset) -> str:
+    return f"python -m compendium data fetch {entry.name}" if entry.origins else entry.how
+
+
+def _absence(entry: Dataset) -> str:
+    return f"{entry.name} is not on this machine: {_how(entry)}"

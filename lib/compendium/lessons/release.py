@@ -1,0 +1,118 @@
+"""Make the student versions of the lessons with nbgrader: a course folder that a teacher can hand out and grade."""
+
+import hashlib
+import json
+import os
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from compendium.paths import project_root
+from sensorprivacy.paths import write_atomically
+
+if TYPE_CHECKING:
+    from nbformat import NotebookNode
+
+COURSE = "sensor-privacy"
+WRITTEN = ".lessons.json"  # digests of the sources that `make_course` wrote last
+CONFIG = f"""# Settings of nbgrader for this course folder. Run nbgrader's commands here.
+c = get_config()
+c.CourseDirectory.course_id = "{COURSE}"
+c.CourseDirectory.release_directory = "student"
+c.ExecutePreprocessor.timeout = 300
+c.ExecutePreprocessor.kernel_name = "python3"
+c.GenerateFeedback.preprocessors = [
+    "nbgrader.preprocessors.GetGrades",
+    "compendium.lessons.feedback.HideTests",
+    "nbconvert.preprocessors.CSSHTMLHeaderPreprocessor",
+]
+"""
+
+
+def lessons() -> list[Path]:
+    """Return the lesson notebooks with their solutions, in order."""
+    return sorted((project_root() / "notebooks" / "lessons").glob("6*_*.ipynb"))
+
+
+def student_notebook(lesson: "NotebookNode") -> "NotebookNode":
+    """Return the student version of a lesson, as nbgrader's ``generate_assignment`` makes it.
+
+    Parameters
+    ----------
+    lesson : nbformat.NotebookNode
+        The lesson with its solutions. It is not changed.
+
+    Returns
+    -------
+    nbformat.NotebookNode
+        Solutions are replaced by a stub, hidden tests and outputs are removed, graded cells are locked.
+    """
+    import copy
+
+    from nbgrader import preprocessors
+
+    done = copy.deepcopy(lesson)
+    for step in ("LockCells", "ClearSolutions", "ClearOutput", "ClearHiddenTests"):
+        done, _ = getattr(preprocessors, step)().preprocess(done, {})
+    return done
+
+
+def make_course(out: Path, notice: Callable[[str], object] = lambda _: None) -> list[Path]:
+    """Write a course folder for nbgrader, with the lessons and their student versions.
+
+    Parameters
+    ----------
+    out : Path
+        The course folder. Existing student versions in it are replaced. Submissions, grades and sources that a teacher
+        has changed stay.
+    notice : callable, optional
+        Called with a line of text for each changed source.
+
+    Returns
+    -------
+    list of Path
+        The student notebooks, ``out/student/<lesson>/<lesson>.ipynb``.
+
+    Raises
+    ------
+    RuntimeError
+        If nbgrader refuses a lesson; the message names it.
+    """
+    from nbgrader.apps import NbGraderAPI
+    from traitlets.config import Config
+
+    if shutil.which("alembic") is None:  # nbgrader calls it, also if the environment is not activated
+        os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
+    out = out.resolve()
+    out.mkdir(parents=True, exist_ok=True)
+    config_file = out / "nbgrader_config.py"
+    if not config_file.is_file():  # a teacher may have changed it
+        write_atomically(config_file, lambda path: path.write_text(CONFIG, encoding="utf-8"))
+    config = Config()
+    config.CourseDirectory.update({"root": str(out), "course_id": COURSE, "release_directory": "student"})
+    api = NbGraderAPI(config=config)
+    written = json.loads((out / WRITTEN).read_text(encoding="utf-8")) if (out / WRITTEN).is_file() else {}
+    made = []
+    for lesson in lessons():
+        source = out / "source" / lesson.stem / lesson.name
+        source.parent.mkdir(parents=True, exist_ok=True)
+        if source.is_file() and _digest(source) not in (written.get(lesson.stem), _digest(lesson)):
+            shown = source.relative_to(out).as_posix()
+            notice(f"{shown} is changed and stays; the student version follows it. To get the lesson again, delete it.")
+        else:
+            shutil.copyfile(lesson, source)
+            written[lesson.stem] = _digest(source)
+            write_atomically(out / WRITTEN, lambda path: path.write_text(json.dumps(written), encoding="utf-8"))
+        result = api.generate_assignment(lesson.stem, force=True, create=True)
+        if not result["success"]:
+            raise RuntimeError(
+                f"nbgrader made no student version of {lesson.stem}: {result.get('error') or result.get('log')}"
+            )
+        made.append(out / "student" / lesson.stem / lesson.name)
+    return made
+
+
+def _digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()

@@ -1,0 +1,1 @@
+"""What is computed for the printed values of each paper, and the papers' charts."""

@@ -1,0 +1,169 @@
+"""Decide whether paper 1's advice holds on the data sets of this machine, or whether they are too few to tell.
+
+Data sets are the units. Several forms of the same captures are one data set: only the paper's own form counts, except
+where forms are compared. A statement is decided if a test over the data sets decides it at the level `LEVEL`; otherwise
+it is undecided. Each function returns our value and, if the claim is undecided, the reason.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import scipy  # loads scipy.stats, which takes a second, when it is used
+
+from compendium.papers.paper1.text import KEPT, LOST, NOT_RECOMPUTED
+from compendium.papers.paper1.values import METHODS
+from compendium.verdicts.printed import printed_values
+
+LEVEL = 0.05
+FEWEST = 5
+"""The fewest data sets for a statement about data sets. With fewer, no agreement is unusual enough."""
+_DRAWS = 2000
+_PRAISED = ("information-utility", "shap-ratio")
+_CANDIDATES = 3  # greedy stages that compete
+_FORMS = ("iot-sentinel-bits", "iot-sentinel-flows")  # of the captures of iot-sentinel
+_BEST = 2  # methods that the text calls the best performing, without an order
+_Decision = tuple[Any, str]
+
+
+def advice_claims(
+    best: pd.DataFrame, ranks: pd.DataFrame, thresholds: "pd.Series[float]", pairs: Sequence[tuple[str, str]]
+) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return whether the paper's advice holds on the data sets of this machine.
+
+    Parameters
+    ----------
+    best : pandas.DataFrame
+        As :func:`.text.advice` returns it.
+    ranks : pandas.DataFrame
+        Rank of each method (rows, names of `METHODS`) on each data set (columns), 1 the best.
+    thresholds : pandas.Series of float
+        The threshold of highest relative effectiveness, by data set.
+    pairs : sequence of (str, str)
+        Pairs of data sets in `best` with dense and sparse features of the same traffic.
+
+    Returns
+    -------
+    tuple of two dict
+        Our values by claim id, without claims for which there are no data; and the claims that these data sets cannot
+        decide, with the reason.
+    """
+    found: dict[str, _Decision] = {}
+    if len(best):
+        found["1-text-preselect-mi-shap"] = best_preselections(best.drop(index=[*_FORMS], errors="ignore"))
+    if ranks.size:
+        apart = ranks.drop(columns=[*_FORMS], errors="ignore")
+        for claim in ("1-text-best-first", "1-text-best-second"):
+            found[claim] = among_best(apart, _printed(claim))
+        found["1-text-pca-poor"] = poor(apart, "pca")
+    if len(thresholds):
+        apart_levels = thresholds.drop(index=[*_FORMS], errors="ignore")
+        found["1-text-recommended-threshold"] = usual_threshold(apart_levels.tolist(), 0.01)
+    here = [pair for pair in pairs if set(pair) <= set(best.index)]
+    if here:
+        found["1-text-dense-better"] = dense_beats_sparse(best, here)
+    ours = {claim: value for claim, (value, _) in found.items()}
+    return ours, {claim: why for claim, (_, why) in found.items() if why}
+
+
+def best_preselections(best: pd.DataFrame) -> _Decision:
+    """Decide whether mutual information and SHAP cost-to-value are the best greedy stages.
+
+    Two of three stages are praised. Random winners would be among them on two thirds of the data sets, so the test is
+    whether they win more often. A data set counts only if no stage of the other kind is indistinguishable from its
+    winner, and if its run has the paired intervals that this needs.
+    """
+    wins, decided = 0, 0
+    for row in best.loc[best["accuracy"] != NOT_RECOMPUTED, ["best", "indistinguishable"]].itertuples(index=False):
+        near = [name for name in str(row.indistinguishable).split(", ") if name]
+        praised = row.best in _PRAISED
+        if all((name in _PRAISED) == praised for name in near):
+            wins, decided = wins + praised, decided + 1
+    share = len(_PRAISED) / _CANDIDATES
+    more, fewer = (_p_value(wins, decided, share, side) for side in ("greater", "less"))
+    why = (
+        f"one stage is clearly best on {decided} of {len(best)} data sets, and it is a praised one on {wins}; random "
+        f"winners would be praised on two thirds (p = {more:.2f})"
+    )
+    return _decided(more, fewer, why)
+
+
+def dense_beats_sparse(best: pd.DataFrame, pairs: Sequence[tuple[str, str]]) -> _Decision:
+    """Decide whether dense features of the same traffic lead to better tradeoffs than sparse ones, by a sign test.
+
+    The better one of a pair keeps the accuracy and the other loses it, or its reduction exceeds its loss by more. A
+    pair counts only if it is decided for both whether they keep the accuracy.
+    """
+    net = {
+        name: (row["accuracy"] == KEPT, row["reduction"] - row["loss"])
+        for name, row in best.iterrows()
+        if row["accuracy"] in (KEPT, LOST)
+    }
+    decided = [pair for pair in pairs if set(pair) <= set(net)]
+    wins = sum(net[dense] > net[sparse] for dense, sparse in decided)
+    more, fewer = (_p_value(wins, len(decided), 0.5, side) for side in ("greater", "less"))
+    names = "; ".join(f"{dense} and {sparse}" for dense, sparse in pairs)
+    why = f"the dense features are better in {wins} of {len(decided)} pairs, which are too few to decide ({names}"
+    why += f"; {len(pairs) - len(decided)} left out: their loss of accuracy is undecided)" if pairs != decided else ")"
+    return _decided(more, fewer, why)
+
+
+def among_best(ranks: pd.DataFrame, printed: str) -> _Decision:
+    """Decide whether the printed method is one of the two with the lowest mean ranks over the data sets.
+
+    The text names the two best performing methods, says that there is no clear winner, and gives no order.
+    """
+    names = np.array([METHODS[str(name)] for name in ranks.index])
+    best = names[np.argsort(ranks.mean(axis=1).to_numpy(), kind="stable")[:_BEST]]
+    orders = np.argsort(_resampled_means(ranks), axis=1, kind="stable")[:, :_BEST]
+    share = float(np.mean((names[orders] == printed).any(axis=1)))
+    ours = printed if printed in best else " and ".join(best)
+    if ranks.shape[1] >= FEWEST and not LEVEL < share < 1 - LEVEL:
+        return ours, ""
+    return ours, f"the ranking changes with the data sets: {printed} is among the best two in {share:.0%} of resamples"
+
+
+def poor(ranks: pd.DataFrame, method: str) -> _Decision:
+    """Decide whether the mean rank of a method is in the worse half of all methods."""
+    means = _resampled_means(ranks)
+    share = float(np.mean(means[:, list(ranks.index).index(method)] > np.median(means, axis=1)))
+    why = f"the ranking changes with the data sets: {METHODS[method]} is in the worse half in {share:.0%} of resamples"
+    return _decided(*((1 - share, share) if ranks.shape[1] >= FEWEST else (1.0, 1.0)), why)
+
+
+def usual_threshold(thresholds: Sequence[float], printed: float) -> _Decision:
+    """Decide whether the printed threshold is the one that most data sets have; the smallest of several counts."""
+    values, draw = np.asarray(thresholds, dtype=float), np.random.default_rng(0)
+    modes = np.array([_mode(draw.choice(values, values.size)) for _ in range(_DRAWS)])
+    share, own = float(np.mean(modes == printed)), _mode(values)
+    if values.size >= FEWEST and not LEVEL < share < 1 - LEVEL:
+        return own, ""
+    count = int((values == printed).sum())
+    why = f"{printed:g} is best on {count} of {values.size} data sets, and most often best in {share:.0%} of resamples"
+    return own, why
+
+
+def _decided(more: float, fewer: float, why: str) -> _Decision:
+    """Return true or false by the p-values of both sides, or None with the reason."""
+    return (True, "") if more <= LEVEL else (False, "") if fewer <= LEVEL else (None, why)
+
+
+def _p_value(wins: int, trials: int, share: float, side: str) -> float:
+    return float(scipy.stats.binomtest(wins, trials, share, alternative=side).pvalue) if trials else 1.0
+
+
+def _resampled_means(ranks: pd.DataFrame) -> np.ndarray:
+    """Return the methods' mean ranks over resampled data sets, one row for each resample."""
+    table = ranks.to_numpy(float)
+    chosen = np.random.default_rng(0).integers(table.shape[1], size=(_DRAWS, table.shape[1]))
+    return np.stack([np.nanmean(table[:, columns], axis=1) for columns in chosen])
+
+
+def _mode(values: np.ndarray) -> float:
+    return float(pd.Series(values).mode().min())
+
+
+def _printed(claim: str) -> str:
+    values = printed_values(1)
+    return str(values.loc[values["claim_id"] == claim, "printed"].item())

@@ -1,0 +1,102 @@
+"""Find the compendium's folders, and the mirror of the data sets, on this machine."""
+
+import os
+from pathlib import Path
+
+MIRROR_VARIABLE = "SENSORPRIVACY_MIRROR"
+RUN_FILE, MACHINE_FILE, VERDICTS_FILE = "run.json", "machine.json", "verdicts.csv"
+_MARKS = ("notebooks", "data", "lib")
+
+
+def project_root() -> Path:
+    """Return the folder of the compendium's checkout.
+
+    Looked for in this order: the environment variable ``SENSORPRIVACY_HOME``, the checkout that this package is
+    installed from (editable), the working directory and its parents.
+
+    Returns
+    -------
+    pathlib.Path
+        Absolute path of the folder that holds ``notebooks/``, ``data/`` and ``lib/``.
+
+    Raises
+    ------
+    FileNotFoundError
+        If none of these is a checkout of the compendium.
+    """
+    named = os.environ.get("SENSORPRIVACY_HOME")
+    if named:
+        root = Path(named).expanduser().resolve()
+        if not _is_root(root):
+            raise FileNotFoundError(
+                f"SENSORPRIVACY_HOME={named} holds no notebooks/, data/ and lib/: point it at the checkout"
+            )
+        return root
+    here = Path.cwd().resolve()
+    for folder in (Path(__file__).resolve().parents[2], here, *here.parents):
+        if _is_root(folder):
+            return folder
+    raise FileNotFoundError(
+        f"no checkout of the compendium at or above {here}: go to its folder, or set SENSORPRIVACY_HOME to it; "
+        "commands for your own tables and recordings (minimize, compare, publish) need none"
+    )
+
+
+def data_dir() -> Path:
+    """Return the folder ``data/`` of the checkout."""
+    return project_root() / "data"
+
+
+def build_dir() -> Path:
+    """Return the git-ignored folder ``build/`` for executed notebooks, logs and run states."""
+    return project_root() / "build"
+
+
+def figures_dir(profile: str) -> Path:
+    """Return the folder that results of a profile go to.
+
+    Only the ``paper`` profile writes the committed ``figures/``; any other profile writes the git-ignored
+    ``figures/<profile>/``, so that a short run never replaces a full one.
+    """
+    figures = project_root() / "figures"
+    return figures if profile == "paper" else figures / profile
+
+
+def mirror_address() -> str | None:
+    """Return the mirror of the data sets: a folder or an address; None if there is none.
+
+    ``SENSORPRIVACY_MIRROR`` names it; an empty value means no mirror. Without the variable, it is the mirror that
+    `reproduce` used before in this checkout, unless that folder is gone.
+    """
+    named = os.environ.get(MIRROR_VARIABLE)
+    if named is not None:
+        return named or None
+    remembered = remembered_mirror()
+    gone = remembered is None or ("://" not in remembered and not Path(remembered).is_dir())
+    return None if gone else remembered
+
+
+def remembered_mirror() -> str | None:
+    """Return the mirror that `reproduce` used before in this checkout, even if it is gone; None if there is none."""
+    try:
+        file = _mirror_file()
+    except FileNotFoundError:  # no checkout
+        return None
+    return file.read_text(encoding="utf-8").strip() if file.is_file() else None
+
+
+def remember_mirror() -> None:
+    """Write the mirror that ``SENSORPRIVACY_MIRROR`` names to ``build/mirror.txt``; delete the file to forget it."""
+    named = os.environ.get(MIRROR_VARIABLE)
+    if named:
+        _mirror_file().parent.mkdir(parents=True, exist_ok=True)
+        absolute = named if "://" in named else str(Path(named).expanduser().resolve())
+        _mirror_file().write_text(f"{absolute}\n", encoding="utf-8")
+
+
+def _mirror_file() -> Path:
+    return build_dir() / "mirror.txt"
+
+
+def _is_root(folder: Path) -> bool:
+    return all((folder / mark).is_dir() for mark in _MARKS)

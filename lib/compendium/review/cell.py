@@ -1,0 +1,130 @@
+"""Recompute one printed value: ``compendium review 2-T10-r1-utility``."""
+
+import difflib
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pandas as pd
+
+from compendium.paths import figures_dir
+from compendium.review.direct import without_run
+from compendium.run.data import looker
+from compendium.run.reproduce import reproduce
+from compendium.run.runs import Profile, before, read_runs, select
+from compendium.run.states import FAILED, RunState
+from compendium.verdicts.printed import printed_values
+from compendium.verdicts.replication import read_verdicts
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A printed value with our committed one, and the one that was recomputed.
+
+    Attributes
+    ----------
+    committed, recomputed : pandas.Series or None
+        Rows of ``verdicts.csv``; None if there is none.
+    run, profile : str
+        The run that gives the value, and the settings it was recomputed with.
+    source : str
+        What the value was recomputed from, if its run was not needed.
+    """
+
+    committed: pd.Series | None
+    recomputed: pd.Series | None
+    run: str
+    profile: str
+    source: str = ""
+
+    def text(self) -> str:
+        """Return what is printed for the reviewer."""
+        row = self.recomputed if self.recomputed is not None else self.committed
+        assert row is not None
+        table = f"Table {row['table']}" if str(row["table"]).isdigit() else "text"
+        lines = [f"{row['claim_id']}: paper {row['paper']}, {table}, row {row['row']!r}, column {row['column']!r}"]
+        lines.append(f"printed     {row['printed']}")
+        for name, found, how in (
+            ("recomputed", self.recomputed, "without a run" if self.source else f"{self.profile} profile"),
+            ("committed", self.committed, "paper profile"),
+        ):
+            if found is not None:
+                lines.append(f"{name:11} {_value(found)}  {found['verdict']} (basis {found['basis']}; {how})")
+        lines += [f"reason      {row['reason']}"] if row["reason"] else []
+        made = f", not run: recomputed from {self.source}" if self.source else ""
+        return "\n".join([*lines, f"run         {self.run}{made}"])
+
+
+def _value(row: pd.Series) -> str:
+    ours = str(row["ours"]) or "none"
+    interval = "" if pd.isna(row["low"]) else f" [{row['low']:.4g}, {row['high']:.4g}], unit {row['unit']}"
+    return ours + interval
+
+
+def find_run(claim: str) -> str:
+    """Return the run that gives a printed value.
+
+    Raises
+    ------
+    LookupError
+        If there is no such value; the message names similar ones.
+    """
+    known = printed_values()["claim_id"]
+    if claim not in set(known):
+        near = difflib.get_close_matches(claim, known, n=5, cutoff=0.5)
+        hint = f"similar: {', '.join(near)}" if near else "figures/verdicts.csv lists all"
+        raise LookupError(f"there is no printed value {claim}; {hint}")
+    committed = read_verdicts(figures_dir("paper") / "verdicts.csv").set_index("claim_id")["run"]
+    return str(committed[claim])
+
+
+def recompute(claim: str, profile: Profile, cores: int = 1, say: Callable[[str], None] = print) -> Cell:
+    """Recompute what a printed value needs, and return both values.
+
+    If it follows from other printed values, published logs, settings or networks' layers, no notebook runs; see
+    `direct`. Otherwise, runs that are not up to date are repeated, and the report.
+
+    Parameters
+    ----------
+    claim : str
+        Id of the value, such as ``2-T10-r1-utility``: paper, table and cell. ``figures/verdicts.csv`` lists all.
+    profile : {"quick", "paper"}
+        Settings. With "paper", the results of runs replace the committed ones in ``figures/``.
+    cores : int, default=1
+        Number of runs at a time.
+    say : callable, default=print
+        Called with each line of progress.
+
+    Raises
+    ------
+    LookupError
+        If there is no such value.
+    RunsError
+        If its run belongs to the other profile only.
+    RuntimeError
+        If a run failed.
+    """
+    name, runs = find_run(claim), select(read_runs(), (), profile)
+    select(read_runs(), [name], profile)  # raises if only the other profile has the run
+    committed = _row(claim, "paper")
+    if found := without_run(claim, runs[name], profile):
+        say(f"{claim} needs no run: it is recomputed from {found[1]}")
+        return Cell(committed, found[0], name, profile, found[1])
+    needed = [name, *before(runs[name], runs)]
+    report = [run.name for run in runs.values() if run.after_all]
+    minutes = sum(runs[each].minutes[profile] for each in [*needed, *report])
+    about = f"about {minutes:.3g} min on two idle cores"
+    say(f"{claim} needs {len(needed)} run(s) and the report, {about}: {', '.join(needed)}")
+    ended = reproduce(profile, looker(profile), cores=cores, only=[name], say=say)
+    if failed := [_failure(each, ended[each]) for each in needed if each in ended and ended[each].status == FAILED]:
+        raise RuntimeError("; ".join(failed))
+    return Cell(committed, _row(claim, profile), name, profile)
+
+
+def _failure(name: str, state: RunState) -> str:
+    return f"{name} failed: {state.reason}" + (f" ({state.log})" if state.log else "")
+
+
+def _row(claim: str, profile: str) -> pd.Series | None:
+    verdicts = read_verdicts(figures_dir(profile) / "verdicts.csv")
+    found = verdicts[verdicts["claim_id"] == claim]
+    return None if found.empty else found.iloc[0]

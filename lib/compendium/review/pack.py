@@ -1,0 +1,217 @@
+"""Pack the compendium for a review: an RO-Crate, a CODECHECK manifest, the environment, and a report of one page."""
+
+import mimetypes
+import platform
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterable
+from importlib.metadata import distributions
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import pandas as pd
+import yaml
+
+from compendium.datasets.catalogue import catalogue
+from compendium.paths import build_dir, figures_dir, project_root
+from compendium.run.runs import read_runs
+from compendium.show import tables
+from compendium.verdicts.replication import counts, read_verdicts, summary_line
+
+CODE, TEXT = "MIT", "CC-BY-4.0"
+_LICENCES = {CODE: "https://spdx.org/licenses/MIT", TEXT: "https://spdx.org/licenses/CC-BY-4.0"}
+_OF_CODE = {".py", ".pyi", ".ipynb", ".toml", ".yaml", ".yml", ".lock", ".mplstyle", ".sh", ".js", ".css", ""}
+_KINDS = {".ipynb": "application/x-ipynb+json", ".md": "text/markdown", ".toml": "application/toml"}
+_KEPT = ("bench", "book", "data", "figures", "lib", "notebooks", "tests")
+
+
+def licence(path: str | PurePosixPath) -> str:
+    """Return the SPDX name of a file's licence: MIT for code and settings, CC-BY-4.0 for text, figures and tables.
+
+    Examples
+    --------
+    >>> licence("lib/compendium/cli.py"), licence("figures/verdicts.csv"), licence("Makefile")
+    ('MIT', 'CC-BY-4.0', 'MIT')
+    """
+    path = PurePosixPath(path)
+    return CODE if path.suffix in _OF_CODE and path.parts[0] not in ("figures", "LICENSE-TEXT") else TEXT
+
+
+def write_pack(folder: Path | None = None) -> Path:
+    """Write the reviewer's pack.
+
+    Parameters
+    ----------
+    folder : path, optional
+        Folder that is replaced; default ``build/review``.
+
+    Returns
+    -------
+    pathlib.Path
+        The folder with ``ro-crate-metadata.json``, ``codecheck.yml``, ``environment.txt``, ``report.md`` and all files
+        of the compendium.
+    """
+    folder = folder or build_dir() / "review"
+    part = folder.with_name(f".{folder.name}.part")
+    shutil.rmtree(part, ignore_errors=True)
+    part.mkdir(parents=True)
+    root = project_root()
+    verdicts = read_verdicts(figures_dir("paper") / "verdicts.csv")
+    (part / "environment.txt").write_text(_environment(), encoding="utf-8")
+    (part / "codecheck.yml").write_text(_codecheck(root, verdicts), encoding="utf-8")
+    (part / "report.md").write_text(_report(verdicts), encoding="utf-8")
+    _crate(root, part, ["environment.txt", "codecheck.yml", "report.md"])
+    shutil.rmtree(folder, ignore_errors=True)
+    part.rename(folder)
+    return folder
+
+
+def _files(root: Path) -> list[str]:
+    """Return the files that git knows, or without git those of the folders that the repository has."""
+    try:
+        words = ["git", "ls-files", "-z"]
+        listed = subprocess.run(words, cwd=root, capture_output=True, text=True, check=True).stdout
+        names = [name for name in listed.split("\0") if name]
+    except (OSError, subprocess.CalledProcessError):
+        paths = [*root.glob("*"), *(path for kept in _KEPT for path in (root / kept).rglob("*"))]
+        names = [path.relative_to(root).as_posix() for path in paths if path.is_file()]
+        away = ("figures/quick/", "figures/own/", "data/raw/", "data/derived/")
+        names = [name for name in names if not name.startswith(away) and "__pycache__" not in name]
+    return sorted(name for name in names if (root / name).is_file())
+
+
+def _citation(root: Path) -> dict[str, Any]:
+    return dict(yaml.safe_load((root / "CITATION.cff").read_text(encoding="utf-8")))
+
+
+def _crate(root: Path, folder: Path, made: Iterable[str]) -> None:
+    """Copy the files and describe them as an RO-Crate: each with its licence, each run with what it wrote."""
+    from rocrate.model.contextentity import ContextEntity
+    from rocrate.rocrate import ROCrate
+
+    cited = _citation(root)
+    crate = ROCrate()
+    crate.name, crate.description = cited["title"], cited["message"]
+    authors = [
+        crate.add(ContextEntity(crate, f"#author-{k}", {"@type": "Organization", "name": author["name"]}))
+        for k, author in enumerate(cited["authors"])
+    ]
+    crate.root_dataset["creator"] = crate.root_dataset["publisher"] = authors if len(authors) > 1 else authors[0]
+    crate.root_dataset["citation"] = [
+        crate.add(
+            ContextEntity(
+                crate,
+                paper.get("url") or f"https://doi.org/{paper['doi']}",
+                {"@type": "ScholarlyArticle", "name": paper["title"], "datePublished": str(paper["year"])},
+            )
+        )
+        for paper in cited["references"]
+    ]
+    crate.root_dataset["license"] = [
+        crate.add(ContextEntity(crate, address, {"@type": "CreativeWork", "name": name, "identifier": name}))
+        for name, address in _LICENCES.items()
+    ]
+    files = _files(root)
+    for name in files:
+        crate.add_file(root / name, name, properties=_about(root / name, name, licence(name)))
+    for name in made:
+        crate.add_file(folder / name, name, properties=_about(folder / name, name, TEXT))
+    python = crate.add(
+        ContextEntity(
+            crate,
+            "#python",
+            {
+                "@type": "ComputerLanguage",
+                "name": "Python",
+                "version": platform.python_version(),
+                "url": "https://www.python.org/",
+            },
+        )
+    )
+    for run in read_runs().values():
+        if (figures_dir("paper") / run.name / "run.json").is_file():
+            notebook = run.notebook.resolve().relative_to(root).as_posix()
+            results = [name for name in files if name.startswith(f"figures/{run.name}/")]
+            action = {
+                "@type": "CreateAction",
+                "name": run.name,
+                "description": run.about,
+                "instrument": {"@id": notebook},
+                "result": [{"@id": name} for name in results],
+            }
+            crate.root_dataset.append_to("mentions", crate.add(ContextEntity(crate, f"#run-{run.name}", action)))
+            crate.get(notebook)["programmingLanguage"] = python
+    crate.write(folder)
+
+
+def _about(path: Path, name: str, spdx: str) -> dict[str, Any]:
+    """Return the properties of a file in the crate; files of an unknown kind are text, like all files here."""
+    kind = _KINDS.get(path.suffix) or mimetypes.guess_type(name)[0] or "text/plain"
+    size = str(path.stat().st_size)
+    return {"name": name, "license": {"@id": _LICENCES[spdx]}, "contentSize": size, "encodingFormat": kind}
+
+
+def _environment() -> str:
+    names = sorted(
+        {(found.metadata["Name"], found.version) for found in distributions()}, key=lambda pair: pair[0].lower()
+    )
+    head = f"# Python {platform.python_version()}, {platform.system()} {platform.machine()}, {sys.byteorder}-endian\n"
+    return head + "".join(f"{name}=={version}\n" for name, version in names)
+
+
+def _codecheck(root: Path, verdicts: pd.DataFrame) -> str:
+    """Return a CODECHECK manifest: the files that a checker compares, and with what."""
+    cited = _citation(root)
+    files = [{"file": "figures/verdicts.csv", "comment": f"{len(verdicts)} printed values with ours"}]
+    for name, claims in verdicts.groupby("run")["claim_id"]:
+        if (figures_dir("paper") / str(name) / "verdicts.csv").is_file():
+            comment = f"{len(claims)} printed values; make reproduce PROFILE=paper ONLY={name}"
+            files.append({"file": f"figures/{name}/verdicts.csv", "comment": comment})
+    papers = [
+        {"title": paper["title"], "reference": paper.get("url") or f"https://doi.org/{paper['doi']}"}
+        for paper in cited["references"]
+    ]
+    record = {
+        "version": "https://codecheck.org.uk/spec/config/1.0/",
+        "paper": {
+            "title": cited["title"],
+            "authors": [{"name": author["name"]} for author in cited["authors"]],
+            "reference": "README.md",
+        },
+        "replicates": papers,
+        "manifest": files,
+        "codechecker": [{"name": "fill in your name"}],
+        "summary": "fill in what you recomputed and what came out",
+        "check_time": "fill in the date",
+    }
+    return yaml.safe_dump(record, sort_keys=False, allow_unicode=True, width=100)
+
+
+def _report(verdicts: pd.DataFrame) -> str:
+    """Return a report of about one page in Markdown."""
+    known = catalogue().values()
+    sets = [{"data set": f"`{each.name}`", "licence": each.licence, "used for": each.role} for each in known]
+    lines = [
+        "# Report for reviewers",
+        "",
+        summary_line(verdicts),
+        "The others are arithmetic on printed values, sizes or settings. `figures/verdicts.csv` has each value with",
+        "ours, its interval and unit, the verdict, its basis and the reason of a difference.",
+        "",
+        tables.markdown_text(counts(verdicts, by=("paper", "basis")).reset_index()),
+        "",
+        "- Recompute one value: `make review CELL=2-T10-r1-utility`. With `PROFILE=paper`, the papers' own settings.",
+        "- Recompute all: `make reproduce`, or `make reproduce PROFILE=paper` (many hours).",
+        "- Each difference and its evidence: `DEVIATIONS.md`. What cannot be tested: `REPLICATION.md`.",
+        "- Versions of all packages: `environment.txt`; to install the same: `requirements.lock`.",
+        "",
+        "## Licences",
+        "",
+        "Code, notebooks and settings: MIT (`LICENSE`). Text, figures and tables: CC BY 4.0 (`LICENSE-TEXT`).",
+        "`ro-crate-metadata.json` states the licence of every file. No data set is part of the pack:",
+        "",
+        tables.markdown_text(pd.DataFrame(sets)),
+        "",
+    ]
+    return "\n".join(lines)

@@ -1,0 +1,229 @@
+"""Execute a notebook in a batch: check its parameters first, report progress, keep a log, explain a failure briefly.
+
+papermill does the work. This module adds four things. It refuses a wrong parameter before anything runs. It uses the
+kernel of this environment. It writes a line for each cell. And it ends a failure with the cell's own error, not with a
+page of frames.
+"""
+
+import logging
+import os
+import re
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from threading import Timer
+from typing import Any, TextIO
+
+import nbformat
+
+from compendium.paths import build_dir, figures_dir
+from compendium.run.failures import FAILED_AFTER
+from compendium.run.parameters import complete, read_parameters, resolve
+from compendium.run.run_names import run_name
+from sensorprivacy.paths import check_writable
+from sensorprivacy.progress import BATCH
+
+KERNEL = "python3"
+KERNEL_SECONDS = 600  # to start a kernel: the usual minute is too short on a busy machine
+SLOW_SECONDS = 10  # the user hears of cells that take longer
+_SHUTDOWN = re.compile(r"^.*KeyboardInterrupt caught in kernel\.?\n*\Z", re.MULTILINE)
+_ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+
+
+class NotebookFailedError(RuntimeError):
+    """A cell of a notebook raised an error, or the kernel died; the message names the cell and the log."""
+
+
+@dataclass(frozen=True)
+class Executed:
+    """A notebook that ran to its end."""
+
+    notebook: Path
+    output: Path
+    log: Path
+    parameters: dict[str, Any]
+    seconds: float
+
+
+def run(
+    notebook: Path | str,
+    given: Mapping[str, Any] | None = None,
+    *,
+    output: Path | str | None = None,
+    log: Path | str | None = None,
+    say: Callable[[str], None] = lambda line: None,
+) -> Executed:
+    """Execute a notebook with checked parameters.
+
+    Parameters
+    ----------
+    notebook : path
+        The notebook; it is not changed.
+    given : mapping of str to object, optional
+        Values that replace the notebook's defaults. Text is converted to the parameter's type.
+    output : path, optional
+        The executed notebook. By default ``build/executed/<profile>/<run>.ipynb``, or ``build/executed/own/`` for a
+        run that is not in ``runs.yaml``; see `run_names.run_name`.
+    log : path, optional
+        The log: the notebook's printed text and warnings, and the traceback of a failure. By default
+        ``build/logs/<profile>/<run>.log``.
+    say : callable, optional
+        Takes a line about each cell that runs for more than ten seconds, such as ``print``. The log has a line for
+        every cell.
+
+    Returns
+    -------
+    Executed
+
+    Raises
+    ------
+    ParameterError
+        If a parameter is unknown, of the wrong type, out of range or none of its choices. Nothing has run then.
+    NotebookFailedError
+        If a cell raised an error or the kernel died. `output` has the notebook up to that cell.
+    """
+    notebook = Path(notebook)
+    values = resolve(read_parameters(notebook), given or {})
+    place = Path(output).stem if output and log else _place(notebook, values)
+    output = Path(output or build_dir() / "executed" / f"{place}.ipynb")
+    log = Path(log or build_dir() / "logs" / f"{place}.log")
+    if output.resolve() == notebook.resolve():
+        raise ValueError(f"the executed notebook would overwrite {notebook}: choose another output")
+    for folder in (output.parent, log.parent):
+        check_writable(folder)
+    started = time.monotonic()
+    with log.open("w+", encoding="utf-8") as stream:
+        stream.write(f"{datetime.now().astimezone():%Y-%m-%d %H:%M:%S %z}  {notebook}  {values}\n")
+        try:
+            with _progress(output.stem, notebook, bool(values), stream, say) as hooks:
+                _execute(notebook, output, values, stream, hooks)
+        except KeyboardInterrupt:
+            # The kernel ends with us. asyncio would print that as an error of its own.
+            logging.getLogger("asyncio").setLevel(logging.CRITICAL)
+            raise
+        except Exception as error:
+            seconds = time.monotonic() - started
+            said = f"{type(error).__name__}: {error}"
+            stream.write(_ANSI.sub("", f"\n{FAILED_AFTER} {seconds:.1f} s\n{said}\n"))
+            raise NotebookFailedError(_short(error, notebook, output, log)) from error
+        without_error_stream(output)
+        _forget_shutdown(stream)
+        seconds = time.monotonic() - started
+        stream.write(f"\nended after {seconds:.1f} s\n")
+    return Executed(notebook, output, log, values, seconds)
+
+
+def without_error_stream(output: Path) -> None:
+    """Remove warnings and progress from an executed notebook, so that it is fit to read; the log has them."""
+    notebook = nbformat.read(output, as_version=4)
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            cell.outputs = [each for each in cell.outputs if each.get("name") != "stderr"]
+    nbformat.write(notebook, output)
+
+
+def results_folder(notebook: Path, values: Mapping[str, Any]) -> Path:
+    """Return the folder in ``figures/`` that a run with these parameters writes its tables and figures to."""
+    profile, name = _place(notebook, values).split("/")
+    return figures_dir(profile) / name
+
+
+def _place(notebook: Path, values: Mapping[str, Any]) -> str:
+    """Return the path of a run's files without their endings: ``<profile>/<run>`` or ``own/<run>``."""
+    whole = complete(read_parameters(notebook), values)
+    name, replicates = run_name(notebook, whole)
+    return f"{whole['profile'] if replicates else 'own'}/{name}"
+
+
+def _execute(notebook: Path, output: Path, values: dict[str, Any], log: TextIO, hooks: Mapping[str, Any]) -> None:
+    # Imported here: papermill takes a second.
+    import papermill
+
+    # A kernel called python3 may also be installed for the user. This selects the environment's own.
+    os.environ.setdefault("JUPYTER_PREFER_ENV_PATH", "1")
+    os.environ[BATCH] = "1"  # no bars in the notebook and in the log
+    with _kernel_errors_to(log):
+        papermill.execute_notebook(
+            str(notebook),
+            str(output),
+            parameters=values,
+            kernel_name=KERNEL,
+            language="python",
+            start_timeout=KERNEL_SECONDS,
+            progress_bar=False,
+            stdout_file=log,
+            stderr_file=log,
+            **hooks,
+        )
+
+
+@contextmanager
+def _progress(
+    name: str, notebook: Path, injected: bool, log: TextIO, say: Callable[[str], None]
+) -> Iterator[dict[str, Callable[..., None]]]:
+    """Yield hooks for papermill that write a line for each cell to the log, and say those of slow cells."""
+    cells = nbformat.read(notebook, as_version=4).cells
+    total = sum(cell.cell_type == "code" for cell in cells) + injected  # papermill adds a cell with the values
+    timers: list[Timer] = []
+
+    def start(**_: Any) -> None:
+        line = f"{name}: cell {len(timers) + 1} of {total}"
+        print(line, file=log, flush=True)
+        timers.append(Timer(SLOW_SECONDS, say, [line]))
+        timers[-1].start()
+
+    def end(**_: Any) -> None:
+        timers[-1].cancel()
+
+    try:
+        yield {"on_cell_execute": start, "on_cell_executed": end}
+    finally:
+        for timer in timers:
+            timer.cancel()
+
+
+@contextmanager
+def _kernel_errors_to(log: TextIO) -> Iterator[None]:
+    """Send to the log what the kernel's process itself writes to standard error, such as its frames after Ctrl-C."""
+    console = os.dup(2)
+    os.dup2(log.fileno(), 2)
+    try:
+        yield
+    finally:
+        os.dup2(console, 2)
+        os.close(console)
+
+
+def _forget_shutdown(log: TextIO) -> None:
+    """Remove a kernel's last words from the log of a success.
+
+    Jupyter interrupts every kernel before it asks it to end. A kernel that shows figures reports that as an error.
+    """
+    log.flush()
+    log.seek(0)
+    kept = _SHUTDOWN.sub("", log.read())
+    log.seek(0)
+    log.truncate()
+    log.write(kept)
+
+
+def _short(error: Any, notebook: Path, output: Path, log: Path) -> str:
+    """Return a failure in a few lines: the cell, its error, and the files with more."""
+    where, what = "", f"{type(error).__name__}: {error}"
+    if hasattr(error, "ename"):  # papermill's own error carries the notebook's error and traceback
+        where = f" in cell [{error.exec_count}]{_offending_line(error)}"
+        what = f"{error.ename}: {error.evalue}"
+    partial = f"the notebook up to that cell: {output}" if output.is_file() else "nothing was executed"
+    lines = _ANSI.sub("", what).strip().splitlines() or [""]
+    return "\n".join([f"{notebook.name} failed{where}", *(f"  {line}" for line in lines[:12]), partial, f"log: {log}"])
+
+
+def _offending_line(error: Any) -> str:
+    """Return the cell's line that raised the error; IPython's traceback marks it with an arrow."""
+    traceback = _ANSI.sub("", "\n".join(error.traceback or []))
+    cell = traceback.split("File ", 1)[0]
+    arrow = re.search(r"^-+> *\d+ (.+)$", cell, re.MULTILINE)
+    return f": {arrow[1].strip()}" if arrow else ""

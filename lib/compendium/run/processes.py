@@ -1,0 +1,90 @@
+"""End processes together with those that they started, however they end.
+
+`reproduce` starts Snakemake, Snakemake starts ``compendium run``, and that starts a kernel. Ctrl-C
+and SIGTERM leave time to end the others. A process that is killed has no time, so its descendants watch for its end:
+they wait for a file lock that it holds, which the operating system releases with the process.
+"""
+
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import filelock
+
+LIFELINE = "SENSORPRIVACY_LIFELINE"  # environment variable: the lock file that descendants watch
+TERMINATED = 128 + signal.SIGTERM  # the exit code that shells report
+_SECONDS = 0.5  # between two looks at the lock
+
+
+@contextmanager
+def lifeline(folder: Path) -> Iterator[None]:
+    """Hold a lock that all processes started meanwhile watch; an environment variable names it to them.
+
+    Parameters
+    ----------
+    folder : path
+        Folder for the lock file. A lock file of a killed process is removed first, and its descendants get the time to
+        end, so that no notebook runs twice at once.
+    """
+    stale = list(folder.glob("lifeline-*.lock"))
+    for path in stale:
+        path.unlink(missing_ok=True)
+    time.sleep(4 * _SECONDS if stale else 0)
+    own = folder / f"lifeline-{os.getpid()}.lock"
+    with filelock.FileLock(own):
+        os.environ[LIFELINE] = str(own)
+        try:
+            yield
+        finally:
+            del os.environ[LIFELINE]
+            own.unlink(missing_ok=True)
+
+
+def guard() -> None:
+    """Make this process end its children when it gets SIGTERM, or when the process that holds the lifeline ends."""
+    signal.signal(signal.SIGTERM, lambda *_: _end())
+    if path := os.environ.get(LIFELINE):
+        threading.Thread(target=_watch, args=(path,), daemon=True).start()
+
+
+def end_children(patience: float = 0) -> None:
+    """End all descendants of this process.
+
+    Parameters
+    ----------
+    patience : float, default=0
+        Seconds to wait for them to end by themselves, before they get SIGTERM. After five more seconds, they are
+        killed.
+    """
+    import psutil  # type: ignore[import-untyped]  # here, because most commands start no process
+
+    children = psutil.Process().children(recursive=True)
+    _, alive = psutil.wait_procs(children, timeout=patience)
+    for end in (psutil.Process.terminate, psutil.Process.kill):
+        for child in alive:
+            with suppress(psutil.NoSuchProcess):
+                end(child)
+        _, alive = psutil.wait_procs(alive, timeout=5)
+
+
+def _watch(path: str) -> None:
+    filelock.FileLock(path).acquire(poll_interval=_SECONDS)  # returns when the holder has ended
+    _end()
+
+
+def _end() -> None:
+    end_children()
+    os._exit(TERMINATED)  # the only exit that a thread can take for the whole process
+
+
+if __name__ == "__main__":  # python -m compendium.run.processes MODULE WORDS: run a module that ends with us
+    import runpy
+
+    guard()
+    sys.argv = sys.argv[1:]
+    runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)

@@ -1,0 +1,348 @@
+"""The folder of a run: its figures, tables and verdicts, and a record of how they were made.
+
+:meth:`Run.close` writes everything at the end. So a run that fails leaves the results of the last run as they were.
+``run.json`` records what is the same in every repetition of a run. ``machine.json`` (ignored by git) records the rest,
+such as times and the computer.
+"""
+
+import datetime
+import hashlib
+import html
+import importlib.metadata
+import json
+import os
+import platform
+import re
+import subprocess
+import tempfile
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from compendium.paths import MACHINE_FILE, RUN_FILE, VERDICTS_FILE, figures_dir, project_root
+from compendium.show import figures, readable, sentences, tables
+from compendium.verdicts import layout, verdicts
+from compendium.verdicts.basis import HEADLINE
+from sensorprivacy.paths import check_writable
+
+DRAWN = "drawn"
+
+# Packages that results depend on.
+_PACKAGES = ["sensorprivacy", "numpy", "scipy", "pandas", "pyarrow", "scikit-learn", "joblib", "numba", "opendp"]
+_PACKAGES += ["torch", "shap", "matplotlib", "seaborn"]
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+
+
+class RunError(RuntimeError):
+    """A run cannot write its results, or its record would become wrong."""
+
+
+def open_run(
+    name: str, *, profile: str = "quick", parameters: Mapping[str, Any], replicates: bool = True, code: str = ""
+) -> "Run":
+    """Open a run of a notebook.
+
+    Parameters
+    ----------
+    name : str
+        ``<notebook>`` or ``<notebook>-<variant>``; also the name of the run's folder.
+    profile : str, default "quick"
+        ``"paper"`` writes to the committed folder ``figures/<run>/``. Any other profile writes to
+        ``figures/<profile>/<run>/``, and each output is stamped with the profile's name.
+    parameters : mapping
+        The notebook's parameters: JSON values or paths.
+    replicates : bool, default True
+        False for a run that is not in ``runs.yaml``, such as one on your own data. It writes to
+        ``figures/own/<run>/`` and keeps no verdicts.
+    code : str, optional
+        Digest of the code that computes the results; see `runner.dependencies.code_digest`.
+
+    Returns
+    -------
+    Run
+        Call its `close` in the notebook's last cell, or use it in a ``with`` block.
+
+    Raises
+    ------
+    ValueError
+        If a name cannot be the name of a folder, or a parameter is not a JSON value.
+    OSError
+        If the folder cannot be written to, or its disk is full.
+    """
+    for word in (name, profile):
+        _check_name(word)
+    values = {str(key): _json_value(key, value) for key, value in parameters.items()}
+    record = {"notebook": name.partition("-")[0], "profile": profile, "parameters": values, "code": code}
+    run = Run(name, profile, {**record, "seed": values.get("seed"), "data": {}}, replicates)
+    check_writable(run.folder if run.folder.exists() else run.folder.parent)
+    return run
+
+
+class Run:
+    """Collect the results of a run, and write them on `close`; see :func:`open_run`."""
+
+    def __init__(self, name: str, profile: str, record: dict[str, Any], replicates: bool) -> None:
+        self.name = name
+        self.profile = profile
+        self.replicates = replicates
+        self.folder: Path = figures_dir(profile if replicates else "own") / name
+        self.closed = False
+        self._record = record
+        self._files: dict[str, bytes] = {}
+        self._verdicts: list[pd.DataFrame] = []
+        self._started = datetime.datetime.now(datetime.UTC)
+        self._clock = time.perf_counter()
+
+    @property
+    def stamp(self) -> str:
+        """The stamp on figures and tables: the profile's name, or nothing in the paper profile."""
+        return "" if self.profile == "paper" else self.profile
+
+    @property
+    def verdicts(self) -> pd.DataFrame:
+        """All verdicts of this run so far."""
+        return pd.concat(self._verdicts, ignore_index=True) if self._verdicts else verdicts.judge({}, run=self.name)
+
+    def uses(self, data: Mapping[str, str], **chosen: str) -> None:
+        """Record the digest of each data set that the run reads, by the set's name, and what the machine decided.
+
+        Parameters
+        ----------
+        data : mapping of str to str
+            Digest of each data set.
+        **chosen
+            Values that a parameter left to the machine, such as the precision of multiplications.
+        """
+        self._check_open()
+        if chosen:
+            self._record["chosen"] = self._record.get("chosen", {}) | chosen
+        self._record["data"].update({str(name): str(digest) for name, digest in data.items()})
+
+    def table(
+        self, df: pd.DataFrame, name: str, caption: str, stable: bool = True, note: str = "", closing: str = ""
+    ) -> readable.ShownTable:
+        """Add a table, as ``<name>.csv`` and ``<name>.md``, and return it for the notebook to show.
+
+        Parameters
+        ----------
+        df : pandas.DataFrame
+            The table. An index that describes the rows becomes the first column.
+        name, caption : str
+            File name without its ending, and one line that describes the table.
+        stable : bool, default True
+            False for a table that differs in every repetition, such as one with fresh noise or measured times. It goes
+            to the folder ``drawn/``, and ``run.json`` does not list its digest.
+        note : str, default ""
+            A sentence behind the caption, such as a warning.
+        closing : str, default ""
+            The sentence that ends the section, shown below the table; see `sentences`. The files do not have it.
+        """
+        shown = readable.ShownTable(df, self._stamped("; ".join(filter(None, [caption, note]))), closing)
+        self._add(f"{name}.csv", tables.csv_text(df).encode(), stable)
+        self._add(f"{name}.md", shown.markdown.encode(), stable)
+        return shown
+
+    def figure(
+        self, fig: Figure, name: str, caption: str, stable: bool = True, closing: str = ""
+    ) -> figures.ShownFigure:
+        """Add a figure, as ``<name>.png`` and ``<name>.svg``, and return it for the notebook to show.
+
+        The parameters are those of :meth:`table`. The caption is also the picture's alternative text.
+        """
+        pictures = figures.render(fig, stamp=self.stamp)
+        for ending, content in pictures.items():
+            self._add(f"{name}.{ending}", content, stable)
+        return figures.ShownFigure(pictures["png"], self._stamped(caption), closing=closing)
+
+    def conclude(self, sentence: str) -> readable.ShownSentence:
+        """Return the sentence that ends a section, for the notebook to show below anything but a table or a figure."""
+        return readable.ShownSentence(sentence)
+
+    def claims(
+        self, ours: Mapping[str, Any], impossible: Mapping[str, str] | None = None, **options: Any
+    ) -> "JudgedClaims":
+        """Compare our values with the printed ones, add the verdicts, and return them for the notebook to show.
+
+        Parameters
+        ----------
+        ours, impossible, **options
+            As for :func:`.verdicts.judge`. A run that is not in ``runs.yaml`` may differ from a printed value
+            without a reason.
+
+        Raises
+        ------
+        RunError
+            If the run has already judged one of the claims.
+        """
+        self._check_open()
+        if not self.replicates:
+            options["unexplained"] = "allow"
+        judged = verdicts.judge(ours, run=self.name, impossible=impossible, **options)
+        if twice := sorted(set(judged["claim_id"]) & set(self.verdicts["claim_id"])):
+            raise RunError(f"run {self.name} judges claims twice: {', '.join(twice)}")
+        self._verdicts.append(judged)
+        shown = JudgedClaims(judged)
+        tally = self._stamped(self._tally(judged)).removesuffix(".")
+        shown.attrs["caption"] = f"{tally}. Files of this run: {self.folder.relative_to(project_root()).as_posix()}/"
+        shown.attrs["closing"] = sentences.verdicts(judged) if len(judged) else ""
+        return shown
+
+    def close(self) -> Path:
+        """Write all results, remove those of the last run of this name, and return the folder.
+
+        A second call has no effect.
+
+        Raises
+        ------
+        RunError
+            If the results cannot be written. The results of the last run are then unchanged.
+        """
+        if self.closed:
+            return self.folder
+        content = dict(self._files)
+        if self._verdicts and self.replicates:
+            content[VERDICTS_FILE] = tables.csv_text(verdicts.in_paper_order(self.verdicts)).encode()
+        digests = {name: hashlib.sha256(content[name]).hexdigest() for name in sorted(content)}
+        stable = {name: digest for name, digest in digests.items() if not name.startswith(f"{DRAWN}/")}
+        drawn = [name for name in digests if name not in stable]
+        machine = {**self._machine(), "drawn": {name: digests[name] for name in drawn}}
+        record = {"run": self.name, **self._record, "packages": _versions(), "files": stable, "drawn": drawn}
+        content[MACHINE_FILE] = _json_bytes(machine)
+        content[RUN_FILE] = _json_bytes(record)  # the last file: it states that the others are complete
+        earlier = _listed(self.folder / RUN_FILE)
+        _replace_files(self.folder, content)
+        for name in sorted(earlier - set(digests)):
+            (self.folder / name).unlink(missing_ok=True)
+        self.closed = True
+        return self.folder
+
+    def __enter__(self) -> "Run":
+        return self
+
+    def __exit__(self, error: type[BaseException] | None, *_: object) -> None:
+        if error is None:
+            self.close()
+
+    def _add(self, name: str, content: bytes, stable: bool) -> None:
+        self._check_open()
+        _check_name(name)
+        place = name if stable else f"{DRAWN}/{name}"
+        if place in self._files:
+            raise RunError(f"run {self.name} already has a file {place}: use another name")
+        self._files[place] = content
+
+    def _check_open(self) -> None:
+        if self.closed:
+            raise RunError(f"run {self.name} is closed: open it again to add to it")
+
+    def _stamped(self, caption: str) -> str:
+        return f"{caption} [{self.stamp}]" if self.stamp else caption
+
+    def _tally(self, judged: pd.DataFrame) -> str:
+        if judged.empty:
+            why = "no printed value belongs to it" if self.replicates else "it has its own data or settings"
+            return f"This run has no verdicts: {why}."
+        counts = judged["verdict"].value_counts()
+        numbers = ", ".join(f"{counts[name]} {name}" for name in verdicts.VERDICTS if name in counts)
+        decisive = int(judged["basis"].isin(HEADLINE).sum())
+        numbers += f"; {decisive} from rows, logs or tests of a statement"
+        return f"{len(judged)} printed values: {numbers}{'' if self.replicates else ' (not kept: not in runs.yaml)'}"
+
+    def _machine(self) -> dict[str, Any]:
+        return {
+            "run": self.name,
+            "started": self._started.isoformat(timespec="seconds"),
+            "seconds": round(time.perf_counter() - self._clock, 1),
+            "platform": platform.platform(),
+            "processors": os.cpu_count(),
+            "commit": _git("rev-parse", "HEAD"),
+            "dirty": None if (changed := _git("status", "--porcelain")) is None else bool(changed),
+        }
+
+
+class JudgedClaims(pd.DataFrame):
+    """The verdicts of some claims: a data frame that Jupyter shows as printed values beside ours."""
+
+    def _repr_html_(self) -> str:
+        caption = self.attrs.get("caption", "")
+        if self.empty:
+            return f"<p>{html.escape(caption)}</p>"
+        closing = readable.closing_html(self.attrs.get("closing", ""))
+        return f"<p><b>{html.escape(caption)}</b></p>{layout.paper_tables(self)}{closing}"
+
+    def __repr__(self) -> str:
+        return self.attrs.get("caption", "") if self.empty else super().__repr__()
+
+
+def _replace_files(folder: Path, content: Mapping[str, bytes]) -> None:
+    """Write all files to a hidden folder, then move them: a full disk is noticed before any old file changes."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder, prefix=".part-") as hidden:
+            for name, data in content.items():
+                for place in (Path(hidden, name), folder / name):
+                    place.parent.mkdir(exist_ok=True)
+                Path(hidden, name).write_bytes(data)
+            for name in content:
+                Path(hidden, name).replace(folder / name)
+    except OSError as error:
+        reason = error.strerror or error
+        raise RunError(f"cannot write to {folder}: {reason}; the earlier files there are unchanged") from error
+
+
+def _check_name(name: str) -> None:
+    if not _NAME.fullmatch(name):
+        raise ValueError(f"{name!r}: a name has only letters, digits, '-', '_' and '.', and begins with the first two")
+
+
+def _listed(path: Path) -> set[str]:
+    """Return the files that an earlier run's record lists; none if there is no readable record."""
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+    except (FileNotFoundError, json.JSONDecodeError):
+        return set()
+    names = [*record.get("files", {}), *record.get("drawn", [])]
+    return {name for name in names if all(_NAME.fullmatch(part) for part in name.split("/"))}
+
+
+def _json_bytes(record: Mapping[str, Any]) -> bytes:
+    return (json.dumps(record, indent=1, sort_keys=True, ensure_ascii=False) + "\n").encode()
+
+
+def _json_value(key: str, value: Any) -> Any:
+    """Return a parameter as a JSON value; an absolute path is shortened, so that it does not describe this machine."""
+    if isinstance(value, list):
+        return [_json_value(key, each) for each in value]
+    if isinstance(value, os.PathLike):
+        value = os.fspath(value)
+    if isinstance(value, str) and Path(value).is_absolute():
+        root = project_root()
+        return str(Path(value).relative_to(root)) if Path(value).is_relative_to(root) else Path(value).name
+    try:
+        json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"parameter {key}={value!r} is not a JSON value: {error}") from error
+    return value
+
+
+def _versions() -> dict[str, str]:
+    """Return the versions that results may depend on, whether or not this process has imported the packages yet."""
+    found = {"python": platform.python_version()}
+    for name in _PACKAGES:
+        with suppress(importlib.metadata.PackageNotFoundError):
+            found[name] = importlib.metadata.version(name)
+    return found
+
+
+def _git(*words: str) -> str | None:
+    try:
+        command = ["git", *words]
+        done = subprocess.run(command, cwd=project_root(), capture_output=True, text=True, check=True, timeout=30)
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return done.stdout.strip()

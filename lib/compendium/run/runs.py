@@ -1,0 +1,237 @@
+"""Read ``runs.yaml``: which notebook runs with which parameters, what it needs and which claims it answers for."""
+
+from collections.abc import Callable, Iterable, Mapping
+from fnmatch import fnmatchcase
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, PositiveFloat, PositiveInt, ValidationError, model_validator
+
+from compendium.paths import figures_dir, project_root
+from compendium.run.parameters import ParameterError, read_parameters, resolve
+from compendium.run.states import NOT_RUN, OK, TO_RUN, RunState, read_status
+
+Profile = Literal["quick", "paper"]
+RunName = Annotated[str, Field(pattern=r"^[0-9]{2}_[a-z0-9_]+(-[A-Za-z0-9_.]+)*$")]
+
+
+class RunsError(ValueError):
+    """``runs.yaml`` is wrong; the message lists every mistake with its run and key."""
+
+
+class Entry(BaseModel):
+    """A run as ``runs.yaml`` describes it; the head of that file explains each key."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    about: str = Field(min_length=1)
+    minutes: dict[Profile, PositiveFloat] = Field(min_length=1)
+    parameters: dict[str, Any] = {}
+    profiles: dict[Profile, dict[str, Any]] = {}
+    needs: tuple[str, ...] = ()
+    needs_one: tuple[str, ...] = ()
+    uses: tuple[str, ...] = ()
+    claims: tuple[str, ...] = ()
+    threads: PositiveInt = 1
+    after: tuple[str, ...] = ()
+    after_all: bool = False
+
+    @model_validator(mode="after")
+    def _check_profiles(self) -> "Entry":
+        if missing := set(self.profiles) - set(self.minutes):
+            raise ValueError(f"profiles has {', '.join(sorted(missing))}, but minutes has not")
+        return self
+
+
+class Run(Entry):
+    """One run: a notebook with its parameters."""
+
+    name: str
+    notebook: Path
+
+    def values(self, profile: str) -> dict[str, Any]:
+        """Return the run's parameters in a profile: its own, the profile's changes, and the profile's name."""
+        return {**self.parameters, **dict(self.profiles).get(profile, {}), "profile": profile}  # type: ignore[call-overload]
+
+    def runs_in(self, profile: str | None) -> bool:
+        """Return whether a profile has this run; None stands for any."""
+        return profile is None or profile in self.minutes
+
+    @property
+    def sets(self) -> tuple[str, ...]:
+        """The data sets that it reads: required ones first, then optional ones."""
+        return (*self.needs, *self.needs_one, *self.uses)
+
+    def missing(self, here: Callable[[str], bool]) -> list[str]:
+        """Return the data sets whose absence prevents the run.
+
+        These are absent sets among ``needs``, and all of ``needs_one`` if none of them is available.
+        """
+        lacking = [name for name in self.needs if not here(name)]
+        return lacking if any(map(here, self.needs_one)) else [*lacking, *self.needs_one]
+
+
+class _File(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    runs: dict[RunName, Entry] = Field(min_length=1)
+
+
+def read_runs(path: Path | None = None) -> dict[str, Run]:
+    """Return the runs by name, in the file's order.
+
+    Parameters
+    ----------
+    path : path, optional
+        The file; ``runs.yaml`` of the checkout by default. Its notebooks are in ``notebooks/`` beside it. A run is
+        called ``<notebook>`` or ``<notebook>-<variant>``.
+
+    Returns
+    -------
+    dict of str to Run
+
+    Raises
+    ------
+    RunsError
+        If the file is missing, is no YAML, or has unknown keys, wrong values or repeated names.
+    """
+    path = path or project_root() / "runs.yaml"
+    try:
+        content = yaml.load(path.read_text(encoding="utf-8"), Loader=_NoRepeats)  # noqa: S506 - a safe loader
+        entries = _File.model_validate(content).runs
+    except FileNotFoundError:
+        raise RunsError(f"no file {path}") from None
+    except yaml.YAMLError as error:
+        raise RunsError(f"{path} is no YAML: {error}") from error
+    except ValidationError as error:
+        raise RunsError("\n".join([f"{path}:", *map(_mistake, error.errors())])) from None
+    folder = path.parent / "notebooks"
+    runs = {
+        name: Run(name=name, notebook=folder / f"{name.split('-')[0]}.ipynb", **dict(entry))
+        for name, entry in entries.items()
+    }
+    _check_order(runs, path)
+    last = [run.name for run in runs.values() if run.after_all]
+    if len(last) > 1:
+        raise RunsError(f"{path}: only one run can be after_all, not {', '.join(last)}")
+    return runs
+
+
+def before(run: Run, runs: Mapping[str, Run]) -> list[str]:
+    """Return the names of the runs whose results a run reads: those that a pattern of its ``after`` matches."""
+    return [name for name in runs if name != run.name and any(fnmatchcase(name, word) for word in run.after)]
+
+
+def check_runs(runs: Iterable[Run], known_sets: Iterable[str]) -> None:
+    """Check that every run's notebook exists and takes its parameters, and that its data sets are known.
+
+    Raises
+    ------
+    RunsError
+        If not; the message lists every mistake.
+    """
+    problems = []
+    known, declared = set(known_sets), cache(read_parameters)  # many runs share a notebook
+    for run in runs:
+        problems += [f"runs.yaml, {run.name}: unknown data set {name!r}" for name in run.sets if name not in known]
+        for profile in run.minutes:
+            try:
+                resolve(declared(run.notebook), run.values(profile))
+            except (FileNotFoundError, ParameterError) as error:
+                problems.append(f"runs.yaml, {run.name}: {error}")
+    if problems:
+        raise RunsError("\n".join(dict.fromkeys(problems)))
+
+
+def select(runs: Mapping[str, Run], wanted: Iterable[str], profile: str | None = None) -> dict[str, Run]:
+    """Return the runs of a profile whose names match one of the patterns, or all its runs if there is no pattern.
+
+    Parameters
+    ----------
+    runs : mapping of str to Run
+        The runs, of both profiles.
+    wanted : iterable of str
+        Patterns of names; ``*`` stands for any part.
+    profile : {"quick", "paper"}, optional
+        The profile. None: both.
+
+    Raises
+    ------
+    RunsError
+        If a pattern matches no run of the profile.
+    """
+    words = list(wanted) or ["*"]
+    for word in words:
+        found = [run for name, run in runs.items() if fnmatchcase(name, word)]
+        if not found:
+            raise RunsError(f"no run {word!r}; there are {', '.join(runs)}")
+        if not any(run.runs_in(profile) for run in found):
+            only = " and ".join(found[0].minutes)
+            raise RunsError(
+                f"{found[0].name} is in the profile {only} only: add --profile {only} (with make: PROFILE={only})"
+            )
+    return {
+        name: run for name, run in runs.items() if run.runs_in(profile) and any(fnmatchcase(name, w) for w in words)
+    }
+
+
+def statuses(profile: str) -> dict[str, RunState]:
+    """Return how each run of a profile ended, for the report; the report itself is left out.
+
+    A run that `reproduce` was never asked to start counts as ok if ``figures/`` holds its record: it was committed, or
+    executed by hand. A run that could not start because an earlier one failed does not: its results are out of date.
+
+    Parameters
+    ----------
+    profile : {"quick", "paper"}
+        The profile whose results are reported.
+
+    Returns
+    -------
+    dict of str to RunState
+    """
+    last = read_status(profile)
+    found = {}
+    for name, run in select(read_runs(), (), profile).items():
+        state = last.get(name) or RunState(NOT_RUN, claims=run.claims)
+        if (
+            state.status == NOT_RUN
+            and state.reason in ("", TO_RUN)
+            and (figures_dir(profile) / name / "run.json").is_file()
+        ):
+            state = RunState(OK, claims=run.claims)
+        if not run.after_all:
+            found[name] = state
+    return found
+
+
+def _check_order(runs: Mapping[str, Run], path: Path) -> None:
+    place = list(runs)
+    for run in runs.values():
+        for word in run.after:
+            if not any(fnmatchcase(name, word) for name in runs):
+                raise RunsError(f"{path}: {run.name} comes after {word!r}, which names no run")
+        # The file lists runs in an order in which they can run, so no two wait for each other.
+        later = place[place.index(run.name) :]
+        late = [name for name in before(run, runs) if name in later or runs[name].after_all]
+        if late:
+            raise RunsError(f"{path}: {run.name} comes after {', '.join(late)}, which must be written above it")
+
+
+def _mistake(error: Any) -> str:
+    """Return pydantic's account of a mistake as one line: where, what."""
+    where = " > ".join(str(part) for part in error["loc"] if part != "[key]") or "the file"
+    return f"{where}: {'unknown key' if error['type'] == 'extra_forbidden' else error['msg']}"
+
+
+class _NoRepeats(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc] # C where it is compiled
+    """Refuse repeated names: YAML lets the second run of a name silently replace the first."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        names = [self.construct_object(key, deep=True) for key, _ in node.value]
+        repeated = {str(name) for name in names if names.count(name) > 1}
+        if repeated:
+            raise yaml.constructor.ConstructorError(None, None, f"{', '.join(sorted(repeated))} twice", node.start_mark)
+        return super().construct_mapping(node, deep=deep)

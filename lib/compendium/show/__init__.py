@@ -1,0 +1,5 @@
+"""Show results: tables, figures, diagrams and sentences, in one style."""
+
+from sensorprivacy import extras
+
+__getattr__, __dir__, __all__ = extras.attach(__name__, __file__)

@@ -1,0 +1,203 @@
+"""General charts, used for several papers. Each has one message, direct labels, and cues other than colour."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib import pyplot as plt
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+
+from compendium.show import figures as style
+from compendium.show.figures import COLUMN, INK, PAGE, SMALLEST, drawn
+
+_VERDICT_LOOKS = {
+    "exact": (style.BLUE, ""),
+    "within": (style.CYAN, "...."),
+    "differs": (style.RED, "////"),
+    "undecided": (style.YELLOW, "oo"),
+    "not reproducible": (style.PURPLE, "xxxx"),
+    "no data": ("#FFFFFF", ""),
+}
+
+
+_PRINTED: dict[str, Any] = {"marker": "D", "ls": "", "mfc": "white", "mec": INK, "mew": 1.1, "ms": 4.5, "zorder": 5}
+
+
+def note(axes: Axes, text: str, at: tuple[float, Any], shift: tuple[float, float], **looks: Any) -> None:
+    """Write a text beside a point, `shift` points away from it; `looks` go to :meth:`Axes.annotate`."""
+    axes.annotate(text, at, xytext=shift, textcoords="offset points", **({"fontsize": SMALLEST} | looks))
+
+
+@drawn
+def grouped_bars(
+    data: pd.DataFrame | Mapping[str, pd.DataFrame],
+    *,
+    ylabel: str = "",
+    digits: int = 2,
+    percent: bool = False,
+    looks: Mapping[str, tuple[str, str]] | None = None,
+    printed: pd.DataFrame | Mapping[str, pd.DataFrame] | None = None,
+) -> Figure:
+    """Draw grouped bars, each with its value above it, and the paper's printed values as diamonds.
+
+    Parameters
+    ----------
+    data : pandas.DataFrame or mapping of str to pandas.DataFrame
+        One group for each row and one bar for each column. A mapping gives one panel for each key, on a common scale.
+    ylabel : str, optional
+        Label of the y axis.
+    digits : int, default 2
+        Decimals of the values above the bars.
+    percent : bool, default False
+        Whether to write the values, which are shares, in percent.
+    looks : mapping of str to (colour, hatch), optional
+        Colour and hatch of each column. The default takes them from the colour scheme in order.
+    printed : pandas.DataFrame or mapping of str to pandas.DataFrame, optional
+        The printed values, in the same form as `data`. Rows, columns and panels may be missing.
+    """
+    panels = {"": data} if isinstance(data, pd.DataFrame) else dict(data)
+    marks = {"": printed} if isinstance(printed, pd.DataFrame) else dict(printed or {})
+    marks = {title: frame.reindex_like(panels[title]).astype(float) for title, frame in marks.items()}
+    columns = list(next(iter(panels.values())).columns)
+    chosen = looks or dict(zip(columns, zip(style.SERIES, style.HATCHES, strict=True), strict=False))
+    fig, grid = plt.subplots(len(panels), 1, figsize=(PAGE, 0.45 + 1.65 * len(panels)), sharey=True, squeeze=False)
+    for axes, (title, frame) in zip(grid[:, 0], panels.items(), strict=True):
+        _bars(axes, frame[columns].astype(float), chosen, digits, percent, marks.get(title))
+        axes.set(title=title, ylabel=ylabel)
+    every = pd.concat([*panels.values(), *marks.values()])[columns].to_numpy(float)
+    low, high = min(0.0, np.nanmin(every)), np.nanmax(every)
+    # the value of a negative bar stands below it, above the axis
+    grid[0, 0].set_ylim(low - 0.16 * (high - low) if low < 0 else 0, 1.18 * high or 1)
+    handles: list[Any] = [plt.Rectangle((0, 0), 1, 1, fc=chosen[c][0], hatch=chosen[c][1], ec=INK) for c in columns]
+    names = [str(column).replace("_", "-") for column in columns]
+    if any(frame.notna().to_numpy().any() for frame in marks.values()):
+        handles.append(plt.Line2D([], [], **_PRINTED))
+        names.append("printed in the paper")
+    fig.legend(handles, names, loc="outside upper left", ncols=len(names), handlelength=1.8)
+    return fig
+
+
+@drawn
+def intervals_by_set(table: pd.DataFrame) -> Figure:
+    """Draw estimates with their intervals: one panel a measure, one band of rows a data set, one row an option.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Columns measure, problem, option, value, low, high.
+    """
+    panels, problems, options = (list(dict.fromkeys(table[name])) for name in ("measure", "problem", "option"))
+    colours = (style.BLUE, style.RED, style.GREEN, style.PURPLE, INK, style.GREY)
+    looks = dict(zip(options, zip(colours, "os^DvP", strict=True), strict=False))
+    height = 0.8 + 0.13 * len(problems) * (len(options) + 1)
+    fig, grid = plt.subplots(1, len(panels), figsize=(PAGE, height), sharey=True, squeeze=False)
+    for axes, measure in zip(grid[0], panels, strict=True):
+        for band in range(0, len(problems), 2):
+            axes.axhspan(band - 0.5, band + 0.5, color=style.PALE, lw=0, zorder=0)
+        for place, (option, (colour, marker)) in enumerate(looks.items()):
+            rows = table[(table["measure"] == measure) & (table["option"] == option)]
+            shift = (place - (len(options) - 1) / 2) * 0.8 / len(options)
+            at = rows["problem"].map(problems.index).astype(float) + shift
+            axes.hlines(at, rows["low"], rows["high"], color=colour, lw=1.2)
+            axes.plot(rows["value"], at, marker, color=colour, mfc="white", ms=4.5, ls="")
+        axes.axvline(0, color=INK, lw=0.8)
+        axes.tick_params(axis="y", length=0)
+        axes.grid(axis="x")
+        axes.set_xlabel(measure)
+    grid[0, 0].set_yticks(range(len(problems)), problems)
+    grid[0, 0].set_ylim(len(problems) - 0.5, -0.5)
+    handles = [plt.Line2D([], [], color=c, marker=m, mfc="white", label=str(o)) for o, (c, m) in looks.items()]
+    fig.legend(handles=handles, loc="outside upper left", ncols=min(4, len(options)), columnspacing=1.2)
+    return fig
+
+
+@drawn
+def lines_with_markers(data: pd.DataFrame, *, xlabel: str = "", ylabel: str = "") -> Figure:
+    """Draw one line for each column over the index, with its name at its end.
+
+    Parameters
+    ----------
+    data : pandas.DataFrame
+        Numbers over a numeric index.
+    xlabel, ylabel : str
+        Labels of the axes. The default label of the x axis is the name of the index.
+    """
+    fig, axes = plt.subplots(figsize=(COLUMN, 2.4))
+    for (_, column), colour, marker in zip(data.items(), style.SERIES, style.MARKERS, strict=False):
+        axes.plot(data.index, column, color=colour, marker=marker, clip_on=False)
+    axes.set(xlabel=xlabel or str(data.index.name or ""), ylabel=ylabel)
+    axes.set_xlim(left=0 if data.index.min() >= 0 else None)
+    axes.set_ylim(bottom=0 if float(data.to_numpy().min()) >= 0 else None)
+    axes.grid(axis="y")
+    _name_ends(axes, data.iloc[-1])
+    return fig
+
+
+@drawn
+def verdict_bars(counts: pd.DataFrame) -> Figure:
+    """Draw the share of each verdict among the printed values of each table.
+
+    Parameters
+    ----------
+    counts : pandas.DataFrame
+        As :func:`.replication.counts` returns them: index paper and table, one column for each verdict.
+    """
+    fig, axes = plt.subplots(figsize=(PAGE, 0.75 + 0.19 * len(counts)))
+    names = [f"paper {p}, {'text' if t == 'text' else f'Table {t}'}" for p, t in counts.index]
+    place = np.arange(len(counts))[::-1]
+    left = np.zeros(len(counts))
+    for verdict, (colour, hatch) in _VERDICT_LOOKS.items():
+        share = counts[verdict].to_numpy(float) / counts["printed"].to_numpy(float)
+        axes.barh(place, share, left=left, color=colour, hatch=hatch, ec=INK, lw=0.4, label=verdict, height=0.78)
+        left += share
+    for at, exact, printed in zip(place, counts["exact"], counts["printed"], strict=True):
+        note(axes, f"{exact} of {printed}", (1, at), (4, 0), va="center")
+    axes.set_yticks(place, names)
+    axes.set(xlim=(0, 1), ylim=(-0.6, len(counts) - 0.4))
+    axes.xaxis.set_major_formatter(lambda value, _: f"{100 * value:.0f} %")
+    axes.set_xlabel("share of the printed values (beside each bar: number of exact values)")
+    axes.spines["left"].set_visible(False)
+    axes.tick_params(axis="y", length=0)
+    fig.legend(loc="outside upper left", ncols=len(_VERDICT_LOOKS), handlelength=1.8, columnspacing=1.2)
+    return fig
+
+
+def _bars(
+    axes: Axes,
+    frame: pd.DataFrame,
+    looks: Mapping[str, tuple[str, str]],
+    digits: int,
+    percent: bool,
+    printed: pd.DataFrame | None,
+) -> None:
+    place, wide = np.arange(len(frame)), 0.82 / frame.shape[1]
+    for number, (name, column) in enumerate(frame.items()):
+        colour, hatch = looks[str(name)]
+        at = place + (number - (frame.shape[1] - 1) / 2) * wide
+        bars = axes.bar(at, column, wide * 0.92, color=colour, hatch=hatch, ec=INK, lw=0.5)
+        # no sign of percent, which the axis has: 100% is wider than a bar
+        shown = 100 * column if percent else column
+        values = [f"{value:.{digits}f}" for value in shown.round(digits) + 0.0]  # + 0.0 turns -0 into 0
+        axes.bar_label(bars, values, padding=1.5 if printed is None else 5, fontsize=SMALLEST)
+        if printed is not None:
+            axes.plot(at, printed[name], **_PRINTED)
+    axes.set_xticks(place, [str(name) for name in frame.index])
+    axes.tick_params(axis="x", length=0)
+    axes.yaxis.set_major_locator(MaxNLocator(4))
+    if percent:
+        axes.yaxis.set_major_formatter(lambda value, _: f"{round(100 * value, 6):g}%")
+    axes.grid(axis="y")
+
+
+def _name_ends(axes: Axes, ends: pd.Series) -> None:
+    """Write the name of each line to the right of its end; names of close ends are pushed apart."""
+    low, high = axes.get_ylim()
+    gap, below = 0.075 * (high - low), -np.inf
+    looks: dict[str, Any] = {"va": "center", "fontweight": "bold", "fontsize": 7.5, "annotation_clip": False}
+    colours = dict(zip(ends.index, style.SERIES, strict=False))
+    for name, value in ends.sort_values(kind="stable").items():
+        below = max(value, below + gap)
+        note(axes, str(name), (float(str(ends.name)), below), (7, 0), color=colours[name], **looks)

@@ -1,0 +1,11 @@
+from .consistency import contradictions as contradictions
+from .earlier_runs import engines as engines
+from .earlier_runs import gather as gather
+from .ledger import entries as entries
+from .printed import printed_values as printed_values
+from .replication import collect as collect
+from .replication import counts as counts
+from .replication import headline as headline
+from .replication import write_replication as write_replication
+from .verdicts import Ours as Ours
+from .verdicts import judge as judge

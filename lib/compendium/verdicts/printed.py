@@ -1,0 +1,203 @@
+"""The papers' printed values: every number, set and statement that a run can be compared with.
+
+``data/paper/paper-<n>.csv`` has one row for each value. A number is in ``value`` and its printed decimals are in
+``decimals``. The form of the printed text shows the kind of any other claim (a set of attributes, a pair of thresholds,
+a statement, a name), see :func:`kind_of`.
+"""
+
+import math
+import re
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from compendium.paths import data_dir
+
+COLUMNS = ("claim_id", "paper", "table", "row", "column", "printed", "value", "decimals")
+PAPERS = (1, 2, 3)
+
+_WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+_NUMBER = re.compile(r"-?(\d{1,3}(,\d{3})+|\d+)(\.\d+)?")
+_PAIR = re.compile(r"\(\s*(-?[\d.]+)\s*,\s*(-?[\d.]+)\s*\)")
+_ID = re.compile(r"[123]-(T\d+|text)-[a-z0-9]+(-[a-z0-9]+)*")
+
+
+class PaperValuesError(ValueError):
+    """A file of printed values breaks its own rules."""
+
+
+def printed_values(paper: int | None = None, *, folder: Path | None = None) -> pd.DataFrame:
+    """Return the printed values of one paper or of all papers, one row for each value.
+
+    Parameters
+    ----------
+    paper : {1, 2, 3}, optional
+        The paper; the default is all papers.
+    folder : pathlib.Path, optional
+        Folder of the files ``paper-<n>.csv``; the default is ``data/paper/`` of the checkout.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``claim_id, paper, table, row, column, printed, value, decimals`` in the papers' order. `table` is the
+        table's number as text, or ``"text"``. `value` is NaN and `decimals` is missing if the claim is not a number.
+
+    Raises
+    ------
+    PaperValuesError
+        If a file breaks a rule: a duplicate id, a value that differs from its printed text, wrong decimals.
+    ValueError
+        If `paper` is not 1, 2 or 3.
+
+    Examples
+    --------
+    >>> values = printed_values(2)
+    >>> values.loc[values.claim_id == "2-T2-occupation", "printed"].item()
+    '0.75'
+    """
+    if paper is not None and paper not in PAPERS:
+        raise ValueError(f"paper={paper!r}: the papers are {', '.join(map(str, PAPERS))}")
+    folder = data_dir() / "paper" if folder is None else Path(folder)
+    wanted = PAPERS if paper is None else (paper,)
+    paths = [path for number in wanted if (path := folder / f"paper-{number}.csv").is_file()]
+    if not paths:
+        raise FileNotFoundError(f"no printed values of paper {paper or 'any'} in {folder}: expected paper-<number>.csv")
+    return pd.concat([_load(path, path.stat().st_mtime_ns) for path in paths], ignore_index=True)
+
+
+def printed_numbers(paper: int) -> dict[str, float]:
+    """Return a paper's printed numbers by claim id; NaN for claims that are not numbers."""
+    values = printed_values(paper)
+    return dict(zip(values["claim_id"], values["value"], strict=True))
+
+
+def number_in(printed: str) -> tuple[float, int | None] | None:
+    """Return the number that a printed text states, and its number of printed decimals.
+
+    The text may be a plain number with or without thousands commas (``48,842``), a percentage (``30%`` is 0.30,
+    two decimals), a fraction (``2/20``, exact: no decimals), a product (``12 × 10 × 1``) or a word from one to twelve.
+
+    Returns
+    -------
+    tuple of (float, int or None), or None
+        None if the text states no number.
+
+    Examples
+    --------
+    >>> number_in("48,842"), number_in("30%"), number_in("2/20"), number_in("12 × 10 × 1"), number_in("three")
+    ((48842.0, 0), (0.3, 2), (0.1, None), (120.0, 0), (3.0, 0))
+    """
+    text = printed.strip()
+    if text.lower() in _WORDS[1:]:
+        return float(_WORDS.index(text.lower())), 0
+    if text.endswith("%") and (plain := _plain(text[:-1])):
+        return round(plain[0] / 100, plain[1] + 2), plain[1] + 2
+    if "/" in text and all(parts := [_plain(part) for part in text.split("/", 1)]):
+        return parts[0][0] / parts[1][0], None  # type: ignore[index]
+    if "×" in text and all(parts := [_plain(part) for part in text.split("×")]):
+        return math.prod(part[0] for part in parts if part), 0
+    return _plain(text)
+
+
+def kind_of(printed: str, value: float) -> str:
+    """Return the kind of a printed value: number, set, pair, truth or text.
+
+    A claim with a `value` is a number. Otherwise ``{a, b}`` is a set of names, ``(a, b)`` is a pair of thresholds,
+    ``true`` or ``false`` is a statement, and anything else is text.
+    """
+    if not math.isnan(value):
+        return "number"
+    text = printed.strip()
+    if text.startswith("{") and text.endswith("}"):
+        return "set"
+    if _PAIR.fullmatch(text):
+        return "pair"
+    return "truth" if text in ("true", "false") else "text"
+
+
+def set_in(printed: str) -> tuple[str, ...]:
+    """Return the names in a printed set ``{a, b}``, in printed order."""
+    return tuple(name for part in printed.strip().strip("{}").split(",") if (name := part.strip()))
+
+
+def pair_in(printed: str) -> tuple[tuple[float, int], tuple[float, int]]:
+    """Return both numbers of a printed pair ``(a, b)``, each with its decimals."""
+    match = _PAIR.fullmatch(printed.strip())
+    first, second = map(_plain, match.groups()) if match else (None, None)
+    if first is None or second is None:
+        raise ValueError(f"{printed!r} is not a pair of numbers (a, b)")
+    return first, second
+
+
+def same_name(name: object) -> str:
+    """Return a name without its case, spaces, hyphens and underscores, to compare names that differ in spelling."""
+    return re.sub(r"[\s_\-]+", "", str(name)).casefold()
+
+
+def precision(values: pd.DataFrame) -> pd.Series:
+    """Return the number of decimals to which each printed number is compared.
+
+    A paper that prints 0.72 and 0.2 in one column has dropped a zero, and a bare "0" among two-decimal measures does
+    not mean "less than a half". So a value is compared to its own printed decimals or to the usual decimals of its
+    family, whichever is more. The family is the column of its table; in running text it is the claims that share the
+    first word of their id.
+
+    Returns
+    -------
+    pandas.Series
+        Decimals (nullable integers) with the index of `values`; missing for exact fractions and for claims that are not
+        numbers.
+    """
+    stem = values["claim_id"].str.split("-").str[:3].str.join("-")
+    column = values["paper"].astype(str) + "/" + values["table"] + "/" + values["column"]
+    family = stem.where(values["table"] == "text", column)
+    printed = values["decimals"].astype(float)
+    # the most frequent number of decimals; the larger one of two that are equally frequent
+    usual = printed.groupby(family).transform(lambda group: group.mode().max())
+    return printed.where(printed.isna() | (printed >= usual), usual).astype("Int64")
+
+
+def _plain(text: str) -> tuple[float, int] | None:
+    match = _NUMBER.fullmatch(text.strip())
+    if match is None:
+        return None
+    return float(match.group(0).replace(",", "")), max(len(match.group(3) or "") - 1, 0)
+
+
+@cache
+def _load(path: Path, _stamp: int) -> pd.DataFrame:
+    text = dict.fromkeys(("claim_id", "table", "row", "column", "printed"), str)
+    frame = pd.read_csv(path, dtype=text, keep_default_na=False, na_values={"value": [""], "decimals": [""]})
+    if tuple(frame.columns) != COLUMNS:
+        raise PaperValuesError(f"{path.name}: columns {list(frame.columns)}, expected {list(COLUMNS)}")
+    frame = frame.astype({"decimals": "Int64", "value": float})
+    if twice := frame.loc[frame["claim_id"].duplicated(), "claim_id"].tolist():
+        raise PaperValuesError(f"{path.name}: duplicate claim ids: {', '.join(twice)}")
+    paper = int(re.sub(r"\D", "", path.name) or 0)
+    for claim in frame.itertuples(index=False):
+        if fault := _fault(claim, paper):
+            raise PaperValuesError(f"{path.name}: {claim.claim_id}: {fault}")
+    return frame
+
+
+def _fault(claim: Any, paper: int) -> str:
+    """Return the first rule that a row breaks, or an empty text."""
+    stated = number_in(claim.printed)
+    decimals = None if pd.isna(claim.decimals) else int(claim.decimals)
+    if not _ID.fullmatch(claim.claim_id):
+        return "an id is paper-table-words in lower case, such as 2-T9-r1-utility"
+    if claim.paper != paper or not claim.claim_id.startswith(f"{paper}-"):
+        return f"paper {claim.paper} in the file of paper {paper}"
+    if claim.claim_id.split("-")[1] != ("text" if claim.table == "text" else f"T{claim.table}"):
+        return f"the id names another table than {claim.table!r}"
+    if not claim.printed:
+        return "the printed text is empty"
+    if math.isnan(claim.value):
+        return "" if decimals is None else f"decimals {decimals} without a value"
+    if stated is None:
+        return f"value {claim.value} but {claim.printed!r} states no number"
+    if stated[0] != claim.value:
+        return f"value {claim.value} but {claim.printed!r} states {stated[0]}"
+    return "" if decimals == stated[1] else f"decimals {decimals} but {claim.printed!r} has {stated[1]}"

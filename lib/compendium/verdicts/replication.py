@@ -1,0 +1,317 @@
+"""All verdicts together: ``figures/verdicts.csv``, counts, and the page ``REPLICATION.md``."""
+
+import contextlib
+import hashlib
+import json
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any, Protocol
+
+import pandas as pd
+
+from compendium.paths import RUN_FILE, VERDICTS_FILE, data_dir, figures_dir, project_root
+from compendium.show import tables
+from compendium.verdicts import earlier_runs
+from compendium.verdicts.basis import BASES, HEADLINE, basis_of
+from compendium.verdicts.printed import printed_values
+from compendium.verdicts.verdicts import COLUMNS, VERDICTS, in_paper_order
+from sensorprivacy.paths import write_atomically
+
+OK, NO_DATA = "ok", "no data"
+_TEXTS = ("claim_id", "table", "row", "column", "printed", "ours", "unit", "verdict", "basis", "reason", "run")
+
+
+class RunStatus(Protocol):
+    """How a run ended and which claims it judges; any object with these attributes will do."""
+
+    @property
+    def status(self) -> str:
+        """``"ok"``, ``"no data"``, or another word for a run that did not finish."""
+
+    @property
+    def reason(self) -> str:
+        """Why the status is not ``"ok"``."""
+
+    @property
+    def claims(self) -> Iterable[str]:
+        """Ids of the claims that the run judges; ``*`` matches any text."""
+
+
+class CollectError(ValueError):
+    """The runs' verdicts do not fit together."""
+
+
+def collect(profile: str, runs: Mapping[str, RunStatus], *, values: pd.DataFrame | None = None) -> pd.DataFrame:
+    """Collect the verdicts of all runs, and write them to ``verdicts.csv`` beside the runs' folders.
+
+    Claims that no run could compute get the verdict *no data*. Papers without any claim that a run judges are left out.
+
+    Parameters
+    ----------
+    profile : str
+        Profile of the runs: ``"paper"`` reads ``figures/``, any other ``figures/<profile>/``.
+    runs : mapping of str to RunStatus
+        For each run's name, how it ended and which claims it judges.
+    values : pandas.DataFrame, optional
+        Printed values; the default is those of ``data/paper/``.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row for each printed value in the papers' order, columns as in :func:`.verdicts.judge`.
+
+    Raises
+    ------
+    CollectError
+        If two runs judge one claim, a run's verdicts were changed after it wrote them, a successful run with claims has
+        no record or did not judge one of its claims, or a claim belongs to no run.
+    """
+    values = printed_values() if values is None else values
+    folder = figures_dir(profile)
+    ended = {name: state for name, state in runs.items() if state.status == OK}
+    # a run without claims, such as an introduction, need not leave a record
+    read = [_read(folder / n, n) for n, s in ended.items() if s.claims or (folder / n / RUN_FILE).is_file()]
+    judged = pd.concat(read, ignore_index=True) if read else _frame([])
+    _check_once(judged)
+    named = {str(pattern)[0] for state in runs.values() for pattern in state.claims}
+    papers = named | set(judged["paper"].astype(str))
+    missing = values[values["paper"].astype(str).isin(papers) & ~values["claim_id"].isin(judged["claim_id"])]
+    absent = _absent(missing, runs)
+    whole = in_paper_order(pd.concat([judged, absent], ignore_index=True), values)[list(COLUMNS)]
+    write_atomically(folder / VERDICTS_FILE, lambda part: part.write_bytes(tables.csv_text(whole).encode()))
+    return whole
+
+
+def counts(verdicts: pd.DataFrame, by: tuple[str, ...] = ("paper", "table")) -> pd.DataFrame:
+    """Count the verdicts.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row for each value of `by` in the papers' order (bases in the order of `basis.BASES`): number of printed
+        values and of each verdict.
+    """
+    keys = [verdicts[name] for name in by]
+    counted = pd.crosstab(keys, verdicts["verdict"]).reindex(columns=list(VERDICTS), fill_value=0)
+    counted.insert(0, "printed", counted.sum(axis=1))
+    order = list(dict.fromkeys(verdicts[list(by)].itertuples(index=False, name=None)))
+    if by[-1] == "basis":
+        order.sort(key=lambda key: (*key[:-1], BASES.index(key[-1])))
+    index = order if len(by) > 1 else [key[0] for key in order]
+    return counted.loc[index].rename_axis(columns=None)
+
+
+def headline(verdicts: pd.DataFrame) -> pd.DataFrame:
+    """Return the verdicts that compare a paper with data, published logs or a test, not with itself."""
+    return verdicts[verdicts["basis"].isin(HEADLINE)]
+
+
+def replication_text(verdicts: pd.DataFrame, *, profile: str = "paper") -> str:
+    """Return the text of ``REPLICATION.md``: counts by basis, headline claims, and what cannot be tested.
+
+    Parameters
+    ----------
+    verdicts : pandas.DataFrame
+        As :func:`collect` returns them. Every single value is in ``verdicts.csv``.
+    profile : str, default "paper"
+        Profile of the runs.
+    """
+    page = _claims_file()["page"]
+    lines = [
+        "# Replication",
+        "",
+        "<!-- Written by the notebook 90_replication_report from verdicts.csv and data/paper/claims.toml. -->",
+        "",
+        *([f"**Profile {profile}: not the papers' own settings.**", ""] if profile != "paper" else []),
+        summary_line(verdicts),
+        page["counts"],
+        tables.markdown_text(counts(verdicts, by=("paper", "basis")).reset_index()),
+        page["legend"],
+        page["headlines"],
+        tables.markdown_text(headline_table(verdicts, profile)),
+        *_other_people(page["others"], profile),
+        page["absent"],
+        tables.markdown_text(_untested(verdicts)),
+    ]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def summary_line(verdicts: pd.DataFrame) -> str:
+    """Return the headline counts in one sentence, which README.md repeats."""
+    decisive = headline(verdicts)
+    found = ", ".join(f"{number} {name}" for name, number in _tally(decisive["verdict"]))
+    counted = f"{len(decisive)} of {len(verdicts):,} printed values"
+    return f"{counted} need data, published logs or a test for a check: {found}."
+
+
+def headline_table(verdicts: pd.DataFrame, profile: str = "paper") -> pd.DataFrame:
+    """Return the headline claims of ``data/paper/claims.toml``, each with its printed and our value.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns paper, claim, printed, ours, verdict, results. A claim on several printed values has their number and
+        the number of each verdict. Claims of papers without verdicts are left out.
+    """
+    rows = []
+    for entry in _claims_file()["headline"]:
+        own = verdicts[[any(fnmatchcase(name, p) for p in entry["values"]) for name in verdicts["claim_id"]]]
+        if own.empty:
+            continue
+        runs = [name for name in dict.fromkeys(own["run"]) if (figures_dir(profile) / name / RUN_FILE).is_file()]
+        folder = "figures/" if profile == "paper" else ""
+        links = ", ".join(f"[{name}]({folder}{name}/)" for name in runs[:1]) + (" ..." if len(runs) > 1 else "")
+        row = {"paper": entry["paper"], "claim": entry["claim"], "printed": f"{len(own)} values"}
+        row |= {"ours": "", "verdict": ", ".join(f"{number} {name}" for name, number in _tally(own["verdict"]))}
+        if len(own) == 1:
+            row |= _single(own.iloc[0])
+        if "shown" in entry and runs:
+            row["ours"] = _measured(figures_dir(profile) / runs[0], **entry["shown"]) or row["ours"]
+        rows.append(row | {"basis": ", ".join(dict.fromkeys(own["basis"])), "results": links})
+    return pd.DataFrame(rows, columns=["paper", "claim", "printed", "ours", "verdict", "basis", "results"])
+
+
+def _single(row: pd.Series) -> dict[str, str]:
+    """Return a printed value and ours, with interval, unit, and the ledger's entry as a link."""
+    ours = str(row["ours"])
+    with contextlib.suppress(ValueError):
+        ours = tables.number_text(float(ours), 4)
+    if pd.notna(row["low"]):
+        ours += f" [{tables.number_text(row['low'], 3)}, {tables.number_text(row['high'], 3)}]"
+    ours += f" ({row['unit']})" if row["unit"] and ours else ""
+    cited = re.findall(r"\bD(\d+): ", row["reason"])
+    links = " ".join(f"[D{number}](DEVIATIONS.md#d{number})" for number in cited)
+    return {"printed": str(row["printed"]), "ours": ours, "verdict": f"{row['verdict']} {links}".strip()}
+
+
+def _measured(folder: Path, table: str, row: Mapping[str, str], value: str, over: str, chance: str) -> str:
+    """Return a measurement behind a claim in words, with its interval and chance level; empty if it is not there."""
+    path = folder / f"{table}.csv"
+    frame = pd.read_csv(path) if path.is_file() else pd.DataFrame()
+    if not {*row, value, "low", "high", over, chance} <= set(frame):
+        return ""
+    own = frame[(frame[list(row)] == list(row.values())).all(axis=1)]
+    if len(own) != 1:
+        return ""
+    text = {name: tables.number_text(own[name].item(), 3) for name in (value, "low", "high", chance)}
+    ends = f"[{text['low']}, {text['high']}]"
+    return f"{value} {text[value]} {ends} ({own[over].item():,} {over}), {chance} {text[chance]}"
+
+
+def _tally(verdicts: pd.Series) -> list[tuple[str, int]]:
+    found = verdicts.value_counts()
+    return [(name, int(found[name])) for name in VERDICTS if name in found]
+
+
+def _untested(verdicts: pd.DataFrame) -> pd.DataFrame:
+    """Return the reasons for *no data*, with the tables and the number of printed values that each concerns."""
+    absent = verdicts[verdicts["verdict"] == NO_DATA]
+    rows = []
+    for reason, own in absent.groupby("reason", sort=False):
+        named = [
+            f"{p}: {'text' if t == 'text' else f'Table {t}'}" for p, t in zip(own["paper"], own["table"], strict=True)
+        ]
+        where = ", ".join(dict.fromkeys(named))
+        rows.append({"values": len(own), "paper": where, "missing": str(reason)})
+    return pd.DataFrame(rows, columns=["values", "paper", "missing"])
+
+
+def write_replication(verdicts: pd.DataFrame, *, profile: str = "paper") -> Path:
+    """Write :func:`replication_text` to ``REPLICATION.md``, and return its path.
+
+    The file is in the checkout for the profile ``"paper"``, and in ``figures/<profile>/`` for any other profile, so
+    that a short run never replaces the full page.
+
+    Parameters
+    ----------
+    verdicts, profile
+        As for :func:`replication_text`.
+    """
+    path = (project_root() if profile == "paper" else figures_dir(profile)) / "REPLICATION.md"
+    text = replication_text(verdicts, profile=profile)
+    write_atomically(path, lambda part: part.write_text(text, encoding="utf-8", newline="\n"))
+    return path
+
+
+def _other_people(heading: str, profile: str) -> list[str]:
+    """Return the section on printed values that a run compared with other people; empty if no run did."""
+    compared = earlier_runs.gather(profile, "*", "comparison")
+    if compared.empty:
+        return []
+    rows = []
+    for (run, basis), own in compared.groupby(["run", "basis"], sort=False):
+        folder = "figures/" if profile == "paper" else ""
+        where = ", ".join(f"{own['paper'].iloc[0]}: Table {number}" for number in dict.fromkeys(own["table"]))
+        tally = ", ".join(f"{number} {name}" for name, number in _tally(own["verdict"]))
+        link = f"[{run}]({folder}{run}/)"
+        rows.append({"paper": where, "values": len(own), "verdict": tally, "basis": basis, "results": link})
+    return [heading, tables.markdown_text(pd.DataFrame(rows))]
+
+
+def _claims_file() -> dict[str, Any]:
+    return tomllib.loads((data_dir() / "paper" / "claims.toml").read_text(encoding="utf-8"))
+
+
+def _frame(rows: list[dict]) -> pd.DataFrame:
+    return pd.DataFrame(rows, columns=list(COLUMNS)).astype({"low": float, "high": float})
+
+
+def _read(folder: Path, name: str) -> pd.DataFrame:
+    """Return a run's verdicts, after checking that the run itself wrote them; no rows if it judged nothing."""
+    record = folder / RUN_FILE
+    if not record.is_file():
+        raise CollectError(f"run {name} is ok but left no {RUN_FILE} in {folder}: run it again")
+    digest = json.loads(record.read_text(encoding="utf-8"))["files"].get(VERDICTS_FILE)
+    if digest is None:
+        return _frame([])
+    content = (folder / VERDICTS_FILE).read_bytes()
+    if hashlib.sha256(content).hexdigest() != digest:
+        raise CollectError(f"{folder / VERDICTS_FILE} is not what run {name} wrote: run it again")
+    return read_verdicts(folder / VERDICTS_FILE)
+
+
+def read_verdicts(path: Path) -> pd.DataFrame:
+    """Return verdicts from a file, with the types that :func:`.verdicts.judge` gives them."""
+    number = {name: [""] for name in ("low", "high")}
+    frame = pd.read_csv(path, dtype=dict.fromkeys(_TEXTS, str), keep_default_na=False, na_values=number)
+    return frame.astype({"low": float, "high": float})
+
+
+def _check_once(judged: pd.DataFrame) -> None:
+    again = judged[judged["claim_id"].duplicated(keep=False)]
+    if not again.empty:
+        who = "; ".join(f"{claim} by {', '.join(group['run'])}" for claim, group in again.groupby("claim_id"))
+        raise CollectError(f"claims judged by more than one run: {who}")
+
+
+def _absent(claims: pd.DataFrame, runs: Mapping[str, RunStatus]) -> pd.DataFrame:
+    """Return the verdict *no data* for claims that no run judged; refuse claims that should have been judged."""
+    rows, open_ = [], []
+    # A summary may judge a claim of another run: that claim is open only if the summary ran.
+    all_ran = all(run.status in (OK, NO_DATA) for run in runs.values())
+    for claim in claims.to_dict("records"):
+        owner = _owner(claim["claim_id"], runs)
+        if owner is None:
+            reason = "no run judges it"
+        elif runs[owner].status == NO_DATA:
+            reason = runs[owner].reason or "a data set is not on this machine"
+        elif runs[owner].status == OK:
+            reason = f"run {owner} does not compute it in this profile"
+        else:
+            reason = f"run {owner} {runs[owner].status}: {runs[owner].reason}".removesuffix(": ")
+        if owner is None or (runs[owner].status == OK and all_ran):
+            open_.append(f"{claim['claim_id']} ({reason})")
+        made = {"ours": "", "unit": "", "verdict": NO_DATA, "basis": basis_of(claim["claim_id"]), "run": owner or ""}
+        rows.append(claim | made | {"reason": " ".join(reason.split())})
+    if open_:
+        raise CollectError(f"{len(open_)} printed values are not judged: {', '.join(open_[:8])}")
+    return _frame(rows)
+
+
+def _owner(claim_id: str, runs: Mapping[str, RunStatus]) -> str | None:
+    """Return the run that judges a claim; if several patterns match, the longest one decides."""
+    fits = [(len(p), name) for name, run in runs.items() for p in run.claims if fnmatchcase(claim_id, p)]
+    return max(fits)[1] if fits else None

@@ -1,0 +1,82 @@
+"""Make classes of the labels of your own table: few enough to learn, and none with one row."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+
+from sensorprivacy.checks import rows_in_words
+
+FEWEST = 2  # rows of a user or a class: one to train on, one to test on
+_MOST = 20  # different values of numbers with decimals that are classes
+_SHARE = 0.5  # of the rows: with more different values, a task has no classes
+
+
+def as_classes(task: pd.Series, rows: np.ndarray, bins: int | None = None) -> tuple[pd.Series, str]:
+    """Return the task as classes, and in words how they were made.
+
+    Parameters
+    ----------
+    task : pandas.Series
+        The column.
+    rows : numpy.ndarray of int
+        Positions of the rows that have a task.
+    bins : int, optional
+        Number of classes of about equal size that numbers are divided in.
+
+    Raises
+    ------
+    ValueError
+        If numbers have too many different values to be classes, `bins` is below 2, or the task has no numbers.
+    """
+    cells = task.iloc[rows]
+    distinct, numeric = cells.nunique(), pd.api.types.is_numeric_dtype(task) and not pd.api.types.is_bool_dtype(task)
+    if bins is not None:
+        if bins < 2 or not numeric:
+            raise ValueError(
+                f"bins={bins}: give 2 or more classes for a task of numbers; {task.name!r} is {task.dtype}"
+            )
+        classes = pd.qcut(task.astype(float), bins, duplicates="drop")
+        return classes.astype(str).where(task.notna()), f"{classes.cat.categories.size} classes of about equal size"
+    fractions = numeric and bool((cells.astype(float) % 1 != 0).any())
+    if (fractions and distinct > _MOST) or distinct > max(2, _SHARE * len(cells)):
+        what = "numbers" if numeric else "different values"
+        advice = "divide it in classes with bins=4, or name another task" if numeric else "name another task"
+        raise ValueError(
+            f"the task column {task.name!r} has {distinct:,} {what} in {len(cells):,} rows, and no classes: {advice}"
+        )
+    return (task.map(str, na_action="ignore").astype(object) if fractions else task), "classes"
+
+
+def rare_rows(labels: Mapping[str, pd.Series], rows: np.ndarray) -> tuple[np.ndarray, list[str]]:
+    """Return the rows without rare users and classes, and in words which rows are missing.
+
+    Raises
+    ------
+    ValueError
+        If fewer than two users or classes have enough rows.
+    """
+    found: dict[str, int] = {}
+    named: dict[str, list[str]] = {}
+    while True:  # without the rows of a rare user, a class can become rare
+        left = rows
+        for name, column in labels.items():
+            counts = column.iloc[rows].value_counts()
+            if (counts >= FEWEST).sum() < 2:
+                raise ValueError(
+                    f"column {name!r} has fewer than two different values with {FEWEST} rows or more, of "
+                    f"{len(counts):,} in {len(rows):,} rows: a model needs at least two to learn from"
+                )
+            alone = counts.index[counts < FEWEST]
+            rare = column.iloc[rows].isin(alone).to_numpy()
+            if rare.any():
+                found[name] = found.get(name, 0) + int(rare.sum())
+                named[name] = [*named.get(name, []), *map(str, alone)]
+                rows = rows[~rare]
+        if len(rows) == len(left):
+            break
+    words = []
+    for name, count in found.items():
+        some = ", ".join(named[name][:5]) + (f" and {len(named[name]) - 5} more" if len(named[name]) > 5 else "")
+        words.append(f"{rows_in_words(count)} of {name} {some} (fewer than {FEWEST} rows each)")
+    return rows, words

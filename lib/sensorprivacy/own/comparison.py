@@ -1,0 +1,339 @@
+"""Compare defences on one problem: one split, one judge, the same attackers for all, within a time budget."""
+
+import hashlib
+import json
+import math
+import re
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+from sklearn.base import BaseEstimator, clone
+from sklearn.ensemble import RandomForestClassifier
+
+from sensorprivacy.data import Problem
+from sensorprivacy.game.chance import DRAWS
+from sensorprivacy.game.play import seeded
+from sensorprivacy.game.splits import Split
+from sensorprivacy.minimize.engines import describe_model
+from sensorprivacy.minimize.search.job import duration
+from sensorprivacy.own.attackers import TABLE_ATTACKERS, as_numbers, judge, judged_clusters, with_task
+from sensorprivacy.own.chart import frontier
+from sensorprivacy.own.checks import check_labels, check_learnable, split_of
+from sensorprivacy.own.compare_page import write_html, write_json
+from sensorprivacy.own.defences import Defence, parse, table_defences
+from sensorprivacy.own.findings import Findings, Untried
+from sensorprivacy.own.results import Result, Store, settings_of
+from sensorprivacy.own.stopping import OutOfTimeError, at_most
+from sensorprivacy.progress import tqdm
+
+VERSION = 3  # raise it when results change: stored ones are then ignored
+MOST_ROWS = 10_000
+RAW = "none"
+_FEWEST_DRAWS = 39
+_OVERRUN, _OVERRUN_SECONDS = 0.05, 2.0  # a defence may end this much after the budget, then it is stopped
+_RESERVE = 1.2  # estimates are raised by this factor, because most machines have other work
+
+
+class Comparison(Findings):
+    """Defences that were judged on the same rows; see `Findings` for the numbers."""
+
+    def plot(self) -> Figure:
+        """Draw accuracy of the task against the strongest attack, with intervals, chance level and guarantees."""
+        return frontier(self)
+
+    def to_html(self, path: str | Path, max_loss: float = 0.01) -> None:
+        """Write a self-contained page with advice, frontier, all numbers, guarantees, and what was not tried."""
+        write_html(self, Path(path), max_loss)
+
+    def to_json(self, path: str | Path) -> None:
+        """Write all numbers and the advice as JSON."""
+        write_json(self, Path(path))
+
+
+class ComparisonInterrupted(KeyboardInterrupt):
+    """Raised by Ctrl-C after the first result; `comparison` has everything that was measured so far."""
+
+    def __init__(self, comparison: Comparison) -> None:
+        super().__init__("interrupted")
+        self.comparison = comparison
+
+
+def compare(
+    problem: Problem,
+    defences: Mapping[str, Any] | Iterable[Any] | None = None,
+    minutes: float = 10,
+    *,
+    split: Split | None = None,
+    model: BaseEstimator | None = None,
+    attackers: Mapping[str, Any] | None = None,
+    task_published: bool = True,
+    seed: int = 42,
+    max_rows: int | None = MOST_ROWS,
+    draws: int = DRAWS,
+    store: str | Path | None = None,
+    began: float | None = None,
+    progress: bool = True,
+) -> Comparison:
+    """Compare defences on a table: accuracy of the task against the strongest attack.
+
+    Parameters
+    ----------
+    problem : Problem
+        Features, task labels, users and, if rows come in recordings, groups.
+    defences : mapping or iterable, optional
+        Words (see `sensorprivacy.own.parse`), `Defence` objects, or a mapping of names to scikit-learn
+        transformers. Default: `table_defences`. The raw table is always judged first. Anything with the attributes of
+        a `Defence` (``make`` apart) and its method ``publish`` is a defence; it can release other columns than those
+        of the problem. Its results are stored if it has a text ``settings``, which differs where releases differ.
+    minutes : float, default 10
+        Time budget. Cheap defences come first. None is started that is expected to exceed the budget. One that takes
+        longer than expected is stopped 5 % and 2 seconds after the budget, see `stopping.at_most`.
+    split : Split, optional
+        Default: half of the rows for training, a quarter to choose on and a quarter for the reported results; whole
+        groups if there are groups. A split without validation rows is halved.
+    model : scikit-learn classifier with probabilities, optional
+        The judge of the task and the attackers' forest. Default: ``RandomForestClassifier()``.
+    attackers : mapping, optional
+        Default: `sensorprivacy.own.attackers.TABLE_ATTACKERS`.
+    task_published : bool, default True
+        Whether attackers see the task column beside the released ones, because `publish` writes it. They never see it
+        beside a release that replaces it, such as the prediction.
+    seed : int, default 42
+        Seed of split, models and noise. Noise with a seed protects nobody: it is for this comparison only.
+    max_rows : int or None
+        Largest number of training rows, and of rows in each held-out part.
+    draws : int
+        Permutations of each test.
+    store : path-like, optional
+        File that keeps each result. The next run with the same problem and settings continues from it.
+    began : float, optional
+        Value of ``time.monotonic()`` when the budget began, if reading the data counts. Default: now.
+    progress : bool, default True
+        Show a progress bar on terminals.
+
+    Returns
+    -------
+    Comparison
+
+    Raises
+    ------
+    ValueError
+        If nothing can be compared: one user or task class, a task that the raw table does not predict better than
+        chance, no held-out row of a known user, a budget that is too short for a first answer, unknown defences.
+    ComparisonInterrupted
+        After Ctrl-C, once there is a result.
+
+    Examples
+    --------
+    >>> from sensorprivacy import example_problem
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> options = {"model": RandomForestClassifier(10), "draws": 99, "progress": False}
+    >>> found = compare(example_problem(), ["minimize:threshold=.03", "noise:epsilon=4"], **options)
+    >>> found.recommend(max_loss=0.05).defence
+    'minimize:threshold=0.03'
+    """
+    started = time.monotonic() if began is None else began
+    if not 0 < minutes < math.inf:
+        raise ValueError(f"minutes={minutes}: give a time budget above 0")
+    if draws < _FEWEST_DRAWS:
+        raise ValueError(f"draws={draws}: at least {_FEWEST_DRAWS} permutations are needed for a test at 2.5 %")
+    chosen = _defences(defences)
+    check_labels(problem)
+    split = split_of(problem, split, seed, max_rows)
+    problem = problem.filled(split.train)
+    player = seeded(RandomForestClassifier() if model is None else model, seed)
+    attack = TABLE_ATTACKERS if attackers is None else attackers
+    known = with_task(problem) if task_published else None
+    race = _Race(problem, known, split, player, attack, seed, draws, Store(None if store is None else Path(store)))
+    chosen = sorted(chosen, key=lambda one: (one.name != RAW, one.cost(problem.n_features)))
+    try:
+        with tqdm(total=len(chosen), desc="compare", disable=not progress) as bar:
+            for one in chosen:
+                bar.set_postfix_str(one.name)
+                race.run(one, started, 60 * minutes)
+                bar.update()
+    except KeyboardInterrupt:
+        if not race.results:
+            raise
+        done = {one.defence for one in race.results} | {one.defence for one in race.untried}
+        left = [Untried(one.name, one.family, "interrupted") for one in chosen if one.name not in done]
+        race.untried += left
+        raise ComparisonInterrupted(race.comparison(started)) from None
+    if len(race.results) == 1 and len(chosen) > 1:
+        first = race.untried[0]
+        raise ValueError(
+            f"minutes={minutes:g} gave no first answer: {first.defence} {first.reason}. Give more time, fewer rows "
+            "(max_rows) or a smaller model; the raw table's result is kept if there is a store"
+        )
+    return race.comparison(started)
+
+
+class _Race:
+    """The comparison in progress."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        known: Problem | None,
+        split: Split,
+        model: Any,
+        attackers: Mapping[str, Any],
+        seed: int,
+        draws: int,
+        store: Store,
+    ) -> None:
+        self.problem, self.known, self.split, self.model, self.attackers = problem, known, split, model, attackers
+        self.seed, self.draws, self.store = seed, draws, store
+        self.results: list[Result] = []
+        self.untried: list[Untried] = []
+        self.judging = 0.0  # seconds of one judgement
+        self.fitting: dict[str, float] = {}  # seconds that defences of a kind took to publish
+        self.shared: set[str] = set()
+        self.key = {"version": VERSION, "problem": problem.digest, "split": split.digest, "seed": seed, "draws": draws}
+        self.key |= {"model": describe_model(model), "attackers": list(attackers), "task": known is not None}
+
+    def run(self, defence: Defence, started: float, budget: float) -> None:
+        """Judge one defence, or note why not."""
+        settings = settings_of(defence, self.seed)
+        key = hashlib.sha256(json.dumps(self.key | {"defence": settings}).encode()).hexdigest()
+        kept = self.store.restore(key, partial(judged_clusters, self.problem, self.split)) if settings else None
+        if kept is not None:
+            self._add(kept)
+            return
+        left, expected = budget - (time.monotonic() - started), self.expected(defence)
+        if self.results and expected > left:
+            reason = f"takes about {duration(expected)}, and {duration(max(left, 0))} of the budget are left"
+            self.untried.append(Untried(defence.name, defence.family, reason))
+            return
+        began = time.monotonic()
+        try:
+            with at_most(left + _OVERRUN * budget + _OVERRUN_SECONDS):
+                result = self._judge(defence)
+        except OutOfTimeError:
+            ran = duration(time.monotonic() - began)
+            if defence.name == RAW:
+                raise ValueError(
+                    f"minutes={budget / 60:g} gave no first answer: judging the raw table was stopped after {ran}. "
+                    "Give more time, fewer rows (max_rows) or a smaller model"
+                ) from None
+            reason = f"stopped after {ran}, because the budget of {duration(budget)} was over"
+            self.untried.append(Untried(defence.name, defence.family, reason))
+            return
+        except Exception as error:  # a defence of the user's may raise anything; the others go on
+            if defence.name == RAW:
+                raise
+            reason = f"failed: {' '.join(str(error).split()) or type(error).__name__}"
+            self.untried.append(Untried(defence.name, defence.family, reason))
+            return
+        self._add(result)
+        if settings is not None:
+            self.store.keep(key, result)
+
+    def expected(self, defence: Defence) -> float:
+        """Return about how many seconds a defence will take."""
+        forest = self.results[0].judging / 2 if self.results else 0.0  # a judgement trains two forests or more
+        fitting = self.fitting.get(_kind(defence.name), defence.cost(self.problem.n_features) * forest)
+        # the raw table is judged fastest: rewritten columns mean one more forest, and noise means deeper trees
+        judging = self.judging * (2 if len(self.results) == 1 else 1)
+        return _RESERVE * (judging + (0.0 if defence.shares and defence.shares in self.shared else fitting))
+
+    def comparison(self, started: float) -> Comparison:
+        """Return everything that was measured so far."""
+        facts = {
+            "rows": self.problem.n_records,
+            "columns": self.problem.n_features,
+            "users": int(self.problem.users.nunique()),
+            "classes": int(self.problem.task.nunique()),
+            "rows_of_a_person": int(
+                self.problem.provenance.get("rows_of_a_person", self.problem.users.value_counts().max())
+            ),
+            "most_frequent_class": _most_frequent(self.problem.task),
+            "split": self.split.how,
+            "task_published": self.known is not None,
+            "hidden": self.problem.provenance.get("hidden", "user"),
+            "model": describe_model(self.model),
+            "seed": self.seed,
+            "seconds": time.monotonic() - started,
+            "digest": self.problem.digest,
+        }
+        read = ("form", "rows_read", "notices", "columns")
+        facts["table"] = {name: self.problem.provenance[name] for name in read if name in self.problem.provenance}
+        return Comparison(self.problem.name, self.results, self.untried, facts)
+
+    def _judge(self, defence: Defence) -> Result:
+        began = time.monotonic()
+        published = defence.publish(self.problem, self.split.train, self.seed)
+        fitted = time.monotonic()
+        values, raw = as_numbers(published.values), self.problem.features
+        how: Any = {"draws": self.draws, "attackers": self.attackers, "known": self.known}
+        lines = judge(self.problem, published, self.split, self.model, **how)
+        ended = time.monotonic()
+        self.shared.add(defence.shares)
+        return Result(
+            defence=defence.name,
+            family=defence.family,
+            about=defence.about,
+            trivial=defence.trivial,
+            cost=float(defence.cost(self.problem.n_features)),
+            columns=tuple(map(str, values)),
+            unchanged=sum(name in raw and np.array_equal(values[name], raw[name].astype(float)) for name in values),
+            guarantees=published.guarantees,
+            epsilon=published.epsilon,
+            seconds=ended - began,
+            judging=ended - fitted,
+            judged=lines,
+            epsilon_person=published.epsilon_person,
+        )
+
+    def _add(self, result: Result) -> None:
+        if not self.results:
+            check_learnable(self.problem, result)
+        self.results.append(result)
+        self.judging = max(self.judging, result.judging)
+        kind = _kind(result.defence)
+        self.fitting[kind] = max(self.fitting.get(kind, 0.0), result.seconds - result.judging)
+
+
+def _defences(given: Mapping[str, Any] | Iterable[Any] | None) -> list[Defence]:
+    """Return defences from words, transformers and defences, with the raw table among them."""
+    if isinstance(given, str):
+        raise ValueError(f"defences={given!r}: give a list of words")
+    if isinstance(given, Mapping):
+        chosen = [
+            replace(step, name=name) if isinstance(step, Defence) else own_defence(str(name), step)
+            for name, step in given.items()
+        ]
+    else:
+        chosen = table_defences() if given is None else [parse(one) if isinstance(one, str) else one for one in given]
+    chosen = list({one.name: one for one in chosen if one.name != RAW}.values())
+    return [parse(RAW), *chosen]
+
+
+def own_defence(name: str, step: Any) -> Defence:
+    """Return a defence from a scikit-learn transformer, which is cloned for every use."""
+    if isinstance(step, str):
+        return replace(parse(step), name=name)
+    if not (hasattr(step, "fit") and hasattr(step, "transform")):
+        raise ValueError(f"defence {name!r} is a {type(step).__name__}: give a transformer with fit and transform")
+
+    def make(seed: int | None) -> Any:
+        return seeded(step, seed) if hasattr(step, "get_params") else clone(step, safe=False)
+
+    return Defence(name, name, make, about=f"Your transformer {type(step).__name__}.")
+
+
+def _most_frequent(task: pd.Series) -> dict[str, Any]:
+    shares = task.value_counts(normalize=True)
+    return {"class": str(shares.index[0]), "share": float(shares.iloc[0])}
+
+
+def _kind(name: str) -> str:
+    """Return a name without its numbers: defences of one kind take about the same time."""
+    return re.split("[=,]", name)[0]

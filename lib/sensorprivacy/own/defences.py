@@ -1,0 +1,346 @@
+"""The defences that `compare` knows, each as a scikit-learn transformer and each with a word for the command line."""
+
+import inspect
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.preprocessing import FunctionTransformer
+
+from sensorprivacy.data import Problem
+from sensorprivacy.mechanisms.noise import LARGEST_EPSILON, SeededNoise
+from sensorprivacy.minimize.baselines import METHODS
+from sensorprivacy.minimize.rewrites import LaplaceNoise
+from sensorprivacy.minimize.select import THRESHOLDS
+from sensorprivacy.own.transformers import MinimizedTable, Rewritten, TaskPrediction, TopColumns
+from sensorprivacy.threeway.divider import ThreeWayDivider
+
+PRINTED_EPSILON = 8.0  # of each ambiguous column, where paper 2's loop starts in notebook 21
+_SEARCHED = 0.02  # time of one model of the search, in units of a judge's forest
+_METHODS = {name: method for name, method in METHODS.items() if not name.startswith("dp")}
+
+
+@dataclass(frozen=True, eq=False)
+class Published:
+    """What a defence releases.
+
+    Attributes
+    ----------
+    values : pandas.DataFrame
+        One row for each row of the problem. Columns that keep their name keep their meaning: an attacker who was
+        trained on raw values reads them.
+    guarantees : tuple of str
+        Statements of the defence. Empty: no guarantee.
+    epsilon : float
+        Privacy loss of one row, counting the noisy columns only; infinite without noise.
+    step : transformer or None
+        The fitted transformer.
+    epsilon_person : float, optional
+        Privacy loss of all rows of the person who loses most. Default: that of a row, times the most rows of a user.
+    with_task : bool
+        Whether `publish` writes the true task labels beside these values.
+    codes : numpy.ndarray of int, shape (n, views), optional
+        What an attacker with the defence's networks reads from each row, such as whose window was published instead.
+    """
+
+    values: pd.DataFrame
+    guarantees: tuple[str, ...] = ()
+    epsilon: float = math.inf
+    step: Any = None
+    epsilon_person: float | None = None
+    with_task: bool = True
+    codes: np.ndarray | None = None
+
+
+def publishes_task(step: Any) -> bool:
+    """Return whether true task labels are published beside the values of a transformer. A prediction replaces them."""
+    return not isinstance(step, TaskPrediction)
+
+
+@dataclass(frozen=True)
+class Defence:
+    """A defence for tables.
+
+    Attributes
+    ----------
+    name : str
+        The word for the command line, such as ``minimize:threshold=0.01``.
+    family : str
+        Its kind; members of one family look alike in the chart, and take about the same time.
+    make : callable
+        Returns an unfitted transformer for a seed. With None, noise comes from OpenDP's secure generator: use this for
+        real releases. With a number, results can be repeated and the noise protects nobody.
+    cost : callable
+        Returns about how many forests `fit` trains on a table with that many columns.
+    about : str
+        One sentence.
+    trivial : bool
+        Whether the release needs no method, such as the raw table.
+    shares : str
+        Defences with the same text share most of the work of `fit`: only the first takes long.
+    """
+
+    name: str
+    family: str
+    make: Callable[[int | None], Any]
+    cost: Callable[[int], float] = field(default=lambda columns: 1.0)
+    about: str = ""
+    trivial: bool = False
+    shares: str = ""
+
+    def publish(self, problem: Problem, train: np.ndarray, seed: int | None = 42) -> Published:
+        """Fit the transformer to the training rows and release all rows.
+
+        Parameters
+        ----------
+        problem : Problem
+            Features, task labels and users.
+        train : numpy.ndarray of int
+            Positions of the training rows. They are released by ``fit_transform``, which may differ from ``transform``
+            so that training rows are released as new rows are.
+        seed : int or None
+            Given to `make`.
+
+        Returns
+        -------
+        Published
+
+        Raises
+        ------
+        ValueError
+            If the transformer releases no column or another number of rows.
+        """
+        features, step = problem.features, self.make(seed)
+        rest = np.setdiff1d(np.arange(problem.n_records), train)
+        extra = {
+            name: labels.iloc[train]
+            for name, labels in (("users", problem.users), ("groups", problem.groups))
+            if labels is not None and name in inspect.signature(step.fit).parameters
+        }
+        both = hasattr(step, "fit_transform")
+        learn = step.fit_transform if both else step.fit
+        first = learn(features.iloc[train], problem.task.iloc[train], **extra)
+        parts = [
+            as_frame(part, step, rows)
+            for rows, part in (
+                (train, first if both else step.transform(features.iloc[train])),
+                (rest, step.transform(features.iloc[rest]) if len(rest) else None),
+            )
+            if part is not None
+        ]
+        values = pd.concat(parts).sort_index()
+        if len(values) != problem.n_records or values.shape[1] == 0:
+            raise ValueError(
+                f"{self.name} released {values.shape[1]} columns and {len(values)} rows: no table to judge"
+            )
+        # without a noisy column, the total is 0: nothing is protected
+        total = float(getattr(step, "epsilon_total_", 0)) or math.inf
+        guarantees = tuple(getattr(step, "guarantees_", ()))
+        return Published(values, guarantees, total, step, with_task=publishes_task(step))
+
+
+def as_frame(values: Any, step: Any, rows: np.ndarray) -> pd.DataFrame:
+    """Return released values as a frame whose index is the rows' positions."""
+    if not isinstance(values, pd.DataFrame):
+        dense = np.asarray(values.toarray() if hasattr(values, "toarray") else values)
+        if dense.ndim != 2 or len(dense) != len(rows):
+            raise ValueError(f"{type(step).__name__} returned shape {dense.shape} for {len(rows)} rows")
+        names = getattr(step, "get_feature_names_out", None)
+        try:
+            known = list(names()) if names else None
+        except (AttributeError, TypeError, ValueError):  # some steps of a pipeline do not know their names
+            known = None
+        if known is None or len(known) != dense.shape[1]:
+            known = [f"released {place}" for place in range(dense.shape[1])]
+        values = pd.DataFrame(dense, columns=known)
+    if len(values) != len(rows):
+        raise ValueError(f"{type(step).__name__} returned {len(values)} rows for {len(rows)}: release row by row")
+    return values.set_axis(rows)
+
+
+def parse(text: str) -> Defence:
+    """Return the defence that a word of the command line names.
+
+    Parameters
+    ----------
+    text : str
+        ``none``; ``prediction``; ``minimize:threshold=.01``; ``minimize+noise:threshold=.01,epsilon=4``;
+        ``noise:epsilon=4`` (epsilon of a row); ``threeway:printed`` or ``threeway:epsilon=1`` (epsilon of each noisy
+        column); ``method:shap_ratio,columns=5`` (a method of paper 1, see `sensorprivacy.minimize.METHODS`). Every
+        setting may be left out.
+
+    Returns
+    -------
+    Defence
+        Its name writes all settings out that differ between defences of one family.
+
+    Raises
+    ------
+    ValueError
+        If the word, a setting or a value is unknown; the message lists the choices.
+
+    Examples
+    --------
+    >>> parse("minimize").name
+    'minimize:threshold=0.01'
+    """
+    family, items = split_word(text)
+    if family in ("latent", "guaranteed"):
+        raise ValueError(f"defence {text!r} is for recordings; for tables, choose from {', '.join(_FAMILIES)}")
+    if family not in _FAMILIES:
+        raise ValueError(f"unknown defence {text!r}: choose from {', '.join(_FAMILIES)}; {EXAMPLES}")
+    build, allowed, bare = _FAMILIES[family]
+    given: dict[str, Any] = {}
+    for item in items:
+        name, _, value = map(str.strip, item.partition("="))
+        if not value and (chosen := name.replace("-", "_")) in bare:
+            given["which"] = chosen
+        elif value and name in allowed:
+            given[name] = _number(text, name, value)
+        else:
+            choices = [*bare, *(f"{setting}=..." for setting in allowed)]
+            raise ValueError(f"defence {text!r}: {item!r} is no setting of {family}: {_choices(choices)}")
+    return build(**given)
+
+
+def split_word(text: str) -> tuple[str, list[str]]:
+    """Return the family that a word names, and its settings.
+
+    Examples
+    --------
+    >>> split_word("threeway: printed, epsilon=1")
+    ('threeway', ['printed', 'epsilon=1'])
+    """
+    family, _, rest = text.strip().partition(":")
+    return family, [item for item in map(str.strip, rest.split(",")) if item]
+
+
+EXAMPLES = "for example minimize:threshold=.01, noise:epsilon=4, threeway:epsilon=1 or method:shap_ratio,columns=5"
+_LIMITS: Mapping[str, tuple[float, float, str]] = {
+    "threshold": (0, 1, "a number from 0 to 1"),
+    "epsilon": (1e-6, LARGEST_EPSILON, f"a number above 0 and at most {LARGEST_EPSILON:g}"),
+    "preselect": (1, 15, "a whole number from 1 to 15"),
+    "columns": (1, 10**6, "a whole number of 1 or more"),
+}
+
+
+def _number(text: str, name: str, value: str) -> float | int:
+    low, high, words = _LIMITS[name]
+    whole = name in ("preselect", "columns")
+    try:
+        number = int(value) if whole else float(value)
+    except ValueError:
+        number = math.nan
+    if not low <= number <= high:  # false for NaN too
+        raise ValueError(f"defence {text!r}: {name}={value} must be {words}")
+    return number
+
+
+def _choices(words: list[str]) -> str:
+    return f"choose from {', '.join(words)}" if words else "it has none"
+
+
+def _none() -> Defence:
+    return Defence(
+        "none", "none", lambda seed: FunctionTransformer(), lambda d: 0, "Every column, unchanged.", trivial=True
+    )
+
+
+def _predicted() -> Defence:
+    return Defence(
+        "prediction",
+        "prediction",
+        lambda seed: TaskPrediction(seed=_fixed(seed)),
+        lambda d: 4,
+        "The predicted task label alone.",
+        trivial=True,
+    )
+
+
+def _minimized(threshold: float = 0.01, epsilon: float | None = None, preselect: int = 10) -> Defence:
+    noise = "" if epsilon is None else f",epsilon={epsilon:g}"
+    wide = "" if preselect == 10 else f",preselect={preselect}"
+    family = "minimize+noise" if noise else "minimize"
+    return Defence(
+        f"{family}:threshold={threshold:g}{noise}{wide}",
+        family,
+        lambda seed: MinimizedTable(
+            threshold, preselect=preselect, epsilon=epsilon, seed=_fixed(seed), noise_seed=seed
+        ),
+        lambda d: 4 + _SEARCHED * 2 ** (min(d, preselect) + 1),
+        f"The columns that paper 1's search keeps at a tolerated loss of {threshold:g}"
+        + (f", with noise of epsilon {epsilon:g} for each row." if noise else "."),
+        shares=f"search of {preselect}",
+    )
+
+
+def _noise(epsilon: float = 4.0) -> Defence:
+    return Defence(
+        f"noise:epsilon={epsilon:g}",
+        "noise",
+        lambda seed: LaplaceNoise(epsilon, sound=True, seed=seed).set_output(transform="pandas"),
+        lambda d: 0,
+        f"Noise on every column, of epsilon {epsilon:g} for each row.",
+    )
+
+
+def _threeway(which: str = "sound", epsilon: float | None = None) -> Defence:
+    if which == "printed" and epsilon is not None:
+        raise ValueError(
+            f"threeway:printed has the paper's epsilon: leave epsilon={epsilon:g} out, or leave printed out"
+        )
+    level = PRINTED_EPSILON if which == "printed" else 1.0 if epsilon is None else epsilon
+    return Defence(
+        "threeway:printed" if which == "printed" else f"threeway:epsilon={level:g}",
+        "threeway",
+        lambda seed: ThreeWayDivider(
+            epsilon=level, unknown="redraw", noise_source=None if seed is None else SeededNoise(seed)
+        ),
+        lambda d: 0.5,
+        f"Paper 2's three-way division, with noise of epsilon {level:g} for each ambiguous column.",
+    )
+
+
+def _method(which: str = "shap_ratio", columns: int | None = None) -> Defence:
+    kind = TopColumns if METHODS[which].score else Rewritten
+    size = "half of the columns" if columns is None else f"{columns} columns"
+    return Defence(
+        f"method:{which}" + ("" if columns is None else f",columns={columns}"),
+        "method",
+        lambda seed: kind(which, columns, _fixed(seed)),
+        lambda d: {"shap": 12, "gini": 2}.get(METHODS[which].score, 0.2),
+        f"Method {METHODS[which].number} of paper 1: {METHODS[which].title}, {size}.",
+    )
+
+
+def _fixed(seed: int | None) -> int:
+    """Return the seed of models: without a seed, only noise is random."""
+    return 42 if seed is None else seed
+
+
+_FAMILIES: Mapping[str, tuple[Callable[..., Defence], tuple[str, ...], tuple[str, ...]]] = {
+    "none": (_none, (), ()),
+    "prediction": (_predicted, (), ()),
+    "minimize": (_minimized, ("threshold", "preselect"), ()),
+    "minimize+noise": (partial(_minimized, epsilon=4.0), ("threshold", "epsilon", "preselect"), ()),
+    "noise": (_noise, ("epsilon",), ()),
+    "threeway": (_threeway, ("epsilon",), ("printed", "sound")),
+    "method": (_method, ("columns",), tuple(_METHODS)),
+}
+
+
+def table_defences() -> list[Defence]:
+    """Return the defences that `compare` tries on a table by default, in the order of the design."""
+    return [parse(word) for word in _default_words()]
+
+
+def _default_words() -> Iterator[str]:
+    yield from ("none", "prediction", "method:pca", "method:shap_ratio", "method:gini_utility")
+    yield from (f"noise:epsilon={level}" for level in (1, 4, 16))
+    yield from ("threeway:printed", *(f"threeway:epsilon={level}" for level in (0.5, 1, 4)))
+    yield from (f"minimize:threshold={level}" for level in THRESHOLDS)
+    yield from (f"minimize+noise:threshold=.01,epsilon={level}" for level in (4, 16))

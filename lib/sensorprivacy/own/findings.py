@@ -1,0 +1,141 @@
+"""All measurements of a comparison, as one table and as advice."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import pandas as pd
+
+from sensorprivacy.own.advice import LOSSES, Advice, advise
+from sensorprivacy.own.attackers import ROW
+from sensorprivacy.own.repetition import Repetition, repeat_advice
+from sensorprivacy.own.results import Result
+
+
+def hidden_in(found: "Findings") -> str:
+    """Return what attackers infer: ``user``, or an attribute of people such as ``gender``."""
+    return str(found.facts.get("hidden", "user"))
+
+
+@dataclass(frozen=True)
+class Untried:
+    """A defence without a result, and why."""
+
+    defence: str
+    family: str
+    reason: str
+
+
+@dataclass(frozen=True, eq=False)
+class Findings:
+    """Measurements of defences by the same judge and the same attackers on the same rows.
+
+    Attributes
+    ----------
+    problem : str
+        Name of the problem.
+    results : list of Result
+        One for each judged defence; the first is the raw table.
+    untried : list of Untried
+        Defences that failed or did not fit into the time budget.
+    facts : dict
+        Size of the problem, split, model, seed, seconds, largest number of rows of a person.
+    """
+
+    problem: str
+    results: list[Result]
+    untried: list[Untried]
+    facts: dict[str, Any]
+
+    def __getitem__(self, name: str) -> Result:
+        """Return the result of one defence."""
+        return next(result for result in self.results if result.defence == name)
+
+    @property
+    def raw(self) -> Result:
+        """The raw table's result."""
+        return self.results[0]
+
+    @cached_property
+    def frame(self) -> pd.DataFrame:
+        """One row for each defence, measured on test rows.
+
+        Columns: defence, family, trivial; accuracy of the task with ``_low`` and ``_high``, and loss against the raw
+        table, paired, with ``_low`` and ``_high``; for the strongest attack (on whole groups if there are groups):
+        attack, attack_low, attack_high (the highest of all attackers), attacker, chance, n, unit; the same for single
+        rows with prefix ``row_``; auc (macro, the highest); exposed (most exposed user), exposed_recall,
+        exposed_precision (empty if nobody is recognized); n_columns; guarantee (text), guaranteed (whether it covers
+        every column), epsilon_row, epsilon_person (of the person with most rows); seconds; reason (why there is no
+        result).
+        """
+        rows = [self._row(result) for result in self.results]
+        return pd.DataFrame(rows + [vars(one) for one in self.untried])
+
+    def recommend(self, max_loss: float = 0.01, *, trivial: bool = False) -> Advice:
+        """Return the defence with the weakest strongest attack among those that lose little accuracy.
+
+        The choice is made on validation rows. All numbers of the advice are from test rows, which had no part in it.
+
+        Parameters
+        ----------
+        max_loss : float, default .01
+            Accuracy that the task may lose against the raw table, a fraction of the rows.
+        trivial : bool, default False
+            Whether releases that need no method, such as the prediction alone, may be chosen.
+
+        Returns
+        -------
+        Advice
+            See there how defences that do not differ are ordered.
+
+        Raises
+        ------
+        ValueError
+            If `max_loss` is not from 0 to 1.
+        """
+        return advise(self.results, max_loss, trivial=trivial)
+
+    def repeated(self, max_loss: float = 0.01) -> Repetition:
+        """Return how often each defence is recommended on redrawn validation rows, see `repeat_advice`."""
+        return repeat_advice(self.results, max_loss)
+
+    @property
+    def imbalance(self) -> str:
+        """A warning if the raw table does not predict the task better than its most frequent class does."""
+        measure, most = self.raw.task().measure, self.facts.get("most_frequent_class")
+        if most is None or not measure.n or measure.score > max(measure.chance, most["share"]):
+            return ""
+        return (
+            f"The accuracy on the raw table, {measure.score:.1%}, is not above the share of the most frequent class "
+            f"({most['class']}: {most['share']:.1%} of the rows). The balanced accuracy, the mean recall over the "
+            f"classes, is {measure.balanced:.1%}. A loss of accuracy says little here: rare classes may be lost unseen."
+        )
+
+    def recommendations(self, losses: Sequence[float] = LOSSES) -> pd.DataFrame:
+        """Return the advice for several losses, one row each."""
+        return pd.DataFrame([self.recommend(loss).to_dict() for loss in losses])
+
+    def _row(self, result: Result) -> dict[str, Any]:
+        row: dict[str, Any] = {name: getattr(result, name) for name in ("defence", "family", "trivial")}
+        task, loss = result.task().measure, result.loss(self.raw)
+        row |= {"accuracy": task.score, "accuracy_low": task.low, "accuracy_high": task.high}
+        row |= {"accuracy_chance": task.chance, "loss": loss.value, "loss_low": loss.low, "loss_high": loss.high}
+        for prefix, level in (("", result.levels[0]), ("row_", ROW)):
+            attacks = result.attacks(level)
+            best = attacks[0].measure
+            row |= {f"{prefix}attack": best.score, f"{prefix}attack_low": best.low}
+            row |= {f"{prefix}attack_high": max(line.measure.high for line in attacks)}
+            row |= {f"{prefix}attacker": attacks[0].who, f"{prefix}chance": best.chance}
+            row |= {f"{prefix}n": best.n, f"{prefix}unit": best.unit}
+        row["auc"] = max((line.measure.auc for line in result.attacks(ROW)), default=math.nan)
+        shown = result.exposure()
+        row["exposed"] = None if shown is None else shown.measure.exposed
+        row["exposed_recall"] = math.nan if shown is None else shown.measure.exposed_recall
+        row["exposed_precision"] = math.nan if shown is None else shown.measure.exposed_precision
+        row |= {"n_columns": len(result.columns), "guarantee": " ".join(result.guarantees)}
+        row |= {"guaranteed": result.guaranteed, "epsilon_row": result.epsilon}
+        person = result.epsilon_person
+        row["epsilon_person"] = result.epsilon * self.facts["rows_of_a_person"] if person is None else person
+        return row | {"seconds": result.seconds, "reason": ""}

@@ -1,0 +1,213 @@
+"""What was measured for one defence, and a file that keeps it, so that an interrupted comparison continues."""
+
+import base64
+import json
+import math
+import os
+import zlib
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+from pickle import PicklingError
+from typing import Any, BinaryIO
+
+import joblib
+import numpy as np
+
+from sensorprivacy.game.outcome import Measure
+from sensorprivacy.game.units import Difference, difference
+from sensorprivacy.minimize.engines import describe_model
+from sensorprivacy.own.attackers import GROUP, ROW, Judged
+
+Clusters = Callable[[str, str, str], np.ndarray | None]
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """One judged defence.
+
+    Attributes
+    ----------
+    defence, family, about, trivial, cost
+        As in `sensorprivacy.own.Defence`; `cost` for this table.
+    columns : tuple of str
+        Released columns.
+    unchanged : int
+        Number of released columns that equal the original ones.
+    guarantees : tuple of str
+        Statements of the defence.
+    epsilon : float
+        Privacy loss of one row; infinite without noise.
+    seconds : float
+        Time to publish and to judge.
+    judging : float
+        Time to judge.
+    judged : sequence of Judged
+        The task's judge and all attackers, on both parts and levels.
+    epsilon_person : float, optional
+        As in `sensorprivacy.own.Published`.
+    """
+
+    defence: str
+    family: str
+    about: str
+    trivial: bool
+    cost: float
+    columns: tuple[str, ...]
+    unchanged: int
+    guarantees: tuple[str, ...]
+    epsilon: float
+    seconds: float
+    judging: float
+    judged: Sequence[Judged]
+    epsilon_person: float | None = None
+
+    @property
+    def guaranteed(self) -> bool:
+        """Whether a guarantee covers every released column."""
+        return bool(self.guarantees) and math.isfinite(self.epsilon) and not self.unchanged
+
+    @cached_property
+    def levels(self) -> tuple[str, ...]:
+        """Levels of the attacks, the strongest kind first: whole groups if there are groups, then rows."""
+        return (GROUP, ROW) if any(line.level == GROUP for line in self.judged) else (ROW,)
+
+    def task(self, part: str = "test") -> Judged:
+        """Return the score of the task's judge."""
+        return next(line for line in self.judged if line.who == "task" and line.part == part)
+
+    def attacks(self, level: str, part: str = "test") -> list[Judged]:
+        """Return the scores of all attackers at one level, the strongest first."""
+        lines = [line for line in self.judged if line.who != "task" and (line.level, line.part) == (level, part)]
+        return sorted(lines, key=lambda line: -line.measure.score)
+
+    def strongest(self, level: str | None = None, part: str = "test") -> Judged:
+        """Return the strongest attack at a level; by default, at the level of whole groups if there are groups."""
+        return self.attacks(level or self.levels[0], part)[0]
+
+    @property
+    def highest(self) -> float:
+        """Upper end of the strongest attack: the highest of all attackers' intervals."""
+        return max(line.measure.high for line in self.attacks(self.levels[0]))
+
+    def exposure(self, part: str = "test") -> Judged | None:
+        """Return the attack on rows that recognizes one user best; None if no attacker recognizes anyone."""
+        found = [line for line in self.attacks(ROW, part) if line.measure.recognizes_someone]
+        return max(found, key=lambda line: line.exposure, default=None)
+
+    def loss(self, raw: "Result", part: str = "test", confidence: float = 0.95) -> Difference:
+        """Return the accuracy that the task loses against the raw table, on the same rows."""
+        return _paired(raw.task(part), self.task(part), confidence)
+
+    def attack_minus(self, other: "Result", level: str | None = None, part: str = "test") -> Difference:
+        """Return the strongest attack on this release minus that on another, on the same rows or groups."""
+        return _paired(self.strongest(level, part), other.strongest(level, part))
+
+    def to_record(self) -> dict[str, Any]:
+        """Return JSON values from which `from_record` restores the result."""
+        lines = []
+        for line in self.judged:
+            packed = zlib.compress(np.packbits(line.right).tobytes())
+            right = [len(line.right), base64.b64encode(packed).decode()]
+            scores = asdict(line.measure) | {"exposed": str(line.measure.exposed)}
+            own = {name: getattr(line, name) for name in ("who", "level", "part", "exposure", "exposure_low")}
+            lines.append(own | {"measure": scores, "right": right})
+        facts = {name: getattr(self, name) for name in self.__dataclass_fields__ if name != "judged"}
+        return facts | {"judged": lines}
+
+    @classmethod
+    def from_record(cls, record: dict[str, Any], clusters: Clusters) -> "Result":
+        """Restore a result; `clusters` has the groups of the judged rows, which the record leaves out."""
+        lines = []
+        for line in record["judged"]:
+            n, packed = line["right"]
+            right = np.unpackbits(np.frombuffer(zlib.decompress(base64.b64decode(packed)), np.uint8), count=n)
+            about = (line["who"], line["level"], line["part"])
+            found = Measure(**line["measure"])
+            shown = (line["exposure"], line["exposure_low"])
+            lines.append(Judged(*about, found, right.astype(bool), *shown, clusters(*about)))
+        tuples = {name: tuple(record[name]) for name in ("columns", "guarantees")}
+        return cls(**record | tuples | {"judged": lines})
+
+
+def _paired(first: Judged, second: Judged, confidence: float = 0.95) -> Difference:
+    """Return the first score minus the second, on the same rows or groups."""
+    unit = first.measure.unit
+    return difference(first.right, second.right, first.clusters, unit=unit, confidence=confidence)
+
+
+def settings_of(defence: Any, seed: int) -> str | None:
+    """Return a text that differs between defences whose releases differ; None if there is none."""
+    make = getattr(defence, "make", None)
+    if make is None:
+        return getattr(defence, "settings", None)
+    step = make(seed)
+    try:
+        return f"{defence.name} {describe_model(step) if hasattr(step, 'get_params') else joblib.hash(step)}"
+    except (PicklingError, TypeError, AttributeError):  # such as a class that was defined within a function
+        return None
+
+
+class Store:
+    """A file of results, one JSON line each. A killed run loses at most the defence in flight.
+
+    Parameters
+    ----------
+    path : pathlib.Path or None
+        The file, made when the first result is kept. None keeps nothing.
+
+    Raises
+    ------
+    ValueError
+        If the file holds something else.
+    """
+
+    def __init__(self, path: Path | None) -> None:
+        self.path = path
+        self.found: dict[str, dict[str, Any]] = {}
+        if path is None or not path.exists():
+            return
+        try:
+            lines = path.read_text(encoding="utf-8").split("\n")
+            for line in lines[:-1]:  # the last line is empty, or was cut when the process was killed
+                entry = json.loads(line)
+                self.found[str(entry["key"])] = dict(entry["result"])
+        except (UnicodeDecodeError, ValueError, TypeError, LookupError):
+            raise ValueError(f"{path} holds no results of a comparison: name another file") from None
+
+    def restore(self, key: str, clusters: Clusters) -> Result | None:
+        """Return a kept result; None if there is none, or if another version of the program wrote it."""
+        try:
+            return Result.from_record(self.found[key], clusters)
+        except (LookupError, TypeError, ValueError):
+            return None
+
+    def keep(self, key: str, result: Result) -> None:
+        """Append a result.
+
+        Raises
+        ------
+        OSError
+            If the file cannot be written.
+        """
+        if self.path is None:
+            return
+        line = json.dumps({"key": key, "result": result.to_record()}) + "\n"
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            # readable by the user only: the results name the most exposed user
+            with os.fdopen(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600), "r+b") as file:
+                content_end = file.seek(0, os.SEEK_END)
+                while content_end and not _ends_line(file, content_end):
+                    content_end -= 1  # drop a line that was cut when a process was killed
+                file.seek(content_end)
+                file.truncate()
+                file.write(line.encode())
+        except OSError as error:
+            raise OSError(f"cannot keep results in {self.path}: {error.strerror}; name another file") from error
+
+
+def _ends_line(file: BinaryIO, place: int) -> bool:
+    file.seek(place - 1)
+    return file.read(1) == b"\n"

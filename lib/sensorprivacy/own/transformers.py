@@ -1,0 +1,297 @@
+"""The transformers behind the defences for tables."""
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, cross_val_predict
+from sklearn.utils.validation import check_is_fitted
+
+from sensorprivacy.data import Problem
+from sensorprivacy.game.protocols import default_split
+from sensorprivacy.game.splits import Split
+from sensorprivacy.minimize.baselines import METHODS
+from sensorprivacy.minimize.checks import changing_features
+from sensorprivacy.minimize.engine_protocol import engine_data
+from sensorprivacy.minimize.engines import make_engine
+from sensorprivacy.minimize.greedy import rank_features
+from sensorprivacy.minimize.rewrites import ColumnHasher, LaplaceNoise, components
+from sensorprivacy.minimize.scores import score_features
+from sensorprivacy.minimize.search.exhaustive import search_subsets
+from sensorprivacy.minimize.select import STANDARD_ERROR, NoSubsetError, fewest_columns, least_accuracy, select
+
+_SEARCH_ROWS = 4000  # rows on which subsets are searched
+
+
+class TaskPrediction(TransformerMixin, BaseEstimator):
+    """Release the predicted task label alone: all that a service needs for its task.
+
+    Parameters
+    ----------
+    trees : int, default 100
+        Trees of the forest that predicts.
+    seed : int or None
+        Seed of the forest.
+    """
+
+    def __init__(self, trees: int = 100, seed: int | None = 42) -> None:
+        self.trees = trees
+        self.seed = seed
+
+    def fit(self, X: pd.DataFrame, y: Any, groups: Any = None) -> Self:
+        """Train the forest on the rows and their task labels."""
+        self.forest_ = RandomForestClassifier(self.trees, random_state=self.seed).fit(np.asarray(X, float), y)
+        return self
+
+    def transform(self, X: pd.DataFrame) -> pd.DataFrame:
+        """Return one column, ``prediction``."""
+        check_is_fitted(self)
+        return _prediction(self.forest_.predict(np.asarray(X, float)), X)
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Return the name of the column."""
+        return np.array(["prediction"], dtype=object)
+
+    def fit_transform(self, X: pd.DataFrame, y: Any = None, groups: Any = None) -> pd.DataFrame:
+        """Fit, and return predictions by forests that have not seen the row, as a new row gets them."""
+        self.fit(X, y)
+        kind = StratifiedKFold if groups is None else StratifiedGroupKFold
+        folds = kind(3, shuffle=True, random_state=self.seed)
+        with warnings.catch_warnings():  # a class with fewer rows than folds cannot be in every fold
+            warnings.simplefilter("ignore", UserWarning)
+            found = cross_val_predict(
+                RandomForestClassifier(self.trees, random_state=self.seed),
+                np.asarray(X, float),
+                y,
+                groups=groups,
+                cv=folds,
+            )
+        return _prediction(found, X)
+
+
+def _prediction(labels: np.ndarray, X: Any) -> pd.DataFrame:
+    return pd.DataFrame({"prediction": labels}, index=getattr(X, "index", None))
+
+
+class _KeepsColumns(TransformerMixin, BaseEstimator):
+    """A transformer whose attribute ``kept_`` has the names of the released columns."""
+
+    kept_: list[Any]
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Return the names of the kept columns."""
+        check_is_fitted(self)
+        return np.array(self.kept_, dtype=object)
+
+
+class MinimizedTable(_KeepsColumns):
+    """Keep the columns that paper 1's two stages choose, and add noise to them if wanted.
+
+    Of the subsets whose identifiability is within one standard error of the lowest, the smallest is kept: in small
+    tables, the paper's rule keeps columns that are lower by chance. The loss is measured from the accuracy on all
+    columns. If every searched subset loses more, the best-ranked columns are kept, as few as bisection finds to lose
+    little enough. The same search serves every threshold; it is done once for the last table.
+
+    Parameters
+    ----------
+    threshold : float, default .01
+        Share of the accuracy on all columns that may be lost, on a third of the training rows.
+    preselect : int, default 10
+        Number of columns that the greedy stage keeps for the search.
+    epsilon : float, optional
+        Add noise to the kept columns, of this privacy loss for each row.
+    trees : int, default 30
+        Trees of each forest of the search.
+    seed, noise_seed : int or None
+        Seeds of the search and of the noise. No seed: secure noise.
+    bounds : mapping, optional
+        Lowest and highest value by column, known without looking at the data; see `LaplaceNoise`.
+
+    Attributes
+    ----------
+    kept_ : list
+        Names of the kept columns.
+    noise_ : LaplaceNoise or None
+        The fitted noise.
+    """
+
+    def __init__(
+        self,
+        threshold: float = 0.01,
+        *,
+        preselect: int = 10,
+        epsilon: float | None = None,
+        trees: int = 30,
+        seed: int | None = 42,
+        noise_seed: int | None = None,
+        bounds: Mapping[Any, tuple[float, float]] | None = None,
+    ) -> None:
+        self.threshold = threshold
+        self.preselect = preselect
+        self.epsilon = epsilon
+        self.trees = trees
+        self.seed = seed
+        self.noise_seed = noise_seed
+        self.bounds = bounds
+
+    def fit(self, X: pd.DataFrame, y: Any, users: Any, groups: Any = None) -> Self:
+        """Search the columns, on rows of the table `X` only."""
+        X = _pandas(X)
+        task, people, recordings = (
+            None if labels is None else pd.Series(np.asarray(labels)) for labels in (y, users, groups)
+        )
+        table = Problem(X.reset_index(drop=True), task, people, recordings)  # type: ignore[arg-type]
+        self.kept_ = _search(table, self.preselect, self.trees, self.seed).kept(self.threshold)
+        self.noise_ = None
+        if self.epsilon is not None:
+            given = self.bounds or {}
+            ends = [given.get(name, (np.nan, np.nan)) for name in self.kept_] if given else None
+            noise = LaplaceNoise(self.epsilon, sound=True, bounds=ends, seed=self.noise_seed)
+            self.noise_ = noise.fit(X[self.kept_])
+            chosen = "The kept columns were chosen from the fitted rows. Epsilon does not cover this choice."
+            self.guarantees_, self.epsilon_total_ = (*self.noise_.guarantees_, chosen), self.noise_.epsilon_total_
+        return self
+
+    def transform(self, X: pd.DataFrame) -> pd.DataFrame:
+        """Return the kept columns, with noise if there is any."""
+        check_is_fitted(self)
+        kept = _pandas(X)[self.kept_]
+        return kept if self.noise_ is None else pd.DataFrame(self.noise_.transform(kept), kept.index, kept.columns)
+
+
+@dataclass(frozen=True, eq=False)
+class _Searched:
+    """The results of all subsets of the preselected columns, and what the choice of a subset needs besides."""
+
+    problem: Problem
+    split: Split
+    model: RandomForestClassifier
+    seed: int | None
+    ranked: list[Any]  # columns, the best first
+    subsets: pd.DataFrame
+
+    @cached_property
+    def reference(self) -> float:
+        """Accuracy on all columns."""
+        return self.accuracy(self.ranked)
+
+    def accuracy(self, names: list[Any]) -> float:
+        """Return the accuracy of the task on the held-out rows."""
+        data = engine_data(self.problem, self.split, "test")
+        engine = make_engine("shared", data, self.model, self.seed)
+        columns = tuple(sorted(map(list(self.problem.features).index, names)))
+        return float(engine.score([columns], "task")[0])
+
+    def kept(self, threshold: float) -> list[Any]:
+        """Return the columns to keep."""
+        try:
+            how: Any = {"reference": self.reference, "margin": STANDARD_ERROR, "rows": len(self.split.test)}
+            return list(select(self.subsets, threshold, **how)["features"])
+        except NoSubsetError:
+            least = least_accuracy(self.reference, threshold)
+            searched = int(self.subsets["n_features"].max())
+            return fewest_columns(self.ranked, lambda names: self.accuracy(names) >= least, searched)
+
+
+_LAST_SEARCH: dict[tuple[Any, ...], _Searched] = {}
+
+
+def _search(problem: Problem, preselect: int, trees: int, seed: int | None) -> _Searched:
+    """Search all subsets of the preselected columns, see `search_subsets`."""
+    key = (problem.digest, preselect, trees, seed)
+    if key not in _LAST_SEARCH:
+        split = default_split(problem, seed=seed).capped(2 * _SEARCH_ROWS // 3, _SEARCH_ROWS // 3)
+        ranked = changing_features(problem.features, "drop")
+        if len(ranked) > preselect:
+            table, rows = problem.features[ranked], split.train
+            scores = score_features(table.iloc[rows], problem.task.iloc[rows], problem.users.iloc[rows], seed=seed)
+            ranked = rank_features(scores, "ratio")
+        model = RandomForestClassifier(trees)
+        found = search_subsets(
+            problem, ranked[:preselect], model=model, split=split, seed=seed, engine="shared", progress=False
+        )
+        _LAST_SEARCH.clear()
+        _LAST_SEARCH[key] = _Searched(problem, split, model, seed, ranked, found.table)
+    return _LAST_SEARCH[key]
+
+
+class TopColumns(_KeepsColumns):
+    """Keep the columns that one of paper 1's rankings puts first.
+
+    Parameters
+    ----------
+    method : str
+        A key of `sensorprivacy.minimize.METHODS` that ranks columns.
+    columns : int, optional
+        Number of columns to keep. Default: half of them.
+    seed : int or None
+        Seed of the scores.
+
+    Attributes
+    ----------
+    kept_ : list
+        Names of the kept columns.
+    """
+
+    def __init__(self, method: str = "shap_ratio", columns: int | None = None, seed: int | None = 42) -> None:
+        self.method = method
+        self.columns = columns
+        self.seed = seed
+
+    def fit(self, X: pd.DataFrame, y: Any, users: Any) -> Self:
+        """Score and rank the columns."""
+        X, how = _pandas(X), METHODS[self.method]
+        ranked = rank_features(score_features(X, y, users, how.score, seed=self.seed), how.by)
+        self.kept_ = ranked[: _size(self.columns, X.shape[1])]
+        return self
+
+    def transform(self, X: pd.DataFrame) -> pd.DataFrame:
+        """Return the kept columns."""
+        check_is_fitted(self)
+        return _pandas(X)[self.kept_]
+
+
+class Rewritten(TransformerMixin, BaseEstimator):
+    """Rewrite all columns as fewer new ones: principal components, or hashed columns; parameters as `TopColumns`."""
+
+    def __init__(self, method: str = "pca", columns: int | None = None, seed: int | None = 42) -> None:
+        self.method = method
+        self.columns = columns
+        self.seed = seed
+
+    def fit(self, X: pd.DataFrame, y: Any = None) -> Self:
+        """Learn the new columns."""
+        size = _size(self.columns, X.shape[1])
+        hashed, sparse = self.method == "hashing", self.method == "sparse_pca"
+        self.step_ = (ColumnHasher(size) if hashed else components(size, sparse=sparse, seed=self.seed)).fit(_pandas(X))
+        return self
+
+    def transform(self, X: pd.DataFrame) -> pd.DataFrame:
+        """Return the new columns."""
+        X = _pandas(X)
+        found = np.asarray(self.step_.transform(X))
+        return pd.DataFrame(found, X.index, self.get_feature_names_out())
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Return the names of the new columns: the method and a number."""
+        check_is_fitted(self)
+        many = len(self.step_.get_feature_names_out())
+        return np.array([f"{self.method} {place}" for place in range(many)], dtype=object)
+
+
+def _pandas(X: Any) -> pd.DataFrame:
+    """Return a table of pandas, polars or Arrow as one of pandas."""
+    return X.to_pandas() if hasattr(X, "to_pandas") else X
+
+
+def _size(columns: int | None, d: int) -> int:
+    """Return how many columns to release: half of them unless a number is given."""
+    if columns is not None and columns > d:
+        raise ValueError(f"columns={columns}: the table has only {d} features")
+    return columns or max(1, d // 2)

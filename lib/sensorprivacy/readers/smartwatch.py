@@ -1,0 +1,74 @@
+"""Read the smartwatch set: the motion of a watch during seven shoulder exercises of 10 people."""
+
+import io
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from sensorprivacy.data import Problem, Windows
+from sensorprivacy.readers.files import Files
+from sensorprivacy.readers.motion import Channels, Recordings, cut_windows, join_recordings, statistics_problem
+from sensorprivacy.readers.windowing import Windowing
+
+EXERCISES = ("PEN", "ABD", "FEL", "IR", "ER", "TRAP", "ROW")
+
+
+def read_smartwatch(files: Files) -> Recordings:
+    """Return the smartwatch set: 10 people, seven shoulder exercises on each side, with a watch at the wrist, 50 Hz.
+
+    Parameters
+    ----------
+    files : Files
+        Contains ``watch_dataset.npy``. The file is a pickle, so reading it can run code. Read only a verified file, as
+        `store.fetch` returns it.
+
+    Returns
+    -------
+    Recordings
+        Sorted by subject, side and exercise; the trial is the number of the series, 1 to 140. Private: ``side``.
+
+    Raises
+    ------
+    ValueError
+        If it has not the columns of the set.
+
+    References
+    ----------
+    Burns, Whyne, Seglearn: a Python package for learning sequences and time series, JMLR 19(83), 2018.
+    """
+    member = next(name for name in files.members if name.endswith("watch_dataset.npy"))
+    data = np.load(io.BytesIO(files.read(member)), allow_pickle=True).item()
+    if list(data["X_labels"]) != ["ax", "ay", "az", "wx", "wy", "wz"] or list(data["y_labels"]) != list(EXERCISES):
+        raise ValueError(f"{member} has {data['X_labels']} and {data['y_labels']}, not the columns of the set")
+    order = np.lexsort((data["y"], data["side"], data["subject"]))
+    series = [np.asarray(data["X"][at], dtype=np.float32)[:, [3, 4, 5, 0, 1, 2]] for at in order]
+    side = np.where(np.asarray(data["side"])[order] == 1, "right", "left")
+    subject, exercise = np.asarray(data["subject"])[order], np.array(EXERCISES)[np.asarray(data["y"])[order]]
+    table = pd.DataFrame(
+        {
+            "name": [f"sub_{who}-{where}-{what}" for who, where, what in zip(subject, side, exercise, strict=True)],
+            "activity": exercise,
+            "subject": subject,
+            "trial": np.arange(1, len(order) + 1),
+        }
+    )
+    return join_recordings(series, table, pd.DataFrame({"side": side}), "smartwatch")
+
+
+def smartwatch_problem(files: Files, *, length: int = 100, stride: int = 50) -> Problem:
+    """Return 135 statistics of the 4,677 windows: exercise = task, person = user, recording = group."""
+    return statistics_problem(files, "smartwatch", lambda: read_smartwatch(files), length, stride)
+
+
+def smartwatch_windows(
+    files: Files,
+    *,
+    channels: Channels = "magnitude",
+    length: int = 128,
+    stride: int = 10,
+    windowing: Windowing = "authors",
+    activities: Sequence[str] = EXERCISES,
+) -> Windows:
+    """Return windows of the smartwatch set, see `motion.cut_windows`; the trial is the number of the series."""
+    return cut_windows(read_smartwatch(files).of(activities), channels, length, stride, windowing)

@@ -1,0 +1,50 @@
+"""The built book without a browser: it builds without a warning, is small, and has no dead link."""
+
+import re
+from urllib.parse import unquote, urldefrag
+
+import pytest
+
+from compendium.book import site
+
+
+@pytest.fixture(scope="module")
+def pages(book):
+    return {path: path.read_text(encoding="utf-8") for path in book.rglob("*.html") if "_static" not in path.parts}
+
+
+def test_it_is_small_and_has_every_kind_of_page(book):
+    assert site.size_in_mb(book) < 60
+    kinds = ("index", "verdicts", "thresholds", "ledger", "api", "glossary", "papers/paper-1", "howto/own-table")
+    assert [name for name in kinds if not (book / f"{name}.html").is_file()] == []
+
+
+def test_no_page_names_a_script_a_style_or_a_picture_of_another_host(pages):
+    loaded = re.compile(
+        r"""<(?:script|img|iframe|source)\b[^>]*\bsrc="(?:https?:)?//|<link\b[^>]*\bhref="(?:https?:)?//"""
+    )
+    assert [path.name for path, text in pages.items() if loaded.search(text)] == []
+
+
+def test_no_internal_link_is_dead(book, pages):
+    anchors = {path: set(re.findall(r'\bid="([^"]+)"', text)) for path, text in pages.items()}
+    claims = set(re.findall(r'"id":"([^"]+)"', (book / "_static" / "verdicts-data.js").read_text(encoding="utf-8")))
+    anchors[book / "verdicts.html"] |= claims
+    dead = []
+    for path, text in pages.items():
+        for link in set(re.findall(r'<a\b[^>]*\bhref="([^"]+)"', text)):
+            place, anchor = urldefrag(unquote(link))
+            target = (path.parent / place.partition("?")[0]).resolve() if place else path
+            if re.match(r"[a-z]+:", link):
+                continue
+            lost = anchor and not anchor.startswith("find=") and anchor not in anchors.get(target, anchor)
+            if not target.is_file() or lost:
+                dead.append(f"{path.name}: {link}")
+    assert dead == []
+
+
+def test_the_scripts_link_to_pages_and_sections_that_exist(book):
+    data = (book / "_static" / "verdicts-data.js").read_text(encoding="utf-8")
+    for place, section in re.findall(r'"page":"([^"]+)","section":"#?([^"]*)"', data):
+        text = (book / place).read_text(encoding="utf-8")
+        assert not section or f'id="{section}"' in text, (place, section)

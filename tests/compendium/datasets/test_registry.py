@@ -1,0 +1,181 @@
+"""All sets by name: options, your own tables and folders."""
+
+import io
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from compendium import datasets
+from compendium.datasets import UnknownDatasetError, problem, windows
+from sensorprivacy.readers.files import OwnFiles
+
+
+@pytest.fixture
+def fresh(tmp_path, monkeypatch):
+    """Nothing derived before: what is tested is what the readers make now."""
+    monkeypatch.setattr("sensorprivacy.readers.cache.cache_folder", lambda: tmp_path / "fresh")
+    return tmp_path / "fresh" / "derived"
+
+
+def test_three_forms_of_iot_sentinel(mirror, fresh):
+    packets = problem("iot-sentinel", progress=False)
+    assert (packets.n_records, packets.n_features) == (186_318, 22)
+    assert (packets.task.nunique(), packets.users.nunique(), packets.groups.nunique()) == (31, 426, 550)
+    flows = problem("iot-sentinel-flows", progress=False)
+    bits = problem("iot-sentinel-bits", progress=False)
+    assert (flows.n_features, flows.users.nunique()) == (36, 3)
+    # the same records in both, so that dense and sparse features can be compared
+    assert flows.n_records == bits.n_records == 14_726
+    for labels in ("task", "users", "groups"):
+        assert getattr(flows, labels).equals(getattr(bits, labels))
+    assert bits.n_features > 1_000
+    assert set(np.unique(bits.features)) == {-1, 0, 1}
+    assert (bits.features.min() < bits.features.max()).all()
+    assert len(list(fresh.iterdir())) == 3
+    again = problem("iot-sentinel-flows", users="capture", progress=False)
+    assert len(list(fresh.iterdir())) == 3  # another label is no other table
+    assert again.users.nunique() == 550
+    assert again.groups is None
+    assert again.provenance["digest"] == flows.provenance["digest"]
+
+
+def test_a_progress_bar_for_the_captures(mirror, fresh, capsys, terminal):
+    problem("iot-sentinel-flows")
+    assert "550/550" in capsys.readouterr().err
+    problem("iot-sentinel-flows")
+    assert "IoT Sentinel" not in capsys.readouterr().err
+
+
+def test_dense_statistics_of_motionsense(mirror, fresh):
+    found = problem("motionsense", length=256, stride=512, progress=False)
+    assert (found.n_features, found.task.nunique(), found.users.nunique()) == (135, 6, 24)
+    assert found.groups.nunique() == 360
+    assert found.provenance["stride"] == 512
+
+
+def test_windows_of_motionsense(mirror):
+    found = windows("motionsense", channels="raw", stride=500, windowing="file", activities=["jog"], progress=False)
+    assert found.values.shape[1:] == (6, 128)
+    assert set(found.public) == {"jog"}
+    assert set(found.private["gender"]) == {"male", "female"}
+    assert found.provenance["set"] == "motionsense"
+
+
+def test_cic_and_iot_23(mirror):
+    assert problem("cic-ids-2017", progress=False).n_features == 74
+    found = problem("iot-23", captures=["8-1", "4-1"], progress=False)
+    assert found.groups.unique().tolist() == ["8-1", "4-1"]
+
+
+def test_every_reader_documents_itself():
+    for reader in [*datasets.PROBLEMS.values(), *datasets.WINDOWS.values()]:
+        assert reader.__doc__
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (
+            lambda: problem("iot-23", capture=["4-1"]),
+            r"iot-23 has no option 'capture'\. Did you mean 'captures'\? Options: ",
+        ),
+        (lambda: problem("cic-ids-2017", seed=1), r"has no option 'seed'\. Options: path"),
+        (lambda: problem("x.csv", task="a"), "your own table needs user"),
+        (lambda: windows("smartwatch", path="x"), "smartwatch has no option 'path'"),
+        (lambda: windows("motionsense", strid=2), "Did you mean 'stride'"),
+    ],
+)
+def test_unknown_options_are_named(call, words):
+    with pytest.raises(TypeError, match=words):
+        call()
+
+
+def test_unknown_names():
+    with pytest.raises(UnknownDatasetError, match="Did you mean 'iot-sentinel'"):
+        problem("iot-sentinal")
+    with pytest.raises(UnknownDatasetError, match="Known: motionsense, smartwatch"):
+        windows("adult")
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "words"),
+    [
+        ("iot-sentinel", {"users": "device"}, "users 'device' is unknown, one of address, subnet, person, capture"),
+        ("iot-sentinel-bits", {"constant": "maybe"}, "constant 'maybe' is unknown, one of drop, keep"),
+    ],
+)
+def test_unknown_values_are_named(name, options, words):
+    with pytest.raises(ValueError, match=words):
+        problem(name, **options)
+
+
+def test_a_folder_that_is_not_there(tmp_path):
+    with pytest.raises(FileNotFoundError, match="there is no file or folder"):
+        problem("opportunity", path=tmp_path / "none")
+
+
+def test_a_folder_of_ones_own(tmp_path):
+    table = pd.DataFrame({"pkt_0_a_0": [0, 1], "Label": ["a", "b"], "ip_label": [1, 2]})
+    table.to_csv(tmp_path / "service.csv", index=False)
+    by_folder = problem("service-recognition", path=tmp_path)
+    by_file = problem("service-recognition", path=str(tmp_path / "service.csv"))
+    assert by_folder.digest == by_file.digest
+    assert by_folder.provenance == {"set": "service-recognition", "form": "own", "digest": OwnFiles(tmp_path).digest}
+
+
+@pytest.fixture
+def table():
+    return pd.DataFrame(
+        {
+            "rate": [1.5, 2.5, 3.5, 4.5],
+            "kind": ["b", "a", None, "b"],
+            "on": [True, False, True, True],
+            "what": ["tv", "tv", "fan", "fan"],
+            "who": [1, 2, 1, 2],
+            "day": ["m", "m", "t", "t"],
+        }
+    )
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_a_table_of_ones_own(tmp_path, table, suffix):
+    path = tmp_path / f"home.{suffix}"
+    table.to_csv(path, index=False) if suffix == "csv" else table.to_parquet(path)
+    found = problem(str(path), task="what", user="who", groups="day")
+    assert found.gaps == {"kind": "most_frequent"}
+    filled = found.filled(np.array([0, 1, 3])).features.to_dict("list")
+    assert filled == {"rate": [1.5, 2.5, 3.5, 4.5], "kind": [1, 0, 1, 1], "on": [1, 0, 1, 1]}
+    assert (found.task.tolist(), found.users.tolist()) == (["tv", "tv", "fan", "fan"], [1, 2, 1, 2])
+    assert found.groups.tolist() == ["m", "m", "t", "t"]
+    assert found.name == "home"
+    assert found.provenance["coded"] == ["kind"]
+    assert problem(path, task="what", user="who").features.shape == (4, 4)
+
+
+def test_roles_of_a_table(tmp_path, table):
+    path = tmp_path / "home.csv"
+    table.to_csv(path, index=False)
+    with pytest.raises(ValueError, match=r"home\.csv has no column 'whom'; it has rate, kind"):
+        problem(path, task="what", user="whom")
+    with pytest.raises(ValueError, match="must be different columns, got 'who', 'who'"):
+        problem(path, task="who", user="who")
+    with pytest.raises(FileNotFoundError):
+        problem(tmp_path / "none.csv", task="a", user="b")
+    table["rate"] = [1, np.nan, 2, 3]
+    table.to_csv(path, index=False)
+    with pytest.raises(ValueError, match=r"column 'rate' has 1 missing values of 4: .* missing='impute'"):
+        problem(path, task="what", user="who", missing="error")
+
+
+def test_own_files(tmp_path):
+    (tmp_path / "b").mkdir()
+    (tmp_path / "b" / "c.txt").write_bytes(b"one")
+    (tmp_path / "a.txt").write_bytes(b"two")
+    files = OwnFiles(tmp_path)
+    assert files.members == ("a.txt", "b/c.txt")
+    assert files.read("b/c.txt") == b"one"
+    assert isinstance(files.open("a.txt"), io.BufferedReader)
+    before = files.digest
+    (tmp_path / "a.txt").write_bytes(b"Two")
+    assert OwnFiles(tmp_path).digest != before

@@ -1,0 +1,30 @@
+"""The command `compendium lessons`."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from compendium.cli import main
+from compendium.lessons import cli
+
+pytest.importorskip("nbgrader", reason="needs nbgrader: install the extra teach")
+
+
+def test_it_prints_the_student_notebooks(monkeypatch, capsys, tmp_path):
+    monkeypatch.setattr(
+        "compendium.lessons.release.make_course", lambda out, notice: notice("note") or [Path("made") / out.name]
+    )
+    assert main(["lessons", "--out", str(tmp_path / "course")]) == 0
+    monkeypatch.setattr(cli, "build_dir", lambda: tmp_path / "build")
+    assert main(["lessons"]) == 0
+    printed = capsys.readouterr()
+    assert printed.out.split() == [str(Path("made/course")), str(Path("made/lessons"))]
+    assert printed.err.split() == ["note", "note"]
+
+
+def test_without_nbgrader_it_says_what_to_install(monkeypatch, capsys, tmp_path):
+    monkeypatch.setitem(sys.modules, "nbgrader", None)
+    monkeypatch.setitem(sys.modules, "nbgrader.apps", None)
+    assert main(["lessons", "--out", str(tmp_path)]) == 1
+    assert 'needs nbgrader, which is not installed: pip install "sensorprivacy[teach]"' in capsys.readouterr().err

@@ -1,0 +1,117 @@
+import numpy as np
+import pandas as pd
+
+from compendium.papers.paper3 import charts
+from compendium.show.charts import grouped_bars
+from compendium.show.figures import render
+
+
+def test_a_latent_picture_shows_all_windows_and_one_vector() -> None:
+    points = pd.DataFrame({"panel": ["before", "after"] * 4, "class": list("aabb") * 2, "x": range(8), "y": range(8)})
+    means = pd.DataFrame({"class": ["a", "b"], "x": [0.0, 5.0], "y": [0.0, 5.0]})
+    fig = charts.latent_space(points, means)
+    assert [axes.get_title(loc="left") or axes.get_title() for axes in fig.axes] == ["before", "after"]
+    assert sum(len(part.get_offsets()) for axes in fig.axes for part in axes.collections) == 8
+    assert len(fig.axes[0].texts) == 1
+
+
+def test_windows_lie_over_each_other() -> None:
+    time = np.arange(10) / 50
+    parts = [
+        pd.DataFrame({"public": public, "channel": channel, "time": time, "original": 1.0, "published": 2.0})
+        for public in ("walk", "jog")
+        for channel in ("rotation", "acceleration")
+    ]
+    fig = charts.windows_over(pd.concat(parts))
+    assert len(fig.axes) == 4
+    assert all(len(axes.lines) == 2 for axes in fig.axes)
+
+
+def test_layers_are_labelled_with_their_size() -> None:
+    fig = charts.network_layers({"encoder": [("input", 256), ("dense", 512), ("latent", 10)], "cnn": [("conv", 64)]})
+    assert [text.get_text() for text in fig.axes[0].texts] == ["256", "512", "10"]
+
+
+def test_the_grid_has_a_cell_for_each_pair() -> None:
+    table = pd.DataFrame([(a, b, a * b) for a in (1, 10) for b in (0.1, 1, 2)], columns=["alpha", "beta", "loss"])
+    fig = charts.weight_grid(table, ["loss"])
+    assert [text.get_text() for text in fig.axes[0].texts] == ["0.1", "1", "1", "10", "2", "20"]
+
+
+def test_each_cell_of_the_grid_is_a_line_through_the_lengths_of_its_shift() -> None:
+    rows = [
+        (a, 0.1, name, 0.9 - a / 100 - step / 50, 0.5 - step / 10)
+        for a in (1, 10)
+        for step, name in enumerate(("mean shift", "mean shift x1.5"))
+    ]
+    table = pd.DataFrame(rows, columns=["alpha", "beta", "transfer", "public_after", "private_after"])
+    axes = charts.weight_frontier(table, chance=0.57, raw=0.96).axes[0]
+    lines = [line for line in axes.lines if line.get_label().startswith("alpha")]
+    assert [line.get_label() for line in lines] == ["alpha 1, beta 0.1", "alpha 10, beta 0.1"]
+    assert lines[0].get_xdata().tolist() == [0.5, 0.4]
+    assert [text.get_text().strip() for text in axes.texts] == ["x1", "x1.5", "x1", "x1.5"]
+
+
+def test_the_bars_begin_with_raw_windows() -> None:
+    columns = ["public_before", "public_after", "private_before", "private_after"]
+    tables = {
+        name: pd.DataFrame([[0.97, kept, 0.91, told]], index=["walk"], columns=columns)
+        for name, kept, told in (("mean shift", 0.95, 0.26), ("transport", 0.96, 0.09))
+    }
+    panels = charts.inference_panels(tables, "gender")
+    assert list(panels) == ["(a) activity", "(b) gender"]
+    assert panels["(a) activity"].loc["walk"].to_dict() == {"raw": 0.97, "mean shift": 0.95, "transport": 0.96}
+    assert panels["(b) gender"].loc["walk"].to_dict() == {"raw": 0.91, "mean shift": 0.26, "transport": 0.09}
+
+
+def test_attacks_have_levels_intervals_and_chance() -> None:
+    levels = ("window", "recording", "person")
+    rows = [(r, a, at, 0.7, 0.6, 0.8, 0.57) for r in ("det.", "prob.") for a in ("paper's", "trees") for at in levels]
+    table = pd.DataFrame(rows, columns=["release", "attacker", "level", "score", "low", "high", "chance"])
+    fig = charts.attack_levels(table.assign(about="gender"))
+    assert [axes.get_title("left") for axes in fig.axes] == ["det.", "prob."]
+    assert [label.get_text() for label in fig.axes[0].get_yticklabels()] == ["trees", "paper's"]
+    turned = charts.attack_levels(
+        table[table["attacker"] == "trees"].assign(about="gender"), rows="release", panels="about"
+    )
+    assert [label.get_text() for label in turned.axes[0].get_yticklabels()] == ["prob.", "det."]
+
+
+def test_frontier_and_loss_curves_render_the_same_bytes() -> None:
+    table = pd.DataFrame({"release": ["mean shift", "codebook"], "activity": [0.94, 0.95], "strongest": [0.9, 0.6]})
+    table = table.assign(trivial=[False, True], chance=0.57)
+    history = pd.DataFrame({"epoch": [1, 2] * 2, "public": ["a", "a", "b", "b"], "total": [3.0, 2, 4, 1]})
+    for draw in (
+        lambda: charts.privacy_frontier(table),
+        lambda: charts.loss_curves(history, ["total"]),
+    ):
+        assert render(draw())["png"] == render(draw())["png"]
+
+
+def test_the_pipeline_names_every_class() -> None:
+    fig = charts.anonymization_pipeline(["dws", "ups"], ["female", "male"], "deterministic", "mean shift")
+    words = " ".join(text.get_text() for text in fig.axes[0].texts)
+    assert all(word in words for word in ("dws", "ups", "female", "male", "mean shift", "deterministic"))
+
+
+def test_each_of_many_releases_looks_different() -> None:
+    names = [f"release {at}" for at in range(12)]
+    table = pd.DataFrame({"release": names, "activity": 0.9, "strongest": 1.0, "trivial": False, "chance": 0.57})
+    axes = charts.privacy_frontier(table).axes[0]
+    points = [line for line in axes.lines if line.get_label() in names]
+    assert len({(line.get_color(), line.get_marker()) for line in points}) == len(names)
+    assert axes.get_xlim()[1] > 1  # a marker at 1 is shown whole
+
+
+def test_printed_accuracies_have_the_form_of_our_bars() -> None:
+    printed = charts.printed_panels("motionsense", "gender")
+    assert printed["(a) activity"].loc["dws"].tolist() == [0.9558, 0.8973]
+    assert printed["(b) gender"].loc["ups", "mean shift"] == 0.1703
+    assert set(charts.printed_panels("mobiact", "weight")) == {"(a) activity", "(b) weight"}
+    assert charts.printed_panels("smartwatch", "side") == {}
+    columns = {f"{who}_{when}": [0.5] * 5 for who in ("public", "private") for when in ("before", "after")}
+    table = pd.DataFrame(columns, index=["dws", "jog", "ups", "wlk", "all"])
+    fig = grouped_bars(charts.inference_panels({"mean shift": table}, "gender"), percent=True, printed=printed)
+    marks = [line.get_ydata() for axes in fig.axes for line in axes.lines if line.get_marker() == "D"]
+    assert [values[0] for values in marks] == [0.9558, 0.8973, 0.8767, 0.2625]
+    assert np.isnan(marks[0][-1])  # the paper prints no value for all activities together

@@ -1,0 +1,74 @@
+"""One printed value recomputed: what is run, what is shown, and what a wrong word or a failed run leads to."""
+
+import pandas as pd
+import pytest
+
+from compendium.cli import main
+from compendium.paths import figures_dir
+from compendium.review import cell
+from compendium.run.runs import read_runs
+from compendium.run.states import FAILED, OK, RunState
+from compendium.verdicts.printed import printed_values
+from compendium.verdicts.replication import read_verdicts
+
+CLAIM, RUN = "2-T10-r1-utility", "21_threeway_division-adult"
+
+
+@pytest.fixture
+def pretend(monkeypatch, tmp_path):
+    """Let the batch write a verdict of its own choice instead of running for minutes; return the calls."""
+    calls, read = [], read_verdicts
+
+    def set_value(ours, status=OK):
+        def reproduce(profile, look, *, cores, only, say):
+            calls.append((profile, cores, only))
+            return {only[0]: RunState(status, "the reason")}
+
+        def both(path):
+            found = read(figures_dir("paper") / "verdicts.csv")
+            return found if path.parent.name != "quick" else found.assign(ours=ours, low=0.61, high=0.72, unit="rows")
+
+        monkeypatch.setattr(cell, "reproduce", reproduce)
+        monkeypatch.setattr(cell, "read_verdicts", both)
+        return calls
+
+    return set_value
+
+
+def test_printed_recomputed_and_committed_are_shown(pretend, capsys):
+    calls = pretend("0.6814")
+    assert main(["review", CLAIM, "--cores", "2"]) == 0
+    assert calls == [("quick", 2, [RUN])]
+    said = capsys.readouterr().out
+    assert f"{CLAIM} needs 1 run(s) and the report, about 0.4 min on two idle cores: {RUN}" in said
+    assert f"{CLAIM}: paper 2, Table 10, row '(0.50, 0.50)', column 'Utility'\nprinted     0.68\n" in said
+    assert "recomputed  0.6814 [0.61, 0.72], unit rows  exact (basis rows; quick profile)" in said
+    assert "committed   0.6814550443  exact (basis rows; paper profile)" in said
+    assert said.endswith(f"run         {RUN}\n")
+
+
+def test_an_unknown_value_is_named_with_similar_ones(capsys):
+    assert main(["review", "2-T10-r1-utilty"]) == 1
+    assert "no printed value 2-T10-r1-utilty; similar: 2-T10-r1-utility" in capsys.readouterr().err
+
+
+def test_a_run_of_the_other_profile_is_named_with_the_remedy(monkeypatch, capsys):
+    runs = read_runs()
+    runs |= {RUN: runs[RUN].model_copy(update={"minutes": {"paper": 9}})}
+    monkeypatch.setattr(cell, "read_runs", lambda: runs)
+    assert main(["review", CLAIM]) == 2
+    assert f"{RUN} is in the profile paper only: add --profile paper" in capsys.readouterr().err
+
+
+def test_a_failed_run_is_an_error(pretend, capsys):
+    pretend("", FAILED)
+    assert main(["review", CLAIM]) == 1
+    assert f"{RUN} failed: the reason" in capsys.readouterr().err
+
+
+def test_every_printed_value_has_a_run():
+    verdicts = read_verdicts(figures_dir("paper") / "verdicts.csv")
+    assert set(verdicts["claim_id"]) == set(printed_values()["claim_id"])
+    known = cell.read_runs()
+    assert set(map(cell.find_run, verdicts["claim_id"].sample(40, random_state=1))) <= known.keys()
+    assert pd.Series(verdicts["run"]).isin(list(known)).all()

@@ -1,0 +1,146 @@
+"""Strict papermill: small notebooks made here are run through it."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+import nbformat
+import psutil
+import pytest
+
+from compendium.run import execute
+from compendium.run.execute import NotebookFailedError, run
+from compendium.run.parameters import ParameterError
+
+
+def notebook(path: Path, *cells: str, parameters: str = "times: int = 2  # how often") -> Path:
+    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    made = nbformat.v4.new_notebook(metadata={"kernelspec": kernel})
+    first = nbformat.v4.new_code_cell(textwrap.dedent(parameters), metadata={"tags": ["parameters"]})
+    made.cells = [first, *(nbformat.v4.new_code_cell(textwrap.dedent(cell)) for cell in cells)]
+    nbformat.write(made, path)
+    return path
+
+
+def printed(path: Path) -> str:
+    return "".join(
+        output.get("text", "") for cell in nbformat.read(path, 4).cells for output in cell.get("outputs", [])
+    )
+
+
+def test_a_notebook_runs_with_its_parameters_in_this_environment(tmp_path):
+    code = "import os, sys, warnings\nwarnings.warn('old')\nprint('x' * times, sys.prefix, os.getcwd())"
+    source = notebook(tmp_path / "a.ipynb", code)
+    before = source.read_bytes()
+    done = run(source, {"times": "3"}, output=tmp_path / "out" / "b.ipynb", log=tmp_path / "log.txt")
+    assert printed(done.output).split() == ["xxx", sys.prefix, os.getcwd()]  # noqa: PTH109 - what the kernel says too
+    assert done.parameters == {"times": 3}
+    assert "xxx" in done.log.read_text()
+    assert "UserWarning: old" in done.log.read_text()  # in the log, but not in the notebook
+    assert source.read_bytes() == before
+
+
+def test_a_refused_parameter_runs_nothing(tmp_path):
+    source = notebook(tmp_path / "a.ipynb", f"open({str(tmp_path / 'ran')!r}, 'w').close()")
+    with pytest.raises(ParameterError, match="did you mean 'times'"):
+        run(source, {"tims": 1}, output=tmp_path / "b.ipynb")
+    with pytest.raises(ParameterError, match="times='often'"):
+        run(source, {"times": "often"}, output=tmp_path / "b.ipynb")
+    assert not (tmp_path / "ran").exists()
+    assert not (tmp_path / "b.ipynb").exists()
+
+
+def test_a_failing_cell_ends_with_its_error_in_short_and_the_partial_notebook(tmp_path):
+    source = notebook(
+        tmp_path / "a.ipynb",
+        "print('so far')",
+        "import json\njson.loads('{' * times)",
+        "print('never')",
+    )
+    with pytest.raises(NotebookFailedError) as failed:
+        run(source, output=tmp_path / "b.ipynb", log=tmp_path / "log.txt")
+    message = str(failed.value)
+    assert "a.ipynb failed in cell [3]: json.loads('{' * times)" in message
+    assert "JSONDecodeError: Expecting property name" in message
+    assert str(tmp_path / "b.ipynb") in message
+    assert str(tmp_path / "log.txt") in message
+    assert len(message.splitlines()) < 8
+    assert "so far" in printed(tmp_path / "b.ipynb")
+    assert "never" not in printed(tmp_path / "b.ipynb")
+    assert "decoder.py" in (tmp_path / "log.txt").read_text()
+
+
+def test_a_kernel_that_dies_is_a_failure_not_a_hang(tmp_path):
+    source = notebook(tmp_path / "a.ipynb", "import os\nos._exit(9)")
+    with pytest.raises(NotebookFailedError, match="Kernel died"):
+        run(source, output=tmp_path / "b.ipynb", log=tmp_path / "log.txt")
+
+
+def test_the_source_is_never_overwritten(tmp_path):
+    source = notebook(tmp_path / "a.ipynb")
+    with pytest.raises(ValueError, match="would overwrite"):
+        run(source, output=source)
+
+
+def test_by_default_results_go_to_the_ignored_build_folder(tmp_path, monkeypatch):
+    for name in ("notebooks", "data", "lib"):
+        (tmp_path / name).mkdir()
+    monkeypatch.setenv("SENSORPRIVACY_HOME", str(tmp_path))
+    done = run(notebook(tmp_path / "notebooks" / "a.ipynb"), {"times": 4})
+    assert re.fullmatch(r"a-[0-9a-f]{8}", done.output.stem)  # no run of runs.yaml
+    assert done.output == tmp_path / "build" / "executed" / "own" / f"{done.output.stem}.ipynb"
+    assert done.log == tmp_path / "build" / "logs" / "own" / f"{done.output.stem}.log"
+    assert done.output.is_file()
+
+
+def test_a_slow_cell_is_reported_and_the_log_has_a_line_for_each(tmp_path, monkeypatch):
+    monkeypatch.setattr(execute, "SLOW_SECONDS", 1)
+    said = []
+    source = notebook(tmp_path / "a.ipynb", "pass", "import time\ntime.sleep(3)")
+    done = run(source, {"times": 1}, output=tmp_path / "b.ipynb", log=tmp_path / "log.txt", say=said.append)
+    lines = [line for line in done.log.read_text().splitlines() if ": cell " in line]
+    assert [line.partition(": ")[2] for line in lines] == [f"cell {number} of 4" for number in (1, 2, 3, 4)]
+    assert said == lines[-1:]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+def test_an_interrupt_ends_cleanly_and_leaves_no_kernel(tmp_path, interruptible):
+    started = tmp_path / "started"
+    source = notebook(tmp_path / "a.ipynb", f"import time\nopen({str(started)!r}, 'w').close()\ntime.sleep(60)")
+    words = [sys.executable, "-m", "compendium", "run", str(source), "-o", str(tmp_path / "b.ipynb")]
+    pipes = {"stderr": subprocess.PIPE, "text": True}
+    child = subprocess.Popen(words, **pipes, start_new_session=True, preexec_fn=interruptible)
+    until = time.monotonic() + 200
+    while not started.exists():
+        assert child.poll() is None, child.stderr.read()
+        assert time.monotonic() < until
+        time.sleep(0.2)
+    kernels = psutil.Process(child.pid).children(recursive=True)
+    assert kernels
+    os.killpg(child.pid, signal.SIGINT)
+    _, said = child.communicate(timeout=90)
+    assert child.returncode == 130
+    assert "interrupted" in said
+    assert "Traceback" not in said
+    assert not [kernel for kernel in psutil.wait_procs(kernels, timeout=20)[1] if kernel.is_running()]
+
+
+def test_plain_papermill_takes_the_same_notebook(tmp_path):
+    source = notebook(tmp_path / "a.ipynb", "print('x' * times)")
+    words = [sys.executable, "-m", "papermill", str(source), str(tmp_path / "b.ipynb"), "-p", "times", "5"]
+    subprocess.run(words, check=True, capture_output=True)
+    assert "xxxxx" in printed(tmp_path / "b.ipynb")
+
+
+def test_the_log_of_a_success_does_not_end_with_the_kernels_interrupt(tmp_path):
+    """Jupyter interrupts a kernel before it asks it to end; with figures, the kernel reports that as an error."""
+    with (tmp_path / "log").open("w+") as log:
+        log.write("cell 1\nKeyboardInterrupt in a cell\n[IPKernelApp] ERROR | KeyboardInterrupt caught in kernel\n")
+        execute._forget_shutdown(log)
+        log.write("ended")
+    assert (tmp_path / "log").read_text() == "cell 1\nKeyboardInterrupt in a cell\nended"

@@ -1,0 +1,343 @@
+"""A run's folder: what is in it, when it is written, what happens if the run fails."""
+
+import hashlib
+import json
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import pandas as pd
+import pytest
+
+from compendium.run.provenance import RunError, open_run
+from compendium.verdicts.verdicts import UnknownClaimError
+
+FRAME = pd.DataFrame({"a": [1.0, 2.5]})
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch, root):
+    """Return an empty checkout that has the printed values."""
+    for folder in ("notebooks", "lib", "data"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "data" / "paper").symlink_to(root / "data" / "paper")
+    monkeypatch.setenv("SENSORPRIVACY_HOME", str(tmp_path))
+    return tmp_path
+
+
+def line():
+    fig, axes = plt.subplots()
+    axes.plot([1, 2])
+    return fig
+
+
+def fill(run):
+    run.table(FRAME, "numbers", "Some numbers")
+    run.figure(line(), "line", "A line")
+    run.table(FRAME, "noise", "Noise", stable=False)
+    run.claims({"2-T2-age": 1.0})
+    run.claims({"2-T2-work": 0.29})
+    return run.close()
+
+
+def record(folder):
+    return json.loads((folder / "run.json").read_text(encoding="utf-8"))
+
+
+def contents(folder):
+    return {p.relative_to(folder).as_posix(): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+
+
+def test_a_run_leaves_figures_tables_verdicts_and_its_record(home):
+    run = open_run("21_x-adult", parameters={"step": 0.05, "seed": 7})
+    run.uses({"adult": "abc"}, precision="float32")
+    folder = fill(run)
+    assert folder == home / "figures" / "quick" / "21_x-adult"
+    stable = {"numbers.csv", "numbers.md", "line.png", "line.svg", "verdicts.csv"}
+    assert set(contents(folder)) == stable | {"drawn/noise.csv", "drawn/noise.md", "run.json", "machine.json"}
+    said = record(folder)
+    assert {name: hashlib.sha256(contents(folder)[name]).hexdigest() for name in stable} == said["files"]
+    assert said["drawn"] == ["drawn/noise.csv", "drawn/noise.md"]
+    assert (said["run"], said["notebook"], said["profile"]) == ("21_x-adult", "21_x", "quick")
+    assert (said["parameters"], said["data"], said["seed"]) == ({"step": 0.05, "seed": 7}, {"adult": "abc"}, 7)
+    assert said["chosen"] == {"precision": "float32"}  # the parameter says auto, the machine decided
+    assert said["packages"]["pandas"] == pd.__version__
+    assert "shap" in said["packages"], "the record depends on what is installed, not on what was imported before"
+
+
+def test_what_changes_from_run_to_run_is_kept_apart(home):
+    folder = fill(open_run("21_x", parameters={}))
+    machine = json.loads((folder / "machine.json").read_text())
+    assert {"started", "seconds", "platform", "processors", "commit", "dirty", "drawn"} <= set(machine)
+    assert not {"started", "seconds", "commit", "dirty"} & set(record(folder))
+    assert set(machine["drawn"]) == {"drawn/noise.csv", "drawn/noise.md"}
+    assert (machine["commit"], machine["dirty"]) == (None, None)  # this home is no git checkout
+
+
+def test_the_checkout_knows_its_commit(root, monkeypatch):
+    monkeypatch.setenv("SENSORPRIVACY_HOME", str(root))
+    run = open_run("21_x", parameters={})
+    assert len(run._machine()["commit"]) == 40
+
+
+def test_a_rerun_leaves_the_same_bytes(home):
+    first = contents(fill(open_run("21_x", parameters={"b": 1, "a": 2})))
+    second = contents(fill(open_run("21_x", parameters={"a": 2, "b": 1})))
+    del first["machine.json"], second["machine.json"]
+    assert first == second
+
+
+def test_the_paper_profile_is_committed_and_not_stamped(home):
+    paper = open_run("21_x", profile="paper", parameters={})
+    assert paper.table(FRAME, "t", "Caption").caption == "Caption"
+    assert paper.table(FRAME, "noted", "Caption", note="only 9 people").caption == "Caption; only 9 people"
+    assert fill(paper) == home / "figures" / "21_x"
+    quick = open_run("21_x", parameters={})
+    assert quick.table(FRAME, "t", "Caption").caption == "Caption [quick]"
+    folder = fill(quick)
+    assert "[quick]" in (folder / "numbers.md").read_text()
+    assert (folder / "line.png").read_bytes() != (home / "figures" / "21_x" / "line.png").read_bytes()
+
+
+def test_nothing_is_written_before_close(home):
+    run = open_run("21_x", parameters={})
+    run.table(FRAME, "numbers", "Some numbers")
+    assert contents(home / "figures") == {}
+
+
+def test_a_run_that_fails_leaves_the_last_one_as_it_was(home):
+    before = contents(fill(open_run("21_x", parameters={})))
+
+    def breaks():
+        with open_run("21_x", parameters={"other": 1}) as run:
+            run.table(FRAME * 2, "numbers", "Other numbers")
+            raise RuntimeError("broken")
+
+    with pytest.raises(RuntimeError, match="broken"):
+        breaks()
+    assert contents(home / "figures" / "quick" / "21_x") == before
+
+
+def test_a_block_that_ends_well_closes(home):
+    with open_run("21_x", parameters={}) as run:
+        run.table(FRAME, "numbers", "Some numbers")
+    assert (run.folder / "run.json").is_file()
+
+
+@pytest.fixture
+def small_disk(tmp_path_factory):
+    """Return a folder on a disk of one megabyte; skip where this user cannot mount one."""
+    folder = tmp_path_factory.mktemp("disk")
+    mount = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(folder)]
+    if shutil.which("mount") is None or subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("cannot mount a small disk here")
+    yield folder
+    subprocess.run(["umount", str(folder)], check=True)
+
+
+def test_a_full_disk_is_noticed_before_the_work_starts(home, small_disk):
+    (home / "figures").symlink_to(small_disk)
+    with pytest.raises(OSError, match=r"cannot write to .*figures/quick: only 1 MB are free"):
+        open_run("21_x", parameters={})
+
+
+def test_a_disk_that_fills_up_leaves_the_last_results_whole(home, small_disk, monkeypatch):
+    (home / "figures").symlink_to(small_disk)
+    monkeypatch.setattr("sensorprivacy.paths._LEAST_MB", 0)
+    folder = fill(open_run("21_x", parameters={}))
+    before = contents(folder)
+    run = open_run("21_x", parameters={"other": 1})
+    run.table(FRAME * 2, "numbers", "Other numbers")
+    (small_disk / "other").write_bytes(bytes(shutil.disk_usage(small_disk).free - 4096))
+    run.table(pd.DataFrame({"a": range(9000)}), "zeros", "A long table")
+    with pytest.raises(RunError, match=r"No space left on device; the earlier files there are unchanged"):
+        run.close()
+    assert contents(folder) == before
+    (small_disk / "other").unlink()
+    run.close()  # the disk has room again
+    assert record(folder)["parameters"] == {"other": 1}
+
+
+def test_a_failure_while_writing_leaves_the_last_results_whole(home, monkeypatch):
+    before = contents(fill(open_run("21_x", parameters={})))
+    run = open_run("21_x", parameters={"other": 1})
+    run.table(FRAME * 2, "numbers", "Other numbers")
+    monkeypatch.setattr("pathlib.Path.write_bytes", fails_for("numbers.md", "pathlib.Path.write_bytes"))
+    with pytest.raises(RunError, match="disk full"):
+        run.close()
+    assert contents(run.folder) == before
+
+
+def fails_for(name, of):
+    """Return a method of Path that raises for files of one name."""
+    method = getattr(Path, of.rpartition(".")[2])
+
+    def wrapped(path, *words):
+        if path.name == name:
+            raise OSError("disk full")
+        return method(path, *words)
+
+    return wrapped
+
+
+@pytest.mark.parametrize("place", ["figures", "figures/quick", "figures/quick/21_x"])
+def test_a_folder_that_is_a_file_is_noticed_before_the_work_starts(home, place):
+    (home / place).parent.mkdir(parents=True, exist_ok=True)
+    (home / place).write_text("")
+    with pytest.raises(OSError, match=r"cannot write to .*figures/quick.*; make it a writable folder"):
+        open_run("21_x", parameters={})
+
+
+def test_a_read_only_folder_is_noticed_before_the_work_starts(home, monkeypatch):
+    def refuses(dir):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(tempfile, "TemporaryFile", refuses)
+    with pytest.raises(OSError, match=r"figures/quick: Permission denied; make it a writable folder"):
+        open_run("21_x", parameters={})
+
+
+def test_a_run_of_ones_own_has_its_own_folder_and_keeps_no_verdicts(home):
+    run = open_run("21_x-mine", parameters={}, replicates=False)
+    shown = run.claims({"2-T11-r1-utility": 0.1})  # differs from the printed value, and no entry explains it
+    assert (
+        "1 printed values: 1 differs; 1 from rows, logs or tests of a statement (not kept: not in runs.yaml) [quick]"
+        in shown._repr_html_()
+    )
+    folder = run.close()
+    assert folder == home / "figures" / "own" / "21_x-mine"
+    assert set(contents(folder)) == {"run.json", "machine.json"}
+
+
+@pytest.mark.parametrize(("replicates", "why"), [(True, "no printed value"), (False, "its own data or settings")])
+def test_a_run_without_verdicts_says_so(home, replicates, why):
+    shown = open_run("21_x", parameters={}, replicates=replicates).claims({})
+    for text in (repr(shown), shown._repr_html_()):
+        assert "This run has no verdicts" in text
+        assert f"Files of this run: figures/{'quick' if replicates else 'own'}/21_x/" in text
+        assert why in text
+
+
+def test_the_record_has_the_digest_of_the_code(home):
+    """C5."""
+    with open_run("21_x", parameters={}, code="c0de") as run:
+        pass
+    assert record(run.folder)["code"] == "c0de"
+
+
+def test_what_an_earlier_run_left_goes_and_nothing_else(home):
+    folder = fill(open_run("21_x", parameters={}))
+    (folder / "notes.txt").write_text("by hand")
+    with open_run("21_x", parameters={}) as run:
+        run.table(FRAME, "numbers", "Some numbers")
+    assert set(contents(folder)) == {"numbers.csv", "numbers.md", "run.json", "machine.json", "notes.txt"}
+
+
+def test_a_record_cannot_make_it_remove_files_elsewhere(home):
+    folder = home / "figures" / "quick" / "21_x"
+    folder.mkdir(parents=True)
+    (home / "keep.txt").write_text("mine")
+    (folder / "run.json").write_text(json.dumps({"files": {"../../../keep.txt": "x", "/etc/hostname": "x"}}))
+    with open_run("21_x", parameters={}) as run:
+        run.table(FRAME, "numbers", "Some numbers")
+    assert (home / "keep.txt").read_text() == "mine"
+
+
+def test_closing_again_does_nothing(home):
+    run = open_run("21_x", parameters={})
+    run.table(FRAME, "numbers", "Some numbers")
+    folder = run.close()
+    (folder / "run.json").unlink()
+    assert run.close() == folder
+    assert not (folder / "run.json").exists()
+
+
+@pytest.mark.parametrize(
+    "late",
+    [
+        lambda run: run.table(FRAME, "late", "Late"),
+        lambda run: run.figure(line(), "late", "Late"),
+        lambda run: run.claims({"2-T2-age": 1.0}),
+    ],
+)
+def test_a_closed_run_takes_nothing(home, late):
+    run = open_run("21_x", parameters={})
+    run.close()
+    with pytest.raises(RunError, match="run 21_x is closed"):
+        late(run)
+
+
+def test_verdicts_are_in_the_papers_order_whatever_that_of_the_cells(home):
+    run = open_run("21_x", parameters={})
+    run.claims({"2-T7-age": 0.477})
+    run.claims({"2-T2-work": 0.29, "2-T2-age": 1.0})
+    text = (run.close() / "verdicts.csv").read_text().splitlines()
+    assert text[0] == "claim_id,paper,table,row,column,printed,ours,low,high,unit,verdict,basis,reason,run"
+    assert [row.split(",")[0] for row in text[1:]] == ["2-T2-age", "2-T2-work", "2-T7-age"]
+
+
+def test_claims_are_a_frame_that_shows_itself(home):
+    judged = open_run("21_x", parameters={}).claims({"2-T2-age": 1.0, "2-T11-r1-utility": 0.5952})
+    assert isinstance(judged, pd.DataFrame)
+    html = judged._repr_html_()
+    assert "2 printed values: 1 exact, 1 differs; 2 from rows, logs or tests of a statement [quick]" in html
+    assert "<b>≠</b> 0.595 " in html
+
+
+def test_a_claim_judged_twice_is_refused(home):
+    run = open_run("21_x", parameters={})
+    run.claims({"2-T2-age": 1.0})
+    with pytest.raises(RunError, match="run 21_x judges claims twice: 2-T2-age"):
+        run.claims({"2-T2-age": 0.9, "2-T2-work": 0.29}, unexplained="allow")
+    assert run.verdicts["claim_id"].tolist() == ["2-T2-age"]
+
+
+def test_an_unknown_claim_is_refused(home):
+    with pytest.raises(UnknownClaimError, match="2-T2-aeg"):
+        open_run("21_x", parameters={}).claims({"2-T2-aeg": 1.0})
+
+
+@pytest.mark.parametrize("name", ["../up", "a/b", "", ".hidden", "run.json "])
+def test_names_that_leave_the_folder_are_refused(home, name):
+    with pytest.raises(ValueError, match="name"):
+        open_run(name, parameters={})
+    with pytest.raises(ValueError, match="name"):
+        open_run("21_x", profile=name, parameters={})
+    with pytest.raises(ValueError, match="name"):
+        open_run("21_x", parameters={}).table(FRAME, name or "/", "Caption")
+
+
+def test_a_file_given_twice_is_refused(home):
+    run = open_run("21_x", parameters={})
+    run.table(FRAME, "numbers", "Some numbers")
+    with pytest.raises(RunError, match=r"already has a file numbers\.csv"):
+        run.table(FRAME, "numbers", "Some numbers")
+    run.table(FRAME, "numbers", "Drawn ones", stable=False)
+
+
+@pytest.mark.parametrize("value", [float("nan"), object(), {1, 2}])
+def test_a_parameter_that_is_no_json_is_refused(home, value):
+    with pytest.raises(ValueError, match="parameter x="):
+        open_run("21_x", parameters={"x": value})
+
+
+def test_no_path_of_this_machine_gets_into_the_record(home):
+    inside, outside = home / "data" / "my.csv", "/somewhere/else/my.parquet"
+    run = open_run("21_x", parameters={"a": str(inside), "b": [outside], "c": inside, "d": "as_printed"})
+    assert record(run.close())["parameters"] == {
+        "a": "data/my.csv",
+        "b": ["my.parquet"],
+        "c": "data/my.csv",
+        "d": "as_printed",
+    }
+
+
+def test_a_spoilt_record_of_an_earlier_run_is_no_obstacle(home):
+    folder = home / "figures" / "quick" / "21_x"
+    folder.mkdir(parents=True)
+    (folder / "run.json").write_text('{"files": ')
+    with open_run("21_x", parameters={}) as run:
+        run.table(FRAME, "numbers", "Some numbers")
+    assert "numbers.csv" in record(folder)["files"]

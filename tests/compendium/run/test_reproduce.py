@@ -1,0 +1,424 @@
+"""reproduce, on a small compendium made here: real Snakemake, real kernels, one line a notebook."""
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from types import SimpleNamespace
+
+import filelock
+import nbformat
+import psutil
+import pytest
+
+from compendium.paths import mirror_address
+from compendium.run import reproduce as workflow
+from compendium.run.reproduce import BusyError, reproduce, summary
+from compendium.run.runs import RunsError, statuses
+from compendium.run.states import FAILED, NO_DATA, NOT_RUN, OK, DataState, RunState, marker_file, write_status
+
+RUNS = """\
+runs:
+  10_good:
+    about: writes a table and counts how often it ran
+    needs: [here]
+    claims: ["1-T1-*"]
+    minutes: {quick: 1, paper: 1}
+  10_good-other:
+    about: the same notebook with another value
+    parameters: {word: "{braces} and 'quotes'"}
+    minutes: {quick: 1, paper: 1}
+  20_absent:
+    about: needs a set that is not there
+    needs: [gone]
+    claims: ["2-*"]
+    minutes: {quick: 1, paper: 1}
+  30_failing:
+    about: fails
+    minutes: {quick: 1, paper: 1}
+  90_report:
+    about: copies what it is told
+    minutes: {quick: 1, paper: 1}
+    after_all: true
+"""
+GOOD = """
+from pathlib import Path
+run = "10_good" if word == "plain" else "10_good-other"
+count = Path("build") / f"{run}.count"
+count.write_text(count.read_text() + "x" if count.exists() else "x")
+folder = Path("figures/quick") / run
+folder.mkdir(parents=True, exist_ok=True)
+(folder / "word.txt").write_text(word)
+(folder / "machine.json").write_text(count.read_text())
+"""
+REPORT = """
+import json
+from pathlib import Path
+told = json.loads(Path("build/runs/quick/status.json").read_text())["runs"]
+words = [name + "=" + state["status"].replace(" ", "_") for name, state in told.items()]
+Path("build/told.txt").write_text(" ".join(words))
+Path("figures/quick").mkdir(parents=True, exist_ok=True)
+Path("figures/quick/verdicts.csv").write_text("claim_id,verdict,basis\\na,exact,rows\\nb,exact,arithmetic\\nc,differs,text\\n")
+"""
+
+
+def write(path: Path, code: str, parameters: str = "") -> None:
+    cells = [
+        nbformat.v4.new_code_cell(
+            f'profile: str = "quick"  # how long {{quick | paper}}\n{parameters}', metadata={"tags": ["parameters"]}
+        ),
+        nbformat.v4.new_code_cell(code),
+    ]
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), path)
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch, root):
+    """Return a checkout of five runs."""
+    for name in ("notebooks", "data/paper", "lib", "build"):
+        (tmp_path / name).mkdir(parents=True)
+    shutil.copy(root / "Snakefile", tmp_path)
+    (tmp_path / "runs.yaml").write_text(RUNS)
+    write(tmp_path / "notebooks" / "10_good.ipynb", GOOD, 'word: str = "plain"  # what to write')
+    write(tmp_path / "notebooks" / "20_absent.ipynb", "1")
+    write(tmp_path / "notebooks" / "30_failing.ipynb", "raise KeyError('the reason')")
+    write(tmp_path / "notebooks" / "90_report.ipynb", REPORT)
+    monkeypatch.setenv("SENSORPRIVACY_HOME", str(tmp_path))
+    return tmp_path
+
+
+@pytest.fixture
+def say():
+    said: list[str] = []
+    return said
+
+
+def look(name: str) -> DataState:
+    return (
+        DataState(name, digest="d1")
+        if name == "here"
+        else DataState(name, reason="gone is not here", how="ask its owner")
+    )
+
+
+def counted(home: Path, run: str = "10_good") -> int:
+    return len((home / "build" / f"{run}.count").read_text())
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)  # ten notebooks, on a busy machine
+def test_a_whole_life(home, say):
+    """Runs that are ok, absent and failing; then touched and changed files, a new set: what runs and what does not."""
+    first = reproduce("quick", look, cores=2, say=say.append)
+    assert {name: state.status for name, state in first.items()} == {
+        "10_good": OK,
+        "10_good-other": OK,
+        "20_absent": NO_DATA,
+        "30_failing": FAILED,
+        "90_report": OK,
+    }
+    assert (home / "figures/quick/10_good-other/word.txt").read_text() == "{braces} and 'quotes'"
+    assert (home / "build/told.txt").read_text() == "10_good=ok 10_good-other=ok 20_absent=no_data 30_failing=failed"
+    assert "20_absent: skipped, no data gone" in say
+    assert "no data: gone is not here" in say
+    assert first["30_failing"].log == "build/logs/quick/30_failing.log"
+    assert "the reason" in first["30_failing"].reason
+    assert "KeyError" in (home / first["30_failing"].log).read_text()
+    assert list(first["10_good"].outputs) == ["figures/quick/10_good/word.txt"]
+    assert statuses("quick") == {name: state for name, state in first.items() if name != "90_report"}
+    assert statuses("quick")["20_absent"].claims == ("2-*",)
+    assert statuses("quick")["20_absent"].reason == "gone is not on this machine: ask its owner"
+    said = summary(first, "quick")
+    assert "5 runs: 3 ok, 1 no data, 1 failed" in said
+    assert "failed: 30_failing: KeyError: 'the reason' (build/logs/quick/30_failing.log)" in said
+    assert "verdicts (rows, log, text): 1 exact, 1 differs\n  rows: 1 exact\n  text: 1 differs\n" in said
+    assert "  arithmetic: 1 exact\n" in said
+
+    # Times have changed, as after a checkout of another branch and back: no reason to run. One notebook is mended,
+    # one parameter changed, one data set has come.
+    for path in [*home.glob("notebooks/*"), *home.glob("build/data/*")]:
+        os.utime(path)
+    write(home / "notebooks" / "30_failing.ipynb", "1")
+    (home / "runs.yaml").write_text(RUNS.replace("{braces}", "[brackets]"))
+    mended = reproduce("quick", lambda name: DataState(name, digest="d1"), cores=2, say=say.append)
+    assert {name: state.status for name, state in mended.items()} == dict.fromkeys(mended, OK)
+    assert (counted(home), counted(home, "10_good-other")) == (1, 2)
+    assert "20_absent=ok 30_failing=ok" in (home / "build/told.txt").read_text()
+
+
+def test_a_result_that_was_edited_or_deleted_is_made_again(home, say, monkeypatch):
+    result = home / "figures/quick/10_good/word.txt"
+    result.parent.mkdir(parents=True)
+    result.write_text("plain")
+    outdated = []
+
+    def pretend(names, profile, *_, **__):
+        outdated.extend(name for name in names if not marker_file(name, profile).exists())
+        _pretend(names, profile)
+
+    monkeypatch.setattr(workflow, "_snakemake", pretend)
+    for change in (lambda: None, lambda: None, lambda: result.write_text("edited"), result.unlink):
+        change()
+        outdated.append("|")
+        reproduce("quick", look, only=["10_good"], say=say.append)
+    assert " ".join(outdated) == "| 10_good 90_report | | 10_good | 10_good"
+
+
+def test_what_ended_before_an_interruption_is_kept(home, say, monkeypatch):
+    """A run with new results had the state of its old ones, because states are written at the end."""
+    result = home / "figures/quick/10_good/word.txt"
+    result.parent.mkdir(parents=True)
+    monkeypatch.setattr(workflow, "_snakemake", lambda names, profile, *_, **__: _pretend(names, profile))
+    result.write_text("plain")
+    reproduce("quick", look, only=["10_good"], say=say.append)
+
+    def interrupted(names, profile, *_, **__):
+        result.write_text("new")
+        _pretend(names, profile)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(workflow, "_snakemake", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        reproduce("quick", look, only=["10_good"], say=say.append)
+    kept = []
+
+    def done(name):
+        return marker_file(name, "quick").is_file()
+
+    monkeypatch.setattr(workflow, "_snakemake", lambda names, profile, *_, **__: kept.extend(filter(done, names)))
+    found = reproduce("quick", look, only=["10_good"], say=say.append)["10_good"]
+    assert found.status == OK
+    assert found.outputs == workflow.outputs("10_good", "quick"), "the state must be that of the new results"
+    assert "10_good" in kept
+
+
+def test_results_that_nobody_touched_are_not_read_again(home, say, monkeypatch):
+    """Digests of all results took a second of each `reproduce` that had nothing to do."""
+    (home / "figures/quick/10_good").mkdir(parents=True)
+    monkeypatch.setattr(workflow, "_snakemake", lambda names, profile, *_, **__: _pretend(names, profile))
+    first = reproduce("quick", look, only=["10_good"], say=say.append)["10_good"]
+    monkeypatch.setattr(workflow, "_snakemake", lambda *_, **__: None)
+    read = []
+    monkeypatch.setattr(workflow, "outputs", lambda name, profile: read.append(name) or {})
+    assert reproduce("quick", look, only=["10_good"], say=say.append)["10_good"] == first
+    assert "10_good" not in read
+
+
+SLOW = """
+import os, time
+from pathlib import Path
+import psutil
+started = Path("build/started")
+if started.exists():
+    first = int(started.read_text())
+    alive = psutil.pid_exists(first) and psutil.Process(first).status() != psutil.STATUS_ZOMBIE
+    assert not alive, "the notebook runs twice at once"
+else:
+    started.write_text(str(os.getpid()))
+    time.sleep(120)
+"""
+
+
+def living(processes: list[psutil.Process]) -> list[psutil.Process]:
+    """Return the processes that still do something; nobody may be there to collect those that have ended."""
+    found = []
+    for process in processes:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            found += [process] * (process.is_running() and process.status() != psutil.STATUS_ZOMBIE)
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("how", ["interrupt", "terminate", "kill"])
+def test_however_it_ends_its_children_end_too_and_a_restart_finishes(home, say, interruptible, how):
+    write(home / "notebooks" / "30_failing.ipynb", SLOW)
+    words = [sys.executable, "-m", "compendium", "reproduce", "--only", "30_failing"]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+    child = subprocess.Popen(words, **pipes, start_new_session=True, preexec_fn=interruptible)
+    until = time.monotonic() + 250
+    while not (home / "build/started").exists():
+        assert child.poll() is None, child.stdout.read()
+        assert time.monotonic() < until
+        time.sleep(0.2)
+    children = psutil.Process(child.pid).children(recursive=True)
+    assert len(children) >= 3  # Snakemake, `compendium run` and the kernel
+    if how == "interrupt":
+        os.killpg(child.pid, signal.SIGINT)  # as a terminal does
+    else:
+        child.send_signal(signal.SIGTERM if how == "terminate" else signal.SIGKILL)
+    message, _ = child.communicate(timeout=90)  # the output ends when the last child has closed it
+    assert child.returncode == {"interrupt": 130, "terminate": 143, "kill": -signal.SIGKILL}[how]
+    if how == "interrupt":
+        assert "interrupted; finished runs are kept" in message
+        assert "Traceback" not in message
+    until = time.monotonic() + 20
+    while living(children):
+        assert time.monotonic() < until, living(children)
+        time.sleep(0.2)
+    assert reproduce("quick", look, only=["30_failing"], say=say.append)["30_failing"].status == OK
+
+
+def test_a_corrupt_set_fails_its_runs_and_no_others(home, say, monkeypatch):
+    monkeypatch.setattr(workflow, "_snakemake", _pretend)
+    broken = reproduce(
+        "quick",
+        lambda name: DataState(name, reason="here.csv is corrupt", broken=True) if name == "here" else look(name),
+        say=say.append,
+    )
+    assert (broken["10_good"].status, broken["10_good"].reason) == (FAILED, "here.csv is corrupt")
+    assert [broken[name].status for name in ("10_good-other", "20_absent", "90_report")] == [OK, NO_DATA, OK]
+    assert "no data here: here.csv is corrupt" not in say
+    assert "10_good: here.csv is corrupt" in say
+
+
+def test_a_wrong_word_or_a_second_process_is_refused(home, say):
+    with pytest.raises(RunsError, match="no run '11'"):
+        reproduce("quick", look, only=["11"], say=say.append)
+    with filelock.FileLock(home / "build" / "reproduce.lock"), pytest.raises(BusyError, match="another process"):
+        reproduce("quick", look, say=say.append)
+
+
+def test_a_broken_workflow_is_no_success(home, say):
+    marker = marker_file("10_good", "quick")
+    marker.parent.mkdir(parents=True)
+    marker.touch()
+    (home / "Snakefile").write_text("no Snakefile at all (")
+    with pytest.raises(workflow.WorkflowError, match="Snakemake failed, see"):
+        reproduce("quick", look, only=["10_good"], say=say.append)
+
+
+CHAIN = """\
+runs:
+  10_first: {about: a run, claims: ["1-T1-*"], minutes: {quick: 1, paper: 1}}
+  20_second: {about: reads the first, claims: ["2-*"], minutes: {quick: 1, paper: 1}, after: ["10_*"]}
+  30_third: {about: reads the second, minutes: {quick: 1, paper: 1}, after: [20_second]}
+  90_report: {about: the report, minutes: {quick: 1, paper: 1}, after_all: true}
+"""
+
+
+@pytest.fixture
+def chain(home):
+    """Return a checkout of three runs, each after the one before it."""
+    (home / "runs.yaml").write_text(CHAIN)
+    for name in ("10_first", "20_second", "30_third"):
+        write(home / "notebooks" / f"{name}.ipynb", "1")
+    return home
+
+
+def _breaking(broken: set[str]):
+    """Return a Snakemake of our own: runs in `broken` fail and lose their markers; those after them do not start."""
+
+    def pretend(names: list[str], profile: str, *_: object, **__: object) -> None:
+        runs = workflow.read_runs()
+        for name in runs:
+            if name in {*names, *workflow._upstream(names, runs)}:
+                if name in broken:
+                    marker_file(name, profile).unlink(missing_ok=True)
+                    log = workflow.log_file(name, profile)
+                    log.parent.mkdir(parents=True, exist_ok=True)
+                    log.write_text("failed after 1.0 s\nKeyError: 'reason'\n")
+                elif not broken & workflow._upstream([name], runs):
+                    _pretend([name], profile)
+
+    return pretend
+
+
+def test_a_run_after_a_failed_one_is_not_ok(chain, say, monkeypatch):
+    """C5: break the first and change the second: the second did not run, so its old verdicts do not count."""
+    monkeypatch.setattr(workflow, "_snakemake", _breaking(set()))
+    assert {state.status for state in reproduce("quick", look, say=say.append).values()} == {OK}
+    monkeypatch.setattr(workflow, "_snakemake", _breaking({"10_first"}))
+    for only in ([], ["20_second"], ["30_third"]):
+        states = reproduce("quick", look, only=only, say=say.append)
+        assert (states["10_first"].status, states["10_first"].reason) == (FAILED, "KeyError: 'reason'")
+        for name in ("20_second", "30_third"):
+            assert (states[name].status, states[name].reason) == (NOT_RUN, "10_first failed")
+    assert "not run: 20_second: 10_first failed" in summary(states, "quick")
+    (chain / "figures/quick/20_second").mkdir(parents=True)
+    (chain / "figures/quick/20_second/run.json").write_text("{}")
+    assert statuses("quick")["20_second"].status == NOT_RUN  # it left results before the first one broke
+    monkeypatch.setattr(workflow, "_snakemake", _breaking(set()))
+    mended = reproduce("quick", look, only=["20_second"], say=say.append)
+    assert [mended[name].status for name in ("10_first", "20_second", "30_third")] == [OK, OK, NOT_RUN]
+    again = reproduce("quick", look, say=say.append)
+    assert {state.status for state in again.values()} == {OK}
+
+
+def test_a_run_that_waits_for_a_failed_one_for_the_first_time_did_not_fail(chain, say, monkeypatch):
+    monkeypatch.setattr(workflow, "_snakemake", _breaking({"10_first"}))
+    states = reproduce("quick", look, say=say.append)
+    assert [states[name].status for name in ("10_first", "20_second", "30_third")] == [FAILED, NOT_RUN, NOT_RUN]
+
+
+def test_what_was_not_wanted_and_never_ran_is_told_so(home, say, monkeypatch):
+    monkeypatch.setattr(workflow, "_snakemake", _pretend)
+    states = reproduce("quick", look, only=["10_good"], say=say.append)
+    assert [state.status for state in states.values()] == [OK, NOT_RUN, NOT_RUN, NOT_RUN, OK]
+    told = json.loads((home / "build/runs/quick/status.json").read_text())
+    assert told["profile"] == "quick"
+    assert told["runs"]["30_failing"]["status"] == NOT_RUN
+
+
+def _pretend(names: list[str], profile: str, *_: object, **__: object) -> None:
+    for name in names:
+        marker_file(name, profile).parent.mkdir(parents=True, exist_ok=True)
+        marker_file(name, profile).touch()
+
+
+def test_a_run_that_reproduce_did_not_start_counts_by_its_record(home):
+    """It was committed, or executed by hand: any subset of runs may be reproduced in a fresh clone."""
+    (home / "figures/paper").mkdir(parents=True)
+    (home / "figures/10_good").mkdir()
+    (home / "figures/10_good/run.json").write_text("{}")
+    expected = {"10_good": OK, "10_good-other": NOT_RUN, "20_absent": NOT_RUN, "30_failing": NOT_RUN}
+    assert {name: state.status for name, state in statuses("paper").items()} == expected
+    write_status("paper", dict.fromkeys(expected, RunState(NOT_RUN, "make reproduce")))
+    assert {name: state.status for name, state in statuses("paper").items()} == expected
+    write_status("paper", {"10_good": RunState(FAILED, "why")})
+    assert statuses("paper")["10_good"].status == FAILED
+
+
+def test_the_summary_lists_failures_and_what_did_not_run(home):
+    states = {"10_good": RunState(OK), "20_absent": RunState(NOT_RUN), "30_failing": RunState(FAILED, "why", "a.log")}
+    lines = summary(states, "quick").splitlines()
+    assert lines[0] == "quick profile, 3 runs: 1 ok, 1 failed, 1 not run"
+    assert lines[1:3] == ["  failed: 30_failing: why (a.log)", "  not run: 20_absent"]
+
+
+def test_a_folder_that_cannot_be_written_is_noticed_before_anything_runs(home, say, monkeypatch):
+    (home / "figures").write_text("a file, no folder")
+    with pytest.raises(OSError, match=r"cannot write to .*figures/quick: Not a directory; make it a writable folder"):
+        reproduce("quick", look, say=say.append)
+    (home / "figures").unlink()
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=1e6))
+    with pytest.raises(OSError, match="only 1 MB are free, 20 are needed"):
+        reproduce("quick", look, say=say.append)
+    assert say == []
+
+
+def test_the_mirror_is_remembered_for_later_shells(home, say, monkeypatch):
+    monkeypatch.setattr(workflow, "_snakemake", _pretend)
+    mirror = home / "mirror"
+    mirror.mkdir()
+    monkeypatch.setenv("SENSORPRIVACY_MIRROR", str(mirror))
+    reproduce("quick", look, only=["10_good"], say=say.append)
+    monkeypatch.delenv("SENSORPRIVACY_MIRROR")
+    assert mirror_address() == str(mirror)
+    reproduce("quick", look, only=["10_good"], say=say.append)
+    assert say == []
+    mirror.rmdir()
+    reproduce("quick", look, only=["10_good"], say=say.append)
+    gone = f"the data mirror used before is gone: {mirror}; set SENSORPRIVACY_MIRROR, or delete build/mirror.txt"
+    assert say == [gone]
+    assert mirror_address() is None
+    monkeypatch.setenv("SENSORPRIVACY_MIRROR", "")
+    assert mirror_address() is None
+    reproduce("quick", look, only=["10_good"], say=say.append)
+    assert say == [gone]

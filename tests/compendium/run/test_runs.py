@@ -1,0 +1,159 @@
+"""runs.yaml: what is said, what is refused, and that the real one is true."""
+
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from compendium.datasets.catalogue import catalogue
+from compendium.run.runs import Run, RunsError, before, check_runs, read_runs, select
+from compendium.verdicts.printed import printed_values
+
+ONE = """\
+runs:
+  21_division-adult:
+    about: the Adult data set
+    parameters: {dataset: adult, step: 0.1}
+    profiles: {paper: {step: 0.05}}
+    needs: [adult]
+    claims: ["2-T10-*"]
+    minutes: {quick: 1, paper: 2}
+  90_report:
+    about: everything
+    minutes: {quick: 1, paper: 1}
+    after_all: true
+"""
+
+
+@pytest.fixture
+def written(tmp_path):
+    (tmp_path / "notebooks").mkdir()
+
+    def write(text: str):
+        (tmp_path / "runs.yaml").write_text(text)
+        return tmp_path / "runs.yaml"
+
+    return write
+
+
+def test_a_run_says_its_notebook_values_and_needs(written):
+    runs = read_runs(written(ONE))
+    run = runs["21_division-adult"]
+    assert list(runs) == ["21_division-adult", "90_report"]
+    assert run.notebook.name == "21_division.ipynb"
+    assert run.values("quick") == {"dataset": "adult", "step": 0.1, "profile": "quick"}
+    assert run.values("paper") == {"dataset": "adult", "step": 0.05, "profile": "paper"}
+    assert run.sets == ("adult",)
+    assert run.claims == ("2-T10-*",)
+    assert not run.after_all
+    assert runs["90_report"].after_all
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("needs:", "nedes:", "21_division-adult > nedes: unknown key"),
+        ("about: everything", "about: ''", "90_report > about"),
+        ("{quick: 1, paper: 2}", "{}", "21_division-adult > minutes: Dictionary should have at least 1 item"),
+        ("quick: 1, paper: 2", "quick: 1", "21_division-adult: Value error, profiles has paper, but minutes has not"),
+        (
+            "quick: 1, paper: 2",
+            "quick: fast, paper: 2",
+            "21_division-adult > minutes > quick: Input should be a valid number",
+        ),
+        ("needs: [adult]", "needs: adult", "21_division-adult > needs: Input should be a valid tuple"),
+        (
+            "profiles: {paper:",
+            "profiles: {papers:",
+            "21_division-adult > profiles > papers: Input should be 'quick' or 'paper'",
+        ),
+        ("90_report:", "report:", "runs > report: String should match pattern"),
+        ("90_report:", "21_division-adult:", "21_division-adult twice"),
+        ("about: the Adult data set", "about: x\n    after_all: true", "only one run can be after_all"),
+        ("runs:", "runs: [", "is no YAML"),
+        ("runs:", "name: x\nruns:", "name: unknown key"),
+        ("needs: [adult]", "after: [22_summary]", "comes after '22_summary', which names no run"),
+        ("needs: [adult]", "after: ['90_*']", "comes after 90_report, which must be written above it"),
+    ],
+)
+def test_a_mistake_is_named_with_its_place(written, old, new, said):
+    with pytest.raises(RunsError) as refused:
+        read_runs(written(ONE.replace(old, new)))
+    assert said in str(refused.value)
+
+
+def test_a_run_reads_the_results_of_those_it_comes_after(written):
+    summary = "  22_summary:\n    about: x\n    minutes: {quick: 1, paper: 1}\n    after: ['21_division-*']\n"
+    runs = read_runs(written(ONE.replace("  90_report:", f"{summary}  90_report:")))
+    assert before(runs["22_summary"], runs) == ["21_division-adult"]
+    assert before(runs["21_division-adult"], runs) == []
+
+
+@pytest.mark.parametrize(
+    ("here", "missing"),
+    [("abc", []), ("ab", []), ("ac", []), ("bc", ["a"]), ("a", ["b", "c"]), ("", ["a", "b", "c"])],
+)
+def test_a_run_may_need_one_set_of_several(here, missing):
+    minutes = {"quick": 1, "paper": 1}
+    sets = {"needs": ("a",), "needs_one": ("b", "c"), "uses": ("d",)}
+    run = Run(name="x", notebook=Path("x.ipynb"), about="x", minutes=minutes, **sets)
+    assert run.missing(lambda name: name in here) == missing
+    assert run.sets == ("a", "b", "c", "d")
+
+
+def test_a_missing_file_is_named(tmp_path):
+    with pytest.raises(RunsError, match=r"no file .*runs\.yaml"):
+        read_runs(tmp_path / "runs.yaml")
+
+
+def test_every_mistake_in_notebooks_and_parameters_is_listed(written):
+    path = written(ONE)
+    cell = nbformat.v4.new_code_cell(
+        'dataset: str = "adult"  # the set {adult}\nstep: int = 1  # how far\nprofile: str = "quick"  # or paper',
+        metadata={"tags": ["parameters"]},
+    )
+    nbformat.write(nbformat.v4.new_notebook(cells=[cell]), path.parent / "notebooks" / "21_division.ipynb")
+    with pytest.raises(RunsError) as refused:
+        check_runs(read_runs(path).values(), ["titanic"])
+    said = str(refused.value)
+    assert "runs.yaml, 21_division-adult: unknown data set 'adult'" in said
+    assert "runs.yaml, 21_division-adult: step=0.1: input should be a valid integer" in said
+    assert "step=0.05" in said
+    assert "runs.yaml, 90_report: no notebook" in said
+
+
+def test_words_select_runs(written):
+    runs = read_runs(written(ONE))
+    assert list(select(runs, [])) == list(runs)
+    assert list(select(runs, ["21_*"])) == ["21_division-adult"]
+    with pytest.raises(RunsError, match="no run '22'; there are 21_division-adult, 90_report"):
+        select(runs, ["22"])
+
+
+def test_a_run_may_belong_to_one_profile(written):
+    runs = read_runs(written(ONE.replace("quick: 1, paper: 2", "paper: 2")))
+    assert list(select(runs, [], "quick")) == ["90_report"]
+    assert list(select(runs, ["*"], "quick")) == ["90_report"]
+    assert list(select(runs, [], "paper")) == list(select(runs, [])) == list(runs)
+    with pytest.raises(RunsError, match="21_division-adult is in the profile paper only: add --profile paper"):
+        select(runs, ["21_*"], "quick")
+
+
+def test_the_real_runs_take_what_their_notebooks_declare():
+    runs = read_runs()
+    check_runs(runs.values(), catalogue())
+    assert [run.name for run in runs.values() if run.after_all] == ["90_replication_report"]
+    assert all("paper" in run.minutes for run in runs.values())
+    assert all(isinstance(run, Run) for run in runs.values())
+
+
+def test_every_printed_value_of_a_paper_with_runs_is_answered_for_once():
+    claims = {run.name: run.claims for run in read_runs().values()}
+    patterns = [(name, pattern) for name, own in claims.items() for pattern in own]
+    papers = {int(pattern.split("-")[0]) for _, pattern in patterns}
+    assert 2 in papers
+    ids = [claim for paper in papers for claim in printed_values(paper)["claim_id"]]
+    answering = {claim: {name for name, pattern in patterns if fnmatchcase(claim, pattern)} for claim in ids}
+    assert {claim: names for claim, names in answering.items() if len(names) != 1} == {}
+    assert [pattern for _, pattern in patterns if not any(fnmatchcase(claim, pattern) for claim in ids)] == []

@@ -1,0 +1,79 @@
+"""Tables for readers: percentages, intervals beside values, at most eight columns, nothing lost without a word."""
+
+import re
+
+import pandas as pd
+
+from compendium.show.readable import MOST_COLUMNS, ShownTable, readable
+
+
+def shown(**columns):
+    return readable(pd.DataFrame(columns))
+
+
+def test_bounds_stand_beside_their_value():
+    found = shown(accuracy=[0.62], accuracy_low=[0.591], accuracy_high=[0.648], n=[96])
+    assert found.head == ["accuracy, %", "n"]
+    assert found.rows == [["62.0 [59.1, 64.8]", "96"]]
+
+
+def test_plain_low_and_high_belong_to_the_value_between_them():
+    found = shown(deviation=[0.001], accuracy=[0.62], low=[0.591], high=[0.648])
+    assert found.head == ["deviation", "accuracy, %"]
+    assert found.rows == [["0.001", "62.0 [59.1, 64.8]"]]
+
+
+def test_bounds_that_are_missing_are_left_out():
+    found = shown(share=[0.5, 0.25], share_low=[float("nan"), 0.1], share_high=[float("nan"), 0.4])
+    assert [row[0] for row in found.rows] == ["50.0", "25.0 [10.0, 40.0]"]
+
+
+def test_only_shares_become_percentages():
+    found = shown(suitability=[0.33], loss=[125.2], private_after=[0.2457], rows=[48842])
+    assert found.head == ["suitability", "loss", "private after, %", "rows"]
+    assert found.rows == [["0.33", "125", "24.6", "48842"]]
+
+
+def test_large_numbers_are_no_powers_of_ten():
+    assert shown(seconds=[24576.4]).rows == [["24,576"]]
+
+
+def wide(columns):
+    """Return a table of that many columns with long texts, which does not fit a page."""
+    return pd.DataFrame([[f"{n}{row} " + "word " * 6 for n in range(columns)] for row in "ab"]).add_prefix("c")
+
+
+def test_at_most_eight_columns_and_the_others_are_named():
+    found = readable(wide(12).assign(same=7.5))
+    assert found.head == ["c0", "c1", "c2", "c3", "c4", "c5", "c6", "c7"]
+    assert found.remarks == ["The same in all rows: same 7.5.", "More columns in the CSV file: c8, c9, c10, c11."]
+
+
+def test_the_last_column_is_kept():
+    assert readable(wide(12)).head == ["c0", "c1", "c2", "c3", "c4", "c5", "c6", "c11"]
+
+
+def test_a_column_with_an_interval_is_kept_before_others():
+    frame = wide(10).assign(attack=[0.5, 0.6], attack_low=[0.4, 0.5], attack_high=[0.7, 0.8], reason=["a", "b"])
+    assert readable(frame).head == ["c0", "c1", "c2", "c3", "c4", "c5", "attack, %", "reason"]
+
+
+def test_a_table_of_counts_may_have_a_column_more():
+    frame = pd.DataFrame([[1, "rows", 84, 11, 16, 39, 6, 12, 0]] * 2, columns=list("abcdefghi"))
+    assert readable(frame).head == list("abcdefghi")
+
+
+def test_a_narrow_table_keeps_its_constant_columns():
+    assert shown(a=[1, 2], b=[3, 3]).head == ["a", "b"]
+
+
+def test_a_wide_table_scrolls_in_its_own_box_and_says_what_is_missing():
+    html = ShownTable(wide(11), "Many")._repr_html_()
+    assert '<div class="sp-table" style="overflow-x:auto"' in html
+    assert "More columns in the CSV file: c7, c8, c9." in html
+    assert len(re.findall("<th ", html)) == MOST_COLUMNS
+
+
+def test_its_markdown_keeps_every_column():
+    frame = pd.DataFrame([list(range(10))], columns=list("abcdefghij"))
+    assert "| i | j |" in ShownTable(frame, "").markdown

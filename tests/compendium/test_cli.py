@@ -1,0 +1,213 @@
+"""The command line: what each word does, what is refused, exit codes."""
+
+import shutil
+import subprocess
+import sys
+
+import nbformat
+import pytest
+
+from compendium.__main__ import main
+from compendium.datasets import store
+from compendium.datasets.errors import CorruptDataError, DataUnavailableError
+from compendium.run import reproduce as workflow
+from compendium.run.states import FAILED, NO_DATA, OK, RunState
+from sensorprivacy.__main__ import main as own_main
+
+
+@pytest.fixture
+def notebook(tmp_path):
+    cell = nbformat.v4.new_code_cell("step: float = 0.05  # how far", metadata={"tags": ["parameters"]})
+    made = nbformat.v4.new_notebook(cells=[cell, nbformat.v4.new_code_cell("assert step < 1, 'too far'")])
+    nbformat.write(made, tmp_path / "a.ipynb")
+    return tmp_path / "a.ipynb"
+
+
+def said(capsys):
+    captured = capsys.readouterr()
+    return captured.out + captured.err
+
+
+def test_no_word_and_a_wrong_one_are_told_what_there_is(capsys):
+    for words in ([], ["rn"]):
+        with pytest.raises(SystemExit) as ended:
+            main(words)
+        assert ended.value.code == 2
+    assert "choose from" in said(capsys)
+
+
+def test_every_command_says_what_it_takes(capsys):
+    for command, package, word in (
+        *((main, "compendium", word) for word in ("run", "reproduce", "data", "report", "export")),
+        *((own_main, "sensorprivacy", word) for word in ("minimize", "compare", "publish", "edge")),
+    ):
+        with pytest.raises(SystemExit) as ended:
+            command([word, "--help"])
+        assert ended.value.code == 0
+        assert f"usage: {package} {word}" in said(capsys)
+
+
+def test_show_lists_the_parameters_and_runs_nothing(notebook, capsys):
+    assert main(["run", str(notebook), "--show"]) == 0
+    assert said(capsys).strip() == "step: float = 0.05  how far"
+
+
+def test_run_executes_with_the_given_value_and_fails_with_the_cells_error(notebook, tmp_path, capsys):
+    words = ["run", str(notebook), "-o", str(tmp_path / "b.ipynb"), "--log", str(tmp_path / "log"), "--terse"]
+    assert main([*words, "-p", "step", "0.5"]) == 0
+    assert "a: ok" in said(capsys)
+    assert main([*words, "-p", "step", "2", "--name", "mine"]) == 1
+    message = said(capsys)
+    assert "mine: a.ipynb failed in cell [3]: assert step < 1, 'too far'" in message
+    assert "AssertionError: too far" in message
+    assert "Traceback" not in message
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["-p", "stp", "1"], "unknown parameter 'stp'; did you mean 'step'?"),
+        (["-p", "step", "far"], "step='far': input should be a valid number"),
+    ],
+)
+def test_a_refused_parameter_is_exit_code_two_and_runs_nothing(notebook, tmp_path, capsys, words, expected):
+    assert main(["run", str(notebook), "-o", str(tmp_path / "b.ipynb"), *words]) == 2
+    message = said(capsys)
+    assert expected in message
+    assert "step: float = 0.05  how far" in message
+    assert not (tmp_path / "b.ipynb").exists()
+
+
+def test_needs_that_cannot_be_had_run_nothing(notebook, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(store, "fetch", _unavailable)
+    assert main(["run", str(notebook), "-o", str(tmp_path / "b.ipynb"), "--needs", "mobiact"]) == 1
+    assert "nothing was run: no data mobiact" in said(capsys)
+    assert not (tmp_path / "b.ipynb").exists()
+
+
+def test_a_missing_notebook_is_an_error_with_the_nearest_name(notebook, capsys):
+    assert main(["run", str(notebook.with_name("b.ipynb"))]) == 1
+    assert "error: no notebook" in said(capsys)
+
+
+def test_reproduce_lists_its_runs(capsys):
+    assert main(["reproduce", "--list", "--only", "2*"]) == 0
+    lines = said(capsys).splitlines()
+    assert lines[0].startswith("20_threeway_example ")
+    assert all(line.startswith("2") for line in lines)
+
+
+@pytest.mark.parametrize(("status", "code"), [(OK, 0), (NO_DATA, 0), (FAILED, 1)])
+def test_reproduce_fails_only_where_a_run_failed(monkeypatch, capsys, status, code):
+    monkeypatch.setattr(workflow, "reproduce", lambda *_, **__: {"a": RunState(OK), "b": RunState(status, "why")})
+    assert main(["reproduce"]) == code
+    assert ("failed: b: why" in said(capsys)) == bool(code)
+
+
+def test_reproduce_refuses_an_unknown_profile_run_or_no_cores(capsys):
+    for words in (["--profile", "fast"], ["--cores", "0"], ["--cores", "many"]):
+        with pytest.raises(SystemExit) as ended:
+            main(["reproduce", *words])
+        assert ended.value.code == 2
+    assert main(["reproduce", "--only", "99_nothing"]) == 2
+    assert "no run '99_nothing'" in said(capsys)
+
+
+def test_an_interrupt_is_one_line(monkeypatch, capsys):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(workflow, "reproduce", interrupted)
+    assert main(["reproduce"]) == 130
+    assert said(capsys).strip() == "interrupted; finished runs are kept"
+
+
+@pytest.mark.parametrize("package", ["sensorprivacy", "compendium"])
+def test_wrong_words_are_refused_without_waiting_for_pandas(package):
+    code = f"import sys; from {package}.cli import main\ntry: main(['rn'])\n"
+    code += "except SystemExit: print('pandas' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
+
+
+def test_a_run_finds_its_folder_without_pandas(root):
+    code = "import sys; from pathlib import Path; from compendium.run.execute import results_folder\n"
+    code += f"results_folder(Path({str(root / 'notebooks' / '20_threeway_example.ipynb')!r}), {{}})\n"
+    code += "print([name for name in ('pandas', 'matplotlib', 'sklearn') if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_a_corrupted_list_of_runs_is_refused_before_anything_runs(tmp_path, monkeypatch, capsys):
+    for name in ("notebooks", "data", "lib"):
+        (tmp_path / name).mkdir()
+    monkeypatch.setenv("SENSORPRIVACY_HOME", str(tmp_path))
+    run = "  10_a:\n    about: x\n    minutes: {quick: 1, paper: 1}\n    needs: [titanik]\n"
+    (tmp_path / "runs.yaml").write_text(f"runs:\n{run}")
+    assert main(["reproduce"]) == 2
+    assert "runs.yaml, 10_a: unknown data set 'titanik'" in said(capsys)
+
+
+def test_data_lists_every_set_with_size_licence_and_presence(capsys):
+    assert main(["data", "list"]) == 0
+    listed = said(capsys)
+    assert "CC BY 4.0" in listed
+    assert all(name in listed for name in store.names())
+
+
+def test_data_list_of_one_says_all_that_is_known(capsys):
+    assert main(["data", "list", "mobiact"]) == 0
+    card = said(capsys)
+    assert "ask the owner" in card
+    assert "Vavoulas" in card
+    assert "data/raw/mobiact/" in card
+
+
+def test_data_refuses_unknown_and_missing_names(capsys):
+    assert main(["data", "where", "titanik"]) == 1
+    assert "Did you mean 'titanic'?" in said(capsys)
+    assert main(["data", "fetch"]) == 2
+    assert "name a data set" in said(capsys)
+
+
+def test_data_fetch_fails_for_a_named_set_but_not_for_all(monkeypatch, capsys):
+    monkeypatch.setattr(store, "fetch", _unavailable)
+    assert main(["data", "fetch", "adult"]) == 1
+    assert main(["data", "fetch", "--all"]) == 0
+    assert "adult is not here" in said(capsys)
+    monkeypatch.setattr(store, "fetch", _corrupt)
+    assert main(["data", "fetch", "--all"]) == 1
+    assert "x.csv is corrupt: expected aa, found bb" in said(capsys)
+
+
+def test_data_verify_counts_what_it_hashed(mirror, capsys):
+    assert main(["data", "verify", "heart"]) == 0
+    assert "heart: " in (line := said(capsys))
+    assert "members verified" in line
+
+
+def test_pages_are_written_from_their_sources(root, tmp_path, monkeypatch, capsys):
+    for name in ("notebooks", "lib"):
+        (tmp_path / name).mkdir()
+    shutil.copytree(root / "data" / "paper", tmp_path / "data" / "paper")
+    shutil.copy(root / "data" / "README.md", tmp_path / "data")
+    monkeypatch.setenv("SENSORPRIVACY_HOME", str(tmp_path))
+    for word, page, title in (("ledger", "DEVIATIONS.md", "# Deviations"), ("data", "data/README.md", "# The data")):
+        assert main(["report", word]) == 0
+        assert said(capsys).strip() == str(tmp_path / page)
+        assert (tmp_path / page).read_text().startswith(title)
+
+
+@pytest.mark.parametrize("package", ["sensorprivacy", "compendium"])
+def test_python_m_works_from_any_folder(tmp_path, package):
+    words = [sys.executable, "-m", package, "--version"]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout.strip()
+
+
+def _unavailable(name: str, **_: object):
+    raise DataUnavailableError(f"{name} is not here")
+
+
+def _corrupt(name: str, **_: object):
+    raise CorruptDataError("x.csv", "aa", "bb", "delete it")

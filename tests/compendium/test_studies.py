@@ -1,0 +1,13 @@
+"""Studies of the data sets of paper 3."""
+
+from compendium.studies import prepare
+
+
+def test_a_study_of_a_set_keeps_its_networks_in_the_checkout(mirror, monkeypatch, tmp_path):
+    monkeypatch.setattr("compendium.studies.build_dir", lambda: tmp_path)
+    study = prepare("smartwatch", "side", scheme="tail", most=2)
+    assert study.folder.parent == tmp_path / "latent"
+    assert study.folder.name.startswith("smartwatch-side-tail-most2-mlp")
+    raw = prepare("smartwatch", "side", channels="raw", scheme="tail", most=2)
+    assert raw.windows.n_channels == 6
+    assert raw.folder != study.folder

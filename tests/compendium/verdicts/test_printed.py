@@ -1,0 +1,129 @@
+"""Printed values: forms of numbers, rules of the files, decimals to be held to."""
+
+import math
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from compendium.verdicts.printed import PaperValuesError, kind_of, number_in, pair_in, precision, printed_values, set_in
+
+HEAD = "claim_id,paper,table,row,column,printed,value,decimals\n"
+GOOD = "2-T2-age,2,2,Age,Entropy,1.0,1.0,1\n"
+
+
+@pytest.mark.parametrize(
+    ("printed", "number"),
+    [
+        ("0.75", (0.75, 2)),
+        ("1", (1.0, 0)),
+        ("48,842", (48842.0, 0)),
+        ("-0.50", (-0.5, 2)),
+        ("30%", (0.3, 2)),
+        ("97.5%", (0.975, 3)),
+        ("2/20", (0.1, None)),
+        ("12 × 10 × 1", (120.0, 0)),
+        ("three", (3.0, 0)),
+        ("0.000696", (0.000696, 6)),
+    ],
+)
+def test_numbers_are_read_in_every_form_that_the_papers_use(printed, number):
+    assert number_in(printed) == number
+
+
+@pytest.mark.parametrize(
+    "printed", ["", "{Age}", "(0.5, 0.5)", "true", "N/A", "4,88", "1.2.3", "2020-05-04 12:55:45", "a/b"]
+)
+def test_what_is_no_number_is_none(printed):
+    assert number_in(printed) is None
+
+
+@given(st.decimals(min_value=-9999, max_value=9999, places=4, allow_nan=False).filter(lambda number: abs(number) >= 1))
+def test_a_decimal_number_keeps_its_value_and_its_decimals(number):
+    assert number_in(f"{number:.4f}") == (float(f"{number:.4f}"), 4)
+
+
+@pytest.mark.parametrize(
+    ("printed", "value", "kind"),
+    [
+        ("0.75", 0.75, "number"),
+        ("{Age, Name}", math.nan, "set"),
+        ("(0.95, 0.05)", math.nan, "pair"),
+        ("true", math.nan, "truth"),
+        ("Motion", math.nan, "text"),
+        ("5895", math.nan, "text"),
+    ],
+)
+def test_a_claim_is_told_by_its_form(printed, value, kind):
+    assert kind_of(printed, value) == kind
+
+
+def test_sets_and_pairs_are_taken_apart():
+    assert set_in("{Walc, Health }") == ("Walc", "Health")
+    assert pair_in("(0.70, 0.3)") == ((0.7, 2), (0.3, 1))
+    with pytest.raises(ValueError, match=r"'0\.7' is not a pair"):
+        pair_in("0.7")
+
+
+def test_only_one_paper_when_asked():
+    assert set(printed_values(2)["paper"]) == {2}
+    assert {"2-T2-age"} <= set(printed_values()["claim_id"])
+    with pytest.raises(ValueError, match="paper=4: the papers are 1, 2, 3"):
+        printed_values(4)
+
+
+def test_a_caller_cannot_spoil_the_values_for_the_next():
+    first = printed_values(2)
+    first.loc[0, "value"] = 99.0
+    assert printed_values(2).loc[0, "value"] != 99.0
+
+
+def test_no_file_is_named(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"paper-<number>\.csv"):
+        printed_values(folder=tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        (GOOD + GOOD, "duplicate claim ids: 2-T2-age"),
+        ("2-T2-age,2,2,Age,Entropy,1.0,1.1,1\n", r"value 1\.1 but '1\.0' states 1\.0"),
+        ("2-T2-age,2,2,Age,Entropy,1.0,1.0,2\n", r"decimals 2 but '1\.0' has 1"),
+        ("2-T2-age,2,2,Age,Entropy,1.0,1.0,\n", r"decimals None but"),
+        ("2-T2-age,2,2,Age,Entropy,much,1.0,1\n", "'much' states no number"),
+        ("2-T2-age,2,2,Age,Entropy,{Age},,1\n", "decimals 1 without a value"),
+        ("2-T2-age,2,2,Age,Entropy,,,\n", "the printed text is empty"),
+        ("2-T2-Age,2,2,Age,Entropy,1.0,1.0,1\n", "an id is paper-table-words"),
+        ("2-T3-age,2,2,Age,Entropy,1.0,1.0,1\n", "the id names another table"),
+        ("1-T2-age,1,2,Age,Entropy,1.0,1.0,1\n", "paper 1 in the file of paper 2"),
+    ],
+)
+def test_a_file_that_breaks_a_rule_is_refused(tmp_path, lines, message):
+    (tmp_path / "paper-2.csv").write_text(HEAD + lines)
+    with pytest.raises(PaperValuesError, match=message):
+        printed_values(2, folder=tmp_path)
+
+
+def test_other_columns_are_refused(tmp_path):
+    (tmp_path / "paper-2.csv").write_text("claim,paper\n2-T2-age,2\n")
+    with pytest.raises(PaperValuesError, match="columns"):
+        printed_values(2, folder=tmp_path)
+
+
+def test_dropped_zeros_are_restored():
+    values = printed_values(2)
+    held = dict(zip(values["claim_id"], precision(values), strict=True))
+    assert held["2-T9-r1-suitability"] == 2  # printed 0
+    assert held["2-T12-r5-utility"] == 2  # printed 0.8
+    assert held["2-T7-name"] == 3  # printed 1
+    assert held["2-T7-survived"] == 4  # printed with more than is usual
+    assert held["2-T9-r1-sensitive"] == 0
+    assert held["2-text-adult-start-stability"] == 2  # printed 0, beside 0.23
+    assert pd.isna(held["2-text-work-gov"])  # 2/20 is exact
+    assert pd.isna(held["2-T14-adult-sensitive"])
+
+
+def test_precision_is_never_less_than_printed():
+    values = printed_values().dropna(subset=["decimals"])
+    assert (precision(values) >= values["decimals"]).all()

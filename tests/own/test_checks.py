@@ -1,0 +1,42 @@
+"""Problems that no comparison can answer get one clear line."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from sensorprivacy.game.protocols import default_split
+from sensorprivacy.own.checks import check_labels, split_of
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"users": ["ann"] * 240}, "the user column holds 'ann' only: comparing needs two or more users"),
+        ({"task": ["tv"] * 240}, "the task column holds 'tv' only: comparing needs two or more classes"),
+        ({"task": [f"{row} lux" for row in range(240)]}, "the task column has 240 values in 240 rows: give classes"),
+        ({"groups": "users"}, "each user needs several groups; give finer groups, or none"),
+        ({"groups": ["one day"] * 240}, "cannot fill 3 parts"),
+    ],
+)
+def test_problems_without_an_answer(problem, change, message):
+    change = {name: problem.users if values == "users" else values for name, values in change.items()}
+    changed = dataclasses.replace(problem, **change)
+    with pytest.raises(ValueError, match=message) as raised:  # noqa: PT012 - one of the two raises
+        check_labels(changed)
+        split_of(changed, None, 42, None)
+    assert "\n" not in str(raised.value)
+
+
+def test_half_of_the_rows_train_and_a_quarter_chooses(problem):
+    split = split_of(problem, None, 42, None)
+    assert [len(rows) for rows in (split.train, split.validation, split.test)] == [120, 60, 60]
+    thin = split_of(problem, None, 42, 50)
+    assert [len(rows) for rows in (thin.train, thin.validation, thin.test)] == [50, 50, 50]
+
+
+def test_held_out_rows_of_a_given_split_are_halved(problem):
+    given = default_split(problem, test=0.5)
+    split = split_of(problem, given, 42, None)
+    np.testing.assert_array_equal(split.train, given.train)
+    np.testing.assert_array_equal(np.sort(np.r_[split.validation, split.test]), np.sort(given.test))

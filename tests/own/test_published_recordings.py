@@ -1,0 +1,226 @@
+"""Published recordings hold no person, no private label and no original window."""
+
+import dataclasses
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+from sensorprivacy import cli
+from sensorprivacy.latent.attackers import Attacker
+from sensorprivacy.latent.networks import Sizes
+from sensorprivacy.own import published_recordings as module
+from sensorprivacy.own.anonymizers import MODEL, Guaranteed, Latent, load_recordings, parse_latent
+from sensorprivacy.own.fitted import FILE, FittedFolderError
+from sensorprivacy.own.published_recordings import publish_recordings
+from sensorprivacy.own.recordings import read_recordings
+
+QUICK = Latent("uniform", epochs=30, inference_epochs=6, batch=64, length=16, stride=8, sizes=Sizes((32, 16), 3))
+FEW = (Attacker("trees on statistics", "trees"), Attacker("identity", "trees", attribute="subject"))
+PEOPLE = ["anna", "bert", "cleo", "dirk"]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_thread():
+    torch.set_num_threads(1)
+
+
+def write(folder, seed=0):
+    """Write recordings of sines: frequency is the activity, height the gender."""
+    draw = np.random.default_rng(seed)
+    (folder / "raw").mkdir(parents=True)
+    for at, who in enumerate(PEOPLE):
+        for activity, frequency in {"jog": 4, "walk": 2}.items():
+            for trial in range(2):
+                samples = 100 if trial else 203
+                wave = at % 2 + np.sin(frequency * np.arange(samples) * np.pi / 8 + draw.normal())
+                table = pd.DataFrame({"gx": wave, "ax": -wave}) + draw.normal(0, 0.1, (samples, 2))
+                table.assign(clock=np.arange(samples) / 50).to_csv(
+                    folder / "raw" / f"{activity}_{who}_{trial}.csv", index=False
+                )
+    pd.DataFrame({"person": PEOPLE, "gender": ["f", "m"] * 2}).to_csv(folder / "people.csv", index=False)
+    (folder / "mine.toml").write_text(
+        'name = "mine"\nfiles = "raw/*.csv"\nrate = 50\nchannels = ["gx", "ax"]\nsubject = "person"\n'
+        'public = "activity"\nprivate = ["gender"]\n'
+        'file_name = "{activity}_{person}_{trial}.csv"\ntrial = "trial"\npeople = "people.csv"\n'
+    )
+    return folder / "mine.toml"
+
+
+@pytest.fixture(scope="module")
+def published(tmp_path_factory):
+    """Return the folder with the description, and the card."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "TASK_MODELS", module.TASK_MODELS[:1])
+        yield _published(tmp_path_factory)
+
+
+def _published(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("own")
+    words = {"task": "activity", "hide": "gender", "out": folder / "out", "save": folder / "saved"}
+    card = publish_recordings(write(folder), defence=QUICK, adversaries=FEW, **words)
+    return folder, card
+
+
+def test_one_file_for_each_recording(published):
+    folder, card = published
+    files = sorted((folder / "out").glob("recording-*.csv"))
+    assert len(files) == 16
+    assert {path.name for path in (folder / "out").iterdir()} == {path.name for path in files} | {
+        "card.md",
+        "card.json",
+    }
+    tables = [pd.read_csv(file) for file in files]
+    assert {tuple(table) for table in tables} == {("gx", "ax", "activity")}
+    assert sorted(map(len, tables)) == [96] * 8 + [192] * 8  # windows of 16 samples, without the tail
+    assert all(len(set(table["activity"])) == 1 for table in tables)
+    assert [table["activity"].iloc[0] for table in tables].count("jog") == 8
+    assert "16 recordings of 16, 2,304 samples of 2,424" in card.facts["size"][0]
+    assert "the last 5.0%" in card.facts["size"][3]
+
+
+def test_no_person_private_label_or_original_window(published):
+    folder, card = published
+    raw = np.concatenate([pd.read_csv(file)[["gx", "ax"]].to_numpy() for file in (folder / "raw").glob("*.csv")])
+    cells = np.concatenate([pd.read_csv(file)[["gx", "ax"]] for file in (folder / "out").glob("rec*.csv")])
+    assert not {tuple(row) for row in cells.astype(np.float32)} & {tuple(row) for row in raw.astype(np.float32)}
+    for file in [*(folder / "out").iterdir(), *(folder / "saved").iterdir()]:
+        content = file.read_bytes().lower()
+        assert not any(who.encode() in content for who in PEOPLE)
+    dropped = card.facts["columns"]["dropped"]
+    assert set(dropped) == {"person", "gender", "trial", "clock"}
+
+
+def test_the_order_of_files_says_nothing(published):
+    folder, _ = published
+    lengths = [len(pd.read_csv(file)) for file in sorted((folder / "out").glob("rec*.csv"))]
+    raw = [len(pd.read_csv(file)) // 16 * 16 for file in sorted((folder / "raw").glob("*.csv"))]
+    assert sorted(lengths) == sorted(raw)
+    assert lengths != raw
+
+
+def test_the_card_tells_utility_and_attacks(published):
+    folder, card = published
+    rows = pd.DataFrame(card.facts["measured"])
+    task = rows[rows["about"] == "task activity"].groupby("data")["score"].max()
+    assert task["original"] > 0.9
+    assert task["published"] > 0.8
+    attacks = rows[rows["about"] == "gender"].query("level == 'window'").groupby("data")["score"].max()
+    assert attacks["original"] > 0.9
+    assert attacks["published"] < attacks["original"]
+    assert set(rows["level"]) == {"window", "recording", "person"}
+    assert set(rows["unit"]) == {"people"}
+    assert json.loads((folder / "out" / "card.json").read_text()) == card.facts
+    said = "no formal guarantee", "an attacker can add up", "the signal jumps", "last complete window", "only once"
+    for part in said:
+        assert part.lower() in card.to_markdown().lower()
+
+
+def test_a_saved_anonymizer_publishes_new_recordings(published, tmp_path):
+    folder, first = published
+    assert {path.name for path in (folder / "saved").iterdir()} == {FILE, MODEL}
+    new = write(tmp_path / "new", seed=1)
+    card = publish_recordings(new, fitted=folder / "saved", out=tmp_path / "out")
+    assert len(list((tmp_path / "out").glob("rec*.csv"))) == 16
+    assert card.facts["measured"] == first.facts["measured"]
+    assert "was fitted" in card.to_markdown()
+    new.write_text(new.read_text().replace("rate = 50", "rate = 100"))
+    with pytest.raises(ValueError, match="rate 100, the fitted defence 50"):
+        publish_recordings(new, fitted=folder / "saved", out=tmp_path / "other")
+    assert not (tmp_path / "other").exists()
+
+
+def test_the_card_says_that_a_donor_is_never_the_person(tmp_path):
+    words = {"task": "activity", "hide": "gender", "adversaries": FEW}
+    few = dataclasses.replace(QUICK, epochs=2)
+    said = {}
+    for transfer in ("donor", "transport"):
+        here = tmp_path / transfer
+        card = publish_recordings(
+            write(here), defence=dataclasses.replace(few, transfer=transfer), out=here / "out", **words
+        )
+        said[transfer] = "who is missing" in card.to_markdown()
+    assert said == {"donor": True, "transport": False}
+
+
+def test_damaged_folders_are_refused(published, tmp_path):
+    folder, _ = published
+    for name in (FILE, MODEL):
+        (tmp_path / name).write_bytes((folder / "saved" / name).read_bytes())
+    (tmp_path / MODEL).write_bytes((tmp_path / MODEL).read_bytes()[:-9])
+    with pytest.raises(FittedFolderError, match="is missing or not the file"):
+        load_recordings(tmp_path)
+
+
+def test_words():
+    found = parse_latent("latent:modify=probabilistic, transfer=transport,noise=.5,epochs=20")
+    assert (found.modify, found.transfer, found.noise, found.epochs) == ("probabilistic", "transport", 0.5, 20)
+    assert parse_latent(found.name) == found
+    assert parse_latent("latent") == Latent()
+    sure = parse_latent("guaranteed:activity=2,cell=0,every=5,epochs=3")
+    assert (sure.guaranteed, sure.epochs) == ({"activity_epsilon": 2, "cell_epsilon": 0, "every": 5}, 3)
+    assert parse_latent(sure.name) == sure
+
+
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [
+        ("noise:epsilon=1", "unknown defence 'noise:epsilon=1' for recordings"),
+        ("latent:modify=no", "modify=no must be one of deterministic, probabilistic"),
+        ("latent:noise=2", "noise=2 must be a number from 0 to 1"),
+        ("latent:epochs=1.5", "epochs=1.5 must be a whole number"),
+        ("latent:depth=3", "'depth=3' is no setting"),
+        ("latent:activity=3", "'activity=3' is no setting"),
+        ("guaranteed:modify=uniform", "'modify=uniform' is no setting"),
+        ("guaranteed:activity=0", "activity=0 must be a number from 1e-06 to 100"),
+        ("latent:length=500", "no recording of mine has 500 samples; the longest has 203"),
+    ],
+)
+def test_wrong_words_write_nothing(tmp_path, word, said, capsys):
+    given = [write(tmp_path), "--task", "activity", "--hide", "gender", "--defence", word, "--out", tmp_path / "out"]
+    assert cli.main(["publish", *map(str, given)]) == 2
+    assert said in capsys.readouterr().err
+    assert {path.name for path in tmp_path.iterdir()} == {"mine.toml", "people.csv", "raw"}
+
+
+@pytest.mark.parametrize(("name", "said"), [("task", "public label is 'activity'"), ("hide", "choose from gender")])
+def test_wrong_labels_are_refused(tmp_path, name, said):
+    words = {"task": "activity", "hide": "gender"} | {name: "age"}
+    with pytest.raises(ValueError, match=said):
+        publish_recordings(write(tmp_path), defence=QUICK, out=tmp_path / "out", **words)
+
+
+def test_unchanged_windows_are_refused(published, tmp_path, monkeypatch):
+    folder, _ = published
+    monkeypatch.setattr(module.LatentAnonymizer, "transform", lambda self, windows: windows)
+    with pytest.raises(ValueError, match="equal their originals"):
+        publish_recordings(folder / "mine.toml", fitted=folder / "saved", out=tmp_path / "out")
+    assert list(tmp_path.iterdir()) == []
+
+
+SURE = {"epochs": 3, "inference_epochs": 8, "batch": 64, "length": 16, "stride": 8, "sizes": Sizes((32, 16), 3)}
+
+
+def test_a_guaranteed_release_publishes_responses_and_adds_them_up(tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "_measure", lambda *_: [])
+    words = {"task": "activity", "hide": "gender", "defence": Guaranteed(activity=100.0, cell=0.5, cells=2, **SURE)}
+    card = publish_recordings(write(tmp_path), out=tmp_path / "out", save=tmp_path / "saved", **words)
+    tables = [pd.read_csv(file) for file in sorted((tmp_path / "out").glob("rec*.csv"))]
+    assert [table["activity"].nunique() for table in tables] == [1] * 16
+    assert [table["activity"].iloc[0] for table in tables].count("jog") == 8  # epsilon 100 changes no response
+    told = card.facts["guarantee"]
+    assert (told["epsilon_recording"], told["epsilon_person"]) == (100.5, 4 * 100.5)
+    page = card.to_markdown()
+    for part in ("one randomized response", "a person up to 402", "does not cover the number", "`guaranteed:noise="):
+        assert part in page
+    assert "no formal guarantee" not in page
+    again = load_recordings(tmp_path / "saved")
+    assert again.release.every == 0
+    blind = dataclasses.replace(again, guaranteed={"activity_epsilon": 1e-6, "cell_epsilon": 0, "every": 1})
+    windows = read_recordings(tmp_path / "mine.toml").windows(16, 16)
+    published, labels = blind.publish(windows)
+    agree = np.mean(labels == windows.public.to_numpy())
+    assert 0.3 < agree < 0.7  # n = 144 responses without information
+    assert not np.isclose(published.values, windows.values).all(axis=(1, 2)).any()
