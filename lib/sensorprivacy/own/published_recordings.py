@@ -50,7 +50,7 @@ def publish_recordings(
     Parameters
     ----------
     description : path
-        TOML file, see `datasets.own.recordings`.
+        TOML file, see `own.recordings`.
     out, fitted, save, seed
         As for `publish.publish`. Windows are rewritten with randomness from the secure source, whatever the seed is.
     defence : str or Latent, optional
@@ -69,7 +69,7 @@ def publish_recordings(
     Raises
     ------
     ValueError, FileNotFoundError
-        As `publish.publish` and `datasets.own.recordings.user_windows`.
+        As `publish.publish` and `own.recordings.user_windows`.
     """
     out, save_to = Path(out), None if save is None else Path(save)
     for folder, option in ((out, "out"), (save_to, "save")):
