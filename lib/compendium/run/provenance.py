@@ -60,7 +60,7 @@ def open_run(
         False for a run that is not in ``runs.yaml``, such as one on your own data. It writes to
         ``figures/own/<run>/`` and keeps no verdicts.
     code : str, optional
-        Digest of the code that computes the results; see `runner.dependencies.code_digest`.
+        Digest of the code that computes the results; see `dependencies.code_digest`.
 
     Returns
     -------

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from compendium.cli import main
-from compendium.lessons import cli
 
 pytest.importorskip("nbgrader", reason="needs nbgrader: install the extra teach")
 
@@ -16,7 +15,7 @@ def test_it_prints_the_student_notebooks(monkeypatch, capsys, tmp_path):
         "compendium.lessons.release.make_course", lambda out, notice: notice("note") or [Path("made") / out.name]
     )
     assert main(["lessons", "--out", str(tmp_path / "course")]) == 0
-    monkeypatch.setattr(cli, "build_dir", lambda: tmp_path / "build")
+    monkeypatch.setattr("compendium.paths.build_dir", lambda: tmp_path / "build")
     assert main(["lessons"]) == 0
     printed = capsys.readouterr()
     assert printed.out.split() == [str(Path("made/course")), str(Path("made/lessons"))]

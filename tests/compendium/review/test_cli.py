@@ -3,7 +3,6 @@
 import argparse
 
 import pytest
-
 from compendium.review.cli import add_review_command
 
 
