@@ -41,6 +41,6 @@ def lowest(session: nox.Session) -> None:
 @nox.session(python=VERSIONS)
 def everything(session: nox.Session) -> None:
     """Install the locked versions, and run all tests."""
-    session.install("-r", "requirements.lock")
-    session.install("--no-deps", "-e", ".")
+    session.install("-r", "requirements-dev.lock")
+    session.install("--no-deps", "-e", ".", "-e", "lib")
     session.run("python", "-m", "pytest", "-q", "-n", "2", *session.posargs)

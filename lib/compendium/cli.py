@@ -11,8 +11,8 @@ import click
 from compendium.datasets.cli import data
 from compendium.run.runs import PROFILES, Profile
 from sensorprivacy import __version__
-from sensorprivacy.extras import remedy
 
+INSTALL = "pip install -r requirements-dev.lock, or use make book, make lessons, make test"
 INTERRUPTED = 130  # the exit code of a command that Ctrl-C ends
 FILE, COUNT = click.Path(path_type=Path), click.IntRange(min=1)
 PROFILE = click.option("--profile", type=click.Choice(PROFILES), default="quick", help="Settings of the runs (quick).")
@@ -34,9 +34,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"interrupted{'; finished runs are kept' if words[0] == 'reproduce' else ''}", file=sys.stderr)
         return INTERRUPTED
     except ModuleNotFoundError as error:
-        if (missing := remedy(error)) is None:
+        if (error.name or "").startswith(("compendium", "sensorprivacy")):
             raise
-        print(f"error: {missing}", file=sys.stderr)
+        print(f"error: this needs {error.name}, which is not installed: {INSTALL}", file=sys.stderr)
         return 1
     except (LookupError, OSError, ValueError, RuntimeError) as error:
         # Our own errors explain themselves. SENSORPRIVACY_DEBUG shows the traceback of the others.

@@ -7,7 +7,7 @@ import pytest
 
 from compendium.cli import main
 
-pytest.importorskip("nbgrader", reason="needs nbgrader: install the extra teach")
+pytest.importorskip("nbgrader", reason="needs nbgrader: pip install -r requirements-dev.lock")
 
 
 def test_it_prints_the_student_notebooks(monkeypatch, capsys, tmp_path):
@@ -26,4 +26,6 @@ def test_without_nbgrader_it_says_what_to_install(monkeypatch, capsys, tmp_path)
     monkeypatch.setitem(sys.modules, "nbgrader", None)
     monkeypatch.setitem(sys.modules, "nbgrader.apps", None)
     assert main(["lessons", "--out", str(tmp_path)]) == 1
-    assert 'needs nbgrader, which is not installed: pip install "sensorprivacy[teach]"' in capsys.readouterr().err
+    assert (
+        "needs nbgrader.apps, which is not installed: pip install -r requirements-dev.lock" in capsys.readouterr().err
+    )
