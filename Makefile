@@ -18,7 +18,7 @@ export PYTHONDONTWRITEBYTECODE =
 
 COMPILE = $(PY) -m piptools compile --quiet --strip-extras --no-header --annotation-style=line --no-emit-index-url \
     --no-emit-find-links --no-emit-trusted-host --no-allow-unsafe \
-    --unsafe-package sensorprivacy --unsafe-package sensorprivacy-compendium
+    $(foreach name,pip setuptools sensorprivacy sensorprivacy-compendium,--unsafe-package $(name))
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:

@@ -1,12 +1,15 @@
-"""Find the files of the package that a notebook depends on, so that a change reruns only the notebooks that use it."""
+"""Find what a run depends on: files of our packages, and versions. A change repeats only the runs that use it."""
 
 # The standard library's modulefinder is not used: it also walks through NumPy, PyTorch and all other packages, and does
 # not know what a stub (.pyi) imports lazily, nor the data files beside the code.
 
 import ast
 import hashlib
+import importlib.metadata
+import platform
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
@@ -17,6 +20,10 @@ PACKAGES = ("sensorprivacy", "compendium")
 # Files of data sets come verified by their digests, which are an input of each run that reads them. How they were
 # found or downloaded changes no result.
 _VERIFIED = "compendium.datasets.store"
+
+# Packages that results depend on.
+_PACKAGES = ["sensorprivacy", "numpy", "scipy", "pandas", "pyarrow", "scikit-learn", "joblib", "numba", "opendp"]
+_PACKAGES += ["torch", "shap", "matplotlib", "seaborn", "onnxruntime"]
 
 
 def package_files(notebook: Path, lib: Path, sets: Iterable[str] = ()) -> list[Path]:
@@ -68,6 +75,15 @@ def code_digest(notebook: Path, lib: Path, sets: Iterable[str] = ()) -> str:
         content = hashlib.sha256(path.read_bytes()).hexdigest()
         digest.update(f"\n{path.relative_to(lib).as_posix()} {content}".encode())
     return digest.hexdigest()
+
+
+def versions() -> dict[str, str]:
+    """Return the versions that results may depend on, whether or not this process has imported the packages yet."""
+    found = {"python": platform.python_version()}
+    for name in _PACKAGES:
+        with suppress(importlib.metadata.PackageNotFoundError):
+            found[name] = importlib.metadata.version(name)
+    return found
 
 
 def imported(code: str, module: str = "", *, is_package: bool = False) -> set[str]:

@@ -5,17 +5,12 @@ import platform
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
-
-from packaging.requirements import Requirement
 
 from compendium.paths import build_dir, data_dir, project_root
 from compendium.run import states
-from compendium.run.dependencies import package_files
+from compendium.run.dependencies import package_files, versions
 from compendium.run.runs import Run, before, read_runs, select
-
-_EXTRAS = ("", "latent", "edge")  # what the notebooks need
 
 
 @dataclass(frozen=True)
@@ -83,15 +78,5 @@ def _versions_file() -> Path:
 
 
 def _versions() -> dict[str, str]:
-    """Return the versions that results may depend on: Python's, and those of the packages that runs require."""
-    found = {"python": ".".join(platform.python_version_tuple()[:2])}
-    try:
-        required = [
-            Requirement(text) for name in ("sensorprivacy", "sensorprivacy-compendium") for text in requires(name) or []
-        ]
-    except PackageNotFoundError:  # a checkout on the path that is not installed
-        required = []
-    for each in required:
-        if each.marker is None or any(each.marker.evaluate({"extra": extra}) for extra in _EXTRAS):
-            found[each.name] = version(each.name)
-    return found
+    """Return the versions that results depend on; of Python, not its last number."""
+    return versions() | {"python": ".".join(platform.python_version_tuple()[:2])}
