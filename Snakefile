@@ -21,6 +21,7 @@ for job in JOBS:
         output:
             job.status,
         threads: job.threads
+        priority: job.priority
         localrule: job.local
         params:
             # Snakemake would replace the braces of a plain string. A run starts again when its values change.

@@ -21,6 +21,7 @@ class Job:
     inputs: list[str]
     status: str
     threads: int
+    priority: int
     values: str
     local: bool
 
@@ -36,7 +37,12 @@ def plan(profile: str, only: Iterable[str] = ()) -> list[Job]:
     chosen = planned(runs, select(runs, only, profile))
     states.write_if_changed(_versions_file(), _versions())
     told = [name for name in runs if name in chosen or states.status_file(name, profile).is_file()]
-    return [_job(runs[name], told if runs[name].after_all else before(runs[name], runs), profile) for name in chosen]
+    earlier = {name: told if runs[name].after_all else before(runs[name], runs) for name in chosen}
+    minutes: dict[str, float] = {}
+    for name in reversed(chosen):  # in the file's order, later runs come after earlier ones
+        later = [minutes[each] for each in minutes if name in earlier[each]]
+        minutes[name] = runs[name].minutes[profile] + max(later, default=0)  # type: ignore[index]
+    return [_job(runs[name], earlier[name], minutes[name], profile) for name in chosen]
 
 
 def planned(runs: Mapping[str, Run], selected: Iterable[str]) -> list[str]:
@@ -48,7 +54,8 @@ def planned(runs: Mapping[str, Run], selected: Iterable[str]) -> list[str]:
     return [name for name in runs if name in found]
 
 
-def _job(run: Run, earlier: Iterable[str], profile: str) -> Job:
+def _job(run: Run, earlier: Iterable[str], minutes: float, profile: str) -> Job:
+    """Return the job of a run that comes after some runs; `minutes` pass until the last run after it has ended."""
     waits = [states.data_state_file(name) for name in run.sets]
     waits += [states.status_file(name, profile) for name in earlier if name != run.name]
     values = run.values(profile)
@@ -58,6 +65,7 @@ def _job(run: Run, earlier: Iterable[str], profile: str) -> Job:
         inputs=[*_code(run.notebook, read), *map(states.in_checkout, waits)],
         status=states.in_checkout(states.status_file(run.name, profile)),
         threads=run.threads,
+        priority=round(10 * minutes),
         values=json.dumps(values, sort_keys=True),
         local=run.after_all or bool(run.missing(lambda name: states.read_data_state(name).present)),
     )

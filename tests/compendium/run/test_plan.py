@@ -60,6 +60,14 @@ def test_of_some_runs_those_before_them_and_the_report_are_planned():
     assert jobs["90_replication_report"].local
 
 
+def test_long_chains_of_runs_start_first(jobs):
+    found, _ = jobs
+    first = max(found.values(), key=lambda job: job.priority).name
+    assert [name for name, job in found.items() if found[first].status in job.inputs and not job.local]
+    for name, job in found.items():
+        assert all(job.priority < found[each].priority for each in found if found[each].status in job.inputs), name
+
+
 def test_a_job_has_the_runs_parameters(jobs):
     found, profile = jobs
     for run in select(read_runs(), [], profile).values():
