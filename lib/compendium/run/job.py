@@ -29,7 +29,13 @@ from compendium.run.states import (
 def perform(name: str, profile: str) -> RunState:
     """Execute a run, unless its data are missing or a run that it comes after failed, and write its status."""
     runs = select(read_runs(), (), profile)
-    state = hindered(runs[name], runs, profile) or _executed(runs[name], profile)
+    state = hindered(runs[name], runs, profile)
+    if state is None:
+        state = _executed(runs[name], profile)
+    elif state.status == NO_DATA:
+        print(f"{name}: skipped, no data {', '.join(_missing(runs[name]))}", flush=True)
+    else:
+        print(f"{name}: {state.reason}", flush=True)
     write_status(name, profile, state)
     return state
 
@@ -69,10 +75,6 @@ def _executed(run: Run, profile: str) -> RunState:
 if __name__ == "__main__":
     processes.guard()
     try:
-        ended = perform(*sys.argv[1:])
+        perform(*sys.argv[1:])
     except KeyboardInterrupt:
         sys.exit(processes.INTERRUPTED)
-    if ended.status not in (OK, NO_DATA) and not ended.log:
-        print(f"{sys.argv[1]}: {ended.reason}", flush=True)
-    if ended.status == NO_DATA:
-        print(f"{sys.argv[1]}: skipped, no data: {ended.reason}", flush=True)

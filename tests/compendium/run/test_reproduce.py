@@ -123,7 +123,7 @@ def counted(home: Path, run: str = "10_good") -> int:
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)  # ten notebooks, on a busy machine
-def test_a_whole_life(home, say):
+def test_a_whole_life(home, say, capfd):
     """Runs that are ok, absent and failing; then touched and changed files, a new set: what runs and what does not."""
     first = reproduce("quick", look, cores=2, say=say.append)
     assert {name: state.status for name, state in first.items()} == {
@@ -136,6 +136,9 @@ def test_a_whole_life(home, say):
     assert (home / "figures/quick/10_good-other/word.txt").read_text() == "{braces} and 'quotes'"
     assert (home / "build/told.txt").read_text() == "10_good=ok 10_good-other=ok 20_absent=no_data 30_failing=failed"
     assert "no data: gone is not here" in say
+    said = capfd.readouterr().out.splitlines()
+    assert "20_absent: skipped, no data gone" in said
+    assert [line for line in said if line.startswith("30_failing: 30_failing.ipynb failed in cell [")]
     assert first["30_failing"].log == "build/logs/quick/30_failing.log"
     assert "the reason" in first["30_failing"].reason
     assert "KeyError" in (home / first["30_failing"].log).read_text()
