@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_origin
 import pooch
 
 from compendium.datasets import store
+from compendium.datasets.catalogue import catalogue
 from compendium.datasets.errors import UnknownDatasetError, nearest
 from compendium.paths import data_dir
 from sensorprivacy.checks import check_choice
@@ -23,40 +24,25 @@ if TYPE_CHECKING:
     from sensorprivacy.data import Problem, Windows
     from sensorprivacy.readers.tabular import Rows
 
-_READERS = "sensorprivacy.readers"
+
+def _readers(kind: str) -> dict[str, str]:
+    """Return the readers of one kind in the catalogue, by name."""
+    listed = {name: reader for entry in catalogue().values() for name, reader in getattr(entry, kind).items()}
+    return {name: f"sensorprivacy.readers.{reader}" for name, reader in listed.items()}
+
+
 #: Reader of each problem. It is called with the files of the set; its keyword parameters are the options of `problem`.
-PROBLEMS = {
-    "iot-sentinel": f"{_READERS}.sentinel:packet_problem",
-    "iot-sentinel-flows": f"{_READERS}.sentinel:flow_problem",
-    "iot-sentinel-bits": f"{_READERS}.sentinel:bit_problem",
-    "cic-ids-2017": f"{_READERS}.traffic:cic_problem",
-    "iot-23": f"{_READERS}.iot23:iot23_problem",
-    "opportunity": f"{_READERS}.opportunity:opportunity_problem",
-    "smartwatch": f"{_READERS}.smartwatch:smartwatch_problem",
-    "motionsense": f"{_READERS}.motionsense:motionsense_problem",
-    "amir-netml": f"{_READERS}.traffic:amir_netml_problem",
-    "amir-nprint": f"{_READERS}.traffic:amir_nprint_problem",
-    "service-recognition": f"{_READERS}.traffic:service_problem",
-}
+PROBLEMS = _readers("problems")
 #: Reader of each set of windows; its keyword parameters are the options of `windows`.
-WINDOWS = {
-    "motionsense": f"{_READERS}.motionsense:motionsense_windows",
-    "smartwatch": f"{_READERS}.smartwatch:smartwatch_windows",
-    "mobiact": f"{_READERS}.mobiact:mobiact_windows",
-    "mobifall": f"{_READERS}.mobiact:mobifall_windows",
-}
+WINDOWS = _readers("windows")
 #: Reader of each table of the three-way paper.
-TABLES = {name: f"{_READERS}.tabular:{name}" for name in ("titanic", "adult", "bank", "heart", "student")}
-_SMART_HOME = {
-    "smart-home": f"{_READERS}.tabular:smart_home_sensors",
-    "smart-home-readings": f"{_READERS}.tabular:smart_home_readings",
-}
+TABLES = _readers("tables")
+_SENSORS = _readers("sensors")
 #: Readers of your own files: a table for the three-way paper, a table for the game, recordings.
 _OWN_TABLE, _OWN_PROBLEM = "sensorprivacy.own.formats:read_table", "sensorprivacy.own.tables:load_table"
 _OWN_WINDOWS = "sensorprivacy.own.recordings:user_windows"
-#: Set of the catalogue behind a problem with another name.
-_SETS = {"iot-sentinel-flows": "iot-sentinel", "iot-sentinel-bits": "iot-sentinel"}
-_SETS |= {"amir-netml": "amir", "amir-nprint": "amir"}
+#: Set of the catalogue behind each problem or set of windows.
+_SETS = {name: entry.name for entry in catalogue().values() for name in (*entry.problems, *entry.windows)}
 # Reading the smartwatch file can run code (it is a pickle), so only the verified file is read.
 _NO_OWN_FILES = {"smartwatch"}
 
@@ -65,7 +51,7 @@ def readers_of(name: str) -> list[str]:
     """Return the readers of a data set or of a path, each as ``module:function``; none if there is no such set."""
     if _is_path(name):
         return [_OWN_TABLE, _OWN_PROBLEM, _OWN_WINDOWS]
-    return [readers[name] for readers in (PROBLEMS, WINDOWS, TABLES, _SMART_HOME) if name in readers]
+    return [readers[name] for readers in (PROBLEMS, WINDOWS, TABLES, _SENSORS) if name in readers]
 
 
 def problem(name: str | Path, *, progress: bool = True, **options: Any) -> "Problem":
@@ -201,7 +187,7 @@ def sensors(*, progress: bool = True) -> "pd.DataFrame":
     pandas.DataFrame
         24 rows; columns sensor_id, node_id, type, name (room/thing/quantity).
     """
-    return pkgutil.resolve_name(_SMART_HOME["smart-home"])(store.fetch("smart-home", progress=progress))
+    return pkgutil.resolve_name(_SENSORS["smart-home"])(store.fetch("smart-home", progress=progress))
 
 
 def sensor_readings(*, progress: bool = True) -> "pd.DataFrame":
@@ -213,7 +199,7 @@ def sensor_readings(*, progress: bool = True) -> "pd.DataFrame":
         191,381 rows; columns sensor_id, timestamp, value.
     """
     files = store.fetch("smart-home-readings", progress=progress)
-    return pkgutil.resolve_name(_SMART_HOME["smart-home-readings"])(files)
+    return pkgutil.resolve_name(_SENSORS["smart-home-readings"])(files)
 
 
 def digest(name: str | Path) -> str:
@@ -243,7 +229,7 @@ def _load(named: str, name: str, options: Mapping[str, Any], progress: bool) -> 
     reader = pkgutil.resolve_name(named)
     known = _check_options(reader, name, options, own_files=name not in _NO_OWN_FILES)
     options = dict(options)
-    path, folder = options.pop("path", None), _SETS.get(name, name)
+    path, folder = options.pop("path", None), _SETS[name]
     if path is None:
         files: Any = store.fetch(folder, progress=progress)
     else:
