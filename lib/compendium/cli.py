@@ -9,11 +9,11 @@ from pathlib import Path
 import click
 
 from compendium.datasets.cli import data
+from compendium.run.processes import INTERRUPTED
 from compendium.run.runs import PROFILES, Profile
 from sensorprivacy import __version__
 
 INSTALL = "pip install -r requirements-dev.lock, or use make book, make lessons, make test"
-INTERRUPTED = 130  # the exit code of a command that Ctrl-C ends
 FILE, COUNT = click.Path(path_type=Path), click.IntRange(min=1)
 PROFILE = click.option("--profile", type=click.Choice(PROFILES), default="quick", help="Settings of the runs (quick).")
 CORES = click.option("--cores", type=COUNT, default=os.cpu_count() or 1, help="Number of runs at a time.")
@@ -178,6 +178,8 @@ def book(out: Path | None, only: Sequence[str], runs: Sequence[str]) -> int:
 
     With names of runs, only these; * stands for any part.
     """
+    import sphinx  # noqa: F401 - if it is missing, nothing else is tried
+
     from compendium.book.site import build, size_in_mb
 
     page = build(out, [*only, *runs])
