@@ -31,7 +31,7 @@ def named(root, notebook, **given):
 def test_a_run_of_runs_yaml_keeps_its_name():
     for run in {run.notebook: run for run in read_runs().values()}.values():  # the last one of each notebook
         declared = read_parameters(run.notebook)
-        for profile in PROFILES:
+        for profile in run.minutes:
             assert run_name(run.notebook, complete(declared, run.values(profile))) == (run.name, True)
 
 
