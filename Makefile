@@ -9,10 +9,16 @@ TESTS   ?= tests
 
 VENV  := .venv
 PY    := $(VENV)/bin/python
+# Two sets of packages in one environment: for the notebooks, and with those for tests, book, lessons and clusters.
 READY := $(VENV)/.ready
+TOOLS := $(VENV)/.tools
 export JUPYTER_PREFER_ENV_PATH = 1
 # Compiled modules are kept: some machines turn this off, and then each process compiles the library again.
 export PYTHONDONTWRITEBYTECODE =
+
+COMPILE = $(PY) -m piptools compile --quiet --strip-extras --no-header --annotation-style=line --no-emit-index-url \
+    --no-emit-find-links --no-emit-trusted-host --no-allow-unsafe \
+    $(foreach name,pip setuptools sensorprivacy sensorprivacy-compendium,--unsafe-package $(name))
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -26,41 +32,41 @@ help: ## show this help
 reproduce: $(READY) ## run every notebook that is out of date, then the report (some: ONLY="RUN ...")
 	@$(PY) -m compendium reproduce --profile $(PROFILE) --cores $(CORES) $(if $(ONLY),--only $(ONLY))
 
-book: $(READY) ## build the book from what reproduce left behind: build/book/html/index.html
+book: $(TOOLS) ## build the book from what reproduce left behind: build/book/html/index.html
 	@$(PY) -m compendium book
 
-review: $(READY) ## pack the compendium for a review, or recompute one value (CELL=2-T10-r1-utility)
+review: $(if $(CELL),$(READY),$(TOOLS)) ## pack the compendium for a review, or recompute one value (CELL=2-T10-r1-utility)
 	@$(PY) -m compendium review $(CELL) --profile $(PROFILE) --cores $(CORES)
 
-test: $(READY) ## check style and types, run all tests (some: TESTS=path)
+test: $(TOOLS) ## check style and types, run all tests (some: TESTS=path)
 	@$(PY) tests/compiled.py & $(MAKE) --no-print-directory lint && wait
 	@# Many tests wait for other processes, so three workers keep two cores busy. A file's tests share trained networks.
 	@$(PY) -m pytest -n 3 --dist loadfile --no-loadscope-reorder $(TESTS)
 
-lint: $(READY) ## check style and types only
+lint: $(TOOLS) ## check style and types only
 	@$(PY) -m ruff check --quiet .
 	@$(PY) -m ruff format --check --quiet .
 	@$(PY) -m mypy --no-error-summary
 
-bench: $(READY) ## run the benchmarks, one file for each claim (minutes)
+bench: $(TOOLS) ## run the benchmarks, one file for each claim (minutes)
 	@for file in bench/*.py; do [ -f "$$file" ] || continue; echo "== $$file"; $(PY) "$$file" || exit 1; done
 
-notebook: $(READY) ## open the notebooks in JupyterLab
+notebook: $(TOOLS) ## open the notebooks in JupyterLab
 	@$(PY) -m jupyterlab --ServerApp.root_dir="$(CURDIR)" notebooks/00_start_here.ipynb
 
-lessons: $(READY) ## make the student versions of the lessons: build/lessons/student
+lessons: $(TOOLS) ## make the student versions of the lessons: build/lessons/student
 	@$(PY) -m compendium lessons
 
 data: $(READY) ## download every available data set, also the large ones
 	@$(PY) -m compendium data fetch --all
 
-lock: $(READY) ## resolve requirements.lock again from pyproject.toml
-	@$(PY) -m piptools compile --quiet --strip-extras --all-extras --no-header --annotation-style=line \
-	    --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-allow-unsafe \
-	    --output-file=requirements.lock pyproject.toml
-	@# Remove torch's local version (+cpu, +cu...), which other machines lack.
-	@sed 's/^\(torch==[0-9.]*\)+[a-z0-9.]*/\1/' requirements.lock > requirements.lock.part
-	@mv requirements.lock.part requirements.lock
+lock: $(TOOLS) ## resolve requirements.lock and requirements-dev.lock again
+	@printf '%s\n' '-e .' '-e lib' | $(COMPILE) --output-file=requirements.lock -
+	@printf '%s\n' '-c requirements.lock' '-e .' '-e lib[lab,book,lessons,cluster,dev]' \
+	    | $(COMPILE) --output-file=requirements-dev.lock -
+	@# Remove torch's local version (+cpu, +cu...), which other machines lack, and our own two packages.
+	@for file in requirements.lock requirements-dev.lock; do \
+	    sed -e 's/^\(torch==[0-9.]*\)+[a-z0-9.]*/\1/' -e '/^-e /d' -e '/^# /d' $$file > $$file.part && mv $$file.part $$file; done
 
 clean: ## remove results of runs: build/, figures/quick/, caches (not the environment, not the data)
 	rm -rf build figures/quick .snakemake .pytest_cache .mypy_cache .ruff_cache .hypothesis
@@ -75,4 +81,9 @@ $(READY): requirements.lock pyproject.toml lib/pyproject.toml
 	@echo "installing the packages of requirements.lock into $(VENV), once"
 	@$(PY) -m pip install --quiet --disable-pip-version-check -r requirements.lock
 	@$(PY) -m pip install --quiet --disable-pip-version-check --no-deps --editable . --editable lib
+	@touch $@
+
+$(TOOLS): requirements-dev.lock $(READY)
+	@echo "installing the other packages of requirements-dev.lock into $(VENV), once"
+	@$(PY) -m pip install --quiet --disable-pip-version-check -r requirements-dev.lock
 	@touch $@

@@ -1,12 +1,14 @@
 # The runs of runs.yaml as a graph. `compendium reproduce` calls this, on this machine or on a cluster (--executor slurm).
+# Each run writes its own status file, also if it fails or has no data, so that the report can follow it.
 from compendium.run.plan import plan
 
-JOBS = plan(config.get("profile", "quick"), report_only=config.get("report_only", False))
+PROFILE = config.get("profile", "quick")
+JOBS = plan(PROFILE, config.get("only", []))
 
 
 rule all:
     input:
-        [job.marker for job in JOBS if job.ready],
+        [job.status for job in JOBS],
 
 
 for job in JOBS:
@@ -17,9 +19,12 @@ for job in JOBS:
         input:
             job.inputs,
         output:
-            touch(job.marker),
+            job.status,
         threads: job.threads
+        priority: job.priority
+        localrule: job.local
         params:
-            command=lambda wildcards, command=job.command: command,  # in a plain string, Snakemake would replace the braces
+            # Snakemake would replace the braces of a plain string. A run starts again when its values change.
+            values=lambda wildcards, values=job.values: values,
         shell:
-            "{params.command}"
+            "python -m compendium.run.job {rule} {PROFILE}"

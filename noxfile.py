@@ -8,17 +8,19 @@ nox.options.error_on_missing_interpreters = False
 CORE = ["tests/mechanisms", "tests/game", "tests/threeway", "tests/own", "tests/minimize"]
 """Tests of tables: they need no extra, apart from the files below."""
 NEED_EXTRAS = [
-    "tests/own/comparing/test_cli.py",
-    "tests/own/comparing/test_published_files.py",
-    "tests/own/comparing/test_recordings.py",
-    "tests/own/comparing/test_windows.py",
+    "tests/own/test_compare_cli.py",
+    "tests/own/test_published_files.py",
+    "tests/own/test_recordings.py",
+    "tests/own/test_windows.py",
     "tests/minimize/search",
 ]
 TOOLS = ["pytest>=8.3", "pytest-timeout>=2.3", "pytest-xdist>=3.6", "hypothesis>=6.100", "mlxtend>=0.23", "dpkt>=1.9.8"]
+TOOLS += ["filelock>=3.13", "requests>=2.32"]  # with them, compendium.datasets finds the real data of tests
 VERSIONS = ["3.11", "3.12", "3.13"]
 
 
 def _test_core(session: nox.Session) -> None:
+    session.install("--no-deps", "-e", "lib")
     left_out = [word for path in NEED_EXTRAS for word in ("--ignore", path)]
     session.run("python", "-m", "pytest", "-q", "-n", "2", *left_out, *(session.posargs or CORE))
 
@@ -41,6 +43,6 @@ def lowest(session: nox.Session) -> None:
 @nox.session(python=VERSIONS)
 def everything(session: nox.Session) -> None:
     """Install the locked versions, and run all tests."""
-    session.install("-r", "requirements.lock")
-    session.install("--no-deps", "-e", ".")
+    session.install("-r", "requirements-dev.lock")
+    session.install("--no-deps", "-e", ".", "-e", "lib")
     session.run("python", "-m", "pytest", "-q", "-n", "2", *session.posargs)

@@ -1,42 +1,42 @@
 """The command line ``compendium``, also called as ``python -m compendium``."""
 
-import argparse
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from compendium.book.cli import add_book_command
-from compendium.lessons.cli import add_lessons_command
-from compendium.review.cli import add_review_command
-from compendium.run.states import PROFILES
-from sensorprivacy import __version__
-from sensorprivacy.extras import remedy
+import click
 
-INTERRUPTED = 130  # the exit code of a command that Ctrl-C ends
+from compendium.datasets.cli import data
+from compendium.run.processes import INTERRUPTED
+from compendium.run.runs import PROFILES, Profile
+from sensorprivacy import __version__
+
+INSTALL = "pip install -r requirements-dev.lock, or use make book, make lessons, make test"
+FILE, COUNT = click.Path(path_type=Path), click.IntRange(min=1)
+PROFILE = click.option("--profile", type=click.Choice(PROFILES), default="quick", help="Settings of the runs (quick).")
+CORES = click.option("--cores", type=COUNT, default=os.cpu_count() or 1, help="Number of runs at a time.")
+OUT = click.option("--out", type=FILE, metavar="FOLDER", help="Folder to write.")
 
 # Each command imports what it needs when it runs, so that wrong words are refused without waiting for pandas.
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code: 0, 1 after a failure, 2 for wrong words, 130 after an interrupt."""
-    words = sys.argv[1:] if argv is None else argv
-    arguments = _parser(words).parse_args(words)
-    command: Callable[[argparse.Namespace], int] = arguments.command
+    words = sys.argv[1:] if argv is None else list(argv)
     try:
-        return command(arguments)
-    except KeyboardInterrupt:
-        kept = "; finished runs are kept" if command is _reproduce else ""
-        print(f"interrupted{kept}", file=sys.stderr)
+        return compendium.main(words, prog_name="compendium", standalone_mode=False) or 0
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except click.Abort:
+        print(f"interrupted{'; finished runs are kept' if words[0] == 'reproduce' else ''}", file=sys.stderr)
         return INTERRUPTED
-    except BrokenPipeError:  # the reader, such as `head`, has ended
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
     except ModuleNotFoundError as error:
-        if (missing := remedy(error)) is None:
+        if (error.name or "").startswith(("compendium", "sensorprivacy")):
             raise
-        print(f"error: {missing}", file=sys.stderr)
+        print(f"error: this needs {error.name}, which is not installed: {INSTALL}", file=sys.stderr)
         return 1
     except (LookupError, OSError, ValueError, RuntimeError) as error:
         # Our own errors explain themselves. SENSORPRIVACY_DEBUG shows the traceback of the others.
@@ -46,75 +46,88 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 2 if isinstance(error, ValueError) else 1
 
 
-def _run(arguments: argparse.Namespace) -> int:
+@click.group(no_args_is_help=True)
+@click.version_option(__version__, message="%(version)s")
+def compendium() -> None:
+    """Replicate, audit and extend three papers on the privacy of sensor data."""
+
+
+compendium.add_command(data)
+
+
+@compendium.command()
+@click.argument("notebook", type=FILE)
+@click.option("-p", "parameters", nargs=2, multiple=True, metavar="NAME VALUE", help="A parameter and its value.")
+@click.option("--show", is_flag=True, help="Show the notebook's parameters and run nothing.")
+@click.option("-o", "--output", type=FILE, help="File for the executed notebook (build/executed/<run>.ipynb).")
+@click.option("--log", type=FILE, help="File for the notebook's printed output (build/logs/<run>.log).")
+def run(
+    notebook: Path, parameters: Sequence[tuple[str, str]], show: bool, output: Path | None, log: Path | None
+) -> int:
+    """Execute a notebook with checked parameters."""
     from compendium.run import execute, processes
     from compendium.run.parameters import describe, read_parameters
 
-    if arguments.show:
-        print(describe(read_parameters(arguments.notebook)))
+    if show:
+        print(describe(read_parameters(notebook)))
         return 0
     processes.guard()
-    if arguments.needs:
-        from compendium.run.data import fetch
-
-        missing = fetch(arguments.needs)
-        if missing:
-            print(f"nothing was run: no data {', '.join(missing)}", file=sys.stderr)
-            return 1
-    name = arguments.name or arguments.notebook.stem
     try:
-        done = execute.run(
-            arguments.notebook,
-            dict(arguments.parameters),
-            output=arguments.output,
-            log=arguments.log,
-            say=partial(print, flush=True),
-        )
+        done = execute.run(notebook, dict(parameters), output=output, log=log, say=partial(print, flush=True))
     except execute.NotebookFailedError as error:
-        print(f"{name}: {error}", flush=True, file=sys.stdout if arguments.terse else sys.stderr)
+        print(f"{notebook.stem}: {error}", file=sys.stderr)
         return 1
-    if arguments.terse:
-        print(f"{name}: ok, {done.seconds:.0f} s", flush=True)
-    else:
-        results = execute.results_folder(arguments.notebook, done.parameters)
-        print(f"notebook: {done.output}\nlog: {done.log}", flush=True)
-        if results.is_dir():
-            print(f"results: {results}", flush=True)
+    results = execute.results_folder(notebook, done.parameters)
+    print(f"notebook: {done.output}\nlog: {done.log}", flush=True)
+    if results.is_dir():
+        print(f"results: {results}", flush=True)
     return 0
 
 
-def _reproduce(arguments: argparse.Namespace) -> int:
+@compendium.command()
+@PROFILE
+@CORES
+@click.option("--only", multiple=True, metavar="RUN", help="The same as naming RUN.")
+@click.argument("runs", nargs=-1, metavar="[RUN]...")
+@click.option("--dry-run", is_flag=True, help="List the runs that are out of date and run nothing.")
+@click.option("--executor", metavar="NAME", help="Run as jobs of a cluster, --cores at a time, such as slurm.")
+@click.option("--list", "listed", is_flag=True, help="List all runs with their minutes and run nothing.")
+def reproduce(
+    profile: Profile, cores: int, only: Sequence[str], runs: Sequence[str], dry_run: bool, executor: str, listed: bool
+) -> int:
+    """Run every notebook that is out of date, then the report.
+
+    With names of runs, only these; * stands for any part.
+    """
     from compendium.run.runs import check_runs, read_runs, select
 
-    runs = select(read_runs(), arguments.only, arguments.profile)
-    if arguments.list:
-        for run in runs.values():
-            print(f"{run.name:36} {run.minutes[arguments.profile]:5g} min  {run.about}")
+    wanted = [*only, *runs]
+    selected = select(read_runs(), wanted, profile)
+    if listed:
+        for one in selected.values():
+            print(f"{one.name:36} {one.minutes[profile]:5g} min  {one.about}")
         return 0
     from compendium.datasets import store
-    from compendium.run import processes, states
+    from compendium.run import processes
     from compendium.run import reproduce as batch
-    from compendium.run.data import looker
+    from compendium.run.states import FAILED
 
-    check_runs(runs.values(), store.names())
+    check_runs(selected.values(), store.names())
     processes.guard()
-    ended = batch.reproduce(
-        arguments.profile,
-        looker(arguments.profile),
-        cores=arguments.cores,
-        only=arguments.only,
-        dry_run=arguments.dry_run,
-        executor=arguments.executor,
-    )
-    if not arguments.dry_run:
-        print(batch.summary(ended, arguments.profile))
-    return 1 if any(state.status == states.FAILED for state in ended.values()) else 0
+    look = batch.looker(profile)
+    ended = batch.reproduce(profile, look, cores=cores, only=wanted, dry_run=dry_run, executor=executor)
+    if not dry_run:
+        print(batch.summary(ended, profile))
+    return int(any(state.status == FAILED for state in ended.values()))
 
 
-def _report(arguments: argparse.Namespace) -> int:
+@compendium.command()
+@click.argument("what", type=click.Choice(["ledger", "data"]))
+def report(what: str) -> int:
+    """Write DEVIATIONS.md (ledger) or data/README.md (data) again."""
     from compendium.paths import data_dir, figures_dir, project_root
 
-    if arguments.what == "ledger":
+    if what == "ledger":
         from compendium.verdicts.ledger import entries, page
         from compendium.verdicts.printed import printed_values
         from compendium.verdicts.replication import read_verdicts
@@ -132,7 +145,67 @@ def _report(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _export(arguments: argparse.Namespace) -> int:
+@compendium.command()
+@click.argument("cell", required=False)
+@PROFILE
+@CORES
+@OUT
+def review(cell: str | None, profile: Profile, cores: int, out: Path | None) -> int:
+    """Recompute one printed value, or pack the compendium for a review.
+
+    With CELL, such as 2-T10-r1-utility, recompute that value and show printed, ours and verdict. Without, write a pack
+    for reviewers to build/review: all files as an RO-Crate, codecheck.yml, the environment and a report of one page.
+    """
+    if cell is None:
+        from compendium.review.pack import write_pack
+
+        print(f"{write_pack(out)}: begin with report.md; fill in codecheck.yml")
+        return 0
+    from compendium.review.cell import recompute
+    from compendium.run import processes
+
+    processes.guard()
+    print(f"\n{recompute(cell, profile, cores).text()}")
+    return 0
+
+
+@compendium.command()
+@OUT
+@click.option("--only", multiple=True, metavar="RUN", help="The same as naming RUN.")
+@click.argument("runs", nargs=-1, metavar="[RUN]...")
+def book(out: Path | None, only: Sequence[str], runs: Sequence[str]) -> int:
+    """Build the book in build/book: all results as web pages that work without a network.
+
+    With names of runs, only these; * stands for any part.
+    """
+    import sphinx  # noqa: F401 - if it is missing, nothing else is tried
+
+    from compendium.book.site import build, size_in_mb
+
+    page = build(out, [*only, *runs])
+    print(f"{page}  {size_in_mb(page.parent):.0f} MB")
+    return 0
+
+
+@compendium.command()
+@OUT
+def lessons(out: Path | None) -> int:
+    """Make the student versions of the lessons with nbgrader, in build/lessons."""
+    from compendium.lessons.release import make_course
+    from compendium.paths import build_dir
+
+    for path in make_course(out or build_dir() / "lessons", partial(print, file=sys.stderr)):
+        print(path)
+    return 0
+
+
+@compendium.command()
+@OUT
+@click.option("--model", type=FILE, metavar="FILE", help="Use a saved anonymizer instead of training one.")
+@click.option("--epochs", type=COUNT, default=5, help="Training epochs of each autoencoder (5).")
+@click.option("--inference-epochs", type=COUNT, default=5, help="Epochs of each inference model (5).")
+def export(out: Path | None, model: Path | None, epochs: int, inference_epochs: int) -> int:
+    """Write paper 3's networks on MotionSense and edge.pyz for a board to build/edge."""
     from compendium.paths import build_dir
     from compendium.studies import prepare
     from sensorprivacy import latent
@@ -140,74 +213,15 @@ def _export(arguments: argparse.Namespace) -> int:
     from sensorprivacy.edge.program import write_program
     from sensorprivacy.own.boards import check_shape
 
-    folder = arguments.out or build_dir() / "edge"
-    choices = {"epochs": arguments.epochs, "inference_epochs": arguments.inference_epochs}
-    known = prepare("motionsense", "gender", **choices)
-    trained = latent.load(arguments.model) if arguments.model else known.anonymizer(known.inference_models())
-    if arguments.model:
-        check_shape(trained, known.test, arguments.model)
+    folder = out or build_dir() / "edge"
+    known = prepare("motionsense", "gender", epochs=epochs, inference_epochs=inference_epochs)
+    trained = latent.load(model) if model else known.anonymizer(known.inference_models())
+    if model:
+        check_shape(trained, known.test, model)
     for bundle in write_all(known, trained, folder).values():
         print(f"{bundle.folder}  {sum(step.bytes for step in bundle.steps) / 1e6:.1f} MB, {len(bundle.steps)} files")
     print(f"{write_program(folder)}  copy the folder to a board and run: python3 edge.pyz measure --out board.json")
     return 0
-
-
-def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="compendium", description="The Sensor Privacy Compendium.")
-    parser.add_argument("--version", action="version", version=__version__)
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
-
-    run = commands.add_parser("run", help="execute a notebook with checked parameters")
-    run.set_defaults(command=_run)
-    run.add_argument("notebook", type=Path, metavar="NOTEBOOK")
-    run.add_argument("-p", dest="parameters", nargs=2, action="append", default=[], metavar=("NAME", "VALUE"))
-    run.add_argument("--show", action="store_true", help="show the notebook's parameters and run nothing")
-    run.add_argument("-o", "--output", type=Path, help="file for the executed notebook (build/executed/<run>.ipynb)")
-    run.add_argument("--log", type=Path, help="file for the notebook's printed output (build/logs/<run>.log)")
-    run.add_argument("--needs", nargs="+", default=[], metavar="SET", help="data sets to fetch first")
-    run.add_argument("--terse", action="store_true", help="end with one line instead of the files' paths")
-    run.add_argument("--name", help="name of the run in that line")
-
-    again = commands.add_parser("reproduce", help="run every notebook that is out of date, then the report")
-    again.set_defaults(command=_reproduce)
-    again.add_argument("--profile", choices=PROFILES, default="quick", help="settings of the runs (quick)")
-    again.add_argument("--cores", type=_positive, default=os.cpu_count() or 1, help="number of runs at a time")
-    again.add_argument("--only", nargs="+", default=[], metavar="RUN", help="names of runs; * stands for any part")
-    again.add_argument("--dry-run", action="store_true", help="list the runs that are out of date and run nothing")
-    again.add_argument(
-        "--executor", metavar="NAME", help="run as jobs of a cluster, --cores at a time, such as slurm (this machine)"
-    )
-    again.add_argument("--list", action="store_true", help="list all runs with their minutes and run nothing")
-
-    if "data" in words:
-        from compendium.datasets.cli import add_data_commands
-
-        add_data_commands(commands)
-    else:  # without its own words, which would import pandas for every other command
-        commands.add_parser("data", help="list, fetch and verify the data sets")
-
-    add_review_command(commands)
-    add_lessons_command(commands)
-    add_book_command(commands)
-
-    export = commands.add_parser("export", help="write paper 3's networks on MotionSense and edge.pyz for a board")
-    export.set_defaults(command=_export)
-    export.add_argument("--out", type=Path, metavar="FOLDER", help="folder to write (build/edge)")
-    export.add_argument("--model", type=Path, metavar="FILE", help="use a saved anonymizer instead of training one")
-    export.add_argument("--epochs", type=_positive, default=5, help="training epochs of each autoencoder (5)")
-    export.add_argument("--inference-epochs", type=_positive, default=5, help="epochs of each inference model (5)")
-
-    report = commands.add_parser("report", help="write DEVIATIONS.md or data/README.md again")
-    report.set_defaults(command=_report)
-    report.add_argument("what", choices=("ledger", "data"), help="ledger: DEVIATIONS.md; data: data/README.md")
-    return parser
-
-
-def _positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"{text} is too few: give 1 or more")
-    return number
 
 
 if __name__ == "__main__":

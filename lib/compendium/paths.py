@@ -1,7 +1,11 @@
-"""Find the compendium's folders, and the mirror of the data sets, on this machine."""
+"""Find the compendium's folders, the mirror of the data sets and the folders that hold data sets on this machine."""
 
 import os
 from pathlib import Path
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
+
+from sensorprivacy.paths import cache_folder
 
 MIRROR_VARIABLE = "SENSORPRIVACY_MIRROR"
 RUN_FILE, MACHINE_FILE, VERDICTS_FILE = "run.json", "machine.json", "verdicts.csv"
@@ -92,6 +96,46 @@ def remember_mirror() -> None:
         _mirror_file().parent.mkdir(parents=True, exist_ok=True)
         absolute = named if "://" in named else str(Path(named).expanduser().resolve())
         _mirror_file().write_text(f"{absolute}\n", encoding="utf-8")
+
+
+def raw_folder() -> Path | None:
+    """Return ``data/raw`` of the checkout, or None if the package is used without a checkout."""
+    try:
+        return data_dir() / "raw"
+    except FileNotFoundError:
+        return None
+
+
+def mirror() -> Path | str | None:
+    """Return the mirror that ``SENSORPRIVACY_MIRROR`` names, or that `reproduce` used before (`mirror_address`).
+
+    Returns
+    -------
+    pathlib.Path, str or None
+        A folder; the base address of a mirror on the web; None if there is none.
+
+    Raises
+    ------
+    FileNotFoundError
+        If the folder does not exist, or the address is neither http, https nor file.
+    """
+    named = mirror_address()
+    if named is None:
+        return None
+    address = urlsplit(named)
+    if address.scheme in ("http", "https"):
+        return named
+    folder = Path(url2pathname(address.path)) if address.scheme == "file" else Path(named).expanduser()
+    if not folder.is_dir():
+        raise FileNotFoundError(
+            f"{MIRROR_VARIABLE}={named} is neither a folder nor an http(s) or file address: correct or unset it"
+        )
+    return folder.resolve()
+
+
+def local_folders() -> list[Path]:
+    """Return the folders to search, in order: raw, mirror, cache. Each holds one folder for each data set."""
+    return [folder for folder in (raw_folder(), mirror(), cache_folder()) if isinstance(folder, Path)]
 
 
 def _mirror_file() -> Path:

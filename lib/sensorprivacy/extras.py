@@ -9,21 +9,7 @@ EXTRAS = {
     "latent": ("torch", "safetensors"),
     "edge": ("onnx", "onnxruntime"),
     "formats": ("openpyxl", "polars", "skops"),
-    "notebooks": (
-        "IPython",
-        "jupyter_client",
-        "nbformat",
-        "nbclient",
-        "papermill",
-        "psutil",
-        "yaml",
-        "seaborn",
-        "snakemake",
-        "packaging",
-    ),
     "cluster": ("dask", "distributed", "dask_jobqueue"),
-    "book": ("docutils", "sphinx", "myst_nb", "rocrate"),
-    "teach": ("nbgrader", "traitlets"),
 }
 """The modules of each extra of ``pyproject.toml`` that this package imports."""
 

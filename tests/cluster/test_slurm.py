@@ -138,7 +138,7 @@ def test_jobs_wait_while_the_node_is_drained(here, cluster):
 
 def test_a_partition_that_does_not_exist_is_reported_and_not_an_earlier_log(here, cluster):
     assert _statuses(executor="slurm", only=["10_table"])["10_table"] == OK
-    (here / "build" / "runs" / "quick" / "10_table.done").unlink()
+    (here / "build" / "runs" / "quick" / "10_table.json").unlink()
     with (here / "profile" / "config.yaml").open("a") as stream:
         stream.write("default-resources: {slurm_partition: normal}\n")
     state = reproduce("quick", pytest.fail, executor="slurm", only=["10_table"])["10_table"]

@@ -13,8 +13,7 @@ import nbformat
 import pytest
 
 from compendium.run.parameters import read_parameters
-from compendium.run.runs import read_runs
-from compendium.run.states import PROFILES
+from compendium.run.runs import PROFILES, read_runs
 
 FOLDER = Path(__file__).resolve().parents[2] / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))

@@ -1,4 +1,4 @@
-"""pyproject.toml, requirements.lock and environment.yml say the same."""
+"""The pyproject.toml files, the two locks and environment.yml say the same."""
 
 import re
 import tomllib
@@ -17,25 +17,58 @@ def project(root):
 
 
 @pytest.fixture(scope="session")
-def locked(root):
-    lines = [line.split("#")[0].strip() for line in (root / "requirements.lock").read_text().splitlines()]
+def compendium(root):
+    return tomllib.loads((root / "lib" / "pyproject.toml").read_text())["project"]
+
+
+def read(path):
+    lines = [line.split("#")[0].strip() for line in path.read_text().splitlines()]
     return [Requirement(line) for line in lines if line]
 
 
-def test_the_lock_holds_exact_versions_and_no_place_to_get_them(root, locked):
-    assert all(re.fullmatch(r"==[^*+]+", str(each.specifier)) for each in locked)
-    assert not re.search(r"^\s*-|://|\+cpu|\+cu", (root / "requirements.lock").read_text(), re.MULTILINE)
-    names = [each.name for each in locked]
-    assert len(names) == len(set(names))
+@pytest.fixture(scope="session")
+def locked(root):
+    return read(root / "requirements-dev.lock")
 
 
-def test_the_lock_has_everything_that_the_project_names(project, locked):
-    pinned = {canonicalize_name(each.name): str(each.specifier).removeprefix("==") for each in locked}
-    named = [*project["dependencies"], *(line for extra in project["optional-dependencies"].values() for line in extra)]
-    for each in map(Requirement, named):
-        name = canonicalize_name(each.name)
-        assert name in pinned, f"{name}: run `make lock`"
-        assert each.specifier.contains(pinned[name]), f"{name}: run `make lock`"
+def pinned(requirements):
+    return {canonicalize_name(each.name): str(each.specifier).removeprefix("==") for each in requirements}
+
+
+@pytest.mark.parametrize("name", ["requirements.lock", "requirements-dev.lock"])
+def test_a_lock_holds_exact_versions_and_no_place_to_get_them(root, name):
+    found = read(root / name)
+    assert all(re.fullmatch(r"==[^*+]+", str(each.specifier)) for each in found)
+    assert not re.search(r"^\s*-|://|\+cpu|\+cu", (root / name).read_text(), re.MULTILINE)
+    assert len(pinned(found)) == len(found)
+
+
+def test_the_notebooks_need_two_thirds_of_what_was_locked_and_no_tools(root, locked):
+    """One lock of 256 packages held browsers' drivers, nbgrader, Slurm's plugin and linters for everybody."""
+    small, whole = pinned(read(root / "requirements.lock")), pinned(locked)
+    assert small.items() <= whole.items()
+    assert len(small) <= 256 * 2 / 3
+    assert not small.keys() & {"playwright", "nbgrader", "snakemake-executor-plugin-slurm", "sphinx", "ruff", "pytest"}
+
+
+def test_the_locks_have_everything_that_the_projects_name(root, project, compendium, locked):
+    library = [*project["dependencies"], *_extras(project, "latent", "edge", "formats")]
+    tools = [*_extras(project), *_extras(compendium)]
+    for named, lock in (
+        ([*library, *compendium["dependencies"]], read(root / "requirements.lock")),
+        ([*library, *compendium["dependencies"], *tools], locked),
+    ):
+        versions = pinned(lock)
+        for each in map(Requirement, named):
+            name = canonicalize_name(each.name)
+            if name != project["name"]:
+                assert name in versions, f"{name}: run `make lock`"
+                assert each.specifier.contains(versions[name]), f"{name}: run `make lock`"
+
+
+def _extras(project, *names):
+    extras = project["optional-dependencies"]
+    return [line for name in names or extras for line in extras[name]]
 
 
 def test_what_is_installed_is_what_is_locked(locked):

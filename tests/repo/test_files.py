@@ -24,6 +24,7 @@ NEEDED = [
     "environment.yml",
     "pyproject.toml",
     "requirements.lock",
+    "requirements-dev.lock",
     "runs.yaml",
 ]
 BINARY = {".png", ".svg", ".pdf", ".parquet", ".onnx", ".npz", ".zip", ".gz"}

@@ -22,7 +22,7 @@ def make(folder, *words):
 def bare(root, tmp_path):
     """Return a checkout without an environment."""
     (tmp_path / "lib").mkdir()
-    for name in ("Makefile", "requirements.lock", "pyproject.toml", "lib/pyproject.toml"):
+    for name in ("Makefile", "requirements.lock", "requirements-dev.lock", "pyproject.toml", "lib/pyproject.toml"):
         shutil.copy(root / name, tmp_path / name)
     return tmp_path
 
@@ -35,13 +35,17 @@ def test_bare_make_prints_every_target_with_its_help(root, bare):
     assert not (bare / ".venv").exists()
 
 
-@pytest.mark.parametrize("target", ["reproduce", "test"])
-def test_the_environment_is_made_from_the_lock_with_plain_pip(bare, target):
-    said = make(bare, "-n", target).stdout
+@pytest.mark.parametrize(
+    ("target", "tools"),
+    [("reproduce", False), ("review CELL=1", False), *((name, True) for name in ("test", "book", "lessons", "review"))],
+)
+def test_the_environment_is_made_from_the_locks_with_plain_pip(bare, target, tools):
+    said = make(bare, "-n", *target.split()).stdout
     assert "-m venv .venv" in said
     assert "-m pip install" in said
     assert "-r requirements.lock" in said
     assert said.index("requirements.lock") < said.index("--no-deps --editable .")
+    assert ("-r requirements-dev.lock" in said) is tools
 
 
 def test_an_old_python_is_refused_by_name(bare):

@@ -10,7 +10,6 @@ import tempfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
@@ -60,40 +59,24 @@ class Address:
         return "/".join((self.path.as_posix(), *self.inner))
 
     def open(self) -> BinaryIO:
-        """Open the file for reading bytes. Closing it also closes the archives around it."""
+        """Open the file for reading bytes; a file in an archive is read into memory, and its checksum verified."""
         if not self.inner:
             return self.path.open("rb")
-        with ExitStack() as stack:
-            stat = self.path.stat()
-            archive = _opened(self.path, (stat.st_size, stat.st_mtime_ns), os.getpid())
-            stream: IO[bytes] = stack.enter_context(archive.open(self.inner[0]))
-            for name in self.inner[1:]:
-                archive = stack.enter_context(zipfile.ZipFile(stream))
-                stream = stack.enter_context(archive.open(name))
-            return cast(BinaryIO, _Closing(stream, stack.pop_all()))
+        stat = self.path.stat()
+        archive = _opened(self.path, self.inner[:-1], (stat.st_size, stat.st_mtime_ns), os.getpid())
+        return io.BytesIO(archive.read(self.inner[-1]))
 
 
 @lru_cache(maxsize=2)
-def _opened(path: Path, state: tuple[int, int], process: int) -> zipfile.ZipFile:
+def _opened(path: Path, inner: tuple[str, ...], state: tuple[int, int], process: int) -> zipfile.ZipFile:
     """Return an open archive: reading the directory of an archive for each of its files takes longer than the files.
 
     It is opened again if the file has changed, and in each process, because processes share the position in a file.
     """
-    return zipfile.ZipFile(path)
-
-
-class _Closing(io.BufferedReader):
-    """A stream that closes the archives around it."""
-
-    def __init__(self, stream: IO[bytes], stack: ExitStack) -> None:
-        super().__init__(cast(io.RawIOBase, stream))
-        self._stack = stack
-
-    def close(self) -> None:
-        try:
-            super().close()
-        finally:
-            self._stack.close()
+    archive = zipfile.ZipFile(path)
+    for name in inner:
+        archive = zipfile.ZipFile(io.BytesIO(archive.read(name)))
+    return archive
 
 
 def is_zip(name: str) -> bool:

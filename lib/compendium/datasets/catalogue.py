@@ -3,7 +3,7 @@
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -152,6 +152,10 @@ class Dataset:
     mirror: tuple[str, ...]
     patterns: tuple[str, ...] = ()
     download_mb: float | None = None
+    problems: Mapping[str, str] = field(default_factory=dict)
+    windows: Mapping[str, str] = field(default_factory=dict)
+    tables: Mapping[str, str] = field(default_factory=dict)
+    sensors: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def pinned(self) -> bool:

@@ -1,98 +1,71 @@
-"""The commands ``python -m compendium data list | fetch | verify | where``."""
+"""The commands ``compendium data list | fetch | verify | where``."""
 
-import argparse
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
-import tabulate
+import click
 
 from compendium.datasets import store
 from compendium.datasets.catalogue import Dataset, catalogue, lookup
 from compendium.datasets.errors import CorruptDataError, DataUnavailableError
 
 
-def add_data_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add the command ``data`` and its four actions to a command line.
+@click.group()
+def data() -> None:
+    """List, fetch and verify the data sets.
 
-    Parameters
-    ----------
-    subparsers : argparse subparsers action
-        The result of ``parser.add_subparsers()``. The namespace of each action has ``command``: call it with the
-        namespace. It returns the exit code: 0, or 1 if a set is unavailable or corrupt. An unknown name raises
-        UnknownDatasetError.
+    A set is searched for in data/raw/<folder>/, in the mirror (SENSORPRIVACY_MIRROR, a folder or an address), in the
+    user's cache (SENSORPRIVACY_CACHE), and then on the network. Every file is verified by its SHA-256. A corrupt file
+    is reported and never replaced.
     """
-    data = subparsers.add_parser(
-        "data",
-        help="list, fetch and verify the data sets",
-        description="List, fetch and verify the data sets. A set is searched for in data/raw/<folder>/, in the mirror "
-        "(SENSORPRIVACY_MIRROR, a folder or an address), in the user's cache (SENSORPRIVACY_CACHE), and then on the "
-        "network. Every file is verified by its SHA-256. A corrupt file is reported and never replaced.",
-    )
-    actions = data.add_subparsers(required=True, metavar="ACTION")
-    for command, text, several in (
-        (list_sets, "list every set: size, licence, citation, and whether it is on this machine", None),
-        (fetch_sets, "fetch sets to this machine; exit code 1 if a set is unavailable", "*"),
-        (verify_sets, "hash every file of sets again; exit code 1 if a set is missing or corrupt", "+"),
-        (where_set, "print the path of a set on this machine; exit code 1 if the set is missing", 1),
-    ):
-        name = command.__name__.partition("_")[0]
-        action = actions.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.")
-        action.set_defaults(command=command)
-        if several:
-            action.add_argument("names", nargs=several, metavar="NAME", help=f"one of: {', '.join(store.names())}")
-    actions.choices["list"].add_argument("names", nargs="*", metavar="NAME", help="show only these, with all details")
-    fetch = actions.choices["fetch"]
-    fetch.add_argument("--all", action="store_true", help="fetch every set; a set that is unavailable is no error")
-    fetch.add_argument("--quiet", action="store_true", help="draw no progress bars")
 
 
-def list_sets(arguments: argparse.Namespace) -> int:
-    """Print a table of all sets, or the cards of the named sets."""
-    if arguments.names:
-        print("\n\n".join(card(name) for name in arguments.names))
-        return 0
-    rows = [
-        {
-            "set": entry.name,
-            "here": status(entry),
-            "download": f"{entry.download_mb:g} MB" if entry.origins else "by hand",
-            "licence": entry.licence,
-            "for": entry.role,
-            "cite": entry.citation,
-        }
-        for entry in catalogue().values()
-    ]
-    print(tabulate.tabulate(rows, headers="keys", maxcolwidths=[None, None, None, 22, 30, 50]))
-    print("\npython -m compendium data list NAME shows a set's counts, origins and how to get it.")
-    return 0
+@data.command("list")
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+def list_sets(names: Sequence[str]) -> None:
+    """List every set: whether it is on this machine, size, licence and use; or the named sets with all details."""
+    if names:
+        print("\n\n".join(map(card, names)))
+        return
+    for entry in catalogue().values():
+        download = f"{entry.download_mb:g} MB" if entry.origins else "by hand"
+        print(f"{entry.name:20} {status(entry):8} {download:>9}  {entry.role}; {entry.licence}")
+    print("\ncompendium data list NAME shows a set's counts, citation, origins and how to get it.")
 
 
-def fetch_sets(arguments: argparse.Namespace) -> int:
-    """Fetch the named sets, or all, with one line for each. With ``--all``, only a corrupt set is an error."""
-    if not arguments.names and not arguments.all:
-        raise ValueError("name a data set or give --all: python -m compendium data fetch NAME")
-    names = list(store.names()) if arguments.all else arguments.names
+@data.command("fetch")
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.option("--all", "every", is_flag=True, help="Fetch every set; a set that is unavailable is no error.")
+@click.option("--quiet", is_flag=True, help="Draw no progress bars.")
+def fetch_sets(names: Sequence[str], every: bool, quiet: bool) -> int:
+    """Fetch sets to this machine; exit code 1 if a set is unavailable."""
+    if not names and not every:
+        raise ValueError("name a data set or give --all: compendium data fetch NAME")
 
     def fetch(name: str) -> str:
-        return str(store.fetch(name, progress=not arguments.quiet).path)
+        return str(store.fetch(name, progress=not quiet).path)
 
-    return _each(names, fetch, absence_is_failure=not arguments.all)
+    return _each(store.names() if every else names, fetch, absence_is_failure=not every)
 
 
-def verify_sets(arguments: argparse.Namespace) -> int:
-    """Hash every file of the named sets again, and print one line for each set."""
+@data.command("verify")
+@click.argument("names", nargs=-1, required=True, metavar="NAME...")
+def verify_sets(names: Sequence[str]) -> int:
+    """Hash every file of sets again; exit code 1 if a set is missing or corrupt."""
 
     def verify(name: str) -> str:
         located = store.verify(name)
         pinned = "verified" if lookup(name).pinned else "of your own copy, not pinned"
         return f"{len(located.members)} members {pinned}, digest {located.digest}"
 
-    return _each(arguments.names, verify)
+    return _each(names, verify)
 
 
-def where_set(arguments: argparse.Namespace) -> int:
-    """Print the path of a set, and nothing else."""
-    state = store.state(arguments.names[0])
+@data.command("where")
+@click.argument("name")
+def where_set(name: str) -> int:
+    """Print the path of a set on this machine; exit code 1 if the set is missing."""
+    state = store.state(name)
     print(state["where"] or state["why"], file=sys.stdout if state["where"] else sys.stderr)
     return 0 if state["where"] else 1
 
@@ -128,7 +101,7 @@ def status(entry: Dataset, *, path: bool = False) -> str:
     return f"yes, {located.path}" if path else "yes"
 
 
-def _each(names: list[str], act: Callable[[str], str], *, absence_is_failure: bool = True) -> int:
+def _each(names: Sequence[str], act: Callable[[str], str], *, absence_is_failure: bool = True) -> int:
     """Act on each set and print one line for it; continue after an unavailable set, and return the exit code."""
     for name in names:
         lookup(name)  # report a misspelt name before anything is downloaded

@@ -12,13 +12,14 @@ from urllib.parse import quote, urlsplit
 
 from filelock import FileLock
 
-from compendium.datasets import folders, network
+from compendium.datasets import network
 from compendium.datasets.archives import BROKEN, is_archive
 from compendium.datasets.catalogue import Dataset, Form, Origin
 from compendium.datasets.errors import CorruptDataError, DataUnavailableError
 from compendium.datasets.extraction import PARTIAL, MismatchError, extract
 from compendium.datasets.finding import Search, remedy
 from compendium.datasets.network import NotThereError
+from compendium.paths import mirror, raw_folder
 from sensorprivacy import paths
 from sensorprivacy.progress import tqdm
 
@@ -106,7 +107,7 @@ def unpack_tars(entry: Dataset, tars: list[Path], *, progress: bool = True) -> N
 
 def _mirror_origins(entry: Dataset) -> list[Origin]:
     """Return the files of the user's mirror on the web, if there is one."""
-    base = folders.mirror()
+    base = mirror()
     if not isinstance(base, str) or not entry.forms:
         return []
     form = entry.forms[0]
@@ -188,7 +189,7 @@ def _extract(carrier: Path, origin: Origin, wanted: Form, folder: Path, progress
 def _writable_folder(entry: Dataset) -> Path:
     """Return the folder for a set: in ``data/raw``, or in the cache if ``data/raw`` cannot be written."""
     refused = []
-    for base in filter(None, (folders.raw_folder(), paths.cache_folder())):
+    for base in filter(None, (raw_folder(), paths.cache_folder())):
         folder = base / entry.folder
         try:
             (folder / PARTIAL).mkdir(parents=True, exist_ok=True)

@@ -11,7 +11,7 @@ from compendium.datasets.archives import BROKEN, Address, files_below, is_tar, i
 from compendium.datasets.cache import Digests
 from compendium.datasets.catalogue import Dataset, Form, Listing, Member
 from compendium.datasets.errors import CorruptDataError
-from compendium.datasets.folders import local_folders
+from compendium.paths import local_folders
 from sensorprivacy.readers.files import listing_digest
 
 
@@ -107,7 +107,7 @@ class Search:
     entry : Dataset
         The set.
     folders : iterable of pathlib.Path, optional
-        Folders to search, in order; by default the set's folder in each of `folders.local_folders`.
+        Folders to search, in order; by default the set's folder in each of `paths.local_folders`.
     fresh : bool
         Hash every file again, instead of trusting files that did not change since they were verified.
 

@@ -1,58 +1,60 @@
-"""Load a data set by name: each name is joined to the files of the set, to its reader and to the reader's options."""
+"""Load a data set by name: each name is joined to the files of the set, to its reader and to the reader's options.
+
+A reader is imported when its set is asked for. So a notebook depends on the readers of its own sets only.
+"""
 
 import inspect
+import pkgutil
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal, TypeVar, get_origin
+from typing import TYPE_CHECKING, Any, Literal, get_origin
 
-import pandas as pd
 import pooch
 
 from compendium.datasets import store
+from compendium.datasets.catalogue import catalogue
 from compendium.datasets.errors import UnknownDatasetError, nearest
-from compendium.datasets.finding import Located
 from compendium.paths import data_dir
 from sensorprivacy.checks import check_choice
-from sensorprivacy.data import Problem, Windows
-from sensorprivacy.own.formats import is_path, read_table
-from sensorprivacy.own.recordings import user_windows
-from sensorprivacy.own.tables import load_table
-from sensorprivacy.readers import iot23, mobiact, motionsense, opportunity, sentinel, smartwatch, traffic
-from sensorprivacy.readers.files import OwnFiles
-from sensorprivacy.readers.tabular import TABLES, Rows, smart_home_readings, smart_home_sensors
 
-Data = TypeVar("Data", Problem, Windows)
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from sensorprivacy.data import Problem, Windows
+    from sensorprivacy.readers.tabular import Rows
+
+
+def _readers(kind: str) -> dict[str, str]:
+    """Return the readers of one kind in the catalogue, by name."""
+    listed = {name: reader for entry in catalogue().values() for name, reader in getattr(entry, kind).items()}
+    return {name: f"sensorprivacy.readers.{reader}" for name, reader in listed.items()}
+
 
 #: Reader of each problem. It is called with the files of the set; its keyword parameters are the options of `problem`.
-PROBLEMS: dict[str, Callable[..., Problem]] = {
-    "iot-sentinel": sentinel.packet_problem,
-    "iot-sentinel-flows": sentinel.flow_problem,
-    "iot-sentinel-bits": sentinel.bit_problem,
-    "cic-ids-2017": traffic.cic_problem,
-    "iot-23": iot23.iot23_problem,
-    "opportunity": opportunity.opportunity_problem,
-    "smartwatch": smartwatch.smartwatch_problem,
-    "motionsense": motionsense.motionsense_problem,
-    "amir-netml": traffic.amir_netml_problem,
-    "amir-nprint": traffic.amir_nprint_problem,
-    "service-recognition": traffic.service_problem,
-}
+PROBLEMS = _readers("problems")
 #: Reader of each set of windows; its keyword parameters are the options of `windows`.
-WINDOWS: dict[str, Callable[..., Windows]] = {
-    "motionsense": motionsense.motionsense_windows,
-    "smartwatch": smartwatch.smartwatch_windows,
-    "mobiact": mobiact.mobiact_windows,
-    "mobifall": mobiact.mobifall_windows,
-}
-#: Set of the catalogue behind a problem with another name.
-_SETS = {"iot-sentinel-flows": "iot-sentinel", "iot-sentinel-bits": "iot-sentinel"}
-_SETS |= {"amir-netml": "amir", "amir-nprint": "amir"}
+WINDOWS = _readers("windows")
+#: Reader of each table of the three-way paper.
+TABLES = _readers("tables")
+_SENSORS = _readers("sensors")
+#: Readers of your own files: a table for the three-way paper, a table for the game, recordings.
+_OWN_TABLE, _OWN_PROBLEM = "sensorprivacy.own.formats:read_table", "sensorprivacy.own.tables:load_table"
+_OWN_WINDOWS = "sensorprivacy.own.recordings:user_windows"
+#: Set of the catalogue behind each problem or set of windows.
+_SETS = {name: entry.name for entry in catalogue().values() for name in (*entry.problems, *entry.windows)}
 # Reading the smartwatch file can run code (it is a pickle), so only the verified file is read.
 _NO_OWN_FILES = {"smartwatch"}
 
 
-def problem(name: str | Path, *, progress: bool = True, **options: Any) -> Problem:
+def readers_of(name: str) -> list[str]:
+    """Return the readers of a data set or of a path, each as ``module:function``; none if there is no such set."""
+    if _is_path(name):
+        return [_OWN_TABLE, _OWN_PROBLEM, _OWN_WINDOWS]
+    return [readers[name] for readers in (PROBLEMS, WINDOWS, TABLES, _SENSORS) if name in readers]
+
+
+def problem(name: str | Path, *, progress: bool = True, **options: Any) -> "Problem":
     """Return a data set for the re-identification game: features, task labels and users.
 
     Parameters
@@ -89,13 +91,14 @@ def problem(name: str | Path, *, progress: bool = True, **options: Any) -> Probl
     """
     if str(name) in PROBLEMS:
         return _load(PROBLEMS[str(name)], str(name), options, progress)
-    if is_path(name):
-        _check_options(load_table, "your own table", options)
-        return load_table(Path(name), **options).problem
+    if _is_path(name):
+        read = pkgutil.resolve_name(_OWN_PROBLEM)
+        _check_options(read, "your own table", options)
+        return read(Path(name), **options).problem
     raise UnknownDatasetError(str(name), [*PROBLEMS, "or the path of a table of yours"])
 
 
-def windows(name: str | Path, *, progress: bool = True, **options: Any) -> Windows:
+def windows(name: str | Path, *, progress: bool = True, **options: Any) -> "Windows":
     """Return the sliding windows of a set of motion recordings.
 
     Parameters
@@ -123,14 +126,17 @@ def windows(name: str | Path, *, progress: bool = True, **options: Any) -> Windo
         If an option has an unknown value.
     """
     if str(name).endswith(".toml"):
-        _check_options(user_windows, "your own description", options)
-        return user_windows(name, **options)
+        read = pkgutil.resolve_name(_OWN_WINDOWS)
+        _check_options(read, "your own description", options)
+        return read(name, **options)
     if str(name) not in WINDOWS:
         raise UnknownDatasetError(str(name), [*WINDOWS, "or the path of a TOML description"])
     return _load(WINDOWS[str(name)], str(name), options, progress)
 
 
-def table(name: str | Path, rows: Rows = "as_printed", *, mend: bool = False, progress: bool = True) -> pd.DataFrame:
+def table(
+    name: str | Path, rows: "Rows" = "as_printed", *, mend: bool = False, progress: bool = True
+) -> "pd.DataFrame":
     """Return a table of the three-way paper, or your own table.
 
     Parameters
@@ -159,18 +165,21 @@ def table(name: str | Path, rows: Rows = "as_printed", *, mend: bool = False, pr
     FileNotFoundError, ValueError
         As `own.formats.read_table`; or if `rows` is unknown.
     """
-    check_choice("rows", rows, Rows)
-    if is_path(name):
-        return read_table(name)
+    import pandas as pd
+
+    if _is_path(name):
+        return pkgutil.resolve_name(_OWN_TABLE)(name)
     if name == "sample":
         records = pd.read_csv(_sample_file(), keep_default_na=False)
         return records.replace({"Occupation": {"Cleaner": "Cleaners"}}) if mend else records
     if str(name) not in TABLES:
         raise UnknownDatasetError(str(name), [*TABLES, "sample", "or the path of a table of yours"])
-    return TABLES[str(name)](store.fetch(str(name), progress=progress), rows)
+    read = pkgutil.resolve_name(TABLES[str(name)])
+    check_choice("rows", rows, inspect.signature(read).parameters["rows"].annotation)
+    return read(store.fetch(str(name), progress=progress), rows)
 
 
-def sensors(*, progress: bool = True) -> pd.DataFrame:
+def sensors(*, progress: bool = True) -> "pd.DataFrame":
     """Return the sensors of the smart home in paper 2's Tables 5 and 6.
 
     Returns
@@ -178,10 +187,10 @@ def sensors(*, progress: bool = True) -> pd.DataFrame:
     pandas.DataFrame
         24 rows; columns sensor_id, node_id, type, name (room/thing/quantity).
     """
-    return smart_home_sensors(store.fetch("smart-home", progress=progress))
+    return pkgutil.resolve_name(_SENSORS["smart-home"])(store.fetch("smart-home", progress=progress))
 
 
-def sensor_readings(*, progress: bool = True) -> pd.DataFrame:
+def sensor_readings(*, progress: bool = True) -> "pd.DataFrame":
     """Return readings of four sensors in paper 2's Table 5, picked about every five minutes.
 
     Returns
@@ -189,7 +198,8 @@ def sensor_readings(*, progress: bool = True) -> pd.DataFrame:
     pandas.DataFrame
         191,381 rows; columns sensor_id, timestamp, value.
     """
-    return smart_home_readings(store.fetch("smart-home-readings", progress=progress))
+    files = store.fetch("smart-home-readings", progress=progress)
+    return pkgutil.resolve_name(_SENSORS["smart-home-readings"])(files)
 
 
 def digest(name: str | Path) -> str:
@@ -200,7 +210,7 @@ def digest(name: str | Path) -> str:
     LookupError, FileNotFoundError
         If the table is not on this machine.
     """
-    if not is_path(name) and name != "sample":
+    if not _is_path(name) and name != "sample":
         return store.fetch(str(name), progress=False).digest
     return pooch.file_hash(str(_sample_file() if name == "sample" else Path(name).expanduser()))
 
@@ -209,15 +219,22 @@ def _sample_file() -> Path:
     return data_dir() / "paper" / "sample" / "three-way-table-1.csv"
 
 
-def _load(reader: Callable[..., Data], name: str, options: Mapping[str, Any], progress: bool) -> Data:
+def _is_path(name: str | Path) -> bool:
+    """Return whether a name is the path of a file: names of data sets have neither slashes nor endings."""
+    return isinstance(name, Path) or "/" in name or "\\" in name or bool(Path(name).suffix)
+
+
+def _load(named: str, name: str, options: Mapping[str, Any], progress: bool) -> Any:
     """Call a reader with the files of its set, and note in the provenance where they come from."""
+    reader = pkgutil.resolve_name(named)
     known = _check_options(reader, name, options, own_files=name not in _NO_OWN_FILES)
     options = dict(options)
-    path, folder = options.pop("path", None), _SETS.get(name, name)
-    files: Located | OwnFiles
+    path, folder = options.pop("path", None), _SETS[name]
     if path is None:
-        files = store.fetch(folder, progress=progress)
+        files: Any = store.fetch(folder, progress=progress)
     else:
+        from sensorprivacy.readers.files import OwnFiles
+
         files = OwnFiles(Path(path).expanduser())
         if not files.path.exists():
             raise FileNotFoundError(f"there is no file or folder {files.path}")

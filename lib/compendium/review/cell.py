@@ -8,8 +8,7 @@ import pandas as pd
 
 from compendium.paths import figures_dir
 from compendium.review.direct import without_run
-from compendium.run.data import looker
-from compendium.run.reproduce import reproduce
+from compendium.run.reproduce import looker, reproduce
 from compendium.run.runs import Profile, before, read_runs, select
 from compendium.run.states import FAILED, RunState
 from compendium.verdicts.printed import printed_values

@@ -20,21 +20,28 @@ from typing import Any, TextIO
 import nbformat
 
 from compendium.paths import build_dir, figures_dir
-from compendium.run.failures import FAILED_AFTER
 from compendium.run.parameters import complete, read_parameters, resolve
-from compendium.run.run_names import run_name
+from compendium.run.runs import run_name
 from sensorprivacy.paths import check_writable
 from sensorprivacy.progress import BATCH
 
 KERNEL = "python3"
 KERNEL_SECONDS = 600  # to start a kernel: the usual minute is too short on a busy machine
+_LENGTH = 200  # of a reason in the summary
 SLOW_SECONDS = 10  # the user hears of cells that take longer
 _SHUTDOWN = re.compile(r"^.*KeyboardInterrupt caught in kernel\.?\n*\Z", re.MULTILINE)
 _ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 
 
 class NotebookFailedError(RuntimeError):
-    """A cell of a notebook raised an error, or the kernel died; the message names the cell and the log."""
+    """A cell of a notebook raised an error, or the kernel died.
+
+    The message names the cell and the log; `reason` is the error in one line.
+    """
+
+    def __init__(self, message: str, reason: str) -> None:
+        super().__init__(message)
+        self.reason = reason
 
 
 @dataclass(frozen=True)
@@ -66,7 +73,7 @@ def run(
         Values that replace the notebook's defaults. Text is converted to the parameter's type.
     output : path, optional
         The executed notebook. By default ``build/executed/<profile>/<run>.ipynb``, or ``build/executed/own/`` for a
-        run that is not in ``runs.yaml``; see `run_names.run_name`.
+        run that is not in ``runs.yaml``; see `runs.run_name`.
     log : path, optional
         The log: the notebook's printed text and warnings, and the traceback of a failure. By default
         ``build/logs/<profile>/<run>.log``.
@@ -107,8 +114,10 @@ def run(
         except Exception as error:
             seconds = time.monotonic() - started
             said = f"{type(error).__name__}: {error}"
-            stream.write(_ANSI.sub("", f"\n{FAILED_AFTER} {seconds:.1f} s\n{said}\n"))
-            raise NotebookFailedError(_short(error, notebook, output, log)) from error
+            said = _ANSI.sub("", said).strip()
+            stream.write(f"\nfailed after {seconds:.1f} s\n{said}\n")
+            reason = said.splitlines()[-1][:_LENGTH]
+            raise NotebookFailedError(_short(error, notebook, output, log), reason) from error
         without_error_stream(output)
         _forget_shutdown(stream)
         seconds = time.monotonic() - started

@@ -6,14 +6,13 @@ three. So no notebook works for minutes with a parameter that it does not have, 
 
 import ast
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from compendium.paths import project_root
 from compendium.run.dependencies import code_digest
 from compendium.run.parameters import complete, read_parameters
 from compendium.run.provenance import Run, open_run
-from compendium.run.run_names import run_name
+from compendium.run.runs import read_runs, run_name
 
 
 def begin(notebook: str, namespace: dict[str, Any]) -> Run:
@@ -42,23 +41,15 @@ def begin(notebook: str, namespace: dict[str, Any]) -> Run:
     --------
     >>> run = begin("21_threeway_division", globals())  # doctest: +SKIP
     """
-    values = check_parameters(notebook, namespace)
-    name, replicates = run_name(_committed(notebook), values)
-    code = code_digest(_committed(notebook), project_root() / "lib")
-    return open_run(name, profile=values["profile"], parameters=values, replicates=replicates, code=code)
-
-
-def check_parameters(notebook: str, namespace: dict[str, Any]) -> dict[str, Any]:
-    """Return the checked value of every parameter of a notebook; see `begin`."""
-    declared = read_parameters(_committed(notebook))
+    path = project_root() / "notebooks" / f"{notebook}.ipynb"
+    declared = read_parameters(path)
     names = [*declared, *_injected(namespace)]
     values = complete(declared, {name: namespace[name] for name in names if name in namespace})
     namespace.update(values)
-    return values
-
-
-def _committed(notebook: str) -> Path:
-    return project_root() / "notebooks" / f"{notebook}.ipynb"
+    name, replicates = run_name(path, values)
+    sets = [*(read_runs()[name].sets if replicates else ()), str(values.get("dataset", ""))]
+    code = code_digest(path, project_root() / "lib", sets)
+    return open_run(name, profile=values["profile"], parameters=values, replicates=replicates, code=code)
 
 
 def _injected(namespace: Mapping[str, Any]) -> list[str]:

@@ -1,22 +1,16 @@
-"""Describe each run to Snakemake as a job: what it depends on, its command, and the file that marks its success."""
+"""Describe each run to Snakemake as a job: what it depends on, its parameters, and its status file."""
 
 import json
 import platform
-import shlex
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
-
-from packaging.requirements import Requirement
 
 from compendium.paths import build_dir, data_dir, project_root
 from compendium.run import states
-from compendium.run.dependencies import package_files
+from compendium.run.dependencies import package_files, versions
 from compendium.run.runs import Run, before, read_runs, select
-
-_EXTRAS = ("", "latent", "edge", "notebooks")  # what the notebooks need
 
 
 @dataclass(frozen=True)
@@ -25,67 +19,66 @@ class Job:
 
     name: str
     inputs: list[str]
-    marker: str
+    status: str
     threads: int
-    command: str
-    ready: bool
+    priority: int
+    values: str
+    local: bool
 
 
-def plan(profile: str, *, report_only: bool = False) -> list[Job]:
-    """Return a job for each run of a profile, or for the report only.
+def plan(profile: str, only: Iterable[str] = ()) -> list[Job]:
+    """Return a job for each selected run of a profile, for the runs that these come after, and for the report.
 
-    A run depends on its notebook, on the package files that the notebook imports, on the papers' printed values, on
-    the state of its data sets, on the versions of the packages and on the runs that it comes after. It is ready if the
-    data sets that it needs are available.
+    A run depends on its notebook, on the package files that it imports, on the papers' printed values, on the state of
+    its data sets, on its parameters, on the versions of the packages and on the runs that it comes after. The report
+    depends on every status file; those of other runs stay as they are.
     """
     runs = select(read_runs(), (), profile)
+    chosen = planned(runs, select(runs, only, profile))
     states.write_if_changed(_versions_file(), _versions())
-    return [_job(run, runs, profile) for run in runs.values() if run.after_all or not report_only]
+    told = [name for name in runs if name in chosen or states.status_file(name, profile).is_file()]
+    earlier = {name: told if runs[name].after_all else before(runs[name], runs) for name in chosen}
+    minutes: dict[str, float] = {}
+    for name in reversed(chosen):  # in the file's order, later runs come after earlier ones
+        later = [minutes[each] for each in minutes if name in earlier[each]]
+        minutes[name] = runs[name].minutes[profile] + max(later, default=0)  # type: ignore[index]
+    return [_job(runs[name], earlier[name], minutes[name], profile) for name in chosen]
 
 
-def _job(run: Run, runs: Mapping[str, Run], profile: str) -> Job:
+def planned(runs: Mapping[str, Run], selected: Iterable[str]) -> list[str]:
+    """Return the names of selected runs, of all runs that they come after, and of the report, in the file's order."""
+    waiting, found = [*selected, *(name for name, run in runs.items() if run.after_all)], set[str]()
+    while waiting:
+        found.add(name := waiting.pop())
+        waiting += set(before(runs[name], runs)) - found
+    return [name for name in runs if name in found]
+
+
+def _job(run: Run, earlier: Iterable[str], minutes: float, profile: str) -> Job:
+    """Return the job of a run that comes after some runs; `minutes` pass until the last run after it has ended."""
     waits = [states.data_state_file(name) for name in run.sets]
-    if run.after_all:
-        waits.append(states.status_file(profile))
-    # A run without its data never ends; the runs that read its results do without them.
-    waits += [states.marker_file(name, profile) for name in before(run, runs) if _ready(runs[name])]
+    waits += [states.status_file(name, profile) for name in earlier if name != run.name]
+    values = run.values(profile)
+    read = (*run.sets, str(values.get("dataset", "")))
     return Job(
         name=run.name,
-        inputs=[*_code(run.notebook), *map(states.in_checkout, waits)],
-        marker=states.in_checkout(states.marker_file(run.name, profile)),
+        inputs=[*_code(run.notebook, read), *map(states.in_checkout, waits)],
+        status=states.in_checkout(states.status_file(run.name, profile)),
         threads=run.threads,
-        command=_command(run, profile),
-        ready=_ready(run),
+        priority=round(10 * minutes),
+        values=json.dumps(values, sort_keys=True),
+        local=run.after_all or bool(run.missing(lambda name: states.read_data_state(name).present)),
     )
 
 
 @cache  # many runs share a notebook
-def _code(notebook: Path) -> tuple[str, ...]:
-    """Return the files that any run of a notebook depends on."""
+def _code(notebook: Path, sets: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the files that any run of a notebook on some data sets depends on."""
     root = project_root()
-    ours = package_files(notebook, root / "lib")
+    ours = package_files(notebook, root / "lib", sets)
     printed = (data_dir() / "paper").rglob("*") if ours else ()
     values = sorted(path for path in printed if path.is_file())
     return tuple(states.in_checkout(path, root) for path in [notebook, _versions_file(), *ours, *values])
-
-
-def _ready(run: Run) -> bool:
-    return not run.missing(_available)
-
-
-def _available(name: str) -> bool:
-    state = states.read_data_state(name)
-    return state is not None and state.present
-
-
-def _command(run: Run, profile: str) -> str:
-    log = states.in_checkout(states.log_file(run.name, profile))
-    words = ["python", "-m", "compendium", "run", states.in_checkout(run.notebook)]
-    words += ["--terse", "--name", run.name]
-    words += ["-o", f"build/executed/{profile}/{run.name}.ipynb", "--log", log]
-    for name, value in run.values(profile).items():
-        words += ["-p", name, value if isinstance(value, str) else json.dumps(value)]
-    return shlex.join(words)
 
 
 def _versions_file() -> Path:
@@ -93,13 +86,5 @@ def _versions_file() -> Path:
 
 
 def _versions() -> dict[str, str]:
-    """Return the versions that results may depend on: Python's, and those of the packages that runs require."""
-    found = {"python": ".".join(platform.python_version_tuple()[:2])}
-    try:
-        required = [Requirement(text) for text in requires("sensorprivacy") or []]
-    except PackageNotFoundError:  # a checkout on the path that is not installed
-        required = []
-    for each in required:
-        if each.marker is None or any(each.marker.evaluate({"extra": extra}) for extra in _EXTRAS):
-            found[each.name] = version(each.name)
-    return found
+    """Return the versions that results depend on; of Python, not its last number."""
+    return versions() | {"python": ".".join(platform.python_version_tuple()[:2])}

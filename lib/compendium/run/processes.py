@@ -17,7 +17,8 @@ from pathlib import Path
 import filelock
 
 LIFELINE = "SENSORPRIVACY_LIFELINE"  # environment variable: the lock file that descendants watch
-TERMINATED = 128 + signal.SIGTERM  # the exit code that shells report
+# Exit codes that shells report.
+TERMINATED, INTERRUPTED = 128 + signal.SIGTERM, 128 + signal.SIGINT
 _SECONDS = 0.5  # between two looks at the lock
 
 

@@ -8,7 +8,6 @@ such as times and the computer.
 import datetime
 import hashlib
 import html
-import importlib.metadata
 import json
 import os
 import platform
@@ -17,7 +16,6 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +23,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from compendium.paths import MACHINE_FILE, RUN_FILE, VERDICTS_FILE, figures_dir, project_root
+from compendium.run.dependencies import versions
 from compendium.show import figures, readable, sentences, tables
 from compendium.verdicts import layout, verdicts
 from compendium.verdicts.basis import HEADLINE
@@ -32,9 +31,6 @@ from sensorprivacy.paths import check_writable
 
 DRAWN = "drawn"
 
-# Packages that results depend on.
-_PACKAGES = ["sensorprivacy", "numpy", "scipy", "pandas", "pyarrow", "scikit-learn", "joblib", "numba", "opendp"]
-_PACKAGES += ["torch", "shap", "matplotlib", "seaborn"]
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
@@ -60,7 +56,7 @@ def open_run(
         False for a run that is not in ``runs.yaml``, such as one on your own data. It writes to
         ``figures/own/<run>/`` and keeps no verdicts.
     code : str, optional
-        Digest of the code that computes the results; see `runner.dependencies.code_digest`.
+        Digest of the code that computes the results; see `dependencies.code_digest`.
 
     Returns
     -------
@@ -211,7 +207,7 @@ class Run:
         stable = {name: digest for name, digest in digests.items() if not name.startswith(f"{DRAWN}/")}
         drawn = [name for name in digests if name not in stable]
         machine = {**self._machine(), "drawn": {name: digests[name] for name in drawn}}
-        record = {"run": self.name, **self._record, "packages": _versions(), "files": stable, "drawn": drawn}
+        record = {"run": self.name, **self._record, "packages": versions(), "files": stable, "drawn": drawn}
         content[MACHINE_FILE] = _json_bytes(machine)
         content[RUN_FILE] = _json_bytes(record)  # the last file: it states that the others are complete
         earlier = _listed(self.folder / RUN_FILE)
@@ -328,15 +324,6 @@ def _json_value(key: str, value: Any) -> Any:
     except (TypeError, ValueError) as error:
         raise ValueError(f"parameter {key}={value!r} is not a JSON value: {error}") from error
     return value
-
-
-def _versions() -> dict[str, str]:
-    """Return the versions that results may depend on, whether or not this process has imported the packages yet."""
-    found = {"python": platform.python_version()}
-    for name in _PACKAGES:
-        with suppress(importlib.metadata.PackageNotFoundError):
-            found[name] = importlib.metadata.version(name)
-    return found
 
 
 def _git(*words: str) -> str | None:

@@ -1,19 +1,24 @@
 """Read ``runs.yaml``: which notebook runs with which parameters, what it needs and which claims it answers for."""
 
+import hashlib
+import json
+import re
+import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, PositiveFloat, PositiveInt, ValidationError, model_validator
 
 from compendium.paths import figures_dir, project_root
-from compendium.run.parameters import ParameterError, read_parameters, resolve
-from compendium.run.states import NOT_RUN, OK, TO_RUN, RunState, read_status
+from compendium.run.parameters import ParameterError, complete, read_parameters, resolve
+from compendium.run.states import NOT_RUN, OK, RunState, read_status
 
 Profile = Literal["quick", "paper"]
+PROFILES = get_args(Profile)
 RunName = Annotated[str, Field(pattern=r"^[0-9]{2}_[a-z0-9_]+(-[A-Za-z0-9_.]+)*$")]
 
 
@@ -177,6 +182,11 @@ def select(runs: Mapping[str, Run], wanted: Iterable[str], profile: str | None =
     }
 
 
+def last_states(profile: str) -> dict[str, RunState]:
+    """Return how each run of a profile last ended."""
+    return {name: read_status(name, profile, run.claims) for name, run in select(read_runs(), (), profile).items()}
+
+
 def statuses(profile: str) -> dict[str, RunState]:
     """Return how each run of a profile ended, for the report; the report itself is left out.
 
@@ -187,24 +197,68 @@ def statuses(profile: str) -> dict[str, RunState]:
     ----------
     profile : {"quick", "paper"}
         The profile whose results are reported.
+    """
+    report = {name for name, run in read_runs().items() if run.after_all}
+    found = {name: state for name, state in last_states(profile).items() if name not in report}
+    for name, state in found.items():
+        recorded = (figures_dir(profile) / name / "run.json").is_file()
+        if recorded and state.status == NOT_RUN and not state.blocked:
+            found[name] = RunState(OK, claims=state.claims)
+    return found
+
+
+def run_name(notebook: Path, values: Mapping[str, Any]) -> tuple[str, bool]:
+    """Return the name of a run, and whether it replicates: whether ``runs.yaml`` lists it.
+
+    Parameters
+    ----------
+    notebook : path
+        The notebook.
+    values : mapping of str to object
+        The value of every parameter, as `complete` returns them.
 
     Returns
     -------
-    dict of str to RunState
+    tuple of str and bool
+        If ``runs.yaml`` has a run of this notebook with all these values, its name. Otherwise a name of its own,
+        ``<notebook>-<data set>-<eight hexadecimal digits>``. The digits depend on all values, and on the content of
+        the user's files. So runs that differ in any way never share a folder.
     """
-    last = read_status(profile)
-    found = {}
-    for name, run in select(read_runs(), (), profile).items():
-        state = last.get(name) or RunState(NOT_RUN, claims=run.claims)
-        if (
-            state.status == NOT_RUN
-            and state.reason in ("", TO_RUN)
-            and (figures_dir(profile) / name / "run.json").is_file()
-        ):
-            state = RunState(OK, claims=run.claims)
-        if not run.after_all:
-            found[name] = state
-    return found
+    listed = read_runs().values() if (project_root() / "runs.yaml").is_file() else []
+    same = [run for run in listed if run.notebook.stem == notebook.stem and run.runs_in(values.get("profile"))]
+    declared = read_parameters(same[0].notebook) if same else {}
+    for run in same:
+        if complete(declared, run.values(values.get("profile", ""))) == values:
+            return run.name, True
+    described = json.dumps({name: _content(value) for name, value in values.items()}, sort_keys=True)
+    dataset = re.sub(r"[^A-Za-z0-9.]+", "_", Path(str(values.get("dataset", ""))).stem)[:60]
+    words = [notebook.stem, dataset, hashlib.sha256(described.encode()).hexdigest()[:8]]
+    return "-".join(filter(None, words)), False
+
+
+def _content(value: Any) -> Any:
+    """Return a parameter's value; if it names a file, the digest of the file's content."""
+    if isinstance(value, list):
+        return [_content(each) for each in value]
+    if not (isinstance(value, str) and Path(value).suffix and Path(value).expanduser().is_file()):
+        return value
+    digest = hashlib.sha256()
+    for file in _files(Path(value).expanduser()):
+        digest.update(file.read_bytes())
+    return digest.hexdigest()
+
+
+def _files(path: Path) -> list[Path]:
+    """Return a file, and the recordings that it describes if it is a TOML description."""
+    if path.suffix != ".toml":
+        return [path]
+    try:
+        described = tomllib.loads(path.read_text(encoding="utf-8"))
+        patterns = [described[key] for key in ("files", "people") if key in described]
+        beside = [file for pattern in patterns for file in sorted(path.parent.glob(pattern)) if file.is_file()]
+    except (ValueError, TypeError, NotImplementedError):  # the reader says what is wrong with it
+        beside = []
+    return [path, *beside]
 
 
 def _check_order(runs: Mapping[str, Run], path: Path) -> None:

@@ -1,13 +1,13 @@
-"""Record the state of data sets and runs in small JSON files below ``build/``.
+"""Small JSON files below ``build/``: the state of each data set, and how each run ended.
 
-A file is written only if its content changes, because Snakemake compares times. So a run starts again when its data set
-appears, disappears or changes, and at no other time.
+A run writes its own status file, which Snakemake sees as its output. So a run starts again when its data set appears,
+disappears or changes, and at no other time.
 """
 
 import hashlib
 import json
 import os
-from collections.abc import Container, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -15,10 +15,9 @@ from typing import Any
 from compendium.paths import build_dir, figures_dir, project_root
 from sensorprivacy.paths import write_atomically
 
-PROFILES = ("quick", "paper")
 OK, NO_DATA, FAILED, NOT_RUN = "ok", "no data", "failed", "not run"
 TO_RUN = "make reproduce"
-"""The reason of a run that `reproduce` was never asked to start. Any other reason names what kept it from running."""
+"""The reason of a run that was never started. Any other reason names the run that kept it from running."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +41,7 @@ class DataState:
 
 @dataclass(frozen=True)
 class RunState:
-    """How a run ended, as the report reads it from ``status.json``; `outputs` maps result files to their digests."""
+    """How a run ended; `outputs` maps result files to their digests. Its claims stand in ``runs.yaml``."""
 
     status: str
     reason: str = ""
@@ -50,20 +49,20 @@ class RunState:
     claims: tuple[str, ...] = ()
     outputs: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def blocked(self) -> bool:
+        """Whether another run, which failed, kept it from running."""
+        return self.status == NOT_RUN and self.reason not in ("", TO_RUN)
+
 
 def data_state_file(name: str) -> Path:
     """Return the file that holds a data set's state."""
     return build_dir() / "data" / f"{name}.json"
 
 
-def status_file(profile: str) -> Path:
-    """Return the file that holds the run states of a profile."""
-    return build_dir() / "runs" / profile / "status.json"
-
-
-def marker_file(run: str, profile: str) -> Path:
-    """Return the file that Snakemake touches when a run has succeeded."""
-    return build_dir() / "runs" / profile / f"{run}.done"
+def status_file(run: str, profile: str) -> Path:
+    """Return the file in which a run says how it ended."""
+    return build_dir() / "runs" / profile / f"{run}.json"
 
 
 def log_file(run: str, profile: str) -> Path:
@@ -80,25 +79,34 @@ def write_data_state(state: DataState) -> None:
     write_if_changed(data_state_file(state.name), asdict(lasting))
 
 
-def read_data_state(name: str) -> DataState | None:
-    """Return a data set's state, or None before the first search for it."""
+def read_data_state(name: str) -> DataState:
+    """Return a data set's state; that of an absent set before the first search for it."""
     path = data_state_file(name)
-    return DataState(**json.loads(path.read_text(encoding="utf-8"))) if path.is_file() else None
+    return DataState(**json.loads(path.read_text(encoding="utf-8"))) if path.is_file() else DataState(name)
 
 
-def write_status(profile: str, states: Mapping[str, RunState]) -> None:
-    """Write how the runs of a profile ended, if it has changed."""
-    runs = {name: asdict(state) for name, state in states.items()}
-    write_if_changed(status_file(profile), {"profile": profile, "runs": runs})
+def write_status(run: str, profile: str, state: RunState) -> None:
+    """Write how a run ended."""
+    content = asdict(state)
+    del content["claims"]
+    write_if_changed(status_file(run, profile), content)
 
 
-def read_status(profile: str) -> dict[str, RunState]:
-    """Return how each run of a profile last ended; empty before the first `reproduce`."""
-    path = status_file(profile)
-    if not path.is_file():
-        return {}
-    runs = json.loads(path.read_text(encoding="utf-8"))["runs"]
-    return {name: RunState(**{**state, "claims": tuple(state["claims"])}) for name, state in runs.items()}
+def read_status(run: str, profile: str, claims: Iterable[str] = ()) -> RunState:
+    """Return how a run ended; *not run* if it has left no status file."""
+    path = status_file(run, profile)
+    found = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {"status": NOT_RUN, "reason": TO_RUN}
+    return RunState(claims=tuple(claims), **found)
+
+
+def is_settled(run: str, profile: str) -> bool:
+    """Return whether a run need not be repeated: it did not fail, and nobody edited or deleted its results."""
+    state, root = read_status(run, profile), project_root()
+    if state.status not in (OK, NO_DATA):
+        return False
+    ended = status_file(run, profile).stat().st_mtime_ns
+    files = {root / name: digest for name, digest in state.outputs.items()}
+    return all(f.is_file() and (f.stat().st_mtime_ns <= ended or _digest(f) == digest) for f, digest in files.items())
 
 
 def write_if_changed(path: Path, content: Any) -> None:
@@ -114,26 +122,11 @@ def outputs(run: str, profile: str) -> dict[str, str]:
     folder = figures_dir(profile) / run
     files = (path for path in sorted(folder.rglob("*")) if path.is_file())
     stable = (path for path in files if path.name != "machine.json" and "drawn" not in path.relative_to(folder).parts)
-    return {in_checkout(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in stable}
+    return {in_checkout(path): _digest(path) for path in stable}
 
 
-def touched_since(run: str, profile: str) -> bool:
-    """Return whether a result of a run was written, edited or deleted after the run ended."""
-    marker, folder = marker_file(run, profile), figures_dir(profile) / run
-    if not (marker.is_file() and folder.is_dir()):
-        return True
-    return max(path.stat().st_mtime_ns for path in (folder, *folder.rglob("*"))) > marker.stat().st_mtime_ns
-
-
-def unchanged_runs(names: Container[str], profile: str) -> dict[str, tuple[float, RunState]]:
-    """Return the runs whose results are those of the last state: when they ended, and that state."""
-    found, status = {}, status_file(profile)
-    for name, last in read_status(profile).items():
-        if name in names and last.status == OK and not touched_since(name, profile):
-            ended = marker_file(name, profile).stat().st_mtime
-            if ended <= status.stat().st_mtime:  # else it ended just before an interruption: its state is older
-                found[name] = ended, last
-    return found
+def _digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def in_checkout(path: Path, root: Path | None = None) -> str:

@@ -13,7 +13,7 @@ heart   720, read as text: ``?`` is a value, and    720, numbers read as numbers
 """
 
 import io
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any, Literal
 
 import pandas as pd
@@ -115,11 +115,6 @@ def smart_home_readings(files: Files) -> pd.DataFrame:
     """Return readings of four sensors of the smart home: about one in five minutes, with its original time."""
     parts = [_csv(files, member, parse_dates=["timestamp"]) for member in files.members]
     return pd.concat(parts, ignore_index=True)[["sensor_id", "timestamp", "value"]]
-
-
-#: Reader of each table.
-TABLES: dict[str, Callable[[Files, Rows], pd.DataFrame]]
-TABLES = {"titanic": titanic, "adult": adult, "bank": bank, "heart": heart, "student": student}
 
 
 def _missing(rows: Rows) -> dict[str, Any]:

@@ -18,16 +18,6 @@ def test_zip_in_zip_in_zip_is_read_in_place(tmp_path, kit):
     assert str(found["b.txt",]) == f"b.txt in {tmp_path / 'o.zip'}"
 
 
-def test_closing_a_member_closes_the_archives_in_the_outer_one(tmp_path, kit):
-    kit.put(tmp_path, {"o.zip": kit.zipped({"i.zip": kit.zipped({"a.csv": kit.A})})})
-    (address,) = zip_members(tmp_path / "o.zip")
-    stream = address.open()
-    inner = stream._stack._exit_callbacks[0][1].__self__
-    assert not inner.closed
-    stream.close()
-    assert inner.closed
-
-
 def test_the_directory_of_an_archive_is_read_once_and_again_after_a_change(tmp_path, kit, monkeypatch):
     names = [f"{at}.csv" for at in range(5)]
     kit.put(tmp_path, {"o.zip": kit.zipped(dict.fromkeys(names, kit.A))})

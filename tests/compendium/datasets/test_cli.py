@@ -1,28 +1,22 @@
 """``data list | fetch | verify | where`` as a user types them."""
 
-import argparse
-
 import pytest
 
+from compendium.cli import main
 from compendium.datasets import catalogue as catalogue_module
 from compendium.datasets import cli
-from compendium.datasets.cli import add_data_commands
-from compendium.datasets.errors import UnknownDatasetError
 
 
 def run(*words):
-    parser = argparse.ArgumentParser(prog="python -m sensorprivacy")
-    add_data_commands(parser.add_subparsers(required=True))
-    arguments = parser.parse_args(["data", *words])
-    return arguments.command(arguments)
+    return main(["data", *words])
 
 
-def test_list_shows_every_set_with_size_licence_citation_and_presence(machine, capsys):
+def test_list_shows_every_set_with_size_licence_and_presence(machine, capsys):
     assert run("list") == 0
     shown = " ".join(capsys.readouterr().out.split())
     for entry in catalogue_module.catalogue().values():
         assert entry.name in shown
-    for words in ("72 MB", "CC BY 4.0", "by hand", "Malekzadeh", "no"):
+    for words in ("72 MB", "CC BY 4.0", "by hand", "no"):
         assert words in shown
 
 
@@ -61,8 +55,8 @@ def test_fetch_of_all_minds_only_corrupt_sets(toys, machine, kit, capsys, monkey
     assert (told.out.count("\n"), told.err.count("ask the owner")) == (1, 1)
     kit.put(machine / "toy-folder", {"a.csv": b"x"})
     assert run("fetch", "--all") == 1
-    with pytest.raises(ValueError, match="name a data set or give --all"):
-        run("fetch")
+    assert run("fetch") == 2
+    assert "name a data set or give --all" in capsys.readouterr().err
 
 
 def test_verify(toys, machine, kit, capsys):
@@ -85,28 +79,21 @@ def test_where_prints_the_path_and_nothing_else(toys, machine, kit, capsys):
 
 
 @pytest.mark.parametrize("action", ["list", "fetch", "verify", "where"])
-def test_unknown_set(machine, action):
-    with pytest.raises(UnknownDatasetError, match="Did you mean 'titanic'"):
-        run(action, "titanik")
+def test_unknown_set(machine, action, capsys):
+    assert run(action, "titanik") == 1
+    assert "Did you mean 'titanic'" in capsys.readouterr().err
 
 
 def test_a_misspelt_name_is_told_before_anything_is_fetched(toys, machine, monkeypatch):
     monkeypatch.setattr(cli.store, "fetch", lambda *_, **__: pytest.fail("fetched"))
-    with pytest.raises(UnknownDatasetError):
-        run("fetch", "toy", "toi")
+    assert run("fetch", "toy", "toi") == 1
 
 
-@pytest.mark.parametrize("words", [["--help"], ["fetch", "--help"], ["where", "--help"]])
-def test_help_tells_the_names_and_the_places(words, capsys):
-    with pytest.raises(SystemExit) as left:
-        run(*words)
-    assert left.value.code == 0
-    shown = "".join(capsys.readouterr().out.split())  # argparse breaks lines within names
-    assert ("SENSORPRIVACY_MIRROR" in shown) if words == ["--help"] else ("service-recognition" in shown)
+def test_help_names_the_places(capsys):
+    assert run("--help") == 0
+    assert "SENSORPRIVACY_MIRROR" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("words", [[], ["verify"], ["where", "a", "b"], ["remove", "adult"]])
-def test_misuse_is_exit_code_2(words, capsys):
-    with pytest.raises(SystemExit) as left:
-        run(*words)
-    assert left.value.code == 2
+def test_misuse_is_exit_code_2(words):
+    assert run(*words) == 2

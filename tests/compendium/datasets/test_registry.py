@@ -1,13 +1,14 @@
 """All sets by name: options, your own tables and folders."""
 
 import io
+import pkgutil
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from compendium import datasets
-from compendium.datasets import UnknownDatasetError, problem, windows
+from compendium.datasets import UnknownDatasetError, problem, registry, windows
 from sensorprivacy.readers.files import OwnFiles
 
 
@@ -69,8 +70,8 @@ def test_cic_and_iot_23(mirror):
 
 
 def test_every_reader_documents_itself():
-    for reader in [*datasets.PROBLEMS.values(), *datasets.WINDOWS.values()]:
-        assert reader.__doc__
+    for reader in [*datasets.PROBLEMS.values(), *datasets.WINDOWS.values(), *registry.TABLES.values()]:
+        assert pkgutil.resolve_name(reader).__doc__
 
 
 @pytest.mark.parametrize(

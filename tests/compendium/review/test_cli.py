@@ -1,24 +1,31 @@
 """The words of the command review."""
 
-import argparse
+from types import SimpleNamespace
 
 import pytest
 
-from compendium.review.cli import add_review_command
+from compendium.cli import main
 
 
-def parsed(*words):
-    parser = argparse.ArgumentParser()
-    add_review_command(parser.add_subparsers())
-    return parser.parse_args(["review", *words])
+@pytest.fixture
+def asked(monkeypatch):
+    """Return the calls that would recompute a value or write a pack."""
+    found = []
+    monkeypatch.setattr("compendium.review.pack.write_pack", lambda out: found.append(("pack", out)) or "here")
+    value = SimpleNamespace(text=lambda: "a value")
+    monkeypatch.setattr("compendium.review.cell.recompute", lambda *words: found.append(words) or value)
+    return found
 
 
-def test_a_cell_is_optional_and_quick_is_the_profile():
-    assert (parsed().cell, parsed().profile) == (None, "quick")
-    assert (parsed("2-T2-age", "--profile", "paper").cell) == "2-T2-age"
+def test_a_cell_is_optional_and_quick_is_the_profile(asked, capsys):
+    assert main(["review"]) == 0
+    assert main(["review", "2-T2-age", "--cores", "3"]) == 0
+    assert main(["review", "2-T2-age", "--profile", "paper", "--cores", "1"]) == 0
+    assert asked == [("pack", None), ("2-T2-age", "quick", 3), ("2-T2-age", "paper", 1)]
+    assert "here: begin with report.md" in capsys.readouterr().out
 
 
-def test_an_unknown_profile_is_refused(capsys):
-    with pytest.raises(SystemExit):
-        parsed("--profile", "fast")
-    assert "invalid choice: 'fast'" in capsys.readouterr().err
+def test_an_unknown_profile_is_refused(asked, capsys):
+    assert main(["review", "--profile", "fast"]) == 2
+    assert "'fast' is not one of 'quick', 'paper'" in capsys.readouterr().err
+    assert asked == []

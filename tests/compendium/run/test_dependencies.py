@@ -1,10 +1,12 @@
 """The package files that a notebook depends on."""
 
+import shutil
 from pathlib import Path
 
 import nbformat
 import pytest
 
+from compendium.run import dependencies
 from compendium.run.dependencies import code_digest, imported, module_file, package_files
 
 
@@ -139,3 +141,55 @@ def test_relative_imports_are_resolved():
 def test_the_real_package_is_found(root):
     assert module_file("sensorprivacy.paths", root / "lib") == root / "lib" / "sensorprivacy" / "paths.py"
     assert module_file("sensorprivacy.nothing", root / "lib") is None
+
+
+def test_of_a_lazy_package_that_is_imported_whole_only_the_attributes_that_are_used_count(lib):
+    """`from compendium import datasets` reached every reader."""
+    package = lib / "sensorprivacy"
+    (package / "game/__init__.py").write_text("")
+    (package / "game/__init__.pyi").write_text("from .play import play\nfrom . import table")
+    (package / "game/table.py").write_text("")
+    assert "game/play.py" not in reached(lib, "from sensorprivacy import game as judge", "judge.table.one()")
+    assert "game/play.py" in reached(lib, "from sensorprivacy import game", "game.play()")
+    assert "game/play.py" in reached(lib, "from sensorprivacy import game", "use(game)")
+
+
+def test_imports_for_type_checkers_do_not_run():
+    code = "if TYPE_CHECKING:\n    import sensorprivacy.a\nelse:\n    import sensorprivacy.b"
+    assert imported(code) == {"sensorprivacy.b"}
+
+
+def test_the_toy_example_depends_on_fewer_than_forty_modules(root):
+    """It was 87, because every reader and all code for own tables was imported."""
+    found = package_files(root / "notebooks" / "20_threeway_example.ipynb", root / "lib")
+    modules = [path for path in found if path.suffix == ".py" and path.stem != "__init__"]
+    assert len(modules) < 40
+
+
+@pytest.mark.parametrize(
+    ("notebook", "sets", "outdated"),
+    [
+        ("20_threeway_example", [], False),
+        ("10_reidentification_game", ["iot-sentinel"], True),
+        ("10_reidentification_game", ["smartwatch"], False),
+        ("21_threeway_division", ["adult"], False),
+    ],
+)
+def test_a_change_in_the_reader_of_captures_concerns_the_runs_that_read_captures(
+    root, tmp_path, notebook, sets, outdated
+):
+    lib, path = tmp_path / "lib", root / "notebooks" / f"{notebook}.ipynb"
+    shutil.copytree(root / "lib", lib, ignore=shutil.ignore_patterns("__pycache__"))
+    before = code_digest(path, lib, sets)
+    with (lib / "sensorprivacy/readers/pcap.py").open("a") as stream:
+        stream.write("CHANGED = True\n")
+    for each in (dependencies.module_file, dependencies._needed, dependencies._imported_by):
+        each.cache_clear()
+    assert (code_digest(path, lib, sets) != before) == outdated
+
+
+def test_your_own_file_brings_the_code_that_reads_it(root):
+    path = root / "notebooks" / "20_threeway_example.ipynb"
+    own = root / "lib" / "sensorprivacy" / "own" / "formats.py"
+    assert own in package_files(path, root / "lib", ["home.csv"])
+    assert own not in package_files(path, root / "lib", ["adult"])

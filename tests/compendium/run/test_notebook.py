@@ -7,11 +7,9 @@ import sys
 import nbformat
 import pytest
 
-from compendium.run import begin, check_parameters
+from compendium.run import begin
 from compendium.run.parameters import ParameterError, complete, read_parameters
-from compendium.run.run_names import run_name
-from compendium.run.runs import read_runs
-from compendium.run.states import PROFILES
+from compendium.run.runs import PROFILES, read_runs, run_name
 
 
 @pytest.fixture
@@ -33,7 +31,7 @@ def named(root, notebook, **given):
 def test_a_run_of_runs_yaml_keeps_its_name():
     for run in {run.notebook: run for run in read_runs().values()}.values():  # the last one of each notebook
         declared = read_parameters(run.notebook)
-        for profile in PROFILES:
+        for profile in run.minutes:
             assert run_name(run.notebook, complete(declared, run.values(profile))) == (run.name, True)
 
 
@@ -105,12 +103,6 @@ def test_a_wrong_parameter_is_refused_and_nothing_is_written(home, namespace, wo
     with pytest.raises(ParameterError, match=words):
         begin("21_threeway_division", namespace)
     assert not (home / "figures").exists()
-
-
-def test_check_parameters_alone_opens_no_run(home):
-    assert check_parameters("00_start_here", {})["profile"] == "quick"
-    with pytest.raises(ParameterError, match="paperr"):
-        check_parameters("00_start_here", {"profile": "paperr"})
 
 
 @pytest.mark.slow

@@ -1,7 +1,6 @@
 """reproduce, on a small compendium made here: real Snakemake, real kernels, one line a notebook."""
 
 import contextlib
-import json
 import os
 import shutil
 import signal
@@ -18,9 +17,22 @@ import pytest
 
 from compendium.paths import mirror_address
 from compendium.run import reproduce as workflow
+from compendium.run.job import perform
+from compendium.run.plan import planned
 from compendium.run.reproduce import BusyError, reproduce, summary
-from compendium.run.runs import RunsError, statuses
-from compendium.run.states import FAILED, NO_DATA, NOT_RUN, OK, DataState, RunState, marker_file, write_status
+from compendium.run.runs import RunsError, read_runs, statuses
+from compendium.run.states import (
+    FAILED,
+    NO_DATA,
+    NOT_RUN,
+    OK,
+    DataState,
+    RunState,
+    is_settled,
+    outputs,
+    status_file,
+    write_status,
+)
 
 RUNS = """\
 runs:
@@ -57,10 +69,9 @@ folder.mkdir(parents=True, exist_ok=True)
 (folder / "machine.json").write_text(count.read_text())
 """
 REPORT = """
-import json
 from pathlib import Path
-told = json.loads(Path("build/runs/quick/status.json").read_text())["runs"]
-words = [name + "=" + state["status"].replace(" ", "_") for name, state in told.items()]
+from compendium.run import runs
+words = [name + "=" + state.status.replace(" ", "_") for name, state in runs.statuses("quick").items()]
 Path("build/told.txt").write_text(" ".join(words))
 Path("figures/quick").mkdir(parents=True, exist_ok=True)
 Path("figures/quick/verdicts.csv").write_text("claim_id,verdict,basis\\na,exact,rows\\nb,exact,arithmetic\\nc,differs,text\\n")
@@ -112,7 +123,7 @@ def counted(home: Path, run: str = "10_good") -> int:
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)  # ten notebooks, on a busy machine
-def test_a_whole_life(home, say):
+def test_a_whole_life(home, say, capfd):
     """Runs that are ok, absent and failing; then touched and changed files, a new set: what runs and what does not."""
     first = reproduce("quick", look, cores=2, say=say.append)
     assert {name: state.status for name, state in first.items()} == {
@@ -124,8 +135,10 @@ def test_a_whole_life(home, say):
     }
     assert (home / "figures/quick/10_good-other/word.txt").read_text() == "{braces} and 'quotes'"
     assert (home / "build/told.txt").read_text() == "10_good=ok 10_good-other=ok 20_absent=no_data 30_failing=failed"
-    assert "20_absent: skipped, no data gone" in say
     assert "no data: gone is not here" in say
+    said = capfd.readouterr().out.splitlines()
+    assert "20_absent: skipped, no data gone" in said
+    assert [line for line in said if line.startswith("30_failing: 30_failing.ipynb failed in cell [")]
     assert first["30_failing"].log == "build/logs/quick/30_failing.log"
     assert "the reason" in first["30_failing"].reason
     assert "KeyError" in (home / first["30_failing"].log).read_text()
@@ -141,7 +154,7 @@ def test_a_whole_life(home, say):
 
     # Times have changed, as after a checkout of another branch and back: no reason to run. One notebook is mended,
     # one parameter changed, one data set has come.
-    for path in [*home.glob("notebooks/*"), *home.glob("build/data/*")]:
+    for path in [*home.glob("notebooks/*"), *home.glob("build/data/*"), *home.glob("figures/quick/*/*")]:
         os.utime(path)
     write(home / "notebooks" / "30_failing.ipynb", "1")
     (home / "runs.yaml").write_text(RUNS.replace("{braces}", "[brackets]"))
@@ -151,62 +164,67 @@ def test_a_whole_life(home, say):
     assert "20_absent=ok 30_failing=ok" in (home / "build/told.txt").read_text()
 
 
-def test_a_result_that_was_edited_or_deleted_is_made_again(home, say, monkeypatch):
+@pytest.fixture
+def pretend(monkeypatch):
+    """Replace Snakemake: each run that must run is performed here, without a kernel; return the names of those.
+
+    Runs in `failing` fail; those in `killed` end before they write their status.
+    """
+    told = SimpleNamespace(ran=[], failing=set(), killed=set())
+
+    def executed(run, profile):
+        told.ran.append(run.name)
+        if run.name in told.failing:
+            return RunState(FAILED, "KeyError: 'reason'", f"build/logs/{profile}/{run.name}.log")
+        return RunState(OK, outputs=outputs(run.name, profile))
+
+    def snakemake(names, profile, *_, again=(), **__):
+        updated = set()
+        for name, run in read_runs().items():
+            path, after = status_file(name, profile), updated & set(planned(read_runs(), [name])) - {name}
+            if name in names and (name in (again or ()) or not path.is_file() or after or run.after_all):
+                path.unlink(missing_ok=True)
+                updated.add(name)
+                lost = {each for each in names if not status_file(each, profile).is_file()}
+                waits = {
+                    each for each in planned(read_runs(), [name]) if each != name and not read_runs()[each].after_all
+                }
+                waits = set(names) if run.after_all else waits
+                if name not in told.killed and not (lost & waits - {name}):
+                    perform(name, profile)
+
+    monkeypatch.setattr("compendium.run.job._executed", executed)
+    monkeypatch.setattr(workflow, "_snakemake", snakemake)
+    return told
+
+
+def test_a_result_that_was_edited_or_deleted_is_made_again(home, say, pretend):
     result = home / "figures/quick/10_good/word.txt"
     result.parent.mkdir(parents=True)
     result.write_text("plain")
-    outdated = []
-
-    def pretend(names, profile, *_, **__):
-        outdated.extend(name for name in names if not marker_file(name, profile).exists())
-        _pretend(names, profile)
-
-    monkeypatch.setattr(workflow, "_snakemake", pretend)
     for change in (lambda: None, lambda: None, lambda: result.write_text("edited"), result.unlink):
         change()
-        outdated.append("|")
+        pretend.ran.append("|")
         reproduce("quick", look, only=["10_good"], say=say.append)
-    assert " ".join(outdated) == "| 10_good 90_report | | 10_good | 10_good"
+    assert [name for name in pretend.ran if name != "90_report"] == [
+        "|",
+        "10_good",
+        "|",
+        "|",
+        "10_good",
+        "|",
+        "10_good",
+    ]
 
 
-def test_what_ended_before_an_interruption_is_kept(home, say, monkeypatch):
-    """A run with new results had the state of its old ones, because states are written at the end."""
+def test_results_that_nobody_touched_are_not_read_again(home, say, pretend, monkeypatch):
+    """Digests of all results took a second of each `reproduce` that had nothing to do."""
     result = home / "figures/quick/10_good/word.txt"
     result.parent.mkdir(parents=True)
-    monkeypatch.setattr(workflow, "_snakemake", lambda names, profile, *_, **__: _pretend(names, profile))
     result.write_text("plain")
     reproduce("quick", look, only=["10_good"], say=say.append)
-
-    def interrupted(names, profile, *_, **__):
-        result.write_text("new")
-        _pretend(names, profile)
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(workflow, "_snakemake", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        reproduce("quick", look, only=["10_good"], say=say.append)
-    kept = []
-
-    def done(name):
-        return marker_file(name, "quick").is_file()
-
-    monkeypatch.setattr(workflow, "_snakemake", lambda names, profile, *_, **__: kept.extend(filter(done, names)))
-    found = reproduce("quick", look, only=["10_good"], say=say.append)["10_good"]
-    assert found.status == OK
-    assert found.outputs == workflow.outputs("10_good", "quick"), "the state must be that of the new results"
-    assert "10_good" in kept
-
-
-def test_results_that_nobody_touched_are_not_read_again(home, say, monkeypatch):
-    """Digests of all results took a second of each `reproduce` that had nothing to do."""
-    (home / "figures/quick/10_good").mkdir(parents=True)
-    monkeypatch.setattr(workflow, "_snakemake", lambda names, profile, *_, **__: _pretend(names, profile))
-    first = reproduce("quick", look, only=["10_good"], say=say.append)["10_good"]
-    monkeypatch.setattr(workflow, "_snakemake", lambda *_, **__: None)
-    read = []
-    monkeypatch.setattr(workflow, "outputs", lambda name, profile: read.append(name) or {})
-    assert reproduce("quick", look, only=["10_good"], say=say.append)["10_good"] == first
-    assert "10_good" not in read
+    monkeypatch.setattr("compendium.run.states._digest", pytest.fail)
+    assert is_settled("10_good", "quick")
 
 
 SLOW = """
@@ -265,8 +283,7 @@ def test_however_it_ends_its_children_end_too_and_a_restart_finishes(home, say, 
     assert reproduce("quick", look, only=["30_failing"], say=say.append)["30_failing"].status == OK
 
 
-def test_a_corrupt_set_fails_its_runs_and_no_others(home, say, monkeypatch):
-    monkeypatch.setattr(workflow, "_snakemake", _pretend)
+def test_a_corrupt_set_fails_its_runs_and_no_others(home, say, pretend):
     broken = reproduce(
         "quick",
         lambda name: DataState(name, reason="here.csv is corrupt", broken=True) if name == "here" else look(name),
@@ -275,7 +292,6 @@ def test_a_corrupt_set_fails_its_runs_and_no_others(home, say, monkeypatch):
     assert (broken["10_good"].status, broken["10_good"].reason) == (FAILED, "here.csv is corrupt")
     assert [broken[name].status for name in ("10_good-other", "20_absent", "90_report")] == [OK, NO_DATA, OK]
     assert "no data here: here.csv is corrupt" not in say
-    assert "10_good: here.csv is corrupt" in say
 
 
 def test_a_wrong_word_or_a_second_process_is_refused(home, say):
@@ -286,9 +302,7 @@ def test_a_wrong_word_or_a_second_process_is_refused(home, say):
 
 
 def test_a_broken_workflow_is_no_success(home, say):
-    marker = marker_file("10_good", "quick")
-    marker.parent.mkdir(parents=True)
-    marker.touch()
+    write_status("10_good", "quick", RunState(OK))
     (home / "Snakefile").write_text("no Snakefile at all (")
     with pytest.raises(workflow.WorkflowError, match="Snakemake failed, see"):
         reproduce("quick", look, only=["10_good"], say=say.append)
@@ -312,29 +326,11 @@ def chain(home):
     return home
 
 
-def _breaking(broken: set[str]):
-    """Return a Snakemake of our own: runs in `broken` fail and lose their markers; those after them do not start."""
-
-    def pretend(names: list[str], profile: str, *_: object, **__: object) -> None:
-        runs = workflow.read_runs()
-        for name in runs:
-            if name in {*names, *workflow._upstream(names, runs)}:
-                if name in broken:
-                    marker_file(name, profile).unlink(missing_ok=True)
-                    log = workflow.log_file(name, profile)
-                    log.parent.mkdir(parents=True, exist_ok=True)
-                    log.write_text("failed after 1.0 s\nKeyError: 'reason'\n")
-                elif not broken & workflow._upstream([name], runs):
-                    _pretend([name], profile)
-
-    return pretend
-
-
-def test_a_run_after_a_failed_one_is_not_ok(chain, say, monkeypatch):
+def test_a_run_after_a_failed_one_is_not_ok(chain, say, pretend):
     """C5: break the first and change the second: the second did not run, so its old verdicts do not count."""
-    monkeypatch.setattr(workflow, "_snakemake", _breaking(set()))
     assert {state.status for state in reproduce("quick", look, say=say.append).values()} == {OK}
-    monkeypatch.setattr(workflow, "_snakemake", _breaking({"10_first"}))
+    status_file("10_first", "quick").unlink()
+    pretend.failing.add("10_first")
     for only in ([], ["20_second"], ["30_third"]):
         states = reproduce("quick", look, only=only, say=say.append)
         assert (states["10_first"].status, states["10_first"].reason) == (FAILED, "KeyError: 'reason'")
@@ -344,32 +340,27 @@ def test_a_run_after_a_failed_one_is_not_ok(chain, say, monkeypatch):
     (chain / "figures/quick/20_second").mkdir(parents=True)
     (chain / "figures/quick/20_second/run.json").write_text("{}")
     assert statuses("quick")["20_second"].status == NOT_RUN  # it left results before the first one broke
-    monkeypatch.setattr(workflow, "_snakemake", _breaking(set()))
+    pretend.failing.clear()
     mended = reproduce("quick", look, only=["20_second"], say=say.append)
     assert [mended[name].status for name in ("10_first", "20_second", "30_third")] == [OK, OK, NOT_RUN]
     again = reproduce("quick", look, say=say.append)
     assert {state.status for state in again.values()} == {OK}
 
 
-def test_a_run_that_waits_for_a_failed_one_for_the_first_time_did_not_fail(chain, say, monkeypatch):
-    monkeypatch.setattr(workflow, "_snakemake", _breaking({"10_first"}))
+def test_a_run_that_was_killed_failed_and_the_report_still_follows(chain, say, pretend):
+    """It could not write its own status; those after it did not start."""
+    pretend.killed.add("10_first")
     states = reproduce("quick", look, say=say.append)
-    assert [states[name].status for name in ("10_first", "20_second", "30_third")] == [FAILED, NOT_RUN, NOT_RUN]
+    assert [state.status for state in states.values()] == [FAILED, NOT_RUN, NOT_RUN, OK]
+    assert pretend.ran == ["90_report"]
+    pretend.killed.clear()
+    assert {state.status for state in reproduce("quick", look, say=say.append).values()} == {OK}
 
 
-def test_what_was_not_wanted_and_never_ran_is_told_so(home, say, monkeypatch):
-    monkeypatch.setattr(workflow, "_snakemake", _pretend)
+def test_runs_that_were_not_wanted_and_never_ran_are_told_so(home, say, pretend):
     states = reproduce("quick", look, only=["10_good"], say=say.append)
     assert [state.status for state in states.values()] == [OK, NOT_RUN, NOT_RUN, NOT_RUN, OK]
-    told = json.loads((home / "build/runs/quick/status.json").read_text())
-    assert told["profile"] == "quick"
-    assert told["runs"]["30_failing"]["status"] == NOT_RUN
-
-
-def _pretend(names: list[str], profile: str, *_: object, **__: object) -> None:
-    for name in names:
-        marker_file(name, profile).parent.mkdir(parents=True, exist_ok=True)
-        marker_file(name, profile).touch()
+    assert "not run: 10_good-other, 20_absent, 30_failing" in summary(states, "quick")
 
 
 def test_a_run_that_reproduce_did_not_start_counts_by_its_record(home):
@@ -379,9 +370,7 @@ def test_a_run_that_reproduce_did_not_start_counts_by_its_record(home):
     (home / "figures/10_good/run.json").write_text("{}")
     expected = {"10_good": OK, "10_good-other": NOT_RUN, "20_absent": NOT_RUN, "30_failing": NOT_RUN}
     assert {name: state.status for name, state in statuses("paper").items()} == expected
-    write_status("paper", dict.fromkeys(expected, RunState(NOT_RUN, "make reproduce")))
-    assert {name: state.status for name, state in statuses("paper").items()} == expected
-    write_status("paper", {"10_good": RunState(FAILED, "why")})
+    write_status("10_good", "paper", RunState(FAILED, "why"))
     assert statuses("paper")["10_good"].status == FAILED
 
 
@@ -403,8 +392,7 @@ def test_a_folder_that_cannot_be_written_is_noticed_before_anything_runs(home, s
     assert say == []
 
 
-def test_the_mirror_is_remembered_for_later_shells(home, say, monkeypatch):
-    monkeypatch.setattr(workflow, "_snakemake", _pretend)
+def test_the_mirror_is_remembered_for_later_shells(home, say, pretend, monkeypatch):
     mirror = home / "mirror"
     mirror.mkdir()
     monkeypatch.setenv("SENSORPRIVACY_MIRROR", str(mirror))

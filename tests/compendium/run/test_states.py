@@ -5,6 +5,7 @@ import hashlib
 import pytest
 
 from compendium.run.states import (
+    NOT_RUN,
     OK,
     DataState,
     RunState,
@@ -39,16 +40,17 @@ def test_a_file_that_would_say_the_same_keeps_its_time(home):
 
 
 def test_states_come_back_as_they_were_written():
-    assert read_data_state("adult") is None
+    assert not read_data_state("adult").present
     state = DataState("adult", reason="no", how="fetch it", broken=True)
     write_data_state(state)
     assert read_data_state("adult") == state
     assert in_checkout(data_state_file("adult")) == "build/data/adult.json"
-    assert read_status("quick") == {}
-    runs = {"10_a": RunState(OK, claims=("1-*",), outputs={"x": "y"}), "20_b": RunState("failed", "why", "a.log")}
-    write_status("quick", runs)
-    assert read_status("quick") == runs
-    assert read_status("paper") == {}
+    assert read_status("10_a", "quick") == RunState(NOT_RUN, "make reproduce")
+    for state in (RunState(OK, outputs={"x": "y"}), RunState("failed", "why", "a.log")):
+        write_status("10_a", "quick", state)
+        assert read_status("10_a", "quick") == state
+    assert read_status("10_a", "quick", claims=["1-*"]).claims == ("1-*",)  # those of runs.yaml
+    assert read_status("10_a", "paper").status == NOT_RUN
 
 
 def test_what_the_network_said_of_an_absent_set_starts_no_run_again(home):

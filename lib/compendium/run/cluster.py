@@ -1,6 +1,7 @@
-"""Snakemake's words and variables for the place where runs are executed: on this machine, or as jobs of a cluster."""
+"""Run notebooks on a cluster: Snakemake's words and variables, and why a run ended that could not say so itself."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -8,11 +9,17 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from compendium.paths import build_dir, project_root
+from compendium.run.states import in_checkout, log_file
 
 # Several runs share the cores: threads that wait in a loop would take them from each other.
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "PASSIVE"}
+NO_START = "it did not start"
 _BUILT_IN = {"local", "dryrun", "touch"}
 _LATENCY = 60  # seconds until a file that another machine wrote is seen here
+_LENGTH = 200
+_BLOCK = r"^Error in rule {}:\n    message: (?P<message>.*?)\n    jobid: (?P<rest>.*?)\n(?=\S|\Z)"
+_JOB = re.compile(r"SLURM-job '([^']*)' failed, SLURM status is: '([^']*)'")
+_MORE = re.compile(r"\s*(sbatch call:|For further error details|Detailed failure reason unavailable).*", re.DOTALL)
 
 
 def words_for(executor: str | None, jobs: int) -> list[str]:
@@ -50,8 +57,8 @@ def _check_installed(executor: str) -> None:
     name = f"snakemake-executor-plugin-{executor}"
     if executor in _BUILT_IN or find_spec(name.replace("-", "_")) is not None:
         return
-    package = '"sensorprivacy[cluster]"' if executor == "slurm" else name
-    raise RuntimeError(f"Snakemake has no executor {executor!r} here: correct the name, or pip install {package}")
+    how = "pip install -r requirements-dev.lock" if executor == "slurm" else f"pip install {name}"
+    raise RuntimeError(f"Snakemake has no executor {executor!r} here: correct the name, or {how}")
 
 
 def left_jobs() -> list[str]:
@@ -79,3 +86,47 @@ def variables() -> dict[str, str]:
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
     caches = {"XDG_CACHE_HOME": str(build_dir() / "cache"), CACHE_VARIABLE: str(cache_folder())}
     return {**ONE_THREAD, **os.environ, **caches, "PATH": path}
+
+
+def why(run: str, profile: str, started: int) -> tuple[str, str]:
+    """Return why a run left no status, and the file with more about it.
+
+    A run that is killed, cancelled, runs out of time or cannot be submitted writes no status. Its log may be of an
+    earlier time.
+
+    Parameters
+    ----------
+    run, profile : str
+        The run, and its profile.
+    started : int
+        Nanoseconds since 1970. A log that was last written before is not of this failure.
+
+    Returns
+    -------
+    tuple of str and str
+        One line, and a path in the checkout. The path is empty if the run was never tried.
+    """
+    message, noted = _reported(run, profile)
+    log = log_file(run, profile)
+    if not log.is_file() or log.stat().st_mtime_ns < started:
+        return (NO_START, "") if message is None else (message or NO_START, noted)
+    cells = re.findall(r"\bcell \d+ of \d+$", log.read_text(encoding="utf-8"), re.MULTILINE)
+    where = f"in {cells[-1]}" if cells else "before its first cell"
+    return f"{message or 'it was ended from outside'}, {where}", in_checkout(log)
+
+
+def _reported(run: str, profile: str) -> tuple[str | None, str]:
+    """Return what Snakemake's log reports of a failed run, and the file with more; None if it reports nothing."""
+    path = log_file("snakemake", profile)
+    text = path.read_text(encoding="utf-8") if path.is_file() else ""
+    found = list(re.finditer(_BLOCK.format(re.escape(run)), text, re.DOTALL | re.MULTILINE))
+    if not found:
+        return None, ""
+    message, rest = found[-1]["message"], found[-1]["rest"]
+    noted = re.search(r"^    log: (.+) \(check log file", rest, re.MULTILINE)
+    beside = project_root() / noted[1] if noted else path
+    more = in_checkout(beside) if beside.is_file() and beside.is_relative_to(project_root()) else in_checkout(path)
+    if job := _JOB.search(message):
+        return f"Slurm reports {job[2]} for job {job[1]}", more
+    message = " ".join(_MORE.sub("", message).split())
+    return ("" if message == "None" else message[:_LENGTH]), more
