@@ -71,8 +71,8 @@ class ShownFigure:
         return "\n".join(filter(None, [f"Figure: {self.caption}", self.closing]))
 
 
-def render(fig: Figure, *, stamp: str = "") -> dict[str, bytes]:
-    """Return a figure as PNG and SVG, with the same bytes for the same drawing, and close it.
+def render(fig: Figure, *, stamp: str = "") -> bytes:
+    """Return a figure as PNG, with the same bytes for the same drawing, and close it.
 
     Parameters
     ----------
@@ -80,27 +80,17 @@ def render(fig: Figure, *, stamp: str = "") -> dict[str, bytes]:
         The figure.
     stamp : str, optional
         A word for the lower right corner, such as the profile's name. It has a band of its own below the drawing.
-
-    Returns
-    -------
-    dict of str to bytes
-        ``png`` and ``svg``.
     """
+    buffer = io.BytesIO()
     with mpl.rc_context(), plt.style.context(["default", STYLE]):
         # savefig gives a figure without a layout engine the default one; with none, the layout stays as it is
         mpl.rcParams["figure.constrained_layout.use"] = False
         if stamp:
             _stamp(fig, stamp)
         _settle(fig)
-        # neither the date nor matplotlib's version belongs in the picture
-        without: dict[str, dict[str, str | None]] = {"png": {"Software": None}, "svg": {"Date": None, "Creator": None}}
-        pictures = {}
-        for ending, metadata in without.items():
-            buffer = io.BytesIO()
-            fig.savefig(buffer, format=ending, metadata=metadata)
-            pictures[ending] = buffer.getvalue()
+        fig.savefig(buffer, format="png", metadata={"Software": None})  # matplotlib's version is not in the picture
     plt.close(fig)
-    return pictures
+    return buffer.getvalue()
 
 
 def _settle(fig: Figure) -> None:

@@ -36,7 +36,6 @@ _COMPARED = {
     "(o) Rel. eff. by accuracy": ("accuracy", "relative_effectiveness"),
     "(p) Rel. eff. by ident.": ("identifiability", "relative_effectiveness"),
 }  # panels (l) to (p): the columns on the x axis and on the y axis
-_MANY = 5000
 _MEASURES = ("accuracy", "identifiability")
 _LOSS = (("accuracy", BLUE, "o"), ("identifiability", RED, "s"))
 
@@ -73,8 +72,7 @@ def accuracy_identifiability(
     """
     shown = subsets.dropna(subset="identifiability")
     fig, axes = plt.subplots(figsize=(PAGE, PAGE * 0.56))
-    many = len(shown) > _MANY  # in a vector picture each point takes space in the file
-    looks: dict[str, Any] = {"cmap": IRIDESCENT, "s": 14, "lw": 0.3, "ec": INK, "rasterized": many}
+    looks: dict[str, Any] = {"cmap": IRIDESCENT, "s": 14, "lw": 0.3, "ec": INK}
     points = axes.scatter(shown["accuracy"], shown["identifiability"], c=shown["n_features"], **looks)
     _plane(axes, shown, base)
     if printed is not None and len(printed):

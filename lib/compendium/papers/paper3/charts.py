@@ -69,7 +69,7 @@ def latent_space(points: pd.DataFrame, means: pd.DataFrame) -> Figure:
     for axes, panel in zip(grid[0], panels, strict=True):
         for name, (colour, marker) in looks.items():
             some = points[(points["panel"] == panel) & (points["class"] == name)]
-            axes.scatter(some["x"], some["y"], s=4, color=colour, marker=marker, alpha=0.35, lw=0, rasterized=True)
+            axes.scatter(some["x"], some["y"], s=4, color=colour, marker=marker, alpha=0.35, lw=0)
         axes.plot(means["x"], means["y"], "x", color=INK, ms=8, mew=2)
         for start, end in arrows:
             axes.annotate("", end, start, arrowprops={"arrowstyle": "->", "color": INK, "lw": 1.2})

@@ -175,11 +175,3 @@ def test_intervals_stand_where_they_were_measured():
     assert all(sorted(ends[:, 0].tolist()) == [4.0, 6.0] for ends in segments if len(ends) == 2)
     assert len(fig.axes) == 2
     assert [label.get_text() for label in fig.axes[0].get_yticklabels()] == ["cic-ids-2017", "iot-sentinel-flows"]
-
-
-def test_a_cloud_of_thousands_is_an_image_within_the_vector_picture():
-    rng = np.random.default_rng(0)
-    many = pd.DataFrame({"accuracy": rng.random(16_383), "identifiability": rng.random(16_383), "n_features": 3})
-    svg = render(game_charts.accuracy_identifiability(many, CHOSEN, BASE))["svg"]
-    assert b"<image" in svg
-    assert svg.count(b"<use") < len(many) / 10  # letters, marks of axes, legend and choices
