@@ -115,13 +115,18 @@ def _report(arguments: argparse.Namespace) -> int:
     from compendium.paths import data_dir, figures_dir, project_root
 
     if arguments.what == "ledger":
-        from compendium.verdicts.ledger import entries, page
+        from compendium.verdicts.ledger import page
         from compendium.verdicts.printed import printed_values
         from compendium.verdicts.replication import read_verdicts
 
         stored = figures_dir("paper") / "verdicts.csv"
         verdicts = read_verdicts(stored) if stored.is_file() else printed_values().assign(verdict="", reason="")
-        path, text = project_root() / "DEVIATIONS.md", page(entries(), verdicts)
+        path, text = project_root() / "DEVIATIONS.md", page(verdicts)
+    elif arguments.what == "readme":
+        from compendium.book.pages import readme
+
+        path = project_root() / "README.md"
+        text = readme(path.read_text(encoding="utf-8"))
     else:
         from compendium.datasets import cards
 
@@ -197,9 +202,10 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
     export.add_argument("--epochs", type=_positive, default=5, help="training epochs of each autoencoder (5)")
     export.add_argument("--inference-epochs", type=_positive, default=5, help="epochs of each inference model (5)")
 
-    report = commands.add_parser("report", help="write DEVIATIONS.md or data/README.md again")
+    report = commands.add_parser("report", help="write DEVIATIONS.md, data/README.md or the findings of README.md")
     report.set_defaults(command=_report)
-    report.add_argument("what", choices=("ledger", "data"), help="ledger: DEVIATIONS.md; data: data/README.md")
+    what = "ledger: DEVIATIONS.md; data: data/README.md; readme: the findings of README.md"
+    report.add_argument("what", choices=("ledger", "data", "readme"), help=what)
     return parser
 
 

@@ -102,8 +102,7 @@ def readable(frame: pd.DataFrame, most: int = MOST_COLUMNS) -> Readable:
     if len(names) > most and not _narrow(columns, most):
         names, remarks = _chosen(columns, bounds, most, rows=len(plain))
     rows = [list(row) for row in zip(*(columns[name][1] for name in names), strict=True)]
-    kinds = pd.api.types
-    numeric = [kinds.is_numeric_dtype(plain[n]) and not kinds.is_bool_dtype(plain[n]) for n in names]
+    numeric = [tables.is_number(plain[name]) for name in names]
     return Readable([columns[name][0] for name in names], rows, numeric, remarks)
 
 

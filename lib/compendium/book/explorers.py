@@ -1,18 +1,23 @@
-"""The data of the threshold explorer. It shows committed results only, and computes nothing new from data sets."""
+"""The data of the two explorers: every printed value beside ours, and thresholds with sliders.
+
+They show committed results only, and compute nothing new from data sets.
+"""
 
 import json
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from compendium.book.home import GAME
-from compendium.verdicts.printed import pair_in, printed_values
+from compendium.verdicts.layout import COLOURS, SIGNS, ours_text, title
+from compendium.verdicts.printed import number_in, pair_in, printed_values
 from sensorprivacy.threeway.division import Sizes
 from sensorprivacy.threeway.measures import stability, suitability
 
+PAPERS = {1: "Data minimization", 2: "Three-way decisions", 3: "Representation learning and transformation"}
 STEP = 0.05  # paper 2's step
 SETS = {
     "titanic": "Titanic",
@@ -23,11 +28,51 @@ SETS = {
 }
 
 
-def data(figures: Path) -> dict[str, Any]:
-    """Return the data of the three explorers: thresholds of paper 2, the threshold of paper 1, shifts of paper 3."""
-    return {"divisions": divisions(figures), "searches": searches(figures), "shifts": shifts(figures)} | {
-        "noise": noise(figures)
+def verdicts_data(verdicts: pd.DataFrame, places: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:
+    """Return the data of the explorer.
+
+    Parameters
+    ----------
+    verdicts : pandas.DataFrame
+        ``figures/verdicts.csv``.
+    places : mapping of str to mapping
+        The addresses of each run's page (``page``), section of verdicts (``section``) and results (``results``).
+
+    Returns
+    -------
+    dict
+        ``claims``: one mapping for each printed value; ``tables``, ``papers``: titles; ``runs``: addresses; ``signs``
+        and ``colours`` of the verdicts.
+    """
+    tables = verdicts[["paper", "table"]].drop_duplicates().itertuples(index=False)
+    return {
+        "claims": [_claim(row) for _, row in verdicts.iterrows()],
+        "papers": PAPERS,
+        "tables": {f"{paper}-{table}": title(paper, table) for paper, table in tables},
+        "runs": {name: dict(place) for name, place in places.items()},
+        "signs": SIGNS,
+        "colours": COLOURS,
     }
+
+
+def script(content: Mapping[str, Any], name: str) -> str:
+    """Return data as a script that sets one global name: a page opened as a file may not fetch other files."""
+    text = json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False).replace("</", "<\\/")
+    return f"window.{name} = {text};\n"
+
+
+def _claim(row: pd.Series) -> dict[str, Any]:
+    ours, _, interval = ours_text(row).partition(" [") if number_in(row["printed"]) else (row["ours"], "", "")
+    same = ("table", "row", "column", "printed", "unit", "verdict", "basis", "reason", "run")
+    claim = {"id": row["claim_id"], "paper": int(row["paper"])} | {name: row[name] for name in same}
+    claim |= {"ours": ours, "interval": f"[{interval}" if interval else ""}
+    claim["entries"] = sorted(set(re.findall(r"\bD\d+\b", row["reason"])))
+    return {key: value for key, value in claim.items() if value not in ("", [])}
+
+
+def thresholds(figures: Path) -> dict[str, Any]:
+    """Return the data of the sliders: thresholds of paper 2, the threshold of paper 1, shifts of paper 3, epsilon."""
+    return {made.__name__: made(figures) for made in (divisions, searches, shifts, noise)}
 
 
 def divisions(figures: Path) -> list[dict[str, Any]]:
@@ -81,12 +126,8 @@ def searches(figures: Path) -> list[dict[str, Any]]:
         table = pd.read_csv(folder / "ablation.csv")
         for searched, own in table.groupby("searched"):
             rows = [
-                {
-                    "threshold": row["threshold"],
-                    "features": row["features"],
-                    "accuracy": _triple(row, "accuracy"),
-                    "identifiability": _triple(row, "identifiability"),
-                }
+                {name: row[name] for name in ("threshold", "features")}
+                | {name: _triple(row, name) for name in ("accuracy", "identifiability")}
                 for _, row in own.iterrows()
             ]
             name = folder.name.partition("-")[2]
@@ -99,18 +140,9 @@ def shifts(figures: Path) -> dict[str, Any]:
     run = "30_vae_anonymization-motionsense-gender"
     table = pd.read_csv(figures / run / "grid.csv")
     lengths = table["transfer"].str.extract(r"x([\d.]+)$")[0].fillna("1").astype(float)
-    rows = [
-        {
-            "alpha": row["alpha"],
-            "beta": row["beta"],
-            "length": length,
-            "public": row["public_after"],
-            "private": row["private_after"],
-            "worst": row["worst_public"],
-            "distortion": row["distortion"],
-        }
-        for (_, row), length in zip(table.iterrows(), lengths, strict=True)
-    ]
+    names = {"public_after": "public", "private_after": "private", "worst_public": "worst"}
+    shown = table.assign(length=lengths).rename(columns=names)
+    rows = shown[["alpha", "beta", "length", "public", "private", "worst", "distortion"]].to_dict("records")
     before = pd.read_csv(figures / run / "shifts.csv")["public_before"].iloc[0]
     attack = figures / "31_reidentification_attack-motionsense-gender"
     strongest = pd.read_csv(attack / "strongest.csv").query("about == 'gender' and level == 'recording'")
@@ -124,7 +156,9 @@ def shifts(figures: Path) -> dict[str, Any]:
 def noise(figures: Path) -> list[dict[str, Any]]:
     """Return the defences of the common game that have an epsilon, for each data set."""
     made = []
-    for folder in sorted(figures.glob("50_one_game-*"), key=lambda folder: (folder.name != GAME, folder.name)):
+    for folder in sorted(
+        figures.glob("50_one_game-*"), key=lambda folder: (not folder.match("*-motionsense-subject"), folder.name)
+    ):
         table = pd.read_csv(folder / "defences.csv")
         raw = table[table["defence"] == "none"].iloc[0]
         rows = list(_with_epsilon(table))

@@ -1,9 +1,13 @@
-"""One page for each paper: what became of its claims, and each printed table with our value below the printed one."""
+"""What the pages of the papers and of the ledger show of the verdicts."""
+
+import re
+from collections.abc import Callable, Iterable
 
 import pandas as pd
 
+from compendium.show.tables import markdown_text
 from compendium.verdicts.layout import legend, paper_table, title
-from compendium.verdicts.ledger import Entry
+from compendium.verdicts.ledger import Entry, one_line
 from compendium.verdicts.replication import headline_table
 from compendium.verdicts.verdicts import VERDICTS
 
@@ -19,17 +23,11 @@ def outcome(verdicts: pd.DataFrame, paper: int) -> str:
 
 def headlines(verdicts: pd.DataFrame, paper: int) -> str:
     """Return the paper's headline claims as a Markdown table: claim, printed, ours, verdict."""
-    table = headline_table(verdicts, "paper")
-    own = table[table["paper"].astype(str) == str(paper)]
-    lines = ["| claim | printed | ours | verdict |", "|---|---|---|---|"]
-    for _, row in own.iterrows():
-        verdict = str(row["verdict"]).replace("DEVIATIONS.md#", "../ledger.md#")
-        cells = [str(row[name]).replace("|", "\\|") for name in ("claim", "printed", "ours")]
-        lines.append(f"| {' | '.join([*cells, verdict])} |")
-    return "\n".join(lines)
+    own = headline_table(verdicts, "paper").query("paper == @paper")[["claim", "printed", "ours", "verdict"]]
+    return markdown_text(own.reset_index(drop=True)).replace("DEVIATIONS.md#", "../ledger.md#")
 
 
-def changed(ledger: tuple[Entry, ...], paper: int) -> str:
+def changed(ledger: Iterable[Entry], paper: int) -> str:
     """Return the ledger entries that change a conclusion of the paper, as a Markdown list."""
     own = [entry for entry in ledger if entry.major and entry.paper == paper]
     return "\n".join(f"- [{entry.id}](../ledger.md#{entry.id.lower()}): {entry.title}." for entry in own)
@@ -44,3 +42,10 @@ def tables(verdicts: pd.DataFrame, paper: int) -> str:
         parts += [f"(paper-{paper}-{anchor})=", f"### {title(paper, str(table))}"]
         parts.append(paper_table(claims, lambda name: f"../verdicts.html#{name}", caption=False))
     return "\n\n".join(parts)
+
+
+def linker(ledger: Iterable[Entry]) -> Callable[[str], str]:
+    """Return a function that puts a text of the ledger on one line, in which names of entries are links."""
+    known = "|".join(entry.id for entry in ledger)
+    name = re.compile(rf"(?<![\w/\[])({known})\b(?!\])")
+    return lambda text: name.sub(lambda match: f"[{match[1]}](#{match[1].lower()})", one_line(text))
