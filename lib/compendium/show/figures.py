@@ -1,7 +1,6 @@
 """Draw every figure in one style: legible at column width, without relying on colour, the same bytes on every run."""
 
 import base64
-import html
 import io
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-from compendium.show.readable import closing_html
+from compendium.show.readable import closing_html, page
 
 STYLE = Path(__file__).parents[2] / "sensorprivacy" / "own" / "compendium.mplstyle"  # one style for both packages
 COLUMN, PAGE = 3.4, 7.0  # inches: one column, two columns
@@ -62,10 +61,9 @@ class ShownFigure:
     closing: str = ""
 
     def _repr_html_(self) -> str:
-        caption, data = html.escape(self.caption, quote=True), base64.b64encode(self.png).decode()
         width = round(self.inches * 110)  # pixels: letters are then as large as the text around the figure
-        picture = f'<img alt="{caption}" src="data:image/png;base64,{data}" style="width:{width}px;max-width:100%">'
-        return f"<figure>{picture}<figcaption>{caption}</figcaption></figure>" + closing_html(self.closing)
+        data = base64.b64encode(self.png).decode()
+        return page("figure.html", caption=self.caption, data=data, width=width) + closing_html(self.closing)
 
     def __repr__(self) -> str:
         return "\n".join(filter(None, [f"Figure: {self.caption}", self.closing]))
