@@ -268,7 +268,8 @@ TEXT = """# Scheduling by dask costs {percent:.0f} % of the work of a search, an
 `python bench/dask_search.py --full`. {machine}
 
 Processor seconds of all subsets of 10 features of IoT Sentinel, 5,000 rows, both labels, the shared forest of 20 trees
-on one thread, medians of the rounds. *forests*: without a search. *search*: in one process. *joblib*: on four processes.
+on one thread, medians of the rounds. *forests*: without a search. *search*: in one process. *joblib*: on four
+processes.
 
 {alone}
 

@@ -67,6 +67,7 @@ def sources(target: Path, only: Iterable[str] = ()) -> Path:
     cited = re.findall(r"\(results/(.+?)\.md\)", found)
     executed = build_dir() / "executed"
     context = _of_verdicts(verdicts) | {
+        "numbers": pages.Numbers(figures, verdicts),
         "findings": found,
         "lessons": notebooks.write_lessons(root / "notebooks" / "lessons", target, forms),
         "guides": _guides(root / "book" / "howto"),
