@@ -70,7 +70,7 @@ def latent_space(points: pd.DataFrame, means: pd.DataFrame) -> Figure:
     arrows = list(zip(where, np.roll(where, -1, axis=0), strict=True))[: 1 if len(where) == 2 else None]
     for axes, panel in zip(grid[0], panels, strict=True):
         some = points[points["panel"] == panel]
-        seaborn.scatterplot(some, x="x", y="y", hue="class", style="class", ax=axes, s=7, alpha=0.45, lw=0, **looks)
+        seaborn.scatterplot(some, x="x", y="y", hue="class", style="class", ax=axes, s=4, alpha=0.4, lw=0, **looks)
         axes.plot(means["x"], means["y"], "x", color=INK, ms=8, mew=2)
         for start, end in arrows:
             axes.annotate("", end, start, arrowprops={"arrowstyle": "->", "color": INK, "lw": 1.2})
@@ -195,7 +195,7 @@ def weight_grid(table: pd.DataFrame, measures: Sequence[str]) -> Figure:
     for axes, measure in zip(grid[0], measures, strict=True):
         cells = table.pivot_table(index="beta", columns="alpha", values=measure).sort_index(ascending=False)
         looks: dict[str, Any] = {"fmt": ".3g", "annot_kws": {"fontsize": SMALLEST}, "cmap": IRIDESCENT}
-        seaborn.heatmap(cells, annot=True, ax=axes, **looks)
+        seaborn.heatmap(cells.rename("{:g}".format).rename(columns="{:g}".format), annot=True, ax=axes, **looks)
         axes.set_title(measure.replace("_", " "))
         axes.tick_params(axis="y", rotation=0)
     return fig
