@@ -262,39 +262,50 @@ def memory(features, trees):
     }  # fmt: skip
 
 
-TEXTS = {
-    "alone": "Processor seconds of all subsets of 10 features of IoT Sentinel, 5,000 rows, both labels, the shared "
-    "forest of 20 trees on one thread, without dask, medians of the rounds. forests: the forests, without a search. "
-    "search: the search in one process. joblib: the search on four processes of joblib.",
-    "overhead": "The same search on dask, medians of the rounds. dask: seconds of scheduler, client, workers. tasks: "
-    "the forests among them. start_up: seconds of scheduler and workers before. batches: of subsets. All "
-    "tables are equal.\n\nPercentages are of the tasks. percent: as measured, of workers without the tasks. waiting: "
-    "processor seconds a second of the same cluster without work, which it needs during a search too; it costs more, "
-    "the longer the search takes. cores: so many of the machine's two cores the tasks got. beyond: percent without "
-    "waiting. on_2, on_4: beyond, and waiting for as long as the search takes on two or four free cores (computed).",
-    "memory": "Peak resident memory in MiB, before the search and at its end, of the scheduler, the client and the "
-    "largest worker, and their processor seconds; dask's own settings. The tables are made up and have 12 rows. trees "
-    "0: no models, which gives the scheduler the most work. batches: of subsets.",
-}
+PARTS = ("alone", "overhead", "memory")
+TEXT = """# Scheduling by dask costs {percent:.0f} % of the work of a search, and a few hundred MiB
+
+`python bench/dask_search.py --full`. {machine}
+
+Processor seconds of all subsets of 10 features of IoT Sentinel, 5,000 rows, both labels, the shared forest of 20 trees
+on one thread, medians of the rounds. *forests*: without a search. *search*: in one process. *joblib*: on four
+processes.
+
+{alone}
+
+The same search on dask. *tasks*: seconds of the forests. *all_percent*: what scheduler, client and workers take beside
+them, in percent of the tasks; *beyond*: without what the same cluster takes while it waits; *on_2*, *on_4*: with
+waiting on two and four free cores (computed). All tables are equal. The parts are in `dask_search_overhead.csv`.
+
+{overhead}
+
+Peak resident memory in MiB and processor seconds. *trees* 0: no models, which gives the scheduler the most work.
+
+{memory}
+"""
 
 
-def report(part, frame):
-    """Write the table of one part, and the page of all parts that were measured."""
+def report(part, frame, about=None):
+    """Write the table of one part, and the page as soon as all parts were measured."""
     frame.round(3).to_csv(RESULTS / f"dask_search_{part}.csv", index=False, lineterminator="\n")
-    lines = ["# What dask adds to a search", "", f"`python bench/dask_search.py --full`. {machine()}"]
-    for name, text in TEXTS.items():
-        if (file := RESULTS / f"dask_search_{name}.csv").exists():
-            table = pd.read_csv(file)
-            shown = table.set_index(table.columns[0]).T.reset_index(names="") if name == "overhead" else table
-            lines += ["", f"## {name.capitalize()}", "", text, "", shown.to_markdown(index=False)]
-    (RESULTS / "dask_search.md").write_text("\n".join(lines) + "\n")
+    files = {name: RESULTS / f"dask_search_{name}.csv" for name in PARTS}
+    if not all(file.exists() for file in files.values()):
+        return
+    read = {name: pd.read_csv(file) for name, file in files.items()}
+    overhead = read["overhead"].set_index(read["overhead"].columns[0])
+    read["overhead"] = overhead.filter(regex="^(tasks|scheduler_percent$|all_|rounds)").reset_index(names="settings")
+    read["memory"] = read["memory"].filter(regex="^(trees|features|subsets|.*_peak_mib|.*_seconds)$")
+    shown = {name: table.to_markdown(index=False, floatfmt=",.7g") for name, table in read.items()}
+    percent = overhead["all_percent"].iloc[0]
+    text = TEXT.format(percent=percent, machine=about or machine(), **shown)
+    (RESULTS / "dask_search.md").write_text(text)
 
 
 def main():
     """Measure and print, and with --full write the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--full", action="store_true")
-    parser.add_argument("--only", choices=TEXTS)
+    parser.add_argument("--only", choices=PARTS)
     parser.add_argument("--case", type=int, nargs=2, metavar=("FEATURES", "TREES"), help="one case of memory, as JSON")
     given = parser.parse_args()
     if given.case:

@@ -1,17 +1,15 @@
 """Tables as people have them, each given to `sensorprivacy minimize` as a new user would.
 
 The inputs are synthetic: they test ways of writing a table, not a finding. `tests/own/test_messy.py` reads the
-same inputs. --before FILE adds the outcomes of an earlier run.
+same inputs.
 
-    python bench/messy_inputs.py --write after.json          # about two minutes
-    python bench/messy_inputs.py --before before.json --page bench/results/messy_inputs.md
+    python bench/messy_inputs.py --full      # about two minutes; writes bench/results/messy_inputs.md
 """
 
 import argparse
 import contextlib
 import gzip
 import io
-import json
 import re
 import sys
 import tempfile
@@ -234,36 +232,32 @@ def outcome(name: str) -> str:
     return f"ok: {notes[: notes.index(' Cost: accuracy')].strip()}"[:400]
 
 
-def page(after: dict[str, str], before: dict[str, str]) -> str:
+def page(found: dict[str, str]) -> str:
     """Return a Markdown table of all inputs with their outcomes."""
-    good = {word: sum(one.startswith("ok") for one in found.values()) for word, found in
-            (("before", before), ("after", after))}  # fmt: skip
-    head = (
-        "# Messy inputs\n\nEach input went through `sensorprivacy minimize FILE --task room --user owner --trees 10`. "
-        f"`ok` means that there was a page: {good['before']} of {len(before)} before, {good['after']} of {len(after)} "
-        "after. Made by `bench/messy_inputs.py`.\n\n| input | before | after |\n|---|---|---|\n"
-    )
-    return head + "".join(
-        f"| {name} | {before.get(name, '').replace('|', '/')} | {after[name].replace('|', '/')} |\n" for name in after
-    )
+    good = sum(one.startswith("ok") for one in found.values())
+    lines = [
+        f"# {good} of {len(found)} ways to write a table are read, and the others are refused with a reason",
+        "",
+        "`python bench/messy_inputs.py --full`: each input went through `sensorprivacy minimize FILE --task room "
+        "--user owner --trees 10`. *ok* means that there was a page, and what it says.",
+        "",
+        "| input | outcome |",
+        "|---|---|",
+    ]
+    return "\n".join([*lines, *(f"| {name} | {text.replace('|', '/')} |" for name, text in found.items()), ""])
 
 
 def run() -> None:
     """Try every input, and write the outcomes."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--write", type=Path, metavar="FILE", help="JSON file for the outcomes")
-    parser.add_argument("--before", type=Path, metavar="FILE", help="JSON file with earlier outcomes")
-    parser.add_argument("--page", type=Path, metavar="FILE", help="Markdown file for the table")
+    parser.add_argument("--full", action="store_true", help="write the results")
     arguments = parser.parse_args()
     found = {}
     for name in INPUTS:
         found[name] = outcome(name)
         print(f"{name}: {found[name]}", file=sys.stderr)
-    if arguments.write:
-        arguments.write.write_text(json.dumps(found, indent=1, ensure_ascii=False))
-    if arguments.page:
-        before = json.loads(arguments.before.read_text()) if arguments.before else {}
-        arguments.page.write_text(page(found, before), encoding="utf-8")
+    if arguments.full:
+        Path(__file__).with_name("results").joinpath("messy_inputs.md").write_text(page(found), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -206,37 +206,53 @@ def twenty(trees, seeds):
 PARTS = {"agreement": agreement, "dropping": dropping, "whole": whole, "goal": goal, "twenty": twenty}
 
 
-TEXTS = {
-    "agreement": "Whole races of real problems, 100 trees, all six thresholds. trees_task, trees_users: trees of the "
-    "race, as a share of the exhaustive search's, with trees that were grown again. open: subsets whose forests stayed "
-    "unfinished; above, below: those of them whose score in the exhaustive search is outside the bounds. no_tree: "
-    "subsets without any tree. foreseen: subsets outside the sample; above_before, below_before: those whose "
-    "exhaustive score is outside the bounds before the first tree. With eight features, the sample to learn from is 74 "
-    "of 255 subsets, so these races save little; they test the choices.",
-    "choices": "Choices of the races and of exhaustive searches with the same seed (race), and of exhaustive searches "
-    "with two seeds (reseeded): how many pairs choose the same subset, and the largest difference of the choices, "
-    "judged by the mean exhaustive scores of all seeds.",
-    "dropping": "As agreement, but races for threshold .01 alone among more features, 1,800 rows.",
-    "dropping_choices": "Choices of these races, as in choices.",
-    "whole": "A whole race of 12 features of MotionSense, 2,000 rows, both labels, all six thresholds. task_N: forests "
-    "grown to N trees. ratio: processor time of the race over that of the exhaustive search (from 60 subsets). "
-    "ratio, cpu_minutes, minutes: medians of the runs, which all dropped the same subsets.",
-    "goal": "A whole race of all subsets of 15 features of MotionSense, 20,000 rows, both labels, all six thresholds, "
-    "on two cores. minutes: of the clock; cpu_minutes: of the processor, over all threads.",
-    "twenty": "A whole race of all subsets of 20 features of MotionSense, 20,000 rows, for threshold .01, two cores. "
-    f"After it, {2 * AFTERWARDS} dropped subsets were finished: the ones whose predictions are fewest standard errors "
-    "from a choice (nearest), and random ones (drawn). better: those that should have been chosen instead. above_task: "
-    "those whose accuracy is above the bound. below_users: those whose identifiability is below it.",
-}
+TEXT = """# A race chooses what the exhaustive search chooses, for a part of its trees
+
+`python bench/racing.py --full`. {machine}
+
+Races of real problems, 100 trees, three seeds, beside exhaustive searches. *trees*: those of the race as a share of the
+exhaustive search's. *race*: choices at all thresholds that equal those of the exhaustive search of the same seed.
+*other seed*: choices of two exhaustive searches with different seeds that are equal. Few features are searched for all
+six thresholds, more features for threshold .01 alone; the columns of `racing_*.csv` have the scores outside the bounds.
+
+{agreement}
+
+Whole races of MotionSense, both labels, two cores: 12 features of 2,000 rows and 15 of 20,000 for all six thresholds,
+20 of 20,000 for threshold .01. *ratio*: processor time over that of the exhaustive search, scaled up from 60 subsets.
+
+{cost}
+
+After the race of 20 features, {after} dropped subsets were finished: those nearest to a choice, and random ones.
+Of these, {better} should have been chosen.
+"""
 
 
-def report():
-    """Write the page of all parts that were measured."""
-    lines = ["# Races and exhaustive searches", "", f"`python bench/racing.py --full`. {machine()}"]
-    for part, text in TEXTS.items():
-        if (file := RESULTS / f"racing_{part}.csv").exists():
-            lines += ["", f"## {part.capitalize()}", "", text, "", pd.read_csv(file).to_markdown(index=False)]
-    (RESULTS / "racing.md").write_text("\n".join(lines) + "\n")
+def report(about=None):
+    """Write the page of all parts."""
+    read = {path.stem.removeprefix("racing_"): pd.read_csv(path) for path in RESULTS.glob("racing_*.csv")}
+    rows = []
+    for part, choices in (("agreement", "choices"), ("dropping", "dropping_choices")):
+        for problem, own in read[part].groupby("problem", sort=False):
+            chosen = read[choices][read[choices]["problem"] == problem]
+            row = {"problem": problem, "subsets": own["subsets"].iloc[0]}
+            row |= {f"trees, {name}": f"{own[f'trees_{name}'].mean():.2f}" for name in ("task", "users")}
+            rows.append(row | {"race": added(chosen["same_race"]), "other seed": added(chosen["same_reseeded"])})
+    columns = ["subsets", "finished", "ratio", "cpu_minutes", "minutes", "peak_mib"]
+    cost = pd.concat([read[part][columns] for part in ("whole", "goal", "twenty")])
+    text = TEXT.format(
+        machine=about or machine(),
+        agreement=pd.DataFrame(rows).to_markdown(index=False, disable_numparse=True),
+        cost=cost.round(3).to_markdown(index=False, floatfmt=",.7g"),
+        after=2 * AFTERWARDS,
+        better=added(read["twenty"][["nearest_better", "drawn_better"]].iloc[0]).partition(" ")[0],
+    )
+    (RESULTS / "racing.md").write_text(text)
+
+
+def added(counts):
+    """Return several counts such as ``3 of 3`` as one."""
+    pairs = [[int(word) for word in text.split(" of ")] for text in counts]
+    return " of ".join(str(sum(column)) for column in zip(*pairs, strict=True))
 
 
 def main():
@@ -252,7 +268,8 @@ def main():
             print(frame.round(4).to_string(index=False), flush=True)
             if arguments.full:
                 frame.round(4).to_csv(RESULTS / f"racing_{part}.csv", index=False, lineterminator="\n")
-                report()
+    if arguments.full:
+        report()
 
 
 if __name__ == "__main__":

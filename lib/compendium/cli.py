@@ -122,19 +122,24 @@ def reproduce(
 
 
 @compendium.command()
-@click.argument("what", type=click.Choice(["ledger", "data"]))
+@click.argument("what", type=click.Choice(["ledger", "data", "readme"]))
 def report(what: str) -> int:
-    """Write DEVIATIONS.md (ledger) or data/README.md (data) again."""
+    """Write DEVIATIONS.md (ledger), data/README.md (data) or the findings of README.md (readme) again."""
     from compendium.paths import data_dir, figures_dir, project_root
 
     if what == "ledger":
-        from compendium.verdicts.ledger import entries, page
+        from compendium.verdicts.ledger import page
         from compendium.verdicts.printed import printed_values
         from compendium.verdicts.replication import read_verdicts
 
         stored = figures_dir("paper") / "verdicts.csv"
         verdicts = read_verdicts(stored) if stored.is_file() else printed_values().assign(verdict="", reason="")
-        path, text = project_root() / "DEVIATIONS.md", page(entries(), verdicts)
+        path, text = project_root() / "DEVIATIONS.md", page(verdicts)
+    elif what == "readme":
+        from compendium.book.pages import readme
+
+        path = project_root() / "README.md"
+        text = readme(path.read_text(encoding="utf-8"))
     else:
         from compendium.datasets import cards
 

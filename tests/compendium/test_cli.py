@@ -188,10 +188,17 @@ def test_pages_are_written_from_their_sources(root, tmp_path, monkeypatch, capsy
     shutil.copytree(root / "data" / "paper", tmp_path / "data" / "paper")
     shutil.copy(root / "data" / "README.md", tmp_path / "data")
     monkeypatch.setenv("SENSORPRIVACY_HOME", str(tmp_path))
-    for word, page, title in (("ledger", "DEVIATIONS.md", "# Deviations"), ("data", "data/README.md", "# The data")):
+    (tmp_path / "figures").symlink_to(root / "figures")
+    start, mark, rest = (root / "README.md").read_text().partition("<!-- findings")
+    (tmp_path / "README.md").write_text(f"{start}{mark}: -->\nold numbers\n<!-- end of findings -->{rest[-9:]}")
+    pages = {"ledger": "DEVIATIONS.md", "data": "data/README.md", "readme": "README.md"}
+    for word, page in pages.items():
         assert main(["report", word]) == 0
         assert said(capsys).strip() == str(tmp_path / page)
-        assert (tmp_path / page).read_text().startswith(title)
+        assert (tmp_path / page).read_text().partition("\n")[0] == (root / page).read_text().partition("\n")[0]
+    text = (tmp_path / "README.md").read_text()
+    assert "1. **No defence" in text
+    assert "old numbers" not in text
 
 
 @pytest.mark.parametrize("package", ["sensorprivacy", "compendium"])

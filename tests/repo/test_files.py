@@ -1,6 +1,8 @@
 """The files that the repository holds, and those that it must not hold."""
 
 import ast
+import hashlib
+import json
 import re
 import subprocess
 
@@ -65,6 +67,22 @@ def test_no_data_and_nothing_large_is_tracked(root, tracked):
     names = [path.relative_to(root).as_posix() for path in tracked]
     assert [name for name in names if re.match(r"data/(raw|derived)/|build/|figures/quick/|\.venv/", name)] == []
     assert [str(path) for path in tracked if path.stat().st_size > 2_000_000] == []
+
+
+def test_committed_results_are_tables_and_pictures_with_the_digests_of_their_runs(root):
+    """Readable copies of tables are made when the book is built: 26 of 49 MB were copies."""
+    found, listed = {}, {}
+    for record in (root / "figures").glob("*/run.json"):
+        run = record.parent
+        listed |= {f"{run.name}/{name}": digest for name, digest in json.loads(record.read_text())["files"].items()}
+        others = [path for path in run.rglob("*") if path.is_file() and path.name not in ("run.json", "machine.json")]
+        assert {path.suffix for path in others} <= {".csv", ".png"}, run.name
+        found |= {
+            path.relative_to(root / "figures").as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+            for path in others
+            if path.parent == run
+        }
+    assert found == listed
 
 
 def test_nothing_is_left_to_do(root, tracked):

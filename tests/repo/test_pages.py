@@ -3,10 +3,10 @@
 import json
 import re
 
-import pandas as pd
 import pytest
 import yaml
 
+from compendium.book import pages
 from compendium.datasets.catalogue import catalogue
 
 
@@ -72,20 +72,11 @@ def test_the_citation_names_the_three_papers(root):
     assert "10.1016/j.compeleceng.2022.107894" in [paper.get("doi") for paper in said["references"]]
 
 
-def test_the_readme_states_the_numbers_of_the_committed_comparison(root):
-    folder = root / "figures" / "50_one_game-motionsense-subject"
-    table = pd.read_csv(folder / "defences.csv").set_index("defence")
-    attack, found = table["attack"], " ".join((root / "README.md").read_text(encoding="utf-8").split())
-    for words, value in {
-        "identifies the person of {} of the recordings": attack["none"],
-        "minimization leaves {}": attack["minimize:threshold=0.01"],
-        "division with noise {}": attack["threeway:printed"],
-        "probabilistic shift {}": attack["shift, probabilistic"],
-        "chance is {}": table.loc["none", "chance"],
-        "predicted activity alone leaves {}": attack["prediction"],
-        "keeps the accuracy of {}": table.loc["prediction", "accuracy"],
-    }.items():
-        assert words.format(f"{100 * value:.0f} %") in found
-    assert f"{table.loc['none', 'n']:.0f} whole recordings" in found
-    best = pd.read_csv(folder / "best.csv").set_index("max_loss")
-    assert best.loc[[0.01, 0.03], "protects"].astype(str).isin(["no", "False"]).all()
+def test_the_findings_of_the_readme_are_those_of_the_committed_results(readme):
+    assert pages.readme(readme) == readme, "run: compendium report readme"
+    assert len(re.findall(r"^\d\. ", readme, re.MULTILINE)) == 5
+
+
+def test_the_readme_has_at_most_400_words_besides_commands_and_addresses(readme):
+    text = re.sub(r"```.*?```|`[^`]*`|<!--.*?-->|(?<=\])\([^)]*\)", "", readme, flags=re.DOTALL)
+    assert len([word for word in text.split() if re.search(r"\w", word)]) <= 400

@@ -6,18 +6,22 @@ import subprocess
 import sys
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
+from functools import partial
 from pathlib import Path
+from typing import Any
 
-from compendium.book import explorer, home, lessons, paper_pages, run_pages, thresholds
-from compendium.book.files import BookError, empty, write
-from compendium.book.ledger_page import ledger_page
-from compendium.paths import build_dir, data_dir, figures_dir, project_root
+import pandas as pd
+
+from compendium.book import explorers, notebooks, pages, papers
+from compendium.book.pages import BookError, empty, write
+from compendium.paths import VERDICTS_FILE, build_dir, data_dir, figures_dir, project_root
 from compendium.run.runs import read_runs
-from compendium.verdicts.ledger import entries
+from compendium.show.tables import markdown_text
+from compendium.verdicts.ledger import Entry, entries, overview
 from compendium.verdicts.printed import PAPERS
 from compendium.verdicts.replication import read_verdicts
 
-_PLACE = re.compile(r"<!-- (\w+) -->")
+_PICTURES = {"frontier.png": "50_one_game-motionsense-subject/frontier.png", "game.png": "00_start_here/game.png"}
 
 
 def build(output: Path | None = None, only: Iterable[str] = ()) -> Path:
@@ -55,56 +59,69 @@ def build(output: Path | None = None, only: Iterable[str] = ()) -> Path:
 def sources(target: Path, only: Iterable[str] = ()) -> Path:
     """Write all sources of the book into a folder, and return it."""
     root, figures = project_root(), figures_dir("paper")
-    verdicts = read_verdicts(figures / "verdicts.csv")
-    ledger = entries()
-    runs, patterns = read_runs(), list(only)
+    verdicts, runs, patterns = read_verdicts(figures / VERDICTS_FILE), read_runs(), list(only)
     shown = {name for name in runs if not patterns or any(fnmatchcase(name, pattern) for pattern in patterns)}
     empty(target)
-    taught = lessons.write_lessons(root / "notebooks" / "lessons", target)
-    places = run_pages.write_runs(runs.values(), shown, home.CITED, build_dir() / "executed", figures, target)
-    found = home.findings(figures, verdicts)
-    texts = {
-        "findings": "\n".join(f"{number}. {text}" for number, text in enumerate(found, 1)),
-        "lessons": "[Lessons](lessons/index.md) with exercises that check themselves," if taught else "",
-        "teaching": "[The teacher's page](lessons/README.md) of eight lessons with exercises," if taught else "",
-        "lessons_toc": "Lessons <lessons/index>" if taught else "",
-        "howto": _guides(root / "book" / "howto"),
+    forms = pages.templates(root / "book")
+    found = pages.findings(figures, verdicts, book=True)
+    cited = re.findall(r"\(results/(.+?)\.md\)", found)
+    executed = build_dir() / "executed"
+    context = _of_verdicts(verdicts) | {
+        "numbers": pages.Numbers(figures, verdicts),
+        "findings": found,
+        "lessons": notebooks.write_lessons(root / "notebooks" / "lessons", target, forms),
+        "guides": _guides(root / "book" / "howto"),
+        "topics": notebooks.TOPICS,
+        "runs": list(runs.values()),
+        "places": notebooks.write_runs(runs.values(), shown, cited, executed, figures, target, forms),
     }
-    for paper in PAPERS:
-        texts[f"outcome_{paper}"] = paper_pages.outcome(verdicts, paper)
-        texts[f"headlines_{paper}"] = paper_pages.headlines(verdicts, paper)
-        texts[f"changed_{paper}"] = paper_pages.changed(ledger, paper)
-        texts[f"tables_{paper}"] = paper_pages.tables(verdicts, paper)
-    _copy_pages(root / "book", target, texts)
-    write(target / "ledger.md", ledger_page(ledger, verdicts))
+    for path in sorted((root / "book").rglob("*")):
+        if path.is_file() and path.suffix != ".pyc":
+            to = target / path.relative_to(root / "book")
+            if path.suffix == ".md":
+                name = path.relative_to(root / "book").as_posix()
+                write(to, forms.get_template(name).render(context))
+            else:
+                _copy(path, to)
     write(target / "data.md", _data_page())
-    write(target / "_static" / "verdicts-data.js", explorer.script(explorer.data(verdicts, places), "VERDICTS"))
-    write(target / "_static" / "thresholds-data.js", explorer.script(thresholds.data(figures), "THRESHOLDS"))
-    _copy(figures / home.GAME / "frontier.png", target / "frontier.png")
-    _copy(figures / "00_start_here" / "game.png", target / "game.png")
+    for name, content in {
+        "VERDICTS": explorers.verdicts_data(verdicts, context["places"]),
+        "THRESHOLDS": explorers.thresholds(figures),
+    }.items():
+        write(target / "_static" / f"{name.lower()}-data.js", explorers.script(content, name))
+    for name, picture in _PICTURES.items():
+        _copy(figures / picture, target / name)
     return target
 
 
-def _guides(folder: Path) -> str:
-    """Return a list of the guides with their titles: first those that protect data, then the others."""
+def _of_verdicts(verdicts: pd.DataFrame) -> dict[str, Any]:
+    """Return what templates show of verdicts and ledger: functions of a paper's number, and the ledger's sections."""
+    ledger = entries()
+    groups = {"Changed conclusions": [entry for entry in ledger if entry.major]} | {
+        f"Paper {paper}": [entry for entry in ledger if entry.paper == paper and not entry.major] for paper in PAPERS
+    }
+
+    def overview_of(own: list[Entry]) -> str:
+        table = overview(own, verdicts)
+        return markdown_text(table.assign(entry=[f"[{entry.id}](#{entry.id.lower()})" for entry in own]))
+
+    return {
+        "outcome": partial(papers.outcome, verdicts),
+        "headlines": partial(papers.headlines, verdicts),
+        "changed": partial(papers.changed, ledger),
+        "tables": partial(papers.tables, verdicts),
+        "ledger": groups,
+        "overview": overview_of,
+        "linked": papers.linker(ledger),
+    }
+
+
+def _guides(folder: Path) -> dict[str, str]:
+    """Return the names and titles of the guides: first those that protect data, then the others."""
     texts = {path.stem: path.read_text(encoding="utf-8") for path in folder.glob("*.md") if path.stem != "index"}
     found = {name: text.partition("\n")[0].lstrip("# ") for name, text in texts.items()}
     names = sorted(found, key=lambda name: (not found[name].startswith("Protect"), name))
-    lines = [f"- [{found[name]}]({name}.md)" for name in names]
-    return "\n".join([*lines, "", "```{toctree}", ":hidden:", "", *names, "```"])
-
-
-def _copy_pages(book: Path, target: Path, texts: dict[str, str]) -> None:
-    """Copy the written pages; a place such as ``<!-- findings -->`` gets its computed text."""
-    for path in sorted(book.rglob("*")):
-        if not path.is_file() or "__pycache__" in path.parts:
-            continue
-        to = target / path.relative_to(book)
-        if path.suffix == ".md":
-            text = path.read_text(encoding="utf-8")
-            write(to, _PLACE.sub(lambda match: texts.get(match[1], match[0]), text))
-        else:
-            _copy(path, to)
+    return {name: found[name] for name in names}
 
 
 def _copy(path: Path, to: Path) -> None:

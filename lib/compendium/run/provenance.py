@@ -74,7 +74,7 @@ def open_run(
         _check_name(word)
     values = {str(key): _json_value(key, value) for key, value in parameters.items()}
     record = {"notebook": name.partition("-")[0], "profile": profile, "parameters": values, "code": code}
-    run = Run(name, profile, {**record, "seed": values.get("seed"), "data": {}}, replicates)
+    run = Run(name, profile, {**record, "seed": values.get("seed"), "data": {}, "captions": {}}, replicates)
     check_writable(run.folder if run.folder.exists() else run.folder.parent)
     return run
 
@@ -122,7 +122,7 @@ class Run:
     def table(
         self, df: pd.DataFrame, name: str, caption: str, stable: bool = True, note: str = "", closing: str = ""
     ) -> readable.ShownTable:
-        """Add a table, as ``<name>.csv`` and ``<name>.md``, and return it for the notebook to show.
+        """Add a table, as ``<name>.csv``, and return it for the notebook to show.
 
         Parameters
         ----------
@@ -139,21 +139,19 @@ class Run:
             The sentence that ends the section, shown below the table; see `sentences`. The files do not have it.
         """
         shown = readable.ShownTable(df, self._stamped("; ".join(filter(None, [caption, note]))), closing)
-        self._add(f"{name}.csv", tables.csv_text(df).encode(), stable)
-        self._add(f"{name}.md", shown.markdown.encode(), stable)
+        self._add(f"{name}.csv", tables.csv_text(df).encode(), stable, shown.caption)
         return shown
 
     def figure(
         self, fig: Figure, name: str, caption: str, stable: bool = True, closing: str = ""
     ) -> figures.ShownFigure:
-        """Add a figure, as ``<name>.png`` and ``<name>.svg``, and return it for the notebook to show.
+        """Add a figure, as ``<name>.png``, and return it for the notebook to show.
 
         The parameters are those of :meth:`table`. The caption is also the picture's alternative text.
         """
-        pictures = figures.render(fig, stamp=self.stamp)
-        for ending, content in pictures.items():
-            self._add(f"{name}.{ending}", content, stable)
-        return figures.ShownFigure(pictures["png"], self._stamped(caption), closing=closing)
+        shown = figures.ShownFigure(figures.render(fig, stamp=self.stamp), self._stamped(caption), closing=closing)
+        self._add(f"{name}.png", shown.png, stable, shown.caption)
+        return shown
 
     def conclude(self, sentence: str) -> readable.ShownSentence:
         """Return the sentence that ends a section, for the notebook to show below anything but a table or a figure."""
@@ -224,13 +222,14 @@ class Run:
         if error is None:
             self.close()
 
-    def _add(self, name: str, content: bytes, stable: bool) -> None:
+    def _add(self, name: str, content: bytes, stable: bool, caption: str) -> None:
         self._check_open()
         _check_name(name)
         place = name if stable else f"{DRAWN}/{name}"
         if place in self._files:
             raise RunError(f"run {self.name} already has a file {place}: use another name")
         self._files[place] = content
+        self._record["captions"][place] = caption
 
     def _check_open(self) -> None:
         if self.closed:

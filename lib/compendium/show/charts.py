@@ -1,10 +1,11 @@
 """General charts, used for several papers. Each has one message, direct labels, and cues other than colour."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import seaborn
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -87,12 +88,12 @@ def intervals_by_set(table: pd.DataFrame) -> Figure:
     Parameters
     ----------
     table : pandas.DataFrame
-        Columns measure, problem, option, value, low, high.
+        Columns measure, problem, option, value, low, high, and optionally chance, the chance level.
     """
     panels, problems, options = (list(dict.fromkeys(table[name])) for name in ("measure", "problem", "option"))
     colours = (style.BLUE, style.RED, style.GREEN, style.PURPLE, INK, style.GREY)
     looks = dict(zip(options, zip(colours, "os^DvP", strict=True), strict=False))
-    height = 0.8 + 0.13 * len(problems) * (len(options) + 1)
+    height = 0.8 + 0.11 * len(problems) * (len(options) + 1)
     fig, grid = plt.subplots(1, len(panels), figsize=(PAGE, height), sharey=True, squeeze=False)
     for axes, measure in zip(grid[0], panels, strict=True):
         for band in range(0, len(problems), 2):
@@ -103,6 +104,8 @@ def intervals_by_set(table: pd.DataFrame) -> Figure:
             at = rows["problem"].map(problems.index).astype(float) + shift
             axes.hlines(at, rows["low"], rows["high"], color=colour, lw=1.2)
             axes.plot(rows["value"], at, marker, color=colour, mfc="white", ms=4.5, ls="")
+            if "chance" in rows:
+                axes.plot(rows["chance"], at, "|", color=INK, ms=6)
         axes.axvline(0, color=INK, lw=0.8)
         axes.tick_params(axis="y", length=0)
         axes.grid(axis="x")
@@ -110,13 +113,15 @@ def intervals_by_set(table: pd.DataFrame) -> Figure:
     grid[0, 0].set_yticks(range(len(problems)), problems)
     grid[0, 0].set_ylim(len(problems) - 0.5, -0.5)
     handles = [plt.Line2D([], [], color=c, marker=m, mfc="white", label=str(o)) for o, (c, m) in looks.items()]
-    fig.legend(handles=handles, loc="outside upper left", ncols=min(4, len(options)), columnspacing=1.2)
+    if "chance" in table:
+        handles.append(plt.Line2D([], [], color=INK, marker="|", ls="", label="chance level"))
+    fig.legend(handles=handles, loc="outside upper left", ncols=min(4, len(handles)), columnspacing=1.2)
     return fig
 
 
 @drawn
 def lines_with_markers(data: pd.DataFrame, *, xlabel: str = "", ylabel: str = "") -> Figure:
-    """Draw one line for each column over the index, with its name at its end.
+    """Draw one line for each column over the index.
 
     Parameters
     ----------
@@ -126,13 +131,11 @@ def lines_with_markers(data: pd.DataFrame, *, xlabel: str = "", ylabel: str = ""
         Labels of the axes. The default label of the x axis is the name of the index.
     """
     fig, axes = plt.subplots(figsize=(COLUMN, 2.4))
-    for (_, column), colour, marker in zip(data.items(), style.SERIES, style.MARKERS, strict=False):
-        axes.plot(data.index, column, color=colour, marker=marker, clip_on=False)
-    axes.set(xlabel=xlabel or str(data.index.name or ""), ylabel=ylabel)
+    seaborn.lineplot(data, ax=axes, markers=style.MARKERS[: data.shape[1]], dashes=False, clip_on=False)
+    axes.set(xlabel=xlabel or data.index.name, ylabel=ylabel)
     axes.set_xlim(left=0 if data.index.min() >= 0 else None)
     axes.set_ylim(bottom=0 if float(data.to_numpy().min()) >= 0 else None)
     axes.grid(axis="y")
-    _name_ends(axes, data.iloc[-1])
     return fig
 
 
@@ -145,23 +148,44 @@ def verdict_bars(counts: pd.DataFrame) -> Figure:
     counts : pandas.DataFrame
         As :func:`.replication.counts` returns them: index paper and table, one column for each verdict.
     """
-    fig, axes = plt.subplots(figsize=(PAGE, 0.75 + 0.19 * len(counts)))
     names = [f"paper {p}, {'text' if t == 'text' else f'Table {t}'}" for p, t in counts.index]
-    place = np.arange(len(counts))[::-1]
-    left = np.zeros(len(counts))
-    for verdict, (colour, hatch) in _VERDICT_LOOKS.items():
-        share = counts[verdict].to_numpy(float) / counts["printed"].to_numpy(float)
-        axes.barh(place, share, left=left, color=colour, hatch=hatch, ec=INK, lw=0.4, label=verdict, height=0.78)
-        left += share
-    for at, exact, printed in zip(place, counts["exact"], counts["printed"], strict=True):
-        note(axes, f"{exact} of {printed}", (1, at), (4, 0), va="center")
-    axes.set_yticks(place, names)
-    axes.set(xlim=(0, 1), ylim=(-0.6, len(counts) - 0.4))
+    notes = [f"{exact} of {printed}" for exact, printed in zip(counts["exact"], counts["printed"], strict=True)]
+    fig = share_bars(counts[list(_VERDICT_LOOKS)].set_axis(names), notes, tuple(_VERDICT_LOOKS.values()), height=0.19)
+    fig.axes[0].set_xlabel("share of the printed values (beside each bar: number of exact values)")
+    return fig
+
+
+def share_bars(
+    parts: pd.DataFrame, notes: Sequence[str], looks: Sequence[tuple[str, str]], *, height: float = 0.32
+) -> Figure:
+    """Draw one bar for each row, divided into the shares of the columns, with a note at its right end.
+
+    Parameters
+    ----------
+    parts : pandas.DataFrame
+        Numbers; their sum in a row is the whole bar.
+    notes : sequence of str
+        Text beside each bar.
+    looks : sequence of (colour, hatch)
+        One for each column.
+    height : float, default 0.32
+        Inches for each bar.
+    """
+    fig, axes = plt.subplots(figsize=(PAGE, 0.75 + height * len(parts)))
+    shares = parts.div(parts.sum(axis=1), axis=0)
+    shares.plot.barh(
+        stacked=True, ax=axes, color=[colour for colour, _ in looks], ec=INK, lw=0.4, width=0.78, legend=False
+    )
+    for bars, (_, hatch) in zip(axes.containers, looks, strict=False):
+        plt.setp(bars, hatch=hatch)
+    for at, text in enumerate(notes):
+        note(axes, text, (1, at), (4, 0), va="center")
+    axes.invert_yaxis()
+    axes.set(xlim=(0, 1), ylabel="")
     axes.xaxis.set_major_formatter(lambda value, _: f"{100 * value:.0f} %")
-    axes.set_xlabel("share of the printed values (beside each bar: number of exact values)")
     axes.spines["left"].set_visible(False)
     axes.tick_params(axis="y", length=0)
-    fig.legend(loc="outside upper left", ncols=len(_VERDICT_LOOKS), handlelength=1.8, columnspacing=1.2)
+    fig.legend(loc="outside upper left", ncols=len(looks), handlelength=1.8, columnspacing=1.2)
     return fig
 
 
@@ -190,14 +214,3 @@ def _bars(
     if percent:
         axes.yaxis.set_major_formatter(lambda value, _: f"{round(100 * value, 6):g}%")
     axes.grid(axis="y")
-
-
-def _name_ends(axes: Axes, ends: pd.Series) -> None:
-    """Write the name of each line to the right of its end; names of close ends are pushed apart."""
-    low, high = axes.get_ylim()
-    gap, below = 0.075 * (high - low), -np.inf
-    looks: dict[str, Any] = {"va": "center", "fontweight": "bold", "fontsize": 7.5, "annotation_clip": False}
-    colours = dict(zip(ends.index, style.SERIES, strict=False))
-    for name, value in ends.sort_values(kind="stable").items():
-        below = max(value, below + gap)
-        note(axes, str(name), (float(str(ends.name)), below), (7, 0), color=colours[name], **looks)

@@ -1,7 +1,6 @@
 """Draw every figure in one style: legible at column width, without relying on colour, the same bytes on every run."""
 
 import base64
-import html
 import io
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-from compendium.show.readable import closing_html
+from compendium.show.readable import closing_html, page
 
 STYLE = Path(__file__).parents[2] / "sensorprivacy" / "own" / "compendium.mplstyle"  # one style for both packages
 COLUMN, PAGE = 3.4, 7.0  # inches: one column, two columns
@@ -62,17 +61,16 @@ class ShownFigure:
     closing: str = ""
 
     def _repr_html_(self) -> str:
-        caption, data = html.escape(self.caption, quote=True), base64.b64encode(self.png).decode()
         width = round(self.inches * 110)  # pixels: letters are then as large as the text around the figure
-        picture = f'<img alt="{caption}" src="data:image/png;base64,{data}" style="width:{width}px;max-width:100%">'
-        return f"<figure>{picture}<figcaption>{caption}</figcaption></figure>" + closing_html(self.closing)
+        data = base64.b64encode(self.png).decode()
+        return page("figure.html", caption=self.caption, data=data, width=width) + closing_html(self.closing)
 
     def __repr__(self) -> str:
         return "\n".join(filter(None, [f"Figure: {self.caption}", self.closing]))
 
 
-def render(fig: Figure, *, stamp: str = "") -> dict[str, bytes]:
-    """Return a figure as PNG and SVG, with the same bytes for the same drawing, and close it.
+def render(fig: Figure, *, stamp: str = "") -> bytes:
+    """Return a figure as PNG, with the same bytes for the same drawing, and close it.
 
     Parameters
     ----------
@@ -80,27 +78,17 @@ def render(fig: Figure, *, stamp: str = "") -> dict[str, bytes]:
         The figure.
     stamp : str, optional
         A word for the lower right corner, such as the profile's name. It has a band of its own below the drawing.
-
-    Returns
-    -------
-    dict of str to bytes
-        ``png`` and ``svg``.
     """
+    buffer = io.BytesIO()
     with mpl.rc_context(), plt.style.context(["default", STYLE]):
         # savefig gives a figure without a layout engine the default one; with none, the layout stays as it is
         mpl.rcParams["figure.constrained_layout.use"] = False
         if stamp:
             _stamp(fig, stamp)
         _settle(fig)
-        # neither the date nor matplotlib's version belongs in the picture
-        without: dict[str, dict[str, str | None]] = {"png": {"Software": None}, "svg": {"Date": None, "Creator": None}}
-        pictures = {}
-        for ending, metadata in without.items():
-            buffer = io.BytesIO()
-            fig.savefig(buffer, format=ending, metadata=metadata)
-            pictures[ending] = buffer.getvalue()
+        fig.savefig(buffer, format="png", metadata={"Software": None})  # matplotlib's version is not in the picture
     plt.close(fig)
-    return pictures
+    return buffer.getvalue()
 
 
 def _settle(fig: Figure) -> None:

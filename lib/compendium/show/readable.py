@@ -3,14 +3,17 @@
 A table's CSV file keeps every column and ten digits. What a notebook or the book shows of it is made here.
 """
 
-import html
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 from typing import Any
 
+import jinja2
 import numpy as np
 import pandas as pd
+from markupsafe import Markup
 
 from compendium.show import tables
 
@@ -43,7 +46,7 @@ class ShownSentence:
 
 def closing_html(text: str) -> str:
     """Return a closing sentence as HTML; nothing if it is empty."""
-    return f'<p class="sp-closing" style="text-align:left">{html.escape(text)}</p>' if text else ""
+    return page("closing.html", text=text)
 
 
 @dataclass(frozen=True)
@@ -102,8 +105,7 @@ def readable(frame: pd.DataFrame, most: int = MOST_COLUMNS) -> Readable:
     if len(names) > most and not _narrow(columns, most):
         names, remarks = _chosen(columns, bounds, most, rows=len(plain))
     rows = [list(row) for row in zip(*(columns[name][1] for name in names), strict=True)]
-    kinds = pd.api.types
-    numeric = [kinds.is_numeric_dtype(plain[n]) and not kinds.is_bool_dtype(plain[n]) for n in names]
+    numeric = [tables.is_number(plain[name]) for name in names]
     return Readable([columns[name][0] for name in names], rows, numeric, remarks)
 
 
@@ -140,18 +142,20 @@ def _chosen(
 def html_table(shown: Readable, caption: str) -> str:
     """Return a readable table as HTML that scrolls in its own box if the page is narrow."""
     sides = ["right" if number else "left" for number in shown.numeric]
+    return page("table.html", table=shown, caption=caption, sides=sides)
 
-    def line(cells: Iterable[str], tag: str) -> str:
-        pairs = zip(sides, cells, strict=True)
-        inside = "".join(f'<{tag} style="text-align:{side}">{_breakable(text)}</{tag}>' for side, text in pairs)
-        return f"<tr>{inside}</tr>"
 
-    about = "<br>".join([f"<b>{html.escape(caption)}</b>"] * bool(caption) + [*map(html.escape, shown.remarks)])
-    name = html.escape(caption, quote=True) or "table"
-    body = "".join(line(row, "td") for row in shown.rows)
-    table = f"<table><thead>{line(shown.head, 'th')}</thead><tbody>{body}</tbody></table>"
-    box = f'<div class="sp-table" style="overflow-x:auto" tabindex="0" role="region" aria-label="{name}">{table}</div>'
-    return (f'<p class="sp-caption" style="text-align:left;margin:1em 0 .3em">{about}</p>' if about else "") + box
+def page(template: str, **values: Any) -> str:
+    """Return a template of the folder ``templates/``, filled with values, in which HTML is escaped."""
+    return _forms().get_template(template).render(values).strip()
+
+
+@cache
+def _forms() -> jinja2.Environment:
+    loader = jinja2.FileSystemLoader(Path(__file__).with_name("templates"))
+    forms = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True)
+    forms.filters["breakable"] = _breakable
+    return forms
 
 
 def _bounds(plain: pd.DataFrame) -> dict[str, tuple[str, str]]:
@@ -214,9 +218,8 @@ def _spaced(name: object) -> str:
     return str(name).replace("_", " ")
 
 
-def _breakable(text: str) -> str:
+def _breakable(text: str) -> Markup:
     """Return escaped text in which a browser may break long names, but not inside an interval."""
-    escaped = html.escape(text)
     if re.fullmatch(r"[-\d., e+]+\[[-\d., e+]+\]", text):
-        return f'<span style="white-space:nowrap">{escaped}</span>'
-    return re.sub(r"([_/=])", r"\1<wbr>", escaped) if "<" not in escaped and "&" not in escaped else escaped
+        return Markup('<span style="white-space:nowrap">{}</span>').format(text)
+    return Markup("<wbr>").join(re.split(r"(?<=[_/=])", text))

@@ -38,19 +38,21 @@ def csv_text(frame: pd.DataFrame, digits: int = 10) -> str:
 
     An index that describes the rows becomes the first column: one that has a name, or is not of whole numbers.
     """
-    flat = plain(frame)
-    text = pd.DataFrame({str(name): [number_text(v, digits) for v in flat[name]] for name in flat.columns})
-    return text.to_csv(index=False, lineterminator="\n")
+    return _texts(plain(frame), digits).to_csv(index=False, lineterminator="\n")
 
 
 def markdown_text(frame: pd.DataFrame, caption: str = "") -> str:
     """Return a table as a Markdown pipe table below its caption, with numbers aligned right."""
-    head, rows, numeric = _cells(frame)
-    rule = ["---:" if number else ":---" for number in numeric]
-    lines = ["| " + " | ".join(map(_escape, cells)) + " |" for cells in [head, *rows]]
-    lines.insert(1, "| " + " | ".join(rule) + " |")
-    above = [f"**{caption}**", ""] if caption else []
-    return "\n".join([*above, *lines, ""])
+    flat = plain(frame)
+    texts = _texts(flat, _DIGITS).map(lambda text: text.replace("|", "\\|").replace("\n", " "))
+    rule = ["---:" if is_number(flat[name]) else ":---" for name in flat.columns]
+    lines = ["| " + " | ".join(cells) + " |" for cells in [texts.columns, rule, *texts.to_numpy()]]
+    return "\n".join([*([f"**{caption}**", ""] if caption else []), *lines, ""])
+
+
+def is_number(values: pd.Series) -> bool:
+    """Return whether a column holds numbers, which are aligned right."""
+    return pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(values)
 
 
 def plain(frame: pd.DataFrame) -> pd.DataFrame:
@@ -69,15 +71,5 @@ def plain(frame: pd.DataFrame) -> pd.DataFrame:
     return flat
 
 
-def _cells(frame: pd.DataFrame) -> tuple[list[str], list[list[str]], list[bool]]:
-    """Return the header, the rows as text, and which columns are numeric."""
-    flat = plain(frame)
-    columns = [[number_text(value) for value in flat[name]] for name in flat.columns]
-    rows = [list(row) for row in zip(*columns, strict=True)]
-    kinds = pd.api.types
-    numeric = [kinds.is_numeric_dtype(flat[c]) and not kinds.is_bool_dtype(flat[c]) for c in flat.columns]
-    return [str(name) for name in flat.columns], rows, numeric
-
-
-def _escape(text: str) -> str:
-    return text.replace("|", "\\|").replace("\n", " ")
+def _texts(flat: pd.DataFrame, digits: int) -> pd.DataFrame:
+    return pd.DataFrame({str(name): [number_text(value, digits) for value in flat[name]] for name in flat.columns})

@@ -1,4 +1,4 @@
-"""The ledger of differences between a paper and its numbers, and the page ``DEVIATIONS.md`` made from it.
+"""The ledger of differences between a paper and its numbers, and its index ``DEVIATIONS.md``.
 
 ``data/paper/ledger.toml`` holds one ``[[entry]]`` for each difference. An entry states what the paper says, the
 evidence, the effect and our choice; whether a test demonstrates it; and which claims it explains. A verdict that
@@ -16,14 +16,24 @@ import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
 
 from compendium.paths import data_dir
+from compendium.show import tables
 
-_PAPERS = {
-    1: "Data minimization",
-    2: "Three-way decisions and differential privacy",
-    3: "Variational autoencoder anonymization",
-}
 _TEST = re.compile(r"^tests/.+\.py::test_\w+$")
 _Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+
+
+_ID = re.compile(r'^id = "(D\d+)"$', re.MULTILINE)
+_PAGE = """# Deviations: where the papers and their numbers differ
+
+<!-- Written by `compendium report ledger` from data/paper/ledger.toml: edit that file. -->
+
+One line for each entry of the ledger, [`data/paper/ledger.toml`](data/paper/ledger.toml). The ledger gives its
+evidence, its effect and our choice; the book (`make book`) shows them on a page. The first {major} entries change a
+conclusion of a paper. *Demonstrated*: a test fails if the entry is wrong. *Conjectured*: the difference is there, but
+its cause is a guess. *explains*: values with the verdict *differs* or *not reproducible* that quote the entry.
+*concerns*: all printed values that the entry is about.
+
+{table}"""
 
 
 class LedgerError(ValueError):
@@ -142,39 +152,39 @@ def explanation(claim_id: str, ledger: Iterable[Entry]) -> str:
     return "; ".join(f"{entry.id}: {one_line(entry.reason)}" for entry in exact or covering)
 
 
-def page(ledger: Iterable[Entry], verdicts: pd.DataFrame) -> str:
-    """Return the text of ``DEVIATIONS.md``.
+def page(verdicts: pd.DataFrame, path: Path | None = None) -> str:
+    """Return the text of ``DEVIATIONS.md``: one line for each entry, with a link to the entry in the ledger's file.
 
     Parameters
     ----------
-    ledger : iterable of Entry
-        The entries.
     verdicts : pandas.DataFrame
         All verdicts: columns ``claim_id``, ``verdict`` and ``reason``. An entry explains those whose reason cites it.
+    path : pathlib.Path, optional
+        The ledger; the default is ``data/paper/ledger.toml`` of the checkout.
     """
-    ledger = tuple(ledger)
-    major = [entry for entry in ledger if entry.major]
-    lines = [
-        "# Deviations: where the papers and their numbers differ",
-        "",
-        "<!-- Written by `python -m compendium report ledger` from data/paper/ledger.toml: edit that file. -->",
-        "",
-        f"The first {len(major)} entries change a conclusion of a paper. *Demonstrated*: the named test fails if the",
-        "entry is wrong. *Conjectured*: the difference is there, but its cause is a guess. Every verdict *differs* or",
-        "*not reproducible* in `figures/verdicts.csv` quotes the entry behind it. The tables count these values, and",
-        "all printed values that an entry concerns.",
-        "",
+    ledger = entries(path)
+    text = (path or data_dir() / "paper" / "ledger.toml").read_text(encoding="utf-8")
+    lines = {match[1]: text.count("\n", 0, match.start()) + 1 for match in _ID.finditer(text)}
+    table = overview(ledger, verdicts)
+    table["entry"] = [f'<a id="{i.lower()}"></a>[{i}](data/paper/ledger.toml#L{lines[i]})' for i in table["entry"]]
+    return _PAGE.format(major=sum(entry.major for entry in ledger), table=tables.markdown_text(table))
+
+
+def overview(ledger: Iterable[Entry], verdicts: pd.DataFrame) -> pd.DataFrame:
+    """Return one row for each entry, with the numbers of values that differ because of it and that it concerns."""
+    names = ["entry", "paper", "difference", "status", "explains", "concerns"]
+    rows = [
+        [
+            e.id,
+            e.paper,
+            one_line(e.title),
+            e.status,
+            len(explained(e, verdicts)),
+            sum(map(e.concerns, verdicts["claim_id"])),
+        ]
+        for e in ledger
     ]
-    groups = {"Changed conclusions": major} | {
-        f"Paper {paper}: {name}": [entry for entry in ledger if entry.paper == paper and not entry.major]
-        for paper, name in _PAPERS.items()
-    }
-    for title, own in groups.items():
-        if own:
-            lines += [f"## {title}", "", *_contents(own, verdicts), ""]
-            for entry in own:
-                lines += _section(entry)
-    return "\n".join(lines)
+    return pd.DataFrame(rows, columns=names)
 
 
 def explained(entry: Entry, verdicts: pd.DataFrame) -> list[str]:
@@ -182,34 +192,6 @@ def explained(entry: Entry, verdicts: pd.DataFrame) -> list[str]:
     differ = verdicts[verdicts["verdict"].isin(["differs", "not reproducible"])]
     cites = differ["reason"].str.contains(rf"\b{entry.id}: ", regex=True)
     return differ.loc[cites, "claim_id"].tolist()
-
-
-def _contents(own: list[Entry], verdicts: pd.DataFrame) -> list[str]:
-    lines = ["| entry | paper | difference | status | explains | concerns |", "|---|---:|---|---|---:|---:|"]
-    for entry in own:
-        numbers = [len(explained(entry, verdicts)), sum(map(entry.concerns, verdicts["claim_id"]))]
-        title = one_line(entry.title).replace("|", "\\|")
-        cells = [f"[{entry.id}](#{entry.id.lower()})", str(entry.paper), title, entry.status]
-        lines.append(f"| {' | '.join([*cells, *(str(number or '-') for number in numbers)])} |")
-    return lines
-
-
-def _section(entry: Entry) -> list[str]:
-    places = ", ".join(f"[`{place}`]({place.split('::')[0]})" for place in entry.demonstration)
-    parts = [
-        f'<a id="{entry.id.lower()}"></a>',
-        f"### {entry.id}. {one_line(entry.title)}",
-        f"**Paper {entry.paper} says.** {one_line(entry.says)}",
-        f"**Evidence.** {one_line(entry.evidence)}",
-        f"**Effect.** {one_line(entry.effect)}",
-        f"**Our choice.** {one_line(entry.choice)}",
-        f"**{entry.status.capitalize()}** by {places}.",
-    ]
-    if entry.status == "conjectured":
-        parts[-1] = f"**Conjectured.** See {places}."
-    if entry.misprints:
-        parts.append("**Read as.** " + ", ".join(f"`{old}` as `{new}`" for old, new in entry.misprints.items()))
-    return [line for part in parts for line in (part, "")]
 
 
 def _any_matches(patterns: Iterable[str], claim_id: str) -> bool:

@@ -140,7 +140,7 @@ def replication_text(verdicts: pd.DataFrame, *, profile: str = "paper") -> str:
 
 
 def summary_line(verdicts: pd.DataFrame) -> str:
-    """Return the headline counts in one sentence, which README.md repeats."""
+    """Return the headline counts in one sentence."""
     decisive = headline(verdicts)
     found = ", ".join(f"{number} {name}" for name, number in _tally(decisive["verdict"]))
     counted = f"{len(decisive)} of {len(verdicts):,} printed values"

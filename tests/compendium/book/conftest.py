@@ -9,28 +9,11 @@ import pandas as pd
 import pytest
 from filelock import FileLock
 
+from compendium.show.readable import ShownTable
+
 RUNS = ["20_threeway_example", "21_threeway_division-titanic", "30_vae_anonymization-motionsense-gender"]
-OLD_TABLE = (
-    '<table><caption style="caption-side:top;text-align:left"><b>Old table [quick]</b></caption><thead><tr>'
-    '<th style="text-align:left">release</th><th style="text-align:right">accuracy</th>'
-    '<th style="text-align:right">accuracy_low</th><th style="text-align:right">accuracy_high</th></tr></thead>'
-    '<tbody><tr><td style="text-align:left">raw</td><td style="text-align:right">0.62</td>'
-    '<td style="text-align:right">0.591</td><td style="text-align:right">0.648</td></tr></tbody></table>'
-)
-OLD_VERDICTS = (
-    '<table><caption style="caption-side:top;text-align:left"><b>1 printed values: 1 exact [quick]</b></caption>'
-    "<thead><tr>"
-    + "".join(
-        f'<th style="text-align:left">{name}</th>'
-        for name in ("table", "row", "column", "printed", "ours", "difference", "verdict", "basis", "reason")
-    )
-    + "</tr></thead><tbody><tr>"
-    + "".join(
-        f'<td style="text-align:left">{text}</td>'
-        for text in ("7", "Passengerid", "Entropy", "1.0", "1", "0", "= exact", "rows", "")
-    )
-    + "</tr></tbody></table>"
-)
+TABLE = ShownTable(pd.DataFrame({"release": ["raw"], "accuracy": [0.62]}), "A table [quick]")._repr_html_()
+VERDICTS = "<p><b>1 printed values: 1 exact [quick]</b></p><table><tr><td>1.0</td></tr></table>"
 
 
 def output(kind, **data):
@@ -45,11 +28,11 @@ def every_output():
             "print('x')", outputs=[output("stream", name="stderr", text="TqdmWarning: IProgress not found")]
         ),
         new.new_code_cell("wide", outputs=[output("stream", name="stdout", text="word " * 200)]),
-        new.new_code_cell("x" * 150, outputs=[output("display_data", data={"text/html": OLD_TABLE})]),
+        new.new_code_cell("x" * 150, outputs=[output("display_data", data={"text/html": TABLE})]),
     ]
     wide = pd.DataFrame([["a long text"] * 20])._repr_html_()
     code.append(new.new_code_cell("frame", outputs=[output("display_data", data={"text/html": wide})]))
-    last = new.new_code_cell("verdicts", outputs=[output("display_data", data={"text/html": OLD_VERDICTS})])
+    last = new.new_code_cell("verdicts", outputs=[output("display_data", data={"text/html": VERDICTS})])
     head = new.new_markdown_cell("# Three-way division\n\nA formula: $\\frac{|N||A|}{|At|(|N|+|A|)}$.")
     cells = [head, *code, new.new_markdown_cell("## What came out"), last]
     return new.new_notebook(cells=cells, metadata={"language_info": {"name": "python", "pygments_lexer": "ipython3"}})
@@ -76,5 +59,5 @@ def book(root, isolated, tmp_path_factory):
 
 @pytest.fixture
 def executed_notebook():
-    """Return an executed notebook of an older version."""
+    """Return an executed notebook."""
     return every_output()

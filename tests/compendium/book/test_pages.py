@@ -7,19 +7,8 @@ import nbformat
 import pandas as pd
 import pytest
 
-from compendium.book import (
-    executed,
-    explorer,
-    home,
-    ledger_page,
-    lessons,
-    mathml,
-    paper_pages,
-    run_pages,
-    site,
-    thresholds,
-)
-from compendium.book.files import BookError, empty, write
+from compendium.book import explorers, notebooks, pages, papers, site
+from compendium.book.pages import BookError, Numbers, empty, write
 from compendium.paths import figures_dir
 from compendium.run.runs import read_runs
 from compendium.verdicts.ledger import entries
@@ -32,24 +21,30 @@ def verdicts():
 
 
 def test_there_are_five_findings_with_numbers_of_committed_tables(verdicts):
-    found = home.findings(figures_dir("paper"), verdicts)
-    assert len(found) == 5
-    table = pd.read_csv(figures_dir("paper") / home.GAME / "defences.csv").set_index("defence")
-    assert home.percent(table.loc["none", "attack"]) in found[0]
-    assert f"{(verdicts['verdict'] == 'exact').sum()}" not in found[0]
+    for book in (True, False):
+        found = pages.findings(figures_dir("paper"), verdicts, book=book)
+        assert re.findall(r"^(\d)\. ", found, re.MULTILINE) == list("12345")
+        table = pd.read_csv(figures_dir("paper") / "50_one_game-motionsense-subject" / "defences.csv")
+        raw = table.set_index("defence").loc["none", "attack"]
+        assert f"identifies the person of {100 * raw:.0f} % of the recordings" in found
+        assert ("95 % interval" in found) is book
 
 
-@pytest.mark.parametrize(("unit", "shown"), [("groups", "45 % (95 % interval 31 to 60, 96 groups)"), (None, "45 %.")])
+@pytest.mark.parametrize(("unit", "shown"), [("groups", "45 % (95 % interval 31 to 60, 96 groups)"), (None, "45 %")])
 def test_an_interval_is_shown_where_the_result_says_what_it_counts(tmp_path, unit, shown):
     row = {"identifiability": 0.45, "identifiability_low": 0.31, "identifiability_high": 0.6, "identifiability_n": 96}
-    (tmp_path / home.SPLIT).mkdir()
-    pd.DataFrame([row | {"unit": unit}] * 2).to_csv(tmp_path / home.SPLIT / "base.csv")
-    assert shown in home._paper_1(tmp_path)
+    (tmp_path / "run").mkdir()
+    pd.DataFrame([row | {"unit": unit, "split": "a"}]).to_csv(tmp_path / "run" / "base.csv")
+    numbers = Numbers(tmp_path, pd.DataFrame())
+    assert numbers.share("run/base", "identifiability", split="a") == shown
+    assert Numbers(tmp_path, pd.DataFrame(), intervals=False).share("run/base", "identifiability") == "45 %"
+    with pytest.raises(BookError, match=r"figures/run/base.csv has 0 rows with \{'split': 'b'\}, not one"):
+        numbers.cell("run/base", "identifiability", split="b")
 
 
 def test_the_explorer_has_every_printed_value_and_its_run(verdicts):
     places = {name: {"page": "x.html", "section": ""} for name in read_runs()}
-    data = explorer.data(verdicts, places)
+    data = explorers.verdicts_data(verdicts, places)
     assert [claim["id"] for claim in data["claims"]] == verdicts["claim_id"].tolist()
     assert {claim["run"] for claim in data["claims"]} <= set(data["runs"])
     one = next(claim for claim in data["claims"] if claim["id"] == "1-T2-cicids-identifiability")
@@ -59,12 +54,12 @@ def test_the_explorer_has_every_printed_value_and_its_run(verdicts):
 
 
 def test_data_in_a_script_cannot_end_it():
-    assert "</script>" not in explorer.script({"text": "</script>"}, "DATA")
-    assert json.loads(explorer.script({"a": [1]}, "DATA").partition(" = ")[2].rstrip(";\n")) == {"a": [1]}
+    assert "</script>" not in explorers.script({"text": "</script>"}, "DATA")
+    assert json.loads(explorers.script({"a": [1]}, "DATA").partition(" = ")[2].rstrip(";\n")) == {"a": [1]}
 
 
 def test_the_lattice_agrees_with_the_committed_search():
-    for division in thresholds.divisions(figures_dir("paper")):
+    for division in explorers.divisions(figures_dir("paper")):
         rows = {(alpha, beta): values for alpha, beta, *values in division["rows"]}
         trace = pd.read_csv(figures_dir("paper") / division["run"] / "trace.csv")
         for row in trace.itertuples():
@@ -73,57 +68,48 @@ def test_the_lattice_agrees_with_the_committed_search():
 
 
 def test_the_papers_choices_are_positions_of_the_sliders():
-    for division in thresholds.divisions(figures_dir("paper")):
+    for division in explorers.divisions(figures_dir("paper")):
         assert tuple(division["printed"]) in {(row[0], row[1]) for row in division["rows"]}
-    assert all(0.01 in [row["threshold"] for row in one["rows"]] for one in thresholds.searches(figures_dir("paper")))
-    assert 1 in [row["length"] for row in thresholds.shifts(figures_dir("paper"))["rows"]]
+    assert all(0.01 in [row["threshold"] for row in one["rows"]] for one in explorers.searches(figures_dir("paper")))
+    assert 1 in [row["length"] for row in explorers.shifts(figures_dir("paper"))["rows"]]
 
 
 def test_every_epsilon_is_a_committed_row():
-    for one in thresholds.noise(figures_dir("paper")):
+    for one in explorers.noise(figures_dir("paper")):
         assert {row["kind"] for row in one["rows"]} >= {"noise", "threeway"}
         assert all(row["epsilon"] > 0 for row in one["rows"])
 
 
-def test_the_ledger_has_an_anchor_for_each_entry_and_no_link_to_a_file(verdicts):
-    text = ledger_page.ledger_page(entries(), verdicts)
-    assert re.findall(r"^\((d\d+)\)=$", text, re.MULTILINE) == [entry.id.lower() for entry in entries()]
-    assert re.findall(r"\]\((?!#)[^)]*\)", text) == []
-    assert "[D31](#d31)" in text
+def test_names_of_entries_in_a_text_of_the_ledger_are_links():
+    linked = papers.linker(entries())
+    text = "See D31,\nD4 (D6) and [D7], not D999 or figures/D5.csv."
+    assert linked(text) == "See [D31](#d31), [D4](#d4) ([D6](#d6)) and [D7], not D999 or figures/D5.csv."
 
 
 def test_a_paper_page_counts_its_verdicts(verdicts):
     own = verdicts[verdicts["paper"] == 2]
-    assert f"We list {len(own)} values" in paper_pages.outcome(verdicts, 2)
+    assert f"We list {len(own)} values" in papers.outcome(verdicts, 2)
     recomputed = (own["basis"] == "rows") & (own["verdict"] != "no data")
-    assert f"We recomputed {recomputed.sum()} of them from data" in paper_pages.outcome(verdicts, 2)
-    assert f"{(own['verdict'] == 'exact').sum()} exact" in paper_pages.outcome(verdicts, 2)
-    assert "[D6](../ledger.md#d6)" in paper_pages.changed(entries(), 2)
-    assert "(paper-2-table-14)=" in paper_pages.tables(verdicts, 2)
-    assert "../ledger.md#d6" in paper_pages.headlines(verdicts, 2)
-
-
-def test_formulas_are_mathml():
-    assert "<mfrac>" in mathml.mathml(r"\frac{a}{b}")
-    with pytest.raises(Exception, match="cannot become MathML"):
-        mathml.mathml(r"\unknowncommand{a}")
+    assert f"We recomputed {recomputed.sum()} of them from data" in papers.outcome(verdicts, 2)
+    assert f"{(own['verdict'] == 'exact').sum()} exact" in papers.outcome(verdicts, 2)
+    assert "[D6](../ledger.md#d6)" in papers.changed(entries(), 2)
+    assert "(paper-2-table-14)=" in papers.tables(verdicts, 2)
+    assert "../ledger.md#d6" in papers.headlines(verdicts, 2)
 
 
 def test_the_paper_profile_is_preferred(tmp_path):
-    assert executed.find("a", tmp_path) is None
+    assert notebooks.find("a", tmp_path) is None
     for profile in ("quick", "paper"):
         (tmp_path / profile).mkdir()
         (tmp_path / profile / "a.ipynb").touch()
-        assert executed.find("a", tmp_path) == (tmp_path / profile / "a.ipynb", profile)
+        assert notebooks.find("a", tmp_path) == (tmp_path / profile / "a.ipynb", profile)
 
 
-def test_old_outputs_take_the_present_form(executed_notebook):
-    made = executed.cleaned(executed_notebook, run_pages.explorer_link)
+def test_warnings_go_and_wide_tables_scroll(executed_notebook):
+    made = notebooks.cleaned(executed_notebook)
     text = "".join(str(output) for cell in made.cells for output in cell.get("outputs", []))
     assert "TqdmWarning" not in text
-    assert "62.0 [59.1, 64.8]" in text
-    assert "Table 7: Entropy of the attributes of Titanic" in text
-    assert "../verdicts.html#2-T7-passengerid" in text
+    assert '<div class="sp-table" style="overflow-x:auto"' in text
     assert "TqdmWarning" in str(executed_notebook.cells[1].outputs)  # the given notebook is not changed
 
 
@@ -131,15 +117,30 @@ def test_a_run_shows_its_own_parameters_below_the_defaults(tmp_path):
     new, run = nbformat.v4, read_runs()["10_reidentification_game-smartwatch"]
     given = new.new_code_cell('# Parameters\ndataset = "smartwatch"', metadata={"tags": ["injected-parameters"]})
     notebook = new.new_notebook(cells=[new.new_markdown_cell("# The game"), given])
-    nbformat.write(notebook, tmp_path / "executed.ipynb")
-    run_pages._notebook_page(run, tmp_path / "executed.ipynb", "quick", False, tmp_path)
-    made = nbformat.read(tmp_path / "runs" / f"{run.name}.ipynb", as_version=4)
+    made = notebooks._with_notes(run, notebook, "Executed.")
+    assert made.cells[0].source == "# The game (smartwatch)\n\nExecuted.\n"
     assert made.cells[1].source == '# the values of this run\ndataset = "smartwatch"'
 
 
+def test_a_page_of_results_has_each_file_once_with_its_caption(tmp_path):
+    run = read_runs()["21_threeway_division-titanic"]
+    (tmp_path / "in" / "drawn").mkdir(parents=True)
+    pd.DataFrame({"a": range(70)}).to_csv(tmp_path / "in" / "long.csv", index=False)
+    pd.DataFrame({"b": [1]}).to_csv(tmp_path / "in" / "drawn" / "noise.csv", index=False)
+    (tmp_path / "in" / "line.png").write_bytes(b"PNG")
+    record = {"files": ["long.csv", "line.png"], "drawn": ["drawn/noise.csv"], "parameters": {"names": ["x"]}}
+    captions = {"long.csv": "A <long> table", "line.png": "A line"}
+    (tmp_path / "in" / "run.json").write_text(json.dumps(record | {"captions": captions}))
+    text = notebooks._results(run, tmp_path / "in", tmp_path / "out", pages.templates())
+    assert re.findall(r"^## (.*)$", text, re.MULTILINE) == ["Figure: line", "Table: noise", "Table: long", "Settings"]
+    for words in ("![A line](", "A &lt;long&gt; table", "The first 60 of 70 rows.", "names = ['x']"):
+        assert words in text
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {"long.csv", "line.png", "drawn-noise.csv"}
+
+
 def test_the_section_of_the_verdicts_is_found(executed_notebook):
-    assert executed.section_of_verdicts(executed_notebook) == "what-came-out"
-    assert executed.title_of(executed_notebook) == "Three-way division"
+    assert notebooks.section_of_verdicts(executed_notebook) == "what-came-out"
+    assert notebooks.title_of(executed_notebook) == "Three-way division"
 
 
 def test_only_a_folder_of_an_earlier_build_is_emptied(tmp_path):
@@ -156,8 +157,7 @@ def test_a_guide_written_later_joins_the_list(tmp_path):
     (tmp_path / "index.md").write_text("# Guides")
     (tmp_path / "own.md").write_text("# Protect your table")
     (tmp_path / "cluster.md").write_text("# Run on a cluster")
-    text = site._guides(tmp_path)
-    assert text.index("[Protect your table](own.md)") < text.index("[Run on a cluster](cluster.md)")
+    assert site._guides(tmp_path) == {"own": "Protect your table", "cluster": "Run on a cluster"}
 
 
 def test_a_lesson_shows_no_solution_and_no_hidden_test(tmp_path):
@@ -173,7 +173,12 @@ def test_a_lesson_shows_no_solution_and_no_hidden_test(tmp_path):
     )
     (tmp_path / "in" / "ANSWERS.md").write_text("# The answers\n")
     (tmp_path / "in" / "STUDENTS.md").write_text("# How to work\n\nRun the cells.\n")
-    assert lessons.write_lessons(tmp_path / "in", tmp_path) == ["index", "1_noise", "README", "ANSWERS"]
+    assert notebooks.write_lessons(tmp_path / "in", tmp_path, pages.templates()) == [
+        "index",
+        "1_noise",
+        "README",
+        "ANSWERS",
+    ]
     page = (tmp_path / "lessons" / "1_noise.ipynb").read_text()
     assert "42" not in page
     assert "See [entry D8](../ledger.md#d8)." in page
@@ -185,4 +190,4 @@ def test_a_lesson_shows_no_solution_and_no_hidden_test(tmp_path):
     assert ".md" not in begin
     assert "[For teachers](README.md)" in teachers
     assert "A file, [answers](ANSWERS.md), [work](index.md)" in (tmp_path / "lessons" / "README.md").read_text()
-    assert lessons.write_lessons(tmp_path / "nowhere", tmp_path) == []
+    assert notebooks.write_lessons(tmp_path / "nowhere", tmp_path, pages.templates()) == []

@@ -6,6 +6,7 @@ from urllib.parse import unquote, urldefrag
 import pytest
 
 from compendium.book import site
+from compendium.verdicts.ledger import entries
 
 
 @pytest.fixture(scope="module")
@@ -48,3 +49,16 @@ def test_the_scripts_link_to_pages_and_sections_that_exist(book):
     for place, section in re.findall(r'"page":"([^"]+)","section":"#?([^"]*)"', data):
         text = (book / place).read_text(encoding="utf-8")
         assert not section or f'id="{section}"' in text, (place, section)
+
+
+def test_formulas_are_mathml(book):
+    assert "<mfrac>" in (book / "runs" / "21_threeway_division-titanic.html").read_text(encoding="utf-8")
+
+
+def test_the_ledger_has_an_anchor_for_each_entry_and_no_link_to_a_file_of_the_checkout(book):
+    text = (book / "ledger.html").read_text(encoding="utf-8")
+    assert [entry.id for entry in entries() if f'id="{entry.id.lower()}"' not in text] == []
+    heads = re.findall(r"<h2>([\w ]+)<a", text)
+    assert heads == ["Changed conclusions", "Paper 1", "Paper 2", "Paper 3"]
+    assert 'href="tests/' not in text
+    assert 'href="notebooks/' not in text

@@ -55,11 +55,13 @@ def test_a_run_leaves_figures_tables_verdicts_and_its_record(home):
     run.uses({"adult": "abc"}, precision="float32")
     folder = fill(run)
     assert folder == home / "figures" / "quick" / "21_x-adult"
-    stable = {"numbers.csv", "numbers.md", "line.png", "line.svg", "verdicts.csv"}
-    assert set(contents(folder)) == stable | {"drawn/noise.csv", "drawn/noise.md", "run.json", "machine.json"}
+    stable = {"numbers.csv", "line.png", "verdicts.csv"}
+    assert set(contents(folder)) == stable | {"drawn/noise.csv", "run.json", "machine.json"}
     said = record(folder)
     assert {name: hashlib.sha256(contents(folder)[name]).hexdigest() for name in stable} == said["files"]
-    assert said["drawn"] == ["drawn/noise.csv", "drawn/noise.md"]
+    assert said["drawn"] == ["drawn/noise.csv"]
+    captions = {"numbers.csv": "Some numbers", "line.png": "A line", "drawn/noise.csv": "Noise"}
+    assert said["captions"] == {name: f"{words} [quick]" for name, words in captions.items()}
     assert (said["run"], said["notebook"], said["profile"]) == ("21_x-adult", "21_x", "quick")
     assert (said["parameters"], said["data"], said["seed"]) == ({"step": 0.05, "seed": 7}, {"adult": "abc"}, 7)
     assert said["chosen"] == {"precision": "float32"}  # the parameter says auto, the machine decided
@@ -72,7 +74,7 @@ def test_what_changes_from_run_to_run_is_kept_apart(home):
     machine = json.loads((folder / "machine.json").read_text())
     assert {"started", "seconds", "platform", "processors", "commit", "dirty", "drawn"} <= set(machine)
     assert not {"started", "seconds", "commit", "dirty"} & set(record(folder))
-    assert set(machine["drawn"]) == {"drawn/noise.csv", "drawn/noise.md"}
+    assert set(machine["drawn"]) == {"drawn/noise.csv"}
     assert (machine["commit"], machine["dirty"]) == (None, None)  # this home is no git checkout
 
 
@@ -97,7 +99,6 @@ def test_the_paper_profile_is_committed_and_not_stamped(home):
     quick = open_run("21_x", parameters={})
     assert quick.table(FRAME, "t", "Caption").caption == "Caption [quick]"
     folder = fill(quick)
-    assert "[quick]" in (folder / "numbers.md").read_text()
     assert (folder / "line.png").read_bytes() != (home / "figures" / "21_x" / "line.png").read_bytes()
 
 
@@ -164,7 +165,7 @@ def test_a_failure_while_writing_leaves_the_last_results_whole(home, monkeypatch
     before = contents(fill(open_run("21_x", parameters={})))
     run = open_run("21_x", parameters={"other": 1})
     run.table(FRAME * 2, "numbers", "Other numbers")
-    monkeypatch.setattr("pathlib.Path.write_bytes", fails_for("numbers.md", "pathlib.Path.write_bytes"))
+    monkeypatch.setattr("pathlib.Path.write_bytes", fails_for("numbers.csv", "pathlib.Path.write_bytes"))
     with pytest.raises(RunError, match="disk full"):
         run.close()
     assert contents(run.folder) == before
@@ -232,7 +233,7 @@ def test_what_an_earlier_run_left_goes_and_nothing_else(home):
     (folder / "notes.txt").write_text("by hand")
     with open_run("21_x", parameters={}) as run:
         run.table(FRAME, "numbers", "Some numbers")
-    assert set(contents(folder)) == {"numbers.csv", "numbers.md", "run.json", "machine.json", "notes.txt"}
+    assert set(contents(folder)) == {"numbers.csv", "run.json", "machine.json", "notes.txt"}
 
 
 def test_a_record_cannot_make_it_remove_files_elsewhere(home):

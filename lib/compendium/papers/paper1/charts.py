@@ -36,7 +36,6 @@ _COMPARED = {
     "(o) Rel. eff. by accuracy": ("accuracy", "relative_effectiveness"),
     "(p) Rel. eff. by ident.": ("identifiability", "relative_effectiveness"),
 }  # panels (l) to (p): the columns on the x axis and on the y axis
-_MANY = 5000
 _MEASURES = ("accuracy", "identifiability")
 _LOSS = (("accuracy", BLUE, "o"), ("identifiability", RED, "s"))
 
@@ -73,8 +72,7 @@ def accuracy_identifiability(
     """
     shown = subsets.dropna(subset="identifiability")
     fig, axes = plt.subplots(figsize=(PAGE, PAGE * 0.56))
-    many = len(shown) > _MANY  # in a vector picture each point takes space in the file
-    looks: dict[str, Any] = {"cmap": IRIDESCENT, "s": 14, "lw": 0.3, "ec": INK, "rasterized": many}
+    looks: dict[str, Any] = {"cmap": IRIDESCENT, "s": 14, "lw": 0.3, "ec": INK}
     points = axes.scatter(shown["accuracy"], shown["identifiability"], c=shown["n_features"], **looks)
     _plane(axes, shown, base)
     if printed is not None and len(printed):
@@ -127,7 +125,7 @@ def method_panels(sweeps: pd.DataFrame, base: Mapping[str, float]) -> Figure:
         axes.set_title(title, fontsize=SMALLEST)
         axes.set_xlabel(x.replace("n_features", "features").replace("_", " "), fontsize=SMALLEST)
         _small(axes)
-    handles = _loss_handles(" (left axis)", " (right axis)")
+    handles = _loss_handles()
     handles += [Line2D([], [], color=c, marker=m, mfc="white", lw=0.7, label=_NAMES[k]) for k, (c, m) in looks.items()]
     place: dict[str, Any] = {"loc": "outside upper center", "ncols": 5, "fontsize": SMALLEST}
     fig.legend(handles=handles, columnspacing=1, handlelength=1.6, **place)
@@ -207,29 +205,25 @@ def _most_lost(sweeps: pd.DataFrame, base: Mapping[str, float], methods: Sequenc
     return max(float((base[name] - rows[name]).max()) for name in _MEASURES)
 
 
-def _loss_handles(left: str = "", right: str = "") -> list[Line2D]:
-    loss = Line2D([], [], color=BLUE, marker="o", label=f"accuracy loss{left}")
-    return [loss, Line2D([], [], color=RED, marker="s", label=f"identifiability reduction{right}")]
+def _loss_handles() -> list[Line2D]:
+    names = ("accuracy loss", "identifiability reduction")
+    return [Line2D([], [], color=c, marker=m, label=name) for name, (_, c, m) in zip(names, _LOSS, strict=True)]
 
 
 def _loss_and_reduction(
     axes: Axes, rows: pd.DataFrame, base: Mapping[str, float], title: str, *, top: float, small: bool = True
 ) -> None:
-    """Draw accuracy loss on the left axis and identifiability reduction on the right one, both from 0 to `top`."""
-    rows, right = rows.sort_values("n_features"), axes.twinx()
-    for own, (name, colour, marker) in zip((axes, right), _LOSS, strict=True):
+    """Draw accuracy loss and identifiability reduction over the number of features, from 0 to `top`."""
+    rows = rows.sort_values("n_features")
+    for name, colour, marker in _LOSS:
         looks: dict[str, Any] = {"color": colour, "marker": marker, "ms": 2.6 if small else 4.5}
-        own.plot(rows["n_features"], base[name] - rows[name], lw=1, clip_on=True, **looks)
-        own.set_ylim(min(-0.02, -0.04 * top), top * 1.06)
-        own.tick_params(axis="y", colors=colour)
-        own.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
-    right.spines["right"].set_visible(True)
-    axes.set_xlim(left=0)
+        axes.plot(rows["n_features"], base[name] - rows[name], lw=1, **looks)
+    axes.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
+    axes.set(xlim=(0, None), ylim=(min(-0.02, -0.04 * top), top * 1.06))
     axes.set_title(title, fontsize=SMALLEST if small else None)
     axes.set_xlabel("features", fontsize=SMALLEST if small else None)
     if small:
         _small(axes)
-        _small(right)
 
 
 def _name_chosen(axes: Axes, groups: Sequence[pd.DataFrame]) -> None:

@@ -161,7 +161,7 @@ def search_path(grid: pd.DataFrame, trace: pd.DataFrame) -> Figure:
     cells = grid.pivot_table(index="beta", columns="alpha", values="suitability")
     path = trace[trace["accepted"]] if "accepted" in trace else trace
     fig, axes = plt.subplots(figsize=(4.6, 4.6 * 0.82))
-    image = axes.pcolormesh(cells.columns, cells.index, cells, cmap=IRIDESCENT, shading="nearest", rasterized=True)
+    image = axes.pcolormesh(cells.columns, cells.index, cells, cmap=IRIDESCENT, shading="nearest")
     axes.plot(path["alpha"], path["beta"], color="white", lw=3.2, solid_capstyle="round")
     axes.plot(path["alpha"], path["beta"], color=INK, lw=1.5)
     best = grid[grid["suitability"] >= grid["suitability"].max() - 1e-9]

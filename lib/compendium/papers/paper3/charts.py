@@ -5,12 +5,13 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import seaborn
 from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from compendium.papers.paper3.values import ROWS, TABLES
-from compendium.show.charts import note
+from compendium.show.charts import intervals_by_set, note
 from compendium.show.diagrams import Arrow, Box, flow_diagram
 from compendium.show.figures import BLUE, GREY, INK, IRIDESCENT, MARKERS, PAGE, RED, SERIES, SMALLEST, drawn
 from compendium.verdicts.printed import printed_numbers
@@ -63,20 +64,19 @@ def latent_space(points: pd.DataFrame, means: pd.DataFrame) -> Figure:
     """
     panels = list(dict.fromkeys(points["panel"]))
     fig, grid = plt.subplots(1, len(panels), figsize=(PAGE, 2.7), sharex=True, sharey=True, squeeze=False)
-    looks = dict(zip(means["class"], zip(SERIES, MARKERS, strict=True), strict=False))
+    looks: dict[str, Any] = {"palette": SERIES[: len(means)], "markers": MARKERS[: len(means)]}
+    looks |= {"hue_order": list(means["class"]), "style_order": list(means["class"])}
     where = means[["x", "y"]].to_numpy()
     arrows = list(zip(where, np.roll(where, -1, axis=0), strict=True))[: 1 if len(where) == 2 else None]
     for axes, panel in zip(grid[0], panels, strict=True):
-        for name, (colour, marker) in looks.items():
-            some = points[(points["panel"] == panel) & (points["class"] == name)]
-            axes.scatter(some["x"], some["y"], s=4, color=colour, marker=marker, alpha=0.35, lw=0, rasterized=True)
+        some = points[points["panel"] == panel]
+        seaborn.scatterplot(some, x="x", y="y", hue="class", style="class", ax=axes, s=4, alpha=0.4, lw=0, **looks)
         axes.plot(means["x"], means["y"], "x", color=INK, ms=8, mew=2)
         for start, end in arrows:
             axes.annotate("", end, start, arrowprops={"arrowstyle": "->", "color": INK, "lw": 1.2})
-        axes.set(title=panel, xlabel="first direction")
-    grid[0, 0].set_ylabel("second direction")
-    handles = [Line2D([], [], color=colour, marker=marker, ls="") for colour, marker in looks.values()]
-    fig.legend(handles, list(looks), loc="outside upper left", ncols=len(looks))
+        axes.set(title=panel, xlabel="first direction", ylabel="second direction")
+        axes.get_legend().remove()
+    fig.legend(*grid[0, 0].get_legend_handles_labels(), loc="outside upper left", ncols=len(means), markerscale=3)
     return fig
 
 
@@ -193,16 +193,11 @@ def weight_grid(table: pd.DataFrame, measures: Sequence[str]) -> Figure:
     """
     fig, grid = plt.subplots(1, len(measures), figsize=(PAGE, 2.4), squeeze=False)
     for axes, measure in zip(grid[0], measures, strict=True):
-        cells = table.pivot_table(index="beta", columns="alpha", values=measure)
-        axes.imshow(cells, cmap=IRIDESCENT, aspect="auto", origin="lower")
-        middle = (float(cells.min().min()) + float(cells.max().max())) / 2
-        for (row, column), value in np.ndenumerate(cells.to_numpy()):
-            colour = "white" if value > middle else INK
-            axes.text(column, row, f"{value:.3g}", ha="center", va="center", fontsize=SMALLEST, color=colour)
-        axes.set_xticks(range(cells.shape[1]), [f"{alpha:g}" for alpha in cells.columns])
-        axes.set_yticks(range(cells.shape[0]), [f"{beta:g}" for beta in cells.index])
-        axes.set(title=measure.replace("_", " "), xlabel="alpha")
-    grid[0, 0].set_ylabel("beta")
+        cells = table.pivot_table(index="beta", columns="alpha", values=measure).sort_index(ascending=False)
+        looks: dict[str, Any] = {"fmt": ".3g", "annot_kws": {"fontsize": SMALLEST}, "cmap": IRIDESCENT}
+        seaborn.heatmap(cells.rename("{:g}".format).rename(columns="{:g}".format), annot=True, ax=axes, **looks)
+        axes.set_title(measure.replace("_", " "))
+        axes.tick_params(axis="y", rotation=0)
     return fig
 
 
@@ -237,7 +232,6 @@ def weight_frontier(table: pd.DataFrame, *, chance: float, raw: float) -> Figure
     return fig
 
 
-@drawn
 def attack_levels(attacks: pd.DataFrame, *, rows: str = "attacker", panels: str = "release") -> Figure:
     """Draw the accuracy of attackers at each level, with intervals and chance levels (paper 3, Fig. 8).
 
@@ -248,22 +242,10 @@ def attack_levels(attacks: pd.DataFrame, *, rows: str = "attacker", panels: str 
     rows, panels : str
         Columns whose values are the rows of a panel, and the panels.
     """
-    titles, names = list(dict.fromkeys(attacks[panels])), list(dict.fromkeys(attacks[rows]))[::-1]
-    at = np.arange(len(names))
-    size = (PAGE, 1.0 + 0.3 * len(names))
-    fig, grid = plt.subplots(1, len(titles), figsize=size, sharey=True, squeeze=False)
-    for axes, title in zip(grid[0], titles, strict=True):
-        for place, (level, colour, marker) in enumerate(_LEVELS):
-            part = attacks[(attacks[panels] == title) & (attacks["level"] == level)].set_index(rows).reindex(names)
-            y = at + 0.24 * (1 - place)
-            axes.hlines(y, part["low"], part["high"], color=colour, lw=1)
-            axes.plot(part["chance"], y, "|", color=INK, ms=6, label="chance level" if place == 0 else None)
-            axes.plot(part["score"], y, marker, color=colour, mfc="white", ms=5, label=level)
-        axes.set(title="identity" if title == "subject" else title, xlabel="accuracy", xlim=(-0.03, 1.03))
-        axes.grid(axis="x")
-    grid[0, 0].set_yticks(at, names)
-    fig.legend(*grid[0, 0].get_legend_handles_labels(), loc="outside upper left", ncols=4)
-    return fig
+    names = {panels: "measure", rows: "problem", "level": "option", "score": "value"}
+    table = attacks[[*names, "low", "high", "chance"]].rename(columns=names)
+    titles = table["measure"].replace("subject", "identity")
+    return intervals_by_set(table.assign(measure=titles + ": accuracy of the attacker"))
 
 
 @drawn
@@ -308,16 +290,12 @@ def loss_curves(history: pd.DataFrame, terms: Sequence[str]) -> Figure:
         One panel each.
     """
     fig, grid = plt.subplots(1, len(terms), figsize=(PAGE, 2.2), squeeze=False)
-    looks = list(zip(SERIES, ("-", "--", ":", "-.") * 2, strict=False))
     for axes, term in zip(grid[0], terms, strict=True):
-        for (name, part), (colour, line) in zip(history.groupby("public"), looks, strict=False):
-            axes.plot(part["epoch"], part[term], color=colour, ls=line, label=str(name))
-        axes.set(title=term.replace("_", " "), xlabel="epoch", yscale="log")
+        seaborn.lineplot(history, x="epoch", y=term, hue="public", style="public", ax=axes, estimator=None)
+        axes.set(title=term.replace("_", " "), ylabel="", yscale="log")
+        axes.get_legend().remove()
     fig.legend(*grid[0, 0].get_legend_handles_labels(), loc="outside upper left", ncols=7)
     return fig
-
-
-_LEVELS = (("window", BLUE, "o"), ("recording", RED, "D"), ("person", INK, "s"))
 
 
 def _look(place: int) -> tuple[str, str]:

@@ -7,7 +7,7 @@ import pandas as pd
 from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
-from compendium.show.charts import note
+from compendium.show.charts import share_bars
 from compendium.show.figures import BLUE, GREY, HATCHES, INK, MARKERS, PAGE, RED, SERIES, SMALLEST, drawn
 
 
@@ -20,21 +20,9 @@ def where_time_goes(shares: pd.DataFrame) -> Figure:
     shares : pandas.DataFrame
         One row per bar, one column per step: milliseconds per window.
     """
-    fig, axes = plt.subplots(figsize=(PAGE, 0.9 + 0.32 * len(shares)))
-    total, left = shares.sum(axis=1), np.zeros(len(shares))
-    at = np.arange(len(shares))[::-1]
-    for place, step in enumerate(shares):
-        part = (shares[step] / total).to_numpy()
-        colour, hatch = SERIES[place % 7], HATCHES[place % 7]
-        axes.barh(at, part, left=left, height=0.62, color=colour, hatch=hatch, ec="white", label=step)
-        left += part
-    for y, whole in zip(at, total, strict=True):
-        note(axes, f"{whole:.3g} ms", (1, y), (4, 0), va="center")
-    axes.set_yticks(at, list(shares.index))
-    axes.set_xlim(0, 1.12)
-    axes.set_xticks(np.linspace(0, 1, 5), ["0", "25 %", "50 %", "75 %", "100 %"])
-    axes.set_xlabel("share of a window's time (total at the right)")
-    fig.legend(*axes.get_legend_handles_labels(), loc="outside upper left", ncols=len(shares.columns))
+    totals = [f"{total:.3g} ms" for total in shares.sum(axis=1)]
+    fig = share_bars(shares, totals, list(zip(SERIES, HATCHES, strict=True))[: shares.shape[1]])
+    fig.axes[0].set_xlabel("share of a window's time (total at the right)")
     return fig
 
 

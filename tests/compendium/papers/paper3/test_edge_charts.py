@@ -32,4 +32,4 @@ def test_budgets_and_links_can_be_rendered():
     table = pd.DataFrame({"link": ["4G", "3G"], "device": [0.001, 0.001], "cloud_back": [0.05, 0.1]})
     for figure in (edge_charts.budgets(pd.DataFrame(rows)), edge_charts.links(table, ["device", "cloud_back"])):
         assert isinstance(figure, Figure)
-        assert render(figure)["png"].startswith(b"\x89PNG")
+        assert render(figure).startswith(b"\x89PNG")

@@ -1,0 +1,129 @@
+"""Fill the templates of pages, with numbers quoted from committed tables, and write pages.
+
+A template never holds a number of a result: ``{{ numbers.share("RUN/TABLE", "COLUMN", KEY="ROW") }}`` reads it from
+``figures/RUN/TABLE.csv``. The first page of the book and README.md state the same findings, from one template.
+"""
+
+import re
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import pandas as pd
+
+from compendium.paths import VERDICTS_FILE, figures_dir
+from compendium.verdicts.basis import BASES, HEADLINE
+from compendium.verdicts.replication import read_verdicts
+from compendium.verdicts.verdicts import VERDICTS
+
+MARK = ".made-by-sensorprivacy"
+_PLACE = re.compile(r"(<!-- findings[^>]*-->\n).*?(<!-- end of findings -->)", re.DOTALL)
+
+
+class BookError(RuntimeError):
+    """The book could not be built."""
+
+
+def write(path: Path, text: str) -> Path:
+    """Write a text file, with its folders, and return its path."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8", newline="\n")
+    return path
+
+
+def empty(folder: Path) -> Path:
+    """Make an empty folder in place of one that an earlier build made, and return its path.
+
+    Raises
+    ------
+    BookError
+        If the folder has files, and no earlier build made it.
+    """
+    if folder.is_dir() and any(folder.iterdir()) and not (folder / MARK).is_file():
+        raise BookError(f"{folder} has files that no earlier build made; choose another folder with --out")
+    shutil.rmtree(folder, ignore_errors=True)
+    write(folder / MARK, "Made by `compendium book`, which empties this folder before each build.\n")
+    return folder
+
+
+class Numbers:
+    """Numbers of committed results, in the words of a page.
+
+    Parameters
+    ----------
+    figures : pathlib.Path
+        The folder ``figures/`` with the results of the paper profile.
+    verdicts : pandas.DataFrame
+        ``figures/verdicts.csv``.
+    intervals : bool
+        Whether an interval follows a share whose table says what the interval counts.
+    """
+
+    def __init__(self, figures: Path, verdicts: pd.DataFrame, *, intervals: bool = True) -> None:
+        self._figures, self._verdicts, self._intervals = figures, verdicts, intervals
+
+    def cell(self, table: str, column: str, **where: str) -> Any:
+        """Return a cell of a committed table: its column, in the only row with the given values."""
+        return self._row(table, where)[column]
+
+    def share(self, table: str, column: str, **where: str) -> str:
+        """Return a share in whole percents."""
+        row = self._row(table, where)
+        text = f"{100 * row[column]:.0f} %"
+        low, high, n, unit = (row.get(f"{column}_{name}", row.get(name, "")) for name in ("low", "high", "n", "unit"))
+        counted = (
+            n.removeprefix("n = ")
+            if isinstance(n, str)
+            else f"{n:,.0f} {unit}"
+            if unit and isinstance(unit, str)
+            else ""
+        )
+        if not (self._intervals and counted):
+            return text
+        return f"{text} (95 % interval {100 * low:.0f} to {100 * high:.0f}, {counted})"
+
+    def claim(self, claim_id: str, column: str) -> Any:
+        """Return a column of the verdict on one printed value."""
+        return self._verdicts.set_index("claim_id").loc[claim_id, column]
+
+    def tally(self, paper: int | None = None, tables: Iterable[str] = (), bases: Iterable[str] = BASES) -> pd.Series:
+        """Return the number of each verdict, and of all (``all``), among some printed values."""
+        own = self._verdicts[self._verdicts["basis"].isin(list(bases))]
+        own = own if paper is None else own[(own["paper"] == paper) & own["table"].isin(list(tables))]
+        counts = own["verdict"].value_counts().reindex(list(VERDICTS), fill_value=0)
+        return pd.concat([counts, pd.Series({"all": len(own)})])
+
+    def _row(self, table: str, where: dict[str, str]) -> dict[Any, Any]:
+        frame = pd.read_csv(self._figures / f"{table}.csv")
+        for name, value in where.items():
+            frame = frame[frame[name] == value]
+        if len(frame) != 1:
+            raise BookError(f"figures/{table}.csv has {len(frame)} rows with {where}, not one: correct the template")
+        return frame.to_dict("records")[0]
+
+
+def templates(*folders: Path) -> jinja2.Environment:
+    """Return the environment of the templates in the given folders and in ``templates/`` beside this module."""
+    loader = jinja2.FileSystemLoader([*folders, Path(__file__).with_name("templates")])
+    return jinja2.Environment(
+        loader=loader,
+        autoescape=jinja2.select_autoescape(),  # of HTML; pages in Markdown are trusted
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        keep_trailing_newline=True,
+    )
+
+
+def findings(figures: Path, verdicts: pd.DataFrame, *, book: bool) -> str:
+    """Return the five findings in Markdown: one sentence each, and in the book with intervals and what follows."""
+    numbers = Numbers(figures, verdicts, intervals=book)
+    return templates().get_template("findings.md").render(numbers=numbers, book=book, headline=HEADLINE).strip()
+
+
+def readme(text: str) -> str:
+    """Return the text of ``README.md`` with the findings of the committed results between its two marks."""
+    figures = figures_dir("paper")
+    found = findings(figures, read_verdicts(figures / VERDICTS_FILE), book=False)
+    return _PLACE.sub(lambda match: f"{match[1]}{found}\n{match[2]}", text)
