@@ -45,7 +45,8 @@ def begin(notebook: str, namespace: dict[str, Any]) -> Run:
     values = check_parameters(notebook, namespace)
     name, replicates = run_name(_committed(notebook), values)
     code = code_digest(_committed(notebook), project_root() / "lib")
-    return open_run(name, profile=values["profile"], parameters=values, replicates=replicates, code=code)
+    profile = values["profile"]
+    return open_run(name, profile=profile, parameters=values, replicates=replicates, code=code, names=namespace)
 
 
 def check_parameters(notebook: str, namespace: dict[str, Any]) -> dict[str, Any]:

@@ -14,10 +14,12 @@ import os
 import platform
 import re
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +27,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from compendium.paths import MACHINE_FILE, RUN_FILE, VERDICTS_FILE, figures_dir, project_root
-from compendium.show import figures, readable, sentences, tables
+from compendium.show import captions, figures, readable, sentences, tables
 from compendium.verdicts import layout, verdicts
 from compendium.verdicts.basis import HEADLINE
 from sensorprivacy.paths import check_writable
@@ -43,7 +45,13 @@ class RunError(RuntimeError):
 
 
 def open_run(
-    name: str, *, profile: str = "quick", parameters: Mapping[str, Any], replicates: bool = True, code: str = ""
+    name: str,
+    *,
+    profile: str = "quick",
+    parameters: Mapping[str, Any],
+    replicates: bool = True,
+    code: str = "",
+    names: Mapping[str, Any] | None = None,
 ) -> "Run":
     """Open a run of a notebook.
 
@@ -61,6 +69,8 @@ def open_run(
         ``figures/own/<run>/`` and keeps no verdicts.
     code : str, optional
         Digest of the code that computes the results; see `runner.dependencies.code_digest`.
+    names : mapping of str to object, optional
+        The notebook's variables, which captions may refer to; by default the parameters.
 
     Returns
     -------
@@ -77,8 +87,12 @@ def open_run(
     for word in (name, profile):
         _check_name(word)
     values = {str(key): _json_value(key, value) for key, value in parameters.items()}
-    record = {"notebook": name.partition("-")[0], "profile": profile, "parameters": values, "code": code}
-    run = Run(name, profile, {**record, "seed": values.get("seed"), "data": {}}, replicates)
+    notebook = name.partition("-")[0]
+    record = {"notebook": notebook, "profile": profile, "parameters": values, "code": code}
+    beside = captions.Captions(
+        project_root() / "notebooks" / "captions" / f"{notebook}.toml", parameters if names is None else names
+    )
+    run = Run(name, profile, {**record, "seed": values.get("seed"), "data": {}}, replicates, beside)
     check_writable(run.folder if run.folder.exists() else run.folder.parent)
     return run
 
@@ -86,13 +100,16 @@ def open_run(
 class Run:
     """Collect the results of a run, and write them on `close`; see :func:`open_run`."""
 
-    def __init__(self, name: str, profile: str, record: dict[str, Any], replicates: bool) -> None:
+    def __init__(
+        self, name: str, profile: str, record: dict[str, Any], replicates: bool, beside: captions.Captions
+    ) -> None:
         self.name = name
         self.profile = profile
         self.replicates = replicates
         self.folder: Path = figures_dir(profile if replicates else "own") / name
         self.closed = False
         self._record = record
+        self._captions = beside
         self._files: dict[str, bytes] = {}
         self._verdicts: list[pd.DataFrame] = []
         self._started = datetime.datetime.now(datetime.UTC)
@@ -123,45 +140,53 @@ class Run:
             self._record["chosen"] = self._record.get("chosen", {}) | chosen
         self._record["data"].update({str(name): str(digest) for name, digest in data.items()})
 
-    def table(
-        self, df: pd.DataFrame, name: str, caption: str, stable: bool = True, note: str = "", closing: str = ""
-    ) -> readable.ShownTable:
-        """Add a table, as ``<name>.csv`` and ``<name>.md``, and return it for the notebook to show.
+    def table(self, df: pd.DataFrame, name: str, caption: str = "", about: Any = None, **given: Any) -> None:
+        """Add a table, as ``<name>.csv`` and ``<name>.md``, and show it in the notebook.
 
         Parameters
         ----------
         df : pandas.DataFrame
             The table. An index that describes the rows becomes the first column.
-        name, caption : str
-            File name without its ending, and one line that describes the table.
-        stable : bool, default True
-            False for a table that differs in every repetition, such as one with fresh noise or measured times. It goes
-            to the folder ``drawn/``, and ``run.json`` does not list its digest.
-        note : str, default ""
-            A sentence behind the caption, such as a warning.
-        closing : str, default ""
-            The sentence that ends the section, shown below the table; see `sentences`. The files do not have it.
+        name : str
+            File name without its ending. The notebook's file of captions has an entry of this name; see `captions`.
+        caption : str, optional
+            One line that describes the table, for a notebook without a file of captions.
+        about : object, optional
+            What the closing sentence is about, if it is not the table itself.
+        **given
+            Values for placeholders of the caption that are no names of the notebook.
         """
-        shown = readable.ShownTable(df, self._stamped("; ".join(filter(None, [caption, note]))), closing)
-        self._add(f"{name}.csv", tables.csv_text(df).encode(), stable)
-        self._add(f"{name}.md", shown.markdown.encode(), stable)
-        return shown
+        words = self._words("table", name, caption, df if about is None else about, given)
+        shown = readable.ShownTable(df, words.caption, words.closing)
+        self._add(f"{name}.csv", tables.csv_text(df).encode(), words.drawn)
+        self._add(f"{name}.md", shown.markdown.encode(), words.drawn)
+        _show(shown)
 
-    def figure(
-        self, fig: Figure, name: str, caption: str, stable: bool = True, closing: str = ""
-    ) -> figures.ShownFigure:
-        """Add a figure, as ``<name>.png`` and ``<name>.svg``, and return it for the notebook to show.
+    def figure(self, fig: Figure, name: str, caption: str = "", about: Any = None, **given: Any) -> None:
+        """Add a figure, as ``<name>.png`` and ``<name>.svg``, and show it in the notebook.
 
         The parameters are those of :meth:`table`. The caption is also the picture's alternative text.
         """
+        words = self._words("figure", name, caption, about, given)
         pictures = figures.render(fig, stamp=self.stamp)
         for ending, content in pictures.items():
-            self._add(f"{name}.{ending}", content, stable)
-        return figures.ShownFigure(pictures["png"], self._stamped(caption), closing=closing)
+            self._add(f"{name}.{ending}", content, words.drawn)
+        _show(figures.ShownFigure(pictures["png"], words.caption, closing=words.closing))
 
-    def conclude(self, sentence: str) -> readable.ShownSentence:
-        """Return the sentence that ends a section, for the notebook to show below anything but a table or a figure."""
-        return readable.ShownSentence(sentence)
+    def conclude(self, name: str, *about: Any, **given: Any) -> None:
+        """Show the sentence that ends a section below anything but a table or a figure.
+
+        Parameters
+        ----------
+        name : str
+            Name of the sentence in the notebook's file of captions.
+        *about
+            A table, or the values that the sentence's rule takes.
+        **given
+            Values for placeholders that are no names of the notebook.
+        """
+        data = about[0] if len(about) == 1 else about
+        _show(readable.ShownSentence(self._captions.words("sentence", name, data, given).closing))
 
     def claims(
         self, ours: Mapping[str, Any], impossible: Mapping[str, str] | None = None, **options: Any
@@ -228,10 +253,14 @@ class Run:
         if error is None:
             self.close()
 
-    def _add(self, name: str, content: bytes, stable: bool) -> None:
+    def _words(self, kind: str, name: str, caption: str, about: Any, given: Mapping[str, Any]) -> captions.Words:
+        found = captions.Words(caption) if caption else self._captions.words(kind, name, about, given)
+        return replace(found, caption=self._stamped(found.caption))
+
+    def _add(self, name: str, content: bytes, drawn: bool) -> None:
         self._check_open()
         _check_name(name)
-        place = name if stable else f"{DRAWN}/{name}"
+        place = f"{DRAWN}/{name}" if drawn else name
         if place in self._files:
             raise RunError(f"run {self.name} already has a file {place}: use another name")
         self._files[place] = content
@@ -277,6 +306,13 @@ class JudgedClaims(pd.DataFrame):
 
     def __repr__(self) -> str:
         return self.attrs.get("caption", "") if self.empty else super().__repr__()
+
+
+def _show(result: Any) -> None:
+    """Show a result in the notebook that is running; there is none to show it in outside of IPython."""
+    ipython = sys.modules.get("IPython")
+    if ipython is not None and ipython.get_ipython() is not None:
+        ipython.display.display(result)
 
 
 def _replace_files(folder: Path, content: Mapping[str, bytes]) -> None:
