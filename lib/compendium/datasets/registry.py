@@ -64,7 +64,8 @@ def problem(name: str | Path, *, progress: bool = True, **options: Any) -> Probl
     **options
         Options of the set's reader in `PROBLEMS`. ``path`` names a folder or file of your own that replaces the
         files of the catalogue (for all sets but smartwatch). For a table of yours: the parameters of
-        `own.tables.load_table`, such as ``task`` and ``user``, which name its columns.
+        `own.tables.load_table`, such as ``task`` and ``user``, which name its columns. None and an empty list stand for
+        an option that is not given.
 
     Returns
     -------
@@ -87,6 +88,7 @@ def problem(name: str | Path, *, progress: bool = True, **options: Any) -> Probl
     >>> problem("iot-sentinel", users="person").n_features  # doctest: +SKIP
     22
     """
+    options = {key: value for key, value in options.items() if value is not None and value != []}
     if str(name) in PROBLEMS:
         return _load(PROBLEMS[str(name)], str(name), options, progress)
     if is_path(name):
