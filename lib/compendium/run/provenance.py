@@ -93,6 +93,7 @@ def open_run(
         project_root() / "notebooks" / "captions" / f"{notebook}.toml", parameters if names is None else names
     )
     run = Run(name, profile, {**record, "seed": values.get("seed"), "data": {}}, replicates, beside)
+    run.parameters = dict(parameters)
     check_writable(run.folder if run.folder.exists() else run.folder.parent)
     return run
 
@@ -108,6 +109,7 @@ class Run:
         self.replicates = replicates
         self.folder: Path = figures_dir(profile if replicates else "own") / name
         self.closed = False
+        self.parameters: dict[str, Any] = {}
         self._record = record
         self._captions = beside
         self._files: dict[str, bytes] = {}
