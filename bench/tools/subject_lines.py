@@ -1,15 +1,15 @@
 """Measure which share of each notebook's code lines is about the subject, and how long its cells are.
 
-The rule. A line belongs to the statement that it is a part of. Empty lines, comments and the cell of parameters do not
-count. A statement is *plumbing* if it is one of these:
+The rule. A line belongs to the statement that it is a part of. Empty lines and comments do not count. Neither do two
+cells that have the same form in every notebook: the parameters, and the comparison with the printed values, which calls
+``run.claims`` or ``run.verdicts``. A statement is *plumbing* if it is one of these:
 
 1. an import;
 2. a call of the run (``begin``, ``run.uses``, ``run.table``, ``run.figure``, ``run.conclude``, ``run.close``), of
    ``display`` or of ``print``, or an assignment from one;
 3. the name of a result as the last line of a cell, which Jupyter shows;
 4. a drawing: an assignment from a call of ``charts``, ``edge_charts`` or ``show``;
-5. options: an assignment from a list, tuple or dict that holds names and constants only, or from a ``partial``;
-6. any statement of a cell that compares with the printed values (``run.claims`` or ``run.verdicts``).
+5. options: an assignment from a list, set or dict that holds names and constants only, or from a ``partial``.
 
 All other statements are about the subject: reading data, formulas, calls of the algorithms, and the assertions that
 compare both. The first line of an ``if``, a loop or a ``with`` is about the subject if a statement inside is.
@@ -30,8 +30,8 @@ from typing import Any
 FOLDER = Path(__file__).resolve().parents[2] / "notebooks"
 _DRAWS = {"charts", "edge_charts", "latent_charts", "paper2_charts", "show"}
 _SHOWS = {"display", "print", "begin"}
-_SIMPLE = (ast.Name, ast.Constant, ast.Attribute, ast.Subscript, ast.Load, ast.Store, ast.Starred, ast.JoinedStr)
-_HOLDERS = (ast.List, ast.Tuple, ast.Dict, ast.Set)
+_SIMPLE = (ast.Name, ast.Constant, ast.Attribute, ast.Subscript, ast.Starred, ast.JoinedStr, ast.Tuple)
+_HOLDERS = (ast.List, ast.Dict, ast.Set)
 
 
 def measure(notebook: Path) -> dict[str, Any]:
@@ -42,6 +42,7 @@ def measure(notebook: Path) -> dict[str, Any]:
         for cell in cells
         if cell["cell_type"] == "code" and "parameters" not in cell["metadata"].get("tags", [])
     ]
+    sources = [source for source in sources if not _calls(ast.parse(source), {"claims", "verdicts"})]
     every = [_code_lines(source) for source in sources]
     subject = sum(len(_subject(source) & lines) for source, lines in zip(sources, every, strict=True))
     total = sum(map(len, every))
@@ -65,10 +66,7 @@ def _code_lines(source: str) -> set[int]:
 
 def _subject(source: str) -> set[int]:
     """Return the numbers of the lines of a cell that are about the subject."""
-    body = ast.parse(source).body
-    if any(_calls(node, {"claims", "verdicts"}) for node in body):
-        return set()
-    return set().union(*map(_lines, body))
+    return set().union(*map(_lines, ast.parse(source).body))
 
 
 def _lines(node: ast.stmt) -> set[int]:
