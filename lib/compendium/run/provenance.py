@@ -8,17 +8,14 @@ such as times and the computer.
 import datetime
 import hashlib
 import html
-import importlib.metadata
 import json
 import os
 import platform
 import re
-import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -27,6 +24,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from compendium.paths import MACHINE_FILE, RUN_FILE, VERDICTS_FILE, figures_dir, project_root
+from compendium.run.records import git, json_bytes, json_value, versions
 from compendium.show import captions, figures, readable, sentences, tables
 from compendium.verdicts import layout, verdicts
 from compendium.verdicts.basis import HEADLINE
@@ -34,9 +32,6 @@ from sensorprivacy.paths import check_writable
 
 DRAWN = "drawn"
 
-# Packages that results depend on.
-_PACKAGES = ["sensorprivacy", "numpy", "scipy", "pandas", "pyarrow", "scikit-learn", "joblib", "numba", "opendp"]
-_PACKAGES += ["torch", "shap", "matplotlib", "seaborn"]
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
@@ -86,7 +81,7 @@ def open_run(
     """
     for word in (name, profile):
         _check_name(word)
-    values = {str(key): _json_value(key, value) for key, value in parameters.items()}
+    values = {str(key): json_value(key, value) for key, value in parameters.items()}
     notebook = name.partition("-")[0]
     record = {"notebook": notebook, "profile": profile, "parameters": values, "code": code}
     beside = captions.Captions(
@@ -238,9 +233,9 @@ class Run:
         stable = {name: digest for name, digest in digests.items() if not name.startswith(f"{DRAWN}/")}
         drawn = [name for name in digests if name not in stable]
         machine = {**self._machine(), "drawn": {name: digests[name] for name in drawn}}
-        record = {"run": self.name, **self._record, "packages": _versions(), "files": stable, "drawn": drawn}
-        content[MACHINE_FILE] = _json_bytes(machine)
-        content[RUN_FILE] = _json_bytes(record)  # the last file: it states that the others are complete
+        record = {"run": self.name, **self._record, "packages": versions(), "files": stable, "drawn": drawn}
+        content[MACHINE_FILE] = json_bytes(machine)
+        content[RUN_FILE] = json_bytes(record)  # the last file: it states that the others are complete
         earlier = _listed(self.folder / RUN_FILE)
         _replace_files(self.folder, content)
         for name in sorted(earlier - set(digests)):
@@ -291,8 +286,8 @@ class Run:
             "seconds": round(time.perf_counter() - self._clock, 1),
             "platform": platform.platform(),
             "processors": os.cpu_count(),
-            "commit": _git("rev-parse", "HEAD"),
-            "dirty": None if (changed := _git("status", "--porcelain")) is None else bool(changed),
+            "commit": git("rev-parse", "HEAD"),
+            "dirty": None if (changed := git("status", "--porcelain")) is None else bool(changed),
         }
 
 
@@ -346,41 +341,3 @@ def _listed(path: Path) -> set[str]:
         return set()
     names = [*record.get("files", {}), *record.get("drawn", [])]
     return {name for name in names if all(_NAME.fullmatch(part) for part in name.split("/"))}
-
-
-def _json_bytes(record: Mapping[str, Any]) -> bytes:
-    return (json.dumps(record, indent=1, sort_keys=True, ensure_ascii=False) + "\n").encode()
-
-
-def _json_value(key: str, value: Any) -> Any:
-    """Return a parameter as a JSON value; an absolute path is shortened, so that it does not describe this machine."""
-    if isinstance(value, list):
-        return [_json_value(key, each) for each in value]
-    if isinstance(value, os.PathLike):
-        value = os.fspath(value)
-    if isinstance(value, str) and Path(value).is_absolute():
-        root = project_root()
-        return str(Path(value).relative_to(root)) if Path(value).is_relative_to(root) else Path(value).name
-    try:
-        json.dumps(value, allow_nan=False)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"parameter {key}={value!r} is not a JSON value: {error}") from error
-    return value
-
-
-def _versions() -> dict[str, str]:
-    """Return the versions that results may depend on, whether or not this process has imported the packages yet."""
-    found = {"python": platform.python_version()}
-    for name in _PACKAGES:
-        with suppress(importlib.metadata.PackageNotFoundError):
-            found[name] = importlib.metadata.version(name)
-    return found
-
-
-def _git(*words: str) -> str | None:
-    try:
-        command = ["git", *words]
-        done = subprocess.run(command, cwd=project_root(), capture_output=True, text=True, check=True, timeout=30)
-    except (OSError, subprocess.SubprocessError):
-        return None
-    return done.stdout.strip()
