@@ -183,6 +183,8 @@ def test_own_files(tmp_path):
 
 def test_options_that_a_notebook_leaves_empty_are_not_given(monkeypatch):
     given = {}
-    monkeypatch.setattr("compendium.datasets.registry._load", lambda reader, name, options, progress: given.update(options))
+    monkeypatch.setattr(
+        "compendium.datasets.registry._load", lambda reader, name, options, progress: given.update(options)
+    )
     problem("iot-23", task=None, keep=[], users="person")
     assert given == {"users": "person"}
