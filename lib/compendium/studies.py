@@ -1,5 +1,7 @@
 """Studies of paper 3's data sets, with trained networks that all notebooks share."""
 
+import inspect
+from collections.abc import Mapping
 from typing import Any
 
 from compendium import datasets
@@ -24,3 +26,15 @@ def prepare(dataset: str, private: str, *, channels: str = "magnitude", **option
     """
     described: dict[str, Any] = {} if dataset.endswith(".toml") else {"channels": channels}
     return study.prepare(datasets.windows(dataset, **described), private, networks=build_dir() / "latent", **options)
+
+
+def prepare_for(parameters: Mapping[str, Any]) -> Study:
+    """Return the study that a notebook's parameters describe; those that `prepare` does not know are left out.
+
+    Parameters
+    ----------
+    parameters : mapping of str to object
+        ``dataset``, ``private`` and options of `prepare`, among others.
+    """
+    known = {"dataset", "private", "channels", *inspect.signature(study.prepare).parameters}
+    return prepare(**{name: value for name, value in parameters.items() if name in known})

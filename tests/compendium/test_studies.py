@@ -1,5 +1,6 @@
 """Studies of the data sets of paper 3."""
 
+from compendium import studies
 from compendium.studies import prepare
 
 
@@ -11,3 +12,10 @@ def test_a_study_of_a_set_keeps_its_networks_in_the_checkout(mirror, monkeypatch
     raw = prepare("smartwatch", "side", channels="raw", scheme="tail", most=2)
     assert raw.windows.n_channels == 6
     assert raw.folder != study.folder
+
+
+def test_a_notebooks_parameters_describe_its_study(monkeypatch):
+    given = {}
+    monkeypatch.setattr(studies, "prepare", lambda **options: given.update(options))
+    studies.prepare_for({"dataset": "motionsense", "private": "gender", "epochs": 3, "profile": "quick", "kept": 0.7})
+    assert given == {"dataset": "motionsense", "private": "gender", "epochs": 3}

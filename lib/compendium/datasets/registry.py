@@ -66,7 +66,8 @@ def problem(name: str | Path, *, progress: bool = True, **options: Any) -> "Prob
     **options
         Options of the set's reader in `PROBLEMS`. ``path`` names a folder or file of your own that replaces the
         files of the catalogue (for all sets but smartwatch). For a table of yours: the parameters of
-        `own.tables.load_table`, such as ``task`` and ``user``, which name its columns.
+        `own.tables.load_table`, such as ``task`` and ``user``, which name its columns. None and an empty list stand for
+        an option that is not given.
 
     Returns
     -------
@@ -89,6 +90,7 @@ def problem(name: str | Path, *, progress: bool = True, **options: Any) -> "Prob
     >>> problem("iot-sentinel", users="person").n_features  # doctest: +SKIP
     22
     """
+    options = {key: value for key, value in options.items() if value is not None and value != []}
     if str(name) in PROBLEMS:
         return _load(PROBLEMS[str(name)], str(name), options, progress)
     if _is_path(name):

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 COURSE = "sensor-privacy"
 WRITTEN = ".lessons.json"  # digests of the sources that `make_course` wrote last
+_COMPILED = shutil.ignore_patterns("__pycache__")
 CONFIG = f"""# Settings of nbgrader for this course folder. Run nbgrader's commands here.
 c = get_config()
 c.CourseDirectory.course_id = "{COURSE}"
@@ -60,7 +61,7 @@ def student_notebook(lesson: "NotebookNode") -> "NotebookNode":
 
 
 def make_course(out: Path, notice: Callable[[str], object] = lambda _: None) -> list[Path]:
-    """Write a course folder for nbgrader, with the lessons and their student versions.
+    """Write a course folder for nbgrader, with the lessons, their student versions and the checks beside both.
 
     Parameters
     ----------
@@ -105,6 +106,8 @@ def make_course(out: Path, notice: Callable[[str], object] = lambda _: None) -> 
             shutil.copyfile(lesson, source)
             written[lesson.stem] = _digest(source)
             write_atomically(out / WRITTEN, lambda path: path.write_text(json.dumps(written), encoding="utf-8"))
+        checks = lesson.parent / "checks"  # nbgrader copies what lies beside a source to its student version
+        shutil.copytree(checks, source.parent / "checks", ignore=_COMPILED, dirs_exist_ok=True)
         result = api.generate_assignment(lesson.stem, force=True, create=True)
         if not result["success"]:
             raise RuntimeError(

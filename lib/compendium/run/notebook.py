@@ -49,7 +49,8 @@ def begin(notebook: str, namespace: dict[str, Any]) -> Run:
     name, replicates = run_name(path, values)
     sets = [*(read_runs()[name].sets if replicates else ()), str(values.get("dataset", ""))]
     code = code_digest(path, project_root() / "lib", sets)
-    return open_run(name, profile=values["profile"], parameters=values, replicates=replicates, code=code)
+    profile = values["profile"]
+    return open_run(name, profile=profile, parameters=values, replicates=replicates, code=code, names=namespace)
 
 
 def _injected(namespace: Mapping[str, Any]) -> list[str]:

@@ -78,7 +78,8 @@ def _code(notebook: Path, sets: tuple[str, ...]) -> tuple[str, ...]:
     ours = package_files(notebook, root / "lib", sets)
     printed = (data_dir() / "paper").rglob("*") if ours else ()
     values = sorted(path for path in printed if path.is_file())
-    return tuple(states.in_checkout(path, root) for path in [notebook, _versions_file(), *ours, *values])
+    captions = [path for path in [notebook.parent / "captions" / f"{notebook.stem}.toml"] if path.is_file()]
+    return tuple(states.in_checkout(path, root) for path in [notebook, *captions, _versions_file(), *ours, *values])
 
 
 def _versions_file() -> Path:

@@ -12,10 +12,11 @@ import json
 import os
 import platform
 import re
-import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,8 @@ from matplotlib.figure import Figure
 
 from compendium.paths import MACHINE_FILE, RUN_FILE, VERDICTS_FILE, figures_dir, project_root
 from compendium.run.dependencies import versions
-from compendium.show import figures, readable, sentences, tables
+from compendium.run.records import git, json_bytes, json_value
+from compendium.show import captions, figures, readable, sentences, tables
 from compendium.verdicts import layout, verdicts
 from compendium.verdicts.basis import HEADLINE
 from sensorprivacy.paths import check_writable
@@ -39,7 +41,13 @@ class RunError(RuntimeError):
 
 
 def open_run(
-    name: str, *, profile: str = "quick", parameters: Mapping[str, Any], replicates: bool = True, code: str = ""
+    name: str,
+    *,
+    profile: str = "quick",
+    parameters: Mapping[str, Any],
+    replicates: bool = True,
+    code: str = "",
+    names: Mapping[str, Any] | None = None,
 ) -> "Run":
     """Open a run of a notebook.
 
@@ -57,6 +65,8 @@ def open_run(
         ``figures/own/<run>/`` and keeps no verdicts.
     code : str, optional
         Digest of the code that computes the results; see `dependencies.code_digest`.
+    names : mapping of str to object, optional
+        The notebook's variables, which captions may refer to; by default the parameters.
 
     Returns
     -------
@@ -72,9 +82,14 @@ def open_run(
     """
     for word in (name, profile):
         _check_name(word)
-    values = {str(key): _json_value(key, value) for key, value in parameters.items()}
-    record = {"notebook": name.partition("-")[0], "profile": profile, "parameters": values, "code": code}
-    run = Run(name, profile, {**record, "seed": values.get("seed"), "data": {}, "captions": {}}, replicates)
+    values = {str(key): json_value(key, value) for key, value in parameters.items()}
+    notebook = name.partition("-")[0]
+    record = {"notebook": notebook, "profile": profile, "parameters": values, "code": code}
+    beside = captions.Captions(
+        project_root() / "notebooks" / "captions" / f"{notebook}.toml", parameters if names is None else names
+    )
+    run = Run(name, profile, {**record, "seed": values.get("seed"), "data": {}, "captions": {}}, replicates, beside)
+    run.parameters = dict(parameters)
     check_writable(run.folder if run.folder.exists() else run.folder.parent)
     return run
 
@@ -82,13 +97,17 @@ def open_run(
 class Run:
     """Collect the results of a run, and write them on `close`; see :func:`open_run`."""
 
-    def __init__(self, name: str, profile: str, record: dict[str, Any], replicates: bool) -> None:
+    def __init__(
+        self, name: str, profile: str, record: dict[str, Any], replicates: bool, beside: captions.Captions
+    ) -> None:
         self.name = name
         self.profile = profile
         self.replicates = replicates
         self.folder: Path = figures_dir(profile if replicates else "own") / name
         self.closed = False
+        self.parameters: dict[str, Any] = {}
         self._record = record
+        self._captions = beside
         self._files: dict[str, bytes] = {}
         self._verdicts: list[pd.DataFrame] = []
         self._started = datetime.datetime.now(datetime.UTC)
@@ -119,43 +138,51 @@ class Run:
             self._record["chosen"] = self._record.get("chosen", {}) | chosen
         self._record["data"].update({str(name): str(digest) for name, digest in data.items()})
 
-    def table(
-        self, df: pd.DataFrame, name: str, caption: str, stable: bool = True, note: str = "", closing: str = ""
-    ) -> readable.ShownTable:
-        """Add a table, as ``<name>.csv``, and return it for the notebook to show.
+    def table(self, df: pd.DataFrame, name: str, caption: str = "", about: Any = None, **given: Any) -> None:
+        """Add a table, as ``<name>.csv``, and show it in the notebook.
 
         Parameters
         ----------
         df : pandas.DataFrame
             The table. An index that describes the rows becomes the first column.
-        name, caption : str
-            File name without its ending, and one line that describes the table.
-        stable : bool, default True
-            False for a table that differs in every repetition, such as one with fresh noise or measured times. It goes
-            to the folder ``drawn/``, and ``run.json`` does not list its digest.
-        note : str, default ""
-            A sentence behind the caption, such as a warning.
-        closing : str, default ""
-            The sentence that ends the section, shown below the table; see `sentences`. The files do not have it.
+        name : str
+            File name without its ending. The notebook's file of captions has an entry of this name; see `captions`.
+        caption : str, optional
+            One line that describes the table, for a notebook without a file of captions.
+        about : object, optional
+            What the closing sentence is about, if it is not the table itself.
+        **given
+            Values for placeholders of the caption that are no names of the notebook.
         """
-        shown = readable.ShownTable(df, self._stamped("; ".join(filter(None, [caption, note]))), closing)
-        self._add(f"{name}.csv", tables.csv_text(df).encode(), stable, shown.caption)
-        return shown
+        words = self._words("table", name, caption, df if about is None else about, given)
+        shown = readable.ShownTable(df, words.caption, words.closing)
+        self._add(f"{name}.csv", tables.csv_text(df).encode(), words)
+        _show(shown)
 
-    def figure(
-        self, fig: Figure, name: str, caption: str, stable: bool = True, closing: str = ""
-    ) -> figures.ShownFigure:
-        """Add a figure, as ``<name>.png``, and return it for the notebook to show.
+    def figure(self, fig: Figure, name: str, caption: str = "", about: Any = None, **given: Any) -> None:
+        """Add a figure, as ``<name>.png``, and show it in the notebook.
 
         The parameters are those of :meth:`table`. The caption is also the picture's alternative text.
         """
-        shown = figures.ShownFigure(figures.render(fig, stamp=self.stamp), self._stamped(caption), closing=closing)
-        self._add(f"{name}.png", shown.png, stable, shown.caption)
-        return shown
+        words = self._words("figure", name, caption, about, given)
+        shown = figures.ShownFigure(figures.render(fig, stamp=self.stamp), words.caption, closing=words.closing)
+        self._add(f"{name}.png", shown.png, words)
+        _show(shown)
 
-    def conclude(self, sentence: str) -> readable.ShownSentence:
-        """Return the sentence that ends a section, for the notebook to show below anything but a table or a figure."""
-        return readable.ShownSentence(sentence)
+    def conclude(self, name: str, *about: Any, **given: Any) -> None:
+        """Show the sentence that ends a section below anything but a table or a figure.
+
+        Parameters
+        ----------
+        name : str
+            Name of the sentence in the notebook's file of captions.
+        *about
+            A table, or the values that the sentence's rule takes.
+        **given
+            Values for placeholders that are no names of the notebook.
+        """
+        data = about[0] if len(about) == 1 else about
+        _show(readable.ShownSentence(self._captions.words("sentence", name, data, given).closing))
 
     def claims(
         self, ours: Mapping[str, Any], impossible: Mapping[str, str] | None = None, **options: Any
@@ -206,8 +233,8 @@ class Run:
         drawn = [name for name in digests if name not in stable]
         machine = {**self._machine(), "drawn": {name: digests[name] for name in drawn}}
         record = {"run": self.name, **self._record, "packages": versions(), "files": stable, "drawn": drawn}
-        content[MACHINE_FILE] = _json_bytes(machine)
-        content[RUN_FILE] = _json_bytes(record)  # the last file: it states that the others are complete
+        content[MACHINE_FILE] = json_bytes(machine)
+        content[RUN_FILE] = json_bytes(record)  # the last file: it states that the others are complete
         earlier = _listed(self.folder / RUN_FILE)
         _replace_files(self.folder, content)
         for name in sorted(earlier - set(digests)):
@@ -222,14 +249,18 @@ class Run:
         if error is None:
             self.close()
 
-    def _add(self, name: str, content: bytes, stable: bool, caption: str) -> None:
+    def _words(self, kind: str, name: str, caption: str, about: Any, given: Mapping[str, Any]) -> captions.Words:
+        found = captions.Words(caption) if caption else self._captions.words(kind, name, about, given)
+        return replace(found, caption=self._stamped(found.caption))
+
+    def _add(self, name: str, content: bytes, words: captions.Words) -> None:
         self._check_open()
         _check_name(name)
-        place = name if stable else f"{DRAWN}/{name}"
+        place = f"{DRAWN}/{name}" if words.drawn else name
         if place in self._files:
             raise RunError(f"run {self.name} already has a file {place}: use another name")
         self._files[place] = content
-        self._record["captions"][place] = caption
+        self._record["captions"][place] = words.caption
 
     def _check_open(self) -> None:
         if self.closed:
@@ -255,8 +286,8 @@ class Run:
             "seconds": round(time.perf_counter() - self._clock, 1),
             "platform": platform.platform(),
             "processors": os.cpu_count(),
-            "commit": _git("rev-parse", "HEAD"),
-            "dirty": None if (changed := _git("status", "--porcelain")) is None else bool(changed),
+            "commit": git("rev-parse", "HEAD"),
+            "dirty": None if (changed := git("status", "--porcelain")) is None else bool(changed),
         }
 
 
@@ -272,6 +303,13 @@ class JudgedClaims(pd.DataFrame):
 
     def __repr__(self) -> str:
         return self.attrs.get("caption", "") if self.empty else super().__repr__()
+
+
+def _show(result: Any) -> None:
+    """Show a result in the notebook that is running; there is none to show it in outside of IPython."""
+    ipython = sys.modules.get("IPython")
+    if ipython is not None and ipython.get_ipython() is not None:
+        ipython.display.display(result)
 
 
 def _replace_files(folder: Path, content: Mapping[str, bytes]) -> None:
@@ -303,32 +341,3 @@ def _listed(path: Path) -> set[str]:
         return set()
     names = [*record.get("files", {}), *record.get("drawn", [])]
     return {name for name in names if all(_NAME.fullmatch(part) for part in name.split("/"))}
-
-
-def _json_bytes(record: Mapping[str, Any]) -> bytes:
-    return (json.dumps(record, indent=1, sort_keys=True, ensure_ascii=False) + "\n").encode()
-
-
-def _json_value(key: str, value: Any) -> Any:
-    """Return a parameter as a JSON value; an absolute path is shortened, so that it does not describe this machine."""
-    if isinstance(value, list):
-        return [_json_value(key, each) for each in value]
-    if isinstance(value, os.PathLike):
-        value = os.fspath(value)
-    if isinstance(value, str) and Path(value).is_absolute():
-        root = project_root()
-        return str(Path(value).relative_to(root)) if Path(value).is_relative_to(root) else Path(value).name
-    try:
-        json.dumps(value, allow_nan=False)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"parameter {key}={value!r} is not a JSON value: {error}") from error
-    return value
-
-
-def _git(*words: str) -> str | None:
-    try:
-        command = ["git", *words]
-        done = subprocess.run(command, cwd=project_root(), capture_output=True, text=True, check=True, timeout=30)
-    except (OSError, subprocess.SubprocessError):
-        return None
-    return done.stdout.strip()

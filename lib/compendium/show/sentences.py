@@ -246,6 +246,11 @@ def selection(kept: Mapping[str, Any], n_features: int) -> str:
     return f"{len(names)} of {n_features} features are kept{which}. {changed}"
 
 
+def stated(text: str) -> str:
+    """Return a sentence that the library has computed, as it is."""
+    return text
+
+
 def classes(names: Mapping[str, Sequence[str]]) -> str:
     """Return how many classes each attribute has, and which."""
     parts = [f"{len(own)} classes of {name} ({', '.join(map(str, own))})" for name, own in names.items()]

@@ -26,6 +26,7 @@ def sweep_methods(
     seed: int | None = 42,
     forest: BaseEstimator | None = None,
     max_rows: int | None = None,
+    scores: Mapping[str, pd.DataFrame] | None = None,
     **options: Any,
 ) -> dict[str, pd.DataFrame]:
     """Sweep several methods; each kind of score is computed once, on the training rows.
@@ -40,6 +41,8 @@ def sweep_methods(
         As for `sweep`.
     forest, max_rows
         As for `sensorprivacy.minimize.scores.score_features`; `max_rows` is for SHAP values.
+    scores : mapping of str to pandas.DataFrame, optional
+        Scores of these training rows that are already computed, by their kind.
     **options
         Passed to `sweep`.
 
@@ -48,17 +51,16 @@ def sweep_methods(
     dict of str to pandas.DataFrame
         Results of `sweep`, by method.
     """
-    scores: dict[str, pd.DataFrame] = {}
-    learned = split.train
+    known, learned = dict(scores or {}), split.train
     problem = problem.filled(learned)
     table, task, users = problem.features.iloc[learned], problem.task.iloc[learned], problem.users.iloc[learned]
     found = {}
     for method in methods:
         kind = METHODS[method].score
-        if kind and kind not in scores:
+        if kind and kind not in known:
             rows = max_rows if kind == "shap" else None
-            scores[kind] = score_features(table, task, users, kind, forest=forest, max_rows=rows, seed=seed)
-        found[method] = sweep(problem, method, split=split, seed=seed, scores=scores.get(kind), **options)
+            known[kind] = score_features(table, task, users, kind, forest=forest, max_rows=rows, seed=seed)
+        found[method] = sweep(problem, method, split=split, seed=seed, scores=known.get(kind), **options)
     return found
 
 

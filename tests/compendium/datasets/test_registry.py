@@ -180,3 +180,12 @@ def test_own_files(tmp_path):
     before = files.digest
     (tmp_path / "a.txt").write_bytes(b"Two")
     assert OwnFiles(tmp_path).digest != before
+
+
+def test_options_that_a_notebook_leaves_empty_are_not_given(monkeypatch):
+    given = {}
+    monkeypatch.setattr(
+        "compendium.datasets.registry._load", lambda reader, name, options, progress: given.update(options)
+    )
+    problem("iot-23", task=None, keep=[], users="person")
+    assert given == {"users": "person"}

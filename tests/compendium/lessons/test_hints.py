@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from compendium.lessons.hints import NO_ANSWER, NO_RETURN, HintError, agree, exercise, same_function, same_value
+from checks.hints import NO_ANSWER, NO_RETURN, HintError, agree, exercise, same_function, same_value
 
 TABLE = pd.DataFrame({"person": ["Ann", "Ben"], "epsilon": [0.5, 0.25]})
 

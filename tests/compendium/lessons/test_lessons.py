@@ -17,9 +17,9 @@ import nbformat
 import numpy as np
 import pytest
 
+from checks import chance, draws, entropy, noise, playing, replication, searching, shifting, splitting
+from checks.hints import NO_RETURN, HintError
 from compendium.datasets import DataUnavailableError
-from compendium.lessons import chance, draws, entropy, noise, playing, replication, searching, shifting, splitting
-from compendium.lessons.hints import NO_RETURN, HintError
 from compendium.lessons.release import student_notebook
 
 FOLDER = Path(__file__).resolve().parents[3] / "notebooks" / "lessons"
@@ -188,7 +188,7 @@ def solution_parts(lesson):
 
 def test_no_hint_of_a_module_shows_a_part_of_a_solution(lesson):
     source = "\n".join(cell.source for cell in read(lesson).cells)
-    (name,) = re.findall(r"from compendium\.lessons import (\w+) as check", source)
+    (name,) = re.findall(r"from checks import (\w+) as check", source)
     modules = [MODULES[name], draws] if name == "noise" else [MODULES[name]]
     trees = [ast.parse(Path(module.__file__).read_text(encoding="utf-8")) for module in modules]
     texts = [
@@ -292,7 +292,7 @@ def test_graded_cells_end_without_a_value(lesson):
 
 def test_every_check_of_a_module_is_used(lesson):
     source = "\n".join(cell.source for cell in read(lesson).cells)
-    (name,) = re.findall(r"from compendium\.lessons import (\w+) as check", source)
+    (name,) = re.findall(r"from checks import (\w+) as check", source)
     offered = {key for key, value in vars(MODULES[name]).items() if hasattr(value, "__wrapped__")}
     assert offered == set(re.findall(r"^check\.(\w+)\(", source, re.MULTILINE))
 

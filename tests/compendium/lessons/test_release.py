@@ -29,6 +29,8 @@ def lesson(tmp_path, monkeypatch):
     kernel = {"name": "python3", "language": "python", "display_name": "Python 3"}
     notebook = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel})
     path = tmp_path / "60_short.ipynb"
+    (tmp_path / "checks").mkdir()
+    (tmp_path / "checks" / "short.py").write_text("ANSWER = 1\n")
     nbformat.write(notebook, path)
     monkeypatch.setattr(release, "lessons", lambda: [path])
     return path
@@ -40,6 +42,8 @@ def test_nbgrader_makes_a_course_folder(lesson, tmp_path):
     given = nbformat.read(out / "student" / "60_short" / "60_short.ipynb", as_version=4)
     assert given.cells[0].source == STUB
     assert given.cells[1].source == "assert one() == 1"
+    for version in ("source", "student"):  # a lesson imports its checks from the folder beside it
+        assert (out / version / "60_short" / "checks" / "short.py").read_text() == "ANSWER = 1\n"
     # the same cells as the quick way of the other tests
     quick = release.student_notebook(nbformat.read(lesson, as_version=4))
     assert [each.source for each in quick.cells] == [each.source for each in given.cells]

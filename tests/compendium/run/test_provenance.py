@@ -12,9 +12,19 @@ import pandas as pd
 import pytest
 
 from compendium.run.provenance import RunError, open_run
+from compendium.show.captions import CaptionError
 from compendium.verdicts.verdicts import UnknownClaimError
 
 FRAME = pd.DataFrame({"a": [1.0, 2.5]})
+CAPTIONS = """
+[table.noise]
+caption = "Noise"
+drawn = true
+[table.noted]
+caption = "Caption"
+note = "only {people} people"
+closing = {rule = "extremes", of = "a", what = "size"}
+"""
 
 
 @pytest.fixture
@@ -23,8 +33,18 @@ def home(tmp_path, monkeypatch, root):
     for folder in ("notebooks", "lib", "data"):
         (tmp_path / folder).mkdir()
     (tmp_path / "data" / "paper").symlink_to(root / "data" / "paper")
+    (tmp_path / "notebooks" / "captions").mkdir()
+    (tmp_path / "notebooks" / "captions" / "21_x.toml").write_text(CAPTIONS)
     monkeypatch.setenv("SENSORPRIVACY_HOME", str(tmp_path))
     return tmp_path
+
+
+@pytest.fixture
+def shown(monkeypatch):
+    """Return what runs show in the notebook."""
+    results = []
+    monkeypatch.setattr("compendium.run.provenance._show", results.append)
+    return results
 
 
 def line():
@@ -36,7 +56,7 @@ def line():
 def fill(run):
     run.table(FRAME, "numbers", "Some numbers")
     run.figure(line(), "line", "A line")
-    run.table(FRAME, "noise", "Noise", stable=False)
+    run.table(FRAME, "noise")
     run.claims({"2-T2-age": 1.0})
     run.claims({"2-T2-work": 0.29})
     return run.close()
@@ -91,13 +111,15 @@ def test_a_rerun_leaves_the_same_bytes(home):
     assert first == second
 
 
-def test_the_paper_profile_is_committed_and_not_stamped(home):
+def test_the_paper_profile_is_committed_and_not_stamped(home, shown):
     paper = open_run("21_x", profile="paper", parameters={})
-    assert paper.table(FRAME, "t", "Caption").caption == "Caption"
-    assert paper.table(FRAME, "noted", "Caption", note="only 9 people").caption == "Caption; only 9 people"
+    paper.table(FRAME, "t", "Caption")
+    paper.table(FRAME, "noted", people=9)
+    assert [result.caption for result in shown] == ["Caption", "Caption; only 9 people"]
     assert fill(paper) == home / "figures" / "21_x"
     quick = open_run("21_x", parameters={})
-    assert quick.table(FRAME, "t", "Caption").caption == "Caption [quick]"
+    quick.table(FRAME, "t", "Caption")
+    assert shown[-1].caption == "Caption [quick]"
     folder = fill(quick)
     assert (folder / "line.png").read_bytes() != (home / "figures" / "21_x" / "line.png").read_bytes()
 
@@ -312,10 +334,38 @@ def test_names_that_leave_the_folder_are_refused(home, name):
 
 def test_a_file_given_twice_is_refused(home):
     run = open_run("21_x", parameters={})
-    run.table(FRAME, "numbers", "Some numbers")
-    with pytest.raises(RunError, match=r"already has a file numbers\.csv"):
-        run.table(FRAME, "numbers", "Some numbers")
-    run.table(FRAME, "numbers", "Drawn ones", stable=False)
+    run.table(FRAME, "noise", "Some numbers")
+    with pytest.raises(RunError, match=r"already has a file noise\.csv"):
+        run.table(FRAME, "noise", "Some numbers")
+    run.table(FRAME, "noise")  # drawn anew in every repetition: in another folder
+
+
+def test_the_closing_sentence_is_below_the_table_and_not_in_its_file(home, shown):
+    run = open_run("21_x", profile="paper", parameters={})
+    run.table(FRAME, "noted", people=9)
+    sentence = "The size is highest for 1 (2.5) and lowest for 0 (1)."
+    assert shown[-1].closing == sentence
+    folder = run.close()
+    assert sentence not in (folder / "noted.csv").read_text() + (folder / "run.json").read_text()
+
+
+def test_a_result_without_words_is_refused(home):
+    run = open_run("21_x", parameters={})
+    with pytest.raises(CaptionError, match=r"captions/21_x\.toml has no entry \[table\.other\]: add one"):
+        run.table(FRAME, "other")
+
+
+def test_results_show_themselves_in_a_notebook(home, capsys):
+    pytest.importorskip("IPython", reason="needs IPython: install the extra notebooks")
+    from IPython.core.interactiveshell import InteractiveShell
+
+    shell = InteractiveShell.instance()
+    try:
+        shell.user_ns |= {"run": open_run("21_x", parameters={}), "frame": FRAME}
+        shell.run_cell("run.table(frame, 'noted', people=9)\nrun.table(frame, 'noise')", store_history=False)
+    finally:
+        InteractiveShell.clear_instance()
+    assert capsys.readouterr().out.count("**") == 4  # each caption once
 
 
 @pytest.mark.parametrize("value", [float("nan"), object(), {1, 2}])

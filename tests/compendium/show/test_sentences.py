@@ -5,7 +5,6 @@ import math
 import pandas as pd
 import pytest
 
-from compendium.run.provenance import open_run
 from compendium.show import sentences
 from compendium.show.figures import ShownFigure
 from compendium.show.readable import ShownTable
@@ -148,15 +147,10 @@ def test_changed_cells_are_counted():
     assert sentences.changed_cells(table, noised) == said
 
 
-def test_a_closing_sentence_is_shown_below_but_not_in_the_file(tmp_path, monkeypatch):
-    for folder in ("notebooks", "lib", "data"):
-        (tmp_path / folder).mkdir()
-    monkeypatch.setenv("SENSORPRIVACY_HOME", str(tmp_path))
-    run = open_run("21_x", profile="paper", parameters={})
-    table = run.table(pd.DataFrame({"a": [1]}), "t", "Caption", closing="So a < b.")
+def test_a_closing_sentence_is_shown_below():
+    table = ShownTable(pd.DataFrame({"a": [1]}), "Caption", "So a < b.")
     assert table._repr_html_().endswith('<p class="sp-closing" style="text-align:left">So a &lt; b.</p>')
     assert "So" not in table.markdown
     assert table._repr_markdown_().endswith("\nSo a < b.")
     assert ShownFigure(b"", "F", closing="So.")._repr_html_().endswith(">So.</p>")
     assert "sp-closing" not in ShownTable(pd.DataFrame({"a": [1]}), "t")._repr_html_()
-    assert run.conclude("So.")._repr_markdown_() == "So."

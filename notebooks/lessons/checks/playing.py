@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from compendium.lessons.hints import exercise, require, same_function
+from checks.hints import exercise, require, same_function
 from sensorprivacy.game import relative_effectiveness
 from sensorprivacy.minimize.select import select
 

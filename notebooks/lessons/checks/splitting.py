@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from compendium.lessons.hints import exercise, require, same_function
+from checks.hints import exercise, require, same_function
 
 _GROUPS = pd.Series(list("aaabbbccdd"))
 _PAIRS = [(100, 50), (128, 10), (100, 30), (100, 100), (50, 80)]

@@ -7,7 +7,7 @@ import pandas as pd
 from sklearn.base import clone
 from sklearn.neighbors import KNeighborsClassifier
 
-from compendium.lessons.hints import agree, exercise, require, same_function
+from checks.hints import agree, exercise, require, same_function
 
 _DRAW = np.random.default_rng(65)
 _WINDOWS = _DRAW.normal(size=(6, 4))

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from compendium.lessons.draws import check_mean, check_sum
-from compendium.lessons.hints import exercise, same_function
+from checks.draws import check_mean, check_sum
+from checks.hints import exercise, same_function
 
 _VALUES = np.array([40.0, 13.0, 99.0, 20.0, 55.0])
 _RELEASES = [

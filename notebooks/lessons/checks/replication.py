@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from compendium.lessons.hints import exercise, returns_zero, same_function, same_value
+from checks.hints import exercise, returns_zero, same_function, same_value
 from sensorprivacy.threeway import Sizes, stability
 
 _HALF = 0.5 + 1e-9

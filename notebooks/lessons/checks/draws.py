@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from compendium.lessons.hints import HintError, require
+from checks.hints import HintError, require
 
 SIGNED = "Laplace noise is positive or negative, each with probability 1/2. Keep its sign, and add it unchanged."
 _STEP = 1.0  # the noise with which each draw is tried

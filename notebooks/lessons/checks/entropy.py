@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from compendium.lessons.hints import exercise, require, returns_zero, same_function
+from checks.hints import exercise, require, returns_zero, same_function
 from sensorprivacy import threeway
 
 _COLUMNS = [

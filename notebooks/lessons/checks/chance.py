@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from compendium.lessons.hints import exercise, require, same_function
+from checks.hints import exercise, require, same_function
 from sensorprivacy import game
 
 _Z = 1.959963984540054
