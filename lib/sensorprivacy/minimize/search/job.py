@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -174,25 +174,18 @@ class SearchJob:
             bar.update(len(batch))
         return shown
 
-    def table(self, lazy: float | None, skipped: Collection[Subset] | None = None) -> pd.DataFrame:
-        """Return the results of all subsets.
-
-        Accuracies of skipped subsets are NaN even if the result store has them. So are identifiabilities of subsets
-        that do not pass the largest threshold `lazy`. With `skipped`, a column ``skipped`` marks these subsets.
-        """
-        names = list(self.problem.features.columns)
-        task = {subset: self.scores["task"][subset] for subset in self.subsets if subset not in (skipped or ())}
+    def table(self, lazy: float | None) -> pd.DataFrame:
+        """Return the results of all subsets. Identifiabilities of those that do not pass threshold `lazy` are NaN."""
+        names, (task, users) = list(self.problem.features.columns), (self.scores[label] for label in LABELS)
         least = 0.0 if lazy is None else least_accuracy(max(task.values()), lazy)
-        users = {subset: self.scores["users"][subset] for subset, accuracy in task.items() if accuracy >= least}
-        table = pd.DataFrame(
+        return pd.DataFrame(
             {
                 "features": [tuple(names[position] for position in subset) for subset in self.subsets],
                 "n_features": [len(subset) for subset in self.subsets],
-                "accuracy": [task.get(subset, math.nan) for subset in self.subsets],
-                "identifiability": [users.get(subset, math.nan) for subset in self.subsets],
+                "accuracy": [task[subset] for subset in self.subsets],
+                "identifiability": [users[s] if task[s] >= least else math.nan for s in self.subsets],
             }
         )
-        return table if skipped is None else table.assign(skipped=[subset in skipped for subset in self.subsets])
 
     def close(self) -> None:
         """Close the result store."""

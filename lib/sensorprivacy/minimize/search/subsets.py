@@ -62,14 +62,3 @@ def all_subsets(positions: Sequence[int]) -> list[Subset]:
     [(0,), (2,), (5,), (0, 2), (0, 5), (2, 5), (0, 2, 5)]
     """
     return [subset for size in range(1, len(positions) + 1) for subset in combinations(sorted(positions), size)]
-
-
-def supersets(subset: Subset, positions: Sequence[int]) -> list[Subset]:
-    """Return the subsets that have one feature more.
-
-    Examples
-    --------
-    >>> supersets((2, 5), [1, 2, 5, 7])
-    [(1, 2, 5), (2, 5, 7)]
-    """
-    return [tuple(sorted((*subset, position))) for position in positions if position not in subset]
