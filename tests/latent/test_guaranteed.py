@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from sensorprivacy.data import Windows
 from sensorprivacy.latent import Codebook, LatentAnonymizer, SeededSource
 from sensorprivacy.latent.guaranteed import GuaranteedRelease, response_matrix
-from sensorprivacy.mechanisms.noise import SeededNoise
-from sensorprivacy.mechanisms.randomized_response import response_probabilities
+from sensorprivacy.mechanisms import SeededNoise, response_probabilities
 
 
 @pytest.fixture(scope="module")

@@ -18,8 +18,14 @@ from sensorprivacy.latent.releases import SeededRelease
 from sensorprivacy.latent.spectral_noise import draw_noise
 from sensorprivacy.latent.transfers import Codebook
 from sensorprivacy.latent.windows import recording_of, replace_values
-from sensorprivacy.mechanisms.noise import NoiseSource, SecureNoise, SeededNoise, check_epsilon
-from sensorprivacy.mechanisms.randomized_response import randomized_response, response_probabilities
+from sensorprivacy.mechanisms import (
+    NoiseSource,
+    SecureNoise,
+    SeededNoise,
+    check_epsilon,
+    randomized_response,
+    response_probabilities,
+)
 
 
 @dataclass(frozen=True, eq=False)

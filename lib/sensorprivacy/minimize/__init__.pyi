@@ -14,8 +14,8 @@ from .scores import score_features as score_features
 from .search.exhaustive import SearchResult as SearchResult
 from .search.exhaustive import SearchTooLongError as SearchTooLongError
 from .search.exhaustive import search_subsets as search_subsets
+from .search.job import TooManyFeaturesError as TooManyFeaturesError
 from .search.results import ResultStoreError as ResultStoreError
-from .search.subsets import TooManyFeaturesError as TooManyFeaturesError
 from .select import THRESHOLDS as THRESHOLDS
 from .select import NoSubsetError as NoSubsetError
 from .select import select_table as select_table
