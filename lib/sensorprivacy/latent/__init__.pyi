@@ -1,4 +1,3 @@
-from .anonymized import Anonymized as Anonymized
 from .anonymizer import LatentAnonymizer as LatentAnonymizer
 from .attack import Attack as Attack
 from .attack import reidentify as reidentify
@@ -7,6 +6,7 @@ from .attackers import attackers as attackers
 from .classifiers import Classifier as Classifier
 from .comparison import ReleaseSettings as ReleaseSettings
 from .folds import attack_folds as attack_folds
+from .inference import Anonymized as Anonymized
 from .inference import InferenceModels as InferenceModels
 from .inference import train_inference_models as train_inference_models
 from .measures import activity_lost as activity_lost

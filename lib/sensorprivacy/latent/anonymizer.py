@@ -12,13 +12,19 @@ from numpy.random import Generator
 from sklearn.base import BaseEstimator
 
 from sensorprivacy.data import Windows
-from sensorprivacy.latent.anonymized import Anonymized
-from sensorprivacy.latent.autoencoders import decode, encode, train_autoencoder
 from sensorprivacy.latent.classifiers import Classifier, Kind
-from sensorprivacy.latent.inference import InferenceModels, train_inference_models
-from sensorprivacy.latent.modify import Modify, RandomSource, SecretSource, bijection_codes, generator_of, targets
-from sensorprivacy.latent.networks import PrivateVAE, Sizes, sizes_for
-from sensorprivacy.latent.spectral_noise import draw_noise, lost_spectra
+from sensorprivacy.latent.inference import Anonymized, InferenceModels, train_inference_models
+from sensorprivacy.latent.modify import (
+    Modify,
+    RandomSource,
+    SecretSource,
+    bijection_codes,
+    draw_noise,
+    generator_of,
+    lost_spectra,
+    targets,
+)
+from sensorprivacy.latent.networks import PrivateVAE, Sizes, decode, encode, sizes_for, train_autoencoder
 from sensorprivacy.latent.training import Settings
 from sensorprivacy.latent.transfers import MeanShift, Moving, Statistics, Transfer, move
 from sensorprivacy.latent.windows import flatten, replace_values
@@ -88,12 +94,6 @@ class LatentAnonymizer(BaseEstimator):
     References
     ----------
     Paper 3, Algorithm 1 and Equation 2.
-
-    Examples
-    --------
-    >>> from compendium import datasets  # doctest: +SKIP
-    >>> windows = datasets.windows("motionsense")  # doctest: +SKIP
-    >>> published = LatentAnonymizer().fit(windows).transform(windows)  # doctest: +SKIP
     """
 
     private: str = "gender"
@@ -282,8 +282,7 @@ class LatentAnonymizer(BaseEstimator):
 
     def people_of(self, windows: Windows) -> np.ndarray:
         """Return the code of each window's person among the training people, -1 for a stranger; int64."""
-        known = pd.Index(getattr(self, "people_", ()))
-        return known.get_indexer(pd.Index(windows.subject.astype(str))).astype(np.int64)
+        return pd.Index(self.people_).get_indexer(pd.Index(windows.subject.astype(str))).astype(np.int64)
 
     def _learn_latents(
         self, x: np.ndarray, public: np.ndarray, private: np.ndarray, people: np.ndarray
@@ -301,10 +300,9 @@ class LatentAnonymizer(BaseEstimator):
 
     def _learn_transfer(self) -> "LatentAnonymizer":
         transfer, classes = self.transfer or MeanShift(), len(self.models_.private.classes)
-        owners = getattr(self, "owners_", None) or [None] * len(self.latents_)
         self.statistics_: list[Statistics] = [
             transfer.fit(z.astype(np.float64), private, classes, own)
-            for (z, private), own in zip(self.latents_, owners, strict=True)
+            for (z, private), own in zip(self.latents_, self.owners_, strict=True)
         ]
         return self
 

@@ -13,9 +13,8 @@ import pandas as pd
 
 from sensorprivacy.data import Windows
 from sensorprivacy.latent.anonymizer import LatentAnonymizer
-from sensorprivacy.latent.modify import RandomSource, SecretSource, generator_of
+from sensorprivacy.latent.modify import RandomSource, SecretSource, draw_noise, generator_of
 from sensorprivacy.latent.releases import SeededRelease
-from sensorprivacy.latent.spectral_noise import draw_noise
 from sensorprivacy.latent.transfers import Codebook
 from sensorprivacy.latent.windows import recording_of, replace_values
 from sensorprivacy.mechanisms import (

@@ -21,11 +21,11 @@ from torch.optim import Adam, Optimizer
 
 from sensorprivacy.data import Windows
 from sensorprivacy.latent.classifiers import Classifier
-from sensorprivacy.latent.losses import check_finite
 from sensorprivacy.latent.networks import dense
 from sensorprivacy.latent.training import (
     Settings,
     apply_in_chunks,
+    check_finite,
     fingerprint,
     multiplying,
     pick_device,

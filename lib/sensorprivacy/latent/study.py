@@ -13,11 +13,10 @@ import pandas as pd
 from sensorprivacy.data import Windows
 from sensorprivacy.game.splits import Split
 from sensorprivacy.latent.anonymizer import LatentAnonymizer
-from sensorprivacy.latent.classifiers import Classifier, Kind
+from sensorprivacy.latent.classifiers import Classifier, Kind, Trees
 from sensorprivacy.latent.inference import InferenceModels, PublicModel, train_inference_models, train_public_model
 from sensorprivacy.latent.rivals import AnonymizationAutoencoder
 from sensorprivacy.latent.training import Settings, Start
-from sensorprivacy.latent.trees import Trees
 from sensorprivacy.latent.windows import Coding, Scaler, Scheme, common_classes, people_folds, split, thinned
 from sensorprivacy.paths import cache_folder
 

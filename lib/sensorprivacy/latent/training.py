@@ -16,7 +16,6 @@ import pandas as pd
 import torch
 from torch import Tensor, nn
 
-from sensorprivacy.latent.losses import check_finite
 from sensorprivacy.paths import write_atomically
 from sensorprivacy.progress import tqdm
 
@@ -311,3 +310,9 @@ def fingerprint(model: nn.Module, data: Sequence[Tensor], settings: Settings) ->
         digest.update(str(tuple(part.shape)).encode())
         digest.update(part.detach().cpu().contiguous().numpy().tobytes())
     return digest.hexdigest()
+
+
+def check_finite(loss: Tensor, epoch: int) -> None:
+    """Raise FloatingPointError, naming epoch and remedy, if a loss is infinite or not a number."""
+    if not torch.isfinite(loss).all():
+        raise FloatingPointError(f"loss {loss.tolist()} in epoch {epoch}: lower the learning rate, or train in float32")

@@ -1,0 +1,208 @@
+"""Measure how sure a selection is: what the choice of the rows flatters, and what other splits and seeds change."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+from sklearn.base import BaseEstimator, clone
+from sklearn.ensemble import RandomForestClassifier
+
+from sensorprivacy.data import Problem
+from sensorprivacy.game.play import seeded
+from sensorprivacy.game.protocols import default_split
+from sensorprivacy.game.release import release
+from sensorprivacy.game.splits import Split
+from sensorprivacy.minimize.engine_protocol import engine_data
+from sensorprivacy.minimize.engines import make_engine
+from sensorprivacy.minimize.minimizer import FeatureMinimizer
+from sensorprivacy.minimize.preselection import preselect
+from sensorprivacy.minimize.search.exhaustive import SearchResult, search_subsets
+from sensorprivacy.minimize.select import THRESHOLDS, NoSubsetError, select, select_table
+from sensorprivacy.minimize.settings import SearchSettings
+from sensorprivacy.progress import tqdm
+
+_SIGNS = {"accuracy": 1, "identifiability": -1}
+
+
+def optimism_table(on_validation: SearchResult, on_test: SearchResult) -> pd.DataFrame:
+    """Compare the subsets chosen on test rows with those chosen on validation rows, both evaluated on test rows.
+
+    The paper chooses its subsets on the rows that it reports. The best of many noisy numbers is too good. The
+    difference between the two choices shows by how much.
+
+    Parameters
+    ----------
+    on_validation, on_test : SearchResult
+        The same search, evaluated on the validation rows and on the test rows of one split.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Index threshold. Columns: accuracy and identifiability on test rows of the subset chosen on test rows and of
+        the subset chosen on validation rows; ``optimism``: how much better the first looks, positive in both measures.
+
+    Raises
+    ------
+    ValueError
+        If the searches differ in their split or subsets, or were evaluated on other rows.
+    """
+    parts = (on_validation.key.part, on_test.key.part)
+    if parts != ("validation", "test") or on_validation.key.split != on_test.key.split:
+        raise ValueError(
+            f"the searches were evaluated on {parts[0]} and {parts[1]} rows: pass a search on validation rows, then "
+            "one on test rows of the same split"
+        )
+    test = on_test.table.set_index("features")[list(_SIGNS)]
+    if set(on_validation.table["features"]) != set(test.index):
+        raise ValueError("the two searches have different subsets: search the same features on both parts")
+    table = pd.DataFrame(index=pd.Index(THRESHOLDS, name="threshold"))
+    for part, searched in (("test", on_test), ("validation", on_validation)):
+        rows = test.loc[select_table(searched.table)["features"].tolist()]
+        for name in _SIGNS:
+            table[f"{name}, chosen on {part} rows"] = rows[name].to_numpy()
+    for name, sign in _SIGNS.items():
+        gap = table[f"{name}, chosen on test rows"] - table[f"{name}, chosen on validation rows"]
+        table[f"optimism, {name}"] = sign * gap
+    return table
+
+
+_MEASURES = ("accuracy", "identifiability")
+
+
+def redraw(
+    problem: Problem,
+    draw: Callable[..., Split],
+    seeds: Iterable[int],
+    *,
+    preselection: str,
+    k: int,
+    model: BaseEstimator,
+    max_rows: int | None = None,
+    progress: bool = True,
+    **options: Any,
+) -> pd.DataFrame:
+    """Draw the split, train the forests, preselect features and choose subsets, once for each seed.
+
+    Parameters
+    ----------
+    problem : Problem
+        The table.
+    draw : callable
+        Returns the split for ``seed=``.
+    seeds : iterable of int
+        Seeds of split, forests and scores.
+    preselection : str
+        ``<score>-<order>``, see `preselection.preselect`.
+    k : int
+        Number of features that are searched.
+    model : BaseEstimator
+        The model of both players.
+    max_rows : int, optional
+        Rows that SHAP values are computed on.
+    progress : bool
+        Show a progress bar.
+    **options
+        Passed to `search_subsets`: ``engine``, ``result_store``, ``allow_long``.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row for each seed and choice: ``seed``, ``choice`` (``all features``, or a threshold), ``features``,
+        ``n_features``, ``accuracy`` and ``identifiability`` as shares of all test rows.
+    """
+    rows: list[dict[Any, Any]] = []
+    for seed in tqdm(list(seeds), "draws", disable=not progress):
+        split, how = draw(seed=seed), {"model": model, "seed": seed}
+        pools, _ = preselect(problem, split.train, [preselection], k, max_rows=max_rows, forest=model, seed=seed)
+        names = tuple(problem.features.columns)
+        base = dict(zip(_MEASURES, _all_features(problem, split, model, seed), strict=True))
+        rows.append({"seed": seed, "choice": "all features", "features": names, "n_features": len(names), **base})
+        found = search_subsets(problem, pools[preselection], split=split, progress=False, **how, **options)
+        chosen = found.select_table()[["features", "n_features", *_MEASURES]].rename_axis("choice").reset_index()
+        rows += chosen.assign(seed=seed).to_dict("records")
+    return pd.DataFrame(rows)
+
+
+def _all_features(problem: Problem, split: Split, model: BaseEstimator, seed: int) -> list[float]:
+    """Return both players' accuracy over all test rows, as `play` measures it, without its intervals and tests."""
+    table = release(problem, None, split.train).matrix
+    return [
+        float(
+            seeded(model, seed)
+            .fit(table[split.train], labels[split.train])
+            .score(table[split.test], labels[split.test])
+        )
+        for labels in (problem.task.to_numpy(), problem.users.to_numpy())
+    ]
+
+
+TREES, ROWS = 10, 1000  # of a repetition: it shows how often a column is kept, not how accurate a subset is
+
+
+@dataclass(frozen=True)
+class Stability:
+    """How often the columns were kept.
+
+    Attributes
+    ----------
+    repetitions : int
+        Number of repetitions, each with its own split and models.
+    kept : dict of str to int
+        Repetitions that kept a column, for all preselected columns; most frequent first.
+    trees, rows : int
+        Trees of each forest, and largest number of training rows, of a repetition.
+    """
+
+    repetitions: int
+    kept: dict[str, int]
+    trees: int
+    rows: int
+
+
+def repeat_selection(minimizer: FeatureMinimizer, problem: Problem, repetitions: int = 5) -> Stability | None:
+    """Repeat the search of a fitted minimizer with other splits and seeds, fewer trees and fewer rows.
+
+    Parameters
+    ----------
+    minimizer : FeatureMinimizer
+        Fitted to `problem`, with a forest.
+    problem : Problem
+        The table.
+    repetitions : int
+        Number of repetitions. The seeds follow that of the minimizer.
+
+    Returns
+    -------
+    Stability or None
+        None without repetitions.
+    """
+    if repetitions < 1:
+        return None
+    settings = minimizer.search or SearchSettings()
+    forest = RandomForestClassifier() if minimizer.estimator is None else clone(minimizer.estimator)
+    forest.set_params(n_estimators=min(TREES, forest.n_estimators))
+    counts = {str(name): 0 for name in minimizer.preselected_}
+    seeds = range((minimizer.random_state or 0) + 1, (minimizer.random_state or 0) + 1 + repetitions)
+    for seed in tqdm(seeds, desc=f"{problem.name}: repetitions", disable=not minimizer.progress):
+        sizes = {"test": minimizer.test_size, "validation": minimizer.validation_size}
+        split = default_split(problem, **sizes, seed=seed).capped(ROWS, ROWS, seed=seed)
+        part = "test" if split.validation is None else "validation"
+        data = engine_data(problem, split, part)
+        engine = make_engine(settings.engine, data, forest, seed)
+        how: dict[str, Any] = {"margin": settings.margin, "slack": settings.slack, "rows": len(split.part(part))}
+        how["chance"] = data.prior("users")
+        if settings.reference == "all":
+            how["reference"] = engine.score([tuple(range(problem.n_features))], "task")[0]
+        found = search_subsets(
+            problem, minimizer.preselected_, split=split, part=part, seed=seed, engine=engine, allow_long=True,
+            n_jobs=minimizer.n_jobs, progress=False,
+        )  # fmt: skip
+        try:
+            kept = select(found.table, minimizer.threshold, **how)["features"]
+        except NoSubsetError:
+            kept = minimizer.preselected_  # and more of the others
+        for name in kept:
+            counts[str(name)] += 1
+    ranked = dict(sorted(counts.items(), key=lambda item: -item[1]))
+    return Stability(repetitions, ranked, forest.n_estimators, ROWS)
