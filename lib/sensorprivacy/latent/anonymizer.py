@@ -176,7 +176,7 @@ class LatentAnonymizer(BaseEstimator):
                 alpha=self.alpha,
                 beta=self.beta,
                 validation=self._of_class(code, held) if held is not None else None,
-                checkpoint=checkpoints / f"vae-{code}.pt" if checkpoints else None,
+                checkpoint=checkpoints / f"vae-{code}.safetensors" if checkpoints else None,
                 progress=progress,
                 label="general autoencoder" if self.general else f"autoencoder of {name}",
             )

@@ -219,7 +219,7 @@ def train_inference_models(
         validation=validation,
         kind=kind,
         settings=replace(settings, seed=settings.seed * 2),
-        checkpoint=checkpoints / "inference-0.pt" if checkpoints else None,
+        checkpoint=checkpoints / "inference-0.safetensors" if checkpoints else None,
         progress=progress,
     )
     model = Classifier(kind, settings=replace(settings, seed=settings.seed * 2 + 1)).fit(
@@ -227,7 +227,7 @@ def train_inference_models(
         coding.codes(labels),
         classes=len(coding.classes),
         validation=(base.scaled(validation), held_codes) if validation is not None and held_codes is not None else None,
-        checkpoint=checkpoints / "inference-1.pt" if checkpoints else None,
+        checkpoint=checkpoints / "inference-1.safetensors" if checkpoints else None,
         progress=progress,
         label=f"inference of {private}",
     )

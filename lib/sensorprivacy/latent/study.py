@@ -120,7 +120,7 @@ class Study:
             trees: Any = Trees(self.inference.seed + 1000).fit(seen, codes)
             return PublicModel((self.train.n_channels, self.train.length), scaler, public, trees)
         settings = replace(self.inference, seed=self.inference.seed + 1000)
-        saved = self.folder / f"independent-{kind or self.network}.pt"
+        saved = self.folder / f"independent-{kind or self.network}.safetensors"
         return train_public_model(
             self.validation, validation=None, kind=kind or self.network, settings=settings, checkpoint=saved
         )
@@ -131,7 +131,7 @@ class Study:
         Its kind of network should not be that of a judge, see `frontier.activity_kept`.
         """
         settings = replace(self.inference, seed=self.inference.seed + 2000)
-        saved = self.folder / f"second-reader-{kind}.pt"
+        saved = self.folder / f"second-reader-{kind}.safetensors"
         return train_public_model(
             self.train, validation=self.validation, kind=kind, settings=settings, checkpoint=saved
         ).public_model
@@ -151,7 +151,7 @@ class Study:
     def anonymization_autoencoder(self, epochs: int) -> AnonymizationAutoencoder:
         """Return the trained Anonymization Autoencoder, a rival of the paper's."""
         settings = Settings(epochs=epochs, batch=INFERENCE_BATCH, precision=self.vae.precision, seed=self.vae.seed)
-        saved = self.folder / f"anonymization-autoencoder-{epochs}.pt"
+        saved = self.folder / f"anonymization-autoencoder-{epochs}.safetensors"
         return AnonymizationAutoencoder(self.private, settings=settings).fit(self.train, checkpoint=saved)
 
     def folds(self, folds: int = 6) -> Iterator["Study"]:
