@@ -133,10 +133,10 @@ def _report(arguments: argparse.Namespace) -> int:
 
 
 def _export(arguments: argparse.Namespace) -> int:
+    from compendium.papers.paper3.edge_bundles import write_all
     from compendium.paths import build_dir
     from compendium.studies import prepare
     from sensorprivacy import latent
-    from sensorprivacy.edge.paper_bundles import write_all
     from sensorprivacy.edge.program import write_program
     from sensorprivacy.own.boards import check_shape
 

@@ -4,8 +4,8 @@ import copy
 
 import pytest
 
+from compendium.papers.paper3.edge_boards import first_steps, paper_boards, read_boards
 from sensorprivacy.edge.board.measurement import RecordError, measure, write_record
-from sensorprivacy.edge.paper_board import first_steps, paper_boards, read_boards
 
 UNUSED = "Not compared with the printed seconds: "
 PI3 = {"board": "Raspberry Pi 3 Model B Rev 1.2", "machine": "aarch64", "cores": 4}

@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from compendium.papers.paper3.causes import Causes, balanced, every_nth, experiments, recognized
 from sensorprivacy.data import Windows
 from sensorprivacy.latent import InferenceModels, LatentAnonymizer, Settings
-from sensorprivacy.latent.causes import Causes, balanced, every_nth, experiments, recognized
 from sensorprivacy.latent.study import Study
 
 LOST = ["lost by decoding", "lost by shift", "lost by inference"]

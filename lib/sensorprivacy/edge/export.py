@@ -11,6 +11,7 @@ import numpy as np
 import onnx
 from torch import nn
 
+from sensorprivacy.data import Windows
 from sensorprivacy.edge import graphs
 from sensorprivacy.edge.board.bundle import MANIFEST, SAMPLES, Bundle, Signal, Step, digest, read_bundle, write_manifest
 from sensorprivacy.latent.anonymizer import LatentAnonymizer
@@ -19,6 +20,7 @@ from sensorprivacy.latent.networks import PrivateVAE
 from sensorprivacy.latent.transfers import MeanShift
 from sensorprivacy.latent.windows import Scaler
 
+_TIMED = 256  # windows that a bundle stores for timing
 _BOUND = 10.0  # PrivateVAE.encode limits the log variance to this
 Models = Mapping[tuple[str, int | None], graphs.Graph]
 
@@ -189,3 +191,32 @@ def _write(bundle: Bundle, save: Callable[[Step, Path], object], samples: np.nda
             shutil.rmtree(target)
         made.replace(target)
     return read_bundle(target)
+
+
+def anonymizer_bundles(anonymizer: LatentAnonymizer, windows: Windows, folder: Path) -> tuple[Bundle, Bundle]:
+    """Write a fitted anonymizer in float32 and in int8, with some windows for timing, and return both bundles."""
+    signal = signal_of(windows, anonymizer.private)
+    name = f"{signal.name}-{signal.attribute}"
+    full = export(networks_of(anonymizer), signal, folder / name, samples=timed_windows(windows))
+    return full, quantize(full, folder / f"{name}-int8")
+
+
+def signal_of(windows: Windows, attribute: str) -> Signal:
+    """Describe windows for a bundle, from their provenance.
+
+    Raises
+    ------
+    ValueError
+        If the provenance lacks the sampling rate, the stride or the channels.
+    """
+    known = windows.provenance
+    if absent := [name for name in ("rate", "stride", "channels") if name not in known]:
+        raise ValueError(f"the provenance of {windows.name} lacks {', '.join(absent)}: add them, a device needs them")
+    channels = tuple(map(str, known["channels"]))
+    return Signal(windows.name, attribute, float(known["rate"]), int(known["stride"]), channels, windows.length)
+
+
+def timed_windows(windows: Windows) -> np.ndarray:
+    """Return the windows that a bundle stores for timing, evenly spread."""
+    kept = np.linspace(0, windows.n_windows - 1, min(_TIMED, windows.n_windows)).astype(int)
+    return windows.take(kept).values

@@ -2,7 +2,8 @@
 
 import pytest
 
-from sensorprivacy.edge.board.hardware import hardware, is_pi3
+from compendium.papers.paper3.edge_boards import is_pi3
+from sensorprivacy.edge.board.hardware import hardware
 
 PI = {
     "proc/device-tree/model": "Raspberry Pi 3 Model B Rev 1.2\0",

@@ -7,8 +7,7 @@ import pytest
 
 from sensorprivacy.edge.board import commands
 from sensorprivacy.edge.board.hardware import process_memory
-from sensorprivacy.edge.board.replay import recording, replay
-from sensorprivacy.edge.board.stream import StreamAnonymizer
+from sensorprivacy.edge.board.stream import StreamAnonymizer, recording, replay
 
 
 def test_a_recording_is_the_samples_end_to_end(bundle):

@@ -15,15 +15,20 @@ The rules:
   samples of each window, so one window determines each sample and there is no delay. ``mean`` publishes each sample as
   the mean over all windows that cover it. That is smoother, but later by length - stride samples, and a probabilistic
   Modify may have moved these windows to different classes.
+
+`replay` runs a recording through it, faster than real time, and checks deadlines and memory.
 """
 
 import math
-from dataclasses import dataclass
-from time import perf_counter, thread_time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from time import perf_counter, sleep, thread_time
 from typing import Any, Literal, get_args
 
 import numpy as np
 
+from sensorprivacy.edge.board.bundle import Bundle
+from sensorprivacy.edge.board.hardware import process_memory
 from sensorprivacy.edge.board.pipeline import Pipeline
 
 Merge = Literal["windows", "newest", "mean"]
@@ -256,3 +261,63 @@ class StreamAnonymizer:
             self._covers[:-stride] = self._covers[stride:]
             self._sum[:, -stride:] = 0
             self._covers[-stride:] = 0
+
+
+_SETTLE = 0.2  # share of the replay after which memory must not grow
+
+
+def recording(bundle: Bundle, seconds: float) -> np.ndarray:
+    """Return a recording made of the bundle's sample windows end to end, samples x channels, float32."""
+    count = round(seconds * bundle.rate)
+    windows = bundle.samples(-(-count // bundle.length))
+    return np.ascontiguousarray(windows.transpose(0, 2, 1).reshape(-1, bundle.shape[0])[:count])
+
+
+def replay(
+    pipeline: Pipeline,
+    signal: np.ndarray,
+    *,
+    speed: float = 20.0,
+    merge: Merge = "newest",
+    progress: Callable[[int], object] = lambda _: None,
+) -> dict[str, float]:
+    """Feed a recording to a stream anonymizer, each sample at its time, and return counts and times.
+
+    Parameters
+    ----------
+    pipeline : Pipeline
+        Pipeline that anonymizes the windows.
+    signal : numpy.ndarray of float32, shape (samples, channels)
+        Recording, at the bundle's rate.
+    speed : float
+        Speed of the replay; 1 is real time.
+    merge : {"windows", "newest", "mean"}
+        How overlapping windows are merged, see `stream`.
+    progress : callable
+        Called after every 1,000 samples with that number.
+
+    Returns
+    -------
+    dict
+        The stream's counts (`stream.Counts`), of which ``late`` counts samples. ``late_windows``: windows published
+        after the next one was due, waiting included. ``behind``: longest delay of a sample in seconds. ``seconds``:
+        duration. ``grown``: bytes of memory gained after the first fifth.
+    """
+    bundle = pipeline.bundle
+    stream = StreamAnonymizer(pipeline, rate=bundle.rate, merge=merge, speed=speed)
+    step = 1 / (bundle.rate * speed)
+    settled = process_memory(peak=False)
+    due, late, behind, started = bundle.budget / speed, 0, 0.0, perf_counter()
+    for at, sample in enumerate(signal):
+        ahead = started + at * step - perf_counter()
+        if ahead > 0.0005:  # a shorter sleep would last longer than requested
+            sleep(ahead)
+        behind = max(behind, -ahead)
+        if stream.push(at / bundle.rate, sample) is not None:
+            late += perf_counter() - (started + at * step) > due
+        if at == int(_SETTLE * len(signal)):
+            settled = process_memory(peak=False)
+        if at % 1000 == 999:
+            progress(1000)
+    grown, seconds = process_memory(peak=False) - settled, perf_counter() - started
+    return asdict(stream.counts) | {"late_windows": late, "behind": behind, "seconds": seconds, "grown": grown}
