@@ -100,12 +100,12 @@ def cnn(channels: int, length: int, classes: int, dropout: float = 0.25) -> nn.M
     return nn.Sequential(*layers).to(memory_format=channels_last)  # type: ignore[call-overload]  # faster on a CPU
 
 
-def conv1d(channels: int, classes: int, width: int = 32) -> nn.Module:
+def conv1d(channels: int, classes: int) -> nn.Module:
     """Return a 1-D CNN with global pooling, which ignores where in the window something happens."""
     layers: list[nn.Module] = []
-    for at, (left, right) in enumerate(itertools.pairwise((channels, width, width, 2 * width, 2 * width))):
+    for at, (left, right) in enumerate(itertools.pairwise((channels, 32, 32, 64, 64))):
         layers += [nn.Conv1d(left, right, 7, stride=min(at + 1, 2), padding=3), nn.BatchNorm1d(right), nn.ReLU()]
-    return nn.Sequential(*layers, nn.AdaptiveAvgPool1d(1), nn.Flatten(), nn.Linear(2 * width, classes))
+    return nn.Sequential(*layers, nn.AdaptiveAvgPool1d(1), nn.Flatten(), nn.Linear(64, classes))
 
 
 @dataclass

@@ -13,7 +13,7 @@ from sensorprivacy.game.play import seeded
 from sensorprivacy.game.protocols import default_split
 from sensorprivacy.game.release import release
 from sensorprivacy.game.splits import Split
-from sensorprivacy.minimize.engine_protocol import engine_data
+from sensorprivacy.minimize.engine_protocol import MEASURES, engine_data
 from sensorprivacy.minimize.engines import make_engine
 from sensorprivacy.minimize.minimizer import FeatureMinimizer
 from sensorprivacy.minimize.preselection import preselect
@@ -67,9 +67,6 @@ def optimism_table(on_validation: SearchResult, on_test: SearchResult) -> pd.Dat
     return table
 
 
-_MEASURES = ("accuracy", "identifiability")
-
-
 def redraw(
     problem: Problem,
     draw: Callable[..., Split],
@@ -116,10 +113,10 @@ def redraw(
         split, how = draw(seed=seed), {"model": model, "seed": seed}
         pools, _ = preselect(problem, split.train, [preselection], k, max_rows=max_rows, forest=model, seed=seed)
         names = tuple(problem.features.columns)
-        base = dict(zip(_MEASURES, _all_features(problem, split, model, seed), strict=True))
+        base = dict(zip(MEASURES, _all_features(problem, split, model, seed), strict=True))
         rows.append({"seed": seed, "choice": "all features", "features": names, "n_features": len(names), **base})
         found = search_subsets(problem, pools[preselection], split=split, progress=False, **how, **options)
-        chosen = found.select_table()[["features", "n_features", *_MEASURES]].rename_axis("choice").reset_index()
+        chosen = found.select_table()[["features", "n_features", *MEASURES]].rename_axis("choice").reset_index()
         rows += chosen.assign(seed=seed).to_dict("records")
     return pd.DataFrame(rows)
 

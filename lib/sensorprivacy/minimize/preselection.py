@@ -11,14 +11,12 @@ from sensorprivacy.game.effectiveness import effectiveness_column
 from sensorprivacy.game.play import play
 from sensorprivacy.game.splits import Split
 from sensorprivacy.game.units import with_intervals
-from sensorprivacy.minimize.engine_protocol import LABELS, engine_data
+from sensorprivacy.minimize.engine_protocol import LABELS, MEASURES, engine_data
 from sensorprivacy.minimize.engines import make_engine
 from sensorprivacy.minimize.greedy import knapsack, take_features
 from sensorprivacy.minimize.scores import score_features
 from sensorprivacy.minimize.search.exhaustive import search_subsets
 from sensorprivacy.minimize.select import select_table
-
-_MEASURES = ("accuracy", "identifiability")
 
 
 def preselect(
@@ -165,7 +163,7 @@ def compare_preselections(
     data, names = engine_data(problem, split, "test"), list(problem.features.columns)
     trained = make_engine(options.get("engine", "sklearn"), data, model, seed)
     everything = {label: trained.predict([tuple(range(len(names)))], label)[0] for label in LABELS}
-    shown = [f"{name}{part}" for name in _MEASURES for part in ("", "_low", "_high", "_chance", "_p", "_n", "_unit")]
+    shown = [f"{name}{part}" for name in MEASURES for part in ("", "_low", "_high", "_chance", "_p", "_n", "_unit")]
     rows = []
     for way, pool in preselected.items():
         found = search_subsets(problem, pool, part="validation", **how, **options)
@@ -173,7 +171,7 @@ def compare_preselections(
         outcome = play(problem, features, **how).to_series()
         facts = {"problem": problem.name, "preselection": way, "n_features": len(features), "features": tuple(features)}
         kept = tuple(sorted(map(names.index, features)))
-        for name, label in zip(_MEASURES, LABELS, strict=True):
+        for name, label in MEASURES.items():
             change = data.compare(label, trained.predict([kept], label)[0], everything[label])
             facts |= {
                 f"{name}_change": change.value,
@@ -181,5 +179,5 @@ def compare_preselections(
                 f"{name}_change_high": change.high,
             }
         rows.append({**facts, **outcome[shown]})
-    table = pd.DataFrame(rows).assign(**{f"base_{name}": base[name] for name in _MEASURES})
+    table = pd.DataFrame(rows).assign(**{f"base_{name}": base[name] for name in MEASURES})
     return table.assign(relative_effectiveness=effectiveness_column(table, base, decimals=4))
