@@ -3,8 +3,8 @@
 import pytest
 from sklearn.ensemble import RandomForestClassifier
 
+from compendium.papers.paper1.experiments import redraw
 from sensorprivacy.game import play, random_split
-from sensorprivacy.minimize import redraw
 
 FOREST = RandomForestClassifier(n_estimators=5)
 HOW = {"preselection": "gini-utility", "k": 3, "model": FOREST, "progress": False}

@@ -2,7 +2,6 @@ from .baselines import METHODS as METHODS
 from .baselines import rank_methods as rank_methods
 from .baselines import sweep as sweep
 from .certainty import optimism_table as optimism_table
-from .certainty import redraw as redraw
 from .comparison import compare_methods as compare_methods
 from .comparison import sweep_methods as sweep_methods
 from .greedy import knapsack as knapsack
