@@ -137,7 +137,7 @@ def _export(arguments: argparse.Namespace) -> int:
     from compendium.paths import build_dir
     from compendium.studies import prepare
     from sensorprivacy import latent
-    from sensorprivacy.edge.program import write_program
+    from sensorprivacy.edge.export import write_program
     from sensorprivacy.own.boards import check_shape
 
     folder = arguments.out or build_dir() / "edge"

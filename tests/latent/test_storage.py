@@ -33,10 +33,10 @@ def test_a_loaded_anonymizer_publishes_the_same(anonymizer: LatentAnonymizer, sa
 
 def test_a_transfer_with_parameters_is_restored(anonymizer: LatentAnonymizer, tmp_path: Path, unseen: Windows) -> None:
     book = anonymizer.with_(
-        transfer=Codebook(2, flip=0.1), modify="uniform", bijection={"male": "female", "female": "male"}
+        transfer=Codebook(2, own=True), modify="uniform", bijection={"male": "female", "female": "male"}
     )
     again = load(save(book, tmp_path / "book.safetensors"))
-    assert again.transfer == Codebook(2, flip=0.1)
+    assert again.transfer == Codebook(2, own=True)
     assert again.bijection == {"male": "female", "female": "male"}
     one, two = (some.transform(unseen, SeededSource(2)).values for some in (book, again))
     assert np.array_equal(one, two)
