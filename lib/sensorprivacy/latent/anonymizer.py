@@ -94,6 +94,11 @@ class LatentAnonymizer(BaseEstimator):
     References
     ----------
     Paper 3, Algorithm 1 and Equation 2.
+
+    Examples
+    --------
+    >>> LatentAnonymizer("weight").with_(redraw=20).redraw
+    20
     """
 
     private: str = "gender"
@@ -130,8 +135,6 @@ class LatentAnonymizer(BaseEstimator):
         ----------
         windows : Windows
             Training windows.
-        y : ignored
-            Labels are part of the windows.
         validation : Windows, optional
             Validation windows; early stopping needs them.
         models : InferenceModels, optional
@@ -260,10 +263,7 @@ class LatentAnonymizer(BaseEstimator):
     def with_(self, **changes: Any) -> "LatentAnonymizer":
         """Return a copy that shares all networks but has other values of the parameters that need no training.
 
-        Raises
-        ------
-        ValueError
-            If another parameter is given, because changing it needs a new training.
+        Other parameters raise a ValueError.
         """
         if fixed := sorted(set(changes) - _FREE):
             raise ValueError(f"{', '.join(fixed)} cannot change without a new training: fit another LatentAnonymizer")

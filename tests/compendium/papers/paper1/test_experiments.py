@@ -1,5 +1,8 @@
 """Comparisons of preselections, on tables with known results and on a small problem."""
 
+import runpy
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,6 +11,8 @@ from sklearn.ensemble import RandomForestClassifier
 from compendium.papers.paper1 import experiments
 from sensorprivacy.game import random_split
 from sensorprivacy.minimize.search.results import ResultStore
+
+problem = runpy.run_path(str(Path(__file__).parents[3] / "minimize" / "conftest.py"))["problem"]
 
 FOREST = RandomForestClassifier(n_estimators=5)
 

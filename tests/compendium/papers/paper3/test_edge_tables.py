@@ -1,10 +1,16 @@
 """Records become tables."""
 
+import runpy
+from pathlib import Path
+
 import pytest
 
 from compendium.papers.paper3 import edge_tables
 from compendium.papers.paper3.edge_tables import lower_bound
 from sensorprivacy.edge.board.measurement import measure
+
+_FIXTURES = runpy.run_path(str(Path(__file__).parents[3] / "edge" / "conftest.py"))
+windows, anonymizer, bundle = (_FIXTURES[name] for name in ("windows", "anonymizer", "bundle"))
 
 
 @pytest.fixture(scope="module")

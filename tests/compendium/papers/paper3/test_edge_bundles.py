@@ -1,11 +1,16 @@
 """The bundles behind paper 3's timing tables have the paper's shapes."""
 
+import runpy
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from compendium.papers.paper3 import edge_bundles
 from sensorprivacy.data import Windows
+
+windows = runpy.run_path(str(Path(__file__).parents[3] / "edge" / "conftest.py"))["windows"]
 
 
 @pytest.mark.parametrize(("attribute", "classes"), [("gender", 2), ("weight", 3)])

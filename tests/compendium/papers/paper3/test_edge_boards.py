@@ -1,11 +1,16 @@
 """Only a plausible measurement of paper 3's networks on its board is compared with the printed seconds."""
 
 import copy
+import runpy
+from pathlib import Path
 
 import pytest
 
 from compendium.papers.paper3.edge_boards import first_steps, paper_boards, read_boards
 from sensorprivacy.edge.board.measurement import RecordError, measure, write_record
+
+_FIXTURES = runpy.run_path(str(Path(__file__).parents[3] / "edge" / "conftest.py"))
+windows, anonymizer, bundle = (_FIXTURES[name] for name in ("windows", "anonymizer", "bundle"))
 
 UNUSED = "Not compared with the printed seconds: "
 PI3 = {"board": "Raspberry Pi 3 Model B Rev 1.2", "machine": "aarch64", "cores": 4}
