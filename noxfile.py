@@ -5,7 +5,7 @@ import nox
 nox.options.default_venv_backend = "uv|virtualenv"
 nox.options.error_on_missing_interpreters = False
 
-CORE = ["tests/mechanisms", "tests/game", "tests/threeway", "tests/own", "tests/minimize"]
+CORE = ["tests/test_mechanisms.py", "tests/game", "tests/threeway", "tests/own", "tests/minimize"]
 """Tests of tables: they need no extra, apart from the files below."""
 NEED_EXTRAS = [
     "tests/own/test_compare_cli.py",

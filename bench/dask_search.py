@@ -40,7 +40,7 @@ from sensorprivacy.game import random_split
 from sensorprivacy.minimize.engine_protocol import LABELS, engine_data
 from sensorprivacy.minimize.forest.engine import SharedEngine
 from sensorprivacy.minimize.search.exhaustive import search_subsets
-from sensorprivacy.minimize.search.subsets import all_subsets
+from sensorprivacy.minimize.search.job import all_subsets
 
 RESULTS = Path(__file__).resolve().parent / "results"
 PAGE = RESULTS.parents[1] / "book" / "howto" / "cluster.md"

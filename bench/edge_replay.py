@@ -19,7 +19,7 @@ from tqdm import tqdm
 from edge_speed import RESULTS, SHAPES, bundles
 from sensorprivacy.edge.board.bundle import find_bundles, read_bundle
 from sensorprivacy.edge.board.pipeline import Pipeline
-from sensorprivacy.edge.board.replay import recording, replay
+from sensorprivacy.edge.board.stream import recording, replay
 
 
 def replayed(folders: list[Path], minutes: float, speed: float) -> pd.DataFrame:

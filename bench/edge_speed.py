@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pandas as pd
 
+from compendium.papers.paper3.edge_bundles import random_networks
 from sensorprivacy.edge.board.bundle import Bundle, Signal
 from sensorprivacy.edge.board.pipeline import Pipeline
 from sensorprivacy.edge.comparison import against_eager
 from sensorprivacy.edge.export import Networks, export, quantize
-from sensorprivacy.edge.paper_bundles import random_networks
 
 SHAPES = {"motionsense": ("mlp", 2, 50.0), "mobiact": ("cnn", 6, 20.0)}
 RESULTS = Path(__file__).parent / "results"

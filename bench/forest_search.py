@@ -1,24 +1,22 @@
-"""Whole searches with the shared forest: the paper's IoT-23 size, 15 features, pruning, and mlxtend on the same job.
+"""Whole searches with the shared forest: the paper's IoT-23 size, 15 features, and mlxtend on the same job.
 
-Four parts, each with `--only`:
+Three parts, each with `--only`:
 
 paper    511 subsets of IoT-23's nine features, both labels, rows resampled from what is here to 275,551 (192,885 of
          them to train on, as the paper did). Resampled rows repeat, and equal rows cost the shared forest nothing: in
          "rows made distinct" every value has a relative noise of 1e-5, which is the worst case.
 fifteen  all 32,767 subsets of 15 features of 20,000 MotionSense windows, both labels, both forests.
-pruned   the same 15 features with lazy=.01 and pruning.
 mlxtend  mlxtend's ExhaustiveFeatureSelector on six features of IoT-23, both labels.
 
 The first two are measured on subsets drawn from the lattice, size by size, and scaled up; `--whole` searches the
 paper's table whole. Times are processor time divided by the cores, which is the time on a machine that nobody else
 uses.
 
-    python bench/forest_search.py --only pruned --trees 10
+    python bench/forest_search.py --only mlxtend --trees 10
     python bench/forest_search.py --full                   # 100 trees; writes the results
 """
 
 import argparse
-import tempfile
 import time
 from itertools import combinations
 from pathlib import Path
@@ -110,30 +108,6 @@ def fifteen(trees, jobs, whole, count=100):
     ]  # fmt: skip
 
 
-def pruned(trees, jobs, whole):
-    """Measure the choice at .01 among 15 features with lazy adversary and pruning."""
-    game = table(FIFTEEN)
-    rows, spent = [], 0.0
-    with tempfile.TemporaryDirectory() as folder:
-        # what a larger slack trains contains what a smaller one trains: the second search adds the rest
-        for slack in (0.01, 0.02):
-            begun = time.process_time()
-            found = search_subsets(
-                game, model=RandomForestClassifier(trees), split=random_split(game.n_records, seed=0), engine="shared",
-                lazy=0.01, prune=True, slack=slack, allow_long=True, result_store=Path(folder) / "scores.sqlite",
-            )  # fmt: skip
-            spent += time.process_time() - begun
-            rows.append(
-                {
-                    "part": f"fifteen, pruned, l = .01, slack {slack}, {trees} trees",
-                    "models": found.found + found.trained, "minutes": spent / CORES / 60,
-                    "skipped": len(found.pruning.skipped), "pairs": found.pruning.pairs,
-                    "violations": found.pruning.violations,
-                }
-            )  # fmt: skip
-    return rows
-
-
 def mlxtend(trees, jobs, whole):
     """Time mlxtend on the same job, both in turn."""
     game = table(Case("IoT-23", "iot-23", "task", 20_000, 6))
@@ -155,7 +129,7 @@ def mlxtend(trees, jobs, whole):
     return [{"part": "mlxtend over shared, 6 features of IoT-23", "models": 126, "ratio": ratio}]
 
 
-PARTS = {"mlxtend": mlxtend, "pruned": pruned, "fifteen": fifteen, "paper": paper}
+PARTS = {"mlxtend": mlxtend, "fifteen": fifteen, "paper": paper}
 
 
 def main():

@@ -19,8 +19,7 @@ from torch.nn import functional
 
 from forest_cases import machine
 from sensorprivacy.latent.classifiers import cnn, conv1d, mlp
-from sensorprivacy.latent.losses import vae_loss
-from sensorprivacy.latent.networks import PrivateVAE, sizes_for
+from sensorprivacy.latent.networks import PrivateVAE, sizes_for, vae_loss
 from sensorprivacy.latent.training import faster_precision, multiplying, seeded
 
 RESULTS = Path(__file__).resolve().parent / "results"

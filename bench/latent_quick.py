@@ -22,9 +22,7 @@ from torch.optim.lr_scheduler import OneCycleLR
 
 from compendium.studies import prepare
 from forest_cases import machine
-from sensorprivacy.latent.autoencoders import decode, encode
-from sensorprivacy.latent.losses import vae_loss
-from sensorprivacy.latent.networks import PrivateVAE, he_start, sizes_for
+from sensorprivacy.latent.networks import PrivateVAE, decode, encode, he_start, sizes_for, vae_loss
 from sensorprivacy.latent.training import evaluate, seeded
 from sensorprivacy.latent.transfers import means
 from sensorprivacy.latent.windows import flatten

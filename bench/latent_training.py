@@ -22,8 +22,7 @@ from torch.utils.data import DataLoader, TensorDataset
 from compendium.studies import prepare
 from forest_cases import machine
 from sensorprivacy.latent import Settings
-from sensorprivacy.latent.losses import vae_loss
-from sensorprivacy.latent.networks import PrivateVAE, sizes_for
+from sensorprivacy.latent.networks import PrivateVAE, sizes_for, vae_loss
 from sensorprivacy.latent.training import evaluate, seeded, train
 from sensorprivacy.latent.windows import Coding, Scaler, flatten
 

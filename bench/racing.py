@@ -35,8 +35,8 @@ from forest_curves import peak_from_here, status
 from forest_search import drawn_by_size
 from sensorprivacy.game import random_split
 from sensorprivacy.minimize.engine_protocol import LABELS
+from sensorprivacy.minimize.search.exhaustive import train_by_size
 from sensorprivacy.minimize.search.job import SearchJob
-from sensorprivacy.minimize.search.order import train_by_size
 from sensorprivacy.minimize.search.racing import TREES, Rule, Runner
 from sensorprivacy.minimize.select import THRESHOLDS, select, select_table
 

@@ -15,9 +15,7 @@ import numpy as np
 import opendp.prelude as dp
 import pandas as pd
 
-from sensorprivacy.mechanisms.laplace import laplace
-from sensorprivacy.mechanisms.noise import SecureNoise
-from sensorprivacy.mechanisms.randomized_response import randomized_response
+from sensorprivacy.mechanisms import SecureNoise, laplace, randomized_response
 
 HERE = Path(__file__).resolve().parent
 EPSILON = 1.0

@@ -211,11 +211,11 @@ def lessons(out: Path | None) -> int:
 @click.option("--inference-epochs", type=COUNT, default=5, help="Epochs of each inference model (5).")
 def export(out: Path | None, model: Path | None, epochs: int, inference_epochs: int) -> int:
     """Write paper 3's networks on MotionSense and edge.pyz for a board to build/edge."""
+    from compendium.papers.paper3.edge_bundles import write_all
     from compendium.paths import build_dir
     from compendium.studies import prepare
     from sensorprivacy import latent
-    from sensorprivacy.edge.paper_bundles import write_all
-    from sensorprivacy.edge.program import write_program
+    from sensorprivacy.edge.export import write_program
     from sensorprivacy.own.boards import check_shape
 
     folder = out or build_dir() / "edge"

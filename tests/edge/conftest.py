@@ -7,8 +7,7 @@ import torch
 
 from sensorprivacy.data import Windows
 from sensorprivacy.edge.board.pipeline import Pipeline
-from sensorprivacy.edge.export import export, networks_of, quantize
-from sensorprivacy.edge.paper_bundles import signal_of
+from sensorprivacy.edge.export import export, networks_of, quantize, signal_of
 from sensorprivacy.latent import LatentAnonymizer, Settings, train_inference_models
 from sensorprivacy.latent.networks import Sizes
 

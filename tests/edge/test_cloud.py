@@ -2,7 +2,7 @@
 
 import pytest
 
-from sensorprivacy.edge.cloud import HEADER, LINKS, Link, offloading
+from sensorprivacy.edge.comparison import HEADER, LINKS, Link, offloading
 
 
 def test_a_link_is_added_up():

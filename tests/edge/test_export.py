@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
-from sensorprivacy.edge import comparison, paper_bundles
+from sensorprivacy.data import Windows
+from sensorprivacy.edge import comparison
 from sensorprivacy.edge.board.bundle import MANIFEST, read_bundle
 from sensorprivacy.edge.board.pipeline import Pipeline
-from sensorprivacy.edge.export import export, networks_of, quantize
+from sensorprivacy.edge.export import anonymizer_bundles, export, networks_of, quantize, signal_of
 from sensorprivacy.latent import SeededSource, Transport
 from sensorprivacy.latent.networks import weights
 
@@ -17,7 +18,7 @@ TOLERANCE = 1e-4  # greatest allowed difference from torch, in standard deviatio
 @pytest.mark.parametrize("sampled", [True, False])
 def test_published_windows_agree_with_torch(anonymizer, windows, tmp_path, modify, sampled):
     chosen = anonymizer.with_(modify=modify, sampled=sampled)
-    made = export(networks_of(chosen), paper_bundles.signal_of(windows, "gender"), tmp_path / "b")
+    made = export(networks_of(chosen), signal_of(windows, "gender"), tmp_path / "b")
     found = comparison.parity(chosen, Pipeline(made), windows)
     assert found["agree"].min() == 1
     assert found.loc["published", "largest"] < TOLERANCE
@@ -31,7 +32,7 @@ def test_parity_holds_on_real_windows(mirror, tmp_path):
     few, once = known.validation.take(np.arange(0, known.validation.n_windows, 100)), Settings(epochs=1, batch=16)
     models = train_inference_models(few, "gender", settings=once, progress=False)
     fitted = LatentAnonymizer("gender", vae=once).fit(few, models=models, progress=False)
-    made, _ = paper_bundles.anonymizer_bundles(fitted, few, tmp_path)
+    made, _ = anonymizer_bundles(fitted, few, tmp_path)
     found = comparison.parity(fitted, Pipeline(made), known.test.take(np.arange(0, known.test.n_windows, 40)))
     assert found["agree"].min() == 1
     assert found.loc["published", "largest"] < TOLERANCE
@@ -39,7 +40,7 @@ def test_parity_holds_on_real_windows(mirror, tmp_path):
 
 
 def test_the_manifest_is_complete_and_the_same_anonymizer_gives_the_same_files(anonymizer, windows, bundle, tmp_path):
-    again = export(networks_of(anonymizer), paper_bundles.signal_of(windows, "gender"), tmp_path / "again")
+    again = export(networks_of(anonymizer), signal_of(windows, "gender"), tmp_path / "again")
     assert [step.sha256 for step in again.steps] == [step.sha256 for step in bundle.steps]
     assert (bundle.public, bundle.private, bundle.mapping) == (("jog", "walk"), ("female", "male"), (1, 0))
     assert bundle.budget == pytest.approx(8 / 50)
@@ -85,3 +86,9 @@ def test_a_bundle_stores_windows_for_timing(bundle, windows):
     np.testing.assert_array_equal(bundle.samples(20), windows.values[:20])
     assert bundle.samples(50).shape == (50, 2, 32)
     assert (bundle.folder / MANIFEST).is_file()
+
+
+def test_windows_need_a_rate_in_their_provenance(windows):
+    silent = Windows(windows.values, windows.public, windows.private, windows.subject, windows.trial, name="silent")
+    with pytest.raises(ValueError, match="the provenance of silent lacks rate, stride, channels"):
+        signal_of(silent, "gender")

@@ -5,7 +5,7 @@ import sys
 import zipfile
 
 from sensorprivacy.edge.board import measurement
-from sensorprivacy.edge.program import PROGRAM, write_program
+from sensorprivacy.edge.export import PROGRAM, write_program
 
 # Refuse every package except numpy, onnxruntime and their dependencies, as on a board.
 BLOCK = """\

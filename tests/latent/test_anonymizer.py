@@ -18,7 +18,7 @@ from sensorprivacy.latent import (
     Transport,
     inference_table,
 )
-from sensorprivacy.latent.anonymized import Anonymized
+from sensorprivacy.latent.anonymizer import Anonymized
 from sensorprivacy.latent.networks import Sizes, sizes_for, weights
 from sensorprivacy.latent.windows import replace_values
 

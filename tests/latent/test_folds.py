@@ -179,5 +179,5 @@ def test_folders_tell_divisions_and_general_networks_apart(
     models = study.inference_models()
     study.anonymizer(models)
     study.anonymizer(models, general=True)
-    saved = {path.relative_to(study.folder).parts[0] for path in study.folder.rglob("vae-*.pt")}
-    assert saved == {"vae-0.pt", "vae-1.pt", "general-1-64"}
+    saved = {path.relative_to(study.folder).parts[0] for path in study.folder.rglob("vae-*.safetensors")}
+    assert saved == {"vae-0.safetensors", "vae-1.safetensors", "general-1-64"}

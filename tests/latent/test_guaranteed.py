@@ -9,14 +9,50 @@ from hypothesis import strategies as st
 
 from sensorprivacy.data import Windows
 from sensorprivacy.latent import Codebook, LatentAnonymizer, SeededSource
-from sensorprivacy.latent.guaranteed import GuaranteedRelease, response_matrix
-from sensorprivacy.mechanisms.noise import SeededNoise
-from sensorprivacy.mechanisms.randomized_response import response_probabilities
+from sensorprivacy.latent.guaranteed import GuaranteedRelease
+from sensorprivacy.mechanisms import SeededNoise, response_probabilities
 
 
 @pytest.fixture(scope="module")
 def synthetic(anonymizer: LatentAnonymizer) -> LatentAnonymizer:
     return anonymizer.with_(transfer=Codebook(3, synthetic=True), spectral_noise=0.5)
+
+
+def response_matrix(cells: tuple[int, ...], activity_epsilon: float, cell_epsilon: float) -> np.ndarray:
+    """Return the probability of every response to every activity and cell, by exact enumeration.
+
+    Parameters
+    ----------
+    cells : tuple of int
+        Number of cells of each activity.
+    activity_epsilon, cell_epsilon : float
+        Privacy losses, as for `GuaranteedRelease`.
+
+    Returns
+    -------
+    numpy.ndarray of shape (inputs, outputs)
+        Rows: activity and true cell, activity by activity, for as many cells as the largest activity has. Columns:
+        activity and published cell. No entry is more than e^(activity_epsilon + cell_epsilon) times another entry of
+        its column.
+
+    """
+    activities, largest = len(cells), max(cells)
+    first = _responses(activities, activity_epsilon)
+    blocks = []
+    for said, many in enumerate(cells):
+        second = _responses(many, cell_epsilon)[np.arange(largest) % many]  # true cell x published cell
+        blocks.append(np.einsum("a,cd->acd", first[:, said], second).reshape(activities * largest, many))
+    return np.concatenate(blocks, axis=1)
+
+
+def _responses(k: int, epsilon: float) -> np.ndarray:
+    """Return the k x k matrix of k-ary randomized response; without a budget, a uniform draw."""
+    if k < 2:
+        return np.ones((1, 1))
+    if not epsilon:
+        return np.full((k, k), 1 / k)
+    kept, _ = response_probabilities(k, epsilon)
+    return (1 - kept) / k + kept * np.eye(k)
 
 
 @given(

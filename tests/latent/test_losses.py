@@ -4,8 +4,8 @@ import pytest
 import torch
 from torch.distributions import MultivariateNormal, kl_divergence
 
-from sensorprivacy.latent.losses import check_finite, divergence, vae_loss
-from sensorprivacy.latent.networks import Output
+from sensorprivacy.latent.networks import Output, divergence, vae_loss
+from sensorprivacy.latent.training import check_finite
 
 
 def test_divergence_is_that_of_torch_distributions() -> None:

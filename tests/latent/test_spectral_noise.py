@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from sensorprivacy.data import Windows
 from sensorprivacy.latent import LatentAnonymizer, SeededSource
-from sensorprivacy.latent.spectral_noise import draw_noise, lost_spectra
+from sensorprivacy.latent.modify import draw_noise, lost_spectra
 
 
 @given(st.integers(0, 2**31), st.sampled_from([16, 17, 32]))

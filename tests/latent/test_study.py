@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from sensorprivacy.latent import LatentAnonymizer, SeededSource
+from sensorprivacy.latent.files import CheckpointError
 from sensorprivacy.latent.study import Study, prepare
-from sensorprivacy.latent.training import CheckpointError
 from sensorprivacy.own.recordings import user_windows
 
 
@@ -52,7 +52,7 @@ def test_from_a_description_to_published_windows(prepared: Callable[..., Study],
     again = prepared()
     taken_up = again.anonymizer(again.inference_models())
     assert np.array_equal(taken_up.transform(study.test, SeededSource(0)).values, published.values)
-    assert len(list(study.folder.rglob("*.pt"))) == 7
+    assert len(list(study.folder.rglob("*.safetensors"))) == 7
     # REVIEW E3: a changed recording ended in "delete or move" the checkpoint
     table = pd.read_csv(tmp_path / "all.csv")
     table.assign(a=table["a"] + 1).to_csv(tmp_path / "all.csv", index=False)

@@ -20,8 +20,8 @@ from sensorprivacy.game import play
 from sensorprivacy.minimize.minimizer import FeatureMinimizer
 from sensorprivacy.minimize.provider import feature_minimize
 from sensorprivacy.minimize.search.exhaustive import SearchTooLongError, search_subsets
+from sensorprivacy.minimize.search.job import TooManyFeaturesError
 from sensorprivacy.minimize.search.results import ResultStoreError
-from sensorprivacy.minimize.search.subsets import TooManyFeaturesError
 from sensorprivacy.minimize.select import NoSubsetError
 from sensorprivacy.minimize.settings import Preselection, SearchSettings
 

@@ -9,7 +9,7 @@ from sklearn.feature_extraction import FeatureHasher
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from sensorprivacy.mechanisms.noise import SeededNoise
+from sensorprivacy.mechanisms import SeededNoise
 from sensorprivacy.minimize import rewrites
 from sensorprivacy.minimize.rewrites import ColumnHasher, LaplaceNoise, components
 

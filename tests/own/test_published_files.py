@@ -12,9 +12,9 @@ from sklearn.ensemble import RandomForestClassifier
 from compendium.datasets import store
 from sensorprivacy.game.units import share
 from sensorprivacy.latent.attackers import Attacker
+from sensorprivacy.latent.classifiers import statistics
 from sensorprivacy.latent.networks import Sizes
-from sensorprivacy.latent.trees import statistics
-from sensorprivacy.mechanisms.noise import SeededNoise
+from sensorprivacy.mechanisms import SeededNoise
 from sensorprivacy.minimize import rewrites
 from sensorprivacy.own import compare, comparison
 from sensorprivacy.own import publish as tables

@@ -6,8 +6,8 @@ import dpkt
 import numpy as np
 import pytest
 
-from sensorprivacy.readers.bits import ABSENT, PACKET_BITS, header_bits
 from sensorprivacy.readers.flows import find_flows
+from sensorprivacy.readers.packets import ABSENT, PACKET_BITS, header_bits
 from sensorprivacy.readers.pcap import read_frames
 
 

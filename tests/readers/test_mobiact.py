@@ -11,7 +11,7 @@ from compendium.papers.paper3.values import thousands
 from sensorprivacy.data import Windows
 from sensorprivacy.latent.windows import split
 from sensorprivacy.readers.mobiact import GRAVITY, PAPER_MEN, PAPER_WOMEN, read_mobiact
-from sensorprivacy.readers.mobiact_files import read_people
+from sensorprivacy.readers.mobiact_files import owner_folders
 from sensorprivacy.readers.motion import cut_windows
 
 README = """===========================MobiActDataset===========================
@@ -94,7 +94,7 @@ def owner() -> Files:
 
 
 def test_who_is_who(owner: Files) -> None:
-    people = read_people(owner)
+    people = owner_folders(owner)[0].people
     assert people["gender"].tolist() == ["male", "female", "male", "female"]  # the Greek letter too
     assert people["weight"].tolist() == [91, 70, 71, 50]
     assert people["weight_class"].tolist() == ["> 90", "<= 70", "70-90", "<= 70"]
@@ -228,7 +228,7 @@ def mobifall() -> Files:
 
 def test_mobifalls_table_of_people(mobifall: Files) -> None:
     """Its names are pat2 and Pat3 where MobiAct has sub2 and sub3."""
-    people = read_people(mobifall)
+    people = owner_folders(mobifall)[0].people.sort_index()
     assert people.index.tolist() == [2, 3]
     assert people["gender"].tolist() == ["female", "male"]
     assert people["weight_class"].tolist() == ["<= 70", "70-90"]

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sensorprivacy.readers.windowing import cut, window_starts
+from sensorprivacy.readers.motion import cut, window_starts
 
 lengths = st.lists(st.integers(1, 30), max_size=6)
 

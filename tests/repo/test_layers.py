@@ -39,7 +39,7 @@ COMPENDIUM = {
     "review": {"paths", "datasets", "show", "verdicts", "papers", "run"},
     "book": {"paths", "datasets", "show", "verdicts", "papers", "run"},
     "lessons": {"paths"},
-    "cli": {"paths", "datasets", "studies", "verdicts", "run", "review", "book", "lessons"},
+    "cli": {"paths", "datasets", "studies", "verdicts", "papers", "run", "review", "book", "lessons"},
     "__main__": {"cli"},
     "": set(),
 }

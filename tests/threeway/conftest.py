@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sensorprivacy.mechanisms.noise import SeededNoise
+from sensorprivacy.mechanisms import SeededNoise
 
 
 class ForgetfulNoise(SeededNoise):

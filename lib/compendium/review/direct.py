@@ -160,7 +160,7 @@ def _steps(claim: str, run: Run, profile: str) -> Values | None:
     The counts of windows in Tables 4 and 7 need trained models, and the kinds of Table 7's rivals their training.
     """
     from compendium.papers.paper3 import edge_values
-    from sensorprivacy.edge.tables import BATCHES
+    from compendium.papers.paper3.edge_tables import BATCHES
 
     if run.values(profile).get("records") or not claim.startswith("3-T"):
         return None
@@ -184,18 +184,18 @@ def _steps(claim: str, run: Run, profile: str) -> Values | None:
 
 def _kinds() -> dict[tuple[str, str], str]:
     """Return the kind of each network of Tables 4 to 6 by table and row, from networks that are not trained."""
-    from sensorprivacy.edge import paper_bundles
+    from compendium.papers.paper3 import edge_bundles
+    from compendium.papers.paper3.edge_tables import row_name
     from sensorprivacy.edge.board.bundle import Signal
     from sensorprivacy.edge.export import export
-    from sensorprivacy.edge.tables import row_name
 
     found: dict[tuple[str, str], str] = {}
     signal = Signal("motionsense", "gender", 50.0, 10, ("acceleration", "rotation"), 128)
-    mlp = paper_bundles.random_networks("mlp", signal.shape, paper_bundles.MOBIACT, paper_bundles.PRIVATE["gender"])
+    mlp = edge_bundles.random_networks("mlp", signal.shape, edge_bundles.MOBIACT, edge_bundles.PRIVATE["gender"])
     with tempfile.TemporaryDirectory() as folder:
         made = {"4": export(mlp, signal, Path(folder) / "motionsense")}
         for table, private in (("5", "gender"), ("6", "weight")):
-            made[table] = paper_bundles.mobiact_bundle(private, Path(folder))
+            made[table] = edge_bundles.mobiact_bundle(private, Path(folder))
     for table, bundle in made.items():
         found |= {(table, row_name(step.name, step.code, bundle.attribute)): step.kind for step in bundle.steps}
     return found
@@ -203,24 +203,25 @@ def _kinds() -> dict[tuple[str, str], str]:
 
 def _section_6(claim: str, run: Run, profile: str) -> Values | None:
     """Return the statements of section 6 of paper 3 that need no measured time: weights, the budget, the cloud."""
-    from compendium.papers.paper3 import edge_values
-    from sensorprivacy.edge import cloud, paper_bundles
+    from compendium.papers.paper3 import edge_bundles, edge_values
+    from sensorprivacy.edge import comparison
+    from sensorprivacy.edge.export import signal_of
     from sensorprivacy.latent.networks import sizes_for
 
     timed = ("3-text-transformation-negligible", "3-text-comparable-to-rivals")
     if run.values(profile).get("records") or not claim.startswith("3-text-"):
         return None
-    signal = paper_bundles.signal_of(datasets.windows(run.parameters["dataset"]), run.parameters["private"])
+    signal = signal_of(datasets.windows(run.parameters["dataset"]), run.parameters["private"])
     printed = edge_values.printed_steps()
     decoder = printed.query("table == '4' and row.str.startswith('decoder')")["printed"].max()
     size = signal.shape[0] * signal.shape[1]
     ours = edge_values.text_claims(
-        weights=paper_bundles.weight_counts(),
+        weights=edge_bundles.weight_counts(),
         transformation=0.0,
         networks=0.0,
         shares={},
         totals={"4": 0.0, "7": 0.0},
-        offloading=pd.DataFrame(cloud.offloading(decoder, size, sizes_for(size).latent)),
+        offloading=pd.DataFrame(comparison.offloading(decoder, size, sizes_for(size).latent)),
         budget=signal.budget,
     )
     ours = {name: value for name, value in ours.items() if name not in timed}

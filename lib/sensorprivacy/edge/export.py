@@ -1,8 +1,12 @@
-"""Write an anonymizer as a bundle (ONNX files, a manifest, some windows), in float32 or with 8-bit weights."""
+"""Write an anonymizer as a bundle (ONNX files, a manifest, some windows), and the program that measures bundles.
+
+Bundles are in float32 or with 8-bit weights. The program is one file of Python code, ``edge.pyz``.
+"""
 
 import logging
 import shutil
 import tempfile
+import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -11,6 +15,8 @@ import numpy as np
 import onnx
 from torch import nn
 
+import sensorprivacy
+from sensorprivacy.data import Windows
 from sensorprivacy.edge import graphs
 from sensorprivacy.edge.board.bundle import MANIFEST, SAMPLES, Bundle, Signal, Step, digest, read_bundle, write_manifest
 from sensorprivacy.latent.anonymizer import LatentAnonymizer
@@ -19,6 +25,7 @@ from sensorprivacy.latent.networks import PrivateVAE
 from sensorprivacy.latent.transfers import MeanShift
 from sensorprivacy.latent.windows import Scaler
 
+_TIMED = 256  # windows that a bundle stores for timing
 _BOUND = 10.0  # PrivateVAE.encode limits the log variance to this
 Models = Mapping[tuple[str, int | None], graphs.Graph]
 
@@ -189,3 +196,77 @@ def _write(bundle: Bundle, save: Callable[[Step, Path], object], samples: np.nda
             shutil.rmtree(target)
         made.replace(target)
     return read_bundle(target)
+
+
+def anonymizer_bundles(anonymizer: LatentAnonymizer, windows: Windows, folder: Path) -> tuple[Bundle, Bundle]:
+    """Write a fitted anonymizer in float32 and in int8, with some windows for timing, and return both bundles."""
+    signal = signal_of(windows, anonymizer.private)
+    name = f"{signal.name}-{signal.attribute}"
+    full = export(networks_of(anonymizer), signal, folder / name, samples=timed_windows(windows))
+    return full, quantize(full, folder / f"{name}-int8")
+
+
+def signal_of(windows: Windows, attribute: str) -> Signal:
+    """Describe windows for a bundle, from their provenance.
+
+    Raises
+    ------
+    ValueError
+        If the provenance lacks the sampling rate, the stride or the channels.
+    """
+    known = windows.provenance
+    if absent := [name for name in ("rate", "stride", "channels") if name not in known]:
+        raise ValueError(f"the provenance of {windows.name} lacks {', '.join(absent)}: add them, a device needs them")
+    channels = tuple(map(str, known["channels"]))
+    return Signal(windows.name, attribute, float(known["rate"]), int(known["stride"]), channels, windows.length)
+
+
+def timed_windows(windows: Windows) -> np.ndarray:
+    """Return the windows that a bundle stores for timing, evenly spread."""
+    kept = np.linspace(0, windows.n_windows - 1, min(_TIMED, windows.n_windows)).astype(int)
+    return windows.take(kept).values
+
+
+PROGRAM = "edge.pyz"
+INSTRUCTIONS = """\
+How to measure this board
+=========================
+
+1. Use 64-bit Linux with Python 3.11 or newer. `uname -m` prints aarch64 or x86_64.
+   A Raspberry Pi needs Raspberry Pi OS (64-bit).
+2. python3 -m venv measure && measure/bin/pip install numpy onnxruntime
+   If onnxruntime does not start, install another version: measure/bin/pip install onnxruntime==1.23.2
+3. Close all other programs. Give the board its own power supply: a Pi with a weak one slows down.
+4. measure/bin/python edge.pyz measure --out pi.json
+   This takes a few minutes on a Raspberry Pi 3. An interrupted measurement writes no record.
+   If the memory is too small, add --batches 1.
+5. measure/bin/python edge.pyz replay --minutes 5 --speed 4
+   This checks whether the board keeps up with a stream.
+6. Copy pi.json back, and add its path to `records` in notebooks/40_edge_timing.ipynb.
+
+The record holds times, the board's model, its operating system and software versions. It holds no name, serial number
+or address.
+"""
+_MAIN = "import sys\nfrom sensorprivacy.edge.board.commands import main\nsys.exit(main())\n"
+
+
+def write_program(folder: Path | str) -> Path:
+    """Write the program and its README.txt into the folder of the bundles, and return the program's path.
+
+    It runs as ``python3 edge.pyz measure --out pi.json``.
+    """
+    package, path = Path(sensorprivacy.__file__).parent, Path(folder) / PROGRAM
+    path.parent.mkdir(parents=True, exist_ok=True)
+    modules = [*sorted((package / "edge" / "board").glob("*.py")), package / "latent" / "modify.py"]
+    # these __init__ files stay empty: the library's own need lazy_loader, which a board does not have
+    code = {f"sensorprivacy/{name}__init__.py": b"" for name in ("", "edge/", "latent/")}
+    code |= {f"sensorprivacy/{file.relative_to(package).as_posix()}": file.read_bytes() for file in modules}
+    with path.open("wb") as program:
+        program.write(b"#!/usr/bin/env python3\n")
+        with zipfile.ZipFile(program, "w", zipfile.ZIP_DEFLATED) as archive:
+            for name, content in {**code, "__main__.py": _MAIN.encode()}.items():
+                # a fixed date, so that the same code always gives the same bytes
+                archive.writestr(zipfile.ZipInfo(name, (2020, 1, 1, 0, 0, 0)), content)
+    path.chmod(0o755)
+    path.with_name("README.txt").write_text(INSTRUCTIONS, encoding="utf-8")
+    return path

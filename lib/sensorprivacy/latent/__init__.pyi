@@ -1,4 +1,3 @@
-from .anonymized import Anonymized as Anonymized
 from .anonymizer import LatentAnonymizer as LatentAnonymizer
 from .attack import Attack as Attack
 from .attack import reidentify as reidentify
@@ -6,7 +5,10 @@ from .attackers import Attacker as Attacker
 from .attackers import attackers as attackers
 from .classifiers import Classifier as Classifier
 from .comparison import ReleaseSettings as ReleaseSettings
+from .files import CheckpointError as CheckpointError
+from .files import ModelFileError as ModelFileError
 from .folds import attack_folds as attack_folds
+from .inference import Anonymized as Anonymized
 from .inference import InferenceModels as InferenceModels
 from .inference import train_inference_models as train_inference_models
 from .measures import activity_lost as activity_lost
@@ -17,11 +19,9 @@ from .residual import residual_leak as residual_leak
 from .rivals import AnonymizationAutoencoder as AnonymizationAutoencoder
 from .rivals import Chain as Chain
 from .rivals import ReplacementAutoencoder as ReplacementAutoencoder
-from .storage import ModelFileError as ModelFileError
 from .storage import load as load
 from .storage import save as save
 from .study import prepare as prepare
-from .training import CheckpointError as CheckpointError
 from .training import Settings as Settings
 from .training import train as train
 from .transfers import Codebook as Codebook

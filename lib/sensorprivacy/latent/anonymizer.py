@@ -12,13 +12,19 @@ from numpy.random import Generator
 from sklearn.base import BaseEstimator
 
 from sensorprivacy.data import Windows
-from sensorprivacy.latent.anonymized import Anonymized
-from sensorprivacy.latent.autoencoders import decode, encode, train_autoencoder
 from sensorprivacy.latent.classifiers import Classifier, Kind
-from sensorprivacy.latent.inference import InferenceModels, train_inference_models
-from sensorprivacy.latent.modify import Modify, RandomSource, SecretSource, bijection_codes, generator_of, targets
-from sensorprivacy.latent.networks import PrivateVAE, Sizes, sizes_for
-from sensorprivacy.latent.spectral_noise import draw_noise, lost_spectra
+from sensorprivacy.latent.inference import Anonymized, InferenceModels, train_inference_models
+from sensorprivacy.latent.modify import (
+    Modify,
+    RandomSource,
+    SecretSource,
+    bijection_codes,
+    draw_noise,
+    generator_of,
+    lost_spectra,
+    targets,
+)
+from sensorprivacy.latent.networks import PrivateVAE, Sizes, decode, encode, sizes_for, train_autoencoder
 from sensorprivacy.latent.training import Settings
 from sensorprivacy.latent.transfers import MeanShift, Moving, Statistics, Transfer, move
 from sensorprivacy.latent.windows import flatten, replace_values
@@ -91,9 +97,8 @@ class LatentAnonymizer(BaseEstimator):
 
     Examples
     --------
-    >>> from compendium import datasets  # doctest: +SKIP
-    >>> windows = datasets.windows("motionsense")  # doctest: +SKIP
-    >>> published = LatentAnonymizer().fit(windows).transform(windows)  # doctest: +SKIP
+    >>> LatentAnonymizer("weight").with_(redraw=20).redraw
+    20
     """
 
     private: str = "gender"
@@ -130,8 +135,6 @@ class LatentAnonymizer(BaseEstimator):
         ----------
         windows : Windows
             Training windows.
-        y : ignored
-            Labels are part of the windows.
         validation : Windows, optional
             Validation windows; early stopping needs them.
         models : InferenceModels, optional
@@ -176,7 +179,7 @@ class LatentAnonymizer(BaseEstimator):
                 alpha=self.alpha,
                 beta=self.beta,
                 validation=self._of_class(code, held) if held is not None else None,
-                checkpoint=checkpoints / f"vae-{code}.pt" if checkpoints else None,
+                checkpoint=checkpoints / f"vae-{code}.safetensors" if checkpoints else None,
                 progress=progress,
                 label="general autoencoder" if self.general else f"autoencoder of {name}",
             )
@@ -260,10 +263,7 @@ class LatentAnonymizer(BaseEstimator):
     def with_(self, **changes: Any) -> "LatentAnonymizer":
         """Return a copy that shares all networks but has other values of the parameters that need no training.
 
-        Raises
-        ------
-        ValueError
-            If another parameter is given, because changing it needs a new training.
+        Other parameters raise a ValueError.
         """
         if fixed := sorted(set(changes) - _FREE):
             raise ValueError(f"{', '.join(fixed)} cannot change without a new training: fit another LatentAnonymizer")
@@ -282,8 +282,7 @@ class LatentAnonymizer(BaseEstimator):
 
     def people_of(self, windows: Windows) -> np.ndarray:
         """Return the code of each window's person among the training people, -1 for a stranger; int64."""
-        known = pd.Index(getattr(self, "people_", ()))
-        return known.get_indexer(pd.Index(windows.subject.astype(str))).astype(np.int64)
+        return pd.Index(self.people_).get_indexer(pd.Index(windows.subject.astype(str))).astype(np.int64)
 
     def _learn_latents(
         self, x: np.ndarray, public: np.ndarray, private: np.ndarray, people: np.ndarray
@@ -301,10 +300,9 @@ class LatentAnonymizer(BaseEstimator):
 
     def _learn_transfer(self) -> "LatentAnonymizer":
         transfer, classes = self.transfer or MeanShift(), len(self.models_.private.classes)
-        owners = getattr(self, "owners_", None) or [None] * len(self.latents_)
         self.statistics_: list[Statistics] = [
             transfer.fit(z.astype(np.float64), private, classes, own)
-            for (z, private), own in zip(self.latents_, owners, strict=True)
+            for (z, private), own in zip(self.latents_, self.owners_, strict=True)
         ]
         return self
 

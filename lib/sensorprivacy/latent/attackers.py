@@ -8,9 +8,8 @@ import numpy as np
 from sklearn.ensemble import HistGradientBoostingClassifier
 
 from sensorprivacy.game.frequencies import frequencies
-from sensorprivacy.latent.classifiers import Classifier, Kind
+from sensorprivacy.latent.classifiers import Classifier, Kind, statistics
 from sensorprivacy.latent.training import Settings
-from sensorprivacy.latent.trees import statistics
 from sensorprivacy.latent.windows import Scaler
 
 Model = Literal["mlp", "cnn", "conv1d", "trees", "counts"]

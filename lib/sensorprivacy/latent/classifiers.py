@@ -1,4 +1,7 @@
-"""Classifiers of windows: the paper's MLP (MotionSense) and CNN (MobiAct), and a stronger 1-D CNN for attackers."""
+"""Classifiers of windows: the paper's MLP (MotionSense) and CNN (MobiAct), and a stronger 1-D CNN for attackers.
+
+Trees on statistics of a window are a reader that shares no network with any anonymizer.
+"""
 
 import itertools
 from dataclasses import dataclass, field, replace
@@ -7,10 +10,12 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 import pandas as pd
 import torch
+from sklearn.ensemble import HistGradientBoostingClassifier
 from torch import Tensor, channels_last, nn
 from torch.nn import functional
 
 from sensorprivacy.latent.training import Precision, Settings, apply_in_chunks, multiplying, seeded, train
+from sensorprivacy.readers.statistics import window_statistics
 
 Kind = Literal["mlp", "cnn", "conv1d"]
 Held = tuple[np.ndarray, np.ndarray] | None  # validation windows and their classes
@@ -95,12 +100,12 @@ def cnn(channels: int, length: int, classes: int, dropout: float = 0.25) -> nn.M
     return nn.Sequential(*layers).to(memory_format=channels_last)  # type: ignore[call-overload]  # faster on a CPU
 
 
-def conv1d(channels: int, classes: int, width: int = 32) -> nn.Module:
+def conv1d(channels: int, classes: int) -> nn.Module:
     """Return a 1-D CNN with global pooling, which ignores where in the window something happens."""
     layers: list[nn.Module] = []
-    for at, (left, right) in enumerate(itertools.pairwise((channels, width, width, 2 * width, 2 * width))):
+    for at, (left, right) in enumerate(itertools.pairwise((channels, 32, 32, 64, 64))):
         layers += [nn.Conv1d(left, right, 7, stride=min(at + 1, 2), padding=3), nn.BatchNorm1d(right), nn.ReLU()]
-    return nn.Sequential(*layers, nn.AdaptiveAvgPool1d(1), nn.Flatten(), nn.Linear(2 * width, classes))
+    return nn.Sequential(*layers, nn.AdaptiveAvgPool1d(1), nn.Flatten(), nn.Linear(64, classes))
 
 
 @dataclass
@@ -200,3 +205,39 @@ def _step(model: nn.Module, values: Tensor, codes: Tensor) -> CrossEntropy:
     logits = model(values).float()
     right = (logits.argmax(dim=1) == codes).float().mean()
     return CrossEntropy(functional.cross_entropy(logits, codes), right)
+
+
+class Trees:
+    """A model of a window's class that learns from 15 statistics of each channel and the channels' correlation.
+
+    Parameters
+    ----------
+    seed : int
+        Seed of the trees.
+
+    Attributes
+    ----------
+    kind : {"trees"}
+        Name in tables, as of `Classifier`.
+    """
+
+    kind: Literal["trees"] = "trees"
+
+    def __init__(self, seed: int = 0) -> None:
+        self.seed = seed
+
+    def fit(self, values: np.ndarray, codes: np.ndarray) -> "Trees":
+        """Learn from windows, n x channels x length, and their classes."""
+        self.model_ = HistGradientBoostingClassifier(random_state=self.seed, max_iter=60)
+        self.model_.fit(statistics(values), codes)
+        return self
+
+    def predict(self, values: np.ndarray) -> np.ndarray:
+        """Return the most probable class of each window, int64."""
+        return np.asarray(self.model_.predict(statistics(values)))
+
+
+def statistics(values: np.ndarray) -> np.ndarray:
+    """Return statistics of windows, n x features."""
+    names = tuple(f"channel {at}" for at in range(values.shape[1]))
+    return window_statistics(values, names, 50, correlated=names).to_numpy()

@@ -13,13 +13,17 @@ import pandas as pd
 
 from sensorprivacy.data import Windows
 from sensorprivacy.latent.anonymizer import LatentAnonymizer
-from sensorprivacy.latent.modify import RandomSource, SecretSource, generator_of
+from sensorprivacy.latent.modify import RandomSource, SecretSource, draw_noise, generator_of
 from sensorprivacy.latent.releases import SeededRelease
-from sensorprivacy.latent.spectral_noise import draw_noise
 from sensorprivacy.latent.transfers import Codebook
 from sensorprivacy.latent.windows import recording_of, replace_values
-from sensorprivacy.mechanisms.noise import NoiseSource, SecureNoise, SeededNoise, check_epsilon
-from sensorprivacy.mechanisms.randomized_response import randomized_response, response_probabilities
+from sensorprivacy.mechanisms import (
+    NoiseSource,
+    SecureNoise,
+    SeededNoise,
+    check_epsilon,
+    randomized_response,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,7 +144,7 @@ class GuaranteedRelease:
         return replace_values(windows, models.scaler.undo(published)), said
 
     def respond(self, activity: np.ndarray, cell: np.ndarray, noise: NoiseSource) -> tuple[np.ndarray, np.ndarray]:
-        """Return randomized activities and cells; their joint distribution is `response_matrix`."""
+        """Return randomized activities and cells."""
         said = randomized_response(activity, len(self.cells), self.activity_epsilon, noise)
         cells = np.zeros_like(said)
         for code, many in enumerate(self.cells):
@@ -181,47 +185,6 @@ class GuaranteedRelease:
         most = _most_frequent(blocks, activity, len(self.cells))
         among = activity == most[blocks]
         return most, _most_frequent(blocks[among], cell[among], max(self.cells), int(blocks.max()) + 1)
-
-
-def response_matrix(cells: tuple[int, ...], activity_epsilon: float, cell_epsilon: float) -> np.ndarray:
-    """Return the probability of every response to every activity and cell, by exact enumeration.
-
-    Parameters
-    ----------
-    cells : tuple of int
-        Number of cells of each activity.
-    activity_epsilon, cell_epsilon : float
-        Privacy losses, as for `GuaranteedRelease`.
-
-    Returns
-    -------
-    numpy.ndarray of shape (inputs, outputs)
-        Rows: activity and true cell, activity by activity, for as many cells as the largest activity has. Columns:
-        activity and published cell. No entry is more than e^(activity_epsilon + cell_epsilon) times another entry of
-        its column.
-
-    Examples
-    --------
-    >>> response_matrix((1, 1), math.log(3), 0).round(2).tolist()
-    [[0.75, 0.25], [0.25, 0.75]]
-    """
-    activities, largest = len(cells), max(cells)
-    first = _responses(activities, activity_epsilon)
-    blocks = []
-    for said, many in enumerate(cells):
-        second = _responses(many, cell_epsilon)[np.arange(largest) % many]  # true cell x published cell
-        blocks.append(np.einsum("a,cd->acd", first[:, said], second).reshape(activities * largest, many))
-    return np.concatenate(blocks, axis=1)
-
-
-def _responses(k: int, epsilon: float) -> np.ndarray:
-    """Return the k x k matrix of k-ary randomized response; without a budget, a uniform draw."""
-    if k < 2:
-        return np.ones((1, 1))
-    if not epsilon:
-        return np.full((k, k), 1 / k)
-    kept, _ = response_probabilities(k, epsilon)
-    return (1 - kept) / k + kept * np.eye(k)
 
 
 def _most_frequent(blocks: np.ndarray, codes: np.ndarray, classes: int, many: int = 0) -> np.ndarray:

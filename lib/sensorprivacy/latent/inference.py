@@ -1,4 +1,7 @@
-"""Train the inference models of Algorithm 1, which infer the public and the private class of a window."""
+"""Train the inference models of Algorithm 1, which infer the public and the private class of a window.
+
+An anonymizer returns the inferred classes with the published windows, as `Anonymized`.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -143,6 +146,32 @@ def train_public_model(
     return PublicModel((windows.n_channels, windows.length), scaler, coding, model)
 
 
+@dataclass(frozen=True)
+class Anonymized:
+    """Anonymized windows, and the classes that the device inferred.
+
+    Attributes
+    ----------
+    windows : Windows
+        The published windows, with their true labels for evaluation.
+    public, private : numpy.ndarray of int64
+        Inferred classes, as codes.
+    target : numpy.ndarray of int64
+        Private class that each window was moved to.
+    distortion : float
+        Mean squared difference from the original, in units of each channel's deviation.
+    donor : numpy.ndarray of int64
+        Code of the training person whose latent is published, in the order of ``people_``; -1 if it is nobody's.
+    """
+
+    windows: Windows
+    public: np.ndarray
+    private: np.ndarray
+    target: np.ndarray
+    distortion: float
+    donor: np.ndarray
+
+
 def train_inference_models(
     windows: Windows,
     private: str,
@@ -190,7 +219,7 @@ def train_inference_models(
         validation=validation,
         kind=kind,
         settings=replace(settings, seed=settings.seed * 2),
-        checkpoint=checkpoints / "inference-0.pt" if checkpoints else None,
+        checkpoint=checkpoints / "inference-0.safetensors" if checkpoints else None,
         progress=progress,
     )
     model = Classifier(kind, settings=replace(settings, seed=settings.seed * 2 + 1)).fit(
@@ -198,7 +227,7 @@ def train_inference_models(
         coding.codes(labels),
         classes=len(coding.classes),
         validation=(base.scaled(validation), held_codes) if validation is not None and held_codes is not None else None,
-        checkpoint=checkpoints / "inference-1.pt" if checkpoints else None,
+        checkpoint=checkpoints / "inference-1.safetensors" if checkpoints else None,
         progress=progress,
         label=f"inference of {private}",
     )

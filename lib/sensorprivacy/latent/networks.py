@@ -1,12 +1,20 @@
-"""Paper 3's networks: variational autoencoders with a layer that predicts the private class, and their sizes."""
+"""Paper 3's variational autoencoders with a layer that predicts the private class: sizes, loss (Equation 2).
+
+The functions below train them, and encode and decode with them.
+"""
 
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import numpy as np
+import pandas as pd
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
+
+from sensorprivacy.latent.training import Settings, apply_in_chunks, seeded, train
 
 
 @dataclass(frozen=True)
@@ -156,3 +164,117 @@ def dense(widths: Sequence[int]) -> nn.Sequential:
     for left, right in itertools.pairwise(widths):
         parts += [nn.Linear(left, right), nn.ReLU()]
     return nn.Sequential(*parts)
+
+
+class Loss(NamedTuple):
+    """The three terms of a batch's loss, each a mean over windows, and their weighted sum.
+
+    Attributes
+    ----------
+    total : Tensor
+        reconstruction + beta * divergence + alpha * classification.
+    reconstruction : Tensor
+        Squared error, **summed** over the window's scaled values. The value of beta only makes sense for this sum.
+    divergence : Tensor
+        KL(q(z|x) || N(0, I)) in nats, summed over the latent variables.
+    classification : Tensor
+        Cross-entropy of the private classification layer, in nats.
+    """
+
+    total: Tensor
+    reconstruction: Tensor
+    divergence: Tensor
+    classification: Tensor
+
+
+def divergence(mean: Tensor, log_variance: Tensor) -> Tensor:
+    """Return KL(N(mean, exp(log_variance)) || N(0, I)) of each row: -1/2 sum_j (1 + log s_j^2 - m_j^2 - s_j^2)."""
+    return -0.5 * (1 + log_variance - mean.square() - log_variance.exp()).sum(dim=1)
+
+
+def vae_loss(output: Output, x: Tensor, private: Tensor, *, beta: float, alpha: float) -> Loss:
+    """Return the loss of a batch.
+
+    Parameters
+    ----------
+    output : Output
+        The network's output for the batch.
+    x : Tensor of shape (n, values)
+        The scaled windows.
+    private : Tensor of int64, shape (n,)
+        Their private classes.
+    beta, alpha : float
+        Weights of the divergence and of the classification.
+
+    Returns
+    -------
+    Loss
+        L = ||x - x_hat||^2 + beta KL(q(z|x) || N(0, I)) + alpha CE(softmax(W z), p), mean over windows.
+
+    References
+    ----------
+    Paper 3, Equation 2.
+    """
+    # sums are in float32, even if the network ran in lower precision
+    error = (output.reconstruction.float() - x.float()).square().sum(dim=1).mean()
+    kl = divergence(output.mean.float(), output.log_variance.float()).mean()
+    classification = functional.cross_entropy(output.logits.float(), private)
+    return Loss(error + beta * kl + alpha * classification, error, kl, classification)
+
+
+def train_autoencoder(
+    data: tuple[np.ndarray, np.ndarray],
+    sizes: Sizes,
+    classes: int,
+    settings: Settings,
+    *,
+    alpha: float,
+    beta: float,
+    **options: Any,
+) -> tuple[PrivateVAE, pd.DataFrame]:
+    """Train one autoencoder by Equation 2.
+
+    Parameters
+    ----------
+    data : tuple of two arrays
+        Scaled, flattened windows (n x values) and their private classes (n).
+    sizes : Sizes
+        Layers.
+    classes : int
+        Number of private classes.
+    settings : Settings
+        How to train.
+    alpha, beta : float
+        Weights of the private classification and of the divergence.
+    **options
+        ``validation``, ``checkpoint``, ``progress`` and ``label`` of `training.train`.
+
+    Returns
+    -------
+    network : PrivateVAE
+        The trained network.
+    history : pandas.DataFrame
+        Its loss curve.
+    """
+
+    def untrained() -> PrivateVAE:
+        made = PrivateVAE(data[0].shape[1], sizes, classes)
+        return he_start(made) if settings.start == "he" else made
+
+    def step(model: PrivateVAE, x: Tensor, private: Tensor) -> Loss:
+        return vae_loss(model(x), x, private, beta=beta, alpha=alpha)
+
+    network = seeded(untrained, settings.seed)
+    return network, train(network, step, data, settings, **options)
+
+
+def encode(network: PrivateVAE, x: np.ndarray, device: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return mean and log variance of q(z|x), each n x d, for flattened windows."""
+    both = apply_in_chunks(network, lambda rows: torch.cat(network.encode(rows), dim=1), x, device)
+    mean, log_variance = (np.ascontiguousarray(part) for part in np.split(both, 2, axis=1))
+    return mean, log_variance
+
+
+def decode(network: PrivateVAE, z: np.ndarray, device: str) -> np.ndarray:
+    """Return the flattened windows that latents z, n x d, decode to."""
+    return apply_in_chunks(network, network.decoder, z, device)

@@ -21,11 +21,12 @@ from torch.optim import Adam, Optimizer
 
 from sensorprivacy.data import Windows
 from sensorprivacy.latent.classifiers import Classifier
-from sensorprivacy.latent.losses import check_finite
+from sensorprivacy.latent.files import read_checkpoint, write_checkpoint
 from sensorprivacy.latent.networks import dense
 from sensorprivacy.latent.training import (
     Settings,
     apply_in_chunks,
+    check_finite,
     fingerprint,
     multiplying,
     pick_device,
@@ -33,7 +34,6 @@ from sensorprivacy.latent.training import (
     train,
 )
 from sensorprivacy.latent.windows import Coding, Scaler, flatten, private_labels, replace_values
-from sensorprivacy.paths import write_atomically
 from sensorprivacy.progress import tqdm
 
 _CHUNK = 4096
@@ -160,12 +160,14 @@ class AnonymizationAutoencoder(BaseEstimator):
         progress : bool
             Show a progress bar.
         checkpoint : pathlib.Path, optional
-            File for the trained autoencoder. If it has that of the same windows and settings, nothing is trained.
+            File for the trained autoencoder. If it exists, nothing is trained.
 
         Raises
         ------
         ValueError
             If the attribute is unknown or has one class, or the windows' length cannot be halved once per layer.
+        CheckpointError
+            If the file belongs to other windows or settings, or was changed.
         FloatingPointError
             If the loss becomes infinite or not a number.
         """
@@ -182,15 +184,14 @@ class AnonymizationAutoencoder(BaseEstimator):
         data = [torch.as_tensor(array).to(device) for array in arrays]
         self.network_ = seeded(lambda: _convolutional(windows.n_channels, self.filters), settings.seed).to(device)
         mark = f"{settings.epochs} {self.keep} {self.hide} {self.change} {fingerprint(self.network_, data, settings)}"
-        known = torch.load(checkpoint, weights_only=True) if checkpoint and checkpoint.is_file() else {}
-        if known.get("mark") == mark:
-            self.network_.load_state_dict(known["network"])
-            rows = known["rows"]
+        if checkpoint and checkpoint.is_file():
+            state, parts = read_checkpoint(checkpoint, mark)
+            self.network_.load_state_dict(parts["model"])
+            rows = state["rows"]
         else:
             rows = self._train(data, [len(coding.classes) for coding in codings], settings, progress)
             if checkpoint:
-                content = {"mark": mark, "network": self.network_.state_dict(), "rows": rows}
-                write_atomically(checkpoint, lambda part: torch.save(content, part))
+                write_checkpoint(checkpoint, mark, {"rows": rows}, {"model": self.network_.state_dict()})
         self.network_.eval()
         self.history_ = pd.DataFrame(rows, columns=["epoch", "public", "private", "change"])
         return self

@@ -1,6 +1,5 @@
-"""Save a fitted anonymizer in one safetensors file: plain arrays and a JSON header, without executable content."""
+"""Save a fitted anonymizer in one file, and load it again."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -8,27 +7,20 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import torch
-from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
 from torch import Tensor
 
 from sensorprivacy.latent.anonymizer import LatentAnonymizer
 from sensorprivacy.latent.classifiers import Classifier
+from sensorprivacy.latent.files import ModelFileError, read_parts, write_parts
 from sensorprivacy.latent.inference import InferenceModels
 from sensorprivacy.latent.networks import PrivateVAE, Sizes
 from sensorprivacy.latent.training import Settings
 from sensorprivacy.latent.transfers import TRANSFERS
 from sensorprivacy.latent.windows import Coding, Scaler
-from sensorprivacy.paths import write_atomically
 
-FORMAT, VERSION = "sensorprivacy-latent-anonymizer", 4
+FORMAT = "sensorprivacy-anonymizer-5"
 # parameters that JSON can hold
 _PARAMETERS = ["private", "modify", "alpha", "beta", "kind", "general", "sampled", "redraw", "insist", "spectral_noise"]
-
-
-class ModelFileError(ValueError):
-    """A file is not a saved anonymizer, has another version, or is damaged."""
 
 
 def save(anonymizer: LatentAnonymizer, path: Path | str, *, latents: bool = False) -> Path:
@@ -62,14 +54,8 @@ def save(anonymizer: LatentAnonymizer, path: Path | str, *, latents: bool = Fals
         if latents:
             z, private = anonymizer.latents_[code]
             parts[f"latents.{code}"] = {"z": z, "private": private, "owners": anonymizer.owners_[code]}
-    tensors = {
-        f"{prefix}.{name}": torch.as_tensor(value).cpu().contiguous()
-        for prefix, part in parts.items()
-        for name, value in part.items()
-    }
-    metadata = {"format": FORMAT, "version": str(VERSION), "content": json.dumps(_header(anonymizer), sort_keys=True)}
     path = Path(path)
-    write_atomically(path, lambda part: save_file(tensors, part, metadata))
+    write_parts(path, FORMAT, _header(anonymizer), parts)
     return path
 
 
@@ -98,14 +84,9 @@ def load(path: Path | str, *, device: str = "auto") -> LatentAnonymizer:
     path = Path(path)
     if not path.is_file():
         raise FileNotFoundError(f"no saved anonymizer at {path}")
+    header, parts = read_parts(path, FORMAT)
     try:
-        with safe_open(path, framework="pt") as file:
-            metadata = file.metadata() or {}
-            _check_version(metadata, path)
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a mapping)
-        return _rebuild(json.loads(metadata["content"]), tensors, device)
-    except SafetensorError as error:
-        raise ModelFileError(f"{path} is damaged or not a safetensors file: {error}") from error
+        return _rebuild(header, parts, device)
     except (KeyError, TypeError, RuntimeError) as error:
         raise ModelFileError(f"{path}: parts do not fit together: {str(error).splitlines()[0]}") from error
 
@@ -127,32 +108,17 @@ def _header(anonymizer: LatentAnonymizer) -> dict[str, Any]:
     }
 
 
-def _check_version(metadata: Mapping[str, str], path: Path) -> None:
-    if metadata.get("format") != FORMAT:
-        raise ModelFileError(
-            f"{path} is not a saved anonymizer (format {metadata.get('format')!r}, expected {FORMAT!r})"
-        )
-    if metadata.get("version") != str(VERSION):
-        raise ModelFileError(
-            f"{path} has version {metadata.get('version')}, this package reads version {VERSION}: fit and save again"
-        )
-
-
-def _rebuild(header: Mapping[str, Any], tensors: Mapping[str, Tensor], device: str) -> LatentAnonymizer:
-    def under(prefix: str) -> dict[str, Tensor]:
-        start = f"{prefix}."
-        return {name.removeprefix(start): tensor for name, tensor in tensors.items() if name.startswith(start)}
-
+def _rebuild(header: Mapping[str, Any], parts: Mapping[str, Mapping[str, Tensor]], device: str) -> LatentAnonymizer:
     def classifier(name: str, kind: Any, classes: int) -> Classifier:
         model = Classifier(kind, settings=settings)
         model.classes_, model.network_ = classes, model.build(shape, classes)
-        model.network_.load_state_dict(under(name))
+        model.network_.load_state_dict(parts[name])
         model.network_.eval()
         return model
 
     def autoencoder(code: int) -> PrivateVAE:
         network = PrivateVAE(int(np.prod(shape)), sizes, len(private.classes))
-        network.load_state_dict(under(f"vae.{code}"))
+        network.load_state_dict(parts[f"vae.{code}"])
         return network.eval()
 
     made, settings, shape = header["transfer"], Settings(device=device), tuple(header["shape"])
@@ -177,14 +143,12 @@ def _rebuild(header: Mapping[str, Any], tensors: Mapping[str, Tensor], device: s
     anonymizer.people_ = tuple(header["people"])
     anonymizer.vaes_ = [autoencoder(0)] * len(codes) if anonymizer.general else [autoencoder(code) for code in codes]
     anonymizer.statistics_ = [
-        {name: tensor.numpy() for name, tensor in under(f"statistics.{code}").items()} for code in codes
+        {name: tensor.numpy() for name, tensor in parts[f"statistics.{code}"].items()} for code in codes
     ]
-    if not all(anonymizer.statistics_):
-        raise KeyError("mean latents are missing")
-    anonymizer.lost_spectra_ = [tensors[f"lost.{code}.spectra"].numpy() for code in codes]
-    if "latents.0.z" in tensors:
-        parts = [under(f"latents.{code}") for code in codes]
-        anonymizer.latents_ = [(part["z"].numpy(), part["private"].numpy()) for part in parts]
-        anonymizer.owners_ = [part["owners"].numpy() for part in parts]
+    anonymizer.lost_spectra_ = [parts[f"lost.{code}"]["spectra"].numpy() for code in codes]
+    if "latents.0" in parts:
+        latents = [parts[f"latents.{code}"] for code in codes]
+        anonymizer.latents_ = [(part["z"].numpy(), part["private"].numpy()) for part in latents]
+        anonymizer.owners_ = [part["owners"].numpy() for part in latents]
     anonymizer.history_ = pd.DataFrame()
     return anonymizer

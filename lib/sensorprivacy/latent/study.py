@@ -13,11 +13,10 @@ import pandas as pd
 from sensorprivacy.data import Windows
 from sensorprivacy.game.splits import Split
 from sensorprivacy.latent.anonymizer import LatentAnonymizer
-from sensorprivacy.latent.classifiers import Classifier, Kind
+from sensorprivacy.latent.classifiers import Classifier, Kind, Trees
 from sensorprivacy.latent.inference import InferenceModels, PublicModel, train_inference_models, train_public_model
 from sensorprivacy.latent.rivals import AnonymizationAutoencoder
 from sensorprivacy.latent.training import Settings, Start
-from sensorprivacy.latent.trees import Trees
 from sensorprivacy.latent.windows import Coding, Scaler, Scheme, common_classes, people_folds, split, thinned
 from sensorprivacy.paths import cache_folder
 
@@ -121,7 +120,7 @@ class Study:
             trees: Any = Trees(self.inference.seed + 1000).fit(seen, codes)
             return PublicModel((self.train.n_channels, self.train.length), scaler, public, trees)
         settings = replace(self.inference, seed=self.inference.seed + 1000)
-        saved = self.folder / f"independent-{kind or self.network}.pt"
+        saved = self.folder / f"independent-{kind or self.network}.safetensors"
         return train_public_model(
             self.validation, validation=None, kind=kind or self.network, settings=settings, checkpoint=saved
         )
@@ -132,7 +131,7 @@ class Study:
         Its kind of network should not be that of a judge, see `frontier.activity_kept`.
         """
         settings = replace(self.inference, seed=self.inference.seed + 2000)
-        saved = self.folder / f"second-reader-{kind}.pt"
+        saved = self.folder / f"second-reader-{kind}.safetensors"
         return train_public_model(
             self.train, validation=self.validation, kind=kind, settings=settings, checkpoint=saved
         ).public_model
@@ -152,7 +151,7 @@ class Study:
     def anonymization_autoencoder(self, epochs: int) -> AnonymizationAutoencoder:
         """Return the trained Anonymization Autoencoder, a rival of the paper's."""
         settings = Settings(epochs=epochs, batch=INFERENCE_BATCH, precision=self.vae.precision, seed=self.vae.seed)
-        saved = self.folder / f"anonymization-autoencoder-{epochs}.pt"
+        saved = self.folder / f"anonymization-autoencoder-{epochs}.safetensors"
         return AnonymizationAutoencoder(self.private, settings=settings).fit(self.train, checkpoint=saved)
 
     def folds(self, folds: int = 6) -> Iterator["Study"]:

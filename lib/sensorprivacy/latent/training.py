@@ -5,7 +5,6 @@ continues from a checkpoint therefore follows the same loss curve as one that wa
 """
 
 import hashlib
-import pickle
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -16,21 +15,15 @@ import pandas as pd
 import torch
 from torch import Tensor, nn
 
-from sensorprivacy.latent.losses import check_finite
-from sensorprivacy.paths import write_atomically
+from sensorprivacy.latent.files import CheckpointError, read_checkpoint, write_checkpoint
 from sensorprivacy.progress import tqdm
 
 Network = TypeVar("Network", bound=nn.Module)
 Precision = Literal["float32", "bfloat16", "auto"]
 Start = Literal["pytorch", "he"]
 Step = Callable[..., NamedTuple]  # (model, *batch) -> terms of the loss; the first is minimized
-CHECKPOINT_VERSION = 1
 _CHUNK = 8192  # windows passed through a network at a time
 _HELD = 256  # validation windows at a time: the activations of few windows of a CNN stay in a core's cache
-
-
-class CheckpointError(ValueError):
-    """A checkpoint belongs to another training, or cannot be read."""
 
 
 @dataclass(frozen=True)
@@ -235,31 +228,26 @@ class _State:
         return patience is not None and len(self.rows) - self.lowest_epoch >= patience
 
     def save(self, path: Path) -> None:
-        content = {
-            "version": CHECKPOINT_VERSION,
-            "fingerprint": self.fingerprint,
-            "model": self.model.state_dict(),
-            "optimizer": self.optimizer.state_dict(),
-            "best": self.best,
-            "rows": self.rows,
-            "lowest": [self.lowest, self.lowest_epoch],
-        }
-        write_atomically(path, lambda part: torch.save(content, part))
+        moments = {f"optimizer.{at}": some for at, some in self.optimizer.state_dict()["state"].items()}
+        state = {"rows": self.rows, "lowest": [self.lowest, self.lowest_epoch]}
+        write_checkpoint(
+            path, self.fingerprint, state, {"model": self.model.state_dict(), "best": self.best, **moments}
+        )
 
     def load(self, path: Path) -> None:
-        try:
-            content = torch.load(path, map_location="cpu", weights_only=True)
-        except (pickle.UnpicklingError, RuntimeError, EOFError) as error:
-            reason = str(error).splitlines()[0]
-            raise CheckpointError(f"checkpoint {path} cannot be read: {reason}; delete it") from error
-        if content.get("version") != CHECKPOINT_VERSION or content.get("fingerprint") != self.fingerprint:
-            raise CheckpointError(
-                f"checkpoint {path} belongs to another training (data, network or settings): delete or move it"
-            )
-        self.model.load_state_dict(content["model"])
-        self.optimizer.load_state_dict(content["optimizer"])
-        self.best, self.rows = content["best"], content["rows"]
-        self.lowest, self.lowest_epoch = content["lowest"]
+        state, parts = read_checkpoint(path, self.fingerprint)
+        self.model.load_state_dict(parts["model"])
+        # a fused optimizer needs moments with the memory layout of their weights
+        moments = {
+            at: {
+                name: torch.empty_like(weight, device="cpu").copy_(part) if part.shape == weight.shape else part
+                for name, part in parts[f"optimizer.{at}"].items()
+            }
+            for at, weight in enumerate(self.model.parameters())
+        }
+        self.optimizer.load_state_dict({**self.optimizer.state_dict(), "state": moments})
+        self.best, self.rows = parts.get("best", {}), state["rows"]
+        self.lowest, self.lowest_epoch = state["lowest"]
 
 
 def _epoch(state: _State, step: Step, data: Sequence[Tensor], validation: Sequence[Tensor], settings: Settings) -> None:
@@ -311,3 +299,9 @@ def fingerprint(model: nn.Module, data: Sequence[Tensor], settings: Settings) ->
         digest.update(str(tuple(part.shape)).encode())
         digest.update(part.detach().cpu().contiguous().numpy().tobytes())
     return digest.hexdigest()
+
+
+def check_finite(loss: Tensor, epoch: int) -> None:
+    """Raise FloatingPointError, naming epoch and remedy, if a loss is infinite or not a number."""
+    if not torch.isfinite(loss).all():
+        raise FloatingPointError(f"loss {loss.tolist()} in epoch {epoch}: lower the learning rate, or train in float32")

@@ -136,9 +136,6 @@ class Codebook:
     ----------
     cells : int
         Cells per activity. 1 keeps only the activity.
-    flip : float
-        Probability that a uniformly drawn cell replaces the cell. This alone is **not** differentially private: the
-        activity is published as it is inferred, and redraws depend on the window. `guaranteed` has a true guarantee.
     synthetic : bool
         Whether latents are drawn from a Gaussian per cell and class, fitted to training latents, instead of being the
         training latents themselves. A published window then shows no single training window.
@@ -148,19 +145,18 @@ class Codebook:
     """
 
     cells: int = 8
-    flip: float = 0.0
     synthetic: bool = False
     own: bool = False
 
     def __post_init__(self) -> None:
-        if self.cells < 1 or not 0 <= self.flip <= 1:
-            raise ValueError(f"cells={self.cells}, flip={self.flip}: give at least one cell and a probability")
+        if self.cells < 1:
+            raise ValueError(f"cells={self.cells}: give at least one cell")
 
     @property
     def name(self) -> str:
         """Short name, for tables."""
         words = [f"codebook {self.cells}" if self.cells > 1 else "donor"]
-        return ", ".join(words + [f"flip {self.flip:g}"] * bool(self.flip) + ["synthetic"] * self.synthetic)
+        return ", ".join(words + ["synthetic"] * self.synthetic)
 
     def fit(self, z: Array, private: Array, classes: int, owners: Array | None = None) -> Statistics:
         """Return the cells' arrays: ``means``, ``whiten``, ``centres``, ``donors``, their ``owners``, and ``begins``.
@@ -190,9 +186,6 @@ class Codebook:
     def choose(self, known: Statistics, moving: Moving, generator: Generator) -> Array:
         """Return the position of each window's donor among the ``donors``."""
         cell, people = self.cell(known, moving.z, moving.source), moving.people
-        if self.flip:
-            drawn = generator.integers(len(known["centres"]), size=len(cell))
-            cell = np.where(generator.random(len(cell)) < self.flip, drawn, cell)
         place = cell * len(known["means"]) + moving.target
         first, after = known["begins"][place], known["begins"][place + 1]
         chosen = generator.integers(first, after)
@@ -204,17 +197,6 @@ class Codebook:
                 break
             chosen[own] = generator.integers(first[own], after[own])
         return _without_own(known, chosen, people, generator)
-
-    @staticmethod
-    def bound(known: Statistics) -> float:
-        """Return the best accuracy of any attacker on one training window who sees only its cell.
-
-        The best prediction is the most frequent private class of the cell. No processing of the published window can
-        improve it (the data-processing inequality). The bound holds if the published class is drawn independently of
-        the true one, and private classes are inferred correctly. It does not hold for several windows of a person.
-        """
-        counts = np.diff(known["begins"]).reshape(-1, len(known["means"]))
-        return float(counts.max(axis=1).sum() / counts.sum())
 
 
 @dataclass(frozen=True)

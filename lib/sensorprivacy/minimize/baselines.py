@@ -13,7 +13,7 @@ from sensorprivacy.data import Problem
 from sensorprivacy.game.effectiveness import Undefined, effectiveness_column
 from sensorprivacy.game.protocols import default_split
 from sensorprivacy.game.splits import Split
-from sensorprivacy.minimize.engine_protocol import LABELS, Engine, EngineData, engine_data
+from sensorprivacy.minimize.engine_protocol import MEASURES, Engine, EngineData, engine_data
 from sensorprivacy.minimize.engines import make_engine
 from sensorprivacy.minimize.greedy import PERCENTILES, rank_features, size_at_percentile
 from sensorprivacy.minimize.rewrites import ColumnHasher, LaplaceNoise, components
@@ -62,8 +62,6 @@ COMPONENTS = {
     ("pca", "amir-netml"): (3, 35),
 }
 """Smallest and largest number of columns that the authors swept, if not 3 to 50."""
-
-_MEASURES = ("accuracy", "identifiability")
 
 
 def sweep(
@@ -163,8 +161,8 @@ def sweep(
     tasks = ((part, columns, model, seed, whole if part is data else engine) for part, columns in parts)
     work = run_in_order(_play, tasks, n_jobs)
     played = list(tqdm(work, total=len(table) + 1, desc=f"{problem.name}: {method}", disable=not progress))
-    base, n_test = {name: played[0][name] for name in _MEASURES}, len(data.test)
-    base |= {f"{name}_chance": data.prior(label) for name, label in zip(_MEASURES, LABELS, strict=True)}
+    base, n_test = {name: played[0][name] for name in MEASURES}, len(data.test)
+    base |= {f"{name}_chance": data.prior(label) for name, label in MEASURES.items()}
     table = table.assign(method=method, number=how.number, variant=variant).join(pd.DataFrame(played[1:]))
     table["relative_effectiveness"] = effectiveness_column(table, pd.Series(base), decimals=4)
     table.attrs.update(base=base, n_train=len(data.train), n_test=n_test, scores=facts)
@@ -317,7 +315,7 @@ def _play(
     """Return accuracy and identifiability on the given columns, with intervals."""
     trained = make_engine(engine, data, model, seed)
     row: dict[str, Any] = {}
-    for name, label in zip(_MEASURES, LABELS, strict=True):
+    for name, label in MEASURES.items():
         found = data.measure(label, trained.predict([tuple(sorted(columns))], label)[0])
         row |= {name: found.score, f"{name}_low": found.low, f"{name}_high": found.high}
     return row | {"n": found.size}

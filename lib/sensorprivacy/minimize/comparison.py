@@ -11,11 +11,9 @@ from sensorprivacy.data import Problem
 from sensorprivacy.game.outcome import LEVEL
 from sensorprivacy.game.splits import Split
 from sensorprivacy.minimize.baselines import METHODS, rank_methods, released, sweep
-from sensorprivacy.minimize.engine_protocol import LABELS, engine_data
+from sensorprivacy.minimize.engine_protocol import LABELS, MEASURES, engine_data
 from sensorprivacy.minimize.engines import make_engine
 from sensorprivacy.minimize.scores import score_features
-
-_MEASURES = dict(zip(("accuracy", "identifiability"), LABELS, strict=True))
 
 
 def sweep_methods(
@@ -108,16 +106,16 @@ def compare_methods(
     first = next(iter(predicted.values()), {})
     for rank, (method, own) in enumerate(predicted.items(), 1):
         rows[method] = {"rank": rank}
-        for name, label in _MEASURES.items():
+        for name, label in MEASURES.items():
             found = data.compare(label, own[label], first[label])
             rows[method] |= {"n": f"n = {found.n:,} {found.unit}", name: found.value}
             rows[method] |= {f"{name}_low": found.low, f"{name}_high": found.high, f"{name}_p": found.p}
-    names = [f"{name}{end}" for name in _MEASURES for end in ("", "_low", "_high", "_p")]
+    names = [f"{name}{end}" for name in MEASURES for end in ("", "_low", "_high", "_p")]
     table = pd.DataFrame.from_dict(rows, orient="index", columns=["rank", "n", *names]).rename_axis("method")
-    for name in _MEASURES:
+    for name in MEASURES:
         table.loc[table.index[1:], f"{name}_p"] = holm(table[f"{name}_p"].to_numpy(float)[1:])
         table.loc[table.index[:1], f"{name}_p"] = np.nan
-    table["differs"] = (table[[f"{name}_p" for name in _MEASURES]] < LEVEL).any(axis=1)
+    table["differs"] = (table[[f"{name}_p" for name in MEASURES]] < LEVEL).any(axis=1)
     return table
 
 

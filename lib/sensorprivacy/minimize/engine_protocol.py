@@ -15,6 +15,9 @@ from sensorprivacy.game.units import Difference, Share, difference, share
 LABELS = ("task", "users")
 """The two labels that models are trained to predict."""
 
+MEASURES = {"accuracy": "task", "identifiability": "users"}
+"""The label whose prediction each measure counts."""
+
 Subset = tuple[int, ...]
 """Positions of columns in the problem's features, ascending."""
 

@@ -13,8 +13,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from sensorprivacy.mechanisms.laplace import laplace
-from sensorprivacy.mechanisms.noise import SecureNoise, SeededNoise, check_epsilon
+from sensorprivacy.mechanisms import SecureNoise, SeededNoise, check_epsilon, laplace
 
 SPARSE_PCA_ROWS = 2000
 

@@ -11,6 +11,7 @@ from sensorprivacy.game.effectiveness import effectiveness_column
 THRESHOLDS = (0.0, 0.01, 0.03, 0.1, 0.3, 1.0)
 """Accuracy losses of Tables 4-12: shares of the highest accuracy that may be lost."""
 
+_PRINTED = 4  # decimals of the fractions behind relative effectiveness: the paper prints percentages with two
 
 STANDARD_ERROR = "standard error"
 """Margin of one standard error of the lowest identifiability: fewer features win if they are not clearly worse."""
@@ -116,9 +117,7 @@ def select(
     return pd.concat([subsets.loc[winner], pd.Series({"threshold": threshold})]).rename(winner)
 
 
-def select_table(
-    subsets: pd.DataFrame, thresholds: Iterable[float] = THRESHOLDS, *, rounded: int | None = 4, **options: Any
-) -> pd.DataFrame:
+def select_table(subsets: pd.DataFrame, thresholds: Iterable[float] = THRESHOLDS, **options: Any) -> pd.DataFrame:
     """Choose a subset at each threshold and compute its relative effectiveness, as in Tables 4-12.
 
     Parameters
@@ -127,9 +126,6 @@ def select_table(
         See `select`.
     thresholds : iterable of float
         Default: the paper's six.
-    rounded : int or None, default 4
-        Decimals of the fractions from which relative effectiveness is computed, with the first row as the base. The
-        paper used 4 (percentages with two decimals). None uses full precision.
     **options
         Passed to `select`.
 
@@ -137,7 +133,7 @@ def select_table(
     -------
     pandas.DataFrame
         Index threshold; columns features, n_features, accuracy, identifiability, relative_effectiveness (numbers and
-        `sensorprivacy.game.Undefined` members).
+        `sensorprivacy.game.Undefined` members; the first row is the base).
 
     Raises
     ------
@@ -150,7 +146,7 @@ def select_table(
     rows = [select(subsets, level, **options) for level in levels]
     table = pd.DataFrame(rows).set_index(pd.Index(levels, name="threshold"))
     table = table[["features", "n_features", "accuracy", "identifiability"]].infer_objects()
-    return table.assign(relative_effectiveness=effectiveness_column(table, table.iloc[0], decimals=rounded))
+    return table.assign(relative_effectiveness=effectiveness_column(table, table.iloc[0], decimals=_PRINTED))
 
 
 def fewest_columns(ranked: Sequence[Any], enough: Callable[[list[Any]], bool], few: int) -> list[Any]:

@@ -17,7 +17,7 @@ from sensorprivacy.latent.networks import Sizes
 from sensorprivacy.latent.storage import load, save
 from sensorprivacy.latent.training import Settings
 from sensorprivacy.latent.transfers import Codebook, Donor, MeanShift, Transfer, Transport
-from sensorprivacy.mechanisms.noise import LARGEST_EPSILON
+from sensorprivacy.mechanisms import LARGEST_EPSILON
 from sensorprivacy.own.defences import split_word
 from sensorprivacy.own.fitted import FILE, FittedFolderError, read_content, write_content
 

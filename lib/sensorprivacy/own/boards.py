@@ -4,7 +4,7 @@ from pathlib import Path
 
 from sensorprivacy.data import Windows
 from sensorprivacy.edge.board.bundle import Bundle
-from sensorprivacy.edge.paper_bundles import anonymizer_bundles
+from sensorprivacy.edge.export import anonymizer_bundles
 from sensorprivacy.latent.anonymizer import LatentAnonymizer
 from sensorprivacy.latent.storage import load, save
 from sensorprivacy.latent.study import prepare

@@ -12,7 +12,7 @@ import pandas as pd
 from sklearn.preprocessing import FunctionTransformer
 
 from sensorprivacy.data import Problem
-from sensorprivacy.mechanisms.noise import LARGEST_EPSILON, SeededNoise
+from sensorprivacy.mechanisms import LARGEST_EPSILON, SeededNoise
 from sensorprivacy.minimize.baselines import METHODS
 from sensorprivacy.minimize.rewrites import LaplaceNoise
 from sensorprivacy.minimize.select import THRESHOLDS

@@ -38,7 +38,7 @@ def add_edge_command(subparsers: Commands) -> None:
 
 
 def _export(arguments: argparse.Namespace) -> int:
-    from sensorprivacy.edge.program import write_program
+    from sensorprivacy.edge.export import write_program
     from sensorprivacy.own.boards import own_bundles
 
     folder = arguments.out or Path("edge")

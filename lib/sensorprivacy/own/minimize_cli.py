@@ -144,7 +144,7 @@ def _run(arguments: argparse.Namespace) -> int:
 
     from sensorprivacy.columns.identifiers import IdentifierWarning
     from sensorprivacy.game.joins import join_rows
-    from sensorprivacy.minimize.stability import repeat_selection
+    from sensorprivacy.minimize.certainty import repeat_selection
     from sensorprivacy.own.minimize_page import facts, page
     from sensorprivacy.own.tables import load_table
 

@@ -13,9 +13,9 @@ from sensorprivacy.data import Problem
 from sensorprivacy.game.joins import Joined
 from sensorprivacy.game.outcome import Measure
 from sensorprivacy.game.units import few_units
+from sensorprivacy.minimize.certainty import Stability
 from sensorprivacy.minimize.minimizer import FeatureMinimizer
 from sensorprivacy.minimize.select import THRESHOLDS, least_accuracy, select_table
-from sensorprivacy.minimize.stability import Stability
 
 WIDTH = 88
 MOST_COLUMNS = 40

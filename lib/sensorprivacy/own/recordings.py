@@ -35,7 +35,7 @@ from sensorprivacy.data import Windows
 from sensorprivacy.own.formats import read_table
 from sensorprivacy.own.times import Clock, timed
 from sensorprivacy.readers.files import listing_digest
-from sensorprivacy.readers.windowing import cut, window_starts
+from sensorprivacy.readers.motion import cut, window_starts
 
 _Text = Annotated[str, Field(min_length=1)]
 _Names = Annotated[list[_Text], Field(min_length=1)]

@@ -1,4 +1,3 @@
-from . import bits as bits
 from . import flows as flows
 from . import iot23 as iot23
 from . import mobiact as mobiact
@@ -13,4 +12,3 @@ from . import smartwatch as smartwatch
 from . import statistics as statistics
 from . import tabular as tabular
 from . import traffic as traffic
-from . import windowing as windowing

@@ -18,8 +18,7 @@ from sensorprivacy.progress import tqdm
 from sensorprivacy.readers import mobiact_files
 from sensorprivacy.readers.files import Files
 from sensorprivacy.readers.mobiact_files import OwnerFolder, owner_folders
-from sensorprivacy.readers.motion import Channels, Recordings, cut_windows, join_recordings, stored
-from sensorprivacy.readers.windowing import Windowing
+from sensorprivacy.readers.motion import Channels, Recordings, Windowing, cut_windows, join_recordings, stored
 
 ACTIVITIES = ("WAL", "STD", "JOG", "STU")  # walking, standing, jogging, stairs up: paper 3's four
 GRAVITY = 9.80665  # m/s^2, the unit of the files; `Recordings` use g

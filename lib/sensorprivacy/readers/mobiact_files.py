@@ -38,7 +38,8 @@ class OwnerFolder:
     table : str
         Path of its table of people.
     people : pandas.DataFrame
-        The table, see `read_people`.
+        The table, by the subject's number: ``age`` (years), ``height`` (cm), ``weight`` (kg), ``weight_class``,
+        ``gender``.
     members : tuple of str
         Paths of all files of the folder.
     """
@@ -55,7 +56,7 @@ def owner_folders(files: Files) -> list[OwnerFolder]:
     Raises
     ------
     ValueError
-        As `read_people`.
+        If there is no such file or table, or a gender is neither M nor F.
     """
     tables = {
         member: _table(files.read(member).decode("latin-1"), member)
@@ -72,24 +73,6 @@ def owner_folders(files: Files) -> list[OwnerFolder]:
         owned[max(tables, key=lambda table: _shared(table, member))].append(member)
     names = list(TABLES.values())
     return [OwnerFolder(names[_rank(table)], table, tables[table], tuple(owned[table])) for table in tables]
-
-
-def read_people(files: Files) -> pd.DataFrame:
-    """Return the people in the owner's table: MobiAct's ``Readme.txt`` or MobiFall's ``DataDescribe.txt``.
-
-    Returns
-    -------
-    pandas.DataFrame
-        By the subject's number: ``age`` (years), ``height`` (cm), ``weight`` (kg), ``weight_class``, ``gender``. If
-        there are both tables, a person in both has MobiAct's row.
-
-    Raises
-    ------
-    ValueError
-        If there is no such file or table, or a gender is neither M nor F.
-    """
-    people = pd.concat([folder.people for folder in owner_folders(files)])
-    return people[~people.index.duplicated()].sort_index()
 
 
 def annotated(content: bytes, member: str, activity: str) -> tuple[np.ndarray, np.ndarray]:

@@ -14,8 +14,7 @@ from sensorprivacy.data import Problem, Windows
 from sensorprivacy.progress import tqdm
 from sensorprivacy.readers import motion
 from sensorprivacy.readers.files import Files
-from sensorprivacy.readers.motion import Channels, Recordings
-from sensorprivacy.readers.windowing import Windowing
+from sensorprivacy.readers.motion import Channels, Recordings, Windowing
 
 WALKING = ("dws", "ups", "wlk", "jog")  # down stairs, up stairs, walking, jogging: paper 3's four
 ACTIVITIES = (*WALKING, "sit", "std")

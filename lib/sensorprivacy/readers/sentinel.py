@@ -16,11 +16,10 @@ import pandas as pd
 
 from sensorprivacy.data import Problem
 from sensorprivacy.progress import tqdm
-from sensorprivacy.readers.bits import header_bits
 from sensorprivacy.readers.cache import derived
 from sensorprivacy.readers.files import Files
 from sensorprivacy.readers.flows import find_flows, flow_features
-from sensorprivacy.readers.packets import packet_features
+from sensorprivacy.readers.packets import header_bits, packet_features
 from sensorprivacy.readers.pcap import Frames, address_text, read_frames
 
 User = Literal["address", "subnet", "person", "capture"]
@@ -172,7 +171,7 @@ def bit_problem(
     Returns
     -------
     Problem
-        One row for each flow, int8 values -1, 0, 1, see `bits.header_bits`; the same rows as `flow_problem`.
+        One row for each flow, int8 values -1, 0, 1, see `packets.header_bits`; the same rows as `flow_problem`.
     """
 
     def make(traffic: Traffic) -> tuple[pd.DataFrame, np.ndarray]:

@@ -8,8 +8,14 @@ import pandas as pd
 
 from sensorprivacy.data import Problem, Windows
 from sensorprivacy.readers.files import Files
-from sensorprivacy.readers.motion import Channels, Recordings, cut_windows, join_recordings, statistics_problem
-from sensorprivacy.readers.windowing import Windowing
+from sensorprivacy.readers.motion import (
+    Channels,
+    Recordings,
+    Windowing,
+    cut_windows,
+    join_recordings,
+    statistics_problem,
+)
 
 EXERCISES = ("PEN", "ABD", "FEL", "IR", "ER", "TRAP", "ROW")
 

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from sensorprivacy.mechanisms.noise import NoiseSource, SecureNoise, check_epsilon
+from sensorprivacy.mechanisms import NoiseSource, SecureNoise, check_epsilon
 from sensorprivacy.threeway.division import Division, check_division, check_frame
 from sensorprivacy.threeway.domains import Unknown, domains_of
 from sensorprivacy.threeway.guarantees import state_guarantees

@@ -11,9 +11,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from sensorprivacy.mechanisms.laplace import laplace
-from sensorprivacy.mechanisms.noise import NoiseSource
-from sensorprivacy.mechanisms.randomized_response import randomized_response
+from sensorprivacy.mechanisms import NoiseSource, laplace, randomized_response
 
 Unknown = Literal["error", "redraw"]
 

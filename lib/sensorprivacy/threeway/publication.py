@@ -7,9 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from sensorprivacy.mechanisms.laplace import laplace_scale
-from sensorprivacy.mechanisms.noise import NoiseSource, SecureNoise, check_epsilon
-from sensorprivacy.mechanisms.randomized_response import response_probabilities
+from sensorprivacy.mechanisms import NoiseSource, SecureNoise, check_epsilon, laplace_scale, response_probabilities
 from sensorprivacy.threeway.division import Division, check_division, check_frame
 from sensorprivacy.threeway.domains import Categories, Domain, domains_of
 from sensorprivacy.threeway.guarantees import state_guarantees
@@ -115,7 +113,7 @@ def publish(
         bounds, which shifts means.
     noise_source : NoiseSource, optional
         Source of randomness. Only the default (OpenDP with the operating system's secure generator) is private. Tests
-        and repeatable examples pass :class:`~sensorprivacy.mechanisms.noise.SeededNoise`.
+        and repeatable examples pass :class:`~sensorprivacy.mechanisms.SeededNoise`.
 
     Returns
     -------

@@ -109,7 +109,7 @@ def _record_change(original: np.ndarray, synthetic: np.ndarray, domain: Domain) 
     return float(np.where(np.isnan(gaps), one_missing, share).mean())
 
 
-def sensitivity(query: Query, column: pd.Series, domain: Domain | None = None) -> float:
+def sensitivity(query: Query, column: pd.Series) -> float:
     """Return the paper's sensitivity of a query: the largest change of its answer when one row is left out.
 
     This is the *local* sensitivity, which depends on the data. Noise scaled to it is not differentially private,
@@ -122,8 +122,6 @@ def sensitivity(query: Query, column: pd.Series, domain: Domain | None = None) -
         The query, see :func:`answer`.
     column : pandas.Series
         n >= 2 cells.
-    domain : Numbers or Categories, optional
-        The column's domain. Default: read from the column.
 
     Returns
     -------
@@ -148,7 +146,7 @@ def sensitivity(query: Query, column: pd.Series, domain: Domain | None = None) -
     1.0
     """
     check_query(query)
-    domain = domain_of(column) if domain is None else domain
+    domain = domain_of(column)
     values = domain.encode(column)
     n = len(values)
     if n < 2:

@@ -53,7 +53,6 @@ def find_thresholds(
     beta: float = 0.5,
     step: float = 0.05,
     search: Rule = "alternate",
-    lattice: Literal["summed", "exact"] = "summed",
 ) -> Search:
     """Search the thresholds for a suitable division.
 
@@ -75,10 +74,6 @@ def find_thresholds(
         - "strict": Algorithm 1 with ``>`` in line 10, which always ends.
         - "grid": measures every pair on the lattice and takes the best. Ties go to the pair fewest steps from the
           start. The other rules are compared with this optimum.
-    lattice : {"summed", "exact"}, default "summed"
-        How thresholds k steps away are computed. "summed" adds the step k times, as the paper's program must have done:
-        .5 plus ten times .05 is 1.0000000000000002, outside [0, 1], so alpha = 1 cannot be reached and the printed
-        traces stop at .95. "exact" multiplies, and reaches 1. Both round the thresholds to twelve decimals.
 
     Returns
     -------
@@ -99,22 +94,23 @@ def find_thresholds(
         raise ValueError(f"step={step}: must be between {SMALLEST_STEP:g} and 1; the paper uses .05")
     if search not in get_args(Rule):
         raise ValueError(f"search={search!r}: choose one of {', '.join(get_args(Rule))}")
-    if lattice not in ("summed", "exact"):
-        raise ValueError(f"lattice={lattice!r}: choose summed or exact")
-    walk = _Walk(appraiser, _axis(alpha, step, lattice), _axis(beta, step, lattice))
+    walk = _Walk(appraiser, _axis(alpha, step), _axis(beta, step))
     ours = {"alternate": _alternate, "tabu": _tabu, "grid": _grid}
     return walk.result(ours[search](walk) if search in ours else _algorithm_1(walk, strict=search == "strict"))
 
 
-def _axis(start: float, step: float, lattice: str) -> dict[int, float]:
-    """Return the thresholds in [0, 1] at whole steps from `start`, by number of steps."""
+def _axis(start: float, step: float) -> dict[int, float]:
+    """Return the thresholds in [0, 1] at whole steps from `start`, by number of steps; rounded to twelve decimals.
+
+    The step is added again and again, as the paper's program must have done: .5 plus ten times .05 is
+    1.0000000000000002, outside [0, 1], so alpha = 1 cannot be reached and the printed traces stop at .95.
+    """
     values: dict[int, float] = {}
     for sign in (1, -1):
         k, raw = 0, float(start)
         while 0 <= raw <= 1:
             values[sign * k] = round(raw, 12)
-            k += 1
-            raw = raw + sign * step if lattice == "summed" else round(start + sign * k * step, 12)
+            k, raw = k + 1, raw + sign * step
     return values
 
 

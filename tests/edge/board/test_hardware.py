@@ -2,7 +2,7 @@
 
 import pytest
 
-from sensorprivacy.edge.board.hardware import hardware, is_pi3
+from sensorprivacy.edge.board.hardware import hardware
 
 PI = {
     "proc/device-tree/model": "Raspberry Pi 3 Model B Rev 1.2\0",
@@ -31,19 +31,6 @@ def test_a_pi_is_described(root):
     assert (found["memory_bytes"], found["temperature_c"]) == (931760 * 1024, 48.312)
     assert found["system"] == "Debian GNU/Linux 12 (bookworm)"
     assert "deadbeef" not in str(found)
-
-
-@pytest.mark.parametrize(
-    ("board", "is_it"),
-    [
-        ("Raspberry Pi 3 Model B Rev 1.2", True),
-        ("Raspberry Pi 3 Model B Plus Rev 1.3", False),
-        ("Raspberry Pi 4 Model B Rev 1.1", False),
-        (None, False),
-    ],
-)
-def test_only_a_pi_3_model_b_counts_as_the_papers_board(board, is_it):
-    assert is_pi3({"hardware": {"board": board}}) is is_it
 
 
 def test_values_that_a_system_does_not_give_are_none(tmp_path):

@@ -5,7 +5,7 @@ import copy
 import pytest
 
 from sensorprivacy.edge.board import measurement
-from sensorprivacy.edge.board.record_checks import check_record
+from sensorprivacy.edge.board.measurement import check_record
 
 
 @pytest.fixture(scope="module")

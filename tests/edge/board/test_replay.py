@@ -7,8 +7,7 @@ import pytest
 
 from sensorprivacy.edge.board import commands
 from sensorprivacy.edge.board.hardware import process_memory
-from sensorprivacy.edge.board.replay import recording, replay
-from sensorprivacy.edge.board.stream import StreamAnonymizer
+from sensorprivacy.edge.board.stream import StreamAnonymizer, recording, replay
 
 
 def test_a_recording_is_the_samples_end_to_end(bundle):
@@ -38,7 +37,7 @@ def test_its_own_work_takes_less_than_the_step_between_windows(pipeline):
 
 def test_nothing_piles_up(pipeline):
     """The last windows of a long stream are anonymized as fast as its first."""
-    made, spent = StreamAnonymizer(pipeline, rate=pipeline.bundle.rate, merge="mean"), []
+    made, spent = StreamAnonymizer(pipeline, rate=pipeline.bundle.rate, merge="newest"), []
     for at, sample in enumerate(recording(pipeline.bundle, 240.0)):
         used = thread_time()
         if made.push(at / pipeline.bundle.rate, sample) is not None:
@@ -60,7 +59,7 @@ def test_the_command_replays_every_whole_bundle(bundle, capsys):
     assert code == (0 if " 0 late" in printed else 1)
 
 
-@pytest.mark.parametrize("merge", ["windows", "mean"])
+@pytest.mark.parametrize("merge", ["windows", "newest"])
 def test_every_way_of_merging_replays(pipeline, merge):
     found = replay(pipeline, recording(pipeline.bundle, 4.0), speed=100, merge=merge)
     assert found["windows"] == 22

@@ -66,26 +66,6 @@ def test_windows_equal_those_cut_from_the_recording(length, stride, count):
         np.testing.assert_array_equal(ours, theirs)
 
 
-@settings(max_examples=30, deadline=None)
-@given(st.integers(2, 16), st.data())
-def test_merged_by_mean_is_the_mean_over_all_windows_that_cover_a_sample(length, data):
-    stride = data.draw(st.integers(1, length))
-    count = data.draw(st.integers(length, 60))
-    samples = signal(count)
-    stream = StreamAnonymizer(Plain(numbered=True, length=length, stride=stride), rate=RATE, merge="mean")
-    parts = []
-    for at, sample in enumerate(samples):
-        if (out := stream.push(at / RATE, sample)) is not None:
-            parts.append(out.copy())
-    starts = range(0, count - length + 1, stride)
-    total, covers = np.zeros((2, count)), np.zeros(count)
-    for number, start in enumerate(starts, start=1):
-        total[:, start : start + length] += number * samples[start : start + length].T
-        covers[start : start + length] += 1
-    final = len(starts) * stride  # samples that no later window covers
-    np.testing.assert_allclose(np.hstack(parts), total[:, :final] / covers[:final], rtol=1e-4)
-
-
 def test_merged_by_newest_each_sample_comes_from_the_first_window_that_holds_it():
     stream, samples, parts = StreamAnonymizer(Plain(), rate=RATE, merge="newest"), signal(40), []
     for at, sample in enumerate(samples):

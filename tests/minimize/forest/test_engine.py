@@ -24,8 +24,7 @@ from sensorprivacy.minimize.forest import engine as module
 from sensorprivacy.minimize.forest.coding import WIDE, code_columns, group_rows, lay_out, most_groups, subset_rows
 from sensorprivacy.minimize.forest.engine import SharedEngine, tried_features
 from sensorprivacy.minimize.forest.kernel import _draw_weights, vote
-from sensorprivacy.minimize.forest.random_numbers import mix, tree_keys
-from sensorprivacy.minimize.forest.sorting import BINS, sort_by_code, sorted_items
+from sensorprivacy.minimize.forest.primitives import BINS, mix, sort_by_code, sorted_items, tree_keys
 
 
 def held_of(X, y, cut, users=None):

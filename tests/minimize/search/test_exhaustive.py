@@ -26,9 +26,8 @@ from sensorprivacy.minimize.engines import SklearnEngine, describe_model, make_e
 from sensorprivacy.minimize.minimizer import FeatureMinimizer
 from sensorprivacy.minimize.search import workers
 from sensorprivacy.minimize.search.exhaustive import SearchTooLongError, search_subsets
-from sensorprivacy.minimize.search.job import SearchJob, duration
+from sensorprivacy.minimize.search.job import SearchJob, TooManyFeaturesError, all_subsets, duration
 from sensorprivacy.minimize.search.results import ResultKey, ResultStore, ResultStoreError
-from sensorprivacy.minimize.search.subsets import TooManyFeaturesError, all_subsets
 from sensorprivacy.minimize.settings import Preselection, SearchSettings
 
 QUIET = {"progress": False}

@@ -6,9 +6,8 @@ import pytest
 
 from sensorprivacy.data import Problem
 from sensorprivacy.minimize.engine_protocol import LABELS, Glimpse
-from sensorprivacy.minimize.search.bounds import of_near_sizes, sample_of_sizes
+from sensorprivacy.minimize.search.bounds import features_of, foresee, of_near_sizes, sample_of_sizes
 from sensorprivacy.minimize.search.exhaustive import search_subsets
-from sensorprivacy.minimize.search.foresight import features_of, foresee
 from sensorprivacy.minimize.search.job import SearchJob
 from sensorprivacy.minimize.search.racing import Rule, Runner
 from sensorprivacy.minimize.select import select

@@ -1,4 +1,4 @@
-"""Searches with the shared forest, and the order and pruning of the lattice, against plain enumeration."""
+"""Searches with the shared forest, and their order from all features down to single ones."""
 
 import itertools
 import pickle
@@ -19,8 +19,6 @@ from sensorprivacy.game import random_split
 from sensorprivacy.minimize.engine_protocol import engine_data
 from sensorprivacy.minimize.forest.engine import SharedEngine
 from sensorprivacy.minimize.search.exhaustive import search_subsets
-from sensorprivacy.minimize.search.order import SLACK
-from sensorprivacy.minimize.search.subsets import supersets
 
 QUIET = {"progress": False}
 SHARED = {"engine": "shared", "model": RandomForestClassifier(6), **QUIET}
@@ -141,15 +139,15 @@ def scores_in(path):
             return 0
 
 
-# --- order and pruning
+# --- order
 
 
-def lattice(seed, k=6, bumps=0.0):
-    """Accuracies that grow with the features that tell something, some of them bumped up, as a table would hold."""
+def lattice(seed, k=6):
+    """Accuracies that grow with the features that tell something, as a table would hold."""
     rng = np.random.default_rng(seed)
     worth = rng.uniform(0, 0.25, k)
     subsets = [s for size in range(1, k + 1) for s in itertools.combinations(range(k), size)]
-    task = {s: float(1 - np.prod(1 - worth[list(s)]) + bumps * rng.uniform(0, 1)) for s in subsets}
+    task = {s: float(1 - np.prod(1 - worth[list(s)])) for s in subsets}
     return task, {s: float(rng.uniform()) for s in subsets}
 
 
@@ -159,56 +157,7 @@ def toy(k=6):
     return Problem(features, np.arange(20) % 2, np.arange(20) % 4, name="toy")
 
 
-def expected_skips(task, lazy, slack, k):
-    """Skipped by definition: below a subset that fell short of the best accuracy among its size and larger ones."""
-    skipped = set()
-    for size in range(k - 1, 0, -1):
-        best = max(a for s, a in task.items() if len(s) > size and s not in skipped)
-        for subset in itertools.combinations(range(k), size):
-            above = supersets(subset, range(k))
-            if any(s in skipped or task[s] < (1 - lazy) * best - slack for s in above):
-                skipped.add(subset)
-    return skipped
-
-
-@pytest.mark.parametrize("seed", range(6))
-@pytest.mark.parametrize("lazy", [0.0, 0.03, 0.3])
-def test_skips_exactly_what_is_below_a_hopeless_subset(seed, lazy):
-    task, users = lattice(seed, bumps=0.05)
-    engine = Recorded(task, users)
-    found = search_subsets(toy(), engine=engine, lazy=lazy, prune=True, batch_size=3, **QUIET)
-    skips = expected_skips(task, lazy, SLACK, 6)
-    assert found.pruning.skipped == skips
-    assert found.table["skipped"].sum() == len(skips)
-    assert (found.table["accuracy"].isna() == found.table["skipped"]).all()
-    fitted = {s: a for s, a in task.items() if s not in skips}
-    gains = [a - fitted[above] for s, a in fitted.items() for above in supersets(s, range(6)) if above in fitted]
-    assert found.pruning.pairs == len(gains)
-    assert found.pruning.violations == sum(gain > SLACK for gain in gains)
-    assert found.pruning.largest_gain == max(gains)
-
-
-@pytest.mark.parametrize("seed", range(6))
-@pytest.mark.parametrize("lazy", [0.0, 0.01, 0.1])
-def test_the_choice_is_the_full_searchs_where_the_assumption_holds(seed, lazy):
-    task, users = lattice(seed, bumps=SLACK / 6)  # dropping features never gains more than the slack
-    full = search_subsets(toy(), engine=Recorded(task, users), **QUIET)
-    pruned = search_subsets(toy(), engine=Recorded(task, users), lazy=lazy, prune=True, **QUIET)
-    assert pruned.pruning.violations == 0
-    assert pruned.trained < full.trained
-    chosen, expected = pruned.select(lazy), full.select(lazy)
-    assert chosen["features"] == expected["features"]
-
-
-def test_the_assumption_can_fail_and_is_counted():
-    task, users = lattice(0)
-    task |= {(0,): 0.999, (0, 1): 0.99, (0, 1, 2): 0.98}
-    found = search_subsets(toy(), engine=Recorded(task, users), lazy=0.9, prune=True, **QUIET)
-    assert found.pruning.violations > 0
-    assert found.pruning.largest_gain > SLACK
-
-
-def test_the_largest_come_first_and_the_most_promising_of_a_size(tmp_path):
+def test_the_largest_come_first(tmp_path):
     task, users = lattice(3)
     engine = Recorded(task, users)
     search_subsets(toy(), engine=engine, n_jobs=1, batch_size=1, result_store=tmp_path / "s", **QUIET)
@@ -216,20 +165,6 @@ def test_the_largest_come_first_and_the_most_promising_of_a_size(tmp_path):
     order = [subset for label, subset in engine.asked if label == "task"][3:]
     sizes = [len(subset) for subset in order]
     assert sizes == sorted(sizes, reverse=True)
-    pairs = [subset for subset in order if len(subset) == 2]
-    promise = [np.mean([task[s] for s in supersets(subset, range(6))]) for subset in pairs]
-    assert promise == sorted(promise, reverse=True)
-
-
-def test_a_pruned_table_does_not_depend_on_what_the_store_knows(wine, tmp_path):
-    options = SHARED | {"lazy": 0.01, "prune": True, "slack": 0.01}
-    search_subsets(wine, **SHARED, result_store=tmp_path / "full")
-    known = search_subsets(wine, **options, result_store=tmp_path / "full")
-    fresh = search_subsets(wine, **options, batch_size=3)
-    assert known.trained == 0
-    assert fresh.table["skipped"].any()
-    pd.testing.assert_frame_equal(known.table, fresh.table, check_exact=True)
-    assert known.pruning == fresh.pruning
 
 
 @pytest.mark.parametrize("engine", [{"engine": "sklearn", "model": GaussianNB()}, SHARED])
@@ -238,9 +173,3 @@ def test_the_choice_so_far_is_shown(wine, capsys, terminal, engine):
     shown = capsys.readouterr().err
     assert "so far" in shown
     assert "features at 0.1" in shown
-
-
-@pytest.mark.parametrize("options", [{"prune": True}, {"prune": True, "lazy": 0.1, "slack": -0.1}])
-def test_pruning_needs_a_threshold_and_a_sensible_slack(wine, options):
-    with pytest.raises(ValueError, match="prune needs lazy"):
-        search_subsets(wine, **SHARED, **options)

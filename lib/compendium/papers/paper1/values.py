@@ -180,7 +180,7 @@ def over_draws(redrawn: pd.DataFrame) -> pd.DataFrame:
     Parameters
     ----------
     redrawn : pandas.DataFrame
-        As returned by `sensorprivacy.minimize.redraw`.
+        As returned by `experiments.redraw`.
 
     Returns
     -------

@@ -10,6 +10,6 @@
 | Figs. 5-7 | `charts.inference_panels` | 30_vae_anonymization |
 | Fig. 8 | `charts.attack_levels`, `values.attack_claims` | 31_reidentification_attack |
 | sections 5.1 to 5.4 | `values.set_claims`, `values.change_claims`, `values.layer_claim` | 30_vae_anonymization |
-| loss of activity, step by step | `latent.causes` | 33_activity_loss |
+| loss of activity, step by step | `causes` | 33_activity_loss |
 | all runs side by side | `summary` | 32_anonymization_summary |
 """

@@ -92,7 +92,7 @@ def _measure(arguments: argparse.Namespace) -> int:
 def _replay(arguments: argparse.Namespace) -> int:
     from sensorprivacy.edge.board.bundle import find_bundles, read_bundle
     from sensorprivacy.edge.board.pipeline import Pipeline
-    from sensorprivacy.edge.board.replay import recording, replay
+    from sensorprivacy.edge.board.stream import recording, replay
 
     late, speed = 0, arguments.speed
     if not all(math.isfinite(given) and given > 0 for given in (speed, arguments.minutes)):

@@ -5,9 +5,7 @@ import platform
 import re
 import resource
 import sys
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import onnxruntime as ort
@@ -48,11 +46,6 @@ def hardware(root: Path | str = "/") -> dict[str, str | int | float | None]:
         "numpy": np.__version__,
         "onnxruntime": ort.__version__,
     }
-
-
-def is_pi3(record: Mapping[str, Any]) -> bool:
-    """Return whether a record is of a Raspberry Pi 3 Model B, the paper's board."""
-    return bool(re.match(r"Raspberry Pi 3 Model B(?! Plus)", str(record["hardware"].get("board") or "")))
 
 
 def process_memory(*, peak: bool) -> int:

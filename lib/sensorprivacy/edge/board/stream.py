@@ -12,23 +12,29 @@ The rules:
 - **Wrong rate.** Samples are counted for the length of a window, or for a second if that is longer. More than 20 % too
   many or too few is an error. Broken samples count.
 - **Merging.** ``windows`` publishes each anonymized window, as the paper does. ``newest`` publishes the last `stride`
-  samples of each window, so one window determines each sample and there is no delay. ``mean`` publishes each sample as
-  the mean over all windows that cover it. That is smoother, but later by length - stride samples, and a probabilistic
-  Modify may have moved these windows to different classes.
+  samples of each window, so one window determines each sample and there is no delay.
+
+`replay` runs a recording through it, faster than real time, and checks deadlines and memory.
 """
 
 import math
-from dataclasses import dataclass
-from time import perf_counter, thread_time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from time import perf_counter, sleep, thread_time
 from typing import Any, Literal, get_args
 
 import numpy as np
 
+from sensorprivacy.edge.board.bundle import Bundle
+from sensorprivacy.edge.board.hardware import process_memory
 from sensorprivacy.edge.board.pipeline import Pipeline
 
-Merge = Literal["windows", "newest", "mean"]
+Merge = Literal["windows", "newest"]
 _TOLERANCE = 0.2  # share of the rate
 _ALONE = 8  # consecutive samples, each too long after the one before
+
+
+_SETTLE = 0.2  # share of the replay after which memory must not grow
 
 
 class StreamError(ValueError):
@@ -71,7 +77,7 @@ class StreamAnonymizer:
         Pipeline that anonymizes the windows.
     rate : float
         Samples per second of the stream.
-    merge : {"windows", "newest", "mean"}
+    merge : {"windows", "newest"}
         How overlapping windows are merged, see above.
     gap : float
         Longest gap in seconds that is filled; 0.2 are ten samples at 50 Hz.
@@ -111,9 +117,6 @@ class StreamAnonymizer:
         self._sample = np.zeros(self._channels, dtype=np.float32)
         self._before = np.zeros(self._channels, dtype=np.float32)
         self._window = np.zeros((self._channels, self._length), dtype=np.float32)
-        self._sum = np.zeros((self._channels, self._length), dtype=np.float32)
-        self._covers = np.zeros(self._length, dtype=np.float32)
-        self._out = np.zeros((self._channels, self._stride), dtype=np.float32)
         self._alone = 0
         self._first: float | None = None
         self._last, self._held, self._at, self._from, self._arrived = -1, 0, 0, 0, 0
@@ -166,7 +169,7 @@ class StreamAnonymizer:
         self._last = slot
         if not due:
             return None
-        return self._window if self._merge == "windows" else self._out
+        return self._window if self._merge == "windows" else self._window[:, -self._stride :]
 
     def _checked(self, values: Any) -> np.ndarray:
         given = np.asarray(values, dtype=np.float32)
@@ -220,8 +223,6 @@ class StreamAnonymizer:
         """Forget all samples; the sample of this time is the first."""
         self._first = time
         self._last, self._held, self._at, self._from, self._arrived = -1, 0, 0, 0, 0
-        self._sum[:] = 0
-        self._covers[:] = 0
 
     def _write(self, sample: np.ndarray) -> bool:
         """Store a sample; if it completes a window, anonymize the window and return True."""
@@ -234,7 +235,6 @@ class StreamAnonymizer:
             return False
         started, used = perf_counter(), thread_time()
         self._pipeline.anonymize_one(self._ring[:, self._at : self._at + self._length], self._window)
-        self._blend()
         took, used = perf_counter() - started, thread_time() - used
         self.counts.windows += 1
         self.counts.missed += took > self._deadline
@@ -242,17 +242,59 @@ class StreamAnonymizer:
         self.counts.slowest = max(self.counts.slowest, took)
         return True
 
-    def _blend(self) -> None:
-        """Copy the samples that are now final to `_out`."""
-        stride = self._stride
-        if self._merge == "newest":
-            self._out[:] = self._window[:, -stride:]
-        elif self._merge == "mean":
-            # the new window covers all columns of the sum; no later window covers the oldest `stride` columns
-            self._sum += self._window
-            self._covers += 1
-            np.divide(self._sum[:, :stride], self._covers[:stride], out=self._out)
-            self._sum[:, :-stride] = self._sum[:, stride:]
-            self._covers[:-stride] = self._covers[stride:]
-            self._sum[:, -stride:] = 0
-            self._covers[-stride:] = 0
+
+def recording(bundle: Bundle, seconds: float) -> np.ndarray:
+    """Return a recording made of the bundle's sample windows end to end, samples x channels, float32."""
+    count = round(seconds * bundle.rate)
+    windows = bundle.samples(-(-count // bundle.length))
+    return np.ascontiguousarray(windows.transpose(0, 2, 1).reshape(-1, bundle.shape[0])[:count])
+
+
+def replay(
+    pipeline: Pipeline,
+    signal: np.ndarray,
+    *,
+    speed: float = 20.0,
+    merge: Merge = "newest",
+    progress: Callable[[int], object] = lambda _: None,
+) -> dict[str, float]:
+    """Feed a recording to a stream anonymizer, each sample at its time, and return counts and times.
+
+    Parameters
+    ----------
+    pipeline : Pipeline
+        Pipeline that anonymizes the windows.
+    signal : numpy.ndarray of float32, shape (samples, channels)
+        Recording, at the bundle's rate.
+    speed : float
+        Speed of the replay; 1 is real time.
+    merge : {"windows", "newest"}
+        How overlapping windows are merged, see `stream`.
+    progress : callable
+        Called after every 1,000 samples with that number.
+
+    Returns
+    -------
+    dict
+        The stream's counts (`stream.Counts`), of which ``late`` counts samples. ``late_windows``: windows published
+        after the next one was due, waiting included. ``behind``: longest delay of a sample in seconds. ``seconds``:
+        duration. ``grown``: bytes of memory gained after the first fifth.
+    """
+    bundle = pipeline.bundle
+    stream = StreamAnonymizer(pipeline, rate=bundle.rate, merge=merge, speed=speed)
+    step = 1 / (bundle.rate * speed)
+    settled = process_memory(peak=False)
+    due, late, behind, started = bundle.budget / speed, 0, 0.0, perf_counter()
+    for at, sample in enumerate(signal):
+        ahead = started + at * step - perf_counter()
+        if ahead > 0.0005:  # a shorter sleep would last longer than requested
+            sleep(ahead)
+        behind = max(behind, -ahead)
+        if stream.push(at / bundle.rate, sample) is not None:
+            late += perf_counter() - (started + at * step) > due
+        if at == int(_SETTLE * len(signal)):
+            settled = process_memory(peak=False)
+        if at % 1000 == 999:
+            progress(1000)
+    grown, seconds = process_memory(peak=False) - settled, perf_counter() - started
+    return asdict(stream.counts) | {"late_windows": late, "behind": behind, "seconds": seconds, "grown": grown}

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from sensorprivacy.minimize.forest.sorting import sorted_items
+from sensorprivacy.minimize.forest.primitives import sorted_items
 from sensorprivacy.minimize.forest.splitting import Layout, Rows
 
 WIDE = 40

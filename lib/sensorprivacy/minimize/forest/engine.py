@@ -46,7 +46,7 @@ from sensorprivacy.game.play import seeded
 from sensorprivacy.minimize.engine_protocol import EngineData, Glimpse, Subset
 from sensorprivacy.minimize.forest.coding import code_columns, most_groups, subset_rows
 from sensorprivacy.minimize.forest.kernel import TOO_HEAVY, undecided, vote
-from sensorprivacy.minimize.forest.random_numbers import tree_keys
+from sensorprivacy.minimize.forest.primitives import tree_keys
 
 VERSION = 1
 """Increased by every change that changes results. Part of the key of stored results."""

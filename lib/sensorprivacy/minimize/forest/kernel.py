@@ -19,8 +19,7 @@ All functions release the interpreter lock and write only to the arrays that the
 import numpy as np
 from numba import njit
 
-from .random_numbers import GOLDEN, draw, mix
-from .sorting import BARE, BINS
+from .primitives import BARE, BINS, GOLDEN, draw, mix
 from .splitting import Work, best_split, clear, count, part_sorted, part_tests, part_unsorted
 
 LARGE = 8  # nodes of more items than this are kept sorted

@@ -11,8 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from .random_numbers import draw
-from .sorting import BARE, sort_by_code
+from .primitives import BARE, draw, sort_by_code
 
 _U0, _U1, _U2 = (np.uint64(number) for number in (0, 1, 2))
 

@@ -1,15 +1,17 @@
 """Search all subsets: train two models for every non-empty subset of the features, or race and finish a few of them."""
 
+import math
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 import pandas as pd
 
 from sensorprivacy.data import Problem
+from sensorprivacy.minimize.engine_protocol import LABELS
 from sensorprivacy.minimize.search.job import HOUR, SearchJob, duration
-from sensorprivacy.minimize.search.order import SLACK, Pruning, train_by_size
 from sensorprivacy.minimize.search.racing import (
     FEATURES,
     LONG,
@@ -22,7 +24,10 @@ from sensorprivacy.minimize.search.racing import (
     work,
 )
 from sensorprivacy.minimize.search.results import ResultKey
-from sensorprivacy.minimize.select import THRESHOLDS, check_threshold, select, select_table
+from sensorprivacy.minimize.select import THRESHOLDS, check_threshold, least_accuracy, select, select_table
+from sensorprivacy.progress import tqdm
+
+_SHOWN = 0.01  # threshold of the choice shown during a search that serves all thresholds
 
 
 class SearchTooLongError(RuntimeError):
@@ -46,8 +51,6 @@ class SearchResult:
         Largest threshold that the table serves. None serves all.
     trained, found : int
         Models trained now, and models found in the result store.
-    pruning : Pruning or None
-        Skipped subsets, marked in the column ``skipped`` of the table.
     race : Race or None
         How many subsets a race dropped, and how many trees it grew. None for an exhaustive search.
     """
@@ -57,7 +60,6 @@ class SearchResult:
     lazy: float | None
     trained: int
     found: int
-    pruning: Pruning | None = None
     race: Race | None = None
 
     def select(self, threshold: float, **options: Any) -> pd.Series:
@@ -78,8 +80,6 @@ def search_subsets(
     features: Sequence[Any] | None = None,
     *,
     lazy: float | None = None,
-    prune: bool = False,
-    slack: float = SLACK,
     race: bool | None = False,
     rule: Mapping[str, Any] | None = None,
     allow_long: bool = False,
@@ -99,11 +99,6 @@ def search_subsets(
     lazy : float, optional
         Largest threshold of any later choice. The adversary is trained only on subsets whose task model passes it
         (the time estimate counts all subsets). Choices at thresholds up to it equal those of the full search.
-    prune : bool, default False
-        Skip the subsets of any S with Acc(S) < (1 - lazy) best - slack. This can miss subsets: it assumes that
-        dropping features raises the accuracy by at most `slack`, see `sensorprivacy.minimize.search.order.Pruning`.
-    slack : float, default .02
-        A fraction, two points.
     race : bool or None, default False
         Drop the subsets that cannot be chosen at any threshold of the paper (up to `lazy`) before their first tree or
         after a few, and finish the others. Their scores equal those of the exhaustive search. The choices can differ
@@ -145,10 +140,8 @@ def search_subsets(
     """
     if lazy is not None:
         check_threshold(lazy)
-    if prune and (lazy is None or not 0 <= slack <= 1):
-        raise ValueError(f"prune needs lazy, the largest threshold, and a slack from 0 to 1; got {lazy=}, {slack=}")
     with closing(SearchJob(problem, features, **options)) as job:
-        racing = _races(job, race, prune)
+        racing = _races(job, race)
         found = job.n_scores
         expected = job.estimate()
         seconds = expected.seconds
@@ -161,31 +154,20 @@ def search_subsets(
                 + (f"; a race takes about {duration(seconds)}" if racing else "")
                 + f": start it with allow_long=True, or {advice}"
             )
-        pruning, raced, table = None, None, None
         if racing:
             table, raced = Runner(job, _rule(lazy, **dict(rule or {}))).run()
         else:
-            pruning = train_by_size(job, lazy, slack if prune else None)
-            table = job.table(lazy, None if pruning is None else pruning.skipped)
-        return SearchResult(
-            table=table,
-            key=job.key,
-            lazy=lazy,
-            trained=job.n_scores - found,
-            found=found,
-            pruning=pruning,
-            race=raced,
-        )
+            train_by_size(job, lazy)
+            table, raced = job.table(lazy), None
+        return SearchResult(table, job.key, lazy, job.n_scores - found, found, raced)
 
 
-def _races(job: SearchJob, race: bool | None, prune: bool) -> bool:
+def _races(job: SearchJob, race: bool | None) -> bool:
     """Return whether a search races, and reject a race that is impossible."""
-    possible = can_race(job.engine) and not prune
+    possible = can_race(job.engine)
     if race is None:
         long = work(len(job.positions), job.engine, len(job.split.train)) >= LONG
         return possible and long and len(job.positions) >= FEATURES
-    if race and prune:
-        raise ValueError("race=True and prune=True: choose one of them; a race drops subsets without an assumption")
     if race and not possible:
         raise ValueError(
             f"race=True needs engine='shared' and at least {2 * TREES[0]} trees, got engine {job.engine.name!r} with "
@@ -207,3 +189,41 @@ def _rule(
         return Rule(sorted(levels), **options)
     levels = {level for level in (*THRESHOLDS, threshold, lazy) if level is not None}
     return Rule(sorted(level for level in levels if lazy is None or level <= lazy), **options)
+
+
+def train_by_size(job: SearchJob, lazy: float | None = None) -> None:
+    """Train both models of every subset, from all features down to single ones.
+
+    Large subsets are few and mostly accurate. So the highest accuracy is known almost at once, and the best choice so
+    far can be shown during the search. Each size is finished before the next begins, so the result does not depend on
+    batches, workers or interruptions.
+
+    Parameters
+    ----------
+    job : SearchJob
+        The search.
+    lazy : float, optional
+        Largest threshold l. The adversary is trained only if the task model can still pass it.
+    """
+    best, known = -math.inf, job.scores["task"]
+    bar = tqdm(
+        total=len(job.subsets) * (2 if lazy is None else 1), desc="search", unit="model", disable=not job.progress,
+        dynamic_ncols=True,
+    )  # fmt: skip
+    with bar:
+        for _, same_size in groupby(reversed(job.subsets), key=len):
+            level = list(same_size)
+            job.train("task", level, bar)
+            best = max([best, *(known[subset] for subset in level)])
+            if lazy is not None:
+                level = [subset for subset in level if known[subset] >= least_accuracy(best, lazy)]
+                bar.total = (bar.total or 0) + len(level)
+            job.train("users", level, bar)
+            bar.set_postfix_str(_choice_so_far(job, best, _SHOWN if lazy is None else lazy))
+
+
+def _choice_so_far(job: SearchJob, best: float, threshold: float) -> str:
+    """Describe the subset that would be chosen if the search ended now."""
+    least, (known, users) = least_accuracy(best, threshold), (job.scores[label] for label in LABELS)
+    identifiability, size = min((users[s], len(s)) for s in known if known[s] >= least and s in users)
+    return f"best {best:.4f}, so far {identifiability:.4f} with {size} features at {threshold:g}"

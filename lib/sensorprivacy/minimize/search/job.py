@@ -1,9 +1,10 @@
-"""One search in progress: which models are trained, which are missing, and how long they will take."""
+"""One search in progress: its features and subsets, its trained and its missing models, and the time left."""
 
 import math
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +18,66 @@ from sensorprivacy.game.splits import Split
 from sensorprivacy.minimize.engine_protocol import LABELS, Engine, Glimpse, Subset, engine_data
 from sensorprivacy.minimize.engines import make_engine
 from sensorprivacy.minimize.search.results import ResultKey, ResultStore
-from sensorprivacy.minimize.search.subsets import all_subsets, feature_positions
 from sensorprivacy.minimize.search.workers import n_workers, run_batches
 from sensorprivacy.minimize.select import least_accuracy
 from sensorprivacy.progress import tqdm
+
+MAX_FEATURES = 20
+"""Largest number of features of a search. Twenty features already need two million forests."""
+
+
+class TooManyFeaturesError(ValueError):
+    """Raised when there are too many features to train on every subset."""
+
+
+def feature_positions(problem: Problem, features: Sequence[Any] | None) -> list[int]:
+    """Return the positions of the features to search.
+
+    Parameters
+    ----------
+    problem : Problem
+        The table.
+    features : sequence of column names, optional
+        Default: all.
+
+    Returns
+    -------
+    list of int
+        Ascending.
+
+    Raises
+    ------
+    TooManyFeaturesError
+        If there are more than 20.
+    KeyError
+        If a feature does not exist.
+    ValueError
+        If a name is repeated, or the sequence is empty.
+    """
+    columns = list(problem.features.columns)
+    names = columns if features is None else list(features)
+    if unknown := [name for name in names if name not in columns]:
+        raise KeyError(f"unknown features {', '.join(map(repr, unknown))}: {problem.name} has {columns}")
+    if not names or len(set(names)) != len(names):
+        raise ValueError(f"features={names}: name at least one feature to search, each feature once")
+    if len(names) > MAX_FEATURES:
+        raise TooManyFeaturesError(
+            f"{len(names)} features have {2 ** len(names) - 1:,} subsets: search at most {MAX_FEATURES} features, "
+            "preselected with sensorprivacy.minimize.greedy (the paper keeps 10 to 15)"
+        )
+    return sorted(columns.index(name) for name in names)
+
+
+def all_subsets(positions: Sequence[int]) -> list[Subset]:
+    """Return every non-empty subset of the positions, the smallest first.
+
+    Examples
+    --------
+    >>> all_subsets([0, 2, 5])
+    [(0,), (2,), (5,), (0, 2), (0, 5), (2, 5), (0, 2, 5)]
+    """
+    return [subset for size in range(1, len(positions) + 1) for subset in combinations(sorted(positions), size)]
+
 
 HOUR = 3600.0
 _BATCH_SECONDS = 5.0
@@ -174,25 +231,18 @@ class SearchJob:
             bar.update(len(batch))
         return shown
 
-    def table(self, lazy: float | None, skipped: Collection[Subset] | None = None) -> pd.DataFrame:
-        """Return the results of all subsets.
-
-        Accuracies of skipped subsets are NaN even if the result store has them. So are identifiabilities of subsets
-        that do not pass the largest threshold `lazy`. With `skipped`, a column ``skipped`` marks these subsets.
-        """
-        names = list(self.problem.features.columns)
-        task = {subset: self.scores["task"][subset] for subset in self.subsets if subset not in (skipped or ())}
+    def table(self, lazy: float | None) -> pd.DataFrame:
+        """Return the results of all subsets. Identifiabilities of those that do not pass threshold `lazy` are NaN."""
+        names, (task, users) = list(self.problem.features.columns), (self.scores[label] for label in LABELS)
         least = 0.0 if lazy is None else least_accuracy(max(task.values()), lazy)
-        users = {subset: self.scores["users"][subset] for subset, accuracy in task.items() if accuracy >= least}
-        table = pd.DataFrame(
+        return pd.DataFrame(
             {
                 "features": [tuple(names[position] for position in subset) for subset in self.subsets],
                 "n_features": [len(subset) for subset in self.subsets],
-                "accuracy": [task.get(subset, math.nan) for subset in self.subsets],
-                "identifiability": [users.get(subset, math.nan) for subset in self.subsets],
+                "accuracy": [task[subset] for subset in self.subsets],
+                "identifiability": [users[s] if task[s] >= least else math.nan for s in self.subsets],
             }
         )
-        return table if skipped is None else table.assign(skipped=[subset in skipped for subset in self.subsets])
 
     def close(self) -> None:
         """Close the result store."""

@@ -1,13 +1,18 @@
 """Comparisons of preselections, on tables with known results and on a small problem."""
 
+import runpy
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.ensemble import RandomForestClassifier
 
+from compendium.papers.paper1 import experiments
 from sensorprivacy.game import random_split
-from sensorprivacy.minimize import preselection
 from sensorprivacy.minimize.search.results import ResultStore
+
+problem = runpy.run_path(str(Path(__file__).parents[3] / "minimize" / "conftest.py"))["problem"]
 
 FOREST = RandomForestClassifier(n_estimators=5)
 
@@ -18,7 +23,7 @@ def searched(*rows):
 
 def test_ablation_searches_only_the_first_features_of_the_order():
     subsets = searched((("a",), 1, 0.5, 0.2), (("b",), 1, 0.8, 0.6), (("a", "b"), 2, 0.9, 0.7))
-    table = preselection.ablation(subsets, ["b", "a"], [1, 5], 100).set_index(["searched", "threshold"])
+    table = experiments.ablation(subsets, ["b", "a"], [1, 5], 100).set_index(["searched", "threshold"])
     assert set(table.index.get_level_values("searched")) == {1, 2}
     assert table.loc[(1, 1.0), "features"] == ("b",)
     assert table.loc[(2, 1.0), "features"] == ("a",)
@@ -28,7 +33,7 @@ def test_ablation_searches_only_the_first_features_of_the_order():
 
 def test_the_knapsack_costs_no_more_than_the_greedy_choice():
     scores = pd.DataFrame({"feature": list("abc"), "utility": [6.0, 5.0, 5.0], "identifiability": [4.0, 5.0, 5.0]})
-    table = preselection.greedy_and_knapsack(scores, ["a", "b"])
+    table = experiments.greedy_and_knapsack(scores, ["a", "b"])
     assert table.loc["greedy", ["utility", "identifiability", "n_features"]].tolist() == [11, 9, 2]
     assert table.loc["knapsack", "utility"] >= 11
     assert table.loc["knapsack", "identifiability"] <= 9
@@ -36,25 +41,23 @@ def test_the_knapsack_costs_no_more_than_the_greedy_choice():
 
 def test_preselection_scores_once_for_every_order_of_a_score(problem, monkeypatch):
     asked = []
-    real = preselection.score_features
-    monkeypatch.setattr(
-        preselection, "score_features", lambda *a, **k: asked.append((a[3], len(a[0]))) or real(*a, **k)
-    )
+    real = experiments.score_features
+    monkeypatch.setattr(experiments, "score_features", lambda *a, **k: asked.append((a[3], len(a[0]))) or real(*a, **k))
     ways = ["information-utility", "gini-ratio", "information-tradeoff"]
-    pools, scores = preselection.preselect(problem, range(100), ways, 2, forest=FOREST, seed=0)
+    pools, scores = experiments.preselect(problem, range(100), ways, 2, forest=FOREST, seed=0)
     assert asked == [("information", 100), ("gini", 100)]
     assert set(pools["information-utility"]) <= {"task", "task2", "both"}
     assert all(len(pool) == 2 for pool in pools.values())
     assert scores["gini-ratio"].attrs["score"] == "gini"
     with pytest.raises(ValueError, match="unknown score"):
-        preselection.preselect(problem, range(100), ["ratio"], 2)
+        experiments.preselect(problem, range(100), ["ratio"], 2)
 
 
 def test_preselections_are_judged_on_rows_that_nothing_was_chosen_on(problem, tmp_path):
     split = random_split(problem.n_records, test=0.3, validation=0.2, seed=0)
     pools = {"one": ["task", "user"], "other": ["noise", "both"]}
     how = {"split": split, "model": FOREST, "seed": 0, "progress": False}
-    table = preselection.compare_preselections(problem, pools, 0.05, result_store=tmp_path / "s.sqlite", **how)
+    table = experiments.compare_preselections(problem, pools, 0.05, result_store=tmp_path / "s.sqlite", **how)
     table = table.set_index("preselection")
     assert table.loc["one", "features"] == ("task",)
     assert table.loc["one", "accuracy"] > table.loc["other", "accuracy"]

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sensorprivacy.edge.bounds import CLOCK, CORES, MACS_PER_CYCLE, lower_bound
+from compendium.papers.paper3.edge_tables import CLOCK, CORES, MACS_PER_CYCLE, lower_bound
 
 DENSE = {"step": "public", "code": None, "weights": 1_000_000, "macs": 1_000_000}
 

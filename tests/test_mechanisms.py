@@ -13,8 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from sensorprivacy.mechanisms.laplace import laplace, laplace_scale
-from sensorprivacy.mechanisms.noise import SecureNoise, laplace_measurement
+from sensorprivacy.mechanisms import SecureNoise, laplace, laplace_measurement, laplace_scale
 
 RARE = 1e-9
 SECURE = SecureNoise()
@@ -66,7 +65,7 @@ def test_values_are_clipped_before_noise():
 
 
 def test_more_cells_than_a_chunk(monkeypatch):
-    monkeypatch.setattr("sensorprivacy.mechanisms.noise._CHUNK", 100)
+    monkeypatch.setattr("sensorprivacy.mechanisms._CHUNK", 100)
     values = np.zeros(1001)
     noisy = laplace(values, 0.0, 1.0, 1.0, SECURE)
     assert len(noisy) == 1001

@@ -1,16 +1,21 @@
 """The bundles behind paper 3's timing tables have the paper's shapes."""
 
+import runpy
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
 
+from compendium.papers.paper3 import edge_bundles
 from sensorprivacy.data import Windows
-from sensorprivacy.edge import paper_bundles
+
+windows = runpy.run_path(str(Path(__file__).parents[3] / "edge" / "conftest.py"))["windows"]
 
 
 @pytest.mark.parametrize(("attribute", "classes"), [("gender", 2), ("weight", 3)])
 def test_mobiacts_networks_have_the_papers_shapes(tmp_path, attribute, classes):
-    made = paper_bundles.mobiact_bundle(attribute, tmp_path)
+    made = edge_bundles.mobiact_bundle(attribute, tmp_path)
     assert made.shape == (6, 128)
     assert (made.budget, made.trained, len(made.private)) == (0.5, False, classes)
     kinds = {step.name: step.kind for step in made.steps}
@@ -25,7 +30,7 @@ def test_mobiacts_networks_are_timed_on_real_windows_of_their_shape(tmp_path):
     axes = [f"axis {number}" for number in range(6)]
     known = {"rate": 200, "stride": 10, "channels": axes}
     windows = Windows(values, ["WAL"] * 300, pd.DataFrame({"gender": ["male"] * 300}), [1] * 300, [1] * 300, "x", known)
-    made = paper_bundles.mobiact_bundle("gender", tmp_path, windows)
+    made = edge_bundles.mobiact_bundle("gender", tmp_path, windows)
     assert list(made.channels) == axes
     assert made.budget == 0.5
     assert made.mean == pytest.approx([3] * 6, abs=0.1)
@@ -33,19 +38,13 @@ def test_mobiacts_networks_are_timed_on_real_windows_of_their_shape(tmp_path):
 
 
 def test_weights_of_general_and_specific_autoencoders():
-    found = paper_bundles.weight_counts()
+    found = edge_bundles.weight_counts()
     assert found.loc["motionsense", "specific"] == 1_121_066
     assert found["times"].round(1).to_dict() == {"motionsense": 5.5, "mobiact": 1.3}
 
 
 def test_the_rivals_are_those_of_table_7(windows, tmp_path):
-    made = paper_bundles.rivals_bundle(windows, "gender", tmp_path)
+    made = edge_bundles.rivals_bundle(windows, "gender", tmp_path)
     assert [step.title for step in made.steps] == ["public", "private", "anonymization", "replacement"]
     assert not made.anonymizes
     assert {step.name: step.kind for step in made.steps}["anonymization"] == "CNN"
-
-
-def test_windows_need_a_rate_in_their_provenance(windows):
-    silent = Windows(windows.values, windows.public, windows.private, windows.subject, windows.trial, name="silent")
-    with pytest.raises(ValueError, match="the provenance of silent lacks rate, stride, channels"):
-        paper_bundles.signal_of(silent, "gender")

@@ -1,10 +1,15 @@
 """Redraws of split, forests and choices: equal seeds repeat a result, other seeds move it."""
 
+import runpy
+from pathlib import Path
+
 import pytest
 from sklearn.ensemble import RandomForestClassifier
 
+from compendium.papers.paper1.experiments import redraw
 from sensorprivacy.game import play, random_split
-from sensorprivacy.minimize import redraw
+
+problem = runpy.run_path(str(Path(__file__).parents[3] / "minimize" / "conftest.py"))["problem"]
 
 FOREST = RandomForestClassifier(n_estimators=5)
 HOW = {"preselection": "gini-utility", "k": 3, "model": FOREST, "progress": False}

@@ -1,11 +1,16 @@
 """Only a plausible measurement of paper 3's networks on its board is compared with the printed seconds."""
 
 import copy
+import runpy
+from pathlib import Path
 
 import pytest
 
+from compendium.papers.paper3.edge_boards import first_steps, is_pi3, paper_boards, read_boards
 from sensorprivacy.edge.board.measurement import RecordError, measure, write_record
-from sensorprivacy.edge.paper_board import first_steps, paper_boards, read_boards
+
+_FIXTURES = runpy.run_path(str(Path(__file__).parents[3] / "edge" / "conftest.py"))
+windows, anonymizer, bundle = (_FIXTURES[name] for name in ("windows", "anonymizer", "bundle"))
 
 UNUSED = "Not compared with the printed seconds: "
 PI3 = {"board": "Raspberry Pi 3 Model B Rev 1.2", "machine": "aarch64", "cores": 4}
@@ -85,3 +90,16 @@ def test_times_that_the_board_cannot_reach_are_refused(pi, tmp_path):
         row["least"] = 1e-12
     with pytest.raises(RecordError, match=r"public takes .* the board needs at least"):
         read_boards([write_record(pi, tmp_path / "pi.json")])
+
+
+@pytest.mark.parametrize(
+    ("board", "is_it"),
+    [
+        ("Raspberry Pi 3 Model B Rev 1.2", True),
+        ("Raspberry Pi 3 Model B Plus Rev 1.3", False),
+        ("Raspberry Pi 4 Model B Rev 1.1", False),
+        (None, False),
+    ],
+)
+def test_only_a_pi_3_model_b_counts_as_the_papers_board(board, is_it):
+    assert is_pi3({"hardware": {"board": board}}) is is_it

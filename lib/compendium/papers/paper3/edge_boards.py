@@ -4,16 +4,15 @@ A record of another machine or of other networks must not decide a printed value
 record that contradicts itself is refused.
 """
 
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from sensorprivacy.edge.board.hardware import is_pi3
+from compendium.papers.paper3.edge_tables import CLOCK, CORES, MACS_PER_CYCLE, PI3, TABLES, paper_rows
 from sensorprivacy.edge.board.measurement import RecordError, read_records
-from sensorprivacy.edge.bounds import CLOCK, CORES, MACS_PER_CYCLE, PI3
-from sensorprivacy.edge.tables import TABLES, paper_rows
 
 Record = Mapping[str, Any]
 _UNUSED = "Not compared with the printed seconds"
@@ -75,6 +74,11 @@ def paper_boards(machines: Mapping[str, Record], here: Record) -> tuple[dict[str
 def first_steps(boards: Mapping[str, Record]) -> pd.DataFrame | None:
     """Return the steps of Tables 4 to 7 from the first record, which decides the printed seconds; None without one."""
     return next(map(paper_rows, boards.values()), None)
+
+
+def is_pi3(record: Record) -> bool:
+    """Return whether a record is of a Raspberry Pi 3 Model B, the paper's board."""
+    return bool(re.match(r"Raspberry Pi 3 Model B(?! Plus)", str(record["hardware"].get("board") or "")))
 
 
 def _other_networks(bundle: Record, here: Record) -> str:

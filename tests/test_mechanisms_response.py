@@ -11,8 +11,7 @@ import opendp.prelude as dp
 import pytest
 from scipy.stats import binomtest, chisquare
 
-from sensorprivacy.mechanisms.noise import SecureNoise
-from sensorprivacy.mechanisms.randomized_response import randomized_response, response_probabilities
+from sensorprivacy.mechanisms import SecureNoise, randomized_response, response_probabilities
 
 RARE = 1e-9
 SECURE = SecureNoise()

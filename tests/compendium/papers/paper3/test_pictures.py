@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
+from compendium.papers.paper3.pictures import latent_picture, layer_sizes, signals
 from sensorprivacy.data import Windows
 from sensorprivacy.latent import LatentAnonymizer, SeededSource
-from sensorprivacy.latent.pictures import latent_picture, layer_sizes, signals
 
 
 def test_the_first_direction_is_the_transfer_vector(anonymizer: LatentAnonymizer, unseen: Windows) -> None:

@@ -9,7 +9,7 @@ import pandas as pd
 from sensorprivacy.data import Windows
 from sensorprivacy.edge import graphs
 from sensorprivacy.edge.board.bundle import Bundle, Signal
-from sensorprivacy.edge.export import Networks, export, networks_of, quantize, write_bundle
+from sensorprivacy.edge.export import Networks, anonymizer_bundles, export, signal_of, timed_windows, write_bundle
 from sensorprivacy.latent.anonymizer import LatentAnonymizer
 from sensorprivacy.latent.classifiers import Classifier, Kind
 from sensorprivacy.latent.modify import bijection_codes
@@ -19,25 +19,9 @@ from sensorprivacy.latent.study import Study
 from sensorprivacy.latent.training import Settings, seeded
 from sensorprivacy.latent.windows import Scaler
 
-SAMPLES = 256  # windows that a bundle stores for timing
 MOBIACT_CHANNELS = tuple(f"{sensor}_{axis}" for sensor in ("acceleration", "rotation") for axis in "xyz")
 MOBIACT = ("JOG", "STD", "STU", "WAL")
 PRIVATE = {"gender": ("female", "male"), "weight": ("70-90", "<= 70", "> 90")}
-
-
-def signal_of(windows: Windows, attribute: str) -> Signal:
-    """Describe windows for a bundle, from their provenance.
-
-    Raises
-    ------
-    ValueError
-        If the provenance lacks the sampling rate, the stride or the channels.
-    """
-    known = windows.provenance
-    if absent := [name for name in ("rate", "stride", "channels") if name not in known]:
-        raise ValueError(f"the provenance of {windows.name} lacks {', '.join(absent)}: add them, a device needs them")
-    channels = tuple(map(str, known["channels"]))
-    return Signal(windows.name, attribute, float(known["rate"]), int(known["stride"]), channels, windows.length)
 
 
 def random_networks(kind: Kind, shape: tuple[int, int], public: tuple[str, ...], private: tuple[str, ...]) -> Networks:
@@ -67,14 +51,6 @@ def random_networks(kind: Kind, shape: tuple[int, int], public: tuple[str, ...],
     )
 
 
-def anonymizer_bundles(anonymizer: LatentAnonymizer, windows: Windows, folder: Path) -> tuple[Bundle, Bundle]:
-    """Write a fitted anonymizer in float32 and in int8, with some windows for timing, and return both bundles."""
-    signal = signal_of(windows, anonymizer.private)
-    name = f"{signal.name}-{signal.attribute}"
-    full = export(networks_of(anonymizer), signal, folder / name, samples=_some(windows))
-    return full, quantize(full, folder / f"{name}-int8")
-
-
 def mobiact_bundle(attribute: str, folder: Path, windows: Windows | None = None) -> Bundle:
     """Write networks of MobiAct's shapes with random weights.
 
@@ -93,13 +69,7 @@ def mobiact_bundle(attribute: str, folder: Path, windows: Windows | None = None)
         return export(networks, signal, folder / f"mobiact-{attribute}")
     networks = replace(networks, scaler=Scaler.fit(windows.values))
     signal = replace(signal, channels=signal_of(windows, attribute).channels)
-    return export(networks, signal, folder / f"mobiact-{attribute}", samples=_some(windows))
-
-
-def _some(windows: Windows) -> np.ndarray:
-    """Return the windows that a bundle stores for timing, evenly spread."""
-    kept = np.linspace(0, windows.n_windows - 1, min(SAMPLES, windows.n_windows)).astype(int)
-    return windows.take(kept).values  # noqa: PD011
+    return export(networks, signal, folder / f"mobiact-{attribute}", samples=timed_windows(windows))
 
 
 def rivals_bundle(windows: Windows, attribute: str, folder: Path) -> Bundle:
@@ -131,8 +101,7 @@ def rivals_bundle(windows: Windows, attribute: str, folder: Path) -> Bundle:
         precision="float32", trained=False, public=public, private=private,
         latent=0, modify="deterministic", mapping=(), sampled=False, steps=(), folder=folder / "rivals",
     )  # fmt: skip
-    some = windows.take(np.arange(min(SAMPLES, windows.n_windows))).values  # noqa: PD011
-    return write_bundle(bundle, models, some)
+    return write_bundle(bundle, models, timed_windows(windows))
 
 
 def write_all(study: Study, anonymizer: LatentAnonymizer, folder: Path) -> dict[str, Bundle]:

@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from compendium.papers.paper3.causes import Causes, balanced, every_nth, experiments, recognized
 from sensorprivacy.data import Windows
 from sensorprivacy.latent import InferenceModels, LatentAnonymizer, Settings
-from sensorprivacy.latent.causes import Causes, balanced, every_nth, experiments, recognized
 from sensorprivacy.latent.study import Study
 
 LOST = ["lost by decoding", "lost by shift", "lost by inference"]
@@ -50,7 +50,7 @@ def test_a_retrained_judge_reads_the_class_that_the_shift_moved(causes: Causes, 
 
 def test_an_experiment_changes_what_it_names(causes: Causes) -> None:
     fitted = causes.fit(latents=3, vae_epochs=1, alpha=0.0)
-    assert len(list(causes.study.folder.glob("cause-*/vae-*.pt"))) == 2
+    assert len(list(causes.study.folder.glob("cause-*/vae-*.safetensors"))) == 2
     assert (fitted.latents_[0][0].shape[1], fitted.vae.epochs, fitted.vae.batch, fitted.alpha) == (3, 1, 64, 0.0)
     assert (causes.study.vae.epochs, causes.study.alpha) == (2, 10.0)
 

@@ -4,6 +4,8 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from compendium.papers.paper3 import tuning as module
+from compendium.papers.paper3.tuning import SHARES, choose_shift, grid_search, repeat_over_seeds, spread_over_seeds
 from sensorprivacy.data import Windows
 from sensorprivacy.latent import (
     InferenceModels,
@@ -14,10 +16,8 @@ from sensorprivacy.latent import (
     Transport,
     inference_table,
 )
-from sensorprivacy.latent import tuning as module
 from sensorprivacy.latent.networks import Sizes
 from sensorprivacy.latent.study import Study
-from sensorprivacy.latent.tuning import SHARES, choose_shift, grid_search, repeat_over_seeds, spread_over_seeds
 
 BASE = LatentAnonymizer("gender", vae=Settings(epochs=2, batch=64), sizes=Sizes((16,), 2))
 

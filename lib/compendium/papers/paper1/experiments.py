@@ -1,6 +1,6 @@
-"""Compare ways to preselect features, and numbers of preselected features (paper 1, sections 3.1 and 5.4.1)."""
+"""Paper 1's experiments with the two stages: ways and numbers to preselect (sections 3.1, 5.4.1), and other draws."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -8,17 +8,17 @@ from sklearn.base import BaseEstimator
 
 from sensorprivacy.data import Problem
 from sensorprivacy.game.effectiveness import effectiveness_column
-from sensorprivacy.game.play import play
+from sensorprivacy.game.play import play, seeded
+from sensorprivacy.game.release import release
 from sensorprivacy.game.splits import Split
 from sensorprivacy.game.units import with_intervals
-from sensorprivacy.minimize.engine_protocol import LABELS, engine_data
+from sensorprivacy.minimize.engine_protocol import LABELS, MEASURES, engine_data
 from sensorprivacy.minimize.engines import make_engine
 from sensorprivacy.minimize.greedy import knapsack, take_features
 from sensorprivacy.minimize.scores import score_features
 from sensorprivacy.minimize.search.exhaustive import search_subsets
 from sensorprivacy.minimize.select import select_table
-
-_MEASURES = ("accuracy", "identifiability")
+from sensorprivacy.progress import tqdm
 
 
 def preselect(
@@ -165,7 +165,7 @@ def compare_preselections(
     data, names = engine_data(problem, split, "test"), list(problem.features.columns)
     trained = make_engine(options.get("engine", "sklearn"), data, model, seed)
     everything = {label: trained.predict([tuple(range(len(names)))], label)[0] for label in LABELS}
-    shown = [f"{name}{part}" for name in _MEASURES for part in ("", "_low", "_high", "_chance", "_p", "_n", "_unit")]
+    shown = [f"{name}{part}" for name in MEASURES for part in ("", "_low", "_high", "_chance", "_p", "_n", "_unit")]
     rows = []
     for way, pool in preselected.items():
         found = search_subsets(problem, pool, part="validation", **how, **options)
@@ -173,7 +173,7 @@ def compare_preselections(
         outcome = play(problem, features, **how).to_series()
         facts = {"problem": problem.name, "preselection": way, "n_features": len(features), "features": tuple(features)}
         kept = tuple(sorted(map(names.index, features)))
-        for name, label in zip(_MEASURES, LABELS, strict=True):
+        for name, label in MEASURES.items():
             change = data.compare(label, trained.predict([kept], label)[0], everything[label])
             facts |= {
                 f"{name}_change": change.value,
@@ -181,5 +181,72 @@ def compare_preselections(
                 f"{name}_change_high": change.high,
             }
         rows.append({**facts, **outcome[shown]})
-    table = pd.DataFrame(rows).assign(**{f"base_{name}": base[name] for name in _MEASURES})
+    table = pd.DataFrame(rows).assign(**{f"base_{name}": base[name] for name in MEASURES})
     return table.assign(relative_effectiveness=effectiveness_column(table, base, decimals=4))
+
+
+def redraw(
+    problem: Problem,
+    draw: Callable[..., Split],
+    seeds: Iterable[int],
+    *,
+    preselection: str,
+    k: int,
+    model: BaseEstimator,
+    max_rows: int | None = None,
+    progress: bool = True,
+    **options: Any,
+) -> pd.DataFrame:
+    """Draw the split, train the forests, preselect features and choose subsets, once for each seed.
+
+    Parameters
+    ----------
+    problem : Problem
+        The table.
+    draw : callable
+        Returns the split for ``seed=``.
+    seeds : iterable of int
+        Seeds of split, forests and scores.
+    preselection : str
+        ``<score>-<order>``, see `preselect`.
+    k : int
+        Number of features that are searched.
+    model : BaseEstimator
+        The model of both players.
+    max_rows : int, optional
+        Rows that SHAP values are computed on.
+    progress : bool
+        Show a progress bar.
+    **options
+        Passed to `search_subsets`: ``engine``, ``result_store``, ``allow_long``.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row for each seed and choice: ``seed``, ``choice`` (``all features``, or a threshold), ``features``,
+        ``n_features``, ``accuracy`` and ``identifiability`` as shares of all test rows.
+    """
+    rows: list[dict[Any, Any]] = []
+    for seed in tqdm(list(seeds), "draws", disable=not progress):
+        split, how = draw(seed=seed), {"model": model, "seed": seed}
+        pools, _ = preselect(problem, split.train, [preselection], k, max_rows=max_rows, forest=model, seed=seed)
+        names = tuple(problem.features.columns)
+        base = dict(zip(MEASURES, _all_features(problem, split, model, seed), strict=True))
+        rows.append({"seed": seed, "choice": "all features", "features": names, "n_features": len(names), **base})
+        found = search_subsets(problem, pools[preselection], split=split, progress=False, **how, **options)
+        chosen = found.select_table()[["features", "n_features", *MEASURES]].rename_axis("choice").reset_index()
+        rows += chosen.assign(seed=seed).to_dict("records")
+    return pd.DataFrame(rows)
+
+
+def _all_features(problem: Problem, split: Split, model: BaseEstimator, seed: int) -> list[float]:
+    """Return both players' accuracy over all test rows, as `play` measures it, without its intervals and tests."""
+    table = release(problem, None, split.train).matrix
+    return [
+        float(
+            seeded(model, seed)
+            .fit(table[split.train], labels[split.train])
+            .score(table[split.test], labels[split.test])
+        )
+        for labels in (problem.task.to_numpy(), problem.users.to_numpy())
+    ]
