@@ -3,7 +3,7 @@ import pytest
 
 from sensorprivacy.data import Windows
 from sensorprivacy.latent import Donor, LatentAnonymizer, Settings
-from sensorprivacy.latent.donors import exposure, membership
+from sensorprivacy.latent.measures import exposure, membership
 from sensorprivacy.latent.releases import anonymized, trivial, unrandomized
 from sensorprivacy.latent.study import Study
 

@@ -1,13 +1,13 @@
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from sensorprivacy.data import Windows
-from sensorprivacy.latent import Attacker, InferenceModels, LatentAnonymizer, Settings
-from sensorprivacy.latent.frontier import activity_kept, attack_all, side_by_side, strongest
-from sensorprivacy.latent.residual import residual_leak
+from sensorprivacy.game import Attack, Attacks, attack_all
+from sensorprivacy.game.outcome import Measure
+from sensorprivacy.latent import Attacker, InferenceModels, LatentAnonymizer, Settings, residual_leak, scenes
+from sensorprivacy.latent.utility import activity_kept, side_by_side
 from sensorprivacy.latent.windows import replace_values
 
 QUICK = Settings(epochs=15, batch=64, rate=3e-3)
@@ -23,31 +23,16 @@ def blank(windows: Windows) -> Windows:
 
 def test_every_release_meets_every_attacker(windows: Windows, unseen: Windows) -> None:
     adversaries = [Attacker("mlp", dropout=0.0, settings=QUICK), Attacker("trees", "trees")]
-    found = attack_all({"raw": as_it_is, "blank": blank}, adversaries, windows, unseen, "gender", progress=False)
-    assert found.loc[found["level"] == "window", ["release", "attacker"]].to_numpy().tolist() == [
+    found = attack_all(scenes({"raw": as_it_is, "blank": blank}, windows, unseen, "gender"), adversaries)
+    assert found.table.loc[found.table["level"] == "window", ["release", "attacker"]].to_numpy().tolist() == [
         ["raw", "mlp"],
         ["raw", "trees"],
         ["blank", "mlp"],
         ["blank", "trees"],
     ]
-    best = strongest(found).set_index(["release", "about", "level"])
+    best = found.strongest.set_index(["release", "about", "level"])
     assert best.loc[("raw", "gender", "recording"), "score"] == 1
     assert best.loc[("blank", "gender", "window"), "score"] < 0.65
-
-
-def test_earlier_results_are_taken_up_and_not_attacked_again(windows: Windows, unseen: Windows) -> None:
-    def forbidden(some: Windows) -> Windows:
-        raise AssertionError("this release was attacked before")
-
-    one, other = Attacker("trees", "trees", attribute="subject"), Attacker("more", "trees")
-    before = attack_all({"raw": as_it_is}, [one, other], windows, unseen, "gender", progress=False)
-    releases = {"raw": forbidden, "blank": blank}
-    found = attack_all(releases, [one], windows, unseen, "gender", known_results=before, progress=False)
-    own = found[found["release"] == "raw"].reset_index(drop=True)
-    asked = before[before["attacker"] != "more"].reset_index(drop=True)
-    assert own.equals(asked)
-    assert "trees, through identity" in set(own["attacker"])
-    assert set(found["release"]) == {"raw", "blank"}
 
 
 def test_all_adversaries_see_the_same_publications_and_each_run_new_ones(windows: Windows, unseen: Windows) -> None:
@@ -59,8 +44,8 @@ def test_all_adversaries_see_the_same_publications_and_each_run_new_ones(windows
 
     poor = Attacker("poor", "trees")
     twice = [poor, replace(poor, name="again"), replace(poor, name="averages", averaged=2)]
-    found = attack_all({"noise": noise}, twice, windows, unseen, "gender", runs=2, progress=False)
-    found = found[found["level"] == "window"].set_index("attacker")
+    found = attack_all(scenes({"noise": noise}, windows, unseen, "gender", runs=2), twice)
+    found = found.table[found.table["level"] == "window"].set_index("attacker")
     kept = ["score", "deviation", "auc"]
     assert found.loc["poor", kept].tolist() == found.loc["again", kept].tolist()
     assert found.loc["poor", "deviation"] > 0
@@ -76,14 +61,22 @@ def test_the_strongest_is_the_best_at_each_level_for_the_attribute_and_for_ident
         ("identity, through identity", "gender", "person", 0.9, 0.95),
         ("identity", "subject", "person", 0.4, 0.5),
     ]
-    table = pd.DataFrame(rows, columns=["attacker", "about", "level", "score", "high"])
-    table = table.assign(
-        release="r", low=0.0, chance=0.5, above=table["score"] - 0.5, auc=0.5, balanced=0.5, n="2 people"
+    found = Attacks(
+        Attack(
+            attacker,
+            about,
+            level,
+            "test",
+            Measure(score, 0.0, high, 2, "people", 0.5, auc=0.5, balanced=0.5),
+            np.empty(0),
+            release="r",
+        )
+        for attacker, about, level, score, high in rows
     )
-    best = strongest(table).set_index(["about", "level"])
+    best = found.strongest.set_index(["about", "level"])
     assert best["attacker"].tolist() == ["a", "identity, through identity", "identity"]
     assert best.loc[("gender", "window"), "high"] == 0.8  # the upper bound of any attacker
-    wide = side_by_side(strongest(table), "gender")
+    wide = side_by_side(found.strongest, "gender")
     assert wide.columns.tolist() == ["gender, window", "gender, person", "identity, person"]
     assert wide.loc["r"].tolist() == [0.7, 0.9, 0.4]
     assert wide.loc["chance"].tolist() == [0.5] * 3
@@ -98,10 +91,11 @@ def test_a_failure_costs_one_row_with_its_reason(windows: Windows, unseen: Windo
     trees = [Attacker("trees", "trees")]
     releases = {"raw": as_it_is, "broken": broken, "blank": blank}
     with pytest.warns(UserWarning, match="trees on broken: a cell is empty"):
-        found = attack_all(releases, trees, windows, unseen, "gender", progress=False).set_index("release")
-    assert found.loc["broken", "reason"] == "a cell is empty"
-    assert found.loc["blank", "score"].notna().all()
-    assert strongest(found.reset_index())["release"].unique().tolist() == ["raw", "blank"]
+        found = attack_all(scenes(releases, windows, unseen, "gender"), trees)
+    table = found.table.set_index("release")
+    assert table.loc["broken", "reason"] == "a cell is empty"
+    assert table.loc["blank", "score"].notna().all()
+    assert found.strongest["release"].unique().tolist() == ["raw", "blank"]
     with pytest.warns(UserWarning, match="broken: a cell is empty"):
         kept = activity_kept(releases, [models], unseen)
     assert kept.loc["broken", "reason"] == "a cell is empty"

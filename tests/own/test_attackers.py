@@ -10,9 +10,10 @@ from sklearn.ensemble import RandomForestClassifier
 from sensorprivacy.data import Problem
 from sensorprivacy.game.protocols import default_split
 from sensorprivacy.game.splits import Split
-from sensorprivacy.own.attackers import (
+from sensorprivacy.game.tables import (
+    PARTS,
     TABLE_ATTACKERS,
-    Scene,
+    TableScene,
     adaptive_forest,
     as_numbers,
     exact_values,
@@ -21,16 +22,20 @@ from sensorprivacy.own.attackers import (
     recovers_code,
     who_is_missing,
 )
-from sensorprivacy.own.attackers import nearest_row as nearest
-from sensorprivacy.own.defences import Published
+from sensorprivacy.game.tables import nearest_row as nearest
 
 FOREST = RandomForestClassifier(8, random_state=0)
+HALVES = Split(np.arange(120), np.arange(120, 240))
+
+
+def judged(problem, table, split, attackers):
+    return judge(TableScene(problem, table, split, FOREST, parts=PARTS), attackers, draws=49)
 
 
 @pytest.fixture
 def scene(problem):
     def seen(table):
-        return Scene(problem, table, np.arange(120), np.arange(120, 240), FOREST)
+        return TableScene(problem, table, HALVES, FOREST)
 
     return seen
 
@@ -53,11 +58,11 @@ def test_no_attack_is_weaker_than_guessing_the_most_frequent_user(make):
     users = pd.Series(np.where(np.random.default_rng(1).random(400) < 0.9, "often", "rarely"))
     table = problem.features[["noise"]]
     unequal, split = Problem(table, problem.task, users), default_split(problem, validation=0.3, seed=0)
-    lines = judge(unequal, Published(table), split, FOREST, draws=49, attackers=TABLE_ATTACKERS)
-    attacks = [line for line in lines if line.who != "task" and line.part == "test"]
+    lines = judged(unequal, table, split, TABLE_ATTACKERS)
+    attacks = [line for line in lines if line.about == "user" and line.part == "test"]
     best = max(line.measure.score for line in attacks)
     assert best >= np.mean(users[split.test] == "often")
-    assert max(attacks, key=lambda line: line.measure.score).who == "most frequent user"
+    assert max(attacks, key=lambda line: line.measure.score).attacker == "most frequent user"
 
 
 def test_the_naive_forest_needs_rewritten_columns_that_keep_their_name(scene, problem):
@@ -75,7 +80,7 @@ def test_a_user_whose_rows_are_never_published_in_their_name_is_found_by_that(ma
     users, train, held = problem.users.to_numpy(), np.arange(200), np.arange(200, 400)
     donors = np.array([draw.choice(train[users[train] != user]) for user in users])
     raw = Problem(values, problem.task, problem.users)
-    shown = Scene(raw, values.iloc[donors].reset_index(drop=True), train, held, FOREST)
+    shown = TableScene(raw, values.iloc[donors].reset_index(drop=True), Split(train, held), FOREST)
 
     def found(attack):
         classes, evidence = np.unique(users), np.log(attack(shown) + 1e-9)
@@ -88,7 +93,7 @@ def test_a_user_whose_rows_are_never_published_in_their_name_is_found_by_that(ma
 def test_codes_that_the_networks_read_are_counted(problem):
     rows, users = np.arange(240), problem.users.to_numpy()
     view = pd.factorize(users, sort=True)[0]
-    shown = Scene(problem, problem.features[["noise"]], rows[:120], rows[120:], FOREST, np.c_[rows * 0, view])
+    shown = TableScene(problem, problem.features[["noise"]], HALVES, FOREST, np.c_[rows * 0, view])
     assert accuracy(shown, recovers_code(shown)) == 1
     assert recovers_code(replace(shown, codes=None)) is None
 
@@ -106,7 +111,7 @@ def numbered(problem):
 
 def test_exact_values_join_identifiers_only(numbered):
     def seen(table):
-        return Scene(numbered, table, np.arange(120), np.arange(120, 240), FOREST)
+        return TableScene(numbered, table, HALVES, FOREST)
 
     assert exact_values(seen(numbered.features[["user", "noise"]])) is None  # measurements
     whole = seen(numbered.features)
@@ -129,8 +134,8 @@ def test_pooling_adds_the_evidence_of_a_users_rows_in_a_group():
         belief = 0.6 - 0.2 * scene.table["x"].to_numpy()[scene.held]
         return np.column_stack([belief, 1 - belief])
 
-    lines = judge(problem, Published(table), split, FOREST, draws=49, attackers={"unsure": unsure})
-    score = {(line.level, line.part): line.measure for line in lines if line.who == "unsure"}
+    lines = judged(problem, table, split, {"unsure": unsure})
+    score = {(line.level, line.part): line.measure for line in lines if line.attacker == "unsure"}
     assert score["row", "test"].score == 0.75
     assert (score["group", "test"].score, score["group", "test"].n) == (1, 4)
     assert score["row", "test"].n == 4  # groups are the unit
@@ -143,8 +148,8 @@ def test_exposure_counts_false_alarms(problem):
     def always(scene):
         return np.tile([1.0, 0, 0, 0], (len(scene.held), 1))
 
-    lines = judge(problem, Published(problem.features), split, FOREST, draws=49, attackers={"always": always})
-    line = next(line for line in lines if (line.who, line.part) == ("always", "test"))
+    lines = judged(problem, problem.features, split, {"always": always})
+    line = next(line for line in lines if (line.attacker, line.part) == ("always", "test"))
     assert line.exposure < 0.5
     assert line.exposure_low < line.exposure
 

@@ -1,5 +1,9 @@
 """The re-identification game: measure how well a published table serves its task and identifies its users."""
 
+from sensorprivacy.game.attack import Attack as Attack
+from sensorprivacy.game.attack import Attacks as Attacks
+from sensorprivacy.game.attack import attack as attack
+from sensorprivacy.game.attack import attack_all as attack_all
 from sensorprivacy.game.effectiveness import Undefined as Undefined
 from sensorprivacy.game.effectiveness import effectiveness_column as effectiveness_column
 from sensorprivacy.game.effectiveness import relative_effectiveness as relative_effectiveness
@@ -16,6 +20,8 @@ from sensorprivacy.game.splits import Split as Split
 from sensorprivacy.game.splits import grouped_split as grouped_split
 from sensorprivacy.game.splits import random_split as random_split
 from sensorprivacy.game.splits import repeat as repeat
+from sensorprivacy.game.tables import TABLE_ATTACKERS as TABLE_ATTACKERS
+from sensorprivacy.game.tables import TableScene as TableScene
 from sensorprivacy.game.units import difference as difference
 from sensorprivacy.game.units import few_units as few_units
 from sensorprivacy.game.units import share as share

@@ -8,6 +8,7 @@ come in groups, because the rows of a group are alike.
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 from scipy.stats import random_table, rankdata
 
 DRAWS = 999
@@ -87,6 +88,16 @@ def chance_test(
         p_any=float((1 + (scores.max(axis=1) >= own.max() - 1e-9).sum()) / (1 + draws)),
         exposed=int(own.argmax()),
     )
+
+
+def guessed(training: np.ndarray, truth: np.ndarray) -> np.ndarray:
+    """Return how often always predicting the most frequent training class is correct for each true label, 0 to 1.
+
+    If several classes are equally frequent in training, the prediction is drawn among them.
+    """
+    classes, counts = np.unique(training, return_counts=True)
+    most = classes[counts == counts.max()]
+    return np.asarray(pd.Index(truth).isin(most) / len(most))
 
 
 def macro_auc(probabilities: np.ndarray, truth: np.ndarray) -> float:

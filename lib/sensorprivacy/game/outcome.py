@@ -48,14 +48,19 @@ class Measure:
     n: int
     unit: str
     chance: float
-    p: float
-    p_any: float
-    balanced: float
-    auc: float
-    exposed: Any
-    exposed_recall: float
-    exposed_precision: float
-    unseen: float
+    p: float = math.nan
+    p_any: float = math.nan
+    balanced: float = math.nan
+    auc: float = math.nan
+    exposed: Any = None
+    exposed_recall: float = math.nan
+    exposed_precision: float = math.nan
+    unseen: float = 0.0
+
+    @property
+    def above(self) -> float:
+        """Score minus the chance level."""
+        return self.score - self.chance
 
     @property
     def beats_chance(self) -> bool:
@@ -76,9 +81,7 @@ class Measure:
 def nothing_known(unit: str) -> Measure:
     """Return the measure if no held-out row has a class of the training rows: there is nothing to predict."""
     nan = math.nan
-    numbers = dict.fromkeys(("score", "low", "high", "chance", "balanced", "auc"), nan)
-    exposed = {"exposed": None, "exposed_recall": nan, "exposed_precision": nan}
-    return Measure(**numbers, **exposed, n=0, unit=unit, p=1.0, p_any=1.0, unseen=1.0)  # type: ignore[arg-type]
+    return Measure(nan, nan, nan, 0, unit, nan, p=1.0, p_any=1.0, unseen=1.0)
 
 
 @dataclass(frozen=True)

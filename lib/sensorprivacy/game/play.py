@@ -209,7 +209,7 @@ def _measure(
         np.asarray(fitted.predict(rows)),
         truth,
         known,
-        probabilities=np.asarray(fitted.predict_proba(rows)) if hasattr(fitted, "predict_proba") else None,
+        scores=np.asarray(fitted.predict_proba(rows)) if hasattr(fitted, "predict_proba") else None,
         clusters=split.clusters(held),
         unit=split.unit,
         confidence=confidence,

@@ -5,8 +5,8 @@ import pytest
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 
+from sensorprivacy.game import tables as forests
 from sensorprivacy.game.play import fit_clone
-from sensorprivacy.own import forests
 
 
 @pytest.fixture

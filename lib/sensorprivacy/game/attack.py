@@ -1,0 +1,384 @@
+"""The attack engine: whether attackers who learn from published rows predict a label of others, at every level.
+
+Tables and windows differ in their *scene* alone: what an attacker sees, and which model it trains. A scene asks
+questions, such as the user of each row or of each group. Each attacker answers with probabilities. The engine adds up
+the evidence of the rows of a unit, scores the answers, and sets them beside chance.
+"""
+
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+import pandas as pd
+from scipy.special import logsumexp
+
+from sensorprivacy.game.chance import DRAWS, guessed
+from sensorprivacy.game.measuring import log_odds, measure, member, pooled
+from sensorprivacy.game.outcome import Measure, nothing_known
+from sensorprivacy.game.units import share
+from sensorprivacy.progress import tqdm
+
+Attackers = Mapping[str, Any] | Sequence[Any]
+THROUGH = ", through identity"
+_COLUMNS = [
+    "release",
+    "attacker",
+    "about",
+    "level",
+    "score",
+    "low",
+    "high",
+    "deviation",
+    "chance",
+    "above",
+    "auc",
+    "balanced",
+    "n",
+    "runs",
+    "reason",
+]
+_FAILURES = (ValueError, ArithmeticError, RuntimeError)  # of one attack; the others go on
+
+
+@dataclass(frozen=True, eq=False)
+class Question:
+    """A label that an attacker predicts, for all units of one level.
+
+    Attributes
+    ----------
+    about : str
+        Name of the label: ``user``, ``task``, or an attribute such as ``gender``.
+    level : str
+        The level: ``row``, ``window``, ``group``, ``recording`` or ``person``.
+    known : numpy.ndarray
+        Labels of the training rows. The columns of a prediction are their sorted classes.
+    truth : numpy.ndarray of shape (units,)
+        Label of each attacked unit.
+    groups : numpy.ndarray of int, optional
+        Unit of each attacked row: 0, 1, ... Without it, each row is a unit.
+    clusters : numpy.ndarray of shape (units,), optional
+        What intervals count: the person or group of each unit. Without it, units are independent.
+    unit : str
+        Name of a cluster, in the plural.
+    permuted : numpy.ndarray of shape (units,), optional
+        See `sensorprivacy.game.measuring.measure`.
+    part : str
+        Part of the split: ``validation`` or ``test``.
+    rows : slice, optional
+        The rows of this part among all attacked rows. Default: all.
+    guess : numpy.ndarray of shape (units,), optional
+        How often the best constant answer is correct. Default: always predicting the most frequent class of `known`.
+    least : float
+        The chance level is at least this.
+    members : numpy.ndarray of shape (classes predicted, classes asked), optional
+        Class of each predicted class, such as each person's gender: the label is inferred through identity.
+    """
+
+    about: str
+    level: str
+    known: np.ndarray
+    truth: np.ndarray
+    groups: np.ndarray | None = None
+    clusters: np.ndarray | None = None
+    unit: str = "rows"
+    permuted: np.ndarray | None = None
+    part: str = "test"
+    rows: slice | None = None
+    guess: np.ndarray | None = None
+    least: float = 0.0
+    members: np.ndarray | None = None
+
+    @cached_property
+    def classes(self) -> np.ndarray:
+        """Sorted classes of the training rows."""
+        return np.unique(self.known)
+
+    @cached_property
+    def judged(self) -> np.ndarray:
+        """Which units have a class of the training rows. Nobody can predict the others."""
+        return member(self.truth, self.classes)
+
+    @property
+    def judged_clusters(self) -> np.ndarray | None:
+        """Clusters of the judged units."""
+        return None if self.clusters is None else self.clusters[self.judged]
+
+
+class Prediction(NamedTuple):
+    """What one run of an attacker answers.
+
+    Attributes
+    ----------
+    probabilities : numpy.ndarray of shape (rows, classes)
+        Of each attacked row.
+    prior : numpy.ndarray of shape (classes,)
+        Shares of the classes in the rows that the attacker learned from, all above 0.
+    met : numpy.ndarray of int
+        Classes in these rows.
+    """
+
+    probabilities: np.ndarray
+    prior: np.ndarray
+    met: np.ndarray
+
+    def of_units(self, question: Question) -> tuple[np.ndarray, np.ndarray]:
+        """Return the predicted class of each unit, and a score of each class by which units can be ordered."""
+        probabilities = self.probabilities[question.rows or slice(None)]
+        if question.groups is None:
+            scores = posterior = probabilities
+        else:
+            posterior = pooled(probabilities, self.prior, question.groups)
+            if question.members is not None:
+                members = question.members[self.met]
+                shape = len(posterior), *members.shape
+                posterior = logsumexp(posterior[:, self.met, None], b=np.broadcast_to(members, shape), axis=1)
+            scores = log_odds(posterior)
+        return question.classes[posterior.argmax(axis=1)], scores
+
+
+class Scene(Protocol):
+    """What attackers see; see `sensorprivacy.game.tables.TableScene` and `sensorprivacy.latent.WindowScene`.
+
+    Attributes
+    ----------
+    name : str
+        Name of the release.
+    runs : int
+        Independent runs of every attack.
+    """
+
+    @property
+    def name(self) -> str: ...  # noqa: D102
+
+    @property
+    def runs(self) -> int: ...  # noqa: D102
+
+    def questions(self, attacker: Any) -> Sequence[Question]:
+        """Return what an attacker is asked."""
+        ...
+
+    def predict(self, attacker: Any, run: int) -> Prediction | None:
+        """Train an attacker and return its prediction; None if there is nothing here that it can use."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Attack:
+    """The result of one attacker on one question.
+
+    Attributes
+    ----------
+    attacker : str
+        Name of the attacker; ``task`` for the model of the task.
+    about, level, part : str
+        Of the question.
+    measure : Measure
+        Score, interval and its unit, chance level; means over runs.
+    right : numpy.ndarray
+        For each judged unit, whether it is predicted correctly, or in which share of the runs; in an order that all
+        releases share.
+    clusters : numpy.ndarray, optional
+        Cluster of each judged unit, if intervals count clusters.
+    truth, guess : numpy.ndarray, optional
+        Label of each judged unit, and how often always predicting the most frequent class is correct.
+    runs : tuple of float
+        Score of each run.
+    exposure, exposure_low : float
+        Of the units that belong to the most exposed class or are predicted as it, the share that are both; and the
+        lower end of its interval. An attacker who names one user everywhere has recall 1, but a small exposure.
+    release, reason : str
+        Name of the release; why the attack failed, or an empty text.
+    """
+
+    attacker: str
+    about: str
+    level: str
+    part: str
+    measure: Measure
+    right: np.ndarray
+    clusters: np.ndarray | None = None
+    truth: np.ndarray | None = None
+    guess: np.ndarray | None = None
+    runs: tuple[float, ...] = ()
+    exposure: float = np.nan
+    exposure_low: float = np.nan
+    release: str = ""
+    reason: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return one row of `Attacks.table`."""
+        row: dict[str, Any] = dict.fromkeys(_COLUMNS)
+        row |= {"release": self.release, "attacker": self.attacker, "reason": self.reason}
+        if self.reason:
+            return row
+        found, scores = self.measure, ("score", "low", "high", "chance", "above", "auc", "balanced")
+        row |= {"about": self.about, "level": self.level} | {name: getattr(found, name) for name in scores}
+        deviation = float(np.std(self.runs, ddof=1)) if len(self.runs) > 1 else np.nan
+        return row | {"deviation": deviation, "n": f"{found.n} {found.unit}", "runs": len(self.runs)}
+
+
+class Attacks(list[Attack]):
+    """Results of attacks, in the order in which they were made."""
+
+    def at(self, level: str, about: str | None = None) -> Measure:
+        """Return the first measure at a level, and about a label."""
+        return next(one.measure for one in self if one.level == level and about in (None, one.about))
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """One row for each attack.
+
+        Columns: ``release``, ``attacker``, ``about``, ``level``, ``score`` with ``low`` and ``high``, ``deviation``
+        (over runs), ``chance``, ``above`` (score - chance), ``auc`` (mean over classes of each class against all
+        others; 0.5 is chance), ``balanced`` (mean recall over classes), ``n`` (number and name of the units of the
+        interval), ``runs``, ``reason`` (why an attack failed: a row without scores).
+        """
+        return pd.DataFrame([one.to_dict() for one in self], columns=_COLUMNS)
+
+    @property
+    def strongest(self) -> pd.DataFrame:
+        """The strongest attacker on each release, for each label and level.
+
+        Columns: ``release``, ``about``, ``level``, ``attacker``, ``score``, ``low``, ``high``, ``chance``, ``above``,
+        ``n``, and the greatest ``auc`` and ``balanced`` of any attacker. ``high`` is the greatest upper bound of any
+        attacker. The attacker is chosen by its test score, so the score is optimistic for the attacker.
+        """
+        keys = ["release", "about", "level"]
+        scored = pd.DataFrame([one.to_dict() for one in self if not one.reason], columns=_COLUMNS)
+        groups = scored.groupby(keys, sort=False)
+        best = scored.loc[groups["score"].idxmax()].set_index(keys)
+        wide = best[["attacker", "score", "low", "high", "chance", "above", "n"]]
+        wide = wide.assign(high=groups["high"].max(), auc=groups["auc"].max(), balanced=groups["balanced"].max())
+        return wide.reset_index()
+
+    def over_folds(self) -> "Attacks":
+        """Return the results of several folds of people, pooled over all their people.
+
+        Score, interval and chance are over all units; ``auc`` and ``balanced`` are means over folds, because scores of
+        different models have no common order. Chance is at least the share of the most frequent class among all units:
+        whoever is held out alone belongs to the class that is then rarer in training, so guessing the more frequent one
+        is nearly always wrong, without any privacy. Failed attacks are left out.
+        """
+        pooled_results: dict[tuple[str, ...], list[Attack]] = {}
+        for one in self:
+            if not one.reason:
+                pooled_results.setdefault((one.release, one.attacker, one.about, one.level), []).append(one)
+        return Attacks(map(_pooled, pooled_results.values()))
+
+
+def attack(scene: Scene, attackers: Attackers, *, draws: int = DRAWS) -> Attacks:
+    """Let every attacker predict what the scene asks, and score the answers.
+
+    Parameters
+    ----------
+    scene : Scene
+        A release, and what attackers know: `sensorprivacy.game.tables.TableScene` for a table,
+        `sensorprivacy.latent.WindowScene` for windows.
+    attackers : mapping or sequence
+        Attackers of this kind of scene, by name, or with a ``name``.
+    draws : int
+        Permutations of each test. 0: none, and the chance level is that of always predicting the most frequent class.
+
+    Returns
+    -------
+    Attacks
+        One result for each attacker, label, part and level.
+
+    Examples
+    --------
+    >>> from sensorprivacy import example_problem
+    >>> from sensorprivacy.game import TABLE_ATTACKERS, TableScene, default_split
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> problem, forest = example_problem(), RandomForestClassifier(10, random_state=0)
+    >>> scene = TableScene(problem, problem.features, default_split(problem), forest)
+    >>> found = attack(scene, {"nearest row": TABLE_ATTACKERS["nearest row"]}, draws=99)
+    >>> found.at("row").score > found.at("row").chance
+    True
+    """
+    found = Attacks()
+    for name, attacker in _named(attackers):
+        questions = scene.questions(attacker)
+        runs = [scene.predict(attacker, run) for run in range(scene.runs)]
+        answers = [one for one in runs if one is not None]
+        if answers:
+            found += [_score(scene.name, name, question, answers, draws) for question in questions]
+    return found
+
+
+def attack_all(
+    scenes: Iterable[Scene],
+    attackers: Attackers,
+    *,
+    draws: int = 0,
+    progress: bool = True,
+) -> Attacks:
+    """Attack every release with every attacker; an attack that fails is a result with a reason, and the others go on.
+
+    Parameters
+    ----------
+    scenes : iterable of Scene
+        One for each release, and for each fold. A scene is dropped before the next one is made.
+    attackers, draws
+        As for `attack`.
+    progress : bool
+        Show a progress bar.
+    """
+    found, named = Attacks(), _named(attackers)
+    for scene in tqdm(scenes, "attacks", disable=not progress):
+        for name, attacker in named:
+            try:
+                found += attack(scene, {name: attacker}, draws=draws)
+            except _FAILURES as error:
+                warnings.warn(f"{name} on {scene.name}: {error}", stacklevel=2)
+                nothing = Attack(name, "", "", "test", nothing_known(""), np.empty(0))
+                found.append(replace(nothing, release=scene.name, reason=str(error)))
+    return found
+
+
+def _named(attackers: Attackers) -> list[tuple[str, Any]]:
+    if isinstance(attackers, Mapping):
+        return list(attackers.items())
+    return [(one.name, one) for one in attackers]
+
+
+def _score(release: str, name: str, question: Question, runs: Sequence[Prediction], draws: int) -> Attack:
+    """Return the score of an attacker over its runs."""
+    predicted, scores = map(np.stack, zip(*(one.of_units(question) for one in runs), strict=True))
+    guess = guessed(question.known, question.truth) if question.guess is None else question.guess
+    asked: Any = {"clusters": question.clusters, "permuted": question.permuted, "unit": question.unit, "guess": guess}
+    found = measure(
+        predicted, question.truth, question.known, scores=scores, least=question.least, draws=draws, **asked
+    )
+    judged, right = question.judged, predicted == question.truth
+    shown = None
+    if found.exposed is not None:
+        theirs = (question.truth == found.exposed) | (predicted[0] == found.exposed)
+        shown = share(right[0][theirs], None if question.clusters is None else question.clusters[theirs])
+    return Attack(
+        name + THROUGH * (question.members is not None),
+        question.about,
+        question.level,
+        question.part,
+        found,
+        right[0][judged] if len(right) == 1 else right[:, judged].mean(axis=0),
+        question.judged_clusters,
+        question.truth[judged],
+        guess[judged],
+        tuple(right[:, judged].mean(axis=1).tolist()),
+        *((shown.score, shown.low) if shown else (np.nan, np.nan)),
+        release=release,
+    )
+
+
+def _pooled(folds: Sequence[Attack]) -> Attack:
+    """Return the result over the units of all folds; no person is in two of them."""
+    names = ("right", "truth", "guess", "clusters")
+    right, truth, guess, clusters = (np.concatenate([getattr(one, name) for one in folds]) for name in names)
+    found = share(right, clusters, unit=folds[0].measure.unit)
+    chance = max(float(guess.mean()), float(pd.Series(truth).value_counts(normalize=True).max()))
+    auc, balanced = (float(np.mean([getattr(one.measure, name) for one in folds])) for name in ("auc", "balanced"))
+    total = Measure(found.score, found.low, found.high, found.n, found.unit, chance, balanced=balanced, auc=auc)
+    return replace(folds[0], measure=total, right=right, clusters=clusters, truth=truth, guess=guess, runs=())
