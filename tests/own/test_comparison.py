@@ -14,7 +14,7 @@ from sklearn.preprocessing import FunctionTransformer, KBinsDiscretizer
 from sensorprivacy.data import Problem
 from sensorprivacy.game import play
 from sensorprivacy.game.chance import DRAWS
-from sensorprivacy.game.protocols import default_split
+from sensorprivacy.game.splits import default_split
 from sensorprivacy.own import ComparisonInterrupted, Defence, Published, compare, comparison, parse
 from sensorprivacy.own.advice import advise
 from sensorprivacy.own.card import measure_table

@@ -6,7 +6,7 @@ import json
 import numpy as np
 from sklearn.ensemble import RandomForestClassifier
 
-from sensorprivacy.game.protocols import default_split
+from sensorprivacy.game.splits import default_split
 from sensorprivacy.game.tables import PARTS, TABLE_ATTACKERS, TableScene, judge, table_question
 from sensorprivacy.own.chart import frontier
 from sensorprivacy.own.defences import parse

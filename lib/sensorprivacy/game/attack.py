@@ -12,34 +12,16 @@ from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-import pandas as pd
 from scipy.special import logsumexp
 
 from sensorprivacy.game.chance import DRAWS, guessed
 from sensorprivacy.game.measuring import log_odds, measure, member, pooled
-from sensorprivacy.game.outcome import Measure, nothing_known
+from sensorprivacy.game.outcome import Attack, Attacks, nothing_known
 from sensorprivacy.game.units import share
 from sensorprivacy.progress import tqdm
 
 Attackers = Mapping[str, Any] | Sequence[Any]
 THROUGH = ", through identity"
-_COLUMNS = [
-    "release",
-    "attacker",
-    "about",
-    "level",
-    "score",
-    "low",
-    "high",
-    "deviation",
-    "chance",
-    "above",
-    "auc",
-    "balanced",
-    "n",
-    "runs",
-    "reason",
-]
 _FAILURES = (ValueError, ArithmeticError, RuntimeError)  # of one attack; the others go on
 
 
@@ -165,110 +147,6 @@ class Scene(Protocol):
         ...
 
 
-@dataclass(frozen=True, eq=False)
-class Attack:
-    """The result of one attacker on one question.
-
-    Attributes
-    ----------
-    attacker : str
-        Name of the attacker; ``task`` for the model of the task.
-    about, level, part : str
-        Of the question.
-    measure : Measure
-        Score, interval and its unit, chance level; means over runs.
-    right : numpy.ndarray
-        For each judged unit, whether it is predicted correctly, or in which share of the runs; in an order that all
-        releases share.
-    clusters : numpy.ndarray, optional
-        Cluster of each judged unit, if intervals count clusters.
-    truth, guess : numpy.ndarray, optional
-        Label of each judged unit, and how often always predicting the most frequent class is correct.
-    runs : tuple of float
-        Score of each run.
-    exposure, exposure_low : float
-        Of the units that belong to the most exposed class or are predicted as it, the share that are both; and the
-        lower end of its interval. An attacker who names one user everywhere has recall 1, but a small exposure.
-    release, reason : str
-        Name of the release; why the attack failed, or an empty text.
-    """
-
-    attacker: str
-    about: str
-    level: str
-    part: str
-    measure: Measure
-    right: np.ndarray
-    clusters: np.ndarray | None = None
-    truth: np.ndarray | None = None
-    guess: np.ndarray | None = None
-    runs: tuple[float, ...] = ()
-    exposure: float = np.nan
-    exposure_low: float = np.nan
-    release: str = ""
-    reason: str = ""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return one row of `Attacks.table`."""
-        row: dict[str, Any] = dict.fromkeys(_COLUMNS)
-        row |= {"release": self.release, "attacker": self.attacker, "reason": self.reason}
-        if self.reason:
-            return row
-        found, scores = self.measure, ("score", "low", "high", "chance", "above", "auc", "balanced")
-        row |= {"about": self.about, "level": self.level} | {name: getattr(found, name) for name in scores}
-        deviation = float(np.std(self.runs, ddof=1)) if len(self.runs) > 1 else np.nan
-        return row | {"deviation": deviation, "n": f"{found.n} {found.unit}", "runs": len(self.runs)}
-
-
-class Attacks(list[Attack]):
-    """Results of attacks, in the order in which they were made."""
-
-    def at(self, level: str, about: str | None = None) -> Measure:
-        """Return the first measure at a level, and about a label."""
-        return next(one.measure for one in self if one.level == level and about in (None, one.about))
-
-    @property
-    def table(self) -> pd.DataFrame:
-        """One row for each attack.
-
-        Columns: ``release``, ``attacker``, ``about``, ``level``, ``score`` with ``low`` and ``high``, ``deviation``
-        (over runs), ``chance``, ``above`` (score - chance), ``auc`` (mean over classes of each class against all
-        others; 0.5 is chance), ``balanced`` (mean recall over classes), ``n`` (number and name of the units of the
-        interval), ``runs``, ``reason`` (why an attack failed: a row without scores).
-        """
-        return pd.DataFrame([one.to_dict() for one in self], columns=_COLUMNS)
-
-    @property
-    def strongest(self) -> pd.DataFrame:
-        """The strongest attacker on each release, for each label and level.
-
-        Columns: ``release``, ``about``, ``level``, ``attacker``, ``score``, ``low``, ``high``, ``chance``, ``above``,
-        ``n``, and the greatest ``auc`` and ``balanced`` of any attacker. ``high`` is the greatest upper bound of any
-        attacker. The attacker is chosen by its test score, so the score is optimistic for the attacker.
-        """
-        keys = ["release", "about", "level"]
-        scored = pd.DataFrame([one.to_dict() for one in self if not one.reason], columns=_COLUMNS)
-        groups = scored.groupby(keys, sort=False)
-        best = scored.loc[groups["score"].idxmax()].set_index(keys)
-        wide = best[["attacker", "score", "low", "high", "chance", "above", "n"]]
-        wide = wide.assign(high=groups["high"].max(), auc=groups["auc"].max(), balanced=groups["balanced"].max())
-        return wide.reset_index()
-
-    def over_folds(self) -> "Attacks":
-        """Return the results of several folds of people, pooled over all their people.
-
-        Score, interval and chance are over all units; ``auc`` and ``balanced`` are means over folds, because scores of
-        different models have no common order. Chance is at least the share of the most frequent class among all units:
-        whoever is held out alone belongs to the class that is then rarer in training, so guessing the more frequent one
-        is nearly always wrong, without any privacy. Failed attacks are left out.
-        """
-        pooled_results: dict[tuple[str, ...], list[Attack]] = {}
-        for one in self:
-            if not one.reason:
-                pooled_results.setdefault((one.release, one.attacker, one.about, one.level), []).append(one)
-        return Attacks(map(_pooled, pooled_results.values()))
-
-
 def attack(scene: Scene, attackers: Attackers, *, draws: int = DRAWS) -> Attacks:
     """Let every attacker predict what the scene asks, and score the answers.
 
@@ -371,14 +249,3 @@ def _score(release: str, name: str, question: Question, runs: Sequence[Predictio
         *((shown.score, shown.low) if shown else (np.nan, np.nan)),
         release=release,
     )
-
-
-def _pooled(folds: Sequence[Attack]) -> Attack:
-    """Return the result over the units of all folds; no person is in two of them."""
-    names = ("right", "truth", "guess", "clusters")
-    right, truth, guess, clusters = (np.concatenate([getattr(one, name) for one in folds]) for name in names)
-    found = share(right, clusters, unit=folds[0].measure.unit)
-    chance = max(float(guess.mean()), float(pd.Series(truth).value_counts(normalize=True).max()))
-    auc, balanced = (float(np.mean([getattr(one.measure, name) for one in folds])) for name in ("auc", "balanced"))
-    total = Measure(found.score, found.low, found.high, found.n, found.unit, chance, balanced=balanced, auc=auc)
-    return replace(folds[0], measure=total, right=right, clusters=clusters, truth=truth, guess=guess, runs=())

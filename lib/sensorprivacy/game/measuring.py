@@ -24,7 +24,6 @@ def measure(
     clusters: np.ndarray | None = None,
     permuted: np.ndarray | None = None,
     unit: str = "rows",
-    confidence: float = 0.95,
     draws: int = DRAWS,
     guess: np.ndarray | None = None,
     least: float = 0.0,
@@ -41,7 +40,7 @@ def measure(
         Classes of the training rows.
     scores : numpy.ndarray of shape (n, classes) or (runs, n, classes), optional
         Score of each class of `known`, in sorted order, such as its probability; for the AUC.
-    clusters, unit, confidence
+    clusters, unit
         See `sensorprivacy.game.units.share`.
     permuted : numpy.ndarray of shape (n,), optional
         Group of each row in the permutation test, if it is not its cluster. People who do the same activities in the
@@ -63,7 +62,7 @@ def measure(
         return nothing_known(unit)
     guesses, true = (np.searchsorted(classes, labels[..., judged]) for labels in (np.atleast_2d(predicted), truth))
     clusters, permuted = (None if some is None else some[judged] for some in (clusters, permuted))
-    found = share((guesses == true).mean(axis=0), clusters, unit=unit, confidence=confidence)
+    found = share((guesses == true).mean(axis=0), clusters, unit=unit)
     present = np.bincount(true, minlength=len(classes))
     right = np.bincount(true, (guesses == true).mean(axis=0), minlength=len(classes))
     recall = right[present > 0] / present[present > 0]

@@ -17,8 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from sensorprivacy.columns.identifiers import find_identifiers
 from sensorprivacy.data import Problem
 from sensorprivacy.game.attack import Attacks, Prediction, Question, attack
-from sensorprivacy.game.chance import DRAWS
-from sensorprivacy.game.frequencies import frequencies
+from sensorprivacy.game.chance import DRAWS, frequencies
 from sensorprivacy.game.play import fit_clone
 from sensorprivacy.game.splits import Split
 

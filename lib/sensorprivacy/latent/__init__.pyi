@@ -1,10 +1,7 @@
 from .anonymized import Anonymized as Anonymized
 from .anonymizer import LatentAnonymizer as LatentAnonymizer
 from .attackers import Attacker as Attacker
-from .attackers import WindowScene as WindowScene
 from .attackers import attackers as attackers
-from .attackers import fold_scenes as fold_scenes
-from .attackers import scenes as scenes
 from .classifiers import Classifier as Classifier
 from .comparison import ReleaseSettings as ReleaseSettings
 from .inference import InferenceModels as InferenceModels
@@ -18,6 +15,9 @@ from .modify import SeededSource as SeededSource
 from .rivals import AnonymizationAutoencoder as AnonymizationAutoencoder
 from .rivals import Chain as Chain
 from .rivals import ReplacementAutoencoder as ReplacementAutoencoder
+from .scene import WindowScene as WindowScene
+from .scene import fold_scenes as fold_scenes
+from .scene import scenes as scenes
 from .storage import ModelFileError as ModelFileError
 from .storage import load as load
 from .storage import save as save

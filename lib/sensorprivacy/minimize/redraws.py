@@ -7,8 +7,7 @@ import pandas as pd
 from sklearn.base import BaseEstimator
 
 from sensorprivacy.data import Problem
-from sensorprivacy.game.play import seeded
-from sensorprivacy.game.release import release
+from sensorprivacy.game.play import release, seeded
 from sensorprivacy.game.splits import Split
 from sensorprivacy.minimize.preselection import preselect
 from sensorprivacy.minimize.search.exhaustive import search_subsets

@@ -12,9 +12,10 @@ import pandas as pd
 from sensorprivacy.data import Windows
 from sensorprivacy.game.attack import attack_all
 from sensorprivacy.latent.anonymizer import LatentAnonymizer
-from sensorprivacy.latent.attackers import PUBLIC, Attacker, attackers, scenes
+from sensorprivacy.latent.attackers import Attacker, attackers
 from sensorprivacy.latent.guaranteed import GuaranteedRelease
 from sensorprivacy.latent.releases import anonymized
+from sensorprivacy.latent.scene import PUBLIC, scenes
 from sensorprivacy.latent.transfers import Codebook
 from sensorprivacy.latent.windows import common_classes
 from sensorprivacy.own.anonymizers import FittedRecordings, Latent, load_recordings, parse_latent, save_recordings

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from sensorprivacy.game.attack import Attack
+from sensorprivacy.game.outcome import Attack
 from sensorprivacy.own.advice import advise
 from sensorprivacy.own.results import Result
 

@@ -15,8 +15,7 @@ from typing import Any, BinaryIO
 import joblib
 import numpy as np
 
-from sensorprivacy.game.attack import Attack
-from sensorprivacy.game.outcome import Measure
+from sensorprivacy.game.outcome import Attack, Measure
 from sensorprivacy.game.tables import GROUP, ROW
 from sensorprivacy.game.units import Difference, difference
 from sensorprivacy.minimize.engines import describe_model

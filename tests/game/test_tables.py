@@ -6,10 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
 
 from sensorprivacy.data import Problem
-from sensorprivacy.game.protocols import default_split
-from sensorprivacy.game.splits import Split
+from sensorprivacy.game import tables
+from sensorprivacy.game.play import fit_clone
+from sensorprivacy.game.splits import Split, default_split
 from sensorprivacy.game.tables import (
     PARTS,
     TABLE_ATTACKERS,
@@ -30,6 +32,31 @@ HALVES = Split(np.arange(120), np.arange(120, 240))
 
 def judged(problem, table, split, attackers):
     return judge(TableScene(problem, table, split, FOREST, parts=PARTS), attackers, draws=49)
+
+
+def make_problem(n=240, seed=0, name="toy", groups=None):
+    """`task` predicts the task only, `user` the user only, the rest nothing."""
+    draw = np.random.default_rng(seed)
+    task, users = draw.integers(0, 2, n), draw.integers(0, 4, n)
+    features = pd.DataFrame(
+        {
+            "user": users + draw.normal(0, 0.2, n),
+            "task": task + draw.normal(0, 0.2, n),
+            "noise": draw.normal(size=n),
+            "day": draw.integers(0, 7, n),  # of few values, so that three-way division has entropies to compare
+        }
+    )
+    return Problem(features, np.where(task, "tv", "fridge"), [f"u{user}" for user in users], groups, name=name)
+
+
+@pytest.fixture(scope="session")
+def problem():
+    return make_problem()
+
+
+@pytest.fixture(scope="session")
+def make():
+    return make_problem
 
 
 @pytest.fixture
@@ -159,3 +186,36 @@ def test_texts_become_numbers_and_gaps_are_refused():
     assert table.to_numpy().tolist() == [[1, 1], [0, 0]]
     with pytest.raises(ValueError, match="released columns x have missing or infinite values"):
         as_numbers(pd.DataFrame({"x": [1, np.inf]}))
+
+
+@pytest.fixture
+def rows():
+    draw = np.random.default_rng(0)
+    y = draw.integers(0, 6, 300)
+    return draw.normal(size=(300, 3)) + y[:, None] / 3, np.array(list("abcdef"))[y], draw.normal(size=(50, 3))
+
+
+@pytest.mark.parametrize("options", [{}, {"max_samples": 0.5, "n_jobs": 2}, {"bootstrap": False, "max_features": 1}])
+def test_parts_vote_as_the_whole(rows, monkeypatch, options):
+    X, y, held = rows
+    forest = RandomForestClassifier(7, random_state=3, **options)
+    whole = fit_clone(forest, X, y).predict_proba(held)
+    kept = []
+    fit = RandomForestClassifier.fit
+    monkeypatch.setattr(tables, "MOST_BYTES", 2 * 2 * 300 * 6 * 8)  # two trees
+
+    def counted(self, *arguments):
+        fit(self, *arguments)
+        kept.append(sum(tree is not None for tree in self.estimators_))
+        return self
+
+    monkeypatch.setattr(RandomForestClassifier, "fit", counted)
+    np.testing.assert_array_equal(tables.votes(forest, X, y, held), whole)
+    assert kept == [2, 2, 2, 1]
+
+
+def test_other_models_are_trained_at_once(rows, monkeypatch):
+    monkeypatch.setattr(tables, "MOST_BYTES", 0)
+    X, y, held = rows
+    model = LogisticRegression()
+    np.testing.assert_array_equal(tables.votes(model, X, y, held), fit_clone(model, X, y).predict_proba(held))

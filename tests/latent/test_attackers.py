@@ -2,13 +2,22 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from sensorprivacy.data import Windows
-from sensorprivacy.game import Attacks, attack
+from sensorprivacy.game import Attacks, attack, attack_all
 from sensorprivacy.game.attack import THROUGH
-from sensorprivacy.latent import Attacker, LatentAnonymizer, Settings, WindowScene, attackers
+from sensorprivacy.latent import (
+    Attacker,
+    LatentAnonymizer,
+    Settings,
+    WindowScene,
+    attackers,
+    scenes,
+)
 from sensorprivacy.latent.mechanism import Mechanism, Release
+from sensorprivacy.latent.scene import units_of
 from sensorprivacy.latent.windows import private_labels, replace_values
 
 QUICK = Settings(epochs=15, batch=64, rate=3e-3)
@@ -227,3 +236,55 @@ def test_an_attribute_that_a_person_changes_is_not_inferred_through_identity(win
     found = attacked(as_it_is, both, both, "side", identity, runs=1).table
     assert set(found["about"]) == {"subject"}
     assert private_labels(both, "side").nunique() == 2
+
+
+def blank(windows: Windows) -> Windows:
+    return replace_values(windows, np.random.default_rng(0).normal(size=windows.values.shape))
+
+
+def test_every_release_meets_every_attacker(windows: Windows, unseen: Windows) -> None:
+    adversaries = [Attacker("mlp", dropout=0.0, settings=QUICK), Attacker("trees", "trees")]
+    found = attack_all(scenes({"raw": as_it_is, "blank": blank}, windows, unseen, "gender"), adversaries)
+    assert found.table.loc[found.table["level"] == "window", ["release", "attacker"]].to_numpy().tolist() == [
+        ["raw", "mlp"],
+        ["raw", "trees"],
+        ["blank", "mlp"],
+        ["blank", "trees"],
+    ]
+    best = found.strongest.set_index(["release", "about", "level"])
+    assert best.loc[("raw", "gender", "recording"), "score"] == 1
+    assert best.loc[("blank", "gender", "window"), "score"] < 0.65
+
+
+def test_all_adversaries_see_the_same_publications_and_each_run_new_ones(windows: Windows, unseen: Windows) -> None:
+    generator, asked = np.random.default_rng(0), []
+
+    def noise(some: Windows) -> Windows:
+        asked.append(some.n_windows)
+        return replace_values(some, generator.normal(size=some.values.shape))
+
+    poor = Attacker("poor", "trees")
+    twice = [poor, replace(poor, name="again"), replace(poor, name="averages", averaged=2)]
+    found = attack_all(scenes({"noise": noise}, windows, unseen, "gender", runs=2), twice)
+    found = found.table[found.table["level"] == "window"].set_index("attacker")
+    kept = ["score", "deviation", "auc"]
+    assert found.loc["poor", kept].tolist() == found.loc["again", kept].tolist()
+    assert found.loc["poor", "deviation"] > 0
+    # the test windows as often as the third needs; of the known ones, which every run draws anew, twice each
+    assert [asked.count(size) for size in (unseen.n_windows, windows.n_windows // 2)] == [4, 4]
+
+
+def some(sides: list[str]) -> Windows:
+    n = len(sides)
+    private = pd.DataFrame({"side": sides, "gender": ["f"] * (n // 2) + ["m"] * (n - n // 2)})
+    subject = [0] * (n // 2) + [1] * (n - n // 2)
+    return Windows(np.ones((n, 1, 4)), ["walk", "run"] * (n // 2), private, subject, np.arange(n) // 2)
+
+
+def test_levels_group_windows_recordings_and_people() -> None:
+    windows = some(["left", "left", "left", "left", "left", "left", "right", "right"])
+    assert units_of(windows, "window", "gender").tolist() == list(range(8))
+    assert len(set(units_of(windows, "recording", "gender"))) == 8  # each trial has both activities
+    assert units_of(windows, "person", "gender").tolist() == [0, 0, 0, 0, 1, 1, 1, 1]
+    # a person who changes the side has one unit for each
+    assert units_of(windows, "person", "side").tolist() == [0, 0, 0, 0, 1, 1, 2, 2]
