@@ -9,7 +9,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 
 from sensorprivacy.data import Problem
-from sensorprivacy.game import tables
+from sensorprivacy.game import attack, tables
 from sensorprivacy.game.play import fit_clone
 from sensorprivacy.game.splits import Split, default_split
 from sensorprivacy.game.tables import (
@@ -219,3 +219,24 @@ def test_other_models_are_trained_at_once(rows, monkeypatch):
     X, y, held = rows
     model = LogisticRegression()
     np.testing.assert_array_equal(tables.votes(model, X, y, held), fit_clone(model, X, y).predict_proba(held))
+
+
+def test_a_person_is_all_rows_of_a_user_or_of_one_of_the_people_in_a_class():
+    """One of six rows misleads; pooled over all rows of a user, both users are found."""
+    table = pd.DataFrame({"x": [0.0, 0, 1, 1, 1, 0, 0, 0, 1, 1]})
+    problem = Problem(table, list("st") * 5, list("abababaabb"))
+    split = Split(np.arange(4), np.arange(4, 10))
+
+    def unsure(scene):
+        users = scene.problem.users.to_numpy()[scene.held]
+        belief = np.where((users == "a") ^ (np.arange(6) == 0), 0.6, 0.4)
+        return np.column_stack([belief, 1 - belief])
+
+    found = attack(TableScene(problem, table, split, FOREST), {"unsure": unsure}, draws=0)
+    assert (found.at("row").score, found.at("row").n) == (5 / 6, 6)
+    assert (found.at("person").score, found.at("person").n, found.at("person").unit) == (1, 2, "people")
+    people = np.array([0, 0, 0, 0, 1, 2, 3, 4, 5, 5])  # the person of row 4 has no other row
+    scene = TableScene(problem, table, replace(split, people=people), FOREST)
+    found = attack(scene, {"unsure": unsure}, levels=["person"], draws=0)
+    assert [one.level for one in found] == ["person"]
+    assert (found.at("person").score, found.at("person").n) == (4 / 5, 5)

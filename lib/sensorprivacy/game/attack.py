@@ -147,7 +147,7 @@ class Scene(Protocol):
         ...
 
 
-def attack(scene: Scene, attackers: Attackers, *, draws: int = DRAWS) -> Attacks:
+def attack(scene: Scene, attackers: Attackers, *, levels: Sequence[str] | None = None, draws: int = DRAWS) -> Attacks:
     """Let every attacker predict what the scene asks, and score the answers.
 
     Parameters
@@ -157,6 +157,8 @@ def attack(scene: Scene, attackers: Attackers, *, draws: int = DRAWS) -> Attacks
         `sensorprivacy.latent.WindowScene` for windows.
     attackers : mapping or sequence
         Attackers of this kind of scene, by name, or with a ``name``.
+    levels : sequence of str, optional
+        Only these levels, such as ``person``. Default: all levels of the scene.
     draws : int
         Permutations of each test. 0: none, and the chance level is that of always predicting the most frequent class.
 
@@ -178,7 +180,7 @@ def attack(scene: Scene, attackers: Attackers, *, draws: int = DRAWS) -> Attacks
     """
     found = Attacks()
     for name, attacker in _named(attackers):
-        questions = scene.questions(attacker)
+        questions = [one for one in scene.questions(attacker) if levels is None or one.level in levels]
         runs = [scene.predict(attacker, run) for run in range(scene.runs)]
         answers = [one for one in runs if one is not None]
         if answers:
@@ -190,6 +192,7 @@ def attack_all(
     scenes: Iterable[Scene],
     attackers: Attackers,
     *,
+    levels: Sequence[str] | None = None,
     draws: int = 0,
     progress: bool = True,
 ) -> Attacks:
@@ -199,7 +202,7 @@ def attack_all(
     ----------
     scenes : iterable of Scene
         One for each release, and for each fold. A scene is dropped before the next one is made.
-    attackers, draws
+    attackers, levels, draws
         As for `attack`.
     progress : bool
         Show a progress bar.
@@ -208,7 +211,7 @@ def attack_all(
     for scene in tqdm(scenes, "attacks", disable=not progress):
         for name, attacker in named:
             try:
-                found += attack(scene, {name: attacker}, draws=draws)
+                found += attack(scene, {name: attacker}, levels=levels, draws=draws)
             except _FAILURES as error:
                 warnings.warn(f"{name} on {scene.name}: {error}", stacklevel=2)
                 nothing = Attack(name, "", "", "test", nothing_known(""), np.empty(0))

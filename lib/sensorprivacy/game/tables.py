@@ -21,7 +21,7 @@ from sensorprivacy.game.chance import DRAWS, frequencies
 from sensorprivacy.game.play import fit_clone
 from sensorprivacy.game.splits import Split
 
-ROW, GROUP = "row", "group"
+ROW, GROUP, PERSON = "row", "group", "person"
 PARTS = ("validation", "test")
 TASK = "\0task"  # name of the published task column in the tables of attackers; no other column has it
 MOST_BYTES = 256 * 2**20  # of the trees that are in memory at a time
@@ -91,8 +91,9 @@ class TableScene:
         return bool(same) and sum(same) < self.table.shape[1]
 
     def questions(self, attacker: Any) -> list[Question]:
-        """Return the label of single rows and, if rows come in groups, the user of whole groups."""
-        levels = (ROW, GROUP) if self.label == "user" and self.split.groups is not None else (ROW,)
+        """Return the label of single rows, and the user of whole groups, if rows come in groups, and of all rows."""
+        grouped = (GROUP,) if self.split.groups is not None else ()
+        levels = (ROW, *grouped, PERSON) if self.label == "user" else (ROW,)
         ends = np.cumsum([0, *(len(self.split.part(part)) for part in self.parts)])
         return [
             replace(table_question(self.problem, self.split, self.label, level, part), rows=slice(first, last))
@@ -109,21 +110,23 @@ class TableScene:
 
 
 def table_question(problem: Problem, split: Split, label: Label, level: str, part: str) -> Question:
-    """Return the question for the label of the rows or groups of one part.
+    """Return the question for the label of the rows, groups or people of one part.
 
-    A group can hold rows of several users: each user's rows are a unit of their own.
+    A group can hold rows of several users: each user's rows are a unit of their own. A person is a user, or one of the
+    people of whom users are classes.
     """
     labels, rows = _labels(problem, label), split.part(part)
     asked = Question(label, level, labels[split.train], labels[rows], unit=split.unit, part=part)
     if level == ROW:
         permuted = split.groups[rows] if label == "task" and split.groups is not None else None
         return replace(asked, clusters=split.clusters(rows), permuted=permuted)
-    assert split.groups is not None
-    keys = pd.DataFrame({"group": split.groups[rows], "user": labels[rows]})
-    groups = keys.groupby(["group", "user"]).ngroup().to_numpy()
+    pools = split.groups if level == GROUP else split.people
+    keys = pd.DataFrame({"pool": 0 if pools is None else pools[rows], "user": labels[rows]})
+    groups = keys.groupby(["pool", "user"]).ngroup().to_numpy()
     rows = rows[np.unique(groups, return_index=True)[1]]
     people = None if split.people is None else split.people[rows]
-    return replace(asked, truth=labels[rows], groups=groups, clusters=people)
+    unit = split.unit if level == GROUP else "people"
+    return replace(asked, truth=labels[rows], groups=groups, clusters=people, unit=unit)
 
 
 def _labels(problem: Problem, label: Label) -> np.ndarray:
@@ -252,7 +255,7 @@ def judge(
     found = attack(replace(scene, label="task"), {"task": adaptive_forest}, draws=draws)
     if known is not None:
         scene = replace(scene, problem=known, table=scene.table.assign(**{TASK: known.features[TASK]}))
-    found += attack(scene, attackers, draws=draws)
+    found += attack(scene, attackers, levels=(ROW, GROUP), draws=draws)
     return found
 
 

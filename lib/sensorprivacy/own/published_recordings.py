@@ -163,13 +163,14 @@ def _measure(
     train, test = parts
     releases: dict[str, Callable[[Windows], Windows]] = {"original": lambda windows: windows, "published": publish}
     options: Any = {"share_known": 1.0, "seed": seed}
-    tasks = attack_all(scenes(releases, train, test, PUBLIC, **options), TASK_MODELS, progress=progress)
+    asked = scenes(releases, train, test, PUBLIC, **options)
+    tasks = attack_all(asked, TASK_MODELS, levels=["window"], progress=progress)
     attacked = scenes(releases, train, test, hide, anonymizer=anonymizer, **options)
     attacks = attack_all(attacked, adversaries, progress=progress)
     words = {PUBLIC: f"task {task}", "subject": "the person"}
     return [
         measured(one.measure, words.get(one.about, one.about), one.attacker, one.release, one.level)
-        for one in [*(one for one in tasks if one.level == "window"), *attacks]
+        for one in [*tasks, *attacks]
         if not one.reason
     ]
 
