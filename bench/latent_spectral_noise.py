@@ -14,8 +14,7 @@ import pandas as pd
 import torch
 
 from compendium.studies import prepare
-from sensorprivacy.latent import Codebook, Donor, SeededSource, Transport
-from sensorprivacy.latent.frontier import activity_kept
+from sensorprivacy.latent import Codebook, Donor, SeededSource, Transport, activity_kept
 
 RESULTS = Path(__file__).resolve().parent / "results"
 AMOUNTS = (0.0, 0.3, 0.5, 0.7, 0.9)

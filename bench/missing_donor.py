@@ -20,8 +20,8 @@ import pandas as pd
 
 from compendium.run.runs import read_runs
 from compendium.studies import prepare
-from sensorprivacy.latent import Codebook, Donor, attackers
-from sensorprivacy.latent.frontier import attack_all
+from sensorprivacy.game import attack_all
+from sensorprivacy.latent import Codebook, Donor, attackers, scenes
 from sensorprivacy.latent.releases import moved, trivial, unrandomized
 from sensorprivacy.latent.study import prepare as prepare_windows
 
@@ -56,7 +56,7 @@ def measure(name):
     paper = study.anonymizer(study.inference_models())
     adversaries = attackers(names=["recovers the code", "recovers the code, identity"])
     parts = study.train, study.test, study.private
-    table = attack_all(releases(study, paper, values), adversaries, *parts, anonymizer=paper, share_known=0.5)
+    table = attack_all(scenes(releases(study, paper, values), *parts, anonymizer=paper), adversaries).table
     table = table[table["level"].isin(LEVELS)].sort_values("score", kind="stable", ascending=False)
     best = table.drop_duplicates(["release", "about", "level"]).assign(set=name)
     return best.sort_values(["about", "level", "score"], ascending=[False, False, True])[COLUMNS]

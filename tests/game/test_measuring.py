@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from scipy.special import logsumexp
 
-from sensorprivacy.game.measuring import measure, member, pooled
+from sensorprivacy.game.chance import macro_auc
+from sensorprivacy.game.measuring import log_odds, measure, member, pooled
 
 
 @pytest.mark.parametrize("labels", [["b", "a", "c"], [2, 1, 3], [True, False, True]])
@@ -30,3 +32,29 @@ def test_pooling_counts_the_prior_once():
     prior = np.array([0.9, 0.1])
     nothing = pooled(np.tile(prior, (50, 1)), prior, np.zeros(50, dtype=int))
     np.testing.assert_allclose(np.exp(nothing), [prior])
+
+
+def test_pooling_multiplies_odds_and_counts_the_prior_once():
+    odds = np.array([[0.6, 0.4], [0.6, 0.4], [0.1, 0.9], [0.9, 0.1]])
+    even = pooled(odds, np.array([0.5, 0.5]), np.array([0, 0, 0, 1]))
+    # two windows of .6 against one of .9: the product is for the second class
+    assert even.argmax(axis=1).tolist() == [1, 0]
+    assert np.exp(even).sum(axis=1) == pytest.approx(1)
+    # a hundred windows that say nothing leave the prior as it was
+    prior = np.array([0.7, 0.3])
+    nothing = pooled(np.tile(prior, (100, 1)), prior, np.zeros(100, dtype=int))
+    assert np.exp(nothing[0]) == pytest.approx(prior)
+
+
+def test_auc_is_free_of_the_threshold():
+    truth = np.array([0, 0, 1, 1])
+    logs = np.log(np.array([[0.9, 0.1], [0.8, 0.2], [0.7, 0.3], [0.6, 0.4]]))
+    assert macro_auc(log_odds(logs), truth) == 1  # although everything is predicted as class 0
+    assert np.isnan(macro_auc(log_odds(logs), np.zeros(4, dtype=int)))
+
+
+def test_log_odds_tell_apart_what_is_rounded_to_certainty():
+    sums = np.array([[0.0, -40.0], [0.0, -80.0], [-50.0, 0.0]])
+    logs = np.asarray(sums - logsumexp(sums, axis=1, keepdims=True))
+    assert np.exp(logs[0, 0]) == np.exp(logs[1, 0]) == 1
+    np.testing.assert_allclose(log_odds(logs), [[40, -40], [80, -80], [-50, 50]])

@@ -6,7 +6,7 @@ import pytest
 from sklearn.preprocessing import StandardScaler
 
 from sensorprivacy.data import Problem
-from sensorprivacy.game.release import release
+from sensorprivacy.game.play import release
 
 
 @pytest.fixture

@@ -9,8 +9,15 @@ from sklearn.model_selection import train_test_split
 
 from compendium.datasets import PROBLEMS
 from sensorprivacy.data import Problem
-from sensorprivacy.game.protocols import PAPER_SPLITS, default_split, leak_free, paper_split
-from sensorprivacy.game.splits import Split, grouped_split, random_split, repeat
+from sensorprivacy.game.splits import (
+    PAPER_SPLITS,
+    Split,
+    default_split,
+    grouped_split,
+    leak_free,
+    paper_split,
+    random_split,
+)
 
 
 @pytest.mark.parametrize(
@@ -56,14 +63,6 @@ def test_no_group_on_two_sides(n, n_groups, validation, seed):
     assert sorted(np.concatenate(parts)) == list(range(n))
     held = [set(groups[rows]) for rows in parts]
     assert sum(map(len, held)) == len(set.union(*held))
-
-
-def test_repeat_draws_different_splits_that_a_seed_brings_back():
-    first, second = repeat(random_split, 50, times=2, seed=7, test=0.2)
-    assert first.digest != second.digest
-    assert second.digest == random_split(50, test=0.2, seed=8).digest
-    with pytest.raises(ValueError, match="at least one split"):
-        repeat(random_split, 50, times=0)
 
 
 def test_bad_input():

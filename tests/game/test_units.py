@@ -189,3 +189,12 @@ def test_one_sentence_warns_of_few_units_and_rows_are_never_few():
     )
     assert few_units(["1,200 recordings", "3 rows", "12 people"]) == ""
     assert share(np.ones(8), np.arange(8), unit="people").warning.startswith("only 8 people")
+
+
+def test_the_interval_of_five_people_of_five_is_wide():
+    """REVIEW B5: with recordings as units, the same result had an interval from .935."""
+    right, people = np.ones(75), np.repeat(np.arange(5), 15)
+    found = share(right, people, unit="people")
+    assert found.low < 0.6
+    assert (found.n, found.unit) == (5, "people")
+    assert "only 5 people" in found.warning

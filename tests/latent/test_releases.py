@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from sensorprivacy.data import Windows
-from sensorprivacy.latent import Attacker, Codebook, Donor, LatentAnonymizer, Transport
-from sensorprivacy.latent.frontier import activity_kept, attack_all
+from sensorprivacy.game import attack_all
+from sensorprivacy.latent import Attacker, Codebook, Donor, LatentAnonymizer, Transport, scenes
 from sensorprivacy.latent.releases import SeededRelease, anonymized, moved, shifted, trivial, unrandomized
-from sensorprivacy.latent.utility import utility_table
+from sensorprivacy.latent.utility import activity_kept, utility_table
 
 
 @pytest.fixture(scope="module")
@@ -69,12 +69,12 @@ def test_running_twice_gives_the_same_tables(
 ) -> None:
     some = {name: releases[name] for name in ("probabilistic", "codebook 2")}
     adversaries = [Attacker("trees", "trees"), Attacker("counts", "counts")]
-    one, two = (attack_all(some, adversaries, windows, unseen, "gender", progress=False) for _ in range(2))
+    one, two = (attack_all(scenes(some, windows, unseen, "gender"), adversaries).table for _ in range(2))
     assert one.equals(two)
     first, second = (activity_kept(some, [anonymizer.models_], unseen) for _ in range(2))
     assert first.equals(second)
     # a release has the same scores, whichever table it is in
-    alone = attack_all({"codebook 2": some["codebook 2"]}, adversaries[:1], windows, unseen, "gender", progress=False)
+    alone = attack_all(scenes({"codebook 2": some["codebook 2"]}, windows, unseen, "gender"), adversaries[:1]).table
     assert (
         alone["score"].tolist()
         == one[(one["release"] == "codebook 2") & (one["attacker"] == "trees")]["score"].tolist()
@@ -128,9 +128,8 @@ def test_a_person_who_is_never_a_donor_is_identified_by_that(
         )
     }
     some["raw windows of others"] = trivial(anonymizer, windows)["random training window"]
-    found = attack_all(
-        some, adversary, windows, unseen, "gender", anonymizer=anonymizer, share_known=1.0, progress=False
-    )
+    played = scenes(some, windows, unseen, "gender", anonymizer=anonymizer, share_known=1.0)
+    found = attack_all(played, adversary).table
     person = found[(found["about"] == "subject") & (found["level"] == "person")].set_index("release")["score"]
     assert person["without own"] > person["synthetic"]
     assert person["without own"] > person["with own"]

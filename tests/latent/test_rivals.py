@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from sensorprivacy.data import Windows
+from sensorprivacy.game import attack
 from sensorprivacy.latent import (
     AnonymizationAutoencoder,
     Attacker,
@@ -12,8 +13,8 @@ from sensorprivacy.latent import (
     InferenceModels,
     ReplacementAutoencoder,
     Settings,
+    WindowScene,
     inference_table,
-    reidentify,
 )
 from sensorprivacy.latent.files import CheckpointError
 from sensorprivacy.latent.windows import replace_values
@@ -60,8 +61,8 @@ def test_a_chain_is_one_after_the_other(replaced: ReplacementAutoencoder, unseen
 
 def test_a_rival_can_be_attacked(replaced: ReplacementAutoencoder, windows: Windows, unseen: Windows) -> None:
     quick = Attacker("quick", dropout=0.0, settings=Settings(epochs=10, batch=64, rate=3e-3))
-    found = reidentify(replaced.transform, windows, unseen, "gender", quick, runs=1, progress=False)
-    assert 0 <= found.at()["score"] <= 1
+    found = attack(WindowScene(replaced.transform, windows, unseen, "gender"), [quick], draws=0)
+    assert 0 <= found.at("window").score <= 1
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,8 @@ import pandas as pd
 import pytest
 
 from sensorprivacy.data import Windows
-from sensorprivacy.latent.utility import acceleration, cadence, intensity, utility_table
+from sensorprivacy.latent import InferenceModels
+from sensorprivacy.latent.utility import acceleration, activity_kept, cadence, intensity, side_by_side, utility_table
 from sensorprivacy.latent.windows import replace_values
 
 RATE, LENGTH = 50, 128
@@ -70,3 +71,41 @@ def test_errors_of_published_windows() -> None:
     assert found.loc["weaker", "intensity_error"] == pytest.approx(0.2 / np.sqrt(2), abs=0.02)
     assert found.loc["weaker", "cadence_error"] < 2
     assert found.loc["flat", "cadence_error"] == pytest.approx(110, abs=2)  # no rhythm: cadence 0
+
+
+def as_it_is(windows: Windows) -> Windows:
+    return windows
+
+
+def blank(windows: Windows) -> Windows:
+    return replace_values(windows, np.random.default_rng(0).normal(size=windows.values.shape))
+
+
+def test_a_release_that_fails_is_a_row_with_its_reason(unseen: Windows, models: InferenceModels) -> None:
+    """REVIEW B10: a release that failed at the end of a run discarded everything computed before."""
+
+    def broken(some: Windows) -> Windows:
+        raise ValueError("a cell is empty")
+
+    with pytest.warns(UserWarning, match="broken: a cell is empty"):
+        kept = activity_kept({"broken": broken, "blank": blank}, [models], unseen)
+    assert kept.loc["broken", "reason"] == "a cell is empty"
+    assert kept.loc["blank", "activity"] > 0
+
+
+def test_activity_is_measured_by_independent_models(models: InferenceModels, unseen: Windows) -> None:
+    found = activity_kept({"raw": as_it_is, "blank": blank}, [models, models], unseen)
+    assert found.loc["raw", "activity"] > 0.95
+    assert found.loc["raw", "distortion"] == 0
+    assert found.loc["blank", "activity"] < 0.8
+    assert found.loc["blank", "distortion"] > 1
+    assert found.loc["raw", "worst"] <= found.loc["raw", "activity"] == found.loc["raw", "by mlp"]
+
+
+def test_one_row_a_release_has_the_scores_at_all_levels_and_chance_comes_last() -> None:
+    rows = [("gender", "window", 0.7), ("gender", "person", 0.9), ("subject", "person", 0.4)]
+    strongest = pd.DataFrame(rows, columns=["about", "level", "score"]).assign(release="r", chance=0.5)
+    wide = side_by_side(strongest, "gender")
+    assert wide.columns.tolist() == ["gender, window", "gender, person", "identity, person"]
+    assert wide.loc["r"].tolist() == [0.7, 0.9, 0.4]
+    assert wide.loc["chance"].tolist() == [0.5] * 3

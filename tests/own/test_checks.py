@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from sensorprivacy.game.protocols import default_split
+from sensorprivacy.game.splits import default_split
 from sensorprivacy.own.checks import check_labels, split_of
 
 

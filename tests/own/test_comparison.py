@@ -14,7 +14,7 @@ from sklearn.preprocessing import FunctionTransformer, KBinsDiscretizer
 from sensorprivacy.data import Problem
 from sensorprivacy.game import play
 from sensorprivacy.game.chance import DRAWS
-from sensorprivacy.game.protocols import default_split
+from sensorprivacy.game.splits import default_split
 from sensorprivacy.own import ComparisonInterrupted, Defence, Published, compare, comparison, parse
 from sensorprivacy.own.advice import advise
 from sensorprivacy.own.card import measure_table
@@ -70,7 +70,7 @@ def test_the_raw_table_gets_the_scores_of_the_game(problem):
     row = judged(problem, ["noise"], split=split, draws=999, task_published=False).raw
     played = play(problem, None, model=SMALL, split=split)
     assert row.task().measure == played.task
-    attack = next(line for line in row.attacks("row") if line.who == "adaptive forest")
+    attack = next(line for line in row.attacks("row") if line.attacker == "adaptive forest")
     assert attack.measure == played.adversary
 
 
@@ -89,7 +89,7 @@ def test_the_strongest_attack_is_the_highest_of_all(found):
         for level in ("row", "group"):
             scores = [line.measure.score for line in one.attacks(level)]
             assert one.strongest(level).measure.score == max(scores)
-    names = {line.who for line in found["quiet"].judged}
+    names = {line.attacker for line in found["quiet"].judged}
     attackers = {"adaptive forest", "naive forest", "nearest row", "task column alone", "most frequent user"}
     assert names == {"task", "who is missing", *attackers}
 
@@ -131,7 +131,7 @@ def test_the_data_card_and_the_comparison_measure_the_same_attack(linked):
         rows = measure_table(linked, linked.features, columns, split, 42, trees=8, task_published=shown)
         told = [row for row in rows if (row["about"], row["data"]) == ("user u", "published")]
         cards.append({row["attacker"]: row["score"] for row in told})
-    assert cards[0] == {line.who: line.measure.score for line in raw.attacks("row")}
+    assert cards[0] == {line.attacker: line.measure.score for line in raw.attacks("row")}
     assert "task column alone" in set(cards[0]) - set(cards[1])
 
 

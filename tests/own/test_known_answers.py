@@ -110,7 +110,7 @@ def test_a_unique_column_is_no_harmless_column():
     toy = Toy()
     found = judged(toy.problem(serial=toy.draw.permutation(N)), keep("task"), keep("task", "serial"))
     protected(found, "task")
-    assert found["task+serial"].strongest().who == "exact values"
+    assert found["task+serial"].strongest().attacker == "exact values"
     assert found["task+serial"].strongest().measure.score == 1
 
 
@@ -118,7 +118,7 @@ def test_points_in_time_are_joined_too():
     toy = Toy()
     found = judged(toy.problem(time=1.7e9 + np.arange(N) * 60), keep("task"), keep("task", "time"))
     protected(found, "task")
-    assert found.raw.strongest().who == "exact values"
+    assert found.raw.strongest().attacker == "exact values"
 
 
 def test_users_differ_by_a_constant_offset():

@@ -2,13 +2,12 @@
 
 import dataclasses
 import json
-from functools import partial
 
 import numpy as np
 from sklearn.ensemble import RandomForestClassifier
 
-from sensorprivacy.game.protocols import default_split
-from sensorprivacy.own.attackers import TABLE_ATTACKERS, judge, judged_clusters
+from sensorprivacy.game.splits import default_split
+from sensorprivacy.game.tables import PARTS, TABLE_ATTACKERS, TableScene, judge, table_question
 from sensorprivacy.own.chart import frontier
 from sensorprivacy.own.defences import parse
 from sensorprivacy.own.findings import Findings
@@ -18,9 +17,8 @@ from sensorprivacy.own.results import Result, Store
 def one(problem, split, word):
     defence = parse(word)
     published = defence.publish(problem, split.train, 0)
-    lines = judge(
-        problem, published, split, RandomForestClassifier(8, random_state=0), draws=49, attackers=TABLE_ATTACKERS
-    )
+    forest = RandomForestClassifier(8, random_state=0)
+    lines = judge(TableScene(problem, published.values, split, forest, parts=PARTS), TABLE_ATTACKERS, draws=49)
     return Result(
         word, defence.family, defence.about, defence.trivial, 1.0, tuple(published.values), 0, published.guarantees,
         published.epsilon, 2.0, 1.0, lines,
@@ -32,7 +30,7 @@ def test_a_result_survives_its_record(make):
     split = default_split(problem, test=0.25, validation=0.25)
     result, raw = one(problem, split, "noise:epsilon=4"), one(problem, split, "none")
     text = json.dumps(result.to_record())
-    again = Result.from_record(json.loads(text), partial(judged_clusters, problem, split))
+    again = Result.from_record(json.loads(text), lambda *about: table_question(problem, split, *about).judged_clusters)
     for name in ("defence", "columns", "guarantees", "epsilon", "seconds", "guaranteed", "levels"):
         assert getattr(again, name) == getattr(result, name)
     for first, second in zip(result.judged, again.judged, strict=True):

@@ -8,6 +8,7 @@ come in groups, because the rows of a group are alike.
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 from scipy.stats import random_table, rankdata
 
 DRAWS = 999
@@ -89,6 +90,16 @@ def chance_test(
     )
 
 
+def guessed(training: np.ndarray, truth: np.ndarray) -> np.ndarray:
+    """Return how often always predicting the most frequent training class is correct for each true label, 0 to 1.
+
+    If several classes are equally frequent in training, the prediction is drawn among them.
+    """
+    classes, counts = np.unique(training, return_counts=True)
+    most = classes[counts == counts.max()]
+    return np.asarray(pd.Index(truth).isin(most) / len(most))
+
+
 def macro_auc(probabilities: np.ndarray, truth: np.ndarray) -> float:
     """Return the mean over classes of the area under the ROC curve, one class against all others.
 
@@ -161,3 +172,43 @@ def _standardized(hits: np.ndarray, counts: np.ndarray, guesses: np.ndarray, n: 
     deviation = np.sqrt(counts * share * (1 - share) * (n - counts) / max(n - 1, 1))
     scores = np.divide(hits - counts * share, deviation, out=np.zeros(hits.shape), where=deviation > 0)
     return np.where(counts > 0, scores, -np.inf)
+
+
+_SMOOTHING = 0.5  # added to each count, so that no code is impossible
+
+
+def frequencies(learned: np.ndarray, codes: np.ndarray, attacked: np.ndarray, classes: int) -> np.ndarray:
+    """Return the probability of each class from the frequencies of the codes, which are taken to be independent.
+
+    Parameters
+    ----------
+    learned, attacked : numpy.ndarray of int, shape (n, 1 + views)
+        First the activity, then several codes of each window or row. Frequencies are those within an activity and
+        class, so that the rate of an activity is no evidence.
+    codes : numpy.ndarray of int, shape (n,)
+        Classes of `learned`.
+    classes : int
+        Number of classes.
+
+    Returns
+    -------
+    numpy.ndarray of shape (n, classes)
+
+    Examples
+    --------
+    >>> learned = np.array([[0, 1], [0, 1], [0, 0], [0, 0]])
+    >>> frequencies(learned, np.array([0, 0, 1, 1]), np.array([[0, 1]]), 2).round(2)
+    array([[0.83, 0.17]])
+    """
+    prior = np.bincount(codes, minlength=classes) + _SMOOTHING
+    logs = np.tile(np.log(prior / prior.sum()), (len(attacked), 1))
+    activities = int(max(learned[:, 0].max(), attacked[:, 0].max())) + 1
+    for view in range(1, learned.shape[1]):
+        values = int(max(learned[:, view].max(), attacked[:, view].max())) + 1
+        counts = np.zeros((classes, activities, values))
+        np.add.at(counts, (codes, learned[:, 0], learned[:, view]), 1)
+        counts += _SMOOTHING
+        shares = counts / counts.sum(axis=2, keepdims=True)
+        logs += np.log(shares[:, attacked[:, 0], attacked[:, view]].T)
+    odds = np.exp(logs - logs.max(axis=1, keepdims=True))
+    return np.asarray(odds / odds.sum(axis=1, keepdims=True))

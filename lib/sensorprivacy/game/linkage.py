@@ -25,7 +25,7 @@ class Linkage:
     share : float
         Share of the attacked rows whose nearest original row is their own. If k rows are equally near, it counts 1/k.
     low, high : float
-        Wilson's confidence interval of the share, for the sampling of rows and the random choice among ties.
+        Wilson's 95 % confidence interval of the share, for the sampling of rows and the random choice among ties.
     chance : float
         Share that random linking reaches: 1/n.
     rows : int
@@ -48,7 +48,6 @@ def linkage(
     *,
     exact: Sequence[Hashable] | None = None,
     sample: int | None = 2000,
-    confidence: float = 0.95,
     seed: int | np.random.Generator = 0,
 ) -> pd.DataFrame:
     """Attack a published table by record linkage, in four ways.
@@ -68,8 +67,6 @@ def linkage(
     sample : int or None, default 2000
         Number of published rows to attack, drawn without replacement and compared with all n original rows. None
         attacks all rows, which takes time proportional to n squared.
-    confidence : float, default .95
-        Coverage of the intervals.
     seed : int or numpy.random.Generator, default 0
         Draws the sample.
 
@@ -111,7 +108,7 @@ def linkage(
     if exact is None:
         exact = [name for name in shared if truth[name].equals(published[name])]
     exact = [name for name in shared if name in set(exact)]
-    options: dict[str, Any] = {"rows": _sample(len(original), sample, seed), "confidence": confidence}
+    options: dict[str, Any] = {"rows": _sample(len(original), sample, seed)}
     attacks = {
         "published": link(truth, published, **options),
         "exact columns first": link(truth, published, exact=exact, **options),
@@ -128,7 +125,6 @@ def link(
     *,
     exact: Sequence[Hashable] = (),
     rows: np.ndarray | None = None,
-    confidence: float = 0.95,
 ) -> Linkage:
     """Link published rows to their nearest original rows over the columns that both tables have.
 
@@ -145,8 +141,6 @@ def link(
         Columns that must match before any distance over the others counts.
     rows : numpy.ndarray, optional
         Positions of the published rows to attack. Default: all.
-    confidence : float, default .95
-        Coverage of the interval.
 
     Returns
     -------
@@ -179,7 +173,7 @@ def link(
         nearest = distances.min(axis=1)
         tied = distances <= nearest[:, None] + _TIE
         hits += float((tied[np.arange(len(these)), these] / tied.sum(axis=1)).sum())
-    low, high = wilson(hits, len(places), confidence)
+    low, high = wilson(hits, len(places))
     return Linkage(hits / len(places), low, high, 1 / len(original), len(places), len(shared))
 
 
@@ -334,3 +328,6 @@ def _distances(known: Encoded, seen: Encoded, rows: np.ndarray) -> np.ndarray:
     if known[1].shape[1]:
         total += cdist(seen[1][rows], known[1], "hamming") * known[1].shape[1]
     return total
+
+
+_SAMPLE = 2000

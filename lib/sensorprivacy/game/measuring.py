@@ -1,13 +1,14 @@
 """Judge predictions of any model by the rules of the game, row by row or pooled over groups of rows."""
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy.special import logsumexp
 
-from sensorprivacy.game.chance import DRAWS, chance_test, macro_auc
+from sensorprivacy.game.chance import DRAWS, chance_test, guessed, macro_auc
 from sensorprivacy.game.outcome import Measure, nothing_known
 from sensorprivacy.game.units import share
 
@@ -19,65 +20,81 @@ def measure(
     truth: np.ndarray,
     known: np.ndarray,
     *,
-    probabilities: np.ndarray | None = None,
+    scores: np.ndarray | None = None,
     clusters: np.ndarray | None = None,
     permuted: np.ndarray | None = None,
     unit: str = "rows",
-    confidence: float = 0.95,
     draws: int = DRAWS,
+    guess: np.ndarray | None = None,
+    least: float = 0.0,
 ) -> Measure:
     """Measure how well predictions match the true classes, on the rows of classes that the training rows have.
 
     Parameters
     ----------
-    predicted, truth : numpy.ndarray of shape (n,)
-        Predicted and true class of each held-out row.
+    predicted : numpy.ndarray of shape (n,) or (runs, n)
+        Predicted class of each held-out row. Results of several runs are means over the runs.
+    truth : numpy.ndarray of shape (n,)
+        True class of each held-out row.
     known : numpy.ndarray
         Classes of the training rows.
-    probabilities : numpy.ndarray of shape (n, classes), optional
-        Probability of each class of `known`, in sorted order; for the AUC.
-    clusters, unit, confidence
+    scores : numpy.ndarray of shape (n, classes) or (runs, n, classes), optional
+        Score of each class of `known`, in sorted order, such as its probability; for the AUC.
+    clusters, unit
         See `sensorprivacy.game.units.share`.
     permuted : numpy.ndarray of shape (n,), optional
         Group of each row in the permutation test, if it is not its cluster. People who do the same activities in the
         same order would have equal labels after every permutation.
     draws : int
-        Number of permutations of each test.
+        Number of permutations of each test, on the first run. 0: no tests, and no most exposed class.
+    guess : numpy.ndarray of shape (n,), optional
+        How often the best constant answer is correct for each row. Default: `guessed`.
+    least : float
+        The chance level is at least this.
 
     Returns
     -------
     Measure
     """
-    classes, counts = np.unique(known, return_counts=True)
+    classes = np.unique(known)
     judged = member(truth, classes)
     if not judged.any():
         return nothing_known(unit)
-    guesses, true = (np.searchsorted(classes, labels[judged]) for labels in (predicted, truth))
+    guesses, true = (np.searchsorted(classes, labels[..., judged]) for labels in (np.atleast_2d(predicted), truth))
     clusters, permuted = (None if some is None else some[judged] for some in (clusters, permuted))
-    prior = float(np.mean(true == counts.argmax()))
-    found = share(guesses == true, clusters, unit=unit, confidence=confidence)
-    chance = chance_test(guesses, true, prior, clusters if permuted is None else permuted, draws=draws)
-    right, present, named = (
-        np.bincount(codes, minlength=len(classes)) for codes in (true[guesses == true], true, guesses)
-    )
+    found = share((guesses == true).mean(axis=0), clusters, unit=unit)
+    present = np.bincount(true, minlength=len(classes))
+    right = np.bincount(true, (guesses == true).mean(axis=0), minlength=len(classes))
     recall = right[present > 0] / present[present > 0]
-    exposed = chance.exposed
-    return Measure(
+    measured = Measure(
         score=found.score,
         low=found.low,
         high=found.high,
         n=found.n,
         unit=found.unit,
-        chance=chance.chance,
-        p=chance.p,
-        p_any=chance.p_any,
+        chance=max(float((guessed(known, truth) if guess is None else guess)[judged].mean()), least),
         balanced=float(recall.mean()),
-        auc=macro_auc(probabilities[judged], true) if probabilities is not None else math.nan,
-        exposed=classes[exposed],
-        exposed_recall=float(right[exposed] / present[exposed]),
-        exposed_precision=float(right[exposed] / max(named[exposed], 1)),
+        auc=math.nan if scores is None else _mean_auc(scores[..., judged, :], true),
         unseen=1 - float(judged.mean()),
     )
+    if not draws:
+        return measured
+    test = chance_test(guesses[0], true, measured.chance, clusters if permuted is None else permuted, draws=draws)
+    named, exposed = np.bincount(guesses[0], minlength=len(classes)), test.exposed
+    hits = float(((guesses[0] == true) & (true == exposed)).sum())
+    return replace(
+        measured,
+        chance=test.chance,
+        p=test.p,
+        p_any=test.p_any,
+        exposed=classes[exposed],
+        exposed_recall=hits / present[exposed],
+        exposed_precision=hits / max(named[exposed], 1),
+    )
+
+
+def _mean_auc(scores: np.ndarray, truth: np.ndarray) -> float:
+    return float(np.mean([macro_auc(one, truth) for one in (scores if scores.ndim == 3 else scores[None])]))
 
 
 def member(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
@@ -109,3 +126,17 @@ def pooled(probabilities: np.ndarray, prior: np.ndarray, groups: np.ndarray) -> 
     evidence: Any = np.log(np.clip(probabilities, _LEAST, None)) - np.log(prior)
     sums = np.stack([np.bincount(groups, column) for column in evidence.T], axis=1) + np.log(prior)
     return np.asarray(sums - logsumexp(sums, axis=1, keepdims=True))
+
+
+def log_odds(log_posterior: np.ndarray) -> np.ndarray:
+    """Return the log-odds of each class against all others, n x classes.
+
+    They order rows as their probabilities do, also where a probability is so near 1 that it is rounded to 1.
+    """
+    rows, best = np.arange(len(log_posterior)), log_posterior.argmax(axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):  # of the most probable class, which comes next
+        others = np.log1p(-np.exp(log_posterior))
+    rest = log_posterior.copy()
+    rest[rows, best] = -np.inf
+    others[rows, best] = logsumexp(rest, axis=1)
+    return np.asarray(log_posterior - others)

@@ -1,13 +1,18 @@
-"""Results of the game: accuracy and identifiability of one strategy, with intervals and chance levels."""
+"""Results: the measure of one model, attacks on releases, and the outcome of one strategy in the game."""
 
 import math
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+import numpy as np
 import pandas as pd
-from scipy.stats import t as student
+
+from sensorprivacy.game.units import share
 
 LEVEL = 0.05  # of tests
+_SCORES = ("score", "low", "high", "chance", "above", "auc", "balanced")
+_COLUMNS = ["release", "attacker", "about", "level", *_SCORES[:3], "deviation", *_SCORES[3:], "n", "runs", "reason"]
 
 
 @dataclass(frozen=True)
@@ -48,14 +53,19 @@ class Measure:
     n: int
     unit: str
     chance: float
-    p: float
-    p_any: float
-    balanced: float
-    auc: float
-    exposed: Any
-    exposed_recall: float
-    exposed_precision: float
-    unseen: float
+    p: float = math.nan
+    p_any: float = math.nan
+    balanced: float = math.nan
+    auc: float = math.nan
+    exposed: Any = None
+    exposed_recall: float = math.nan
+    exposed_precision: float = math.nan
+    unseen: float = 0.0
+
+    @property
+    def above(self) -> float:
+        """Score minus the chance level."""
+        return self.score - self.chance
 
     @property
     def beats_chance(self) -> bool:
@@ -76,9 +86,122 @@ class Measure:
 def nothing_known(unit: str) -> Measure:
     """Return the measure if no held-out row has a class of the training rows: there is nothing to predict."""
     nan = math.nan
-    numbers = dict.fromkeys(("score", "low", "high", "chance", "balanced", "auc"), nan)
-    exposed = {"exposed": None, "exposed_recall": nan, "exposed_precision": nan}
-    return Measure(**numbers, **exposed, n=0, unit=unit, p=1.0, p_any=1.0, unseen=1.0)  # type: ignore[arg-type]
+    return Measure(nan, nan, nan, 0, unit, nan, p=1.0, p_any=1.0, unseen=1.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Attack:
+    """The result of one attacker on one question.
+
+    Attributes
+    ----------
+    attacker : str
+        Name of the attacker; ``task`` for the model of the task.
+    about, level, part : str
+        Of the question.
+    measure : Measure
+        Score, interval and its unit, chance level; means over runs.
+    right : numpy.ndarray
+        For each judged unit, whether it is predicted correctly, or in which share of the runs; in an order that all
+        releases share.
+    clusters : numpy.ndarray, optional
+        Cluster of each judged unit, if intervals count clusters.
+    truth, guess : numpy.ndarray, optional
+        Label of each judged unit, and how often always predicting the most frequent class is correct.
+    runs : tuple of float
+        Score of each run.
+    exposure, exposure_low : float
+        Of the units that belong to the most exposed class or are predicted as it, the share that are both; and the
+        lower end of its interval. An attacker who names one user everywhere has recall 1, but a small exposure.
+    release, reason : str
+        Name of the release; why the attack failed, or an empty text.
+    """
+
+    attacker: str
+    about: str
+    level: str
+    part: str
+    measure: Measure
+    right: np.ndarray
+    clusters: np.ndarray | None = None
+    truth: np.ndarray | None = None
+    guess: np.ndarray | None = None
+    runs: tuple[float, ...] = ()
+    exposure: float = np.nan
+    exposure_low: float = np.nan
+    release: str = ""
+    reason: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return one row of `Attacks.table`."""
+        row: dict[str, Any] = dict.fromkeys(_COLUMNS)
+        row |= {"release": self.release, "attacker": self.attacker, "reason": self.reason}
+        if self.reason:
+            return row
+        found = self.measure
+        row |= {"about": self.about, "level": self.level} | {name: getattr(found, name) for name in _SCORES}
+        deviation = float(np.std(self.runs, ddof=1)) if len(self.runs) > 1 else np.nan
+        return row | {"deviation": deviation, "n": f"{found.n} {found.unit}", "runs": len(self.runs)}
+
+
+class Attacks(list[Attack]):
+    """Results of attacks, in the order in which they were made."""
+
+    def at(self, level: str, about: str | None = None) -> Measure:
+        """Return the first measure at a level, and about a label."""
+        return next(one.measure for one in self if one.level == level and about in (None, one.about))
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """One row for each attack.
+
+        Columns: ``release``, ``attacker``, ``about``, ``level``, ``score`` with ``low`` and ``high``, ``deviation``
+        (over runs), ``chance``, ``above`` (score - chance), ``auc`` (mean over classes of each class against all
+        others; 0.5 is chance), ``balanced`` (mean recall over classes), ``n`` (number and name of the units of the
+        interval), ``runs``, ``reason`` (why an attack failed: a row without scores).
+        """
+        return pd.DataFrame([one.to_dict() for one in self], columns=_COLUMNS)
+
+    @property
+    def strongest(self) -> pd.DataFrame:
+        """The strongest attacker on each release, for each label and level.
+
+        Columns: ``release``, ``about``, ``level``, ``attacker``, ``score``, ``low``, ``high``, ``chance``, ``above``,
+        ``n``, and the greatest ``auc`` and ``balanced`` of any attacker. ``high`` is the greatest upper bound of any
+        attacker. The attacker is chosen by its test score, so the score is optimistic for the attacker.
+        """
+        keys = ["release", "about", "level"]
+        scored = pd.DataFrame([one.to_dict() for one in self if not one.reason], columns=_COLUMNS)
+        groups = scored.groupby(keys, sort=False)
+        best = scored.loc[groups["score"].idxmax()].set_index(keys)
+        wide = best[["attacker", "score", "low", "high", "chance", "above", "n"]]
+        wide = wide.assign(high=groups["high"].max(), auc=groups["auc"].max(), balanced=groups["balanced"].max())
+        return wide.reset_index()
+
+    def over_folds(self) -> "Attacks":
+        """Return the results of several folds of people, pooled over all their people.
+
+        Score, interval and chance are over all units; ``auc`` and ``balanced`` are means over folds, because scores of
+        different models have no common order. Chance is at least the share of the most frequent class among all units:
+        whoever is held out alone belongs to the class that is then rarer in training, so guessing the more frequent one
+        is nearly always wrong, without any privacy. Failed attacks are left out.
+        """
+        pooled_results: dict[tuple[str, ...], list[Attack]] = {}
+        for one in self:
+            if not one.reason:
+                pooled_results.setdefault((one.release, one.attacker, one.about, one.level), []).append(one)
+        return Attacks(map(_pooled, pooled_results.values()))
+
+
+def _pooled(folds: Sequence[Attack]) -> Attack:
+    """Return the result over the units of all folds; no person is in two of them."""
+    names = ("right", "truth", "guess", "clusters")
+    right, truth, guess, clusters = (np.concatenate([getattr(one, name) for one in folds]) for name in names)
+    found = share(right, clusters, unit=folds[0].measure.unit)
+    chance = max(float(guess.mean()), float(pd.Series(truth).value_counts(normalize=True).max()))
+    auc, balanced = (float(np.mean([getattr(one.measure, name) for one in folds])) for name in ("auc", "balanced"))
+    total = Measure(found.score, found.low, found.high, found.n, found.unit, chance, balanced=balanced, auc=auc)
+    return replace(folds[0], measure=total, right=right, clusters=clusters, truth=truth, guess=guess, runs=())
 
 
 @dataclass(frozen=True)
@@ -144,36 +267,3 @@ class Outcome:
             row |= {prefix if name == "score" else f"{prefix}_{name}": value for name, value in values.items()}
         rest = ("n_train", "n_test", "model", "split", "part", "seed")
         return pd.Series(row | {name: getattr(self, name) for name in rest})
-
-
-def summarize(rounds: pd.DataFrame, confidence: float = 0.95) -> pd.DataFrame:
-    """Return mean, standard deviation and confidence interval of the mean over repeated games.
-
-    Parameters
-    ----------
-    rounds : pandas.DataFrame
-        The result of `play_repeated`.
-    confidence : float, default .95
-        Coverage of the interval of the mean: Student's, with Nadeau and Bengio's correction, because the training rows
-        of several splits of one table overlap.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Rows accuracy, identifiability and their other measures; columns mean, std, low, high, rounds.
-
-    References
-    ----------
-    C. Nadeau, Y. Bengio, "Inference for the generalization error", Machine Learning 52 (2003), 239-281.
-    """
-    names = [
-        column
-        for column in map(str, rounds.select_dtypes("number"))
-        if column.startswith(("accuracy", "identifiability")) and not column.endswith(("_low", "_high", "_n"))
-    ]
-    table = pd.DataFrame({"mean": rounds[names].mean(), "std": rounds[names].std()})
-    n, half = len(rounds), math.nan
-    if n > 1:
-        overlap = float((rounds["n_test"] / rounds["n_train"]).mean())
-        half = student.ppf((1 + confidence) / 2, n - 1) * table["std"] * math.sqrt(1 / n + overlap)
-    return table.assign(low=table["mean"] - half, high=table["mean"] + half, rounds=n)

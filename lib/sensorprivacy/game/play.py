@@ -1,6 +1,8 @@
 """Play the re-identification game: a provider releases data, a task model uses it, an adversary identifies users."""
 
-from collections.abc import Iterable
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -8,13 +10,13 @@ import pandas as pd
 from joblib import parallel_config
 from sklearn.base import BaseEstimator, clone
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, cross_val_score
+from sklearn.pipeline import Pipeline
 
 from sensorprivacy.data import Problem
 from sensorprivacy.game.measuring import measure, member
 from sensorprivacy.game.outcome import Measure, Outcome, nothing_known
-from sensorprivacy.game.protocols import default_split
-from sensorprivacy.game.release import release
-from sensorprivacy.game.splits import Split
+from sensorprivacy.game.splits import Split, default_split
 
 
 def play(
@@ -25,7 +27,6 @@ def play(
     split: Split | None = None,
     part: str = "test",
     seed: int | None = 42,
-    confidence: float = 0.95,
 ) -> Outcome:
     """Measure one strategy: release data, train both models on the training rows, score them on held-out rows.
 
@@ -46,8 +47,6 @@ def play(
         The held-out part of the split to score on.
     seed : int or None, default 42
         Given to the model wherever its ``random_state`` is unset.
-    confidence : float, default .95
-        Coverage of the intervals.
 
     Returns
     -------
@@ -81,10 +80,10 @@ def play(
     model = seeded(RandomForestClassifier() if model is None else model, seed)
     measures: dict[str, Any] = {}
     for name, labels in (("task", problem.task.to_numpy()), ("adversary", problem.users.to_numpy())):
-        measured = _measure(model, public.matrix, public.matrix, labels, split, held, confidence)
+        measured = _measure(model, public.matrix, public.matrix, labels, split, held)
         measures |= {name: measured, f"naive_{name}": measured if public.same_as_raw else None}
         if public.raw is not None and not public.same_as_raw:
-            measures[f"naive_{name}"] = _measure(model, public.raw, public.matrix, labels, split, held, confidence)
+            measures[f"naive_{name}"] = _measure(model, public.raw, public.matrix, labels, split, held)
     return Outcome(
         **measures,
         n_features=public.matrix.shape[1],
@@ -97,34 +96,6 @@ def play(
         part=part,
         seed=seed,
     )
-
-
-def play_repeated(problem: Problem, strategy: Any = None, *, splits: Iterable[Split], **options: Any) -> pd.DataFrame:
-    """Measure the same strategy on several splits.
-
-    Parameters
-    ----------
-    problem, strategy
-        See `play`.
-    splits : iterable of Split
-        At least one; `sensorprivacy.game.splits.repeat` draws them.
-    **options
-        ``model``, ``part``, ``seed`` and ``confidence``, see `play`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row per split, columns as in `Outcome.to_series`. `summarize` returns their means and intervals.
-
-    Raises
-    ------
-    ValueError
-        If there is no split.
-    """
-    rows = [play(problem, strategy, split=split, **options).to_series() for split in splits]
-    if not rows:
-        raise ValueError("no split to play on: pass at least one")
-    return pd.DataFrame(rows).reset_index(drop=True)
 
 
 def seeded(model: Any, seed: int | None) -> Any:
@@ -195,7 +166,6 @@ def _measure(
     labels: np.ndarray,
     split: Split,
     held: np.ndarray,
-    confidence: float,
 ) -> Measure:
     """Train on the training rows of `seen`, and score on the held-out rows of `released`."""
     known, truth = labels[split.train], labels[held]
@@ -209,8 +179,130 @@ def _measure(
         np.asarray(fitted.predict(rows)),
         truth,
         known,
-        probabilities=np.asarray(fitted.predict_proba(rows)) if hasattr(fitted, "predict_proba") else None,
+        scores=np.asarray(fitted.predict_proba(rows)) if hasattr(fitted, "predict_proba") else None,
         clusters=split.clusters(held),
         unit=split.unit,
-        confidence=confidence,
     )
+
+
+@dataclass(frozen=True)
+class Release:
+    """Released values of all rows, and the raw values of the same columns if these exist."""
+
+    matrix: np.ndarray
+    raw: np.ndarray | None
+    strategy: str
+
+    @property
+    def same_as_raw(self) -> bool:
+        """Whether columns were only dropped, not rewritten."""
+        return self.raw is not None and np.array_equal(self.matrix, self.raw)
+
+
+def release(problem: Problem, strategy: Any, train: np.ndarray) -> Release:
+    """Return the release of a strategy, fitted to the training rows; see `play` for the strategies."""
+    problem = problem.filled(train)
+    features = problem.features
+    if hasattr(strategy, "fit") and hasattr(strategy, "transform"):
+        return _transformed(problem, strategy, train)
+    if strategy is None:
+        names, words = list(features.columns), f"all {problem.n_features} features"
+    elif isinstance(strategy, Sequence | np.ndarray | pd.Index) and not isinstance(strategy, str):
+        names = list(strategy)
+        words = f"{len(names)} features: {', '.join(map(str, names))}"
+    else:
+        raise TypeError(
+            f"strategy must be None, a list of columns or an object with fit and transform, got {strategy!r}"
+        )
+    if unknown := [name for name in names if name not in features.columns]:
+        raise KeyError(f"no such feature: {', '.join(map(repr, unknown))}; {problem.name} has {list(features.columns)}")
+    if not names:
+        raise ValueError("no feature is released: keep at least one")
+    values = features[names].to_numpy(dtype=float)
+    return Release(values, values, words)
+
+
+def _transformed(problem: Problem, strategy: Any, train: np.ndarray) -> Release:
+    features, fitted = problem.features, clone(strategy)
+    extra = {"users": problem.users.iloc[train]} if "users" in inspect.signature(fitted.fit).parameters else {}
+    fitted.fit(features.iloc[train], problem.task.iloc[train], **extra)
+    answer = fitted.transform(features)
+    names = list(answer.columns) if isinstance(answer, pd.DataFrame) else []
+    if not names and hasattr(fitted, "get_feature_names_out"):
+        names = list(fitted.get_feature_names_out())
+    values = np.asarray(answer.toarray() if hasattr(answer, "toarray") else answer, dtype=float)
+    if values.ndim != 2 or len(values) != problem.n_records or values.shape[1] == 0:
+        raise ValueError(
+            f"{type(strategy).__name__}.transform must return {problem.n_records} rows and at least one column, "
+            f"got shape {values.shape}"
+        )
+    known = bool(names) and len(names) == values.shape[1] and all(name in features.columns for name in names)
+    return Release(values, features[names].to_numpy(dtype=float) if known else None, repr(strategy))
+
+
+def identifiability_scorer(
+    users: pd.Series,
+    groups: pd.Series | None = None,
+    *,
+    model: BaseEstimator | None = None,
+    folds: int = 3,
+    seed: int | None = 42,
+) -> Callable[..., float]:
+    """Return a scorer: minus the accuracy of an adversary who identifies users from what an estimator publishes.
+
+    Parameters
+    ----------
+    users : pandas.Series
+        User of each row, with the index of the features.
+    groups : pandas.Series, optional
+        Capture, trial or recording of each row, with the same index. The adversary's folds keep groups whole.
+    model : scikit-learn classifier, optional
+        The adversary. Default: ``RandomForestClassifier()``.
+    folds : int, default 3
+        Folds in which the adversary is trained and tested on the published rows.
+    seed : int or None, default 42
+        Seed of the adversary and of the folds.
+
+    Returns
+    -------
+    callable
+        ``scorer(estimator, X, y=None)``; greater is better. The estimator's ``transform`` publishes the rows. A
+        pipeline that ends in a classifier publishes what reaches this classifier. `X` must be a data frame, whose index
+        finds the users.
+
+    Raises
+    ------
+    ValueError
+        If `users` repeats an index label. The scorer raises it if `X` has a row without a user.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.feature_selection import SelectKBest
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> draw = np.random.default_rng(0)
+    >>> task, users = draw.integers(0, 2, 300), pd.Series(draw.integers(0, 3, 300))
+    >>> X = pd.DataFrame({"task": task + draw.normal(0, 0.1, 300), "user": users + draw.normal(0, 0.1, 300)})
+    >>> search = GridSearchCV(SelectKBest(), {"k": [1, 2]}, scoring=identifiability_scorer(users)).fit(X, task)
+    >>> search.best_params_
+    {'k': 1}
+    """
+    if users.index.has_duplicates:
+        raise ValueError("users repeats an index label: give each row its own label, such as by reset_index")
+    adversary = seeded(RandomForestClassifier() if model is None else model, seed)
+
+    def scorer(estimator: Any, X: pd.DataFrame, y: Any = None) -> float:
+        published = estimator[:-1] if isinstance(estimator, Pipeline) and len(estimator) > 1 else estimator
+        if not isinstance(X, pd.DataFrame) or not X.index.isin(users.index).all():
+            raise ValueError("a row has no user: pass a data frame whose index is that of users")
+        kind = StratifiedKFold if groups is None else StratifiedGroupKFold
+        scores = cross_val_score(
+            adversary,
+            np.asarray(published.transform(X), dtype=float),
+            users.loc[X.index].to_numpy(),
+            groups=None if groups is None else groups.loc[X.index].to_numpy(),
+            cv=kind(folds, shuffle=True, random_state=seed),
+        )
+        return -float(scores.mean())
+
+    return scorer

@@ -1,4 +1,4 @@
-"""Split the rows of a problem into training rows and held-out rows."""
+"""Split the rows of a problem into training rows and held-out rows, at random or without leaks."""
 
 import hashlib
 import warnings
@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from sklearn.model_selection import StratifiedGroupKFold, train_test_split
+
+from sensorprivacy.data import Problem
 
 PARTS = ("train", "validation", "test")
 
@@ -231,36 +233,6 @@ def grouped_split(
     return replace(drawn, how=f"grouped, {' / '.join(words)}", groups=codes)
 
 
-def repeat(draw: Callable[..., Split], rows: Any, *, times: int, seed: int = 42, **fractions: float) -> list[Split]:
-    """Draw the same kind of split several times, with seeds `seed`, `seed` + 1, ...
-
-    Parameters
-    ----------
-    draw : callable
-        `random_split` or `grouped_split`.
-    rows : int or array-like
-        First argument of `draw`.
-    times : int
-        Number of splits, at least 1.
-    seed : int, default 42
-        First seed.
-    **fractions : float
-        ``test`` and ``validation``.
-
-    Returns
-    -------
-    list of Split
-
-    Raises
-    ------
-    ValueError
-        If `times` is below 1.
-    """
-    if times < 1:
-        raise ValueError(f"times={times}: ask for at least one split")
-    return [draw(rows, seed=seed + step, **fractions) for step in range(times)]
-
-
 def _thin(rows: np.ndarray, most: int | None, seed: int | None) -> np.ndarray:
     if most is None or len(rows) <= most:
         return rows
@@ -297,3 +269,79 @@ def _draw(cut: Callable[..., Any], n: int, test: float, validation: float, how: 
     validation_rows, test_rows = cut(held, test_size=round(test / (test + validation), 12))
     sizes = f"{1 - test - validation:.3g}/{validation:.3g}/{test:.3g}"
     return Split(train, test_rows, validation=validation_rows, how=f"{how} {sizes}", seed=seed)
+
+
+PAPER_SPLITS: dict[str, dict[str, float]] = {
+    "iot-23": {"test": 0.15, "validation": 0.15},
+    "iot-sentinel": {"test": 0.9},
+    "cic-ids-2017": {"test": 0.3},
+    "opportunity": {"test": 0.99},
+    "amir-netml": {"test": 0.2},
+    "amir-nprint": {"test": 0.2},
+    "service-recognition": {"test": 0.2},
+}
+"""Fractions of the rows that the paper's authors held out, by data set. Where they set a seed, it is 42."""
+
+_LEAST_KNOWN = 0.5  # share of held-out rows whose users have training rows
+
+
+def default_split(problem: Problem, *, test: float = 0.3, validation: float = 0.0, seed: int | None = 42) -> Split:
+    """Return the split that judges a problem without leaks: by whole groups if it has groups, else by rows.
+
+    Parameters
+    ----------
+    problem : Problem
+        The table.
+    test, validation, seed
+        As for `grouped_split` and `random_split`.
+    """
+    if problem.groups is None:
+        return random_split(problem.n_records, test=test, validation=validation, seed=seed)
+    return grouped_split(problem.groups, problem.users, test=test, validation=validation, seed=seed)
+
+
+def leak_free(
+    problem: Problem, split: Split, *, seed: int = 42, train_rows: int | None = None, held_rows: int | None = None
+) -> Split:
+    """Return the default split of a problem with groups, with limited rows; the given split if that is impossible.
+
+    Parameters
+    ----------
+    problem : Problem
+        The table.
+    split : Split
+        A random split.
+    seed, train_rows, held_rows
+        Seed of the draw, by default the authors' 42; limits of the rows, see `Split.capped`.
+
+    Returns
+    -------
+    Split
+        The given split if there are no groups, or if each user has about one group. In the second case, whole groups
+        would leave most held-out rows with users whom nobody can know; `how` then says so.
+    """
+    if problem.groups is None:
+        return split
+    whole = default_split(problem, seed=seed)
+    known = problem.users.iloc[whole.test].isin(problem.users.iloc[whole.train])
+    if known.mean() < _LEAST_KNOWN:
+        return replace(split, how=f"{split.how}; groups are torn apart, as most users have one group only")
+    return whole.capped(train_rows, held_rows, seed=seed)
+
+
+def paper_split(
+    name: str, n: int, *, seed: int = 42, train_rows: int | None = None, held_rows: int | None = None
+) -> Split:
+    """Return the split that the paper's authors drew, with limited rows; it ignores groups.
+
+    Parameters
+    ----------
+    name : str
+        Name of the data set. A set that is not in the paper is split at random, 70/30.
+    n : int
+        Number of rows.
+    seed, train_rows, held_rows
+        Seed of the draw, by default the authors' 42; limits of the rows, see `Split.capped`.
+    """
+    split = random_split(n, seed=seed, **PAPER_SPLITS.get(name, {}))
+    return split.capped(train_rows, held_rows, seed=seed)

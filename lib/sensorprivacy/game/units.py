@@ -255,7 +255,6 @@ def with_intervals(
     table: pd.DataFrame,
     trials: int,
     columns: Iterable[str] = ("accuracy", "identifiability"),
-    confidence: float = 0.95,
 ) -> pd.DataFrame:
     """Add Wilson's intervals to a table of proportions, as columns ``<name>_low`` and ``<name>_high``.
 
@@ -267,8 +266,6 @@ def with_intervals(
         Number of held-out rows behind each proportion.
     columns : iterable of str
         Columns with proportions.
-    confidence : float, default .95
-        Coverage of the intervals.
 
     Returns
     -------
@@ -279,8 +276,7 @@ def with_intervals(
     wide = table.copy()
     for name in columns:
         ends = [
-            (math.nan, math.nan) if math.isnan(share) else wilson(round(share * trials), trials, confidence)
-            for share in wide[name]
+            (math.nan, math.nan) if math.isnan(share) else wilson(round(share * trials), trials) for share in wide[name]
         ]
         place = list(wide.columns).index(name)
         wide.insert(place + 1, f"{name}_low", [low for low, _ in ends])

@@ -1,4 +1,4 @@
-"""The adversaries: what each knows, and which model it trains on published windows."""
+"""The attackers on windows: what each knows, and which model it trains on published windows."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -7,7 +7,7 @@ from typing import Literal, get_args
 import numpy as np
 from sklearn.ensemble import HistGradientBoostingClassifier
 
-from sensorprivacy.game.frequencies import frequencies
+from sensorprivacy.game.chance import frequencies
 from sensorprivacy.latent.classifiers import Classifier, Kind, statistics
 from sensorprivacy.latent.training import Settings
 from sensorprivacy.latent.windows import Scaler
@@ -65,6 +65,33 @@ class Attacker:
         """Whether the attacker needs the anonymizer's networks."""
         return self.reencodes or self.model == "counts"
 
+    def predict(
+        self, learned: np.ndarray, codes: np.ndarray, attacked: np.ndarray, classes: int, seed: int
+    ) -> np.ndarray:
+        """Train the attacker and return its probabilities of each attacked window's classes, n x classes.
+
+        Parameters
+        ----------
+        learned, attacked : numpy.ndarray of shape (n, channels, length)
+            Published windows; for ``counts`` of shape (n, codes), the codes of `mechanism.Mechanism.codes`.
+        codes : numpy.ndarray of int, shape (n,)
+            Classes of `learned`.
+        classes, seed : int
+            Number of classes; seed of the model.
+        """
+        if self.model == "counts":
+            return frequencies(learned, codes, attacked, classes)
+        if self.model == "trees":
+            model = HistGradientBoostingClassifier(random_state=seed, max_iter=100).fit(statistics(learned), codes)
+            probabilities = np.zeros((len(attacked), classes))
+            probabilities[:, model.classes_] = model.predict_proba(statistics(attacked))
+            return probabilities
+        scaler = Scaler.fit(learned) if learned.shape[2] > 1 else None  # re-encoded inputs are standardized already
+        learned, attacked = (scaler.apply(some) if scaler else some for some in (learned, attacked))
+        network = Classifier(self.model, self.dropout, replace(self.settings, seed=seed))
+        network.fit(learned, codes, classes=classes, progress=False, label=self.name)
+        return network.probabilities(attacked)
+
 
 def attackers(kind: Kind = "mlp", settings: Settings | None = None, names: Sequence[str] = ()) -> tuple[Attacker, ...]:
     """Return the adversaries, the paper's first.
@@ -103,37 +130,3 @@ def attackers(kind: Kind = "mlp", settings: Settings | None = None, names: Seque
         known = "; ".join(one.name for one in made)
         raise ValueError(f"there is no attacker named {', '.join(sorted(unknown))}: choose from {known}")
     return tuple(replace(one, settings=settings or _SETTINGS) for one in made if not names or one.name in names)
-
-
-def predict(
-    attacker: Attacker, learned: np.ndarray, codes: np.ndarray, attacked: np.ndarray, classes: int, seed: int
-) -> np.ndarray:
-    """Train the adversary and return its probabilities of each attacked window's classes.
-
-    Parameters
-    ----------
-    attacker : Attacker
-        The adversary.
-    learned, attacked : numpy.ndarray of shape (n, channels, length)
-        Published windows; for ``counts`` of shape (n, codes), the codes of `mechanism.Mechanism.codes`.
-    codes : numpy.ndarray of int, shape (n,)
-        Classes of `learned`.
-    classes, seed : int
-        Number of classes; seed of the model.
-
-    Returns
-    -------
-    numpy.ndarray of shape (n, classes)
-    """
-    if attacker.model == "counts":
-        return frequencies(learned, codes, attacked, classes)
-    if attacker.model == "trees":
-        model = HistGradientBoostingClassifier(random_state=seed, max_iter=100).fit(statistics(learned), codes)
-        probabilities = np.zeros((len(attacked), classes))
-        probabilities[:, model.classes_] = model.predict_proba(statistics(attacked))
-        return probabilities
-    scaler = Scaler.fit(learned) if learned.shape[2] > 1 else None  # re-encoded inputs are standardized already
-    learned, attacked = (scaler.apply(some) if scaler else some for some in (learned, attacked))
-    network = Classifier(attacker.model, attacker.dropout, replace(attacker.settings, seed=seed))
-    network.fit(learned, codes, classes=classes, progress=False, label=attacker.name)
-    return network.probabilities(attacked)

@@ -17,6 +17,7 @@ _LARGEST = 4000  # donors of an activity that are compared
 _CHUNK = 2048
 _RECENT = 2  # publications that are remembered: the attacker's own and the attacked one
 Found = TypeVar("Found")
+Release = Callable[[Windows], Windows]  # publishes windows: an anonymizer's transform, or one of `releases`
 
 
 @dataclass(eq=False)
@@ -125,3 +126,15 @@ class Mechanism:
 def _samples(windows: Windows) -> list[bytes]:
     """Return the samples of each window as a key."""
     return [one.astype(np.float32).tobytes() for one in windows.values]
+
+
+def mechanism_of(release: Release, networks: LatentAnonymizer | None = None) -> Mechanism | None:
+    """Return a release's anonymizer as an attacker uses it, else other networks; None if there are neither."""
+    found = getattr(release, "anonymizer", None) or networks
+    return Mechanism(found, getattr(release, "published_raw", None)) if found is not None else None
+
+
+def publish(release: Release, windows: Windows, draw: int) -> Windows:
+    """Return a release's publication of windows; a seeded release publishes the same windows again for a draw."""
+    numbered = getattr(release, "draw", None)
+    return numbered(windows, draw) if numbered else release(windows)

@@ -128,7 +128,7 @@ class Study:
     def second_reader(self, kind: Kind) -> Classifier:
         """Return a trained second model of the public class for the anonymizer; no independent model equals it.
 
-        Its kind of network should not be that of a judge, see `frontier.activity_kept`.
+        Its kind of network should not be that of a judge, see `utility.activity_kept`.
         """
         settings = replace(self.inference, seed=self.inference.seed + 2000)
         saved = self.folder / f"second-reader-{kind}.safetensors"

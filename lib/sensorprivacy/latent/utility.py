@@ -1,16 +1,20 @@
-"""Utility that the activity's label alone does not keep: cadence and intensity of the movement."""
+"""Measure what releases keep: the activity, and cadence and intensity, which a label alone does not keep."""
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 
 from sensorprivacy.data import Windows
+from sensorprivacy.game.units import share
+from sensorprivacy.latent.inference import PublicModel
+from sensorprivacy.latent.mechanism import Release, publish
 from sensorprivacy.latent.windows import recording_of
 
 _SLOWEST, _FASTEST = 45.0, 220.0  # steps per minute
 _CLEAR = 0.3  # autocorrelation of a rhythm
+_FAILURES = (ValueError, ArithmeticError, RuntimeError)  # of one release; the others go on
 _HARMONIC = 0.85  # a peak at a multiple of the period is seldom this much higher than the first
 
 
@@ -71,7 +75,7 @@ def measured(windows: Windows) -> pd.DataFrame:
     return pd.DataFrame({"cadence": cadence(windows), "intensity": intensity(windows)})
 
 
-def utility_table(releases: Mapping[str, Callable[[Windows], Windows]], test: Windows) -> pd.DataFrame:
+def utility_table(releases: Mapping[str, Release], test: Windows) -> pd.DataFrame:
     """Return the error of cadence and intensity that are measured on published windows.
 
     Parameters
@@ -93,7 +97,7 @@ def utility_table(releases: Mapping[str, Callable[[Windows], Windows]], test: Wi
         try:
             estimated = getattr(release, "estimated", None)
             found = estimated(test) if estimated is not None else measured(release(test))
-        except (ValueError, ArithmeticError, RuntimeError) as error:
+        except _FAILURES as error:
             warnings.warn(f"{name}: {error}", stacklevel=2)
             continue
         row = {}
@@ -105,3 +109,116 @@ def utility_table(releases: Mapping[str, Callable[[Windows], Windows]], test: Wi
                 row[f"{column}_error{ending}"] = float((both["raw"] - both["found"]).abs().median())
         rows[name] = row
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("release")
+
+
+def activity_kept(releases: Mapping[str, Release], models: Sequence[PublicModel], test: Windows) -> pd.DataFrame:
+    """Return how accurately independent classifiers, used by no release, predict the public class.
+
+    Parameters
+    ----------
+    releases : mapping of str to callable
+        Functions that publish windows, by name. A release that states an activity itself (``stated``) is read as it
+        states.
+    models : sequence of PublicModel
+        Independent models, if possible with several kinds of network: smoothed windows that one kind recognizes,
+        another may not.
+    test : Windows
+        Raw test windows.
+
+    Returns
+    -------
+    pandas.DataFrame
+        By release: ``activity`` (mean accuracy of the models) with ``low`` and ``high`` and their unit ``n``, ``worst``
+        (the least accuracy among public classes), a column ``by <kind>`` for each model's kind of network,
+        ``distortion`` (mean squared change, in units of each channel's deviation), ``reason`` (why a release failed, or
+        which judge has the network of a reader that chose what to publish).
+    """
+    rows = {}
+    for name, release in releases.items():
+        try:
+            rows[name] = _kept(release, models, test)
+        except _FAILURES as error:
+            warnings.warn(f"{name}: {error}", stacklevel=2)
+            rows[name] = {"reason": str(error)}
+    table = pd.DataFrame.from_dict(rows, orient="index")
+    return table[[*table.columns.drop("reason"), "reason"]].rename_axis("release")
+
+
+def _kept(release: Release, models: Sequence[PublicModel], test: Windows) -> dict[str, object]:
+    truth, raw = models[0].public.codes(test.public), models[0].scaled(test)
+    published, stated = publish(release, test, 0), getattr(release, "stated", None)
+    if stated is not None:
+        each = [stated(test) == test.public.astype(str).to_numpy()] * len(models)
+    else:
+        each = [model.public_model.predict(model.scaled(published)) == truth for model in models]
+    right = np.mean(each, axis=0)
+    found = share(right, test.subject.to_numpy(), unit="people")
+    chosen = getattr(release, "anonymizer", None)
+    readers = set()
+    if chosen is not None and chosen.redraw:
+        seconds = [chosen.second_reader] if chosen.second_reader is not None else []
+        readers = {model.kind for model in (chosen.models_.public_model, *seconds)}
+    alike = sorted(readers & {model.public_model.kind for model in models})
+    return {
+        "activity": found.score,
+        "low": found.low,
+        "high": found.high,
+        "worst": min(right[truth == code].mean() for code in np.unique(truth)),
+        **{f"by {model.public_model.kind}": one.mean() for model, one in zip(models, each, strict=True)},
+        "distortion": float(np.mean((models[0].scaled(published) - raw) ** 2, dtype=np.float64)),
+        "n": f"{found.n} {found.unit}",
+        "reason": f"redraws used a network like this judge: {', '.join(alike)}" if alike else "",
+    }
+
+
+def side_by_side(strongest: pd.DataFrame, attribute: str) -> pd.DataFrame:
+    """Return one row per release: the strongest attacker's scores at all levels, for the attribute and identity.
+
+    Parameters
+    ----------
+    strongest : pandas.DataFrame
+        `sensorprivacy.game.Attacks.strongest`.
+    attribute : str
+        The private attribute, whose columns come first.
+
+    Returns
+    -------
+    pandas.DataFrame
+        By release, columns such as ``gender, recording``. The last row, ``chance``, has the chance levels.
+    """
+    levels = dict.fromkeys(strongest["level"])
+    columns = [(about, level) for about in dict.fromkeys([attribute, "subject"]) for level in levels]
+    names = {"subject": "identity"}
+    scores, chances = (
+        strongest.pivot_table(index="release", columns=["about", "level"], values=name) for name in ("score", "chance")
+    )
+    order = list(dict.fromkeys(strongest["release"]))
+    kept = [pair for pair in columns if pair in scores.columns]
+    table = scores.loc[order, kept]
+    table.loc["chance"] = chances[kept].iloc[0]
+    table.columns = [f"{names.get(about, about)}, {level}" for about, level in kept]
+    return table.rename_axis("release")
+
+
+def points(kept: pd.DataFrame, strongest: pd.DataFrame, releases: Mapping[str, Release], about: str) -> pd.DataFrame:
+    """Return the activity that each release keeps beside the strongest attacker on a recording, for a figure.
+
+    Parameters
+    ----------
+    kept, strongest : pandas.DataFrame
+        As returned by `activity_kept`, and `sensorprivacy.game.Attacks.strongest`.
+    releases : mapping of str to callable
+        The releases.
+    about : str
+        The private attribute.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``release``, ``activity``, ``strongest``, ``chance``, ``trivial``; releases that failed are left out.
+    """
+    asked = strongest[(strongest["about"] == about) & (strongest["level"] == "recording")].set_index("release")
+    attacks = pd.DataFrame({"strongest": asked["score"], "chance": asked["chance"]})
+    table = kept[["activity"]].join(attacks).dropna()
+    trivial = [bool(getattr(releases[str(name)], "trivial", False)) for name in table.index]
+    return table.assign(trivial=trivial).reset_index()

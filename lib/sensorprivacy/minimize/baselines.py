@@ -11,8 +11,7 @@ from sklearn.base import BaseEstimator, clone
 
 from sensorprivacy.data import Problem
 from sensorprivacy.game.effectiveness import Undefined, effectiveness_column
-from sensorprivacy.game.protocols import default_split
-from sensorprivacy.game.splits import Split
+from sensorprivacy.game.splits import Split, default_split
 from sensorprivacy.minimize.engine_protocol import MEASURES, Engine, EngineData, engine_data
 from sensorprivacy.minimize.engines import make_engine
 from sensorprivacy.minimize.greedy import PERCENTILES, rank_features, size_at_percentile

@@ -8,7 +8,7 @@ from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
 
 from sensorprivacy.data import Problem
-from sensorprivacy.game.protocols import default_split
+from sensorprivacy.game.splits import default_split
 from sensorprivacy.minimize.engine_protocol import engine_data
 from sensorprivacy.minimize.engines import make_engine
 from sensorprivacy.minimize.minimizer import FeatureMinimizer

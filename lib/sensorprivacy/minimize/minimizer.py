@@ -17,8 +17,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 from sensorprivacy.columns.identifiers import warn_of_identifiers
 from sensorprivacy.data import Problem
 from sensorprivacy.game.play import Outcome, fit_clone, play, seeded
-from sensorprivacy.game.protocols import default_split
-from sensorprivacy.game.splits import Split
+from sensorprivacy.game.splits import Split, default_split
 from sensorprivacy.minimize.checks import changing_features, check_classes, check_finite
 from sensorprivacy.minimize.engine_protocol import Engine, engine_data
 from sensorprivacy.minimize.engines import NoAdversary, make_engine

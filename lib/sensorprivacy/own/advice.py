@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from sensorprivacy.game.outcome import LEVEL
+from sensorprivacy.game.tables import ROW
 from sensorprivacy.game.units import Difference
-from sensorprivacy.own.attackers import ROW
 from sensorprivacy.own.results import Result
 
 LOSSES = (0.01, 0.03, 0.1)

@@ -6,11 +6,10 @@ import math
 import platform
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pooch
 from sklearn.ensemble import RandomForestClassifier
@@ -19,17 +18,7 @@ from sensorprivacy.data import Problem
 from sensorprivacy.game.chance import DRAWS
 from sensorprivacy.game.outcome import Measure
 from sensorprivacy.game.splits import Split
-from sensorprivacy.own.attackers import (
-    GROUP,
-    ROW,
-    TABLE_ATTACKERS,
-    TASK,
-    Scene,
-    adaptive_forest,
-    as_numbers,
-    scored,
-    with_task,
-)
+from sensorprivacy.game.tables import TABLE_ATTACKERS, TableScene, as_numbers, judge, with_task
 from sensorprivacy.own.columns import Columns
 from sensorprivacy.threeway.guarantees import ROW_ORDER
 
@@ -131,25 +120,15 @@ def measure_table(
         One for each measurement. Adversaries also see the task column if it is published. One sees nothing else. With
         groups, adversaries predict single rows, and all rows of a group together.
     """
-    task, model = pd.DataFrame({TASK: raw.task}), RandomForestClassifier(trees, random_state=seed)
-    known = with_task(raw)
+    model, known = RandomForestClassifier(trees, random_state=seed), with_task(raw)
     found = []
-
-    def judged(table: pd.DataFrame, data: str, attackers: Mapping[str, Any], about: str = "user") -> None:
-        scene = Scene(known, as_numbers(table), split.train, split.test, model)
-        for name, attack in attackers.items():
-            if (probabilities := attack(scene)) is not None:
-                for level in (ROW, GROUP) if about == "user" and split.groups is not None else (ROW,):
-                    who = "task" if about == "task" else name
-                    line = scored(known, split, who, level, "test", probabilities, DRAWS)
-                    found.append(measured(line.measure, f"{about} {getattr(columns, about)}", name, data, level))
-
-    def task_model(scene: Scene) -> np.ndarray:
-        return adaptive_forest(replace(scene, problem=replace(raw, users=raw.task)))
-
     for data, table in (("original", raw.features), ("published", public.reset_index(drop=True))):
-        judged(table, data, {"task model: forest": task_model}, "task")
-        judged(table.join(task) if task_published or data == "original" else table, data, TABLE_ATTACKERS)
+        beside = known if task_published or data == "original" else None
+        scene = TableScene(raw, as_numbers(table), split, model)
+        for one in judge(scene, TABLE_ATTACKERS, known=beside, draws=DRAWS):
+            name = "task model: forest" if one.about == "task" else one.attacker
+            about = f"{one.about} {getattr(columns, one.about)}"
+            found.append(measured(one.measure, about, name, data, one.level))
     return found
 
 

@@ -5,10 +5,9 @@ import numpy as np
 from sensorprivacy.data import Problem
 from sensorprivacy.game.measuring import member
 from sensorprivacy.game.outcome import LEVEL
-from sensorprivacy.game.protocols import default_split
-from sensorprivacy.game.splits import Split
+from sensorprivacy.game.splits import Split, default_split
+from sensorprivacy.game.tables import PARTS
 from sensorprivacy.game.units import FEW
-from sensorprivacy.own.attackers import PARTS
 from sensorprivacy.own.results import Result
 
 

@@ -13,10 +13,10 @@ import pandas as pd
 from tabulate import tabulate
 
 from sensorprivacy.game.outcome import Measure
+from sensorprivacy.game.tables import ROW
 from sensorprivacy.game.units import few_units
 from sensorprivacy.minimize.search.job import duration
 from sensorprivacy.own.advice import LOSSES
-from sensorprivacy.own.attackers import ROW
 from sensorprivacy.own.chart import frontier
 from sensorprivacy.own.findings import Findings, hidden_in
 from sensorprivacy.own.minimize_page import columns_table
@@ -90,7 +90,7 @@ def write_html(found: Findings, path: Path, max_loss: float = 0.01) -> None:
 def write_json(found: Findings, path: Path) -> None:
     """Write all numbers and the advice as JSON; missing and infinite numbers are null."""
     attacks = [
-        {"defence": one.defence, "attacker": line.who, "level": line.level} | _measure(line.measure)
+        {"defence": one.defence, "attacker": line.attacker, "level": line.level} | _measure(line.measure)
         for one in found.results
         for line in one.judged
         if line.part == "test"
@@ -178,7 +178,7 @@ def _cells(found: Findings) -> list[dict[str, str]]:
             "defence": first.defence + (f" and {len(rest)} equal" if rest else ""),
             "accuracy": _interval(first.task().measure, first.task().measure.high),
             "strongest attack": _interval(first.strongest().measure, first.highest),
-            "attacker": first.strongest().who,
+            "attacker": first.strongest().attacker,
             "most exposed": _exposed(first),
             "columns": str(len(first.columns)),
             "guarantee": _guarantee(first),
@@ -249,7 +249,7 @@ def _identified(found: Findings, pooled: str) -> str:
 
 
 def _attackers(found: Findings) -> list[str]:
-    return list(dict.fromkeys(line.who for one in found.results for line in one.judged if line.who != "task"))
+    return list(dict.fromkeys(line.attacker for one in found.results for line in one.judged if line.attacker != "task"))
 
 
 def _text(rows: list[dict[str, str]]) -> str:

@@ -7,7 +7,6 @@ import re
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +20,9 @@ from sensorprivacy.data import Problem
 from sensorprivacy.game.chance import DRAWS
 from sensorprivacy.game.play import seeded
 from sensorprivacy.game.splits import Split
+from sensorprivacy.game.tables import PARTS, TABLE_ATTACKERS, TableScene, as_numbers, judge, table_question, with_task
 from sensorprivacy.minimize.engines import describe_model
 from sensorprivacy.minimize.search.job import duration
-from sensorprivacy.own.attackers import TABLE_ATTACKERS, as_numbers, judge, judged_clusters, with_task
 from sensorprivacy.own.chart import frontier
 from sensorprivacy.own.checks import check_labels, check_learnable, split_of
 from sensorprivacy.own.compare_page import write_html, write_json
@@ -33,7 +32,7 @@ from sensorprivacy.own.results import Result, Store, settings_of
 from sensorprivacy.own.stopping import OutOfTimeError, at_most
 from sensorprivacy.progress import tqdm
 
-VERSION = 3  # raise it when results change: stored ones are then ignored
+VERSION = 4  # raise it when results change: stored ones are then ignored
 MOST_ROWS = 10_000
 RAW = "none"
 _FEWEST_DRAWS = 39
@@ -101,7 +100,7 @@ def compare(
     model : scikit-learn classifier with probabilities, optional
         The judge of the task and the attackers' forest. Default: ``RandomForestClassifier()``.
     attackers : mapping, optional
-        Default: `sensorprivacy.own.attackers.TABLE_ATTACKERS`.
+        Default: `sensorprivacy.game.TABLE_ATTACKERS`.
     task_published : bool, default True
         Whether attackers see the task column beside the released ones, because `publish` writes it. They never see it
         beside a release that replaces it, such as the prediction.
@@ -203,7 +202,7 @@ class _Race:
         """Judge one defence, or note why not."""
         settings = settings_of(defence, self.seed)
         key = hashlib.sha256(json.dumps(self.key | {"defence": settings}).encode()).hexdigest()
-        kept = self.store.restore(key, partial(judged_clusters, self.problem, self.split)) if settings else None
+        kept = self.store.restore(key, self._clusters) if settings else None
         if kept is not None:
             self._add(kept)
             return
@@ -272,8 +271,9 @@ class _Race:
         published = defence.publish(self.problem, self.split.train, self.seed)
         fitted = time.monotonic()
         values, raw = as_numbers(published.values), self.problem.features
-        how: Any = {"draws": self.draws, "attackers": self.attackers, "known": self.known}
-        lines = judge(self.problem, published, self.split, self.model, **how)
+        scene = TableScene(self.problem, values, self.split, self.model, published.codes, parts=PARTS)
+        known = self.known if published.with_task else None
+        lines = judge(scene, self.attackers, known=known, draws=self.draws)
         ended = time.monotonic()
         self.shared.add(defence.shares)
         return Result(
@@ -291,6 +291,10 @@ class _Race:
             judged=lines,
             epsilon_person=published.epsilon_person,
         )
+
+    def _clusters(self, about: Any, level: str, part: str) -> np.ndarray | None:
+        """Return the groups of judged rows, which the store leaves out."""
+        return table_question(self.problem, self.split, about, level, part).judged_clusters
 
     def _add(self, result: Result) -> None:
         if not self.results:

@@ -8,8 +8,8 @@ from typing import Any
 
 import pandas as pd
 
+from sensorprivacy.game.tables import ROW
 from sensorprivacy.own.advice import LOSSES, Advice, advise
-from sensorprivacy.own.attackers import ROW
 from sensorprivacy.own.repetition import Repetition, repeat_advice
 from sensorprivacy.own.results import Result
 
@@ -127,7 +127,7 @@ class Findings:
             best = attacks[0].measure
             row |= {f"{prefix}attack": best.score, f"{prefix}attack_low": best.low}
             row |= {f"{prefix}attack_high": max(line.measure.high for line in attacks)}
-            row |= {f"{prefix}attacker": attacks[0].who, f"{prefix}chance": best.chance}
+            row |= {f"{prefix}attacker": attacks[0].attacker, f"{prefix}chance": best.chance}
             row |= {f"{prefix}n": best.n, f"{prefix}unit": best.unit}
         row["auc"] = max((line.measure.auc for line in result.attacks(ROW)), default=math.nan)
         shown = result.exposure()

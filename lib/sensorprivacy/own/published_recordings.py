@@ -10,21 +10,21 @@ import numpy as np
 import pandas as pd
 
 from sensorprivacy.data import Windows
+from sensorprivacy.game.attack import attack_all
 from sensorprivacy.latent.anonymizer import LatentAnonymizer
-from sensorprivacy.latent.attackers import Attacker, attackers, predict
-from sensorprivacy.latent.frontier import attack_all
+from sensorprivacy.latent.attackers import Attacker, attackers
 from sensorprivacy.latent.guaranteed import GuaranteedRelease
-from sensorprivacy.latent.levels import share_of_people
 from sensorprivacy.latent.releases import anonymized
+from sensorprivacy.latent.scene import PUBLIC, scenes
 from sensorprivacy.latent.transfers import Codebook
-from sensorprivacy.latent.windows import Coding, common_classes
+from sensorprivacy.latent.windows import common_classes
 from sensorprivacy.own.anonymizers import FittedRecordings, Latent, load_recordings, parse_latent, save_recordings
-from sensorprivacy.own.card import FORMAT, VERSION, Card, digests, versions
+from sensorprivacy.own.card import FORMAT, VERSION, Card, digests, measured, versions
 from sensorprivacy.own.formats import PARQUET_SUFFIXES
 from sensorprivacy.own.recordings import OwnRecordings, read_recordings
 from sensorprivacy.own.rows import check_new, new_folder
 
-TASK_MODELS = (Attacker("boosted trees", "trees"), Attacker("1-D CNN", "conv1d"))
+TASK_MODELS = (Attacker("task model: boosted trees", "trees"), Attacker("task model: 1-D CNN", "conv1d"))
 _TEST = 0.25  # last part of each recording, on which the release is measured
 
 
@@ -162,34 +162,17 @@ def _measure(
     """Return the accuracy of task models and adversaries on original and on published windows."""
     train, test = parts
     releases: dict[str, Callable[[Windows], Windows]] = {"original": lambda windows: windows, "published": publish}
-    coding = Coding.fit(train.public, task)
-    found = []
-    for data, release in releases.items():
-        learned, judged = release(train), release(test)
-        for model in TASK_MODELS:
-            inputs = learned.values, coding.codes(train.public), judged.values  # noqa: PD011 (windows)
-            codes = predict(model, *inputs, len(coding.classes), seed).argmax(axis=1)
-            share = share_of_people(codes == coding.codes(test.public), test.subject.to_numpy())
-            row: dict[str, Any] = {
-                "about": f"task {task}",
-                "attacker": f"task model: {model.name}",
-                "data": data,
-                "level": "window",
-            }
-            values = {"score": share.score, "low": share.low, "high": share.high, "n": share.n, "unit": share.unit}
-            prior = float(np.mean(test.public.to_numpy() == train.public.mode().iloc[0]))
-            found.append(row | values | {"chance": prior})
-    attacked = attack_all(
-        releases, adversaries, train, test, hide, anonymizer=anonymizer, share_known=1.0, seed=seed, progress=progress
-    )
-    for attack in attacked[attacked["reason"] == ""].to_dict("records"):
-        many, unit = str(attack["n"]).split(maxsplit=1)
-        about = "the person" if attack["about"] == "subject" else attack["about"]
-        row = {"about": about, "attacker": attack["attacker"], "data": attack["release"]}
-        row |= {"level": attack["level"], "n": int(many.replace(",", "")), "unit": unit}
-        numbers = {name: attack[name] for name in ("score", "low", "high", "chance", "auc", "balanced")}
-        found.append(row | {name: float(v) if np.isfinite(v) else None for name, v in numbers.items()})
-    return found
+    options: Any = {"share_known": 1.0, "seed": seed}
+    asked = scenes(releases, train, test, PUBLIC, **options)
+    tasks = attack_all(asked, TASK_MODELS, levels=["window"], progress=progress)
+    attacked = scenes(releases, train, test, hide, anonymizer=anonymizer, **options)
+    attacks = attack_all(attacked, adversaries, progress=progress)
+    words = {PUBLIC: f"task {task}", "subject": "the person"}
+    return [
+        measured(one.measure, words.get(one.about, one.about), one.attacker, one.release, one.level)
+        for one in [*tasks, *attacks]
+        if not one.reason
+    ]
 
 
 def _check_same(own: OwnRecordings, fitted: FittedRecordings) -> None:

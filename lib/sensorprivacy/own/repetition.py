@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
+from sensorprivacy.game.outcome import Attack
 from sensorprivacy.own.advice import advise
-from sensorprivacy.own.attackers import Judged
 from sensorprivacy.own.results import Result
 
 TIMES = 20
@@ -60,7 +60,7 @@ def repeat_advice(results: Sequence[Result], max_loss: float, times: int = TIMES
     return Repetition(times, dict(counts.most_common()))
 
 
-def _redrawn(line: Judged, seed: list[int]) -> Judged:
+def _redrawn(line: Attack, seed: list[int]) -> Attack:
     """Return a line of the validation part with its rows drawn again; equal seeds and sizes give equal draws."""
     if line.part != "validation" or not len(line.right):
         return line

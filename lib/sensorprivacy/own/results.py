@@ -15,10 +15,10 @@ from typing import Any, BinaryIO
 import joblib
 import numpy as np
 
-from sensorprivacy.game.outcome import Measure
+from sensorprivacy.game.outcome import Attack, Measure
+from sensorprivacy.game.tables import GROUP, ROW
 from sensorprivacy.game.units import Difference, difference
 from sensorprivacy.minimize.engines import describe_model
-from sensorprivacy.own.attackers import GROUP, ROW, Judged
 
 Clusters = Callable[[str, str, str], np.ndarray | None]
 
@@ -43,8 +43,8 @@ class Result:
         Time to publish and to judge.
     judging : float
         Time to judge.
-    judged : sequence of Judged
-        The task's judge and all attackers, on both parts and levels.
+    judged : sequence of Attack
+        The model of the task and all attackers, on both parts and levels.
     epsilon_person : float, optional
         As in `sensorprivacy.own.Published`.
     """
@@ -60,7 +60,7 @@ class Result:
     epsilon: float
     seconds: float
     judging: float
-    judged: Sequence[Judged]
+    judged: Sequence[Attack]
     epsilon_person: float | None = None
 
     @property
@@ -73,16 +73,16 @@ class Result:
         """Levels of the attacks, the strongest kind first: whole groups if there are groups, then rows."""
         return (GROUP, ROW) if any(line.level == GROUP for line in self.judged) else (ROW,)
 
-    def task(self, part: str = "test") -> Judged:
+    def task(self, part: str = "test") -> Attack:
         """Return the score of the task's judge."""
-        return next(line for line in self.judged if line.who == "task" and line.part == part)
+        return next(line for line in self.judged if line.about == "task" and line.part == part)
 
-    def attacks(self, level: str, part: str = "test") -> list[Judged]:
+    def attacks(self, level: str, part: str = "test") -> list[Attack]:
         """Return the scores of all attackers at one level, the strongest first."""
-        lines = [line for line in self.judged if line.who != "task" and (line.level, line.part) == (level, part)]
+        lines = [line for line in self.judged if line.about != "task" and (line.level, line.part) == (level, part)]
         return sorted(lines, key=lambda line: -line.measure.score)
 
-    def strongest(self, level: str | None = None, part: str = "test") -> Judged:
+    def strongest(self, level: str | None = None, part: str = "test") -> Attack:
         """Return the strongest attack at a level; by default, at the level of whole groups if there are groups."""
         return self.attacks(level or self.levels[0], part)[0]
 
@@ -91,7 +91,7 @@ class Result:
         """Upper end of the strongest attack: the highest of all attackers' intervals."""
         return max(line.measure.high for line in self.attacks(self.levels[0]))
 
-    def exposure(self, part: str = "test") -> Judged | None:
+    def exposure(self, part: str = "test") -> Attack | None:
         """Return the attack on rows that recognizes one user best; None if no attacker recognizes anyone."""
         found = [line for line in self.attacks(ROW, part) if line.measure.recognizes_someone]
         return max(found, key=lambda line: line.exposure, default=None)
@@ -111,7 +111,8 @@ class Result:
             packed = zlib.compress(np.packbits(line.right).tobytes())
             right = [len(line.right), base64.b64encode(packed).decode()]
             scores = asdict(line.measure) | {"exposed": str(line.measure.exposed)}
-            own = {name: getattr(line, name) for name in ("who", "level", "part", "exposure", "exposure_low")}
+            own = {name: getattr(line, name) for name in ("attacker", "about", "level", "part")}
+            own |= {name: getattr(line, name) for name in ("exposure", "exposure_low")}
             lines.append(own | {"measure": scores, "right": right})
         facts = {name: getattr(self, name) for name in self.__dataclass_fields__ if name != "judged"}
         return facts | {"judged": lines}
@@ -123,15 +124,13 @@ class Result:
         for line in record["judged"]:
             n, packed = line["right"]
             right = np.unpackbits(np.frombuffer(zlib.decompress(base64.b64decode(packed)), np.uint8), count=n)
-            about = (line["who"], line["level"], line["part"])
-            found = Measure(**line["measure"])
-            shown = (line["exposure"], line["exposure_low"])
-            lines.append(Judged(*about, found, right.astype(bool), *shown, clusters(*about)))
+            measure, units = Measure(**line["measure"]), clusters(line["about"], line["level"], line["part"])
+            lines.append(Attack(**line | {"measure": measure, "right": right.astype(bool), "clusters": units}))
         tuples = {name: tuple(record[name]) for name in ("columns", "guarantees")}
         return cls(**record | tuples | {"judged": lines})
 
 
-def _paired(first: Judged, second: Judged, confidence: float = 0.95) -> Difference:
+def _paired(first: Attack, second: Attack, confidence: float = 0.95) -> Difference:
     """Return the first score minus the second, on the same rows or groups."""
     unit = first.measure.unit
     return difference(first.right, second.right, first.clusters, unit=unit, confidence=confidence)

@@ -14,8 +14,7 @@ from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, cross
 from sklearn.utils.validation import check_is_fitted
 
 from sensorprivacy.data import Problem
-from sensorprivacy.game.protocols import default_split
-from sensorprivacy.game.splits import Split
+from sensorprivacy.game.splits import Split, default_split
 from sensorprivacy.minimize.baselines import METHODS
 from sensorprivacy.minimize.checks import changing_features
 from sensorprivacy.minimize.engine_protocol import engine_data

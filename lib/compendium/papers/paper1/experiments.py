@@ -8,8 +8,7 @@ from sklearn.base import BaseEstimator
 
 from sensorprivacy.data import Problem
 from sensorprivacy.game.effectiveness import effectiveness_column
-from sensorprivacy.game.play import play, seeded
-from sensorprivacy.game.release import release
+from sensorprivacy.game.play import play, release, seeded
 from sensorprivacy.game.splits import Split
 from sensorprivacy.game.units import with_intervals
 from sensorprivacy.minimize.engine_protocol import LABELS, MEASURES, engine_data

@@ -10,11 +10,11 @@ import numpy as np
 import pandas as pd
 
 from sensorprivacy.data import Windows
+from sensorprivacy.game.chance import guessed
+from sensorprivacy.game.units import share
 from sensorprivacy.latent.anonymizer import LatentAnonymizer
 from sensorprivacy.latent.classifiers import Classifier, Kind
 from sensorprivacy.latent.inference import InferenceModels
-from sensorprivacy.latent.levels import share_of_people
-from sensorprivacy.latent.measures import guessed
 from sensorprivacy.latent.modify import SeededSource
 from sensorprivacy.latent.networks import sizes_for
 from sensorprivacy.latent.study import Study
@@ -212,7 +212,7 @@ class Causes:
         rows: dict[str, dict[str, object]] = {judge: {} for judge in right}
         for judge, parts in right.items():
             for about, some in parts.items():
-                found = share_of_people(some, test.subject.to_numpy())
+                found = share(some, test.subject.to_numpy(), unit="people")
                 rows[judge] |= {about: found.score, f"{about}_low": found.low, f"{about}_high": found.high}
                 rows[judge]["n"] = found.size
         return pd.DataFrame.from_dict(rows, orient="index").rename_axis("judge")

@@ -54,7 +54,7 @@ def attack_intervals(figure8: pd.DataFrame) -> pd.DataFrame:
     Parameters
     ----------
     figure8 : pandas.DataFrame
-        Rows of `latent.frontier.attack_all` with a column ``run``.
+        Rows of `sensorprivacy.game.Attacks.table` with a column ``run``.
 
     Returns
     -------

@@ -13,8 +13,7 @@ import pandas as pd
 from sklearn.base import BaseEstimator
 
 from sensorprivacy.data import Problem
-from sensorprivacy.game.protocols import default_split
-from sensorprivacy.game.splits import Split
+from sensorprivacy.game.splits import Split, default_split
 from sensorprivacy.minimize.engine_protocol import LABELS, Engine, Glimpse, Subset, engine_data
 from sensorprivacy.minimize.engines import make_engine
 from sensorprivacy.minimize.search.results import ResultKey, ResultStore

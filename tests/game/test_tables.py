@@ -6,13 +6,16 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
 
 from sensorprivacy.data import Problem
-from sensorprivacy.game.protocols import default_split
-from sensorprivacy.game.splits import Split
-from sensorprivacy.own.attackers import (
+from sensorprivacy.game import attack, tables
+from sensorprivacy.game.play import fit_clone
+from sensorprivacy.game.splits import Split, default_split
+from sensorprivacy.game.tables import (
+    PARTS,
     TABLE_ATTACKERS,
-    Scene,
+    TableScene,
     adaptive_forest,
     as_numbers,
     exact_values,
@@ -21,16 +24,45 @@ from sensorprivacy.own.attackers import (
     recovers_code,
     who_is_missing,
 )
-from sensorprivacy.own.attackers import nearest_row as nearest
-from sensorprivacy.own.defences import Published
+from sensorprivacy.game.tables import nearest_row as nearest
 
 FOREST = RandomForestClassifier(8, random_state=0)
+HALVES = Split(np.arange(120), np.arange(120, 240))
+
+
+def judged(problem, table, split, attackers):
+    return judge(TableScene(problem, table, split, FOREST, parts=PARTS), attackers, draws=49)
+
+
+def make_problem(n=240, seed=0, name="toy", groups=None):
+    """`task` predicts the task only, `user` the user only, the rest nothing."""
+    draw = np.random.default_rng(seed)
+    task, users = draw.integers(0, 2, n), draw.integers(0, 4, n)
+    features = pd.DataFrame(
+        {
+            "user": users + draw.normal(0, 0.2, n),
+            "task": task + draw.normal(0, 0.2, n),
+            "noise": draw.normal(size=n),
+            "day": draw.integers(0, 7, n),  # of few values, so that three-way division has entropies to compare
+        }
+    )
+    return Problem(features, np.where(task, "tv", "fridge"), [f"u{user}" for user in users], groups, name=name)
+
+
+@pytest.fixture(scope="session")
+def problem():
+    return make_problem()
+
+
+@pytest.fixture(scope="session")
+def make():
+    return make_problem
 
 
 @pytest.fixture
 def scene(problem):
     def seen(table):
-        return Scene(problem, table, np.arange(120), np.arange(120, 240), FOREST)
+        return TableScene(problem, table, HALVES, FOREST)
 
     return seen
 
@@ -53,11 +85,11 @@ def test_no_attack_is_weaker_than_guessing_the_most_frequent_user(make):
     users = pd.Series(np.where(np.random.default_rng(1).random(400) < 0.9, "often", "rarely"))
     table = problem.features[["noise"]]
     unequal, split = Problem(table, problem.task, users), default_split(problem, validation=0.3, seed=0)
-    lines = judge(unequal, Published(table), split, FOREST, draws=49, attackers=TABLE_ATTACKERS)
-    attacks = [line for line in lines if line.who != "task" and line.part == "test"]
+    lines = judged(unequal, table, split, TABLE_ATTACKERS)
+    attacks = [line for line in lines if line.about == "user" and line.part == "test"]
     best = max(line.measure.score for line in attacks)
     assert best >= np.mean(users[split.test] == "often")
-    assert max(attacks, key=lambda line: line.measure.score).who == "most frequent user"
+    assert max(attacks, key=lambda line: line.measure.score).attacker == "most frequent user"
 
 
 def test_the_naive_forest_needs_rewritten_columns_that_keep_their_name(scene, problem):
@@ -75,7 +107,7 @@ def test_a_user_whose_rows_are_never_published_in_their_name_is_found_by_that(ma
     users, train, held = problem.users.to_numpy(), np.arange(200), np.arange(200, 400)
     donors = np.array([draw.choice(train[users[train] != user]) for user in users])
     raw = Problem(values, problem.task, problem.users)
-    shown = Scene(raw, values.iloc[donors].reset_index(drop=True), train, held, FOREST)
+    shown = TableScene(raw, values.iloc[donors].reset_index(drop=True), Split(train, held), FOREST)
 
     def found(attack):
         classes, evidence = np.unique(users), np.log(attack(shown) + 1e-9)
@@ -88,7 +120,7 @@ def test_a_user_whose_rows_are_never_published_in_their_name_is_found_by_that(ma
 def test_codes_that_the_networks_read_are_counted(problem):
     rows, users = np.arange(240), problem.users.to_numpy()
     view = pd.factorize(users, sort=True)[0]
-    shown = Scene(problem, problem.features[["noise"]], rows[:120], rows[120:], FOREST, np.c_[rows * 0, view])
+    shown = TableScene(problem, problem.features[["noise"]], HALVES, FOREST, np.c_[rows * 0, view])
     assert accuracy(shown, recovers_code(shown)) == 1
     assert recovers_code(replace(shown, codes=None)) is None
 
@@ -106,7 +138,7 @@ def numbered(problem):
 
 def test_exact_values_join_identifiers_only(numbered):
     def seen(table):
-        return Scene(numbered, table, np.arange(120), np.arange(120, 240), FOREST)
+        return TableScene(numbered, table, HALVES, FOREST)
 
     assert exact_values(seen(numbered.features[["user", "noise"]])) is None  # measurements
     whole = seen(numbered.features)
@@ -129,8 +161,8 @@ def test_pooling_adds_the_evidence_of_a_users_rows_in_a_group():
         belief = 0.6 - 0.2 * scene.table["x"].to_numpy()[scene.held]
         return np.column_stack([belief, 1 - belief])
 
-    lines = judge(problem, Published(table), split, FOREST, draws=49, attackers={"unsure": unsure})
-    score = {(line.level, line.part): line.measure for line in lines if line.who == "unsure"}
+    lines = judged(problem, table, split, {"unsure": unsure})
+    score = {(line.level, line.part): line.measure for line in lines if line.attacker == "unsure"}
     assert score["row", "test"].score == 0.75
     assert (score["group", "test"].score, score["group", "test"].n) == (1, 4)
     assert score["row", "test"].n == 4  # groups are the unit
@@ -143,8 +175,8 @@ def test_exposure_counts_false_alarms(problem):
     def always(scene):
         return np.tile([1.0, 0, 0, 0], (len(scene.held), 1))
 
-    lines = judge(problem, Published(problem.features), split, FOREST, draws=49, attackers={"always": always})
-    line = next(line for line in lines if (line.who, line.part) == ("always", "test"))
+    lines = judged(problem, problem.features, split, {"always": always})
+    line = next(line for line in lines if (line.attacker, line.part) == ("always", "test"))
     assert line.exposure < 0.5
     assert line.exposure_low < line.exposure
 
@@ -154,3 +186,57 @@ def test_texts_become_numbers_and_gaps_are_refused():
     assert table.to_numpy().tolist() == [[1, 1], [0, 0]]
     with pytest.raises(ValueError, match="released columns x have missing or infinite values"):
         as_numbers(pd.DataFrame({"x": [1, np.inf]}))
+
+
+@pytest.fixture
+def rows():
+    draw = np.random.default_rng(0)
+    y = draw.integers(0, 6, 300)
+    return draw.normal(size=(300, 3)) + y[:, None] / 3, np.array(list("abcdef"))[y], draw.normal(size=(50, 3))
+
+
+@pytest.mark.parametrize("options", [{}, {"max_samples": 0.5, "n_jobs": 2}, {"bootstrap": False, "max_features": 1}])
+def test_parts_vote_as_the_whole(rows, monkeypatch, options):
+    X, y, held = rows
+    forest = RandomForestClassifier(7, random_state=3, **options)
+    whole = fit_clone(forest, X, y).predict_proba(held)
+    kept = []
+    fit = RandomForestClassifier.fit
+    monkeypatch.setattr(tables, "MOST_BYTES", 2 * 2 * 300 * 6 * 8)  # two trees
+
+    def counted(self, *arguments):
+        fit(self, *arguments)
+        kept.append(sum(tree is not None for tree in self.estimators_))
+        return self
+
+    monkeypatch.setattr(RandomForestClassifier, "fit", counted)
+    np.testing.assert_array_equal(tables.votes(forest, X, y, held), whole)
+    assert kept == [2, 2, 2, 1]
+
+
+def test_other_models_are_trained_at_once(rows, monkeypatch):
+    monkeypatch.setattr(tables, "MOST_BYTES", 0)
+    X, y, held = rows
+    model = LogisticRegression()
+    np.testing.assert_array_equal(tables.votes(model, X, y, held), fit_clone(model, X, y).predict_proba(held))
+
+
+def test_a_person_is_all_rows_of_a_user_or_of_one_of_the_people_in_a_class():
+    """One of six rows misleads; pooled over all rows of a user, both users are found."""
+    table = pd.DataFrame({"x": [0.0, 0, 1, 1, 1, 0, 0, 0, 1, 1]})
+    problem = Problem(table, list("st") * 5, list("abababaabb"))
+    split = Split(np.arange(4), np.arange(4, 10))
+
+    def unsure(scene):
+        users = scene.problem.users.to_numpy()[scene.held]
+        belief = np.where((users == "a") ^ (np.arange(6) == 0), 0.6, 0.4)
+        return np.column_stack([belief, 1 - belief])
+
+    found = attack(TableScene(problem, table, split, FOREST), {"unsure": unsure}, draws=0)
+    assert (found.at("row").score, found.at("row").n) == (5 / 6, 6)
+    assert (found.at("person").score, found.at("person").n, found.at("person").unit) == (1, 2, "people")
+    people = np.array([0, 0, 0, 0, 1, 2, 3, 4, 5, 5])  # the person of row 4 has no other row
+    scene = TableScene(problem, table, replace(split, people=people), FOREST)
+    found = attack(scene, {"unsure": unsure}, levels=["person"], draws=0)
+    assert [one.level for one in found] == ["person"]
+    assert (found.at("person").score, found.at("person").n) == (4 / 5, 5)

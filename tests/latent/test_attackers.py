@@ -1,12 +1,23 @@
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from sensorprivacy.data import Windows
-from sensorprivacy.latent import Attacker, LatentAnonymizer, Settings, attackers, reidentify
-from sensorprivacy.latent.attack import THROUGH
-from sensorprivacy.latent.mechanism import Mechanism
+from sensorprivacy.game import Attacks, attack, attack_all
+from sensorprivacy.game.attack import THROUGH
+from sensorprivacy.latent import (
+    Attacker,
+    LatentAnonymizer,
+    Settings,
+    WindowScene,
+    attackers,
+    scenes,
+)
+from sensorprivacy.latent.mechanism import Mechanism, Release
+from sensorprivacy.latent.scene import units_of
 from sensorprivacy.latent.windows import private_labels, replace_values
 
 QUICK = Settings(epochs=15, batch=64, rate=3e-3)
@@ -19,6 +30,10 @@ def as_it_is(windows: Windows) -> Windows:
 
 def noise(windows: Windows) -> Windows:
     return replace_values(windows, np.random.default_rng(windows.n_windows).normal(size=windows.values.shape))
+
+
+def attacked(release: Release, train: Windows, test: Windows, about: str, by: Attacker, **options: Any) -> Attacks:
+    return attack(WindowScene(release, train, test, about, **options), [by], draws=0)
 
 
 ALL = attackers(settings=QUICK)
@@ -64,9 +79,7 @@ def test_every_attacker_predicts_from_raw_windows_like_the_inference_model(
     models = anonymizer.models_
     truth = models.codes(unseen)[1]
     reference = (models.private_model.predict(models.scaled(unseen)) == truth).mean()
-    found = reidentify(
-        as_it_is, windows, unseen, "gender", attacker, runs=1, mechanism=Mechanism(anonymizer), progress=False
-    )
+    found = attacked(as_it_is, windows, unseen, "gender", attacker, runs=1, mechanism=Mechanism(anonymizer))
     assert found.at("window", "gender").score > reference - 0.15
     assert found.at("recording", "gender").score > reference - 0.05
     if attacker.attribute is None:
@@ -80,16 +93,8 @@ def test_every_attacker_predicts_from_raw_windows_like_the_inference_model(
 def test_every_attacker_finds_a_planted_sample(
     windows: Windows, unseen: Windows, anonymizer: LatentAnonymizer, attacker: Attacker
 ) -> None:
-    found = reidentify(
-        planted,
-        windows,
-        unseen,
-        "gender",
-        attacker,
-        runs=1,
-        share_known=1.0,
-        mechanism=Mechanism(anonymizer),
-        progress=False,
+    found = attacked(
+        planted, windows, unseen, "gender", attacker, runs=1, share_known=1.0, mechanism=Mechanism(anonymizer)
     )
     about = attacker.attribute or "gender"
     assert found.at("window", about).above > 0.3
@@ -115,7 +120,7 @@ def test_counting_codes_finds_a_planted_code(
         return replace_values(some, values)
 
     attacker = Attacker("counts", "counts", attribute=attribute)
-    found = reidentify(leaking, windows, unseen, "gender", attacker, runs=1, mechanism=mechanism, progress=False)
+    found = attacked(leaking, windows, unseen, "gender", attacker, runs=1, mechanism=mechanism)
     assert found.at("window", attribute).above > 0.1
     assert found.at("person", attribute).score == 1
 
@@ -124,9 +129,7 @@ def test_counting_codes_finds_a_planted_code(
 def test_noise_gives_chance_at_every_level(
     windows: Windows, unseen: Windows, anonymizer: LatentAnonymizer, attacker: Attacker
 ) -> None:
-    found = reidentify(
-        noise, windows, unseen, "gender", attacker, runs=1, mechanism=Mechanism(anonymizer), progress=False
-    )
+    found = attacked(noise, windows, unseen, "gender", attacker, runs=1, mechanism=Mechanism(anonymizer))
     about = attacker.attribute or "gender"
     assert abs(found.at("window", about).above) < 0.1
     assert abs(found.at("window", about).auc - 0.5) < 0.1
@@ -135,11 +138,11 @@ def test_noise_gives_chance_at_every_level(
 
 def test_an_attacker_who_needs_the_mechanism_says_so(windows: Windows) -> None:
     with pytest.raises(ValueError, match="'recovers the code' needs the anonymizer's networks"):
-        reidentify(as_it_is, windows, windows, "gender", ALL[7], runs=1, progress=False)
+        attacked(as_it_is, windows, windows, "gender", ALL[7], runs=1)
 
 
 def test_noise_gives_chance(windows: Windows, unseen: Windows) -> None:
-    found = reidentify(noise, windows, unseen, "gender", PLAIN, runs=3, progress=False).at()
+    found = attacked(noise, windows, unseen, "gender", PLAIN, runs=3).at("window")
     assert abs(found.score - 0.5) < 0.12
 
 
@@ -147,27 +150,25 @@ def test_an_attacker_with_the_anonymizer_undoes_a_deterministic_change(
     anonymizer: LatentAnonymizer, windows: Windows, unseen: Windows
 ) -> None:
     """The paper's section 5.3.1: the original classifier is fooled, a fresh one is not."""
-    found = reidentify(anonymizer.transform, windows, unseen, "gender", PLAIN, runs=2, progress=False).at()
+    found = attacked(anonymizer.transform, windows, unseen, "gender", PLAIN, runs=2).at("window")
     assert found.score > 0.9
 
 
 def test_runs_are_summed_up(windows: Windows, unseen: Windows) -> None:
     poor = Attacker("poor", settings=Settings(epochs=1, batch=64))
-    found = reidentify(as_it_is, windows, unseen, "gender", poor, runs=3, share_known=0.3, progress=False)
-    windows_alone = found.runs[found.runs["level"] == "window"]
-    assert windows_alone["run"].tolist() == [1, 2, 3]
-    row = found.at("window")
-    assert row["score"] == pytest.approx(windows_alone["score"].mean())
-    assert row["deviation"] == pytest.approx(windows_alone["score"].std())
-    assert row["auc"] == pytest.approx(windows_alone["auc"].mean())
+    found = attacked(as_it_is, windows, unseen, "gender", poor, runs=3, share_known=0.3)
+    each = found[0].runs
+    row = found.table.set_index("level").loc["window"]
+    assert row["runs"] == len(each) == 3
+    assert row["score"] == pytest.approx(np.mean(each))
+    assert row["deviation"] == pytest.approx(np.std(each, ddof=1))
     assert row["n"] == "6 people"
 
 
 def test_an_attack_repeats_itself_for_a_seed(windows: Windows, unseen: Windows) -> None:
     poor = Attacker("poor", settings=Settings(epochs=2, batch=64))
     one, two, other = (
-        reidentify(as_it_is, windows, unseen, "gender", poor, runs=1, seed=seed, progress=False).at().score
-        for seed in (0, 0, 5)
+        attacked(as_it_is, windows, unseen, "gender", poor, runs=1, seed=seed).at("window").score for seed in (0, 0, 5)
     )
     assert one == two
     assert one != other
@@ -180,16 +181,8 @@ def test_averaging_sees_through_noise(windows: Windows, unseen: Windows) -> None
         return replace_values(some, some.values + generator.normal(0, 6, some.values.shape))
 
     once, often = (
-        reidentify(
-            noised,
-            windows,
-            unseen,
-            "gender",
-            Attacker("a", dropout=0.0, averaged=count, settings=QUICK),
-            runs=2,
-            progress=False,
-        )
-        .at()
+        attacked(noised, windows, unseen, "gender", Attacker("a", dropout=0.0, averaged=count, settings=QUICK), runs=2)
+        .at("window")
         .score
         for count in (1, 64)
     )
@@ -205,7 +198,7 @@ def test_knowing_the_activity_helps_if_it_matters(windows: Windows, unseen: Wind
 
     knows = Attacker("knows", dropout=0.0, knows_public=True, settings=QUICK)
     blind, told = (
-        reidentify(crossed, windows, unseen, "gender", one, runs=1, progress=False).at().score for one in (PLAIN, knows)
+        attacked(crossed, windows, unseen, "gender", one, runs=1).at("window").score for one in (PLAIN, knows)
     )
     assert blind == pytest.approx(0.5)
     assert told == 1
@@ -214,7 +207,7 @@ def test_knowing_the_activity_helps_if_it_matters(windows: Windows, unseen: Wind
 @pytest.mark.parametrize("wrong", [{"share_known": 0.0}, {"runs": 0}])
 def test_out_of_range(windows: Windows, wrong: dict[str, int]) -> None:
     with pytest.raises(ValueError, match="give a share above 0 and at least one run"):
-        reidentify(as_it_is, windows, windows, "gender", PLAIN, **wrong)  # type: ignore[arg-type]
+        attacked(as_it_is, windows, windows, "gender", PLAIN, **wrong)  # type: ignore[arg-type]
 
 
 def test_wrong_attackers() -> None:
@@ -227,19 +220,71 @@ def test_wrong_attackers() -> None:
 def test_strangers_are_attacked_through_people_who_resemble_them(windows: Windows) -> None:
     known, strangers = (windows.take(np.flatnonzero(mask)) for mask in (windows.subject < 4, windows.subject >= 4))
     identity = Attacker("who", dropout=0.0, attribute="subject", settings=QUICK)
-    found = reidentify(as_it_is, known, strangers, "gender", identity, runs=1, progress=False).table
+    found = attacked(as_it_is, known, strangers, "gender", identity, runs=1).table
     assert found["about"].tolist() == ["gender"] * 3
     assert set(found["attacker"]) == {"who" + THROUGH}
     assert (found["score"] > 0.8).all()
     assert found["score"].iloc[2] == 1
     with pytest.raises(ValueError, match="subject '4' was not seen in training"):
-        reidentify(as_it_is, known, strangers, "subject", identity, runs=1, progress=False)
+        attacked(as_it_is, known, strangers, "subject", identity, runs=1)
 
 
 def test_an_attribute_that_a_person_changes_is_not_inferred_through_identity(windows: Windows) -> None:
     sides = np.where(windows.trial == 1, "left", "right")
     both = replace(windows, private=windows.private.assign(side=sides))
     identity = Attacker("who", "trees", attribute="subject")
-    found = reidentify(as_it_is, both, both, "side", identity, runs=1, progress=False).table
+    found = attacked(as_it_is, both, both, "side", identity, runs=1).table
     assert set(found["about"]) == {"subject"}
     assert private_labels(both, "side").nunique() == 2
+
+
+def blank(windows: Windows) -> Windows:
+    return replace_values(windows, np.random.default_rng(0).normal(size=windows.values.shape))
+
+
+def test_every_release_meets_every_attacker(windows: Windows, unseen: Windows) -> None:
+    adversaries = [Attacker("mlp", dropout=0.0, settings=QUICK), Attacker("trees", "trees")]
+    found = attack_all(scenes({"raw": as_it_is, "blank": blank}, windows, unseen, "gender"), adversaries)
+    assert found.table.loc[found.table["level"] == "window", ["release", "attacker"]].to_numpy().tolist() == [
+        ["raw", "mlp"],
+        ["raw", "trees"],
+        ["blank", "mlp"],
+        ["blank", "trees"],
+    ]
+    best = found.strongest.set_index(["release", "about", "level"])
+    assert best.loc[("raw", "gender", "recording"), "score"] == 1
+    assert best.loc[("blank", "gender", "window"), "score"] < 0.65
+
+
+def test_all_adversaries_see_the_same_publications_and_each_run_new_ones(windows: Windows, unseen: Windows) -> None:
+    generator, asked = np.random.default_rng(0), []
+
+    def noise(some: Windows) -> Windows:
+        asked.append(some.n_windows)
+        return replace_values(some, generator.normal(size=some.values.shape))
+
+    poor = Attacker("poor", "trees")
+    twice = [poor, replace(poor, name="again"), replace(poor, name="averages", averaged=2)]
+    found = attack_all(scenes({"noise": noise}, windows, unseen, "gender", runs=2), twice)
+    found = found.table[found.table["level"] == "window"].set_index("attacker")
+    kept = ["score", "deviation", "auc"]
+    assert found.loc["poor", kept].tolist() == found.loc["again", kept].tolist()
+    assert found.loc["poor", "deviation"] > 0
+    # the test windows as often as the third needs; of the known ones, which every run draws anew, twice each
+    assert [asked.count(size) for size in (unseen.n_windows, windows.n_windows // 2)] == [4, 4]
+
+
+def some(sides: list[str]) -> Windows:
+    n = len(sides)
+    private = pd.DataFrame({"side": sides, "gender": ["f"] * (n // 2) + ["m"] * (n - n // 2)})
+    subject = [0] * (n // 2) + [1] * (n - n // 2)
+    return Windows(np.ones((n, 1, 4)), ["walk", "run"] * (n // 2), private, subject, np.arange(n) // 2)
+
+
+def test_levels_group_windows_recordings_and_people() -> None:
+    windows = some(["left", "left", "left", "left", "left", "left", "right", "right"])
+    assert units_of(windows, "window", "gender").tolist() == list(range(8))
+    assert len(set(units_of(windows, "recording", "gender"))) == 8  # each trial has both activities
+    assert units_of(windows, "person", "gender").tolist() == [0, 0, 0, 0, 1, 1, 1, 1]
+    # a person who changes the side has one unit for each
+    assert units_of(windows, "person", "side").tolist() == [0, 0, 0, 0, 1, 1, 2, 2]
