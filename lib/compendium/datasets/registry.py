@@ -15,8 +15,8 @@ from compendium.datasets.finding import Located
 from compendium.paths import data_dir
 from sensorprivacy.checks import check_choice
 from sensorprivacy.data import Problem, Windows
-from sensorprivacy.own.formats import is_path, read_table
-from sensorprivacy.own.recordings import user_windows
+from sensorprivacy.own.read.formats import is_path, read_table
+from sensorprivacy.own.read.recordings import user_windows
 from sensorprivacy.own.tables import load_table
 from sensorprivacy.readers import iot23, mobiact, motionsense, opportunity, sentinel, smartwatch, traffic
 from sensorprivacy.readers.files import OwnFiles

@@ -8,7 +8,7 @@ from sensorprivacy.edge.paper_bundles import anonymizer_bundles
 from sensorprivacy.latent.anonymizer import LatentAnonymizer
 from sensorprivacy.latent.storage import load, save
 from sensorprivacy.latent.study import prepare
-from sensorprivacy.own.recordings import user_windows
+from sensorprivacy.own.read.recordings import user_windows
 
 _BATCH = 64  # windows of a training step: own recordings can be few
 

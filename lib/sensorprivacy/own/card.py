@@ -30,7 +30,7 @@ from sensorprivacy.own.attackers import (
     scored,
     with_task,
 )
-from sensorprivacy.own.columns import Columns
+from sensorprivacy.own.publishing.columns import Columns
 from sensorprivacy.threeway.guarantees import ROW_ORDER
 
 FORMAT, VERSION = "sensorprivacy-data-card", 1

@@ -30,7 +30,7 @@ from sensorprivacy.own.compare_page import write_html, write_json
 from sensorprivacy.own.defences import Defence, parse, table_defences
 from sensorprivacy.own.findings import Findings, Untried
 from sensorprivacy.own.results import Result, Store, settings_of
-from sensorprivacy.own.stopping import OutOfTimeError, at_most
+from sensorprivacy.own.running import OutOfTimeError, at_most
 from sensorprivacy.progress import tqdm
 
 VERSION = 3  # raise it when results change: stored ones are then ignored

@@ -10,11 +10,10 @@ from typing import Any
 import pandas as pd
 
 from sensorprivacy.checks import check_choice
-from sensorprivacy.columns.coding import missing_cells
+from sensorprivacy.columns.cells import as_text, is_text, missing_cells
 from sensorprivacy.columns.identifiers import IdentifierWarning
 from sensorprivacy.game.outcome import LEVEL
 from sensorprivacy.game.units import FEW
-from sensorprivacy.own.bounds import Bounds, check_bounds, with_bounds
 from sensorprivacy.own.card import (
     FORMAT,
     IN_ORDER,
@@ -27,13 +26,20 @@ from sensorprivacy.own.card import (
     versions,
 )
 from sensorprivacy.own.checks import split_of
-from sensorprivacy.own.columns import Columns, learn_columns, learn_fills, sample_problem
 from sensorprivacy.own.comparison import own_defence
-from sensorprivacy.own.defences import Defence, Published, parse, publishes_task
-from sensorprivacy.own.fitted import FittedTable, check_can_be_saved, load_fitted, save_fitted
-from sensorprivacy.own.pieces import Pieces, Survey, as_text, is_text, survey
-from sensorprivacy.own.rows import check_new, new_folder, write_rows
-from sensorprivacy.own.selection import Selection
+from sensorprivacy.own.defences import (
+    Bounds,
+    Defence,
+    Published,
+    check_bounds,
+    parse,
+    publishes_task,
+    with_bounds,
+)
+from sensorprivacy.own.publishing.columns import Columns, learn_columns, learn_fills, sample_problem
+from sensorprivacy.own.publishing.fitted import FittedTable, check_can_be_saved, load_fitted, save_fitted
+from sensorprivacy.own.publishing.writing import check_new, new_folder, write_rows
+from sensorprivacy.own.read.pieces import Pieces, Selection, Survey, survey
 from sensorprivacy.own.tables import Missing, Rare
 
 GROUPED = "Scores of a group are of an attacker who knows which rows belong together. The published rows do not say so."
@@ -140,10 +146,8 @@ def publish(
     first = None
     if made is not None:
         columns = learn_columns(found, task=task or "", user=user or "", groups=groups, keep=keep, drop=drop)
-        found = _select(selection, found, columns.features, missing, rare)
-        made = with_bounds(
-            made, bounds or {}, columns.features, list(columns.categories), list(selection.labels.values())
-        )
+        found = _select(selection, found, list(columns.features), missing, rare)
+        made = with_bounds(made, bounds or {}, list(columns.features), columns.texts, list(selection.labels.values()))
         chosen, first = _fit(made, found, columns, pieces.name, seed, missing == "impute")
     assert chosen is not None
     chosen.columns.check(pd.Index(pieces.columns))

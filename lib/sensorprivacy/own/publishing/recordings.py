@@ -18,11 +18,17 @@ from sensorprivacy.latent.levels import share_of_people
 from sensorprivacy.latent.releases import anonymized
 from sensorprivacy.latent.transfers import Codebook
 from sensorprivacy.latent.windows import Coding, common_classes
-from sensorprivacy.own.anonymizers import FittedRecordings, Latent, load_recordings, parse_latent, save_recordings
 from sensorprivacy.own.card import FORMAT, VERSION, Card, digests, versions
-from sensorprivacy.own.formats import PARQUET_SUFFIXES
-from sensorprivacy.own.recordings import OwnRecordings, read_recordings
-from sensorprivacy.own.rows import check_new, new_folder
+from sensorprivacy.own.publishing.anonymizers import (
+    FittedRecordings,
+    Latent,
+    load_recordings,
+    parse_latent,
+    save_recordings,
+)
+from sensorprivacy.own.publishing.writing import check_new, new_folder
+from sensorprivacy.own.read.formats import PARQUET_SUFFIXES
+from sensorprivacy.own.read.recordings import OwnRecordings, read_recordings
 
 TASK_MODELS = (Attacker("boosted trees", "trees"), Attacker("1-D CNN", "conv1d"))
 _TEST = 0.25  # last part of each recording, on which the release is measured

@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sensorprivacy.own.copies import link_to_user, nearly_stands_for, shareable_table
-from sensorprivacy.own.tables import load_table
+from sensorprivacy.columns.copies import holds_user, nearly_holds_user, stands_for
+from sensorprivacy.own.tables import load_table, shareable_table
 
 
 @pytest.fixture
@@ -67,15 +67,15 @@ MEASURED = {
 
 @pytest.mark.parametrize("name", NEARLY)
 def test_labels_that_name_most_users_are_found(name):
-    reason = link_to_user(pd.Series(NEARLY[name]), USERS.to_frame("owner"), "owner", None)
+    reason = nearly_holds_user(pd.Series(NEARLY[name]), USERS.rename("owner"))
     assert reason.startswith("nearly 'owner' under another name: ")
 
 
 @pytest.mark.parametrize("name", MEASURED)
 def test_measurements_and_attributes_of_many_users_stay(name):
     column = pd.Series(MEASURED[name])
-    assert nearly_stands_for(column, USERS) == ""
-    assert link_to_user(column, USERS.to_frame("owner"), "owner", None) == ""
+    assert nearly_holds_user(column, USERS) == ""
+    assert holds_user(column, USERS.rename("owner")) == ""
 
 
 def test_features_of_your_own_table_follow_the_rule_of_releases(home):
@@ -86,3 +86,18 @@ def test_features_of_your_own_table_follow_the_rule_of_releases(home):
     assert list(found.features) == ["lux", "room"]
     with pytest.warns(UserWarning, match="identify"):
         assert "code" in load_table(home, task="what", user="owner", keep=["code"]).problem.features
+
+
+def test_a_value_that_occurs_once_tells_nothing():
+    users = pd.Series(list("aabbcc"))
+    assert not stands_for(pd.Series(range(6)), users)
+    assert stands_for(pd.Series([1, 1, 2, 2, 3, 3]), users)
+    assert not stands_for(pd.Series([1, 1, 1, 1, 3, 3]), users)
+
+
+def test_a_number_of_each_user_is_found_among_users_with_one_row():
+    draw = np.random.default_rng(0)
+    users = pd.Series(draw.integers(10**6, size=300)).astype(str)
+    assert stands_for(pd.Series(pd.factorize(users)[0] * 7919 % 10007), users)
+    assert not stands_for(pd.Series(draw.integers(50, size=300)), users)
+    assert not stands_for(pd.Series(draw.normal(size=300)), users)

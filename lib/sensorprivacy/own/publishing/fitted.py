@@ -5,9 +5,7 @@ transformer of scikit-learn, and those of this package, are a file of skops besi
 loaded. The folder belongs to the publisher: domains, categories and learnt weights describe the training rows.
 """
 
-import hashlib
-import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -20,21 +18,18 @@ from sklearn.utils.validation import check_is_fitted
 
 from sensorprivacy.minimize.minimizer import FeatureMinimizer
 from sensorprivacy.minimize.rewrites import ColumnHasher, LaplaceNoise
-from sensorprivacy.own.columns import Columns
 from sensorprivacy.own.defences import as_frame
+from sensorprivacy.own.publishing.columns import Columns
+from sensorprivacy.own.publishing.saved import FILE, FittedFolderError, damaged, read_saved, write_saved
 from sensorprivacy.own.transformers import MinimizedTable, Rewritten, TaskPrediction, TopColumns
 from sensorprivacy.threeway.divider import ThreeWayDivider
 from sensorprivacy.threeway.division import Division
 
-FORMAT, VERSION, FILE, OTHER = "sensorprivacy-fitted-table", 1, "defence.json", "step.skops"
+FORMAT, OTHER = "sensorprivacy-fitted-table", "step.skops"
 _AS_JSON = (FunctionTransformer, MinimizedTable, TopColumns, FeatureMinimizer, ThreeWayDivider, LaplaceNoise)
 # what a file of skops may hold besides the classes that skops itself trusts: numbers, and our transformers
 _OURS = [f"{kind.__module__}.{kind.__name__}" for kind in (TaskPrediction, Rewritten, ColumnHasher)]
 _TRUSTED = ["numpy.dtype", "scipy.sparse._csr.csr_matrix", "sklearn.tree._tree.Tree", *_OURS]
-
-
-class FittedFolderError(ValueError):
-    """A folder holds no fitted defence, one of another version, or a damaged one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,33 +71,14 @@ class _Noise(BaseModel):
     guarantees: list[str]
 
 
-class _Roles(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-    task: str
-    user: str
-    groups: str | None
-    features: tuple[str, ...]
-    categories: dict[str, list[str | None]]
-    dropped: dict[str, str]
-    fills: dict[str, float] = {}
-
-
-class _Other(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-    sha256: str  # of `OTHER`
-    sklearn: str  # the version of scikit-learn that wrote it
-
-
 class _Content(BaseModel):
     model_config = ConfigDict(extra="forbid")
-    format: str = FORMAT
-    version: int = VERSION
     name: str
     about: str
-    columns: _Roles
+    columns: Columns
     kept: list[str]
     noise: _Noise | None
-    other: _Other | None = None
+    sklearn: str | None = None  # the version of scikit-learn that wrote the second file
     facts: dict[str, Any]
 
 
@@ -147,11 +123,10 @@ def save_fitted(fitted: FittedTable, folder: Path) -> None:
     ValueError
         If the transformer cannot be saved without code, see `check_can_be_saved`.
     """
-    step, noise, other = fitted.step, None, None
+    step, noise, sklearn = fitted.step, None, None
     if not _as_json(step):
-        whole = _as_skops(step, fitted.name)
-        (folder / OTHER).write_bytes(whole)
-        other = _Other(sha256=hashlib.sha256(whole).hexdigest(), sklearn=sklearn_version)
+        (folder / OTHER).write_bytes(_as_skops(step, fitted.name))
+        sklearn = sklearn_version
     kept = list(fitted.columns.features)
     if isinstance(step, MinimizedTable | TopColumns):
         kept = list(step.kept_)
@@ -182,13 +157,13 @@ def save_fitted(fitted: FittedTable, folder: Path) -> None:
     content = _Content(
         name=fitted.name,
         about=fitted.about,
-        columns=_Roles.model_validate(asdict(fitted.columns)),
+        columns=fitted.columns,
         kept=kept,
         noise=noise,
-        other=other,
+        sklearn=sklearn,
         facts=fitted.facts,
-    ).model_dump(mode="json")
-    write_content(content, folder)
+    )
+    write_saved(folder, FORMAT, content.model_dump(mode="json"))
 
 
 def load_fitted(folder: Path) -> FittedTable:
@@ -200,64 +175,30 @@ def load_fitted(folder: Path) -> FittedTable:
         If the folder holds none, or one of another version, or a damaged one.
     """
     try:
-        content = _Content(**read_content(folder, FORMAT, VERSION))
+        content = _Content(**read_saved(folder, FORMAT))
     except ValidationError as error:
         where = ".".join(map(str, error.errors()[0]["loc"]))
-        raise FittedFolderError(f"{folder} is damaged: {FILE} has a wrong or missing value at {where}") from error
-    columns = Columns(**content.columns.model_dump())
-    if not set(content.kept) <= set(columns.features) or not content.kept:
-        raise FittedFolderError(f"{folder} is damaged: it keeps columns {content.kept}, which are no features")
-    step = _step(content) if content.other is None else _other_step(content.other, folder)
-    return FittedTable(content.name, content.about, columns, step, content.facts)
+        raise damaged(folder, f"{FILE} has a wrong or missing value at {where}") from error
+    if not set(content.kept) <= set(content.columns.features) or not content.kept:
+        raise damaged(folder, f"it keeps columns {content.kept}, which are no features")
+    step = _step(content) if content.sklearn is None else _other_step(content.sklearn, folder)
+    return FittedTable(content.name, content.about, content.columns, step, content.facts)
 
 
-def _other_step(other: _Other, folder: Path) -> Any:
-    """Return the transformer in the second file, after checking digest, version and classes."""
+def _other_step(version: str, folder: Path) -> Any:
+    """Return the transformer in the second file, after checking the version of scikit-learn and all classes."""
     from skops import io
 
-    file = folder / OTHER
-    whole = file.read_bytes() if file.is_file() else b""
-    if hashlib.sha256(whole).hexdigest() != other.sha256:
-        raise FittedFolderError(f"{folder} is damaged: {OTHER} is not the file that {FILE} states")
-    if other.sklearn.split(".")[:2] != sklearn_version.split(".")[:2]:
+    if version.split(".")[:2] != sklearn_version.split(".")[:2]:
         raise FittedFolderError(
-            f"{folder} was saved with scikit-learn {other.sklearn}, here is {sklearn_version}: fit and save again"
+            f"{folder} was saved with scikit-learn {version}, here is {sklearn_version}: fit and save again"
         )
+    whole = (folder / OTHER).read_bytes()
     if strange := _strange(whole):
         raise FittedFolderError(f"{folder} is not loaded: {', '.join(strange)} in {OTHER} could run any code")
     step = io.loads(whole, trusted=_TRUSTED)
     check_is_fitted(step)
     return step
-
-
-def write_content(content: dict[str, Any], folder: Path) -> None:
-    """Write ``defence.json`` with the digest of its content."""
-    text = json.dumps(content | {"digest": _digest(content)}, indent=1, ensure_ascii=False)
-    (folder / FILE).write_text(text + "\n", encoding="utf-8")
-
-
-def read_content(folder: Path, kind: str, version: int) -> dict[str, Any]:
-    """Return the content of ``defence.json`` after checking format, version and digest; see `load_fitted`."""
-    file = folder / FILE
-    if not file.is_file():
-        raise FittedFolderError(f"{folder} holds no fitted defence: there is no {FILE} in it")
-    try:
-        content = json.loads(file.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise FittedFolderError(f"{folder} is damaged: {FILE} is no JSON ({error})") from error
-    if not isinstance(content, dict) or content.get("format") != kind:
-        raise FittedFolderError(f"{folder} holds no fitted defence of this kind: {FILE} has not the format {kind!r}")
-    if content.get("version") != version:
-        raise FittedFolderError(
-            f"{folder} has version {content.get('version')}, this package reads version {version}: fit and save again"
-        )
-    if content.pop("digest", None) != _digest(content):
-        raise FittedFolderError(f"{folder} is damaged: the content of {FILE} does not have the digest that it states")
-    return content
-
-
-def _digest(content: dict[str, Any]) -> str:
-    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
 def _step(content: _Content) -> Any:
@@ -270,7 +211,7 @@ def _step(content: _Content) -> Any:
             ends = pd.DataFrame({name: noise.bounds[name] for name in kept}, dtype=float)
             step.noise_ = LaplaceNoise(noise.epsilon, sound=True, bounds=ends.T.to_numpy()).fit(ends)
     else:
-        names = content.columns.features
+        names = list(content.columns.features)
         division = Division(
             1.0,
             0.0,

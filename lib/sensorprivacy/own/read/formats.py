@@ -16,8 +16,7 @@ import pyarrow.dataset as arrow_dataset
 import pyarrow.parquet as pq
 
 from sensorprivacy.columns.decimals import Numbers
-from sensorprivacy.own.digits import label_columns
-from sensorprivacy.own.texts import OPENERS, find_encoding, infer_delimiter, open_text
+from sensorprivacy.own.read.text import OPENERS, find_encoding, infer_delimiter, label_columns, open_text
 
 TEXT_SUFFIXES = (".csv", ".tsv", ".txt")
 PARQUET_SUFFIXES = (".parquet", ".pq")

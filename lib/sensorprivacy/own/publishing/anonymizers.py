@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any, ClassVar, get_args
 
 import numpy as np
-import pooch
 
 from sensorprivacy.data import Windows
 from sensorprivacy.latent.anonymizer import LatentAnonymizer
@@ -19,9 +18,9 @@ from sensorprivacy.latent.training import Settings
 from sensorprivacy.latent.transfers import Codebook, Donor, MeanShift, Transfer, Transport
 from sensorprivacy.mechanisms.noise import LARGEST_EPSILON
 from sensorprivacy.own.defences import split_word
-from sensorprivacy.own.fitted import FILE, FittedFolderError, read_content, write_content
+from sensorprivacy.own.publishing.saved import FILE, damaged, read_saved, write_saved
 
-SAVED, SAVED_VERSION, MODEL = "sensorprivacy-fitted-recordings", 1, "anonymizer.safetensors"
+SAVED, MODEL = "sensorprivacy-fitted-recordings", "anonymizer.safetensors"
 _TRANSFERS: Mapping[str, type] = {"shift": MeanShift, "transport": Transport, "codebook": Codebook, "donor": Donor}
 
 
@@ -204,20 +203,14 @@ def save_recordings(fitted: FittedRecordings, folder: Path) -> None:
     """Write a fitted anonymizer as ``anonymizer.safetensors`` and ``defence.json``, without the training people."""
     anonymous = fitted.anonymizer.with_()
     anonymous.people_ = ()
-    model = save(anonymous, folder / MODEL)
-    content = {name: value for name, value in vars(fitted).items() if name != "anonymizer"}
-    digest = pooch.file_hash(str(model))
-    write_content({"format": SAVED, "version": SAVED_VERSION, **content, "model": digest}, folder)
+    save(anonymous, folder / MODEL)
+    write_saved(folder, SAVED, {name: value for name, value in vars(fitted).items() if name != "anonymizer"})
 
 
 def load_recordings(folder: Path) -> FittedRecordings:
     """Return the fitted anonymizer in a folder; raises `FittedFolderError` as `fitted.load_fitted`."""
-    content = read_content(folder, SAVED, SAVED_VERSION)
-    model = folder / MODEL
-    if not model.is_file() or pooch.file_hash(str(model)) != content.pop("model", None):
-        raise FittedFolderError(f"{folder} is damaged: {MODEL} is missing or not the file that {FILE} names")
+    content = read_saved(folder, SAVED)
     try:
-        del content["format"], content["version"]
-        return FittedRecordings(**content, anonymizer=load(model))
+        return FittedRecordings(**content, anonymizer=load(folder / MODEL))
     except TypeError as error:
-        raise FittedFolderError(f"{folder} is damaged: {FILE} has wrong or missing values ({error})") from error
+        raise damaged(folder, f"{FILE} has wrong or missing values ({error})") from error

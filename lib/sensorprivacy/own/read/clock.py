@@ -7,9 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from sensorprivacy.columns.moments import UNITS, parse_moments
+
 GAP = 1.5  # steps of the rate from which a pause is a gap
 _OFF = 0.05  # share by which the median step may differ from the rate
-_UNITS = {"seconds": 1.0, "milliseconds": 1e3, "microseconds": 1e6, "nanoseconds": 1e9}
 
 
 @dataclass(frozen=True)
@@ -106,20 +107,17 @@ def _seconds(column: pd.Series, run: np.ndarray, clock: Clock) -> np.ndarray:
         values = column.to_numpy(dtype=float)
         steps = np.abs(np.diff(values))[np.diff(run) == 0]
         typical = float(np.median(steps[steps > 0])) if (steps > 0).any() else 1.0
-        unit = min(_UNITS, key=lambda name: abs(np.log(typical / _UNITS[name] * clock.rate)))
-        if np.isfinite(values).all():
-            return (values - values[0]) / _UNITS[unit]
+        unit = min(UNITS, key=lambda unit: abs(np.log(typical / unit * clock.rate)))
+        seconds = (values - values[0]) / unit
     else:
-        try:
-            times = pd.to_datetime(column, utc=True, format="mixed") if column.dtype.kind != "M" else column
-            if times.notna().all():
-                return (times - times.iloc[0]).dt.total_seconds().to_numpy(dtype=float)
-        except (ValueError, TypeError):
-            pass
-    raise ValueError(
-        f"column {clock.column!r} has cells that are no time, such as {column.iloc[0]!r} or missing ones: give numbers "
-        "of seconds or milliseconds, or points in time such as 2026-01-31T08:00:00.020"
-    )
+        times = column if column.dtype.kind == "M" else parse_moments(column)
+        seconds = ((times - times.iloc[0]) / pd.Timedelta(seconds=1)).to_numpy(dtype=float)
+    if not np.isfinite(seconds).all():
+        raise ValueError(
+            f"column {clock.column!r} has cells that are no time, such as {column.iloc[0]!r} or missing ones: give "
+            "numbers of seconds or milliseconds, or points in time such as 2026-01-31T08:00:00.020"
+        )
+    return seconds
 
 
 def _resampled(

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sensorprivacy.own.times import Clock, timed
+from sensorprivacy.own.read.clock import Clock, timed
 
 
 def recording(times, signal=None):

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sensorprivacy.own.rows import check_new, new_folder, write_rows
+from sensorprivacy.own.publishing.writing import check_new, new_folder, write_rows
 
 
 @pytest.fixture

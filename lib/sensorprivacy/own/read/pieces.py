@@ -1,9 +1,8 @@
-"""Read a table piece by piece, so that it may be larger than memory, and draw a sample of its rows."""
+"""Read a table piece by piece, so that it may be larger than memory: draw a sample, and choose the rows to publish."""
 
-import hashlib
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +10,11 @@ import numpy as np
 import pandas as pd
 import pooch
 
+from sensorprivacy.checks import require_columns, rows_in_words
+from sensorprivacy.columns.cells import as_text, is_text, missing_cells, plain_frame, table_digest
 from sensorprivacy.columns.decimals import Numbers
-from sensorprivacy.columns.frames import as_frame
-from sensorprivacy.own.formats import TEXT_SUFFIXES, check_file, form_of, read_pieces, read_table, table_name
+from sensorprivacy.columns.labels import FEWEST, find_rare
+from sensorprivacy.own.read.formats import TEXT_SUFFIXES, check_file, form_of, read_pieces, read_table, table_name
 
 IN_MEMORY = 32 * 2**20  # bytes of a file that is read in one piece
 MOST_CATEGORIES = 10_000  # different cells of a column of text
@@ -48,9 +49,7 @@ class Pieces:
         self._table: pd.DataFrame | None = None
         self._rows = rows
         if not isinstance(table, Path | str):
-            frame = as_frame(table)
-            self.name, self.suffix = "table", ".csv"
-            self._table = frame.reset_index(drop=True).set_axis([str(name) for name in frame], axis=1)
+            self.name, self.suffix, self._table = "table", ".csv", plain_frame(table)
             self.digest = table_digest(self._table)
         else:
             self._file = check_file(table)
@@ -112,12 +111,6 @@ class Pieces:
                     found.add("f")
         self._numbers.decide(self._file)
         return {name: _common(found) for name, found in kinds.items()}
-
-
-def table_digest(table: pd.DataFrame) -> str:
-    """Return the SHA-256 of a table's names and cells."""
-    hashed = pd.util.hash_pandas_object(table, index=False).to_numpy()
-    return hashlib.sha256("\0".join(map(str, table.columns)).encode() + hashed.tobytes()).hexdigest()
 
 
 def _common(kinds: set[str]) -> str:
@@ -194,11 +187,78 @@ def survey(pieces: Any, rows: int, *, user: str | None = None, seed: int = 42) -
     return Survey(count, kept, head, categories, max(users.values(), default=0))
 
 
-def is_text(column: pd.Series) -> bool:
-    """Return whether the cells of a column are neither numbers nor points in time."""
-    return not pd.api.types.is_numeric_dtype(column) or pd.api.types.is_bool_dtype(column)
+@dataclass(eq=False)
+class Selection:
+    """The rows that may be published, in pieces. Every pass reads the table again, and counts the rows left out.
 
+    Parameters
+    ----------
+    pieces : Pieces
+        The table.
+    labels : dict of str to str
+        Columns that every row needs a cell in, by role: task, user, groups.
+    gaps : tuple of str
+        Other columns that every row needs a cell in.
+    rare : dict of str to frozenset
+        Labels whose rows are left out, by role; see `find_rare`.
 
-def as_text(column: pd.Series) -> pd.Series:
-    """Return the cells of a column as text; missing cells stay missing."""
-    return column.map(str, na_action="ignore").astype(object)
+    Attributes
+    ----------
+    columns : list of str
+        Names of the columns.
+    left_out : list of str
+        How many rows the last complete pass left out, and why. No label is named.
+    """
+
+    pieces: Pieces
+    labels: dict[str, str]
+    gaps: tuple[str, ...] = ()
+    rare: dict[str, frozenset[str]] = field(default_factory=dict)
+    left_out: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.columns = self.pieces.columns
+        require_columns(pd.Index(self.columns), list(self.labels.values()), "the table")
+        self._pairs: Counter[tuple[str, str]] = Counter()
+
+    def __iter__(self) -> Iterator[pd.DataFrame]:
+        """Yield the pieces without the rows left out, with positions in the whole table as index."""
+        counts: Counter[str] = Counter()
+        pairs: Counter[tuple[str, str]] = Counter()
+        some = False
+        for piece in self.pieces:
+            kept = self.select(piece, counts)
+            if {"task", "user"} <= set(self.labels):
+                texts = (as_text(kept[self.labels[role]]) for role in ("user", "task"))
+                pairs.update(zip(*texts, strict=True))
+            if len(kept):
+                some = True
+                yield kept
+        if not some:
+            named = ", ".join([*self.labels.values(), *self.gaps][:8])
+            raise ValueError(f"the table has no row with a cell in every column of {named}: fill some")
+        self.left_out = [f"{rows_in_words(count)} {why} left out" for why, count in counts.items()]
+        self._pairs = pairs
+
+    def select(self, piece: pd.DataFrame, counts: "Counter[str] | None" = None) -> pd.DataFrame:
+        """Return the rows of a piece that may be published, and count the others."""
+        counts = Counter() if counts is None else counts
+        for why, missing in self._reasons(piece):
+            gone = missing.reindex(piece.index)
+            if gone.any():
+                counts[why] += int(gone.sum())
+                piece = piece[~gone]
+        return piece
+
+    def _reasons(self, piece: pd.DataFrame) -> Iterator[tuple[str, pd.Series]]:
+        for role, name in self.labels.items():
+            yield f"without {role}", piece[name].isna()
+        if self.gaps:
+            yield "with missing values", missing_cells(piece[list(self.gaps)]).any(axis=1)
+        for role, labels in self.rare.items():
+            yield f"of a {role} with fewer than {FEWEST} rows", as_text(piece[self.labels[role]]).isin(labels)
+
+    def find_rare(self) -> dict[str, frozenset[str]]:
+        """Return users and classes with one row in the last complete pass, also after the others are left out."""
+        found = zip(("user", "task"), find_rare(self._pairs), strict=False)
+        return {role: frozenset(labels) for role, labels in found if labels}

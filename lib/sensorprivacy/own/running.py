@@ -1,8 +1,10 @@
-"""Stop work that runs past its time, or whose process is told to end, in the middle of a loop of the work."""
+"""Stop work when its time is over or its process is told to end, and print warnings as plain notices."""
 
 import signal
+import sys
 import threading
 import time
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -67,3 +69,28 @@ def unwound_by_sigterm() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+@contextmanager
+def plain_notices() -> Iterator[None]:
+    """Print each warning for the user once, as one line on standard error; other warnings stay as they are.
+
+    Examples
+    --------
+    >>> with plain_notices():
+    ...     warnings.warn("2 gaps")
+    """
+    said: set[str] = set()
+    before = warnings.showwarning
+
+    def show(message: Any, category: type[Warning], *rest: Any, **options: Any) -> None:
+        if category is not UserWarning:
+            before(message, category, *rest, **options)
+        elif str(message) not in said:
+            said.add(str(message))
+            print(f"note: {message}", file=sys.stderr)
+
+    with warnings.catch_warnings():
+        warnings.filterwarnings("always", category=UserWarning)
+        warnings.showwarning = show
+        yield

@@ -32,8 +32,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from sensorprivacy.checks import require_columns
 from sensorprivacy.data import Windows
-from sensorprivacy.own.formats import read_table
-from sensorprivacy.own.times import Clock, timed
+from sensorprivacy.own.read.clock import Clock, timed
+from sensorprivacy.own.read.formats import read_table
 from sensorprivacy.readers.files import listing_digest
 from sensorprivacy.readers.windowing import cut, window_starts
 

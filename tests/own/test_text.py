@@ -2,7 +2,7 @@
 
 import pytest
 
-from sensorprivacy.own.digits import label_columns
+from sensorprivacy.own.read.text import label_columns
 
 
 @pytest.mark.parametrize(
