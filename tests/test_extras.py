@@ -66,7 +66,7 @@ def test_a_public_name_names_its_extra(without_torch):
 
 
 def test_the_command_names_its_extra_and_shows_no_traceback(monkeypatch, capsys, tmp_path):
-    def export(**options):
+    def export(options):
         raise ModuleNotFoundError("No module named 'onnx'", name="onnx")
 
     monkeypatch.setattr("sensorprivacy.own.commands.export", export)
@@ -77,7 +77,7 @@ def test_the_command_names_its_extra_and_shows_no_traceback(monkeypatch, capsys,
 
 
 def test_a_module_of_no_extra_stays_an_error_of_ours(monkeypatch, tmp_path):
-    def export(**options):
+    def export(options):
         raise ModuleNotFoundError("No module named 'sensorprivacy.typo'", name="sensorprivacy.typo")
 
     monkeypatch.setattr("sensorprivacy.own.commands.export", export)

@@ -5,10 +5,12 @@ wait for pandas.
 """
 
 import os
+import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import click
@@ -19,32 +21,10 @@ from sensorprivacy.minimize.settings import ENGINES, ORDERS, SCORES
 
 INTERRUPTED = 130  # exit code of a process that Ctrl-C ended
 _COUNT, _SEED = click.IntRange(min=1), click.IntRange(min=0)
-_TABLE: Mapping[str, str] = {
-    "`keep`": "--keep",
-    "`drop`": "--drop",
-    "rare='aside'": "--rare aside",
-    "rare='keep'": "--rare keep",
-    "constant='drop'": "--constant drop",
-    "missing='impute'": "--missing impute",
-    "missing='drop'": "--missing drop",
-    "bins=": "--bins ",
+_SPECIAL = {  # words of errors that are no parameter of the same name, by command
+    "minimize": {"n_preselect": "--preselect", "n_features=": "--preselect ", "race=False": "--exhaustive"},
+    "compare": {"max_rows": "--max-rows", "a smaller model": "fewer --trees"},
 }
-_OPTIONS: Mapping[str, Mapping[str, str]] = {
-    "minimize": {
-        **_TABLE,
-        "allow_long=True": "--allow-long",
-        "engine='sklearn'": "--engine sklearn",
-        "n_preselect": "--preselect",
-        "n_features=": "--preselect ",
-        "threshold=": "--threshold ",
-        "race=True": "--race",
-        "race=False": "--exhaustive",
-        "engine='shared'": "--engine shared",
-    },
-    "compare": {**_TABLE, "minutes=": "--minutes ", "max_rows": "--max-rows", "a smaller model": "fewer --trees"},
-    "publish": {**_TABLE, "\0out ": "--out ", "\0save ": "--save ", "\0bounds ": "--bounds "},
-}
-"""Parameters of Python that errors name, and the options of each command for them; a message begins at \\0."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -78,11 +58,20 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _in_options(message: str, command: str) -> str:
-    """Return an error message that names options of a command instead of parameters of Python."""
-    message = f"\0{message}"
-    for parameter, option in _OPTIONS.get(command, {}).items():
+    """Return an error message that names options of a command instead of parameters of Python.
+
+    Examples
+    --------
+    >>> _in_options("leave it out of `keep`, or use missing='drop'", "publish")
+    'leave it out of --keep, or use --missing drop'
+    """
+    for parameter, option in _SPECIAL.get(command, {}).items():
         message = message.replace(parameter, option)
-    return message.removeprefix("\0")
+    for known in getattr(group.commands.get(command), "params", ()):
+        name, option = known.name, f"--{known.name.replace('_', '-')}"
+        message = re.sub(rf"`{name}`|(?<![\w:,-]){name}=True", option, message)
+        message = re.sub(rf"(?<![\w:,-]){name}='?([^ ',.;:)]*(?:\.\d+)?)'?", rf"{option} \1", message)
+    return re.sub("^(?=(?:out|save|bounds) )", "--", message)
 
 
 class _Command(click.Command):
@@ -160,14 +149,10 @@ def group() -> None:
 
 
 def _work(name: str, options: Mapping[str, Any]) -> int:
-    """Call a function of `sensorprivacy.own.commands`; ``given`` names the options on the command line."""
-    if name in ("compare", "publish"):
-        source = click.get_current_context().get_parameter_source
-        options = {
-            **options,
-            "given": {one for one in options if source(one) is click.core.ParameterSource.COMMANDLINE},
-        }
-    return int(getattr(import_module("sensorprivacy.own.commands"), name)(**options))
+    """Call a function of `sensorprivacy.own.commands`; ``given`` has the names of the options on the command line."""
+    source = click.get_current_context().get_parameter_source
+    given = {option for option in options if source(option) is click.core.ParameterSource.COMMANDLINE}
+    return int(getattr(import_module("sensorprivacy.own.commands"), name)(SimpleNamespace(**options, given=given)))
 
 
 @group.command(cls=_Command)

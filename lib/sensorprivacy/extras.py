@@ -20,6 +20,7 @@ EXTRAS = {
         "seaborn",
         "snakemake",
         "packaging",
+        "tabulate",
     ),
     "cluster": ("dask", "distributed", "dask_jobqueue"),
     "book": ("docutils", "sphinx", "myst_nb", "rocrate"),

@@ -291,7 +291,7 @@ def test_a_race_is_on_the_page_and_in_the_json(run, refused, file, tmp_path, cap
 
 def test_a_search_races_exhausts_or_decides_by_its_length(monkeypatch):
     given = []
-    monkeypatch.setattr(commands, "minimize", lambda **options: given.append(options["race"]) or 0)
+    monkeypatch.setattr(commands, "minimize", lambda options: given.append(options.race) or 0)
     words = ["minimize", "home.csv", "--task", "device", "--user", "owner"]
     for way in ([], ["--race"], ["--exhaustive"]):
         assert cli.main([*words, *way]) == 0

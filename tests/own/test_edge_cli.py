@@ -14,9 +14,9 @@ def called(monkeypatch):
     """Return the options that the last command was called with."""
     found = {}
 
-    def remember(*recordings, **options):
+    def remember(namespace=None, **options):
         found.clear()
-        found.update(options)
+        found.update(options if namespace is None else vars(namespace))
         return 0
 
     monkeypatch.setattr(commands, "export", remember)

@@ -163,7 +163,7 @@ class FeatureMinimizer(SelectorMixin, BaseEstimator):
         """Choose the features of a problem; like `fit`, but the problem fills its missing values itself."""
         check_threshold(self.threshold)
         validate_data(self, problem.features, skip_check_array=True)
-        self._names, self._readings = list(problem.features.columns), {}
+        self._names, self._readings = list(problem.features.columns), dict[Any, Reading]()
         return self._fit(problem, adversary=True)
 
     def _fit(self, problem: Problem, *, adversary: bool) -> Self:
@@ -255,7 +255,7 @@ class FeatureMinimizer(SelectorMixin, BaseEstimator):
 
     def _problem(self, X: Any, y: Any, users: Any, groups: Any) -> Problem:
         X = as_frame(X) if hasattr(X, "to_pandas") else X  # polars, Arrow
-        self._readings: dict[Any, Reading] = {}
+        self._readings = {}
         if isinstance(X, pd.DataFrame):
             X = X.reset_index(drop=True)
             words = [name for name, kind in X.dtypes.items() if not pd.api.types.is_numeric_dtype(kind)]

@@ -87,9 +87,9 @@ def load_table(
     OwnTable
         All other columns of its problem are features, except identifiers, addresses, places, points in time, row
         numbers and free text (see `columns.identifiers`), and columns that stand for the user (see `columns.copies`).
-        Rows without task, user or group are dropped. The provenance has ``form`` (how the file is written), ``columns`` (how each column
-        was read and coded), ``notices`` (what was changed, in sentences), ``left_out`` (columns that identify rows or
-        users; a warning names them), ``coded`` (texts), ``numbers_as_text``, ``dropped`` and ``filled`` (columns and
+        Rows without task, user or group are dropped. The provenance has ``form`` (how the file is written), ``columns``
+        (how each column was read and coded), ``notices`` (what was changed, in sentences), ``left_out`` (columns that
+        identify rows or users; a warning names them), ``coded`` (texts), ``numbers_as_text``, ``dropped`` and ``filled`` (columns and
         their missing cells).
 
     Raises
@@ -239,7 +239,7 @@ class _Loading:
         texts = {name: how for name, how in self.readings.items() if how.read == "texts"}
         self.facts |= {"left_out": judged.identifying, "dropped": judged.dropped, "coded": list(texts)}
         self.facts["numbers_as_text"] = {name: how.example for name, how in texts.items() if how.example}
-        self.facts["columns"] = [self._describe(name, judged) for name in self.frame]
+        self.facts["columns"] = [self._describe(str(name), judged) for name in self.frame]
         if empty:
             self.notices.append(f"columns without information are dropped: {', '.join(empty)}")
 

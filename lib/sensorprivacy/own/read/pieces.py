@@ -219,12 +219,12 @@ class Selection:
     def __post_init__(self) -> None:
         self.columns = self.pieces.columns
         require_columns(pd.Index(self.columns), list(self.labels.values()), "the table")
-        self._pairs: Counter[tuple[str, str]] = Counter()
+        self._pairs: Counter[tuple[str, ...]] = Counter()
 
     def __iter__(self) -> Iterator[pd.DataFrame]:
         """Yield the pieces without the rows left out, with positions in the whole table as index."""
         counts: Counter[str] = Counter()
-        pairs: Counter[tuple[str, str]] = Counter()
+        pairs: Counter[tuple[str, ...]] = Counter()
         some = False
         for piece in self.pieces:
             kept = self.select(piece, counts)
