@@ -150,7 +150,7 @@ def test_damaged_folders_are_refused(published, tmp_path):
     for name in (FILE, MODEL):
         (tmp_path / name).write_bytes((folder / "saved" / name).read_bytes())
     (tmp_path / MODEL).write_bytes((tmp_path / MODEL).read_bytes()[:-9])
-    with pytest.raises(FittedFolderError, match="is missing or not the file"):
+    with pytest.raises(FittedFolderError, match=r"anonymizer\.safetensors is not the file that defence\.json states"):
         load_recordings(tmp_path)
 
 

@@ -17,6 +17,7 @@ def as_frame(table: Any) -> pd.DataFrame:
     """
     if isinstance(table, pd.DataFrame):
         return table
+    table = table.collect() if hasattr(table, "collect") else table  # a lazy frame of polars
     if not hasattr(table, "to_pandas"):
         raise TypeError(f"a table must be a pandas, polars or Arrow table, or a path, got {type(table).__name__}")
     return cast(pd.DataFrame, table.to_pandas())

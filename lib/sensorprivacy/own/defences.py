@@ -189,23 +189,63 @@ def parse(text: str) -> Defence:
     >>> parse("minimize").name
     'minimize:threshold=0.01'
     """
-    family, items = split_word(text)
+    family, _ = split_word(text)
     if family in ("latent", "guaranteed"):
         raise ValueError(f"defence {text!r} is for recordings; for tables, choose from {', '.join(_FAMILIES)}")
     if family not in _FAMILIES:
         raise ValueError(f"unknown defence {text!r}: choose from {', '.join(_FAMILIES)}; {EXAMPLES}")
     build, allowed, bare = _FAMILIES[family]
+    return build(**read_settings(text, {name: _SETTINGS[name] for name in allowed}, bare))
+
+
+def read_settings(text: str, allowed: Mapping[str, Sequence[Any]], bare: Sequence[str] = ()) -> dict[str, Any]:
+    """Return the settings of a word of the command line.
+
+    Parameters
+    ----------
+    text : str
+        The word, such as ``noise:epsilon=4``.
+    allowed : mapping
+        For each setting its choices, or its type (int or float) with the lowest and the highest number.
+    bare : sequence of str
+        Values of the setting ``which``, written without its name.
+
+    Raises
+    ------
+    ValueError
+        If a setting or a value is unknown; the message lists the choices.
+    """
+    family, items = split_word(text)
     given: dict[str, Any] = {}
     for item in items:
         name, _, value = map(str.strip, item.partition("="))
         if not value and (chosen := name.replace("-", "_")) in bare:
             given["which"] = chosen
         elif value and name in allowed:
-            given[name] = _number(text, name, value)
+            given[name] = _value(text, name, value, allowed[name])
         else:
-            choices = [*bare, *(f"{setting}=..." for setting in allowed)]
-            raise ValueError(f"defence {text!r}: {item!r} is no setting of {family}: {_choices(choices)}")
-    return build(**given)
+            choices = ", ".join([*bare, *(f"{setting}=..." for setting in allowed)])
+            raise ValueError(
+                f"defence {text!r}: {item!r} is no setting of {family}: "
+                + (f"choose from {choices}" if choices else "it has none")
+            )
+    return given
+
+
+def _value(text: str, name: str, value: str, allowed: Sequence[Any]) -> Any:
+    if isinstance(allowed[0], str):
+        if value not in allowed:
+            raise ValueError(f"defence {text!r}: {name}={value} must be one of {', '.join(allowed)}")
+        return value
+    kind, low, high = allowed
+    try:
+        number = kind(value)
+    except ValueError:
+        number = math.nan
+    if not low <= number <= high:  # false for NaN too
+        what = "a whole number" if kind is int else "a number"
+        raise ValueError(f"defence {text!r}: {name}={value} must be {what} from {low:g} to {high:g}")
+    return number
 
 
 def split_word(text: str) -> tuple[str, list[str]]:
@@ -221,28 +261,12 @@ def split_word(text: str) -> tuple[str, list[str]]:
 
 
 EXAMPLES = "for example minimize:threshold=.01, noise:epsilon=4, threeway:epsilon=1 or method:shap_ratio,columns=5"
-_LIMITS: Mapping[str, tuple[float, float, str]] = {
-    "threshold": (0, 1, "a number from 0 to 1"),
-    "epsilon": (1e-6, LARGEST_EPSILON, f"a number above 0 and at most {LARGEST_EPSILON:g}"),
-    "preselect": (1, 15, "a whole number from 1 to 15"),
-    "columns": (1, 10**6, "a whole number of 1 or more"),
+_SETTINGS: Mapping[str, tuple[type, float, float]] = {
+    "threshold": (float, 0, 1),
+    "epsilon": (float, 1e-6, LARGEST_EPSILON),
+    "preselect": (int, 1, 15),
+    "columns": (int, 1, 10**6),
 }
-
-
-def _number(text: str, name: str, value: str) -> float | int:
-    low, high, words = _LIMITS[name]
-    whole = name in ("preselect", "columns")
-    try:
-        number = int(value) if whole else float(value)
-    except ValueError:
-        number = math.nan
-    if not low <= number <= high:  # false for NaN too
-        raise ValueError(f"defence {text!r}: {name}={value} must be {words}")
-    return number
-
-
-def _choices(words: list[str]) -> str:
-    return f"choose from {', '.join(words)}" if words else "it has none"
 
 
 def _none() -> Defence:

@@ -89,8 +89,8 @@ def load_table(
         numbers and free text (see `columns.identifiers`), and columns that stand for the user (see `columns.copies`).
         Rows without task, user or group are dropped. The provenance has ``form`` (how the file is written), ``columns``
         (how each column was read and coded), ``notices`` (what was changed, in sentences), ``left_out`` (columns that
-        identify rows or users; a warning names them), ``coded`` (texts), ``numbers_as_text``, ``dropped`` and ``filled`` (columns and
-        their missing cells).
+        identify rows or users; a warning names them), ``coded`` (texts), ``numbers_as_text``, ``dropped`` and
+        ``filled`` (columns and their missing cells)).
 
     Raises
     ------

@@ -17,7 +17,7 @@ from sensorprivacy.latent.storage import load, save
 from sensorprivacy.latent.training import Settings
 from sensorprivacy.latent.transfers import Codebook, Donor, MeanShift, Transfer, Transport
 from sensorprivacy.mechanisms.noise import LARGEST_EPSILON
-from sensorprivacy.own.defences import split_word
+from sensorprivacy.own.defences import read_settings, split_word
 from sensorprivacy.own.publishing.saved import FILE, damaged, read_saved, write_saved
 
 SAVED, MODEL = "sensorprivacy-fitted-recordings", "anonymizer.safetensors"
@@ -95,25 +95,23 @@ class Guaranteed(Latent):
         return super().anonymizer(hide, seed).set_params(transfer=Codebook(self.cells, synthetic=True))
 
 
-_CHOICES: Mapping[str, Sequence[str]] = {
+_SETTINGS: Mapping[str, Sequence[Any]] = {
     "modify": get_args(Modify),
     "transfer": tuple(_TRANSFERS),
     "network": ("mlp", "cnn"),
-}
-_LIMITS: Mapping[str, tuple[float, float]] = {
-    "noise": (0, 1),
-    "redraw": (0, 1000),
-    "alpha": (0, 1e6),
-    "beta": (0, 1e6),
-    "epochs": (1, 100_000),
-    "inference_epochs": (1, 100_000),
-    "batch": (2, 100_000),
-    "length": (8, 100_000),
-    "stride": (1, 100_000),
-    "activity": (1e-6, LARGEST_EPSILON),
-    "cell": (0, LARGEST_EPSILON),
-    "every": (0, 100_000),
-    "cells": (1, 1000),
+    "noise": (float, 0, 1),
+    "redraw": (int, 0, 1000),
+    "alpha": (float, 0, 1e6),
+    "beta": (float, 0, 1e6),
+    "epochs": (int, 1, 100_000),
+    "inference_epochs": (int, 1, 100_000),
+    "batch": (int, 2, 100_000),
+    "length": (int, 8, 100_000),
+    "stride": (int, 1, 100_000),
+    "activity": (float, 1e-6, LARGEST_EPSILON),
+    "cell": (float, 0, LARGEST_EPSILON),
+    "every": (int, 0, 100_000),
+    "cells": (int, 1, 1000),
 }
 _WORDS: Mapping[str, type[Latent]] = {"latent": Latent, "guaranteed": Guaranteed}
 
@@ -126,33 +124,14 @@ def parse_latent(text: str) -> Latent:
     ValueError
         If a setting is unknown or out of range; the message lists the choices.
     """
-    family, items = split_word(text)
+    family, _ = split_word(text)
     if family not in _WORDS:
         raise ValueError(
             f"unknown defence {text!r} for recordings: choose latent or guaranteed, such as latent:epochs=60"
         )
     word = _WORDS[family]
     known = [one.name for one in fields(word) if one.name not in word.unused]
-    given: dict[str, Any] = {}
-    for item in items:
-        name, _, value = map(str.strip, item.partition("="))
-        if name not in known:
-            raise ValueError(f"defence {text!r}: {item!r} is no setting: choose from {', '.join(known)}")
-        if name in _CHOICES:
-            if value not in _CHOICES[name]:
-                raise ValueError(f"defence {text!r}: {name}={value} must be one of {', '.join(_CHOICES[name])}")
-            given[name] = value
-        else:
-            low, high = _LIMITS[name]
-            kind = type(getattr(word(), name))
-            try:
-                given[name] = kind(value)
-            except ValueError:
-                given[name] = np.nan
-            if not low <= given[name] <= high:  # false for NaN too
-                what = "a whole number" if kind is int else "a number"
-                raise ValueError(f"defence {text!r}: {name}={value} must be {what} from {low:g} to {high:g}")
-    return word(**given)
+    return word(**read_settings(text, {name: _SETTINGS[name] for name in known}))
 
 
 @dataclass(frozen=True, eq=False)
