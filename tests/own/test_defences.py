@@ -14,7 +14,8 @@ from sensorprivacy.game import play
 from sensorprivacy.game.splits import Split
 from sensorprivacy.minimize import scores
 from sensorprivacy.own import transformers
-from sensorprivacy.own.defences import Defence, parse, table_defences
+from sensorprivacy.own.defences import Defence
+from sensorprivacy.own.words import parse, table_defences
 
 
 @pytest.fixture(autouse=True)

@@ -14,11 +14,11 @@ from skops import io
 
 from sensorprivacy.minimize.minimizer import FeatureMinimizer
 from sensorprivacy.minimize.rewrites import LaplaceNoise
-from sensorprivacy.own.defences import parse
 from sensorprivacy.own.publishing.columns import learn_columns, sample_problem
 from sensorprivacy.own.publishing.fitted import OTHER, FittedTable, load_fitted, save_fitted
 from sensorprivacy.own.publishing.saved import FILE, FittedFolderError, write_saved
 from sensorprivacy.own.read.pieces import Pieces, survey
+from sensorprivacy.own.words import parse
 
 WORDS = ["none", "minimize:threshold=.1", "minimize+noise:threshold=.1,epsilon=60", "noise:epsilon=60"]
 WORDS += [

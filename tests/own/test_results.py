@@ -10,9 +10,9 @@ from sklearn.ensemble import RandomForestClassifier
 from sensorprivacy.game.protocols import default_split
 from sensorprivacy.own.attackers import TABLE_ATTACKERS, judge, judged_clusters
 from sensorprivacy.own.chart import frontier
-from sensorprivacy.own.defences import parse
 from sensorprivacy.own.findings import Findings
 from sensorprivacy.own.results import Result, Store
+from sensorprivacy.own.words import parse
 
 
 def one(problem, split, word):

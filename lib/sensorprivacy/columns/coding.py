@@ -1,7 +1,8 @@
 """Read the cells of a column as numbers that models can learn from: the first rows, and new rows in the same way."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -116,6 +117,20 @@ def read_column(column: pd.Series, kind: str = "") -> Reading:
 def read_texts(cells: Sequence[str | None]) -> Reading:
     """Return how texts are read whose cells are known, in this order."""
     return Reading("texts", f"numbers of {len(cells):,} categories in sorted order", list(cells))
+
+
+def read_frame(table: pd.DataFrame) -> dict[Any, Reading]:
+    """Return how each column of a table is read that is not numeric."""
+    words = [name for name, kind in table.dtypes.items() if not pd.api.types.is_numeric_dtype(kind)]
+    return {name: read_column(table[name]) for name in words if list(table).count(name) == 1}
+
+
+def coded(table: pd.DataFrame, readings: Mapping[Any, Reading]) -> pd.DataFrame:
+    """Return a table with the numbers of the columns that have a reading; other columns stay as they are."""
+    found = table.copy()
+    for name in [name for name in readings if name in found]:
+        found[name] = readings[name].numbers(table[name])
+    return found
 
 
 def _read_texts(column: pd.Series) -> Reading:

@@ -15,7 +15,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from sensorprivacy.columns.cells import as_frame
-from sensorprivacy.columns.coding import Reading, read_column
+from sensorprivacy.columns.coding import Reading, coded, read_frame
 from sensorprivacy.columns.judge import warn_of_identifying
 from sensorprivacy.data import Problem
 from sensorprivacy.game.play import Outcome, fit_clone, play, seeded
@@ -255,16 +255,13 @@ class FeatureMinimizer(SelectorMixin, BaseEstimator):
 
     def _problem(self, X: Any, y: Any, users: Any, groups: Any) -> Problem:
         X = as_frame(X) if hasattr(X, "to_pandas") else X  # polars, Arrow
-        self._readings = {}
-        if isinstance(X, pd.DataFrame):
-            X = X.reset_index(drop=True)
-            words = [name for name, kind in X.dtypes.items() if not pd.api.types.is_numeric_dtype(kind)]
-            self._readings = {name: read_column(X[name]) for name in words if list(X).count(name) == 1}
+        X = X.reset_index(drop=True) if isinstance(X, pd.DataFrame) else X
+        self._readings = read_frame(X) if isinstance(X, pd.DataFrame) else {}
         if y is None:
             raise ValueError("requires y to be passed, but the target y is None: pass the labels of the task")
         # finite values are checked below, where the error can name the columns
-        coded = self._coded(X)
-        matrix, task = validate_data(self, coded, y, dtype="numeric", ensure_all_finite=False, ensure_min_samples=4)
+        how: Any = {"dtype": "numeric", "ensure_all_finite": False, "ensure_min_samples": 4}
+        matrix, task = validate_data(self, self._coded(X), y, **how)
         self._names = list(getattr(self, "feature_names_in_", [f"x{i}" for i in range(matrix.shape[1])]))
         if self.missing not in ("error", "impute"):
             raise ValueError(f"missing={self.missing!r}: choose 'error' or 'impute'")
@@ -290,22 +287,17 @@ class FeatureMinimizer(SelectorMixin, BaseEstimator):
             task,
             labels.get("users", task),
             None if groups is None else pd.Series(np.asarray(groups)),
-            gaps={name: self._fill(name) for name, gap in zip(self._names, gaps, strict=True) if gap},
+            gaps={
+                name: self._readings[name].fill if name in self._readings else "median"
+                for name, gap in zip(self._names, gaps, strict=True)
+                if gap
+            },
         )
 
     def _coded(self, X: Any) -> Any:
         """Return a table in which texts, points in time and durations are numbers, read as in `fit`."""
         X = as_frame(X) if hasattr(X, "to_pandas") else X
-        if not self._readings or not isinstance(X, pd.DataFrame):
-            return X
-        coded = X.copy()
-        for name, how in self._readings.items():
-            if name in coded:
-                coded[name] = how.numbers(X[name])
-        return coded
-
-    def _fill(self, name: Any) -> str:
-        return self._readings[name].fill if name in self._readings else "median"
+        return coded(X, self._readings) if isinstance(X, pd.DataFrame) else X
 
     def _split(self, problem: Problem) -> Split:
         sizes = {"test": self.test_size, "validation": self.validation_size}

@@ -28,7 +28,7 @@ def own_bundles(
     Parameters
     ----------
     recordings : pathlib.Path
-        TOML description, see `datasets.own.recordings`.
+        TOML description, see `own.read.recordings`.
     hide : str, optional
         Private attribute. Not needed with a saved model.
     folder : pathlib.Path

@@ -21,11 +21,11 @@ from sensorprivacy.minimize.settings import OWN, Preselection
 from sensorprivacy.minimize.stability import repeat_selection
 from sensorprivacy.own import comparison, minimize_page
 from sensorprivacy.own.compare_page import page
-from sensorprivacy.own.defences import parse_bounds
 from sensorprivacy.own.publishing import tables as publishing
 from sensorprivacy.own.publishing.writing import check_room, check_targets, write_table
 from sensorprivacy.own.running import plain_notices
 from sensorprivacy.own.tables import load_table
+from sensorprivacy.own.words import parse_bounds
 from sensorprivacy.paths import cache_folder, write_atomically
 
 # what recordings need imports PyTorch, which takes seconds, so the functions below import it

@@ -253,7 +253,7 @@ def own_game(description: Path, task: str, hide: str, *, seed: int = 42) -> Wind
     Parameters
     ----------
     description : path
-        TOML file, see `datasets.own.recordings`.
+        TOML file, see `own.read.recordings`.
     task : str
         Its public label.
     hide : str

@@ -17,8 +17,8 @@ from sensorprivacy.latent.storage import load, save
 from sensorprivacy.latent.training import Settings
 from sensorprivacy.latent.transfers import Codebook, Donor, MeanShift, Transfer, Transport
 from sensorprivacy.mechanisms.noise import LARGEST_EPSILON
-from sensorprivacy.own.defences import read_settings, split_word
 from sensorprivacy.own.publishing.saved import FILE, damaged, read_saved, write_saved
+from sensorprivacy.own.words import read_settings, split_word
 
 SAVED, MODEL = "sensorprivacy-fitted-recordings", "anonymizer.safetensors"
 _TRANSFERS: Mapping[str, type] = {"shift": MeanShift, "transport": Transport, "codebook": Codebook, "donor": Donor}

@@ -56,7 +56,7 @@ def publish_recordings(
     Parameters
     ----------
     description : path
-        TOML file, see `datasets.own.recordings`.
+        TOML file, see `own.read.recordings`.
     out, fitted, save, seed
         As for `publish.publish`. Windows are rewritten with randomness from the secure source, whatever the seed is.
     defence : str or Latent, optional
@@ -75,7 +75,7 @@ def publish_recordings(
     Raises
     ------
     ValueError, FileNotFoundError
-        As `publish.publish` and `datasets.own.recordings.user_windows`.
+        As `publish.publish` and `own.read.recordings.user_windows`.
     """
     out, save_to = Path(out), None if save is None else Path(save)
     for folder, option in ((out, "out"), (save_to, "save")):

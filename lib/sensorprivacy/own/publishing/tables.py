@@ -27,20 +27,13 @@ from sensorprivacy.own.card import (
 )
 from sensorprivacy.own.checks import split_of
 from sensorprivacy.own.comparison import own_defence
-from sensorprivacy.own.defences import (
-    Bounds,
-    Defence,
-    Published,
-    check_bounds,
-    parse,
-    publishes_task,
-    with_bounds,
-)
+from sensorprivacy.own.defences import Defence, Published, publishes_task
 from sensorprivacy.own.publishing.columns import Columns, learn_columns, learn_fills, sample_problem
 from sensorprivacy.own.publishing.fitted import FittedTable, check_can_be_saved, load_fitted, save_fitted
 from sensorprivacy.own.publishing.writing import check_new, new_folder, write_rows
 from sensorprivacy.own.read.pieces import Pieces, Selection, Survey, survey
 from sensorprivacy.own.tables import Missing, Rare
+from sensorprivacy.own.words import Bounds, check_bounds, parse, with_bounds
 
 GROUPED = "Scores of a group are of an attacker who knows which rows belong together. The published rows do not say so."
 SAMPLE = 20_000  # rows that a defence is fitted to and measured on

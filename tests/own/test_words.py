@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sensorprivacy.own.defences import check_bounds, parse, parse_bounds, with_bounds
+from sensorprivacy.own.words import check_bounds, parse, parse_bounds, with_bounds
 
 
 def test_names_may_hold_an_equals_sign():
