@@ -271,27 +271,20 @@ class FeatureMinimizer(SelectorMixin, BaseEstimator):
             warn_of_identifying(X, users, groups)
         check_classification_targets(task)
         if users is None:
-            warnings.warn(
-                "no users given: without an adversary the fewest features are kept, and identifiability is not "
-                "measured",
-                UserWarning,
-                stacklevel=3,
-            )
+            said = "without an adversary the fewest features are kept, and identifiability is not measured"
+            warnings.warn(f"no users given: {said}", UserWarning, stacklevel=3)
         labels = {"y": task} | ({} if users is None else {"users": column_or_1d(np.asarray(users))})
         for word, values in labels.items():
             if len(values) != len(matrix):
                 raise ValueError(f"{word} has {len(values)} labels for {len(matrix)} rows: pass one label per row")
             check_classes(values, word, self.rare)
+        fills = {name: how.fill for name, how in self._readings.items()}
         return Problem(
             pd.DataFrame(np.asarray(matrix, dtype=float), columns=self._names),
             task,
             labels.get("users", task),
             None if groups is None else pd.Series(np.asarray(groups)),
-            gaps={
-                name: self._readings[name].fill if name in self._readings else "median"
-                for name, gap in zip(self._names, gaps, strict=True)
-                if gap
-            },
+            gaps={name: fills.get(name, "median") for name, gap in zip(self._names, gaps, strict=True) if gap},
         )
 
     def _coded(self, X: Any) -> Any:
