@@ -78,8 +78,8 @@ def test_a_copy_cannot_be_kept_but_a_time_can(home):
     [
         ({}, {"user": "room"}, "different columns"),
         ({"room": lambda t: t["owner"].str.upper()}, {}, "'room' identifies the user"),
-        ({"room": "hall"}, {}, "'room' has one class only"),
-        ({"owner": "anna"}, {}, "'owner' has one class only"),
+        ({"room": "hall"}, {}, "'room' holds 'hall' only"),
+        ({"owner": "anna"}, {}, "'owner' holds 'anna' only"),
         ({"room": lambda t: t["lux"]}, {}, "'room' has 300 different values"),
         ({}, {"task": "place"}, "has no column 'place'"),
         ({"owner": lambda t: t["owner"].where(t.index > 3)}, {}, "user column 'owner' is missing in 4 of 300 rows"),

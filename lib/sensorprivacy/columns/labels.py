@@ -40,14 +40,36 @@ def as_classes(task: pd.Series, rows: np.ndarray, bins: int | None = None) -> tu
             )
         classes = pd.qcut(task.astype(float), bins, duplicates="drop")
         return classes.astype(str).where(task.notna()), f"{classes.cat.categories.size} classes of about equal size"
-    fractions = numeric and bool((cells.astype(float) % 1 != 0).any())
-    if (fractions and distinct > _MOST) or distinct > max(2, _SHARE * len(cells)):
+    if _has_no_classes(cells):
         what = "numbers" if numeric else "different values"
         advice = "divide it in classes with bins=4, or name another task" if numeric else "name another task"
         raise ValueError(
             f"the task column {task.name!r} has {distinct:,} {what} in {len(cells):,} rows, and no classes: {advice}"
         )
-    return (task.map(str, na_action="ignore").astype(object) if fractions else task), "classes"
+    return (task.map(str, na_action="ignore").astype(object) if _has_fractions(cells) else task), "classes"
+
+
+def check_labels(task: pd.Series, users: pd.Series) -> None:
+    """Raise ValueError if there is one user or class only, or the task has too many values to be classes."""
+    for role, labels, plural in (("user", users, "users"), ("task", task, "classes")):
+        named = f"the {role} column" + ("" if labels.name is None else f" {labels.name!r}")
+        if labels.nunique() < 2:
+            raise ValueError(f"{named} holds {labels.iloc[0]!r} only: a model needs two or more {plural}")
+    if _has_no_classes(task):
+        raise ValueError(
+            f"{named} has {task.nunique():,} different values in {len(task):,} rows, so no model can learn it: give "
+            "classes, such as ranges of its values, or name another task"
+        )
+
+
+def _has_no_classes(task: pd.Series) -> bool:
+    distinct = task.nunique()
+    return (_has_fractions(task) and distinct > _MOST) or distinct > max(2, _SHARE * len(task))
+
+
+def _has_fractions(task: pd.Series) -> bool:
+    numeric = pd.api.types.is_numeric_dtype(task) and not pd.api.types.is_bool_dtype(task)
+    return bool(numeric and (task.dropna().astype(float) % 1 != 0).any())
 
 
 def find_rare(rows: Counter[tuple[str, ...]]) -> list[dict[str, int]]:

@@ -2,16 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn.utils.multiclass import type_of_target
 
 from sensorprivacy.columns.cells import is_text
 from sensorprivacy.columns.coding import UNSEEN, Reading, read_column, read_texts
 from sensorprivacy.columns.copies import stands_for
 from sensorprivacy.columns.judge import Roles, in_words, judge_table
+from sensorprivacy.columns.labels import as_classes, check_labels
 from sensorprivacy.data import Problem
 from sensorprivacy.own.checks import split_of
 from sensorprivacy.own.read.pieces import MOST_CATEGORIES, Survey
@@ -134,7 +133,12 @@ def learn_columns(
             raise ValueError(
                 f"the {role} column {name!r} is missing in {missing} of {len(sample)} rows: fill or drop them"
             )
-    _check_task(sample[task], sample[user])
+    check_labels(sample[task], sample[user])
+    if stands_for(sample[task], sample[user]):
+        raise ValueError(
+            f"the task column {task!r} identifies the user: publishing it would publish the user column {user!r}. "
+            "Choose another task, or coarser classes"
+        )
     judged = judge_table([sample, found.head], roles, keep=keep, drop=drop, rows=sample, keep_copies=False)
     reasons = {user: "the user of each row"} | ({groups: "the recording of each row"} if groups is not None else {})
     reasons |= judged.dropped | judged.identifying
@@ -171,21 +175,5 @@ def learn_fills(columns: Columns, sample: pd.DataFrame, seed: int) -> Columns:
 def sample_problem(columns: Columns, sample: pd.DataFrame, name: str) -> Problem:
     """Return the rows of a sample as a problem for the game, with all features that a defence gets."""
     groups = None if columns.groups is None else sample[columns.groups]
-    return Problem(columns.numbers(sample), sample[columns.task], sample[columns.user], groups, name)
-
-
-def _check_task(task: pd.Series, users: pd.Series) -> None:
-    counts: dict[str, Any] = {"task": task.nunique(), "user": users.nunique()}
-    for role, labels in (("task", task), ("user", users)):
-        if counts[role] < 2:
-            raise ValueError(f"the {role} column {labels.name!r} has one class only: a model needs at least two")
-    if counts["task"] > len(task) / 2 or type_of_target(task.to_numpy()) == "continuous":
-        raise ValueError(
-            f"the task column {task.name!r} has {counts['task']} different values in {len(task)} rows, so no model can "
-            "learn it: give classes, such as ranges of its values, or name another task"
-        )
-    if stands_for(task, users):
-        raise ValueError(
-            f"the task column {task.name!r} identifies the user: publishing it would publish the user column "
-            f"{users.name!r}. Choose another task, or coarser classes"
-        )
+    task, _ = as_classes(sample[columns.task], np.arange(len(sample)))
+    return Problem(columns.numbers(sample), task, sample[columns.user], groups, name)

@@ -12,8 +12,6 @@ import pandas as pd
 from sensorprivacy.checks import check_choice
 from sensorprivacy.columns.cells import as_text, is_text, missing_cells
 from sensorprivacy.columns.identifiers import IdentifierWarning
-from sensorprivacy.game.outcome import LEVEL
-from sensorprivacy.game.units import FEW
 from sensorprivacy.own.card import (
     FORMAT,
     IN_ORDER,
@@ -25,7 +23,7 @@ from sensorprivacy.own.card import (
     measure_table,
     versions,
 )
-from sensorprivacy.own.checks import split_of
+from sensorprivacy.own.checks import refuse_chance, split_of
 from sensorprivacy.own.comparison import own_defence
 from sensorprivacy.own.defences import Defence, Published, publishes_task
 from sensorprivacy.own.publishing.columns import Columns, learn_columns, learn_fills, sample_problem
@@ -209,7 +207,7 @@ def _fit(
     results = measure_table(problem, cells, columns, split, seed, task_published=published.with_task)
     for row in results:
         if row["about"] == f"task {columns.task}" and row["data"] == "original":
-            _check_learned(columns.task, row)
+            refuse_chance(repr(columns.task), row, row["p"], row["n"])
     facts = {
         "measured": results,
         "measured_on": [
@@ -230,15 +228,6 @@ def _filled(fills: dict[str, float], sample: pd.DataFrame) -> list[str]:
     named = ", ".join(f"{name} ({count:,} rows)" for name, count in counts[counts > 0].items())
     words = "Missing numbers are filled with the median of the training rows, in the published rows too; no epsilon"
     return [f"{words} covers these medians. In the sample: {named}."] if named else []
-
-
-def _check_learned(task: str, row: dict[str, Any]) -> None:
-    """Raise ValueError if the original columns do not predict the task, as `checks.check_learnable` does."""
-    if row["p"] >= LEVEL and (row["n"] >= FEW or row["score"] <= row["chance"]):
-        raise ValueError(
-            f"the task {task!r} cannot be learned from the columns: accuracy {row['score']:.1%} on {row['n']:,} "
-            f"{row['unit']}, chance {row['chance']:.1%}; choose another task or add columns or rows"
-        )
 
 
 def _released(pieces: Selection, fitted: FittedTable, first: pd.DataFrame | None) -> Iterator[pd.DataFrame]:
