@@ -39,3 +39,12 @@ def test_small_jitter_is_no_gap_and_a_lost_sample_is():
     with pytest.warns(UserWarning, match="1 gaps in 't', the longest of 0.2 seconds"):
         _, run = timed(recording(np.delete(np.arange(50) / 10, 20)), np.zeros(49, int), Clock("t", 10), ["x"])
     assert np.bincount(run).tolist() == [20, 29]
+
+
+def test_times_of_recordings_are_read_as_those_of_tables():
+    """12/11, then 13/11: the day is first, as the reader of tables knows."""
+    days = [f"{day}/11/2026 08:00:00" for day in (12, 13, 14)]
+    table = recording([0.0, 1.0, 2.0]).assign(t=days)
+    found, run = timed(table, np.zeros(3, int), Clock("t", 1 / 86_400), ["x"])
+    assert run.tolist() == [0, 0, 0]
+    assert found["x"].tolist() == [0, 1, 2]

@@ -59,7 +59,7 @@ def refuse_chance(task: str, shown: Mapping[str, Any], p: float, units: int) -> 
     units : int
         Rows, or groups, behind it: few show nothing unless the score is not above chance.
     """
-    if p >= LEVEL and (units >= FEW or shown["score"] <= shown["chance"]):
+    if p > LEVEL and (units >= FEW or shown["score"] <= shown["chance"]):
         raise ValueError(
             f"the task {task} cannot be learned from the columns: accuracy {shown['score']:.1%} on {shown['n']:,} "
             f"{shown['unit']}, chance {shown['chance']:.1%}; choose another task or add columns or rows"
