@@ -19,7 +19,7 @@ FOREST = RandomForestClassifier(n_estimators=10)
 )
 def test_each_feature_reveals_what_its_name_says(feature, predicts_task, identifies_users):
     problem = example_problem(n_records=1000)
-    outcome = play(problem, [feature], model=FOREST, confidence=0.999)
+    outcome = play(problem, [feature], model=FOREST)
     assert outcome.task.beats_chance == predicts_task
     assert outcome.adversary.beats_chance == identifies_users
 

@@ -73,10 +73,10 @@ def test_a_public_name_names_its_extra(without_torch):
 
 
 def test_the_command_names_its_extra_and_shows_no_traceback(monkeypatch, capsys, tmp_path):
-    def export(arguments):
+    def export(options):
         raise ModuleNotFoundError("No module named 'onnx'", name="onnx")
 
-    monkeypatch.setattr("sensorprivacy.own.edge_cli._export", export)
+    monkeypatch.setattr("sensorprivacy.own.commands.export", export)
     assert main(["edge", "export", "own.toml", "--out", str(tmp_path)]) == 1
     assert (
         capsys.readouterr().err == 'error: this needs onnx, which is not installed: pip install "sensorprivacy[edge]"\n'
@@ -84,10 +84,10 @@ def test_the_command_names_its_extra_and_shows_no_traceback(monkeypatch, capsys,
 
 
 def test_a_module_of_no_extra_stays_an_error_of_ours(monkeypatch, tmp_path):
-    def export(arguments):
+    def export(options):
         raise ModuleNotFoundError("No module named 'sensorprivacy.typo'", name="sensorprivacy.typo")
 
-    monkeypatch.setattr("sensorprivacy.own.edge_cli._export", export)
+    monkeypatch.setattr("sensorprivacy.own.commands.export", export)
     with pytest.raises(ModuleNotFoundError, match="typo"):
         main(["edge", "export", "own.toml", "--out", str(tmp_path)])
 
@@ -102,7 +102,7 @@ class Absent:
         if name.partition(".")[0] in {names}:
             raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
 sys.meta_path.insert(0, Absent())
-import sensorprivacy.own.minimize_page, sensorprivacy.own.comparison, sensorprivacy.own.publish
+import sensorprivacy.own.minimize_page, sensorprivacy.own.comparison, sensorprivacy.own.publishing.tables
 import sensorprivacy.threeway.divider, sensorprivacy.own.tables, sensorprivacy.cli
 """
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stderr == ""

@@ -6,7 +6,7 @@ from .latent.anonymizer import LatentAnonymizer as LatentAnonymizer
 from .minimize.minimizer import FeatureMinimizer as FeatureMinimizer
 from .minimize.provider import feature_minimize as feature_minimize
 from .own.comparison import compare as compare
-from .own.publish import publish as publish
+from .own.publishing.tables import publish as publish
 from .threeway.divider import ThreeWayDivider as ThreeWayDivider
 
 __version__: str

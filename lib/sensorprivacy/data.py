@@ -66,7 +66,7 @@ class Problem:
 
     def __post_init__(self) -> None:
         if hasattr(self.features, "to_pandas"):  # polars, Arrow
-            from sensorprivacy.columns.frames import as_frame
+            from sensorprivacy.columns.cells import as_frame
 
             object.__setattr__(self, "features", as_frame(self.features))
         _check_features(self.features, self.gaps or {})

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sensorprivacy.columns.coding import code_column
+from sensorprivacy.columns.coding import UNSEEN, read_column, read_texts
 
 
 @pytest.mark.parametrize(
@@ -22,9 +22,10 @@ from sensorprivacy.columns.coding import code_column
     ],
 )
 def test_cells_become_numbers(cells, numbers, read):
-    found = code_column(pd.Series(cells))
-    np.testing.assert_array_equal(found.numbers.to_numpy(dtype=float), numbers)
-    assert found.read == read
+    column = pd.Series(cells)
+    how = read_column(column)
+    np.testing.assert_array_equal(how.numbers(column).to_numpy(dtype=float), numbers)
+    assert how.read == read
 
 
 @pytest.mark.parametrize(
@@ -37,10 +38,34 @@ def test_cells_become_numbers(cells, numbers, read):
     ],
 )
 def test_texts_of_times_are_parsed(cells, days):
-    found = code_column(pd.Series(cells), "points in time")
-    assert found.numbers.tolist() == [0, days * 86400]
+    column = pd.Series(cells)
+    assert read_column(column, "points in time").numbers(column).tolist() == [0, days * 86400]
 
 
 def test_texts_that_are_no_times_are_categories():
-    assert code_column(pd.Series(["soon", "later"]), "points in time").read == "texts"
-    assert code_column(pd.Series(["1.5", "2.5", "x"])).example == "x"
+    assert read_column(pd.Series(["soon", "later"]), "points in time").read == "texts"
+    assert read_column(pd.Series(["1.5", "2.5", "x"])).example == "x"
+
+
+@pytest.mark.parametrize(
+    ("first", "new", "numbers"),
+    [
+        (["b", "a"], ["a", "b", "c", None], [0, 1, UNSEEN, np.nan]),
+        (["yes", "no"], ["NO", "yes ", "perhaps"], [0, 1, UNSEEN]),
+        (pd.to_datetime(["2026-01-02", "2026-01-01"]), pd.to_datetime(["2026-01-03"]), [2 * 86400]),
+        ([1.5, 2.5], [7, None], [7, np.nan]),
+        (pd.to_timedelta([1], unit="s"), pd.to_timedelta([2], unit="min"), [120]),
+    ],
+)
+def test_new_rows_are_read_as_the_first_ones(first, new, numbers):
+    found = read_column(pd.Series(first)).numbers(pd.Series(new))
+    np.testing.assert_array_equal(found.to_numpy(dtype=float), numbers)
+
+
+def test_a_column_that_now_holds_something_else_is_refused():
+    with pytest.raises(ValueError, match=r"column 'lux' held numbers when it was fitted, but now holds \['x'\]"):
+        read_column(pd.Series([1, 2])).numbers(pd.Series(["x"], name="lux"))
+
+
+def test_missing_texts_can_be_a_category():
+    assert read_texts([None, "off", "on"]).numbers(pd.Series(["on", None, "off"])).tolist() == [2, 0, 1]

@@ -21,9 +21,9 @@ sys.meta_path.insert(0, Block())
 sys.argv = sys.argv[1:]
 """
 PYZ = BLOCK + 'runpy.run_path(sys.argv[0], run_name="__main__")\n'
-# the installed package brings lazy_loader along
+# the installed package brings lazy_loader and click along
 INSTALLED = (
-    BLOCK.replace('"packaging"', '"packaging", "lazy_loader"')
+    BLOCK.replace('"packaging"', '"packaging", "lazy_loader", "click"')
     + 'runpy.run_module("sensorprivacy", run_name="__main__")\n'
 )
 

@@ -18,8 +18,8 @@ from sensorprivacy.game.splits import default_split
 from sensorprivacy.own import ComparisonInterrupted, Defence, Published, compare, comparison, parse
 from sensorprivacy.own.advice import advise
 from sensorprivacy.own.card import measure_table
-from sensorprivacy.own.columns import Columns
 from sensorprivacy.own.compare_page import page
+from sensorprivacy.own.publishing.columns import Columns
 
 SMALL = RandomForestClassifier(8)
 

@@ -14,7 +14,8 @@ from sensorprivacy.game import play
 from sensorprivacy.game.splits import Split
 from sensorprivacy.minimize import scores
 from sensorprivacy.own import transformers
-from sensorprivacy.own.defences import Defence, parse, table_defences
+from sensorprivacy.own.defences import Defence
+from sensorprivacy.own.words import parse, table_defences
 
 
 @pytest.fixture(autouse=True)
@@ -61,7 +62,7 @@ def test_words(word, name):
         ("minimize:threshold=2", r"threshold=2 must be a number from 0 to 1"),
         ("minimize:threshold=much", r"threshold=much must be a number"),
         ("minimize:epsilon=1", r"'epsilon=1' is no setting of minimize: choose from threshold=..., preselect=..."),
-        ("noise:epsilon=0", r"epsilon=0 must be a number above 0"),
+        ("noise:epsilon=0", r"epsilon=0 must be a number from 1e-06 to"),
         ("noise:epsilon=nan", r"epsilon=nan must be"),
         ("threeway:printed,epsilon=2", r"leave epsilon=2 out"),
         ("method:magic", r"'magic' is no setting of method: choose from hashing, pca"),

@@ -1,26 +1,42 @@
 """The options of `sensorprivacy edge`; the commands themselves are tested beside what they call."""
 
-import argparse
+from pathlib import Path
 
 import pytest
 
-from sensorprivacy.own.edge_cli import add_edge_command
+from sensorprivacy import cli
+from sensorprivacy.edge.board import commands as board
+from sensorprivacy.own import commands
 
 
 @pytest.fixture
-def parse():
-    parser = argparse.ArgumentParser()
-    add_edge_command(parser.add_subparsers())
-    return parser.parse_args
+def called(monkeypatch):
+    """Return the options that the last command was called with."""
+    found = {}
+
+    def remember(namespace=None, **options):
+        found.clear()
+        found.update(options if namespace is None else vars(namespace))
+        return 0
+
+    monkeypatch.setattr(commands, "export", remember)
+    monkeypatch.setattr(board, "measure_bundles", remember)
+    monkeypatch.setattr(board, "replay_bundles", remember)
+    return found
 
 
-def test_export_measure_and_replay_are_commands(parse):
-    export = parse(["edge", "export", "own.toml", "--epochs", "2"])
-    assert (export.epochs, export.inference_epochs, export.out, export.model) == (2, 5, None, None)
-    assert all(callable(parse(words).command) for words in (["edge", "measure", "--out", "a.json"], ["edge", "replay"]))
+def test_export_measure_and_replay_are_commands(called):
+    assert cli.main(["edge", "export", "own.toml", "--epochs", "2"]) == 0
+    assert (called["epochs"], called["inference_epochs"], called["out"]) == (2, 5, Path("edge"))
+    assert (called["recordings"], called["model"]) == (Path("own.toml"), None)
+    assert cli.main(["edge", "measure", "--out", "a.json", "--batches", "1", "32", "--seconds", "2"]) == 0
+    assert (called["batches"], called["seconds"], called["bundles"]) == ((1, 32), 2, Path("edge"))
+    assert cli.main(["edge", "measure", "--out", "a.json"]) == 0
+    assert called["batches"] == (1, 128, 256)
+    assert cli.main(["edge", "replay"]) == 0
+    assert called["speed"] == 20
 
 
-def test_an_unknown_command_is_refused(parse, capsys):
-    with pytest.raises(SystemExit):
-        parse(["edge", "install"])
+def test_an_unknown_command_is_refused(capsys):
+    assert cli.main(["edge", "install"]) == 2
     assert "install" in capsys.readouterr().err

@@ -1,6 +1,5 @@
 """A saved defence publishes new rows as the fitted one does, and damaged or foreign folders are refused."""
 
-import hashlib
 import json
 import pickle
 
@@ -15,18 +14,11 @@ from skops import io
 
 from sensorprivacy.minimize.minimizer import FeatureMinimizer
 from sensorprivacy.minimize.rewrites import LaplaceNoise
-from sensorprivacy.own.columns import learn_columns, sample_problem
-from sensorprivacy.own.defences import parse
-from sensorprivacy.own.fitted import (
-    FILE,
-    OTHER,
-    FittedFolderError,
-    FittedTable,
-    load_fitted,
-    save_fitted,
-    write_content,
-)
-from sensorprivacy.own.pieces import Pieces, survey
+from sensorprivacy.own.publishing.columns import learn_columns, sample_problem
+from sensorprivacy.own.publishing.fitted import OTHER, FittedTable, load_fitted, save_fitted
+from sensorprivacy.own.publishing.saved import FILE, FittedFolderError, write_saved
+from sensorprivacy.own.read.pieces import Pieces, survey
+from sensorprivacy.own.words import parse
 
 WORDS = ["none", "minimize:threshold=.1", "minimize+noise:threshold=.1,epsilon=60", "noise:epsilon=60"]
 WORDS += [
@@ -143,10 +135,9 @@ def test_classes_that_could_run_code_are_refused(tmp_path, step, words):
 def restate(folder, whole, **changes):
     """Replace the second file, and correct all digests."""
     (folder / OTHER).write_bytes(whole)
-    content = json.loads((folder / FILE).read_text())
-    del content["digest"]
-    content["other"] |= {"sha256": hashlib.sha256(whole).hexdigest()} | changes
-    write_content(content, folder)
+    content = json.loads((folder / FILE).read_text()) | changes
+    kind, stated = content.pop("format"), ("digest", "files", "version")
+    write_saved(folder, kind, {name: value for name, value in content.items() if name not in stated})
 
 
 @pytest.mark.parametrize(

@@ -137,7 +137,7 @@ def test_dropping_one_of_two_copies_protects_nobody():
 def test_noise_only_is_refused():
     toy = Toy(seed=1)
     toy.columns = {"a": toy.noise(), "b": toy.noise()}
-    with pytest.raises(ValueError, match="the task of toy cannot be learned from its columns: accuracy"):
+    with pytest.raises(ValueError, match="the task of toy cannot be learned from the columns: accuracy"):
         judged(toy.problem(), keep("a"))
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sensorprivacy.own.formats import read_table
+from sensorprivacy.own.read.formats import read_table
 from sensorprivacy.own.tables import load_table, table_problem
 
 _SPEC = importlib.util.spec_from_file_location("messy_inputs", Path(__file__).parents[2] / "bench" / "messy_inputs.py")
@@ -181,6 +181,6 @@ def test_a_missing_extra_is_named_with_its_remedy(tmp_path, monkeypatch):
     def absent(name):
         raise ModuleNotFoundError(f"No module named {name!r}")
 
-    monkeypatch.setattr("sensorprivacy.own.formats.importlib.import_module", absent)
+    monkeypatch.setattr("sensorprivacy.own.read.formats.importlib.import_module", absent)
     with pytest.raises(ModuleNotFoundError, match=r'needs openpyxl: pip install "sensorprivacy\[formats\]"'):
         read_table(file)

@@ -4,7 +4,7 @@ import warnings
 
 import pytest
 
-from sensorprivacy.own.notices import plain_notices
+from sensorprivacy.own.running import plain_notices
 
 
 def test_a_warning_is_one_plain_line_and_is_said_once(capsys):

@@ -14,11 +14,11 @@ from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sensorprivacy.game.units import share
 from sensorprivacy.own import card as card_module
 from sensorprivacy.own import compare, comparison
-from sensorprivacy.own import publish as module
 from sensorprivacy.own.card import measure_table
-from sensorprivacy.own.defences import table_defences
-from sensorprivacy.own.publish import publish
+from sensorprivacy.own.publishing import tables as module
+from sensorprivacy.own.publishing.tables import publish
 from sensorprivacy.own.tables import table_problem
+from sensorprivacy.own.words import table_defences
 
 TREES, MINUTES = 10, 0.06  # of a processor; on a busy machine, the first answer alone took more than half of this
 ROLES = {"task": "task", "user": "user"}

@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sensorprivacy.own.formats import read_table
-from sensorprivacy.own.pieces import MOST_CATEGORIES, Pieces, survey
+from sensorprivacy.own.read.formats import read_table
+from sensorprivacy.own.read.pieces import MOST_CATEGORIES, Pieces, survey
 
 
 @pytest.fixture

@@ -11,9 +11,9 @@ import pytest
 from sklearn.decomposition import PCA
 from sklearn.preprocessing import SplineTransformer
 
-from sensorprivacy.own import publish as module
 from sensorprivacy.own.card import measure_table
-from sensorprivacy.own.publish import publish
+from sensorprivacy.own.publishing import tables as module
+from sensorprivacy.own.publishing.tables import publish
 from sensorprivacy.own.transformers import TaskPrediction
 
 ROLES = {"task": "room", "user": "owner"}
@@ -318,8 +318,8 @@ def test_stated_bounds_set_the_noise_and_the_card_names_those_of_the_data(table,
 def test_sigterm_leaves_no_hidden_folder(table, tmp_path):
     """In a process of its own: a worker of the test runner may run tests outside its main thread."""
     table.to_csv(tmp_path / "home.csv", index=False)
-    code = "import os, signal, time\nfrom sensorprivacy.own import publish as module\n"
-    code += "import sys; module = sys.modules['sensorprivacy.own.publish']\n"
+    code = "import os, signal, time\nfrom sensorprivacy.own.publishing import tables as module\n"
+    code += "import sys; module = sys.modules['sensorprivacy.own.publishing.tables']\n"
     code += "module.digests = lambda *_: os.kill(os.getpid(), signal.SIGTERM) or time.sleep(60)\n"
     code += f"module.publish('home.csv', defence='none', out='out', save='saved', **{ROLES!r})"
     ended = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)

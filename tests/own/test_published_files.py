@@ -17,12 +17,12 @@ from sensorprivacy.latent.networks import Sizes
 from sensorprivacy.mechanisms import SeededNoise
 from sensorprivacy.minimize import rewrites
 from sensorprivacy.own import compare, comparison
-from sensorprivacy.own import publish as tables
-from sensorprivacy.own import published_recordings as module
-from sensorprivacy.own.anonymizers import Latent
 from sensorprivacy.own.card import measure_table
-from sensorprivacy.own.publish import publish
-from sensorprivacy.own.published_recordings import publish_recordings
+from sensorprivacy.own.publishing import recordings as module
+from sensorprivacy.own.publishing import tables
+from sensorprivacy.own.publishing.anonymizers import Latent
+from sensorprivacy.own.publishing.recordings import publish_recordings
+from sensorprivacy.own.publishing.tables import publish
 from sensorprivacy.own.windows import own_game
 from sensorprivacy.readers.motion import AXES
 from sensorprivacy.readers.smartwatch import read_smartwatch

@@ -11,11 +11,11 @@ import torch
 from sensorprivacy import cli
 from sensorprivacy.latent.attackers import Attacker
 from sensorprivacy.latent.networks import Sizes
-from sensorprivacy.own import published_recordings as module
-from sensorprivacy.own.anonymizers import MODEL, Guaranteed, Latent, load_recordings, parse_latent
-from sensorprivacy.own.fitted import FILE, FittedFolderError
-from sensorprivacy.own.published_recordings import publish_recordings
-from sensorprivacy.own.recordings import read_recordings
+from sensorprivacy.own.publishing import recordings as module
+from sensorprivacy.own.publishing.anonymizers import MODEL, Guaranteed, Latent, load_recordings, parse_latent
+from sensorprivacy.own.publishing.fitted import FILE, FittedFolderError
+from sensorprivacy.own.publishing.recordings import publish_recordings
+from sensorprivacy.own.read.recordings import read_recordings
 
 QUICK = Latent("uniform", epochs=30, inference_epochs=6, batch=64, length=16, stride=8, sizes=Sizes((32, 16), 3))
 FEW = (Attacker("trees on statistics", "trees"), Attacker("identity", "trees", attribute="subject"))
@@ -150,7 +150,7 @@ def test_damaged_folders_are_refused(published, tmp_path):
     for name in (FILE, MODEL):
         (tmp_path / name).write_bytes((folder / "saved" / name).read_bytes())
     (tmp_path / MODEL).write_bytes((tmp_path / MODEL).read_bytes()[:-9])
-    with pytest.raises(FittedFolderError, match="is missing or not the file"):
+    with pytest.raises(FittedFolderError, match=r"anonymizer\.safetensors is not the file that defence\.json states"):
         load_recordings(tmp_path)
 
 

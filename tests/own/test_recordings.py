@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from sensorprivacy.data import Windows
-from sensorprivacy.own.recordings import user_windows
+from sensorprivacy.own.read.recordings import user_windows
 
 DESCRIPTION = """
 name = "mine"

@@ -9,9 +9,9 @@ from sklearn.ensemble import RandomForestClassifier
 from sensorprivacy.game.splits import default_split
 from sensorprivacy.game.tables import PARTS, TABLE_ATTACKERS, TableScene, judge, table_question
 from sensorprivacy.own.chart import frontier
-from sensorprivacy.own.defences import parse
 from sensorprivacy.own.findings import Findings
 from sensorprivacy.own.results import Result, Store
+from sensorprivacy.own.words import parse
 
 
 def one(problem, split, word):

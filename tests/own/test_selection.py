@@ -3,8 +3,7 @@
 import pandas as pd
 import pytest
 
-from sensorprivacy.own.pieces import Pieces
-from sensorprivacy.own.selection import Selection
+from sensorprivacy.own.read.pieces import Pieces, Selection
 
 LABELS = {"task": "room", "user": "owner"}
 

@@ -9,7 +9,7 @@ from sklearn.ensemble import RandomForestClassifier
 
 from sensorprivacy.own import comparison
 from sensorprivacy.own.comparison import compare
-from sensorprivacy.own.stopping import OutOfTimeError, at_most
+from sensorprivacy.own.running import OutOfTimeError, at_most
 
 
 class Slow:

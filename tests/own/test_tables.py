@@ -4,10 +4,10 @@ import pandas as pd
 import pytest
 
 from compendium.datasets import table
-from sensorprivacy.own.formats import read_table
-from sensorprivacy.own.pieces import Pieces
+from sensorprivacy.own.read.formats import read_table
+from sensorprivacy.own.read.pieces import Pieces
+from sensorprivacy.own.read.text import infer_delimiter
 from sensorprivacy.own.tables import table_problem
-from sensorprivacy.own.texts import infer_delimiter
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])

@@ -23,7 +23,7 @@ LIBRARY = {
     **dict.fromkeys(STRATEGIES, BOTTOM | {"game", "readers"}),
     "edge": BOTTOM | {"game", "latent"},
     "own": BOTTOM | {"game", "readers", "edge", *STRATEGIES},
-    "cli": {"own", "extras"},
+    "cli": {"own", "extras", "edge", "minimize"},
     "__main__": {"cli"},
     "": STRATEGIES | {"own", "example", "extras", "game"},  # the public names, imported lazily
 }

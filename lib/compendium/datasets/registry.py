@@ -39,8 +39,8 @@ WINDOWS = _readers("windows")
 TABLES = _readers("tables")
 _SENSORS = _readers("sensors")
 #: Readers of your own files: a table for the three-way paper, a table for the game, recordings.
-_OWN_TABLE, _OWN_PROBLEM = "sensorprivacy.own.formats:read_table", "sensorprivacy.own.tables:load_table"
-_OWN_WINDOWS = "sensorprivacy.own.recordings:user_windows"
+_OWN_TABLE, _OWN_PROBLEM = "sensorprivacy.own.read.formats:read_table", "sensorprivacy.own.tables:load_table"
+_OWN_WINDOWS = "sensorprivacy.own.read.recordings:user_windows"
 #: Set of the catalogue behind each problem or set of windows.
 _SETS = {name: entry.name for entry in catalogue().values() for name in (*entry.problems, *entry.windows)}
 # Reading the smartwatch file can run code (it is a pickle), so only the verified file is read.

@@ -1,45 +1,83 @@
-"""Turn the cells of a table into numbers that models can learn from, and say how each column was coded."""
+"""Read the cells of a column as numbers that models can learn from: the first rows, and new rows in the same way."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from sensorprivacy.columns.cells import as_text, is_decimal
 from sensorprivacy.columns.decimals import looks_like_number
 from sensorprivacy.columns.moments import parse_moments
 
 _TRUTH = ({"true", "false"}, {"yes", "no"}, {"on", "off"}, {"y", "n"}, {"t", "f"}, {"ja", "nein"}, {"oui", "non"})
 _TRUE = {"true", "yes", "on", "y", "t", "ja", "oui"}
-_NUMBERS, _CATEGORIES = "median", "most_frequent"  # how missing cells are filled
+UNSEEN = -1  # the number of a text that was not among the first rows
 
 
 @dataclass(frozen=True)
-class Coded:
-    """One feature as numbers.
+class Reading:
+    """How one column is read; learned by `read_column`.
 
     Attributes
     ----------
-    numbers : pandas.Series
-        Numbers; missing cells are NaN.
     read : str
         What the cells are: numbers, truth values, points in time, durations, texts.
     how : str
-        How they were coded, in words.
-    fill : {"median", "most_frequent"}
-        The value that suits a missing cell.
+        How they become numbers, in words.
+    categories : list of str or None
+        Cells of texts; their positions are their numbers. None stands for missing cells, if it is listed.
+    start : str
+        First point in time, from which seconds count.
     example : str
         A cell that is no plain number, if most cells of a column of text look like numbers.
     """
 
-    numbers: pd.Series
     read: str
     how: str = "as it is"
-    fill: str = _NUMBERS
+    categories: list[str | None] = field(default_factory=list)
+    start: str = ""
     example: str = ""
 
+    @property
+    def fill(self) -> str:
+        """The value that suits a missing cell: ``median`` or ``most_frequent``."""
+        return "most_frequent" if self.read in ("truth values", "texts") else "median"
 
-def code_column(column: pd.Series, kind: str = "") -> Coded:
-    """Return a column as numbers.
+    def numbers(self, column: pd.Series) -> pd.Series:
+        """Return cells as numbers: missing and infinite ones are NaN, and texts that were not learned are `UNSEEN`.
+
+        Raises
+        ------
+        ValueError
+            If the column holds something else than the first rows did.
+        """
+        if self.read == "texts":
+            places = {cell: place for place, cell in enumerate(self.categories)}
+            codes = as_text(column).map(lambda cell: places.get(cell, UNSEEN), na_action="ignore").astype(float)
+            return _whole(codes.where(codes.notna(), places[None]) if None in places else codes)
+        if self.read == "truth values" and not pd.api.types.is_bool_dtype(column):
+            words = as_text(column).str.strip().str.lower()
+            true = words.map(lambda cell: float(cell in _TRUE), na_action="ignore").astype(float)
+            return _whole(true.where(words.isna() | words.isin(set().union(*_TRUTH)), UNSEEN))
+        if self.read == "points in time":
+            times = column if column.dtype.kind == "M" else parse_moments(column)
+            return (times - pd.Timestamp(self.start)) / pd.Timedelta(seconds=1)
+        if column.dtype.kind == "m":
+            return column.dt.total_seconds()
+        if isinstance(column.dtype, pd.CategoricalDtype):
+            column = column.astype(column.cat.categories.dtype)
+        if is_decimal(column):
+            column = column.astype(float)
+        if not pd.api.types.is_numeric_dtype(column) and column.notna().any():
+            example = as_text(column.dropna().iloc[:1]).tolist()
+            raise ValueError(f"column {column.name!r} held {self.read} when it was fitted, but now holds {example}")
+        return _finite(column)
+
+
+def read_column(column: pd.Series, kind: str = "") -> Reading:
+    """Return how a column is read.
 
     Parameters
     ----------
@@ -50,92 +88,79 @@ def code_column(column: pd.Series, kind: str = "") -> Coded:
 
     Returns
     -------
-    Coded
+    Reading
         Infinite numbers count as missing. Points in time become seconds since the first one. A text becomes the number
         of its category in sorted order.
 
     Examples
     --------
-    >>> code_column(pd.Series(["yes", None, "no"])).numbers.tolist()
+    >>> words = pd.Series(["yes", None, "no"])
+    >>> read_column(words).numbers(words).tolist()
     [1.0, nan, 0.0]
     """
     if pd.api.types.is_bool_dtype(column):
-        return Coded(_numbers(column), "truth values", "false 0, true 1", _CATEGORIES)
+        return Reading("truth values", "false 0, true 1")
     if isinstance(column.dtype, pd.CategoricalDtype):
         column = column.astype(column.cat.categories.dtype)
-    if pd.api.types.is_numeric_dtype(column):
-        values = _numbers(column)
-        infinite = np.isinf(values.to_numpy(dtype=float))
-        how = f"{int(infinite.sum())} infinite cells count as missing" if infinite.any() else "as it is"
-        return Coded(values.mask(infinite) if infinite.any() else values, "numbers", how)
     if column.dtype.kind == "m":
-        return Coded(column.dt.total_seconds(), "durations", "seconds")
-    if pd.api.types.infer_dtype(column, skipna=True) == "decimal":
-        return Coded(column.astype(float), "numbers")
+        return Reading("durations", "seconds")
+    if pd.api.types.is_numeric_dtype(column) or is_decimal(column):
+        infinite = int(np.isinf(column.to_numpy(dtype=float, na_value=np.nan)).sum())
+        return Reading("numbers", f"{infinite} infinite cells count as missing" if infinite else "as it is")
     if column.dtype.kind == "M" or kind == "points in time":
-        times = _times(column)
-        if times is not None:
-            seconds = (times - times.min()) / pd.Timedelta(seconds=1)
-            return Coded(seconds, "points in time", f"seconds since {times.min()}")
-    return _code_text(column)
+        times = column if column.dtype.kind == "M" else parse_moments(column)
+        if times.notna().any():
+            return Reading("points in time", f"seconds since {times.min()}", start=str(times.min()))
+    return _read_texts(column)
 
 
-def with_numbers(features: pd.DataFrame) -> pd.DataFrame:
-    """Return a table with durations as seconds and decimals as floats."""
-    for name, column in features.items():
-        if column.dtype.kind == "m":
-            features[name] = column.dt.total_seconds()
-        elif pd.api.types.infer_dtype(column) == "decimal":
-            features[name] = column.astype(float)
-    return features
+def read_texts(cells: Sequence[str | None]) -> Reading:
+    """Return how texts are read whose cells are known, in this order."""
+    return Reading("texts", f"numbers of {len(cells):,} categories in sorted order", list(cells))
 
 
-def missing_cells(table: pd.DataFrame) -> pd.DataFrame:
-    """Return which cells of a table are missing; infinite numbers count as missing."""
-    found = table.isna()
-    for name, column in table.items():
-        if column.dtype.kind == "f":
-            found[name] |= np.isinf(column.to_numpy(dtype=float, na_value=np.nan))
+def read_frame(table: pd.DataFrame) -> dict[Any, Reading]:
+    """Return how each column of a table is read that is not numeric."""
+    words = [name for name, kind in table.dtypes.items() if not pd.api.types.is_numeric_dtype(kind)]
+    return {name: read_column(table[name]) for name in words if list(table).count(name) == 1}
+
+
+def coded(table: pd.DataFrame, readings: Mapping[Any, Reading]) -> pd.DataFrame:
+    """Return a table with the numbers of the columns that have a reading; other columns stay as they are."""
+    found = table.copy()
+    for name in [name for name in readings if name in found]:
+        found[name] = readings[name].numbers(table[name])
     return found
 
 
-def _code_text(column: pd.Series) -> Coded:
-    texts = column.map(str, na_action="ignore").astype(object)
-    cells = {str(cell).strip().lower() for cell in texts.dropna().unique()}
+def _read_texts(column: pd.Series) -> Reading:
+    texts = as_text(column).dropna()
+    cells = {cell.strip().lower() for cell in texts.unique()}
     if cells and any(cells <= pair for pair in _TRUTH):
-        true = texts.map(lambda cell: float(cell.strip().lower() in _TRUE), na_action="ignore").astype(float)
         named = ", ".join(f"{cell} {int(cell in _TRUE)}" for cell in sorted(cells))
-        return Coded(_whole(true), "truth values", named, _CATEGORIES)
-    codes = column.astype("category").cat.codes.astype(np.int64)
-    values = codes.where(codes >= 0).astype(float) if (codes < 0).any() else codes
-    how = f"numbers of {len(cells):,} categories in sorted order"
-    return Coded(values, "texts", how, _CATEGORIES, _number_in(texts))
+        return Reading("truth values", named)
+    found = read_texts(sorted(texts.unique()))
+    return Reading(found.read, found.how, found.categories, example=_number_in(texts))
 
 
-def _numbers(column: pd.Series) -> pd.Series:
-    """Return numbers and truth values in one of NumPy's types, with NaN for missing cells."""
-    if isinstance(column.dtype, np.dtype) and column.dtype.kind in "iuf":
-        return column
-    if column.isna().any():
-        return column.astype("Float64").astype(float)
-    return column.astype(np.int64 if column.dtype.kind in "biu" else float)
+def _finite(column: pd.Series) -> pd.Series:
+    """Return numbers and truth values in one of NumPy's types, with NaN for missing and infinite cells."""
+    if not (isinstance(column.dtype, np.dtype) and column.dtype.kind in "iuf"):
+        if column.isna().any():
+            column = column.astype("Float64").astype(float)
+        else:
+            column = column.astype(np.int64 if column.dtype.kind in "biu" else float)
+    infinite = np.isinf(column.to_numpy(dtype=float))
+    return column.mask(infinite) if infinite.any() else column
 
 
 def _whole(values: pd.Series) -> pd.Series:
     return values if values.isna().any() else values.astype(np.int64)
 
 
-def _times(column: pd.Series) -> pd.Series | None:
-    """Return points in time, missing where a text states none, or None if no text does."""
-    if column.dtype.kind == "M":
-        return column
-    times = parse_moments(column)
-    return times if times.notna().any() else None
-
-
-def _number_in(column: pd.Series) -> str:
+def _number_in(texts: pd.Series) -> str:
     """Return a cell that is no plain number, if most cells of a text column look like numbers, else an empty text."""
-    cells = column.dropna().astype(str).str.strip()
+    cells = texts.str.strip()
     numbers = cells.map({cell: looks_like_number(cell) for cell in cells.unique()}).astype(bool)
     if not len(cells) or numbers.mean() < 0.5:
         return ""

@@ -7,7 +7,6 @@ names it in `keep`. All shares are of the cells that are not missing, and a mark
 """
 
 import re
-import warnings
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -80,24 +79,6 @@ def find_identifiers(features: pd.DataFrame, sequences: Sequence[pd.Series] = ()
     places = _coordinates(features)
     found = {str(name): places.get(str(name)) or _kind(features[name], str(name), sequences) for name in features}
     return {name: kind for name, kind in found.items() if kind}
-
-
-def warn_of_identifiers(features: pd.DataFrame, sequences: Sequence[pd.Series] = ()) -> None:
-    """Warn with `IdentifierWarning` if columns identify rows; the message names each with its kind, and the remedy.
-
-    Parameters
-    ----------
-    features, sequences
-        As for `find_identifiers`.
-    """
-    if found := find_identifiers(features, sequences):
-        named = ", ".join(f"{name} ({kind})" for name, kind in found.items())
-        warnings.warn(
-            f"columns that identify rows are among the features: {named}. Whoever has the original table can join a "
-            "published one by them. Drop them, or ignore this warning if they are measurements",
-            IdentifierWarning,
-            stacklevel=4,
-        )
 
 
 def _kind(column: pd.Series, name: str, sequences: Sequence[pd.Series]) -> str:

@@ -1,11 +1,13 @@
 """Make classes of the labels of your own table: few enough to learn, and none with one row."""
 
+from collections import Counter
 from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
 
 from sensorprivacy.checks import rows_in_words
+from sensorprivacy.columns.cells import as_text
 
 FEWEST = 2  # rows of a user or a class: one to train on, one to test on
 _MOST = 20  # different values of numbers with decimals that are classes
@@ -38,14 +40,64 @@ def as_classes(task: pd.Series, rows: np.ndarray, bins: int | None = None) -> tu
             )
         classes = pd.qcut(task.astype(float), bins, duplicates="drop")
         return classes.astype(str).where(task.notna()), f"{classes.cat.categories.size} classes of about equal size"
-    fractions = numeric and bool((cells.astype(float) % 1 != 0).any())
-    if (fractions and distinct > _MOST) or distinct > max(2, _SHARE * len(cells)):
+    if _has_no_classes(cells):
         what = "numbers" if numeric else "different values"
         advice = "divide it in classes with bins=4, or name another task" if numeric else "name another task"
         raise ValueError(
             f"the task column {task.name!r} has {distinct:,} {what} in {len(cells):,} rows, and no classes: {advice}"
         )
-    return (task.map(str, na_action="ignore").astype(object) if fractions else task), "classes"
+    return (task.map(str, na_action="ignore").astype(object) if _has_fractions(cells) else task), "classes"
+
+
+def check_labels(task: pd.Series, users: pd.Series) -> None:
+    """Raise ValueError if there is one user or class only, or the task has too many values to be classes."""
+    for role, labels, plural in (("user", users, "users"), ("task", task, "classes")):
+        named = f"the {role} column" + ("" if labels.name is None else f" {labels.name!r}")
+        if labels.nunique() < 2:
+            raise ValueError(f"{named} holds {labels.iloc[0]!r} only: a model needs two or more {plural}")
+    if _has_no_classes(task):
+        raise ValueError(
+            f"{named} has {task.nunique():,} different values in {len(task):,} rows, so no model can learn it: give "
+            "classes, such as ranges of its values, or name another task"
+        )
+
+
+def _has_no_classes(task: pd.Series) -> bool:
+    distinct = task.nunique()
+    return (_has_fractions(task) and distinct > _MOST) or distinct > max(2, _SHARE * len(task))
+
+
+def _has_fractions(task: pd.Series) -> bool:
+    numeric = pd.api.types.is_numeric_dtype(task) and not pd.api.types.is_bool_dtype(task)
+    return bool(numeric and (task.dropna().astype(float) % 1 != 0).any())
+
+
+def find_rare(rows: Counter[tuple[str, ...]]) -> list[dict[str, int]]:
+    """Return the labels with fewer than `FEWEST` rows, also after the rows of other rare labels are left out.
+
+    Parameters
+    ----------
+    rows : Counter
+        Number of rows by their labels, such as user and task.
+
+    Returns
+    -------
+    list of dict
+        Rare labels and the rows left out for each, in the order of the labels.
+    """
+    found: list[dict[str, int]] = [{} for _ in next(iter(rows), ())]
+    while True:  # without the rows of a rare user, a class can become rare
+        more = False
+        for place, known in enumerate(found):
+            counts: Counter[str] = Counter()
+            for labels, many in rows.items():
+                counts[labels[place]] += many
+            rare = {label: many for label, many in counts.items() if many < FEWEST}
+            rows = Counter({labels: many for labels, many in rows.items() if labels[place] not in rare})
+            known.update(rare)
+            more = more or bool(rare)
+        if not more:
+            return found
 
 
 def rare_rows(labels: Mapping[str, pd.Series], rows: np.ndarray) -> tuple[np.ndarray, list[str]]:
@@ -56,27 +108,18 @@ def rare_rows(labels: Mapping[str, pd.Series], rows: np.ndarray) -> tuple[np.nda
     ValueError
         If fewer than two users or classes have enough rows.
     """
-    found: dict[str, int] = {}
-    named: dict[str, list[str]] = {}
-    while True:  # without the rows of a rare user, a class can become rare
-        left = rows
-        for name, column in labels.items():
-            counts = column.iloc[rows].value_counts()
-            if (counts >= FEWEST).sum() < 2:
-                raise ValueError(
-                    f"column {name!r} has fewer than two different values with {FEWEST} rows or more, of "
-                    f"{len(counts):,} in {len(rows):,} rows: a model needs at least two to learn from"
-                )
-            alone = counts.index[counts < FEWEST]
-            rare = column.iloc[rows].isin(alone).to_numpy()
-            if rare.any():
-                found[name] = found.get(name, 0) + int(rare.sum())
-                named[name] = [*named.get(name, []), *map(str, alone)]
-                rows = rows[~rare]
-        if len(rows) == len(left):
-            break
-    words = []
-    for name, count in found.items():
-        some = ", ".join(named[name][:5]) + (f" and {len(named[name]) - 5} more" if len(named[name]) > 5 else "")
-        words.append(f"{rows_in_words(count)} of {name} {some} (fewer than {FEWEST} rows each)")
-    return rows, words
+    texts = {name: as_text(column.iloc[rows]) for name, column in labels.items()}
+    rare = find_rare(Counter(zip(*texts.values(), strict=True)))
+    words, left = [], np.ones(len(rows), dtype=bool)
+    for (name, column), some in zip(texts.items(), rare, strict=True):
+        counts = column.value_counts()
+        if (counts >= FEWEST).sum() < 2 or len(counts) - len(some) < 2:
+            raise ValueError(
+                f"column {name!r} has fewer than two different values with {FEWEST} rows or more, of "
+                f"{len(counts):,} in {len(rows):,} rows: a model needs at least two to learn from"
+            )
+        if some:
+            shown = ", ".join(list(some)[:5]) + (f" and {len(some) - 5} more" if len(some) > 5 else "")
+            words.append(f"{rows_in_words(sum(some.values()))} of {name} {shown} (fewer than {FEWEST} rows each)")
+            left &= ~column.isin(some).to_numpy()
+    return rows[left], words

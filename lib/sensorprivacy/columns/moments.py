@@ -12,9 +12,11 @@ NEARLY_ALL = 0.95  # share of numbers that are times
 MOST = 0.9  # share of texts that are dates: a few cells may be marks or mistakes
 FEWEST = 20  # different numbers, from which a range of values says that they are times
 LONG = 0.9  # share of rows that follow another row of their sequence
+UNITS = (1.0, 1e3, 1e6, 1e9)  # of times as numbers: seconds, thousandths, millionths, billionths
 _LOOK_AT = 300  # different texts that are parsed
 _DAY_FIRST = re.compile(r"(?:1[3-9]|2\d|3[01])[-./ ]|\d{1,2}\.")  # 13/05/2026 and 5.1.2026, but not 05/13/2026
 _YEAR_FIRST = re.compile(r"\d{4}|.*[^\W\d_]{3}", re.ASCII)  # the parser reads 2026-01-05 and 5 Jan 2026 without help
+_ISO = r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)?"
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _WORDS = {name: name for name in _MONTHS} | {"mär": "mar", "mrz": "mar", "mai": "may", "okt": "oct", "dez": "dec"}
 _DATE = re.compile(
@@ -39,6 +41,8 @@ def parse_moments(column: pd.Series) -> pd.Series:
     Dates such as 5.1.2026 and 13/05/2026 have the day first, 05/13/2026 has not. Names of time zones are ignored.
     """
     cells = column.map(str, na_action="ignore")
+    if cells.notna().all() and cells.str.fullmatch(_ISO).all():  # nothing to guess, and long recordings have many
+        return pd.to_datetime(cells, format="ISO8601", utc=True, errors="coerce")
     clean = pd.Series({cell: _plain(cell) for cell in cells.dropna().unique()}, dtype=object)
     day_first = bool(clean.map(lambda cell: bool(_DAY_FIRST.match(cell))).any())
     known: dict[Any, pd.Timestamp] = {}
@@ -94,7 +98,7 @@ def are_times(values: np.ndarray, name: str, sequences: Iterable[pd.Series]) -> 
     if _are_digits_of_dates(values) or _are_recent(values) or _are_serials(values, name):
         return True
     low, high = values.min(), values.max()
-    since_1970 = any(_SINCE_1970[0] <= low / unit and high / unit <= _SINCE_1970[1] for unit in (1, 1e3, 1e6, 1e9))
+    since_1970 = any(_SINCE_1970[0] <= low / unit and high / unit <= _SINCE_1970[1] for unit in UNITS)
     signs = since_1970 + is_called(_NAME, name)
     if signs != 1:
         return signs == 2
@@ -116,7 +120,7 @@ def _are_digits_of_dates(values: np.ndarray) -> bool:
 
 
 def _are_recent(values: np.ndarray) -> bool:
-    for unit in (1, 1e3, 1e6, 1e9):
+    for unit in UNITS:
         inside = values[(values >= _RECENT[0] * unit) & (values <= _RECENT[1] * unit)]
         if len(inside) >= NEARLY_ALL * len(values) and len(np.unique(inside)) >= FEWEST:
             return bool((inside % 1 == 0).all() or np.ptp(inside) <= _DECADE * unit)

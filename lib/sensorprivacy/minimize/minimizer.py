@@ -14,7 +14,9 @@ from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from sensorprivacy.columns.identifiers import warn_of_identifiers
+from sensorprivacy.columns.cells import as_frame
+from sensorprivacy.columns.coding import Reading, coded, read_frame
+from sensorprivacy.columns.judge import warn_of_identifying
 from sensorprivacy.data import Problem
 from sensorprivacy.game.play import Outcome, fit_clone, play, seeded
 from sensorprivacy.game.splits import Split, default_split
@@ -26,7 +28,6 @@ from sensorprivacy.minimize.scores import score_features
 from sensorprivacy.minimize.search.exhaustive import search_subsets
 from sensorprivacy.minimize.select import NoSubsetError, check_threshold, fewest_columns, least_accuracy, select
 from sensorprivacy.minimize.settings import REFERENCES, Preselection, SearchSettings
-from sensorprivacy.minimize.texts import TextCoder
 from sensorprivacy.progress import tqdm
 
 
@@ -133,7 +134,7 @@ class FeatureMinimizer(SelectorMixin, BaseEstimator):
         Parameters
         ----------
         X : DataFrame or array-like of shape (n, d)
-            Features: finite numbers; in a data frame also texts and categories.
+            Features: finite numbers; in a data frame also texts, categories, points in time and durations.
         y : array-like of shape (n,)
             Task labels.
         users : array-like of shape (n,), optional
@@ -161,7 +162,7 @@ class FeatureMinimizer(SelectorMixin, BaseEstimator):
         """Choose the features of a problem; like `fit`, but the problem fills its missing values itself."""
         check_threshold(self.threshold)
         validate_data(self, problem.features, skip_check_array=True)
-        self._names, self._texts = list(problem.features.columns), TextCoder()
+        self._names, self._readings = list(problem.features.columns), dict[Any, Reading]()
         return self._fit(problem, adversary=True)
 
     def _fit(self, problem: Problem, *, adversary: bool) -> Self:
@@ -216,7 +217,7 @@ class FeatureMinimizer(SelectorMixin, BaseEstimator):
             Task labels.
         """
         check_is_fitted(self)
-        matrix = validate_data(self, self._texts.transform(X), dtype="numeric", reset=False)
+        matrix = validate_data(self, self._coded(X), dtype="numeric", reset=False)
         return float(np.mean(self.model_.predict(matrix[:, self.support_]) == column_or_1d(y)))
 
     def summary(self) -> dict[str, Any]:
@@ -252,41 +253,43 @@ class FeatureMinimizer(SelectorMixin, BaseEstimator):
         return self.support_
 
     def _problem(self, X: Any, y: Any, users: Any, groups: Any) -> Problem:
+        X = as_frame(X) if hasattr(X, "to_pandas") else X  # polars, Arrow
         X = X.reset_index(drop=True) if isinstance(X, pd.DataFrame) else X
-        self._texts = TextCoder()
-        X = self._texts.fit_transform(X)
+        self._readings = read_frame(X) if isinstance(X, pd.DataFrame) else {}
         if y is None:
             raise ValueError("requires y to be passed, but the target y is None: pass the labels of the task")
         # finite values are checked below, where the error can name the columns
-        matrix, task = validate_data(self, X, y, dtype="numeric", ensure_all_finite=False, ensure_min_samples=4)
+        how: Any = {"dtype": "numeric", "ensure_all_finite": False, "ensure_min_samples": 4}
+        matrix, task = validate_data(self, self._coded(X), y, **how)
         self._names = list(getattr(self, "feature_names_in_", [f"x{i}" for i in range(matrix.shape[1])]))
         if self.missing not in ("error", "impute"):
             raise ValueError(f"missing={self.missing!r}: choose 'error' or 'impute'")
         gaps = np.isnan(matrix).any(axis=0) if self.missing == "impute" else np.zeros(matrix.shape[1], dtype=bool)
         check_finite(matrix[:, ~gaps], [name for name, gap in zip(self._names, gaps, strict=True) if not gap])
         if isinstance(X, pd.DataFrame):
-            sequences = [pd.Series(np.ravel(labels)) for labels in (users, groups) if labels is not None]
-            warn_of_identifiers(X, [labels for labels in sequences if len(labels) == len(X)])
+            warn_of_identifying(X, users, groups)
         check_classification_targets(task)
         if users is None:
-            warnings.warn(
-                "no users given: without an adversary the fewest features are kept, and identifiability is not "
-                "measured",
-                UserWarning,
-                stacklevel=3,
-            )
+            said = "without an adversary the fewest features are kept, and identifiability is not measured"
+            warnings.warn(f"no users given: {said}", UserWarning, stacklevel=3)
         labels = {"y": task} | ({} if users is None else {"users": column_or_1d(np.asarray(users))})
         for word, values in labels.items():
             if len(values) != len(matrix):
                 raise ValueError(f"{word} has {len(values)} labels for {len(matrix)} rows: pass one label per row")
             check_classes(values, word, self.rare)
+        fills = {name: how.fill for name, how in self._readings.items()}
         return Problem(
             pd.DataFrame(np.asarray(matrix, dtype=float), columns=self._names),
             task,
             labels.get("users", task),
             None if groups is None else pd.Series(np.asarray(groups)),
-            gaps={name: "median" for name, gap in zip(self._names, gaps, strict=True) if gap},
+            gaps={name: fills.get(name, "median") for name, gap in zip(self._names, gaps, strict=True) if gap},
         )
+
+    def _coded(self, X: Any) -> Any:
+        """Return a table in which texts, points in time and durations are numbers, read as in `fit`."""
+        X = as_frame(X) if hasattr(X, "to_pandas") else X
+        return coded(X, self._readings) if isinstance(X, pd.DataFrame) else X
 
     def _split(self, problem: Problem) -> Split:
         sizes = {"test": self.test_size, "validation": self.validation_size}

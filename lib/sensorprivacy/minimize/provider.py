@@ -4,8 +4,7 @@ from typing import Any
 
 import pandas as pd
 
-from sensorprivacy.columns.coding import code_column
-from sensorprivacy.columns.frames import as_frame
+from sensorprivacy.columns.cells import as_frame
 from sensorprivacy.minimize.minimizer import FeatureMinimizer
 
 
@@ -24,7 +23,7 @@ def feature_minimize(
     Parameters
     ----------
     features : pandas, polars or Arrow table
-        n x d cells: finite numbers, truth values, points in time, durations and texts, see `coding.code_column`.
+        n x d cells: finite numbers, truth values, points in time, durations and texts, see `coding.read_column`.
     utility_labels : array-like of shape (n,)
         Labels that the service predicts.
     user_labels : array-like of shape (n,)
@@ -69,9 +68,7 @@ def feature_minimize(
     if user_labels is None:
         raise ValueError("user_labels is None: pass the user of each row, or use FeatureMinimizer without users")
     table = as_frame(features)
-    words = [name for name, column in table.items() if not pd.api.types.is_numeric_dtype(column)]
-    coded = table.assign(**{str(name): code_column(table[name]).numbers for name in words})
-    minimizer = FeatureMinimizer(threshold, **options).fit(coded, utility_labels, users=user_labels, groups=groups)
+    minimizer = FeatureMinimizer(threshold, **options).fit(table, utility_labels, users=user_labels, groups=groups)
     kept = [name for name, chosen in zip(table, minimizer.get_support(), strict=True) if chosen]
     if isinstance(features, pd.DataFrame):
         minimized: Any = features.loc[:, minimizer.get_support()].copy()

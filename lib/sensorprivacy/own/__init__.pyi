@@ -4,5 +4,5 @@ from .comparison import ComparisonInterrupted as ComparisonInterrupted
 from .comparison import compare as compare
 from .defences import Defence as Defence
 from .defences import Published as Published
-from .defences import parse as parse
-from .defences import table_defences as table_defences
+from .words import parse as parse
+from .words import table_defences as table_defences

@@ -8,7 +8,7 @@ from sensorprivacy.edge.export import anonymizer_bundles
 from sensorprivacy.latent.anonymizer import LatentAnonymizer
 from sensorprivacy.latent.storage import load, save
 from sensorprivacy.latent.study import prepare
-from sensorprivacy.own.recordings import user_windows
+from sensorprivacy.own.read.recordings import user_windows
 
 _BATCH = 64  # windows of a training step: own recordings can be few
 
@@ -28,7 +28,7 @@ def own_bundles(
     Parameters
     ----------
     recordings : pathlib.Path
-        TOML description, see `own.recordings`.
+        TOML description, see `own.read.recordings`.
     hide : str, optional
         Private attribute. Not needed with a saved model.
     folder : pathlib.Path

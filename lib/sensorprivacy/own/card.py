@@ -19,7 +19,7 @@ from sensorprivacy.game.chance import DRAWS
 from sensorprivacy.game.outcome import Measure
 from sensorprivacy.game.splits import Split
 from sensorprivacy.game.tables import TABLE_ATTACKERS, TableScene, as_numbers, judge, with_task
-from sensorprivacy.own.columns import Columns
+from sensorprivacy.own.publishing.columns import Columns
 from sensorprivacy.threeway.guarantees import ROW_ORDER
 
 FORMAT, VERSION = "sensorprivacy-data-card", 1

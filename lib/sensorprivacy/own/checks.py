@@ -1,7 +1,11 @@
 """Reject problems that no comparison can answer, and split the others."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 
+from sensorprivacy.columns import labels
 from sensorprivacy.data import Problem
 from sensorprivacy.game.measuring import member
 from sensorprivacy.game.outcome import LEVEL
@@ -13,15 +17,7 @@ from sensorprivacy.own.results import Result
 
 def check_labels(problem: Problem) -> None:
     """Reject labels with one class only, and a task that has no classes."""
-    for labels, word, plural in ((problem.task, "task", "classes"), (problem.users, "user", "users")):
-        if labels.nunique() < 2:
-            only = labels.iloc[0]
-            raise ValueError(f"the {word} column holds {only!r} only: comparing needs two or more {plural}")
-    if problem.task.nunique() > problem.n_records / 2:
-        raise ValueError(
-            f"the task column has {problem.task.nunique():,} values in {problem.n_records:,} rows: give classes, "
-            "such as ranges of its values"
-        )
+    labels.check_labels(problem.task, problem.users)
 
 
 def split_of(problem: Problem, split: Split | None, seed: int, max_rows: int | None) -> Split:
@@ -44,12 +40,26 @@ def split_of(problem: Problem, split: Split | None, seed: int, max_rows: int | N
 def check_learnable(problem: Problem, raw: Result) -> None:
     """Reject a task that the raw table does not predict better than chance, if there are enough rows to know."""
     measures = [raw.task(part).measure for part in PARTS]
-    units = sum(measure.n for measure in measures)
-    if min(measure.p for measure in measures) > LEVEL / len(PARTS) and (
-        units >= FEW or measures[-1].score <= measures[-1].chance
-    ):
-        shown = measures[-1]
+    p, units = min(measure.p for measure in measures), sum(measure.n for measure in measures)
+    refuse_chance(f"of {problem.name}", vars(measures[-1]), p * len(PARTS), units)
+
+
+def refuse_chance(task: str, shown: Mapping[str, Any], p: float, units: int) -> None:
+    """Raise ValueError for a task whose accuracy does not differ from the chance level.
+
+    Parameters
+    ----------
+    task : str
+        Its name.
+    shown : mapping
+        ``score``, ``n``, ``unit`` and ``chance`` of the model on the original table.
+    p : float
+        Probability of such a score by chance.
+    units : int
+        Rows, or groups, behind it: few show nothing unless the score is not above chance.
+    """
+    if p > LEVEL and (units >= FEW or shown["score"] <= shown["chance"]):
         raise ValueError(
-            f"the task of {problem.name} cannot be learned from its columns: accuracy {shown.score:.1%} on {shown.n:,} "
-            f"{shown.unit}, chance {shown.chance:.1%}; choose another task or add columns or rows"
+            f"the task {task} cannot be learned from the columns: accuracy {shown['score']:.1%} on {shown['n']:,} "
+            f"{shown['unit']}, chance {shown['chance']:.1%}; choose another task or add columns or rows"
         )

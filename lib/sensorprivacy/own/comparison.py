@@ -26,10 +26,11 @@ from sensorprivacy.minimize.search.job import duration
 from sensorprivacy.own.chart import frontier
 from sensorprivacy.own.checks import check_labels, check_learnable, split_of
 from sensorprivacy.own.compare_page import write_html, write_json
-from sensorprivacy.own.defences import Defence, parse, table_defences
+from sensorprivacy.own.defences import Defence
 from sensorprivacy.own.findings import Findings, Untried
 from sensorprivacy.own.results import Result, Store, settings_of
-from sensorprivacy.own.stopping import OutOfTimeError, at_most
+from sensorprivacy.own.running import OutOfTimeError, at_most
+from sensorprivacy.own.words import parse, table_defences
 from sensorprivacy.progress import tqdm
 
 VERSION = 4  # raise it when results change: stored ones are then ignored

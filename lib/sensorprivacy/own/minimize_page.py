@@ -2,13 +2,12 @@
 
 import math
 import textwrap
-from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
 import pandas as pd
-from tabulate import tabulate
 
+from sensorprivacy.columns.judge import in_words
 from sensorprivacy.data import Problem
 from sensorprivacy.game.joins import Joined
 from sensorprivacy.game.outcome import Measure
@@ -16,10 +15,7 @@ from sensorprivacy.game.units import few_units
 from sensorprivacy.minimize.certainty import Stability
 from sensorprivacy.minimize.minimizer import FeatureMinimizer
 from sensorprivacy.minimize.select import THRESHOLDS, least_accuracy, select_table
-
-WIDTH = 88
-MOST_COLUMNS = 40
-WARN_JOINED = 0.05  # share of uniquely joined rows from which the page warns
+from sensorprivacy.own.pages import columns_page, render
 
 
 def page(
@@ -51,37 +47,34 @@ def page(
     str
         About one page of text.
     """
-    summary, kept, full = minimizer.summary(), minimizer.outcome_, minimizer.baseline_
-    rows = "validation rows" if summary["part_chosen_on"] == "validation" else "the same rows"
-    lines = [
-        f"DATA MINIMIZATION OF {problem.name}",
-        f"{problem.n_records:,} rows, {problem.n_features} features; {problem.task.nunique()} classes of {task}, "
-        f"{problem.users.nunique()} users ({user}); tolerated loss of accuracy: {minimizer.threshold:.3g}",
-        "",
-        "Features to keep",
-        *_wrapped(f"keep {len(summary['kept'])}: {', '.join(summary['kept'])}", hanging=2),
-        *_wrapped(f"drop {len(summary['dropped'])}: {', '.join(summary['dropped']) or 'none'}", hanging=2),
-        *([] if stability is None else _wrapped(_stable(stability), hanging=2)),
-        *_columns_notes(problem),
-        "",
-        f"Cost: accuracy on {summary['n_test']:,} test rows",
-        f"  all features     {_measure(full.task)}",
-        f"  kept features    {_measure(kept.task)}",
-        *_wrapped(_imbalance(kept.task, problem, task)),
-        "",
-        f"Identifiability: share of test rows whose {user} an adversary with the same kind of model predicts",
-        f"  all features     {_measure(full.adversary)}",
-        f"  kept features    {_measure(kept.adversary)}",
-        *_wrapped(" ".join([verdict(kept.adversary), *_notes(kept.adversary, user)])),
-        *([] if joined is None else ["", *_join_notes(joined)]),
-        "",
-        f"Other thresholds (evaluated on {rows}, where the choice was made)",
-        thresholds_table(minimizer.results_, **minimizer.rule_),
-        "",
-        *columns_table(problem.provenance),
-        *textwrap.wrap(f"Method: {_method(minimizer)}.", WIDTH),
-    ]
-    return "\n".join(lines)
+    measure, adversary = minimizer.outcome_.task, minimizer.outcome_.adversary
+    shares = problem.task.value_counts(normalize=True)
+    alone = {} if joined is None else joined.alone
+    facts = problem.provenance
+    return render(
+        "minimize.txt",
+        minimizer=minimizer,
+        problem=problem,
+        task=task,
+        user=user,
+        summary=minimizer.summary(),
+        stability=stability,
+        repeated="" if stability is None else _repeated(stability),
+        unstable=stability is not None and any(0 < n < stability.repetitions for n in stability.kept.values()),
+        notices=facts.get("notices", []),
+        left_out=facts.get("left_out", {}),
+        left_out_named=in_words(facts.get("left_out", {})),
+        as_text=facts.get("numbers_as_text", {}),
+        shares=shares,
+        imbalanced=bool(measure.n) and measure.score <= max(measure.chance, float(shares.iloc[0])),
+        adversary=adversary,
+        few=few_units([f"{adversary.n} {adversary.unit}"]).capitalize(),
+        joined=joined,
+        alone=[f"{name} {share:.0%}" for name, share in alone.items() if share >= 0.01],
+        thresholds=thresholds(minimizer.results_, **minimizer.rule_),
+        columns=columns_page(facts),
+        method=_method(minimizer),
+    )
 
 
 def facts(
@@ -98,8 +91,8 @@ def facts(
     }
 
 
-def thresholds_table(results: pd.DataFrame, **rule: Any) -> str:
-    """Return the choice at each of the paper's thresholds as a text table, without thresholds that no subset meets.
+def thresholds(results: pd.DataFrame, **rule: Any) -> list[dict[str, Any]]:
+    """Return the choice at each of the paper's thresholds as a row, without thresholds that no subset meets.
 
     Parameters
     ----------
@@ -111,7 +104,7 @@ def thresholds_table(results: pd.DataFrame, **rule: Any) -> str:
     best = results["accuracy"].max()
     reference, slack = rule.get("reference") or best, rule.get("rows") if rule.get("slack") else None
     levels = [level for level in THRESHOLDS if best >= least_accuracy(reference, level, slack)]
-    rows = [
+    return [
         {
             "threshold": f"{threshold:g}",
             "accuracy": f"{row['accuracy']:.2%}",
@@ -122,129 +115,20 @@ def thresholds_table(results: pd.DataFrame, **rule: Any) -> str:
         }
         for threshold, row in select_table(results, levels, **rule).iterrows()
     ]
-    return tabulate(rows, headers="keys", tablefmt="simple", disable_numparse=True)
 
 
 def verdict(adversary: Measure) -> str:
     """Say in a few sentences what the adversary learns about the users."""
-    tests = (
-        f"permutation tests: p = {adversary.p:.3g} over all rows, p = {adversary.p_any:.3g} for the most exposed user"
-    )
-    if not adversary.recognizes_someone:
-        return (
-            f"No sign that any user is recognized ({tests}, n = {adversary.n:,} {adversary.unit}). That is no proof: a "
-            "stronger adversary, or more rows, may recognize someone."
-        )
-    exposed = (
-        f"The most exposed user is {adversary.exposed}: {adversary.exposed_recall:.0%} of this user's rows are "
-        f"recognized, and {adversary.exposed_precision:.0%} of the rows with this prediction are this user's."
-    )
-    times = adversary.score / adversary.chance if adversary.chance else math.inf
-    level = f"{times:.1f} times the chance level" if adversary.beats_chance else "about the chance level over all users"
-    return (
-        f"Identifiability is {level}; users are recognized ({tests}). {exposed} Fewer columns make users harder to "
-        "identify, but they do not make the data anonymous."
-    )
+    return render("verdict.txt", adversary=adversary)
 
 
-def _columns_notes(problem: Problem) -> list[str]:
-    """Return which columns the table's reader left out as identifiers, and which numbers it could not read."""
-    left_out, as_text = (problem.provenance.get(fact, {}) for fact in ("left_out", "numbers_as_text"))
-    lines = []
-    for notice in problem.provenance.get("notices", []):
-        lines += _wrapped(notice, hanging=2)
-    if left_out:
-        named = ", ".join(f"{name} ({kind})" for name, kind in left_out.items())
-        why = "Such columns name rows or users: anyone could join the result with the original table."
-        lines += _wrapped(f"left out {len(left_out)}: {named}. {why} Use one with --keep COLUMN.", hanging=2)
-    for name, example in as_text.items():
-        lines += _wrapped(f"{name}: read as categories, though it seems to hold numbers, because of {example!r}", 2)
-    return lines
-
-
-def columns_table(provenance: Mapping[str, Any]) -> list[str]:
-    """Return how each column of a table was read and coded, as lines; none without such facts in the provenance."""
-    columns = provenance.get("columns", [])
-    if not columns:
-        return []
-    rows = [
-        {
-            "column": textwrap.shorten(row["column"], 24, placeholder="..."),
-            "read as": textwrap.shorten(row["read"], 26, placeholder="..."),
-            "used as": row["used"],
-            "missing": row["missing"] or "",
-            "coded as": textwrap.shorten(row["coded"], 30, placeholder="..."),
-        }
-        for row in columns[:MOST_COLUMNS]
-    ]
-    head = f"Columns ({provenance.get('form', 'table')}, {provenance['rows_read']:,} rows)"
-    more = [f"and {len(columns) - MOST_COLUMNS} more columns; --json FILE writes all of them"]
-    shown = tabulate(rows, headers="keys", tablefmt="simple", disable_numparse=True)
-    return [head, shown, *(more if len(columns) > MOST_COLUMNS else []), ""]
-
-
-def _stable(stability: Stability) -> str:
+def _repeated(stability: Stability) -> str:
     """Return how often repetitions with other seeds kept the columns."""
-    times = stability.repetitions
     by_count: dict[int, list[str]] = {}
     for name, count in stability.kept.items():
         by_count.setdefault(count, []).append(name)
-    named = "; ".join(f"{count} of {times}: {', '.join(names)}" for count, names in by_count.items() if count)
-    unstable = any(0 < count < times for count in stability.kept.values())
-    advice = " The choice changes with the random seed: prefer columns that are always kept." if unstable else ""
-    how = f"{stability.trees} trees, up to {stability.rows:,} rows"
-    return f"repeated with {times} other seeds ({how}), kept in {named or 'none'}.{advice}"
-
-
-def _imbalance(measure: Measure, problem: Problem, task: str) -> str:
-    """Return a warning if the task model is no better than the most frequent class."""
-    share = problem.task.value_counts(normalize=True)
-    if measure.score > max(measure.chance, float(share.iloc[0])) or not measure.n:
-        return ""
-    return (
-        f"Warning: the accuracy is not above the share of the most frequent class ({share.index[0]}: "
-        f"{share.iloc[0]:.1%} of the rows). The balanced accuracy, the mean recall over the classes of {task}, is "
-        f"{measure.balanced:.1%}. A loss of accuracy says little here: the features may be useless, or rare classes "
-        "may be lost."
-    )
-
-
-def _join_notes(joined: Joined) -> list[str]:
-    """Return how many rows an attacker with the original table joins by the kept columns."""
-    alone = [f"{name} {share:.0%}" for name, share in joined.alone.items() if share >= 0.01]
-    lines = [
-        "Linkage: share of rows that the kept columns join uniquely with the original table",
-        f"  equal values {joined.exact:9.2%}",
-        f"  about equal  {joined.near:9.2%}   (values known to {joined.tolerance:.0%} of their range, "
-        f"n = {joined.rows:,} rows)",
-    ]
-    if joined.exact >= WARN_JOINED:
-        one = f" One column alone joins: {', '.join(alone)}." if alone else ""
-        lines += _wrapped(
-            f"Warning: whoever holds the original table identifies the users of {joined.exact:.0%} of the rows, "
-            f"however badly the adversary's model does.{one} Round values, or use the command publish with noise."
-        )
-    return lines
-
-
-def _measure(measure: Measure) -> str:
-    return (
-        f"{measure.score:7.2%}   ({measure.low:.2%} to {measure.high:.2%} at 95 %, n = {measure.n:,} {measure.unit}; "
-        f"chance {measure.chance:.2%})"
-    )
-
-
-def _notes(adversary: Measure, user: str) -> list[str]:
-    """Return what limits the numbers: rows of users without training rows, and too few groups."""
-    notes = []
-    if adversary.unseen:
-        notes.append(
-            f"{adversary.unseen:.1%} of the test rows have a {user} without training rows and are left out: nobody can "
-            "recognize them."
-        )
-    if few := few_units([f"{adversary.n} {adversary.unit}"]):
-        notes.append(f"{few.capitalize()}.")
-    return notes
+    times = stability.repetitions
+    return "; ".join(f"{count} of {times}: {', '.join(names)}" for count, names in by_count.items() if count)
 
 
 def _method(minimizer: Any) -> str:
@@ -295,7 +179,3 @@ def _searched_rows(minimizer: Any) -> str:
         f", on a sample of {len(searched.train):,} of {len(split.train):,} training rows with {trees} trees; the final "
         f"evaluation trains on {outcome.n_train:,} rows and uses all {outcome.n_test:,} test rows"
     )
-
-
-def _wrapped(text: str, hanging: int = 0) -> list[str]:
-    return textwrap.wrap(text, WIDTH, initial_indent="  ", subsequent_indent="  " + " " * hanging)

@@ -1,8 +1,8 @@
 """Read your own table as a problem for the game: roles, identifiers, missing values, rare labels, and what was done."""
 
 import warnings
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -10,19 +10,19 @@ import numpy as np
 import pandas as pd
 import pooch
 
-from sensorprivacy.checks import check_choice, require_columns, rows_in_words
-from sensorprivacy.columns.coding import Coded, code_column
-from sensorprivacy.columns.frames import as_frame
+from sensorprivacy.checks import check_choice, rows_in_words
+from sensorprivacy.columns.cells import plain_frame, table_digest
+from sensorprivacy.columns.coding import Reading, read_column
 from sensorprivacy.columns.identifiers import IdentifierWarning
+from sensorprivacy.columns.judge import CONSTANT, DROPPED, Judged, Roles, in_words, judge_table
 from sensorprivacy.columns.labels import as_classes, rare_rows
 from sensorprivacy.data import Problem
-from sensorprivacy.own.copies import unshareable
-from sensorprivacy.own.formats import read_table, table_name
-from sensorprivacy.own.pieces import table_digest
+from sensorprivacy.own.read.formats import read_table, table_name
 
 Missing = Literal["impute", "drop", "error"]
 Rare = Literal["aside", "keep", "error"]
 Constant = Literal["drop", "error"]
+NOBODY = "-"  # in place of the user column, if the rows of a table belong to no person
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,11 +86,11 @@ def load_table(
     -------
     OwnTable
         All other columns of its problem are features, except identifiers, addresses, places, points in time, row
-        numbers and free text, see `identifiers`, and columns that stand for the user, see `copies`. Rows without task,
-        user or group are dropped. The provenance has ``form`` (how the file is written), ``columns`` (how each column
-        was read and coded), ``notices`` (what was changed, in sentences), ``left_out`` (columns that identify rows or
-        users; a warning names them), ``coded`` (texts), ``numbers_as_text``, ``dropped`` and ``filled`` (columns and
-        their missing cells).
+        numbers and free text (see `columns.identifiers`), and columns that stand for the user (see `columns.copies`).
+        Rows without task, user or group are dropped. The provenance has ``form`` (how the file is written), ``columns``
+        (how each column was read and coded), ``notices`` (what was changed, in sentences), ``left_out`` (columns that
+        identify rows or users; a warning names them), ``coded`` (texts), ``numbers_as_text``, ``dropped`` and
+        ``filled`` (columns and their missing cells)).
 
     Raises
     ------
@@ -107,8 +107,8 @@ def load_table(
     check_choice("rare", rare, Rare)
     check_choice("constant", constant, Constant)
     frame, name, digest = _read(source)
-    roles = {"task": task, "user": user} | ({"groups": groups} if groups is not None else {})
-    _check_roles(frame, roles, keep, drop, name)
+    roles = Roles(task, user, groups)
+    roles.check(frame.columns, keep, drop, name)
     loading = _Loading(frame, roles, name if isinstance(source, Path | str) else "the table")
     loading.drop_unlabelled()
     loading.label(bins)
@@ -119,16 +119,17 @@ def load_table(
     if missing == "drop" and rare != "keep":
         loading.set_aside(rare)  # dropped rows may leave a user or a class with one row
     facts = loading.facts | {"digest": digest, "file": name, "form": frame.attrs.get("form", "table in memory")}
+    rows = loading.rows
     problem = Problem(
-        loading.features(),
-        task=loading.task[loading.rows],
-        users=frame[user].iloc[loading.rows],
-        groups=None if groups is None else frame[groups].iloc[loading.rows],
+        loading.numbers.iloc[rows],
+        task=loading.task[rows],
+        users=frame[user].iloc[rows],
+        groups=None if groups is None else frame[groups].iloc[rows],
         name=table_name(Path(name)) if isinstance(source, Path | str) else "table",
         provenance=facts,
         gaps=gaps,
     )
-    return OwnTable(frame, loading.rows, problem)
+    return OwnTable(frame, rows, problem)
 
 
 def table_problem(source: Any, *, task: str, user: str, **options: Any) -> Problem:
@@ -136,51 +137,74 @@ def table_problem(source: Any, *, task: str, user: str, **options: Any) -> Probl
     return load_table(source, task=task, user=user, **options).problem
 
 
+def shareable_table(
+    source: Any, *, user: str | None, drop: Sequence[str] = (), keep: Sequence[str] = ()
+) -> pd.DataFrame:
+    """Return your own table without the columns that no release may hold.
+
+    Parameters
+    ----------
+    source : path, or pandas, polars or Arrow table
+        The table, see `formats.read_table`.
+    user : str
+        Column with the person of each row, or ``"-"`` if rows belong to no person.
+    drop : sequence of str
+        Columns that are left out.
+    keep : sequence of str
+        Columns that stay although they look like identifiers or copies of the user.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The table without the user, columns that stand for the user or name the user, and identifiers. ``attrs`` has
+        ``left_out``: each of these columns with the reason.
+
+    Raises
+    ------
+    ValueError
+        If `user` is None, a column is missing, or no column is left.
+    """
+    table, _, _ = _read(source)
+    if user is None:
+        raise ValueError(
+            f"user is missing: name the column with the person of each row, or give user={NOBODY!r} if there is none. "
+            f"The table has {', '.join(map(str, table.columns[:12]))}"
+        )
+    roles = Roles(user=None if user == NOBODY else user)
+    roles.check(table.columns, keep, drop, "the table")
+    judged = judge_table([table], roles, keep=keep, drop=drop)
+    left_out = dict.fromkeys(roles.named.values(), "the user of each row") | dict.fromkeys(drop, DROPPED)
+    left_out |= judged.identifying
+    shared = table.drop(columns=list(left_out))
+    if not shared.shape[1]:
+        raise ValueError(f"no column is left: {in_words(left_out)}")
+    shared.attrs["left_out"] = left_out
+    return shared
+
+
 def _read(source: Any) -> tuple[pd.DataFrame, str, str]:
+    """Return a table, its name, and the digest of its file or cells."""
     if isinstance(source, Path | str):
         file = Path(source).expanduser()
         return read_table(file).reset_index(drop=True), file.name, pooch.file_hash(str(file))
-    table = as_frame(source).reset_index(drop=True)
-    table = table.set_axis([str(name) for name in table], axis=1)
-    if table.empty:
-        raise ValueError(f"the table has {table.shape[0]} rows and {table.shape[1]} columns, but needs one of each")
+    table = plain_frame(source)
     return table, "table", table_digest(table)
 
 
-def _check_roles(
-    frame: pd.DataFrame, roles: Mapping[str, str], keep: Sequence[str], drop: Sequence[str], name: str
-) -> None:
-    named = list(roles.values())
-    if len(set(named)) < len(named):
-        raise ValueError(f"task, user and groups must be different columns, got {', '.join(map(repr, named))}")
-    require_columns(frame.columns, [*named, *keep, *drop], name)
-    if both := [column for column in keep if column in named]:
-        raise ValueError(f"{both} are task, user or groups, so they cannot be features: leave them out of `keep`")
-    if both := [column for column in drop if column in [*named, *keep]]:
-        raise ValueError(f"{both} are needed or kept, so they cannot be dropped: leave them out of `drop`")
-
-
-@dataclass(eq=False)
 class _Loading:
     """The steps from a table to a problem; `facts` becomes the provenance."""
 
-    frame: pd.DataFrame
-    roles: Mapping[str, str]
-    name: str
-    coded: dict[str, Coded] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        self.rows = np.arange(len(self.frame))
+    def __init__(self, frame: pd.DataFrame, roles: Roles, name: str) -> None:
+        self.frame, self.roles, self.name = frame, roles, name
+        self.rows = np.arange(len(frame))
+        self.task, self.numbers = pd.Series(dtype=object), pd.DataFrame()
+        self.readings: dict[str, Reading] = {}
         self.notices: list[str] = []
-        self.columns: dict[str, dict[str, Any]] = {}
-        self.facts: dict[str, Any] = {"notices": self.notices, "rows_read": len(self.frame)}
-        for role, name in self.roles.items():
-            self.columns[name] = {"column": name, "read": _dtype(self.frame[name]), "used": role, "coded": "classes"}
+        self.facts: dict[str, Any] = {"notices": self.notices, "rows_read": len(frame)}
 
     def drop_unlabelled(self) -> None:
-        for role, name in self.roles.items():
+        for role, name in self.roles.named.items():
             missing = self.frame[name].isna().to_numpy()[self.rows]
-            self.columns[name]["missing"] = int(missing.sum())
             if missing.any():
                 self.notices.append(rows_in_words(int(missing.sum()), f"without {role} ({name})", "dropped"))
                 self.rows = self.rows[~missing]
@@ -188,12 +212,10 @@ class _Loading:
             raise ValueError(f"{self.name} has no row with both task and user: name other columns")
 
     def label(self, bins: int | None) -> None:
-        name = self.roles["task"]
-        found, how = as_classes(self.frame[name], self.rows, bins)
-        self.task, self.columns[name]["coded"] = found, how
+        self.task, self.classes = as_classes(self.frame[self.roles.task], self.rows, bins)
 
     def set_aside(self, rare: str) -> None:
-        labels = {self.roles["task"]: self.task, self.roles["user"]: self.frame[self.roles["user"]]}
+        labels = {str(self.roles.task): self.task, str(self.roles.user): self.frame[self.roles.user]}
         self.rows, found = rare_rows(labels, self.rows)
         if found and rare == "error":
             raise ValueError(
@@ -203,47 +225,38 @@ class _Loading:
         self.notices += [f"set aside: {words}: no model can be both trained and tested on them" for words in found]
 
     def choose_features(self, keep: Sequence[str], drop: Sequence[str], constant: str) -> None:
-        others = self.frame.drop(columns=[*self.roles.values(), *drop])
-        kinds = unshareable(others, self.frame, self.roles["user"], self.roles.get("groups"))
-        left_out = {name: kind for name, kind in kinds.items() if name not in keep}
-        dropped = dict.fromkeys(drop, "you dropped it")
-        for name in others.columns.difference(list(left_out), sort=False):
-            cells = others[name].iloc[self.rows]
-            if cells.isna().all():
-                dropped[name] = "it is empty"
-            elif (cells == cells.iloc[0]).all():
-                dropped[name] = f"constant: {cells.iloc[0]}"
-            else:
-                self.coded[name] = code_column(others[name], kinds.get(name, ""))
-        if constant == "error" and (named := [name for name, why in dropped.items() if why.startswith("constant")]):
+        judged = judge_table([self.frame], self.roles, keep=keep, drop=drop, rows=self.frame.iloc[self.rows])
+        empty = {name: why for name, why in judged.dropped.items() if why != DROPPED}
+        if constant == "error" and (named := [name for name, why in empty.items() if why == CONSTANT]):
             raise ValueError(
                 f"constant features carry no information: {', '.join(map(repr, named))}; drop them with constant='drop'"
             )
-        for name in self.frame.columns.difference(list(self.roles.values()), sort=False):
-            self._describe(name, left_out.get(name) or dropped.get(name, ""))
-        self.facts |= {"left_out": left_out, "dropped": dropped, "columns": [
-            self.columns[name] for name in self.frame.columns]}  # fmt: skip
-        _report(left_out, bool(self.coded), self.name)
-        if not self.coded:
-            raise ValueError(f"{self.name} has no feature: all other columns are empty, constant or dropped")
-        texts = {name: one for name, one in self.coded.items() if one.read == "texts"}
-        self.facts["coded"] = list(texts)
-        self.facts["numbers_as_text"] = {name: one.example for name, one in texts.items() if one.example}
-        empty = [name for name, why in dropped.items() if why != "you dropped it"]
+        _report(judged, self.name)
+        for name in judged.features:
+            kind = judged.found[name].reason if name in judged.found else ""
+            self.readings[name] = read_column(self.frame[name], kind)
+        self.numbers = pd.DataFrame({name: how.numbers(self.frame[name]) for name, how in self.readings.items()})
+        texts = {name: how for name, how in self.readings.items() if how.read == "texts"}
+        self.facts |= {"left_out": judged.identifying, "dropped": judged.dropped, "coded": list(texts)}
+        self.facts["numbers_as_text"] = {name: how.example for name, how in texts.items() if how.example}
+        self.facts["columns"] = [self._describe(str(name), judged) for name in self.frame]
         if empty:
             self.notices.append(f"columns without information are dropped: {', '.join(empty)}")
 
-    def _describe(self, name: str, reason: str) -> None:
-        column, coded = self.frame[name], self.coded.get(name)
-        read = coded.read if coded else _dtype(column)
+    def _describe(self, name: str, judged: Judged) -> dict[str, Any]:
+        """Return how a column was read, what it is used for, and how its cells became numbers."""
+        column, how = self.frame[name], self.readings.get(name)
+        read = (how or read_column(column)).read
         if note := self.frame.attrs.get("numbers", {}).get(name):
             read += f" ({note})"
-        row = {"column": name, "read": read, "used": "feature" if coded else "no", "missing": int(column.isna().sum())}
-        self.columns[name] = row | {"coded": coded.how if coded else reason}
+        used = next((role for role, named in self.roles.named.items() if named == name), "feature" if how else "no")
+        coded = how.how if how else (judged.identifying | judged.dropped).get(name, "classes")
+        if used == "task":
+            coded = self.classes
+        return {"column": name, "read": read, "used": used, "missing": int(column.isna().sum()), "coded": coded}
 
     def fill(self, missing: str) -> dict[str, str]:
-        table = pd.DataFrame({name: one.numbers for name, one in self.coded.items()}).iloc[self.rows]
-        counts = {str(name): int(count) for name, count in table.isna().sum().items() if count}
+        counts = {str(name): int(count) for name, count in self.numbers.iloc[self.rows].isna().sum().items() if count}
         self.facts["filled"] = counts if missing == "impute" else {}
         if not counts:
             return {}
@@ -256,7 +269,7 @@ class _Loading:
                 "missing='impute' or missing='drop'"
             )
         if missing == "drop":
-            whole = table.notna().all(axis=1).to_numpy()
+            whole = self.numbers.iloc[self.rows].notna().all(axis=1).to_numpy()
             if not whole.any():
                 raise ValueError(f"{self.name} has missing values in every row: use missing='impute', or drop columns")
             self.notices.append(f"{rows_in_words(int((~whole).sum()), 'with missing values', 'dropped')}: {shown}")
@@ -265,26 +278,15 @@ class _Loading:
         self.notices.append(
             f"missing values are filled with the median or the most frequent category of the training rows: {shown}"
         )
-        return {name: self.coded[name].fill for name in counts}
-
-    def features(self) -> pd.DataFrame:
-        """Return the features of the chosen rows, in the order of the file."""
-        return pd.DataFrame({name: one.numbers.iloc[self.rows] for name, one in self.coded.items()})
+        return {name: self.readings[name].fill for name in counts}
 
 
-def _dtype(column: pd.Series) -> str:
-    kind = pd.api.types.infer_dtype(column, skipna=True)
-    return "numbers" if kind in ("integer", "floating", "mixed-integer-float", "decimal") else {
-        "boolean": "truth values", "datetime64": "points in time", "datetime": "points in time"}.get(
-        kind, "texts")  # fmt: skip
-
-
-def _report(left_out: Mapping[str, str], any_left: bool, file: str) -> None:
+def _report(judged: Judged, file: str) -> None:
     """Warn about columns that are left out; raise ValueError if no feature remains."""
-    if not left_out:
-        return
-    named = ", ".join(f"{name} ({kind})" for name, kind in left_out.items())
-    message = f"{file}: columns that identify rows or users are not used as features: {named}"
-    if not any_left:
-        raise ValueError(f"{message}. No other column is left: add one, or name one of these in `keep`")
-    warnings.warn(f"{message}. To use one, name it in `keep`", IdentifierWarning, stacklevel=4)
+    message = f"{file}: columns that identify rows or users are not used as features: {in_words(judged.identifying)}"
+    if not judged.features:
+        if judged.identifying:
+            raise ValueError(f"{message}. No other column is left: add one, or name one of these in `keep`")
+        raise ValueError(f"{file} has no feature: all other columns are empty, constant or dropped")
+    if judged.identifying:
+        warnings.warn(f"{message}. To use one, name it in `keep`", IdentifierWarning, stacklevel=4)

@@ -24,7 +24,7 @@ from sensorprivacy.latent.releases import SeededRelease
 from sensorprivacy.latent.study import Study, prepare
 from sensorprivacy.latent.windows import NoSecondRecordingError, private_labels, recording_of
 from sensorprivacy.own.defences import Published
-from sensorprivacy.own.recordings import read_description, user_windows
+from sensorprivacy.own.read.recordings import read_description, user_windows
 from sensorprivacy.readers.motion import AXES, MAGNITUDES, magnitudes
 from sensorprivacy.readers.statistics import window_statistics
 
@@ -253,7 +253,7 @@ def own_game(description: Path, task: str, hide: str, *, seed: int = 42) -> Wind
     Parameters
     ----------
     description : path
-        TOML file, see `own.recordings`.
+        TOML file, see `own.read.recordings`.
     task : str
         Its public label.
     hide : str

@@ -1,0 +1,79 @@
+"""Write pages for people from the templates beside this module: text for a terminal, HTML for a browser."""
+
+import textwrap
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
+
+WIDTH = 88
+MOST_COLUMNS = 40
+
+
+def render(template: str, **values: Any) -> str:
+    """Return a page; values in HTML are escaped."""
+    return str(_pages.get_template(template).render(**values)).strip("\n")
+
+
+def columns_page(provenance: Mapping[str, Any]) -> str:
+    """Return how each column of a table was read and coded; an empty text without such facts in the provenance."""
+    rows = [
+        {
+            "column": _short(row["column"], 24),
+            "read as": _short(row["read"], 26),
+            "used as": row["used"],
+            "missing": row["missing"] or "",
+            "coded as": _short(row["coded"], 30),
+        }
+        for row in provenance.get("columns", [])
+    ]
+    facts = {"form": provenance.get("form", "table"), "rows_read": provenance.get("rows_read", 0)}
+    return render("columns.txt", columns=rows, most=MOST_COLUMNS, **facts)
+
+
+def text_table(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return rows as a table of text.
+
+    Examples
+    --------
+    >>> print(text_table([{"defence": "none", "loss": "0 %"}]))
+    defence  loss
+    -------  ----
+    none     0 %
+    """
+    names = _keys(rows)
+    table = [names, *([str(row.get(name, "")) for name in names] for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    lines = [[cell.ljust(width) for cell, width in zip(row, widths, strict=True)] for row in table]
+    lines.insert(1, ["-" * width for width in widths])
+    return "\n".join("  ".join(line).rstrip() for line in lines)
+
+
+def _keys(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the names of all columns; some rows have no cell in the last ones."""
+    return list(dict.fromkeys(name for row in rows for name in row))
+
+
+def _paragraph(text: str, hanging: int = 0) -> str:
+    return f"{_wrapped(text, hanging)}\n" if text.strip() else ""
+
+
+def _wrapped(text: str, hanging: int = 0, indent: str = "  ", width: int = WIDTH) -> str:
+    return textwrap.fill(" ".join(text.split()), width, initial_indent=indent, subsequent_indent=indent + " " * hanging)
+
+
+def _short(text: Any, width: int) -> str:
+    return textwrap.shorten(str(text), width, placeholder="...")
+
+
+_pages = Environment(
+    loader=FileSystemLoader(Path(__file__).parent / "templates"),
+    autoescape=select_autoescape(["html"]),
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+_filters: dict[str, Any] = {"paragraph": _paragraph, "wrap": _wrapped, "table": text_table, "keys": _keys}
+_filters |= {"n": "{:,}".format, "p": lambda share, digits=1: f"{share:.{digits}%}"}
+_pages.filters |= _filters

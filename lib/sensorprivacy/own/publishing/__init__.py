@@ -1,0 +1,1 @@
+"""Publish tables and recordings with a defence, and save fitted defences."""

@@ -1,0 +1,195 @@
+"""Anonymizers of recordings: the words of the command line that name them, and fitted ones in a folder."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any, ClassVar, get_args
+
+import numpy as np
+
+from sensorprivacy.data import Windows
+from sensorprivacy.latent.anonymizer import LatentAnonymizer
+from sensorprivacy.latent.classifiers import Kind
+from sensorprivacy.latent.guaranteed import GuaranteedRelease
+from sensorprivacy.latent.modify import Modify
+from sensorprivacy.latent.networks import Sizes
+from sensorprivacy.latent.storage import load, save
+from sensorprivacy.latent.training import Settings
+from sensorprivacy.latent.transfers import Codebook, Donor, MeanShift, Transfer, Transport
+from sensorprivacy.mechanisms import LARGEST_EPSILON
+from sensorprivacy.own.publishing.saved import FILE, damaged, read_saved, write_saved
+from sensorprivacy.own.words import read_settings, split_word
+
+SAVED, MODEL = "sensorprivacy-fitted-recordings", "anonymizer.safetensors"
+_TRANSFERS: Mapping[str, type] = {"shift": MeanShift, "transport": Transport, "codebook": Codebook, "donor": Donor}
+
+
+@dataclass(frozen=True)
+class Latent:
+    """The word ``latent`` of the command line with its settings; see `LatentAnonymizer` for their meaning."""
+
+    family: ClassVar[str] = "latent"
+    unused: ClassVar[tuple[str, ...]] = ("sizes",)  # fields that no word sets
+    modify: Modify = "deterministic"
+    transfer: str = "shift"
+    noise: float = 0.0
+    redraw: int = 0
+    alpha: float = 10.0
+    beta: float = 0.1
+    epochs: int = 300
+    inference_epochs: int = 60
+    batch: int = 512
+    network: Kind = "mlp"
+    length: int = 128
+    stride: int = 10
+    sizes: Sizes | None = None
+
+    @property
+    def name(self) -> str:
+        """The word that `parse_latent` reads."""
+        given = (f"{name}={value}" for name, value in asdict(self).items() if name not in self.unused)
+        return f"{self.family}:{','.join(given)}"
+
+    @property
+    def guaranteed(self) -> dict[str, Any] | None:
+        """Parameters of the `GuaranteedRelease`; None without a guarantee."""
+        return None
+
+    def anonymizer(self, hide: str, seed: int) -> LatentAnonymizer:
+        """Return the anonymizer, not fitted."""
+        vae = Settings(self.epochs, self.batch, seed=seed)
+        transfer: Transfer = _TRANSFERS[self.transfer]()
+        return LatentAnonymizer(
+            hide,
+            modify=self.modify,
+            transfer=None if self.transfer == "shift" else transfer,
+            alpha=self.alpha,
+            beta=self.beta,
+            vae=vae,
+            inference=replace(vae, epochs=self.inference_epochs, batch=min(256, self.batch)),
+            kind=self.network,
+            redraw=self.redraw,
+            spectral_noise=self.noise,
+            sizes=self.sizes,
+        )
+
+
+@dataclass(frozen=True)
+class Guaranteed(Latent):
+    """The word ``guaranteed`` of the command line with its settings; see `GuaranteedRelease` for their meaning."""
+
+    family: ClassVar[str] = "guaranteed"
+    unused: ClassVar[tuple[str, ...]] = ("sizes", "modify", "transfer", "redraw")
+    activity: float = 3.0
+    cell: float = 1.0
+    every: int = 0
+    cells: int = 8
+
+    @property
+    def guaranteed(self) -> dict[str, Any]:
+        """Parameters of the `GuaranteedRelease`."""
+        return {"activity_epsilon": self.activity, "cell_epsilon": self.cell, "every": self.every}
+
+    def anonymizer(self, hide: str, seed: int) -> LatentAnonymizer:
+        """Return the anonymizer, not fitted, with synthetic latents."""
+        return super().anonymizer(hide, seed).set_params(transfer=Codebook(self.cells, synthetic=True))
+
+
+_SETTINGS: Mapping[str, Sequence[Any]] = {
+    "modify": get_args(Modify),
+    "transfer": tuple(_TRANSFERS),
+    "network": ("mlp", "cnn"),
+    "noise": (float, 0, 1),
+    "redraw": (int, 0, 1000),
+    "alpha": (float, 0, 1e6),
+    "beta": (float, 0, 1e6),
+    "epochs": (int, 1, 100_000),
+    "inference_epochs": (int, 1, 100_000),
+    "batch": (int, 2, 100_000),
+    "length": (int, 8, 100_000),
+    "stride": (int, 1, 100_000),
+    "activity": (float, 1e-6, LARGEST_EPSILON),
+    "cell": (float, 0, LARGEST_EPSILON),
+    "every": (int, 0, 100_000),
+    "cells": (int, 1, 1000),
+}
+_WORDS: Mapping[str, type[Latent]] = {"latent": Latent, "guaranteed": Guaranteed}
+
+
+def parse_latent(text: str) -> Latent:
+    """Return the settings of a word such as ``latent:modify=probabilistic,epochs=60`` or ``guaranteed:activity=3``.
+
+    Raises
+    ------
+    ValueError
+        If a setting is unknown or out of range; the message lists the choices.
+    """
+    family, _ = split_word(text)
+    if family not in _WORDS:
+        raise ValueError(
+            f"unknown defence {text!r} for recordings: choose latent or guaranteed, such as latent:epochs=60"
+        )
+    word = _WORDS[family]
+    known = [one.name for one in fields(word) if one.name not in word.unused]
+    return word(**read_settings(text, {name: _SETTINGS[name] for name in known}))
+
+
+@dataclass(frozen=True, eq=False)
+class FittedRecordings:
+    """An anonymizer that was fitted to recordings.
+
+    Attributes
+    ----------
+    name, about : str
+        Word of the command line, and one sentence.
+    task, hide : str
+        Public label and private attribute.
+    channels, rate, length : list of str, float, int
+        Shape of the recordings and windows.
+    facts : dict
+        Parts of the data card that describe the fit.
+    anonymizer : LatentAnonymizer
+        Fitted.
+    guaranteed : dict, optional
+        Parameters of the `GuaranteedRelease`. Without them, the anonymizer rewrites windows and guarantees nothing.
+    """
+
+    name: str
+    about: str
+    task: str
+    hide: str
+    channels: list[str]
+    rate: float
+    length: int
+    anonymizer: LatentAnonymizer
+    facts: dict[str, Any] = field(default_factory=dict)
+    guaranteed: dict[str, Any] | None = None
+
+    @property
+    def release(self) -> GuaranteedRelease | None:
+        """The release with a guarantee, if it is one."""
+        return None if self.guaranteed is None else GuaranteedRelease(self.anonymizer, **self.guaranteed)
+
+    def publish(self, windows: Windows) -> tuple[Windows, np.ndarray]:
+        """Return published windows with secure randomness, and their published labels."""
+        if self.release is not None:
+            return self.release.publish_labelled(windows)
+        published = self.anonymizer.transform(windows)
+        return published, published.public.to_numpy()
+
+
+def save_recordings(fitted: FittedRecordings, folder: Path) -> None:
+    """Write a fitted anonymizer as ``anonymizer.safetensors`` and ``defence.json``, without the training people."""
+    anonymous = fitted.anonymizer.with_()
+    anonymous.people_ = ()
+    save(anonymous, folder / MODEL)
+    write_saved(folder, SAVED, {name: value for name, value in vars(fitted).items() if name != "anonymizer"})
+
+
+def load_recordings(folder: Path) -> FittedRecordings:
+    """Return the fitted anonymizer in a folder; raises `FittedFolderError` as `fitted.load_fitted`."""
+    content = read_saved(folder, SAVED)
+    try:
+        return FittedRecordings(**content, anonymizer=load(folder / MODEL))
+    except TypeError as error:
+        raise damaged(folder, f"{FILE} has wrong or missing values ({error})") from error

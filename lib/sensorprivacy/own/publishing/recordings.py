@@ -1,0 +1,301 @@
+"""Publish recordings: rewrite them window by window with paper 3's anonymizer, and attack what is published."""
+
+import secrets
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from sensorprivacy.data import Windows
+from sensorprivacy.game.attack import attack_all
+from sensorprivacy.latent.anonymizer import LatentAnonymizer
+from sensorprivacy.latent.attackers import Attacker, attackers
+from sensorprivacy.latent.guaranteed import GuaranteedRelease
+from sensorprivacy.latent.releases import anonymized
+from sensorprivacy.latent.scene import PUBLIC, scenes
+from sensorprivacy.latent.transfers import Codebook
+from sensorprivacy.latent.windows import common_classes
+from sensorprivacy.own.card import FORMAT, VERSION, Card, digests, measured, versions
+from sensorprivacy.own.publishing.anonymizers import (
+    FittedRecordings,
+    Latent,
+    load_recordings,
+    parse_latent,
+    save_recordings,
+)
+from sensorprivacy.own.publishing.writing import check_new, new_folder
+from sensorprivacy.own.read.formats import PARQUET_SUFFIXES
+from sensorprivacy.own.read.recordings import OwnRecordings, read_recordings
+
+TASK_MODELS = (Attacker("task model: boosted trees", "trees"), Attacker("task model: 1-D CNN", "conv1d"))
+_TEST = 0.25  # last part of each recording, on which the release is measured
+
+
+def publish_recordings(
+    description: Path | str,
+    *,
+    out: Path | str,
+    defence: str | Latent | None = None,
+    task: str | None = None,
+    hide: str | None = None,
+    fitted: Path | str | None = None,
+    save: Path | str | None = None,
+    adversaries: Sequence[Attacker] | None = None,
+    seed: int = 42,
+    progress: bool = False,
+) -> Card:
+    """Write recordings that may be handed on, one file each, and their data card, to a new folder.
+
+    Networks learn from windows in the first 75 % of each recording. Each recording is then cut in windows that do not
+    overlap, and every window is rewritten, or drawn from randomized responses with a guarantee. Samples after the last
+    complete window are left out. The last 25 % of the published recordings measure the release.
+
+    Parameters
+    ----------
+    description : path
+        TOML file, see `own.read.recordings`.
+    out, fitted, save, seed
+        As for `publish.publish`. Windows are rewritten with randomness from the secure source, whatever the seed is.
+    defence : str or Latent, optional
+        A word, see `parse_latent`.
+    task, hide : str, optional
+        The description's public label, and the private attribute to hide.
+    adversaries : sequence of Attacker, optional
+        Default: all of `latent.attackers`.
+    progress : bool
+        Show progress bars.
+
+    Returns
+    -------
+    Card
+
+    Raises
+    ------
+    ValueError, FileNotFoundError
+        As `publish.publish` and `own.read.recordings.user_windows`.
+    """
+    out, save_to = Path(out), None if save is None else Path(save)
+    for folder, option in ((out, "out"), (save_to, "save")):
+        if folder is not None:
+            check_new(folder, option)
+    if fitted is None:
+        if defence is None or task is None or hide is None:
+            raise ValueError("name the defence, the task and the attribute to hide, or a folder with a fitted defence")
+        settings = parse_latent(defence) if isinstance(defence, str) else defence
+        own = read_recordings(description)
+        done = _fit(own, settings, task, hide, adversaries or attackers(settings.network), seed, progress)
+    else:
+        if given := [n for n, v in (("defence", defence), ("task", task), ("hide", hide)) if v is not None]:
+            raise ValueError(f"a fitted defence has its own {' and '.join(given)}: leave them out")
+        done, own = load_recordings(Path(fitted)), read_recordings(description)
+        _check_same(own, done)
+    with ExitStack() as stack:
+        folder = stack.enter_context(new_folder(out, "out"))
+        if save_to is not None:
+            save_recordings(done, stack.enter_context(new_folder(save_to, "save")))
+        sizes, windows = _write(own, done, folder)
+        card = _card(own, done, folder, sizes, windows, seed=seed, reused=fitted is not None)
+        card.write(folder)
+    return card
+
+
+def _fit(
+    own: OwnRecordings,
+    settings: Latent,
+    task: str,
+    hide: str,
+    adversaries: Sequence[Attacker],
+    seed: int,
+    progress: bool,
+) -> FittedRecordings:
+    given = own.given
+    if task != given.public:
+        raise ValueError(f"the task is {task!r}, but the description's public label is {given.public!r}: name this one")
+    if hide not in given.private:
+        raise ValueError(f"{hide!r} is no private attribute of the description: choose from {', '.join(given.private)}")
+    train = own.windows(settings.length, settings.stride).take(_part(own, settings.length, settings.stride, "train"))
+    train = train.take(common_classes(train, train, hide))
+    if train.n_windows == 0:
+        raise ValueError(f"no class of {task!r} has two training windows of each class of {hide!r}: record more")
+    anonymizer = settings.anonymizer(hide, seed).fit(train, progress=progress)
+    cut = own.windows(settings.length, settings.length)
+    known = cut.public.astype(str).isin(anonymizer.models_.public.classes).to_numpy()
+    parts = [cut.take(known & _part(own, settings.length, settings.length, part)) for part in ("train", "test")]
+    if not parts[1].n_windows:
+        raise ValueError(f"no recording has a window of {settings.length} samples in its last quarter to measure on")
+    sure = settings.guaranteed
+    release = anonymized(anonymizer, seed) if sure is None else GuaranteedRelease(anonymizer, **sure).seeded(seed)
+    facts = {
+        "measured": _measure(anonymizer, release, parts, task, hide, adversaries, seed, progress),
+        "measured_on": [
+            f"On {parts[1].n_windows:,} windows in the last {_TEST:.0%} of the recordings, of people whose earlier "
+            f"windows the networks know ({train.n_windows:,} overlapping windows). Adversaries learn from "
+            f"{parts[0].n_windows:,} published windows of known people and predict single windows, whole recordings "
+            f"and people. They know the defence, and see samples but no {task}. Intervals count people. An attacker "
+            "with more data may infer more.",
+            *(["Here, the earlier and the last windows of a recording have their own responses."] if sure else []),
+        ],
+    }
+    about = f"Paper 3's anonymizer: rewrites windows of {settings.length} samples to hide {hide}."
+    if sure is not None:
+        about = f"Synthetic windows of {settings.length} samples, drawn from randomized responses."
+    shape = given.channels, given.rate, settings.length
+    return FittedRecordings(settings.name, about, task, hide, *shape, anonymizer, facts, sure)
+
+
+def _part(own: OwnRecordings, length: int, stride: int, part: str) -> np.ndarray:
+    """Return a mask of the windows within the first 75 % of their recording, or after it."""
+    starts = own.starts(length, stride)
+    sizes = np.bincount(own.run)
+    begins = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+    offset, border = starts - begins[own.run[starts]], ((1 - _TEST) * sizes).astype(int)[own.run[starts]]
+    return offset + length <= border if part == "train" else offset >= border
+
+
+def _measure(
+    anonymizer: LatentAnonymizer,
+    publish: Callable[[Windows], Windows],
+    parts: Sequence[Windows],
+    task: str,
+    hide: str,
+    adversaries: Sequence[Attacker],
+    seed: int,
+    progress: bool,
+) -> list[dict[str, Any]]:
+    """Return the accuracy of task models and adversaries on original and on published windows."""
+    train, test = parts
+    releases: dict[str, Callable[[Windows], Windows]] = {"original": lambda windows: windows, "published": publish}
+    options: Any = {"share_known": 1.0, "seed": seed}
+    asked = scenes(releases, train, test, PUBLIC, **options)
+    tasks = attack_all(asked, TASK_MODELS, levels=["window"], progress=progress)
+    attacked = scenes(releases, train, test, hide, anonymizer=anonymizer, **options)
+    attacks = attack_all(attacked, adversaries, progress=progress)
+    words = {PUBLIC: f"task {task}", "subject": "the person"}
+    return [
+        measured(one.measure, words.get(one.about, one.about), one.attacker, one.release, one.level)
+        for one in [*tasks, *attacks]
+        if not one.reason
+    ]
+
+
+def _check_same(own: OwnRecordings, fitted: FittedRecordings) -> None:
+    given = own.given
+    now = {"channels": given.channels, "rate": given.rate, "public": given.public}
+    then = {"channels": fitted.channels, "rate": fitted.rate, "public": fitted.task}
+    if wrong := [name for name in now if now[name] != then[name]]:
+        name = wrong[0]
+        raise ValueError(
+            f"the description has {name} {now[name]!r}, the fitted defence {then[name]!r}: they must agree"
+        )
+
+
+def _write(own: OwnRecordings, fitted: FittedRecordings, folder: Path) -> tuple[list[str], Windows]:
+    """Write one file for each recording, in random order; return statements of their size, and the raw windows."""
+    given, length = own.given, fitted.length
+    windows, run = own.windows(length, length), own.run[own.starts(length, length)]
+    known = windows.public.astype(str).isin(fitted.anonymizer.models_.public.classes).to_numpy()
+    if not known.any():
+        raise ValueError(f"no recording has a class of {fitted.task!r} that the fitted defence knows")
+    published, labels = fitted.publish(windows.take(known))
+    raw, values, run = windows.values[known], published.values, run[known]  # noqa: PD011 (windows)
+    if np.count_nonzero(values == raw, axis=(1, 2)).max() > raw[0].size / 2:
+        raise ValueError("some rewritten windows equal their originals: fit the defence again with more epochs")
+    kept = np.unique(run)
+    suffix = ".parquet" if Path(given.files).suffix in PARQUET_SUFFIXES else ".csv"
+    order = np.random.default_rng(secrets.randbits(256)).permutation(kept)
+    for number, one in enumerate(order, start=1):
+        signal = np.concatenate(list(values[run == one]), axis=1).T
+        label = np.repeat(labels[run == one], length)
+        table = pd.DataFrame(signal, columns=given.channels).assign(**{given.public: label})
+        file = folder / f"recording-{number:0{len(str(len(order)))}}{suffix}"
+        table.to_parquet(file, index=False) if suffix == ".parquet" else table.to_csv(file, index=False)
+    all_samples, samples = len(own.run), len(run) * length
+    strange = len(np.unique(own.run[own.starts(length, length)][~known]))
+    short = int((np.bincount(own.run) < length).sum())
+    sizes = [
+        f"{len(order):,} recordings of {len(np.bincount(own.run)):,}, {samples:,} samples of {all_samples:,} at "
+        f"{given.rate:g} per second",
+        f"{short:,} recordings shorter than {length} samples left out",
+        f"{strange:,} recordings left out because too few training windows show their {fitted.task}",
+        f"the last {(all_samples - samples) / all_samples:.1%} of the samples, after the last complete windows or in "
+        "recordings left out, are dropped",
+    ]
+    return sizes, windows.take(known)
+
+
+def _guarantee(fitted: FittedRecordings, windows: Windows) -> dict[str, Any]:
+    """Return the guarantee of published recordings: ``statements``, and epsilon of a recording and of a person."""
+    release, values = fitted.release, {"epsilon_row": None, "epsilon_person": None, "most_rows": None}
+    windowwise = f"Every window of {fitted.length} samples is rewritten by itself, with randomness from the operating "
+    if release is None:
+        statements = [
+            "There is no formal guarantee. Protection is only measured, against the attackers below.",
+            f"{windowwise}system's secure generator. The signal jumps where two windows meet.",
+            f"The label {fitted.task} is published unchanged. All windows of a file are of one person and one "
+            "recording. So an attacker can add up what they show.",
+            "Publish the same recordings only once. An attacker who averages several publications of a window infers "
+            "more.",
+            f"Attributes other than {fitted.hide} were not hidden on purpose.",
+            "The networks and the measurements below depend on the data.",
+        ]
+        transfer = fitted.anonymizer.transfer
+        if isinstance(transfer, Codebook) and not (transfer.own or transfer.synthetic):
+            statements.append(
+                "Every published window comes from another person of the fitted recordings. An attacker who knows "
+                "these recordings sees who is missing, and so can name the person."
+            )
+        return values | {"statements": statements}
+    spent = release.budget(windows)["epsilon"]
+    unit = "recording" if not release.every else f"{release.every:,} windows of a recording"
+    statements = [
+        f"Each {unit} gives one randomized response: its {fitted.task} (epsilon {release.activity_epsilon:g}) and a "
+        f"cell of similar windows (epsilon {release.cell_epsilon:g}). The published samples are synthetic and depend "
+        f"on the original ones through this response only. A response is at most e^{release.epsilon:g} times more "
+        "likely than for any other samples (local differential privacy), with randomness from OpenDP's secure "
+        "generator.",
+        f"Responses add up: a recording spends up to {spent['recording']:,g}, and a person up to "
+        f"{spent['person']:,g}. Publishing the same recordings again adds the same loss again.",
+        f"The column {fitted.task} holds the response, which can differ from the recorded {fitted.task}.",
+        "Epsilon does not cover the number and the lengths of the recordings, the choice of recordings whose "
+        f"{fitted.task} the networks know, the people that the networks learned from, and the measurements below.",
+    ]
+    return values | {"statements": statements, "epsilon_person": float(spent["person"]), "epsilon_recording": float(
+        spent["recording"])}  # fmt: skip
+
+
+def _card(
+    own: OwnRecordings,
+    fitted: FittedRecordings,
+    folder: Path,
+    sizes: list[str],
+    windows: Windows,
+    *,
+    seed: int,
+    reused: bool,
+) -> Card:
+    given = own.given
+    published = [*given.channels, given.public]
+    dropped = dict.fromkeys(given.private, "a private attribute") | {given.subject: "the person of each recording"}
+    others = [str(name) for name in own.table if not str(name).startswith("_")]
+    dropped |= {name: "no channel" for name in others if name not in published and name not in dropped}
+    return Card(
+        {
+            "format": FORMAT,
+            "version": VERSION,
+            "name": given.name,
+            "defence": {"name": fitted.name, "about": fitted.about},
+            "columns": {"task": fitted.task, "published": published, "unchanged": [], "dropped": dropped},
+            "guarantee": _guarantee(fitted, windows),
+            "size": sizes,
+            "order": "Recordings are numbered in random order. Samples keep their order in time.",
+            "reused": reused,
+            **fitted.facts,
+            "input": {"digest": own.provenance["digest"], "recordings": int(own.run.max()) + 1},
+            "files": digests(folder),
+            "seed": seed,
+            "versions": versions(),
+        }
+    )

@@ -1,0 +1,285 @@
+"""Publish a table with a defence: rows without users and identifiers, and a data card that says what they reveal."""
+
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from sensorprivacy.checks import check_choice
+from sensorprivacy.columns.cells import as_text, is_text, missing_cells
+from sensorprivacy.columns.identifiers import IdentifierWarning
+from sensorprivacy.own.card import (
+    FORMAT,
+    IN_ORDER,
+    SHUFFLED,
+    VERSION,
+    Card,
+    digests,
+    guarantee,
+    measure_table,
+    versions,
+)
+from sensorprivacy.own.checks import refuse_chance, split_of
+from sensorprivacy.own.comparison import own_defence
+from sensorprivacy.own.defences import Defence, Published, publishes_task
+from sensorprivacy.own.publishing.columns import Columns, learn_columns, learn_fills, sample_problem
+from sensorprivacy.own.publishing.fitted import FittedTable, check_can_be_saved, load_fitted, save_fitted
+from sensorprivacy.own.publishing.writing import check_new, new_folder, write_rows
+from sensorprivacy.own.read.pieces import Pieces, Selection, Survey, survey
+from sensorprivacy.own.tables import Missing, Rare
+from sensorprivacy.own.words import Bounds, check_bounds, parse, with_bounds
+
+GROUPED = "Scores of a group are of an attacker who knows which rows belong together. The published rows do not say so."
+SAMPLE = 20_000  # rows that a defence is fitted to and measured on
+
+
+def publish(
+    table: pd.DataFrame | Path | str,
+    *,
+    out: Path | str,
+    defence: str | Defence | Any = None,
+    task: str | None = None,
+    user: str | None = None,
+    groups: str | None = None,
+    fitted: Path | str | None = None,
+    save: Path | str | None = None,
+    keep: Sequence[str] = (),
+    drop: Sequence[str] = (),
+    bounds: Bounds | None = None,
+    sample: int = SAMPLE,
+    seed: int = 42,
+    in_order: bool = False,
+    rows: int | None = None,
+    missing: Missing = "impute",
+    rare: Rare = "aside",
+) -> Card:
+    """Write a table that may be handed on, and its data card, to a new folder.
+
+    The defence is fitted to half of a random sample of the rows, by whole groups if there are groups. A quarter of the
+    sample measures it, with the split, the judge and the attackers of `compare`. Then all rows are published.
+
+    Parameters
+    ----------
+    table : path, or pandas, polars or Arrow table
+        The table, or a file of any format of `formats.read_table`, which may be larger than memory (Excel apart).
+    out : path
+        New or empty folder. It appears when everything in it is complete.
+    defence : str, Defence or transformer, optional
+        A word of the command line (see `defences.parse`), or any scikit-learn transformer.
+    task, user, groups : str, optional
+        Column to predict, column with the user, column with the recording. The last two are never published.
+    fitted : path, optional
+        Folder of a fitted defence, instead of `defence`, `task`, `user` and `groups`.
+    save : path, optional
+        New or empty folder for the fitted defence.
+    keep : sequence of str
+        Columns that are published although they look like identifiers.
+    drop : sequence of str
+        Columns that are not published.
+    bounds : mapping, optional
+        Lowest and highest value of columns that get noise, known without looking at the data. Cells outside are moved
+        to the nearest end. Other bounds are read from the sample, and the card says that epsilon does not cover this.
+    sample : int
+        Rows of the sample.
+    seed : int
+        Seed of sample, split and models. Noise is not seeded: it comes from the operating system's secure generator.
+    in_order : bool
+        Keep the rows' order. By default rows are shuffled, because a known order identifies them.
+    rows : int, optional
+        Rows in memory at a time. The default is chosen by the size of the file.
+    missing : {"impute", "drop", "error"}
+        Missing and infinite numbers are filled with the median of the training rows, and the card says so; or rows with
+        missing cells are left out; or missing numbers are an error. A missing text is a category of its own.
+    rare : {"aside", "keep", "error"}
+        Rows of users and classes with one row are left out, published, or an error: such a row is easily recognized.
+        Rows without task, user or group are always left out. The card counts the rows left out.
+
+    Returns
+    -------
+    Card
+        Also written as ``card.json`` and ``card.md``.
+
+    Raises
+    ------
+    ValueError
+        If a folder is not empty, a column or defence does not fit, or there is nothing to learn or to hide.
+    FileNotFoundError
+        If there is no such file.
+
+    Examples
+    --------
+    >>> words = {"task": "room", "user": "owner", "defence": "minimize:threshold=.01"}
+    >>> publish("home.csv", **words, out="published")  # doctest: +SKIP
+    """
+    _check_options(defence, task, user, fitted)
+    check_choice("missing", missing, Missing)
+    check_choice("rare", rare, Rare)
+    out, save = Path(out), None if save is None else Path(save)
+    for folder, option in ((out, "out"), (save, "save")):
+        if folder is not None:
+            check_new(folder, option)
+    chosen = load_fitted(Path(fitted)) if fitted is not None else None
+    made = _defence(defence) if chosen is None else None
+    if made is not None:
+        check_bounds(bounds or {}, made)
+        if save is not None:
+            check_can_be_saved(made.make(seed), made.name)
+    elif bounds or drop or keep:
+        raise ValueError("a fitted defence has its own bounds and columns: leave out bounds, keep and drop")
+    pieces = Pieces(Path(table) if isinstance(table, str) else table, rows)
+    known = chosen.columns.user if chosen is not None else user
+    selection = Selection(pieces, _labels(chosen, pieces, task=task, user=user, groups=groups))
+    found = survey(selection, sample, user=known if known in pieces.columns else None, seed=seed)
+    first = None
+    if made is not None:
+        columns = learn_columns(found, task=task or "", user=user or "", groups=groups, keep=keep, drop=drop)
+        found = _select(selection, found, list(columns.features), missing, rare)
+        made = with_bounds(made, bounds or {}, list(columns.features), columns.texts, list(selection.labels.values()))
+        chosen, first = _fit(made, found, columns, pieces.name, seed, missing == "impute")
+    assert chosen is not None
+    chosen.columns.check(pd.Index(pieces.columns))
+    with ExitStack() as stack:
+        folder = stack.enter_context(new_folder(out, "out"))
+        if save is not None:
+            save_fitted(chosen, stack.enter_context(new_folder(save, "save")))
+        file = folder / f"{pieces.name}{pieces.suffix}"
+        written = write_rows(_released(selection, chosen, first), file, rows=found.rows, in_order=in_order)
+        card = _card(chosen, selection, found, folder, written, seed=seed, in_order=in_order, reused=first is None)
+        card.write(folder)
+    return card
+
+
+def _check_options(defence: Any, task: str | None, user: str | None, fitted: Any) -> None:
+    if fitted is not None:
+        if given := [
+            name for name, value in (("defence", defence), ("task", task), ("user", user)) if value is not None
+        ]:
+            raise ValueError(f"a fitted defence has its own {' and '.join(given)}: leave them out")
+    elif defence is None or task is None or user is None:
+        raise ValueError("name the defence, the task column and the user column, or a folder with a fitted defence")
+
+
+def _defence(defence: Any) -> Defence:
+    if isinstance(defence, str):
+        return parse(defence)
+    if isinstance(defence, Defence):
+        return defence
+    return own_defence(type(defence).__name__, defence)
+
+
+def _labels(fitted: FittedTable | None, pieces: Pieces, **roles: str | None) -> dict[str, str]:
+    """Return the columns that every published row needs a cell in, by role."""
+    if fitted is not None:
+        roles = {"task": fitted.columns.task if fitted.columns.task in pieces.columns else None}
+    return {role: name for role, name in roles.items() if name is not None}
+
+
+def _select(selection: Selection, found: Survey, features: Sequence[str], missing: Missing, rare: Rare) -> Survey:
+    """Leave out rows with missing cells and rare labels, and return the survey without them."""
+    if missing == "drop":
+        selection.gaps = tuple(features)
+        if rare != "keep":
+            for _ in selection:  # counts the labels that are left
+                pass
+    if rare != "keep":
+        selection.rare = selection.find_rare()
+        if selection.rare and rare == "error":
+            counts = " and ".join(f"{len(labels):,} labels of the {role}" for role, labels in selection.rare.items())
+            raise ValueError(f"{counts} have one row: leave them out with rare='aside', or publish with rare='keep'")
+    return replace(found, sample=selection.select(found.sample))
+
+
+def _fit(
+    made: Any, found: Survey, columns: Columns, name: str, seed: int, fill: bool
+) -> tuple[FittedTable, pd.DataFrame]:
+    """Fit a defence to the training rows of the sample, and measure it; also return the released sample."""
+    columns = learn_fills(columns, found.sample, seed) if fill else columns
+    problem = sample_problem(columns, found.sample, name)
+    split = split_of(problem, None, seed, None)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", IdentifierWarning)  # the user named these columns to keep
+        published: Published = made.publish(problem, split.train, None)
+    cells = columns.cells(published.values)
+    results = measure_table(problem, cells, columns, split, seed, task_published=published.with_task)
+    for row in results:
+        if row["about"] == f"task {columns.task}" and row["data"] == "original":
+            refuse_chance(repr(columns.task), row, row["p"], row["n"])
+    facts = {
+        "measured": results,
+        "measured_on": [
+            f"On {len(split.test):,} rows that neither the defence nor the models were fitted to ({split.how}), of a "
+            f"random sample of {problem.n_records:,} of {found.rows:,} rows. Models learn from {len(split.train):,} "
+            "rows of known class. Scores count rows of classes that the training rows have. Intervals count "
+            f"{split.unit}. An attacker with more data, or another model, may infer more.",
+            *([GROUPED] if columns.groups is not None else []),
+            *_filled(columns.fills, found.sample),
+        ],
+    }
+    return FittedTable(made.name, made.about, columns, published.step, facts), cells.set_axis(found.sample.index)
+
+
+def _filled(fills: dict[str, float], sample: pd.DataFrame) -> list[str]:
+    """Return a sentence about the missing numbers that were filled, if the sample has any."""
+    counts = missing_cells(sample[list(fills)]).sum()
+    named = ", ".join(f"{name} ({count:,} rows)" for name, count in counts[counts > 0].items())
+    words = "Missing numbers are filled with the median of the training rows, in the published rows too; no epsilon"
+    return [f"{words} covers these medians. In the sample: {named}."] if named else []
+
+
+def _released(pieces: Selection, fitted: FittedTable, first: pd.DataFrame | None) -> Iterator[pd.DataFrame]:
+    """Yield the published rows. Those of the sample are the measured ones: their noise is drawn once."""
+    task = fitted.columns.task
+    for piece in pieces:
+        known = piece.index.isin([] if first is None else first.index)
+        parts = [fitted.release(piece[~known])] if not known.all() else []
+        if first is not None and known.any():
+            parts.append(first.loc[piece.index[known]])
+        cells = pd.concat(parts).sort_index()
+        if task in piece and publishes_task(fitted.step):
+            cells[task] = as_text(piece[task]) if is_text(piece[task]) else piece[task]
+        yield cells
+
+
+def _card(
+    fitted: FittedTable,
+    selection: Selection,
+    found: Survey,
+    folder: Path,
+    written: int,
+    *,
+    seed: int,
+    in_order: bool,
+    reused: bool,
+) -> Card:
+    pieces, released = selection.pieces, fitted.release(found.sample.head(1))
+    step, columns = fitted.step, fitted.columns
+    names = [*released.columns, *([columns.task] if columns.task in pieces.columns and publishes_task(step) else [])]
+    noisy = getattr(step, "domains_", names if hasattr(step, "epsilon_total_") else [])
+    features = [name for name in released if name in columns.features]
+    unchanged = [name for name in features if name not in noisy]
+    dropped = {name: reason for name, reason in columns.dropped.items() if name in pieces.columns}
+    lost = [*columns.features, *([] if publishes_task(step) else [columns.task])]
+    dropped |= {name: f"the defence {fitted.name} drops it" for name in lost if name not in released}
+    return Card(
+        {
+            "format": FORMAT,
+            "version": VERSION,
+            "name": pieces.name,
+            "defence": {"name": fitted.name, "about": fitted.about},
+            "columns": {"task": columns.task, "published": names, "unchanged": unchanged, "dropped": dropped},
+            "guarantee": guarantee(step, columns, names, unchanged, found.most_rows, in_order=in_order),
+            "reused": reused,
+            "size": [f"{written:,} rows, {len(names)} columns", *selection.left_out],
+            "rows": written,
+            "order": IN_ORDER if in_order else SHUFFLED,
+            **fitted.facts,
+            "input": {"digest": pieces.digest, "rows": found.rows, "sample": len(found.sample)},
+            "files": digests(folder),
+            "seed": seed,
+            "versions": versions(),
+        }
+    )

@@ -1,0 +1,197 @@
+"""Write rows in random order, even if they do not fit in memory, to files and folders that appear when complete."""
+
+import secrets
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from sensorprivacy.own.read.formats import PARQUET_SUFFIXES, TEXT_SUFFIXES
+from sensorprivacy.own.running import unwound_by_sigterm
+from sensorprivacy.paths import write_atomically
+
+_MOST_FILES = 200  # open at a time
+
+
+def check_new(folder: Path, option: str) -> None:
+    """Raise ValueError unless a folder can be made: it does not exist or is empty, and its parent exists."""
+    if not folder.absolute().parent.is_dir():
+        raise ValueError(f"{option} {folder}: there is no folder {folder.absolute().parent}: make it first")
+    if folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
+        raise ValueError(f"{option} {folder} exists already: name a new folder, or remove this one first")
+
+
+def check_targets(files: Mapping[str, Path | None], source: Path) -> None:
+    """Reject files that could not be written, or that would replace another file, before any time is spent.
+
+    Parameters
+    ----------
+    files : mapping
+        The file of each option of a command; None is not written.
+    source : path
+        The file that the command reads.
+
+    Raises
+    ------
+    ValueError
+        If a file is a folder, its folder does not exist, or another option or the input has the same file.
+    """
+    taken = {source.resolve(): "the input table itself"}
+    for option, file in files.items():
+        if file is None:
+            continue
+        if file.is_dir() or not file.absolute().parent.is_dir():
+            reason = "this is a folder" if file.is_dir() else f"there is no folder {file.absolute().parent}"
+            raise ValueError(f"{option} {file}: {reason}")
+        if (other := taken.get(file.resolve())) is not None:
+            raise ValueError(f"{option} {file} is {other}: name another file")
+        taken[file.resolve()] = f"the file of {option}"
+
+
+def check_room(out: Path, source: Path) -> None:
+    """Raise ValueError or OSError unless a table of the size of another file can be written to a file.
+
+    Raises
+    ------
+    ValueError
+        If its type is unknown.
+    OSError
+        If the folder is read-only, or its disk has less free space than the size of the input.
+    """
+    folder, suffixes = out.absolute().parent, TEXT_SUFFIXES + PARQUET_SUFFIXES
+    if out.suffix.lower() not in suffixes:
+        raise ValueError(f"--out {out}: the name must end in {', '.join(suffixes)}")
+    try:
+        with tempfile.TemporaryFile(dir=folder) as probe:
+            probe.write(b"0")
+    except OSError as error:
+        raise OSError(f"--out {out}: cannot write into {folder} ({error.strerror}); name another folder") from error
+    free, needed = shutil.disk_usage(folder).free, source.stat().st_size if source.exists() else 0
+    if free < needed:
+        raise OSError(f"--out {out}: the disk has {free:,} free bytes, but the output can need {needed:,}; free space")
+
+
+def write_table(table: pd.DataFrame, out: Path) -> None:
+    """Write a table, with its rows in random order. After a failure, the old file is still complete."""
+    try:
+        write_atomically(out, lambda part: write_rows([table], part, rows=len(table), suffix=out.suffix.lower()))
+    except OSError as error:
+        raise OSError(
+            f"--out {out}: cannot write the kept columns ({error}); free space or name another file"
+        ) from error
+
+
+@contextmanager
+def new_folder(folder: Path, option: str) -> Iterator[Path]:
+    """Make a hidden folder beside the given one and rename it at the end.
+
+    After a failure, Ctrl-C or SIGTERM, nothing is left.
+    """
+    check_new(folder, option)
+    part = folder.absolute().with_name(f".{folder.name}.{secrets.token_hex(4)}.part")
+    with unwound_by_sigterm():
+        try:
+            part.mkdir()
+            yield part
+            if folder.exists():
+                folder.rmdir()  # empty, see `check_new`
+            part.rename(folder)
+        finally:
+            shutil.rmtree(part, ignore_errors=True)
+
+
+def write_rows(
+    pieces: Iterable[pd.DataFrame], file: Path, *, rows: int, in_order: bool = False, suffix: str = ""
+) -> int:
+    """Write a table that comes in pieces as CSV or Parquet, with its rows in random order.
+
+    Parameters
+    ----------
+    pieces : iterable of pandas.DataFrame
+        Equal columns in every piece. The index is not written.
+    file : pathlib.Path
+        The file.
+    rows : int
+        Number of all rows. The first piece shows how many fit in memory.
+    in_order : bool
+        Keep the order instead of drawing one from the operating system's secure generator.
+    suffix : str
+        Ending that decides the format; by default that of the file.
+
+    Returns
+    -------
+    int
+        Number of rows written.
+    """
+    written = 0
+    with ExitStack() as stack:
+        out, pieces = stack.enter_context(_Output(file, suffix or file.suffix)), iter(pieces)
+        first = next(pieces)
+        generator = np.random.default_rng(secrets.randbits(256))
+        buckets = 1 if in_order else min(_MOST_FILES, -(-rows // max(1, len(first))))
+        if buckets == 1:  # everything at once, or pieces as they come
+            for piece in (first, *pieces) if len(first) == rows else _chained(first, pieces):
+                out.write(piece if in_order else piece.iloc[generator.permutation(len(piece))])
+                written += len(piece)
+            return written
+        schema = _schema(first)
+        paths = [file.with_name(f"{file.name}.{at}.part") for at in range(buckets)]
+        with ExitStack() as writers:
+            to = [writers.enter_context(pa.ipc.new_file(str(path), schema)) for path in paths]
+            for piece in _chained(first, pieces):
+                places = generator.integers(buckets, size=len(piece))
+                for at in np.unique(places):
+                    to[at].write(_arrow(piece[places == at], schema))
+        for path in paths:
+            with pa.ipc.open_file(str(path)) as bucket:
+                piece = bucket.read_pandas()
+            out.write(piece.iloc[generator.permutation(len(piece))])
+            written += len(piece)
+            path.unlink()
+    return written
+
+
+class _Output:
+    """A CSV or Parquet file to which pieces are appended."""
+
+    def __init__(self, file: Path, suffix: str) -> None:
+        self.file, self.suffix = file, suffix
+        self._writer: Any = None
+
+    def write(self, piece: pd.DataFrame) -> None:
+        if self.suffix in PARQUET_SUFFIXES:
+            if self._writer is None:
+                self._writer = pq.ParquetWriter(self.file, _schema(piece))
+            self._writer.write_table(_arrow(piece, self._writer.schema))
+        else:
+            header, separator = not self.file.exists(), "\t" if self.suffix == ".tsv" else ","
+            piece.to_csv(self.file, mode="a", header=header, index=False, sep=separator)
+
+    def __enter__(self) -> "_Output":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._writer is not None:
+            self._writer.close()
+
+
+def _chained(first: pd.DataFrame, rest: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
+    yield first
+    yield from rest
+
+
+def _schema(piece: pd.DataFrame) -> pa.Schema:
+    """Return the types of a piece's columns; a column of which this piece has no cell is text."""
+    found = pa.Schema.from_pandas(piece, preserve_index=False).remove_metadata()
+    return pa.schema([(field.name, pa.string() if pa.types.is_null(field.type) else field.type) for field in found])
+
+
+def _arrow(piece: pd.DataFrame, schema: pa.Schema) -> pa.Table:
+    return pa.Table.from_pandas(piece, schema=schema, preserve_index=False)

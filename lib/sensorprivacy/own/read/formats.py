@@ -1,0 +1,285 @@
+"""Read tables in the formats that people have, whole or in pieces, with an error where a reader would guess."""
+
+import csv
+import importlib
+import warnings
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+from typing import Any, cast
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.dataset as arrow_dataset
+import pyarrow.parquet as pq
+
+from sensorprivacy.columns.decimals import Numbers
+from sensorprivacy.own.read.text import OPENERS, find_encoding, infer_delimiter, label_columns, open_text
+
+TEXT_SUFFIXES = (".csv", ".tsv", ".txt")
+PARQUET_SUFFIXES = (".parquet", ".pq")
+JSON_SUFFIXES = (".jsonl", ".ndjson")
+SUFFIXES = (*TEXT_SUFFIXES, *PARQUET_SUFFIXES, ".feather", *JSON_SUFFIXES, ".xlsx")
+_NAMES = {"utf-8-sig": "UTF-8", "utf-16": "UTF-16", "utf-16-le": "UTF-16", "utf-16-be": "UTF-16", "utf-32": "UTF-32"}
+_NAMES |= {"cp1252": "Windows-1252", "latin-1": "Latin-1"}
+_LOOK_AT = 50  # lines from which the delimiter is inferred
+_REMEDIES = {
+    ".xls": "save it as .xlsx or .csv",
+    ".ods": "save it as .xlsx or .csv",
+    ".json": "write one record per line and name it .jsonl",
+    ".zip": "unpack it first",
+}
+
+
+@dataclass(frozen=True)
+class Form:
+    """How a file is written.
+
+    Attributes
+    ----------
+    suffix : str
+        Ending that decides the format, such as ``.csv`` for ``home.csv.gz``.
+    packed : str
+        Ending of the compression, such as ``.gz``, or an empty text.
+    encoding : str
+        Of a text: Python's name.
+    delimiter : str
+        Of a CSV file.
+    skipped : int
+        Lines before the header: 1 if a spreadsheet wrote ``sep=;`` there.
+    """
+
+    suffix: str
+    packed: str = ""
+    encoding: str = ""
+    delimiter: str = ""
+    skipped: int = 0
+
+    def describe(self) -> str:
+        """Return a few words for a report, such as "CSV with ; in Windows-1252, gzip"."""
+        names = {".feather": "Feather", ".xlsx": "Excel"} | dict.fromkeys(PARQUET_SUFFIXES, "Parquet")
+        words = names.get(self.suffix, "JSON lines" if self.suffix in JSON_SUFFIXES else "CSV")
+        if self.delimiter:
+            words += f" with {'tabs' if self.delimiter == chr(9) else self.delimiter}"
+        words += f" in {_NAMES[self.encoding]}" if self.encoding else ""
+        return words + ({".gz": ", gzip", ".bz2": ", bzip2", ".xz": ", xz"}.get(self.packed, ""))
+
+
+def is_path(name: Any) -> bool:
+    """Return whether a name is the path of a file, and not the name of a data set."""
+    if isinstance(name, Path):
+        return True
+    return isinstance(name, str) and ("/" in name or "\\" in name or _endings(Path(name))[0] in SUFFIXES)
+
+
+def _endings(file: Path) -> tuple[str, str]:
+    """Return the ending that decides the format, and that of the compression."""
+    last = file.suffix.lower()
+    return (Path(file.stem).suffix.lower(), last) if last in OPENERS else (last, "")
+
+
+def table_name(file: Path) -> str:
+    """Return the name of a table: its file without the endings of format and compression."""
+    return Path(file.stem).stem if _endings(file)[1] else file.stem
+
+
+def read_table(path: str | Path) -> pd.DataFrame:
+    """Return a file as a data frame.
+
+    Parameters
+    ----------
+    path : str or pathlib.Path
+        CSV (.csv, .tsv, .txt; with a header; delimiter comma, semicolon, tab or bar; decimal point or comma; UTF-8,
+        UTF-16, Windows-1252 or Latin-1), JSON lines (.jsonl, .ndjson), Parquet (.parquet, .pq), Feather (.feather) or
+        Excel (.xlsx, first sheet). Texts may be packed (.gz, .bz2, .xz).
+
+    Returns
+    -------
+    pandas.DataFrame
+        Its rows and columns, at least one of each. Digits with leading zeros stay texts: 0100 and 100 are different
+        labels. So do long digits that a number would round. ``attrs["form"]`` says how the file is written, and
+        ``attrs["numbers"]`` which columns were converted to numbers.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    ValueError
+        If it is empty, of another type or unreadable, has equal column names or rows longer than its header, or has
+        numbers whose commas can mean decimals or thousands.
+    ModuleNotFoundError
+        If a package that the format needs is not installed.
+    """
+    file = check_file(path)
+    form = form_of(file)
+    parts = list(read_pieces(file, form))
+    frame = pd.concat(parts) if len(parts) > 1 else parts[0] if parts else pd.DataFrame()
+    if frame.empty:
+        raise ValueError(f"{file} has {frame.shape[0]} rows and {frame.shape[1]} columns, but needs one of each")
+    if form.encoding:
+        numbers = Numbers().observe(frame).decide(file)
+        frame = numbers.apply(frame)
+        frame.attrs["numbers"] = numbers.converted
+    frame.attrs["form"] = form.describe()
+    return frame
+
+
+def check_file(path: str | Path) -> Path:
+    """Return the path of a table; raise FileNotFoundError or ValueError unless its format is known."""
+    file = Path(path).expanduser()
+    if not file.exists():
+        raise FileNotFoundError(f"there is no file {file}")
+    if not file.is_file():
+        raise ValueError(f"{file} is a folder: give the path of the table in it")
+    if file.stat().st_size == 0:
+        raise ValueError(f"{file} is empty: remove it, or copy it again from its source")
+    suffix, packed = _endings(file)
+    if suffix not in SUFFIXES or (packed and suffix not in TEXT_SUFFIXES + JSON_SUFFIXES):
+        remedy = _REMEDIES.get(suffix or packed, "convert it")
+        raise ValueError(
+            f"{file} has an unknown format: {remedy}. A name must end in {', '.join(SUFFIXES)}, or in .gz, .bz2 or .xz "
+            "after the ending of a text"
+        )
+    return file
+
+
+def form_of(file: Path) -> Form:
+    """Return how a file is written; raises ValueError if it is no text although its name says so."""
+    suffix, packed = _endings(file)
+    if suffix not in TEXT_SUFFIXES + JSON_SUFFIXES:
+        return Form(suffix)
+    form = Form(suffix, packed, find_encoding(file, packed))
+    if suffix in JSON_SUFFIXES:
+        return form
+    with open_text(file, form.packed, form.encoding) as stream:
+        head = [line for _, line in zip(range(_LOOK_AT), stream, strict=False)]
+    if head and head[0].lower().startswith("sep="):  # written by Excel, for Excel
+        return Form(suffix, packed, form.encoding, head[0].strip('\r\n"')[4:5] or ",", 1)
+    return Form(suffix, packed, form.encoding, infer_delimiter(head))
+
+
+def read_pieces(
+    file: Path, form: Form, rows: int | None = None, types: Mapping[str, str] | None = None
+) -> Iterator[pd.DataFrame]:
+    """Yield a file as it is written, in pieces of at most so many rows, or in one piece.
+
+    Parameters
+    ----------
+    file : pathlib.Path
+        The file.
+    form : Form
+        How it is written.
+    rows : int, optional
+        Rows of a piece.
+    types : mapping, optional
+        Type of each column of a text. By default pandas infers it, for each piece anew; columns of digits with leading
+        zeros are texts.
+
+    Raises
+    ------
+    ValueError, ModuleNotFoundError
+        As `read_table`.
+    """
+    if form.suffix in TEXT_SUFFIXES:
+        pieces = _read_csv(file, form, rows, types)
+    elif form.suffix in JSON_SUFFIXES:
+        pieces = _read_json(file, form, rows)
+    elif form.suffix == ".xlsx":
+        pieces = iter([_read_excel(file)])
+    else:
+        pieces = _read_arrow(file, form, rows)
+    for piece in pieces:
+        yield piece.set_axis([str(name).strip() for name in piece], axis=1)
+
+
+def _read_csv(file: Path, form: Form, rows: int | None, types: Mapping[str, str] | None) -> Iterator[pd.DataFrame]:
+    options: Any = {"sep": form.delimiter, "index_col": False, "low_memory": False, "skiprows": form.skipped}
+    try:
+        with open_text(file, form.packed, form.encoding) as stream:
+            head = [line for _, line in zip(range(_LOOK_AT), stream, strict=False)][form.skipped :]
+        names = next(csv.reader(head, delimiter=form.delimiter), [])
+        _refuse_twins(names, file)  # pandas would rename them: x, x.1
+        if types is None:
+            types = dict.fromkeys(label_columns(file, form.packed, form.encoding, **options), "str")
+        else:  # names in the file may have spaces around them
+            types = {name: types[name.strip()] for name in names if name.strip() in types}
+        with (
+            open_text(file, form.packed, form.encoding) as stream,
+            pd.read_csv(stream, dtype=types, iterator=True, **options) as reader,
+        ):
+            while (piece := _next_piece(reader, rows)) is not None:
+                yield piece
+    except pd.errors.ParserWarning as error:
+        raise ValueError(f"{file} cannot be read as CSV: rows have more values than the header has names") from error
+    except (pd.errors.ParserError, pd.errors.EmptyDataError, csv.Error, UnicodeError) as error:
+        raise ValueError(f"{file} cannot be read as CSV: {error}") from error
+
+
+def _next_piece(reader: Any, rows: int | None) -> pd.DataFrame | None:
+    with warnings.catch_warnings():
+        # pandas only warns if rows are longer than the header, and drops their last values
+        warnings.simplefilter("error", pd.errors.ParserWarning)
+        try:
+            return cast(pd.DataFrame, reader.read(rows))
+        except StopIteration:
+            return None
+
+
+def _read_json(file: Path, form: Form, rows: int | None) -> Iterator[pd.DataFrame]:
+    options: Any = {"lines": True, "dtype": False, "chunksize": rows}
+    try:
+        with open_text(file, form.packed, form.encoding) as stream:
+            found = pd.read_json(stream, **options)
+            for piece in [found] if isinstance(found, pd.DataFrame) else found:
+                for name, column in piece.items():
+                    if column.map(lambda cell: isinstance(cell, dict | list)).any():
+                        raise ValueError(f"column {name!r} has nested values: give each of them a column of its own")
+                yield piece
+    except ValueError as error:
+        raise ValueError(f"{file} cannot be read as JSON lines (one record per line): {error}") from error
+
+
+def _read_excel(file: Path) -> pd.DataFrame:
+    try:
+        importlib.import_module("openpyxl")
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(
+            f'{file} is an Excel file, and reading it needs openpyxl: pip install "sensorprivacy[formats]", or save it '
+            "as CSV",
+            name="openpyxl",
+        ) from error
+    try:
+        content = BytesIO(file.read_bytes())
+        names = pd.read_excel(content, header=None, nrows=1)
+        _refuse_twins([str(name) for name in names.to_numpy().ravel()], file)
+        return pd.read_excel(content).dropna(how="all").reset_index(drop=True)
+    except (OSError, KeyError, ValueError) as error:
+        if str(file) in str(error):
+            raise
+        raise ValueError(f"{file} cannot be read as Excel: {error}; save it as CSV") from error
+    except Exception as error:  # zipfile and openpyxl raise many types for a damaged file
+        raise ValueError(f"{file} cannot be read as Excel: {error}; save it as CSV") from error
+
+
+def _read_arrow(file: Path, form: Form, rows: int | None) -> Iterator[pd.DataFrame]:
+    """Yield a Parquet or Feather file in pieces of at most so many rows, or in one piece."""
+    kind = "Feather" if form.suffix == ".feather" else "Parquet"
+    try:
+        table = arrow_dataset.dataset(file, format="ipc") if kind == "Feather" else None
+        _refuse_twins((pq.read_schema(file) if table is None else table.schema).names, file)
+        if rows is None:
+            yield pd.read_parquet(file) if table is None else table.to_table().to_pandas()
+        elif table is not None:
+            yield from (piece.to_pandas() for piece in table.to_batches(batch_size=rows))
+        else:
+            with pq.ParquetFile(file) as pieces:
+                yield from (piece.to_pandas() for piece in pieces.iter_batches(rows))
+    except (pa.ArrowException, OSError) as error:
+        raise ValueError(f"{file} cannot be read as {kind}: {error}") from error
+
+
+def _refuse_twins(names: Iterable[str], file: Path) -> None:
+    if twice := [name for name, count in Counter(map(str.strip, names)).items() if name and count > 1]:
+        raise ValueError(f"{file} has more than one column named {', '.join(twice)}: rename them")

@@ -1,0 +1,335 @@
+"""Read your own recordings, described by a small TOML file, as windows.
+
+The description has these keys::
+
+    name = "my-watch"
+    files = "recordings/*.csv"          # or one long table "all.parquet"; relative to the description, * is any text
+    rate = 50                           # samples per second
+    channels = ["gyro_x", "acc_x"]      # columns of the signal, in this order
+    subject = "person"                  # column, or a name in file_name
+    trial = "session"                   # optional, the same; by default every file is a trial
+    public = "activity"                 # the same
+    private = ["gender"]                # columns of the files or of `people`
+    file_name = "{activity}_{person}.csv"   # optional: the labels in the names of the files
+    people = "people.csv"               # optional: a table of private attributes with the column of `subject`
+    time = "timestamp"                  # optional column: order, gaps and rate are checked, and gaps end a recording
+    resample = true                     # optional: sort by time and interpolate to the rate
+
+Files have any format of `formats.read_table`.
+"""
+
+import re
+import tomllib
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import pandas as pd
+import pooch
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from sensorprivacy.checks import require_columns
+from sensorprivacy.data import Windows
+from sensorprivacy.own.read.clock import Clock, timed
+from sensorprivacy.own.read.formats import read_table
+from sensorprivacy.readers.files import listing_digest
+from sensorprivacy.readers.motion import cut, window_starts
+
+_Text = Annotated[str, Field(min_length=1)]
+_Names = Annotated[list[_Text], Field(min_length=1)]
+_TEXT, _NAMES = 'a text in quotes, such as "walk"', 'a list of different texts, such as ["x", "y"]'
+_EXPECTED = {"rate": "a number above 0, without quotes", "channels": _NAMES, "private": _NAMES}
+_EXPECTED |= {"resample": "true or false, without quotes"}
+
+
+class Description(BaseModel):
+    """Check the keys of a description, see the text of this module."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    name: _Text
+    files: _Text
+    rate: Annotated[int | float, Field(gt=0)]
+    channels: _Names
+    subject: _Text
+    public: _Text
+    private: _Names
+    trial: _Text | None = None
+    file_name: _Text | None = None
+    people: _Text | None = None
+    time: _Text | None = None
+    resample: bool = False
+
+
+def user_windows(description: str | Path, *, length: int = 128, stride: int = 10) -> Windows:
+    """Return the windows of your own recordings.
+
+    Parameters
+    ----------
+    description : path
+        TOML file, see the text of this module. Its paths are relative to it.
+    length, stride : int
+        Samples. A window lies within one recording: one trial of one subject and one public class.
+
+    Returns
+    -------
+    Windows
+        n x channels x length.
+
+    Raises
+    ------
+    FileNotFoundError
+        If the description, or a file that it names, does not exist.
+    ValueError
+        If a key is missing, unknown or invalid; a column is missing, not numeric or has missing values; the name of a
+        file does not fit; two files hold the same trial of the same subject and public class; a private attribute
+        changes within a recording; times are out of order or do not fit the rate; or every recording is shorter than a
+        window.
+
+    Warns
+    -----
+    UserWarning
+        If times have gaps, a column of times is not named, or a class of a private attribute has one person only.
+    """
+    return read_recordings(description).windows(length, stride)
+
+
+@dataclass(frozen=True, eq=False)
+class OwnRecordings:
+    """Recordings as one table: consecutive samples of one subject, trial and public class are one recording.
+
+    Attributes
+    ----------
+    given : Description
+        The description.
+    table : pandas.DataFrame
+        All samples, with the columns of the files, the labels, ``_trial`` and ``_file``.
+    run : numpy.ndarray of int64, shape (samples,)
+        Number of each sample's recording: 0, 1, ...
+    provenance : dict
+        File name of the description, and SHA-256 over all files in its folder.
+    """
+
+    given: Description
+    table: pd.DataFrame
+    run: np.ndarray
+    provenance: dict[str, Any]
+
+    def starts(self, length: int, stride: int) -> np.ndarray:
+        """Return the first sample of each window; the first window of a recording begins at its first sample."""
+        starts = window_starts(self.run, length, stride, "file")
+        if not len(starts):
+            longest = np.bincount(self.run).max()
+            raise ValueError(f"no recording of {self.given.name} has {length} samples; the longest has {longest}")
+        return starts
+
+    def windows(self, length: int, stride: int) -> Windows:
+        """Return the windows, see `user_windows`."""
+        given, starts = self.given, self.starts(length, stride)
+        first = self.table.iloc[starts]
+        return Windows(
+            cut(self.table[given.channels].to_numpy(np.float32), starts, length),
+            public=first[given.public].reset_index(drop=True),
+            private=first[given.private].reset_index(drop=True),
+            subject=first[given.subject].reset_index(drop=True),
+            trial=first["_trial"].reset_index(drop=True),
+            name=given.name,
+            provenance={
+                **self.provenance,
+                "channels": given.channels,
+                "rate": given.rate,
+                "length": length,
+                "stride": stride,
+                "windowing": "file",
+            },
+        )
+
+
+def read_recordings(description: str | Path) -> OwnRecordings:
+    """Return your own recordings; raises as `user_windows`."""
+    path = Path(description).expanduser()
+    given = read_description(path)
+    try:
+        return _read(path, given)
+    except ValueError as error:
+        if path.name in str(error):
+            raise
+        raise ValueError(f"{path.name}: {error}") from error
+
+
+def _read(path: Path, given: Description) -> OwnRecordings:
+    table = _recordings(path.parent, given)
+    if given.people:
+        table = _with_people(table, path.parent / given.people, given)
+    _check_columns(table, given)
+    keys = [given.subject, "_trial", given.public]
+    _refuse_shared_trials(table, keys, given)
+    run = (table[keys] != table[keys].shift()).any(axis=1).cumsum().to_numpy() - 1
+    if given.time:
+        clock = Clock(given.time, float(given.rate), resample=given.resample)
+        table, run = timed(table, run, clock, given.channels)
+    else:
+        _warn_of_unused_times(table, run, given)
+    changing = table.groupby(run)[given.private].nunique().max()
+    if (changing > 1).any():
+        name = given.private[int(changing.argmax())]
+        raise ValueError(f"{name!r} changes within a recording, but a private attribute must be constant for a person")
+    _warn_of_single_people(table, given)
+    return OwnRecordings(given, table, run, {"description": path.name, "digest": _digest(path, given)})
+
+
+def _digest(path: Path, given: Description) -> str:
+    """Return the SHA-256 over the description, the files that it matches and the table of people; no other file."""
+    files = [path, *_matched(path.parent, given), *([path.parent / given.people] if given.people else [])]
+    return listing_digest({file.relative_to(path.parent).as_posix() if file.is_relative_to(path.parent) else str(
+        file): pooch.file_hash(str(file)) for file in files})  # fmt: skip
+
+
+def _warn_of_single_people(table: pd.DataFrame, given: Description) -> None:
+    """Warn of a class of a private attribute with one person: who infers the class identifies this person."""
+    for name in given.private:
+        people = table.groupby(name)[given.subject].nunique()
+        if name != given.subject and (people == 1).any() and len(people) < table[given.subject].nunique():
+            alone = ", ".join(map(str, people.index[people == 1][:5]))
+            warnings.warn(
+                f"{given.name}: one person only has {name} {alone}: a model of {name} can recognize that person "
+                "instead of the attribute. Add people, or merge classes",
+                stacklevel=4,
+            )
+
+
+def _warn_of_unused_times(table: pd.DataFrame, run: np.ndarray, given: Description) -> None:
+    """Warn of a column that looks like times: without the key `time`, windows span gaps unseen."""
+    roles = {*given.channels, *given.private, given.subject, given.public, given.trial, "_trial", "_file"}
+    for name in map(str, table.columns.difference(list(roles))):
+        if re.search(r"(?i)(?<![a-z])(t|ts|time|timestamp|clock|datetime|date|[mun]?s|sec|seconds)(?![a-z])", name):
+            warnings.warn(
+                f"{given.name}: column {name!r} looks like times, but the description has no key `time`, so gaps and "
+                f"the rate are not checked. Add time = {name!r}",
+                stacklevel=4,
+            )
+            return
+
+
+def read_description(path: Path) -> Description:
+    """Return the checked keys of a description; raises as `user_windows`."""
+    if not path.is_file():
+        raise FileNotFoundError(f"there is no description {path}")
+    try:
+        given = Description.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+        _check_description(path, given)
+        return given
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path} is not UTF-8 text (byte {error.start}): save it as UTF-8") from error
+    except tomllib.TOMLDecodeError as error:
+        raise ValueError(f"{path} is no TOML: {error}") from error
+    except ValidationError as error:
+        # an unknown key is reported first, as it may be a missing key misspelt
+        first = min(error.errors(), key=lambda found: found["type"] != "extra_forbidden")
+        messages = {"extra_forbidden": "is unknown", "missing": "is missing"}
+        key = str(first["loc"][0])
+        expected = _EXPECTED.get(key, _TEXT)
+        message = messages.get(first["type"], f"= {first['input']!r} is invalid: give {expected}")
+        known = f"; the keys are {', '.join(Description.model_fields)}" if first["type"] in messages else ""
+        raise ValueError(f"{path}: key {key!r} {message}{known}") from error
+
+
+def _check_description(path: Path, given: Description) -> None:
+    """Raise ValueError for keys whose values have the right type but cannot be used."""
+    problems = [
+        ("channels", len(set(given.channels)) < len(given.channels), _NAMES),
+        ("private", len(set(given.private)) < len(given.private), _NAMES),
+        ("files", Path(given.files).is_absolute(), 'a path relative to the description, such as "recordings/*.csv"'),
+        ("resample", given.resample and not given.time, "a key `time` with the column of times, too"),
+    ]
+    names = re.findall(r"\{([^{}]*)\}", given.file_name or "")
+    fits = all(name.isidentifier() for name in names) and len(set(names)) == len(names) > 0
+    form = 'a name with each label once in braces, such as "{activity}_{person}.csv"'
+    problems.append(("file_name", given.file_name is not None and not fits, form))
+    for key, wrong, expected in problems:
+        if wrong:
+            value = str(getattr(given, key)).lower() if key == "resample" else repr(getattr(given, key))
+            raise ValueError(f"{path}: key {key!r} = {value} is invalid: give {expected}")
+
+
+def _matched(folder: Path, given: Description) -> list[Path]:
+    return sorted(path for path in folder.glob(given.files) if path.is_file())
+
+
+def _recordings(folder: Path, given: Description) -> pd.DataFrame:
+    """Return all files as one table, with the labels in their names and the columns ``_trial`` and ``_file``."""
+    files = _matched(folder, given)
+    if not files:
+        raise FileNotFoundError(f"there is no file {given.files!r} in {folder}")
+    parts = []
+    for number, file in enumerate(files, start=1):
+        part = read_table(file).assign(**_labels_in(file.name, given.file_name))
+        require_columns(part.columns, [given.trial] if given.trial else [], file.name)
+        if absent := [name for name in given.channels if name not in part]:
+            raise ValueError(
+                f"{file.name} has no column {absent[0]!r}, which is a channel: its columns are "
+                f"{', '.join(map(str, part.columns))}. Leave the file out, or remove the channel from `channels`"
+            )
+        for name in given.channels:  # a channel is measured, so its digits with leading zeros are numbers, not labels
+            if not pd.api.types.is_numeric_dtype(part[name]) and part[name].dropna().astype(str).str.isdecimal().all():
+                part[name] = pd.to_numeric(part[name])
+        place = file.relative_to(folder).as_posix() if file.is_relative_to(folder) else str(file)
+        parts.append(part.assign(_trial=part[given.trial] if given.trial else number, _file=place))
+    return pd.concat(parts, ignore_index=True)
+
+
+def _labels_in(name: str, pattern: str | None) -> dict[str, str]:
+    """Return the labels in the name of a file."""
+    if pattern is None:
+        return {}
+    expression = re.sub(r"\\\{(\w+)\\\}", r"(?P<\1>[^_/]+)", re.escape(pattern))
+    match = re.fullmatch(expression, name)
+    if match is None:
+        raise ValueError(f"the file name {name!r} does not fit file_name = {pattern!r}")
+    return match.groupdict()
+
+
+def _with_people(table: pd.DataFrame, path: Path, given: Description) -> pd.DataFrame:
+    """Return the table with the private attributes of each subject."""
+    people, subject = read_table(path), given.subject
+    require_columns(people.columns, [subject, *given.private], path.name)
+    require_columns(table.columns, [subject], given.files)
+    people = people.assign(**{subject: people[subject].astype(str)})
+    if twice := people.loc[people[subject].duplicated(), subject].tolist():
+        raise ValueError(f"{path.name} lists subject {twice[0]} more than once")
+    table = table.assign(**{subject: table[subject].astype(str)}).drop(columns=given.private, errors="ignore")
+    if unknown := sorted(set(table[subject]) - set(people[subject])):
+        raise ValueError(f"{path.name} does not list subject {unknown[0]}")
+    return table.merge(people[[subject, *given.private]], on=subject, how="left", validate="many_to_one")
+
+
+def _check_columns(table: pd.DataFrame, given: Description) -> None:
+    wanted = [*given.channels, given.subject, given.public, *given.private]
+    require_columns(table.columns, wanted, given.files)
+    for name in given.channels:
+        if not pd.api.types.is_numeric_dtype(table[name]):
+            raise ValueError(f"channel {name!r} is {table[name].dtype}, not numeric")
+    for name in wanted:
+        if missing := int(table[name].isna().sum()):
+            where = table.loc[table[name].isna(), "_file"].iloc[0]
+            raise ValueError(
+                f"column {name!r} has {missing} missing values of {len(table)}, the first in {where}: fill or remove "
+                "them first"
+            )
+
+
+def _refuse_shared_trials(table: pd.DataFrame, keys: list[str], given: Description) -> None:
+    """Raise ValueError if a recording lies in two files: its windows would span both."""
+    places = table[[*keys, "_file"]].drop_duplicates()
+    twice = places[places.duplicated(keys, keep=False)]
+    if len(twice):
+        # One trial of one subject and class, in the files that hold it.
+        first = twice[(twice[keys] == twice[keys].iloc[0]).all(axis=1)]
+        names = (given.subject, given.trial, given.public)
+        which = ", ".join(f"{name} {value}" for name, value in zip(names, first[keys].iloc[0], strict=True))
+        raise ValueError(
+            f"{first['_file'].iloc[0]} and {first['_file'].iloc[1]} both hold a recording with {which}: number the "
+            "trials of each subject, or remove the key `trial` to make each file a trial; join files of one recording"
+        )

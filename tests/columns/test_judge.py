@@ -1,0 +1,126 @@
+"""Every door gives the same answer about a column, for every format and every kind of table."""
+
+import re
+import uuid
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from sensorprivacy.columns.identifiers import IdentifierWarning
+from sensorprivacy.columns.judge import CONSTANT, DROPPED, EMPTY, Roles, judge_table, warn_of_identifying
+from sensorprivacy.own.publishing.columns import learn_columns
+from sensorprivacy.own.read.pieces import Pieces, survey
+from sensorprivacy.own.tables import load_table, shareable_table
+
+ROLES = {"task": "room", "user": "owner"}
+COPY = "'owner' under another name: its value alone identifies the user"
+EXPECTED = {
+    "uuid": "UUIDs",
+    "mail": "e-mail addresses",
+    "record": "row numbers",
+    "when": "points in time",
+    "code": COPY,
+    "badge": COPY,
+    "remark": "its text names the user of the row",
+    "first": "nearly 'owner' under another name: its 5 values name most of them",
+}
+WRITERS = {
+    "home.csv": lambda table, file: table.to_csv(file, index=False),
+    "home.csv.gz": lambda table, file: table.to_csv(file, index=False, sep=";", encoding="utf-16"),
+    "home.xlsx": lambda table, file: table.to_excel(file, index=False),
+    "home.parquet": lambda table, file: table.to_parquet(file, index=False),
+    "home.feather": lambda table, file: table.to_feather(file),
+    "home.jsonl": lambda table, file: table.to_json(file, orient="records", lines=True),
+}
+
+
+@pytest.fixture(scope="module")
+def home():
+    draw, n = np.random.default_rng(0), 240
+    who = draw.integers(6, size=n)
+    owner = np.array(["anna", "bert", "carl", "dora", "emil", "fred"])[who]
+    return pd.DataFrame(
+        {
+            "room": draw.choice(["kitchen", "hall"], n),
+            "owner": owner,
+            "lux": draw.normal(who, 0.01).round(5),  # identifies the owner, but is a measurement
+            "lamp": draw.choice(["dim", "bright"], n),
+            "uuid": [str(uuid.UUID(bytes=draw.bytes(16))) for _ in range(n)],
+            "mail": [f"{name}@home.org" for name in owner],
+            "record": range(n),
+            "when": [f"{1 + at % 28:02}.{1 + at % 12:02}.2026 {at % 24:02}:15" for at in draw.permutation(n)],
+            "code": who * 17 + 3,
+            "badge": np.char.upper(owner),
+            "remark": [f"{name}'s lamp {at % 9}" if at % 5 == 0 else "ok" for at, name in enumerate(owner)],
+            "first": np.array(["Kim", "Kim", "Lee", "Ray", "Max", "Ann"])[who],
+        }
+    )
+
+
+def answers(source):
+    """Return the reasons that each door gives."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", IdentifierWarning)
+        loaded = load_table(source, **ROLES).problem
+    published = learn_columns(survey(Pieces(source), 1000), **ROLES)
+    assert list(loaded.features) == list(published.features) == ["lux", "lamp"]
+    shared = shareable_table(source, user="owner")
+    assert list(shared) == ["room", "lux", "lamp"]
+    return [
+        loaded.provenance["left_out"],
+        {name: why for name, why in published.dropped.items() if name != "owner"},
+        {name: why for name, why in shared.attrs["left_out"].items() if name != "owner"},
+    ]
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_every_door_judges_a_file_in_the_same_way(home, tmp_path, name):
+    WRITERS[name](home, tmp_path / name)
+    assert answers(tmp_path / name) == [EXPECTED] * 3
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_every_door_judges_a_table_in_memory_in_the_same_way(home, library):
+    other = pytest.importorskip(library)
+    tables = {"polars": lambda: other.from_pandas(home), "pyarrow": lambda: other.Table.from_pandas(home)}
+    assert answers(tables.get(library, lambda: home)()) == [EXPECTED] * 3
+
+
+def test_an_estimator_warns_of_the_same_columns(home):
+    with pytest.warns(IdentifierWarning) as said:
+        warn_of_identifying(home.drop(columns=["room", "owner"]), home["owner"], None)
+    named = re.findall(r"(\w+) \(", str(said[0].message))
+    assert named == list(EXPECTED)
+
+
+def test_what_tells_nothing_is_dropped_and_what_is_kept_stays():
+    table = pd.DataFrame({"who": ["a", "b"] * 30, "row": range(60), "one": 1, "none": None, "load": [1, 2, 3] * 20})
+    found = judge_table([table], Roles(user="who"), drop=["load"])
+    assert found.features == ()
+    assert found.dropped == {"load": DROPPED, "one": CONSTANT, "none": EMPTY}
+    assert found.identifying == {"row": "row numbers"}
+    assert judge_table([table], Roles(user="who"), keep=["row"]).features == ("row", "load")
+
+
+def test_a_copy_of_the_user_is_kept_on_request_but_not_in_a_release(home):
+    table = home[["owner", "code", "lux"]]
+    for copies, features in ((True, ("code", "lux")), (False, ("lux",))):
+        found = judge_table([table], Roles(user="owner"), keep=["code"], keep_copies=copies)
+        assert found.features == features
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"keep": ["owner"], "drop": []}, "cannot be features: leave them out of `keep`"),
+        ({"keep": [], "drop": ["owner"]}, "cannot be dropped: leave them out of `drop`"),
+        ({"keep": ["x"], "drop": []}, "has no column 'x'"),
+    ],
+)
+def test_roles_are_checked(home, options, words):
+    with pytest.raises(ValueError, match=words):
+        Roles(user="owner").check(home.columns, **options, table="home")
+    with pytest.raises(ValueError, match="different columns"):
+        Roles("owner", "owner").check(home.columns, [], [], "home")
