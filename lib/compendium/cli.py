@@ -114,7 +114,13 @@ def _reproduce(arguments: argparse.Namespace) -> int:
 def _report(arguments: argparse.Namespace) -> int:
     from compendium.paths import data_dir, figures_dir, project_root
 
-    if arguments.what == "ledger":
+    if arguments.what == "verdicts":
+        return _verdicts(arguments.profile, arguments.check)
+    if arguments.what == "index":
+        from compendium.verdicts import index
+
+        path, text = data_dir() / "paper" / "index.md", index.page()
+    elif arguments.what == "ledger":
         from compendium.verdicts.ledger import entries, page
         from compendium.verdicts.printed import printed_values
         from compendium.verdicts.replication import read_verdicts
@@ -130,6 +136,19 @@ def _report(arguments: argparse.Namespace) -> int:
     path.write_text(text, encoding="utf-8", newline="\n")
     print(path)
     return 0
+
+
+def _verdicts(profile: str, check: bool) -> int:
+    """Write the verdicts that follow from the runs' tables, or print where the files differ from them."""
+    from compendium.verdicts import recompute
+
+    differ = recompute.differences(profile)
+    if len(differ):
+        print(differ.to_string(index=False))
+    if not check:
+        recompute.write(profile)
+    print(f"{len(recompute.judged_runs(profile))} runs, {len(differ)} cells of their verdicts differ")
+    return 1 if check and len(differ) else 0
 
 
 def _export(arguments: argparse.Namespace) -> int:
@@ -197,9 +216,15 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
     export.add_argument("--epochs", type=_positive, default=5, help="training epochs of each autoencoder (5)")
     export.add_argument("--inference-epochs", type=_positive, default=5, help="epochs of each inference model (5)")
 
-    report = commands.add_parser("report", help="write DEVIATIONS.md or data/README.md again")
+    report = commands.add_parser("report", help="write a page again, or the verdicts from the runs' tables")
     report.set_defaults(command=_report)
-    report.add_argument("what", choices=("ledger", "data"), help="ledger: DEVIATIONS.md; data: data/README.md")
+    report.add_argument(
+        "what",
+        choices=("ledger", "data", "index", "verdicts"),
+        help="ledger: DEVIATIONS.md; data: data/README.md; index: data/paper/index.md; verdicts: those of all runs",
+    )
+    report.add_argument("--profile", choices=PROFILES, default="paper", help="verdicts of these runs (paper)")
+    report.add_argument("--check", action="store_true", help="write no verdicts; 1 if they do not follow from tables")
     return parser
 
 

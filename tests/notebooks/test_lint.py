@@ -162,7 +162,7 @@ def makes_output(call: ast.expr) -> bool:
 def concludes(source: str) -> bool:
     """Return whether a cell shows a computed sentence at its end.
 
-    It shows ``run.conclude(...)``, a table or a figure with ``closing``, or the verdicts of ``run.claims``, which end
+    It shows ``run.conclude(...)``, a table or a figure with ``closing``, or the verdicts of ``run.verdicts``, which end
     with one. If the last statement is an ``if``, its first branch counts: the other one says that there is no data.
     """
     body = ast.parse(source).body
@@ -185,7 +185,7 @@ def concludes(source: str) -> bool:
 def has_sentence(call: ast.expr, values: dict[str, list[ast.expr]]) -> bool:
     if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and is_name(call.func.value, "run")):
         return False
-    if call.func.attr == "claims":
+    if call.func.attr == "verdicts":
         return True
     given = call.args[:1] if call.func.attr == "conclude" else [k.value for k in call.keywords if k.arg == "closing"]
     given = [value for each in given for value in (values.get(each.id, []) if isinstance(each, ast.Name) else [each])]
@@ -202,7 +202,7 @@ def is_name(node: ast.expr, name: str) -> bool:
         ("run.table(a, 'n', 'c', closing=sentences.extremes(a, 'size'))", True),
         ("run.conclude(sentences.extremes(a, 'size'))", True),
         ("closing = sentences.extremes(a, 'size')\nrun.figure(a, 'n', 'c', closing=closing)", True),
-        ("verdicts = run.claims(ours)\nrun.close()\nverdicts", True),
+        ("verdicts = run.verdicts(statements)\nrun.close()\nverdicts", True),
         ("if a:\n    display(run.table(a, 'n', 'c', closing=sentences.extremes(a, 'size')))", True),
         ("run.table(a, 'n', 'c', closing='The size is 3.')", False),  # typed, not computed
         ("run.conclude('All is well.')", False),

@@ -14,8 +14,9 @@ import pandas as pd
 from docutils.nodes import make_id
 
 from compendium.show.readable import html_table, readable
-from compendium.verdicts.layout import SIGNS, paper_tables
+from compendium.verdicts.layout import paper_tables
 from compendium.verdicts.printed import printed_values
+from compendium.verdicts.words import SIGNS
 
 PROFILES = ("paper", "quick")  # the profile that is preferred first
 _JUDGED = "printed values: "

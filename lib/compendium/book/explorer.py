@@ -7,10 +7,9 @@ from typing import Any
 
 import pandas as pd
 
-from compendium.verdicts.layout import COLOURS, SIGNS, ours_text, title
+from compendium.verdicts.layout import ours_text, title
 from compendium.verdicts.printed import number_in
-
-PAPERS = {1: "Data minimization", 2: "Three-way decisions", 3: "Representation learning and transformation"}
+from compendium.verdicts.words import COLOURS, PAPERS, SIGNS
 
 
 def data(verdicts: pd.DataFrame, places: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from compendium.verdicts.basis import HEADLINE
+from compendium.verdicts.words import HEADLINE
 
 GAME = "50_one_game-motionsense-subject"
 SPLIT = "10_reidentification_game-motionsense"

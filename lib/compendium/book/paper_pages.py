@@ -5,7 +5,7 @@ import pandas as pd
 from compendium.verdicts.layout import legend, paper_table, title
 from compendium.verdicts.ledger import Entry
 from compendium.verdicts.replication import headline_table
-from compendium.verdicts.verdicts import VERDICTS
+from compendium.verdicts.words import VERDICTS
 
 
 def outcome(verdicts: pd.DataFrame, paper: int) -> str:

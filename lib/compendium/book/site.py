@@ -14,8 +14,8 @@ from compendium.book.ledger_page import ledger_page
 from compendium.paths import build_dir, data_dir, figures_dir, project_root
 from compendium.run.runs import read_runs
 from compendium.verdicts.ledger import entries
-from compendium.verdicts.printed import PAPERS
 from compendium.verdicts.replication import read_verdicts
+from compendium.verdicts.words import PAPERS
 
 _PLACE = re.compile(r"<!-- (\w+) -->")
 

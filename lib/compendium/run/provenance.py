@@ -9,6 +9,7 @@ import datetime
 import hashlib
 import html
 import importlib.metadata
+import io
 import json
 import os
 import platform
@@ -24,10 +25,12 @@ from typing import Any
 import pandas as pd
 from matplotlib.figure import Figure
 
+from compendium.datasets import store
 from compendium.paths import MACHINE_FILE, RUN_FILE, VERDICTS_FILE, figures_dir, project_root
+from compendium.run.runs import read_runs
 from compendium.show import figures, readable, sentences, tables
-from compendium.verdicts import layout, verdicts
-from compendium.verdicts.basis import HEADLINE
+from compendium.verdicts import cells, layout, recompute, replication, words
+from compendium.verdicts.verdicts import in_paper_order
 from sensorprivacy.paths import check_writable
 
 DRAWN = "drawn"
@@ -94,7 +97,8 @@ class Run:
         self.closed = False
         self._record = record
         self._files: dict[str, bytes] = {}
-        self._verdicts: list[pd.DataFrame] = []
+        self._judged: pd.DataFrame | None = None
+        self._lacking: dict[str, str] = {}
         self._started = datetime.datetime.now(datetime.UTC)
         self._clock = time.perf_counter()
 
@@ -104,9 +108,9 @@ class Run:
         return "" if self.profile == "paper" else self.profile
 
     @property
-    def verdicts(self) -> pd.DataFrame:
-        """All verdicts of this run so far."""
-        return pd.concat(self._verdicts, ignore_index=True) if self._verdicts else verdicts.judge({}, run=self.name)
+    def judges(self) -> bool:
+        """Whether this run reproduces printed values: whether ``data/paper/paper-<n>.csv`` names it."""
+        return self.replicates and len(cells.claims_of(self.name)) > 0
 
     def uses(self, data: Mapping[str, str], **chosen: str) -> None:
         """Record the digest of each data set that the run reads, by the set's name, and what the machine decided.
@@ -163,34 +167,61 @@ class Run:
         """Return the sentence that ends a section, for the notebook to show below anything but a table or a figure."""
         return readable.ShownSentence(sentence)
 
-    def claims(
-        self, ours: Mapping[str, Any], impossible: Mapping[str, str] | None = None, **options: Any
+    def verdicts(
+        self, statements: Mapping[str, Any] | None = None, undecided: Mapping[str, str] | None = None
     ) -> "JudgedClaims":
-        """Compare our values with the printed ones, add the verdicts, and return them for the notebook to show.
+        """Judge the printed values of this run by its tables, and return the verdicts for the notebook to show.
+
+        ``data/paper/paper-<n>.csv`` names the cell of each; see :mod:`.cells`. Call it after all tables.
 
         Parameters
         ----------
-        ours, impossible, **options
-            As for :func:`.verdicts.judge`. A run that is not in ``runs.yaml`` may differ from a printed value
-            without a reason.
+        statements : mapping of str to object, optional
+            Values by claim id that no other table holds. They become the table ``statements``.
+        undecided : mapping of str to str, optional
+            Those of them that the data cannot decide, with the reason. A statement without a value is undecided, too.
 
         Raises
         ------
-        RunError
-            If the run has already judged one of the claims.
+        UnexplainedError
+            If a value differs from the printed one and the ledger does not explain it. Runs whose quick settings are
+            shorter than the paper's may differ without a reason.
         """
         self._check_open()
-        if not self.replicates:
-            options["unexplained"] = "allow"
-        judged = verdicts.judge(ours, run=self.name, impossible=impossible, **options)
-        if twice := sorted(set(judged["claim_id"]) & set(self.verdicts["claim_id"])):
-            raise RunError(f"run {self.name} judges claims twice: {', '.join(twice)}")
-        self._verdicts.append(judged)
+        if statements and self.judges:
+            self.table(_statements(statements, undecided or {}), "statements", "Values that no other table has")
+        name = self.name if self.replicates else ""
+        judged = cells.judge_run(name, self._read, self._missing, unexplained=self._unexplained)
+        self._judged = judged if self.replicates else None
+        if self._lacking:
+            lacking = pd.DataFrame({"needs": list(self._lacking), "why": list(self._lacking.values())})
+            self.table(lacking, recompute.MISSING, "What this run needed for printed values and did not have")
         shown = JudgedClaims(judged)
         tally = self._stamped(self._tally(judged)).removesuffix(".")
         shown.attrs["caption"] = f"{tally}. Files of this run: {self.folder.relative_to(project_root()).as_posix()}/"
         shown.attrs["closing"] = sentences.verdicts(judged) if len(judged) else ""
         return shown
+
+    def _read(self, name: str) -> pd.DataFrame | None:
+        """Return a table of this run, as its file will have it, or of an earlier run."""
+        content = self._files.get(f"{name}.csv") or self._files.get(f"{DRAWN}/{name}.csv")
+        if content is None:
+            return recompute.tables_of(self.profile, self.name)(name) if "/" in name else None
+        return pd.read_csv(io.BytesIO(content), dtype=str, keep_default_na=False)
+
+    def _missing(self, name: str) -> str:
+        why = replication.missing_words().get(name) or store.state(name)["why"]
+        if why:
+            self._lacking[name] = why
+        return why
+
+    @property
+    def _unexplained(self) -> str:
+        """Whether values may differ without a reason: only in a profile that shortens this run's settings."""
+        if self.profile == "paper" or not (project_root() / "runs.yaml").is_file():
+            return "error"
+        listed = read_runs().get(self.name)
+        return "allow" if listed is not None and listed.profiles else "error"
 
     def close(self) -> Path:
         """Write all results, remove those of the last run of this name, and return the folder.
@@ -205,8 +236,8 @@ class Run:
         if self.closed:
             return self.folder
         content = dict(self._files)
-        if self._verdicts and self.replicates:
-            content[VERDICTS_FILE] = tables.csv_text(verdicts.in_paper_order(self.verdicts)).encode()
+        if self._judged is not None:
+            content[VERDICTS_FILE] = tables.csv_text(in_paper_order(self._judged)).encode()
         digests = {name: hashlib.sha256(content[name]).hexdigest() for name in sorted(content)}
         stable = {name: digest for name, digest in digests.items() if not name.startswith(f"{DRAWN}/")}
         drawn = [name for name in digests if name not in stable]
@@ -248,10 +279,10 @@ class Run:
             why = "no printed value belongs to it" if self.replicates else "it has its own data or settings"
             return f"This run has no verdicts: {why}."
         counts = judged["verdict"].value_counts()
-        numbers = ", ".join(f"{counts[name]} {name}" for name in verdicts.VERDICTS if name in counts)
-        decisive = int(judged["basis"].isin(HEADLINE).sum())
+        numbers = ", ".join(f"{counts[name]} {name}" for name in words.VERDICTS if name in counts)
+        decisive = int(judged["basis"].isin(words.HEADLINE).sum())
         numbers += f"; {decisive} from rows, logs or tests of a statement"
-        return f"{len(judged)} printed values: {numbers}{'' if self.replicates else ' (not kept: not in runs.yaml)'}"
+        return f"{len(judged)} printed values: {numbers}"
 
     def _machine(self) -> dict[str, Any]:
         return {
@@ -277,6 +308,13 @@ class JudgedClaims(pd.DataFrame):
 
     def __repr__(self) -> str:
         return self.attrs.get("caption", "") if self.empty else super().__repr__()
+
+
+def _statements(values: Mapping[str, Any], undecided: Mapping[str, str]) -> pd.DataFrame:
+    why = [
+        undecided.get(claim) or ("the test does not decide" if value is None else "") for claim, value in values.items()
+    ]
+    return pd.DataFrame({"claim": list(values), "ours": list(values.values()), "undecided": why})
 
 
 def _replace_files(folder: Path, content: Mapping[str, bytes]) -> None:

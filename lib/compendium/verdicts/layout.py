@@ -13,17 +13,8 @@ import pandas as pd
 
 from compendium.show.tables import number_text
 from compendium.verdicts.printed import number_in
+from compendium.verdicts.words import COLOURS, SIGNS
 
-SIGNS = {"exact": "=", "within": "≈", "differs": "≠", "undecided": "?", "no data": "∅", "not reproducible": "!"}
-# Light backgrounds, after Paul Tol; dark text on each has a contrast above 7.
-COLOURS = {
-    "exact": "#e2f0d9",
-    "within": "#d9ecf5",
-    "differs": "#fbdcd2",
-    "undecided": "#f7efc9",
-    "no data": "#ececec",
-    "not reproducible": "#eadcf0",
-}
 TITLES = {
     "1-1": "Data sets used in the experiments",
     "1-2": "State-of-the-art and two-stage data minimization",

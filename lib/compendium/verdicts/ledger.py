@@ -16,12 +16,8 @@ import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
 
 from compendium.paths import data_dir
+from compendium.verdicts.words import PAPERS
 
-_PAPERS = {
-    1: "Data minimization",
-    2: "Three-way decisions and differential privacy",
-    3: "Variational autoencoder anonymization",
-}
 _TEST = re.compile(r"^tests/.+\.py::test_\w+$")
 _Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 
@@ -167,7 +163,7 @@ def page(ledger: Iterable[Entry], verdicts: pd.DataFrame) -> str:
     ]
     groups = {"Changed conclusions": major} | {
         f"Paper {paper}: {name}": [entry for entry in ledger if entry.paper == paper and not entry.major]
-        for paper, name in _PAPERS.items()
+        for paper, name in PAPERS.items()
     }
     for title, own in groups.items():
         if own:

@@ -11,8 +11,9 @@ import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
 
+from compendium.datasets import store
 from compendium.run.provenance import RunError, open_run
-from compendium.verdicts.verdicts import UnknownClaimError
+from compendium.verdicts.verdicts import UnexplainedError
 
 FRAME = pd.DataFrame({"a": [1.0, 2.5]})
 
@@ -37,9 +38,19 @@ def fill(run):
     run.table(FRAME, "numbers", "Some numbers")
     run.figure(line(), "line", "A line")
     run.table(FRAME, "noise", "Noise", stable=False)
-    run.claims({"2-T2-age": 1.0})
-    run.claims({"2-T2-work": 0.29})
+    run.verdicts()
     return run.close()
+
+
+SUMMARY = "20_threeway_example"
+TABLE_2 = pd.DataFrame({"attribute": ["Work", "Age"], "entropy (nats)": [0.802, 2.8], "evaluation": [0.29, 9.0]})
+
+
+def example(age=1.0, **options):
+    """Return a run that reproduces printed values, with a table that holds two of them."""
+    run = open_run(SUMMARY, parameters={}, **options)
+    run.table(TABLE_2.replace(9.0, age), "table-2", "Table 2")
+    return run
 
 
 def record(folder):
@@ -199,21 +210,9 @@ def test_a_read_only_folder_is_noticed_before_the_work_starts(home, monkeypatch)
         open_run("21_x", parameters={})
 
 
-def test_a_run_of_ones_own_has_its_own_folder_and_keeps_no_verdicts(home):
-    run = open_run("21_x-mine", parameters={}, replicates=False)
-    shown = run.claims({"2-T11-r1-utility": 0.1})  # differs from the printed value, and no entry explains it
-    assert (
-        "1 printed values: 1 differs; 1 from rows, logs or tests of a statement (not kept: not in runs.yaml) [quick]"
-        in shown._repr_html_()
-    )
-    folder = run.close()
-    assert folder == home / "figures" / "own" / "21_x-mine"
-    assert set(contents(folder)) == {"run.json", "machine.json"}
-
-
 @pytest.mark.parametrize(("replicates", "why"), [(True, "no printed value"), (False, "its own data or settings")])
 def test_a_run_without_verdicts_says_so(home, replicates, why):
-    shown = open_run("21_x", parameters={}, replicates=replicates).claims({})
+    shown = open_run("21_x", parameters={}, replicates=replicates).verdicts()
     for text in (repr(shown), shown._repr_html_()):
         assert "This run has no verdicts" in text
         assert f"Files of this run: figures/{'quick' if replicates else 'own'}/21_x/" in text
@@ -259,7 +258,7 @@ def test_closing_again_does_nothing(home):
     [
         lambda run: run.table(FRAME, "late", "Late"),
         lambda run: run.figure(line(), "late", "Late"),
-        lambda run: run.claims({"2-T2-age": 1.0}),
+        lambda run: run.verdicts(),
     ],
 )
 def test_a_closed_run_takes_nothing(home, late):
@@ -269,34 +268,45 @@ def test_a_closed_run_takes_nothing(home, late):
         late(run)
 
 
-def test_verdicts_are_in_the_papers_order_whatever_that_of_the_cells(home):
-    run = open_run("21_x", parameters={})
-    run.claims({"2-T7-age": 0.477})
-    run.claims({"2-T2-work": 0.29, "2-T2-age": 1.0})
+def test_values_are_read_from_the_tables_of_the_run(home):
+    run = example()
+    judged = run.verdicts({"2-text-sample-attributes": 12, "2-text-sample-age-highest": None}).set_index("claim_id")
+    assert isinstance(judged, pd.DataFrame)
+    assert judged.loc[["2-T2-work", "2-T2-age"], "verdict"].tolist() == ["exact", "exact"]
+    assert judged.loc[["2-text-sample-attributes", "2-text-sample-age-highest"], "verdict"].tolist() == [
+        "exact",
+        "undecided",
+    ]
+    assert judged.loc["2-text-sample-instances", "verdict"] == "no data"
     text = (run.close() / "verdicts.csv").read_text().splitlines()
     assert text[0] == "claim_id,paper,table,row,column,printed,ours,low,high,unit,verdict,basis,reason,run"
-    assert [row.split(",")[0] for row in text[1:]] == ["2-T2-age", "2-T2-work", "2-T7-age"]
+    assert [row.split(",")[0] for row in text[1:3]] == ["2-T2-age", "2-T2-work"]
+    assert (run.folder / "statements.csv").read_text().splitlines()[1] == "2-text-sample-attributes,12,"
 
 
-def test_claims_are_a_frame_that_shows_itself(home):
-    judged = open_run("21_x", parameters={}).claims({"2-T2-age": 1.0, "2-T11-r1-utility": 0.5952})
-    assert isinstance(judged, pd.DataFrame)
-    html = judged._repr_html_()
-    assert "2 printed values: 1 exact, 1 differs; 2 from rows, logs or tests of a statement [quick]" in html
-    assert "<b>≠</b> 0.595 " in html
+def test_verdicts_show_themselves(home):
+    html = example().verdicts()._repr_html_()
+    assert "49 printed values: 3 exact, 46 no data; " in html
+    assert "<b>=</b> 0.290 " in html
 
 
-def test_a_claim_judged_twice_is_refused(home):
-    run = open_run("21_x", parameters={})
-    run.claims({"2-T2-age": 1.0})
-    with pytest.raises(RunError, match="run 21_x judges claims twice: 2-T2-age"):
-        run.claims({"2-T2-age": 0.9, "2-T2-work": 0.29}, unexplained="allow")
-    assert run.verdicts["claim_id"].tolist() == ["2-T2-age"]
+def test_with_the_paper_s_settings_a_difference_needs_a_reason(home):
+    with pytest.raises(UnexplainedError, match=r"2-T2-age \(printed 1\.0, ours 0\.9\)"):
+        example(0.9, profile="paper").verdicts()
 
 
-def test_an_unknown_claim_is_refused(home):
-    with pytest.raises(UnknownClaimError, match="2-T2-aeg"):
-        open_run("21_x", parameters={}).claims({"2-T2-aeg": 1.0})
+def test_what_is_missing_is_recorded(home, monkeypatch):
+    monkeypatch.setattr(store, "state", lambda name: {"why": f"get {name}"})
+    run = open_run("22_threeway_summary", parameters={})
+    judged = run.verdicts().set_index("claim_id")
+    assert judged.loc["2-T4-titanic-records", ["verdict", "reason"]].tolist() == ["no data", "get titanic"]
+    assert "titanic,get titanic" in (run.close() / "missing.csv").read_text().splitlines()
+
+
+def test_a_run_of_ones_own_is_not_judged(home):
+    run = example(replicates=False)
+    assert run.verdicts({"2-text-sample-attributes": 12}).empty
+    assert set(contents(run.close())) == {"run.json", "machine.json", "table-2.csv", "table-2.md"}
 
 
 @pytest.mark.parametrize("name", ["../up", "a/b", "", ".hidden", "run.json "])

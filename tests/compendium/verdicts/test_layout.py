@@ -5,10 +5,10 @@ import re
 import pytest
 
 from compendium.paths import figures_dir
-from compendium.verdicts.layout import COLOURS, SIGNS, TITLES, legend, ours_text, paper_table, paper_tables
+from compendium.verdicts.layout import TITLES, legend, ours_text, paper_table, paper_tables
 from compendium.verdicts.printed import printed_values
 from compendium.verdicts.replication import read_verdicts
-from compendium.verdicts.verdicts import VERDICTS
+from compendium.verdicts.words import COLOURS, SIGNS, VERDICTS
 
 
 @pytest.fixture(scope="module")
