@@ -117,9 +117,9 @@ def _report(arguments: argparse.Namespace) -> int:
     if arguments.what == "verdicts":
         return _verdicts(arguments.profile, arguments.check)
     if arguments.what == "index":
-        from compendium.verdicts import index
+        from compendium.verdicts import layout
 
-        path, text = data_dir() / "paper" / "index.md", index.page()
+        path, text = data_dir() / "paper" / "index.md", layout.index_page()
     elif arguments.what == "ledger":
         from compendium.verdicts.ledger import entries, page
         from compendium.verdicts.printed import printed_values

@@ -5,7 +5,7 @@ import pytest
 
 from compendium.paths import data_dir
 from compendium.run.runs import read_runs
-from compendium.verdicts import cells, index, printed_values, recompute
+from compendium.verdicts import cells, layout, printed_values, recompute
 from compendium.verdicts.replication import missing_words
 from compendium.verdicts.verdicts import Ours, VerdictError
 
@@ -45,7 +45,7 @@ def test_the_committed_verdicts_follow_from_the_committed_tables():
 
 def test_the_index_is_up_to_date():
     written = (data_dir() / "paper" / "index.md").read_text(encoding="utf-8")
-    assert written == index.page(), "python -m compendium report index"
+    assert written == layout.index_page(), "python -m compendium report index"
 
 
 def test_a_cell_is_read_with_its_interval():
