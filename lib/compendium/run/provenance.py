@@ -7,9 +7,7 @@ such as times and the computer.
 
 import datetime
 import hashlib
-import html
 import importlib.metadata
-import io
 import json
 import os
 import platform
@@ -25,11 +23,10 @@ from typing import Any
 import pandas as pd
 from matplotlib.figure import Figure
 
-from compendium.datasets import store
 from compendium.paths import MACHINE_FILE, RUN_FILE, VERDICTS_FILE, figures_dir, project_root
-from compendium.run.runs import read_runs
+from compendium.run import judging
 from compendium.show import figures, readable, sentences, tables
-from compendium.verdicts import cells, layout, recompute, replication, words
+from compendium.verdicts import cells, recompute, words
 from compendium.verdicts.verdicts import in_paper_order
 from sensorprivacy.paths import check_writable
 
@@ -98,7 +95,6 @@ class Run:
         self._record = record
         self._files: dict[str, bytes] = {}
         self._judged: pd.DataFrame | None = None
-        self._lacking: dict[str, str] = {}
         self._started = datetime.datetime.now(datetime.UTC)
         self._clock = time.perf_counter()
 
@@ -169,7 +165,7 @@ class Run:
 
     def verdicts(
         self, statements: Mapping[str, Any] | None = None, undecided: Mapping[str, str] | None = None
-    ) -> "JudgedClaims":
+    ) -> judging.JudgedClaims:
         """Judge the printed values of this run by its tables, and return the verdicts for the notebook to show.
 
         ``data/paper/paper-<n>.csv`` names the cell of each; see :mod:`.cells`. Call it after all tables.
@@ -189,39 +185,17 @@ class Run:
         """
         self._check_open()
         if statements and self.judges:
-            self.table(_statements(statements, undecided or {}), "statements", "Values that no other table has")
-        name = self.name if self.replicates else ""
-        judged = cells.judge_run(name, self._read, self._missing, unexplained=self._unexplained)
+            frame = judging.statement_table(statements, undecided or {})
+            self.table(frame, "statements", "Values that no other table has")
+        judged, lacking = judging.judge_tables(self.name if self.replicates else "", self.profile, self._files)
         self._judged = judged if self.replicates else None
-        if self._lacking:
-            lacking = pd.DataFrame({"needs": list(self._lacking), "why": list(self._lacking.values())})
+        if len(lacking):
             self.table(lacking, recompute.MISSING, "What this run needed for printed values and did not have")
-        shown = JudgedClaims(judged)
+        shown = judging.JudgedClaims(judged)
         tally = self._stamped(self._tally(judged)).removesuffix(".")
         shown.attrs["caption"] = f"{tally}. Files of this run: {self.folder.relative_to(project_root()).as_posix()}/"
         shown.attrs["closing"] = sentences.verdicts(judged) if len(judged) else ""
         return shown
-
-    def _read(self, name: str) -> pd.DataFrame | None:
-        """Return a table of this run, as its file will have it, or of an earlier run."""
-        content = self._files.get(f"{name}.csv") or self._files.get(f"{DRAWN}/{name}.csv")
-        if content is None:
-            return recompute.tables_of(self.profile, self.name)(name) if "/" in name else None
-        return pd.read_csv(io.BytesIO(content), dtype=str, keep_default_na=False)
-
-    def _missing(self, name: str) -> str:
-        why = replication.missing_words().get(name) or store.state(name)["why"]
-        if why:
-            self._lacking[name] = why
-        return why
-
-    @property
-    def _unexplained(self) -> str:
-        """Whether values may differ without a reason: only in a profile that shortens this run's settings."""
-        if self.profile == "paper" or not (project_root() / "runs.yaml").is_file():
-            return "error"
-        listed = read_runs().get(self.name)
-        return "allow" if listed is not None and listed.profiles else "error"
 
     def close(self) -> Path:
         """Write all results, remove those of the last run of this name, and return the folder.
@@ -294,27 +268,6 @@ class Run:
             "commit": _git("rev-parse", "HEAD"),
             "dirty": None if (changed := _git("status", "--porcelain")) is None else bool(changed),
         }
-
-
-class JudgedClaims(pd.DataFrame):
-    """The verdicts of some claims: a data frame that Jupyter shows as printed values beside ours."""
-
-    def _repr_html_(self) -> str:
-        caption = self.attrs.get("caption", "")
-        if self.empty:
-            return f"<p>{html.escape(caption)}</p>"
-        closing = readable.closing_html(self.attrs.get("closing", ""))
-        return f"<p><b>{html.escape(caption)}</b></p>{layout.paper_tables(self)}{closing}"
-
-    def __repr__(self) -> str:
-        return self.attrs.get("caption", "") if self.empty else super().__repr__()
-
-
-def _statements(values: Mapping[str, Any], undecided: Mapping[str, str]) -> pd.DataFrame:
-    why = [
-        undecided.get(claim) or ("the test does not decide" if value is None else "") for claim, value in values.items()
-    ]
-    return pd.DataFrame({"claim": list(values), "ours": list(values.values()), "undecided": why})
 
 
 def _replace_files(folder: Path, content: Mapping[str, bytes]) -> None:

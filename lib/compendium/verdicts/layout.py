@@ -40,8 +40,8 @@ holds; functions of `lib/compendium/papers/paper<n>` compute them.
 @cache
 def titles() -> dict[tuple[str, str], str]:
     """Return the titles of the printed tables by paper and number, from ``data/paper/tables.csv``."""
-    known = pd.read_csv(data_dir() / "paper" / "tables.csv", dtype=str).set_index(["paper", "table"])["title"]
-    return {(str(paper), str(table)): name for (paper, table), name in known.items()}
+    known = pd.read_csv(data_dir() / "paper" / "tables.csv", dtype=str)
+    return dict(zip(zip(known["paper"], known["table"], strict=True), known["title"], strict=True))
 
 
 def title(paper: object, table: str) -> str:
