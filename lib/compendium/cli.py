@@ -122,12 +122,24 @@ def reproduce(
 
 
 @compendium.command()
-@click.argument("what", type=click.Choice(["ledger", "data", "readme"]))
-def report(what: str) -> int:
-    """Write DEVIATIONS.md (ledger), data/README.md (data) or the findings of README.md (readme) again."""
+@click.argument("what", type=click.Choice(["ledger", "data", "readme", "index", "verdicts"]))
+@click.option("--profile", type=click.Choice(PROFILES), default="paper", help="Verdicts of these runs (paper).")
+@click.option("--check", is_flag=True, help="Write no verdicts; exit with 1 if they do not follow from the tables.")
+def report(what: str, profile: Profile, check: bool) -> int:
+    """Write a page again, or the verdicts from the runs' tables.
+
+    WHAT is ledger (DEVIATIONS.md), data (data/README.md), readme (the findings of README.md), index
+    (data/paper/index.md) or verdicts (those of all runs).
+    """
     from compendium.paths import data_dir, figures_dir, project_root
 
-    if what == "ledger":
+    if what == "verdicts":
+        return _verdicts(profile, check)
+    if what == "index":
+        from compendium.verdicts import layout
+
+        path, text = data_dir() / "paper" / "index.md", layout.index_page()
+    elif what == "ledger":
         from compendium.verdicts.ledger import page
         from compendium.verdicts.printed import printed_values
         from compendium.verdicts.replication import read_verdicts
@@ -148,6 +160,19 @@ def report(what: str) -> int:
     path.write_text(text, encoding="utf-8", newline="\n")
     print(path)
     return 0
+
+
+def _verdicts(profile: str, check: bool) -> int:
+    """Write the verdicts that follow from the runs' tables, or print where the files differ from them."""
+    from compendium.verdicts import recompute
+
+    differ = recompute.differences(profile)
+    if len(differ):
+        print(differ.to_string(index=False))
+    if not check:
+        recompute.write(profile)
+    print(f"{len(recompute.judged_runs(profile))} runs, {len(differ)} cells of their verdicts differ")
+    return int(check and len(differ) > 0)
 
 
 @compendium.command()

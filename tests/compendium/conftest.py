@@ -7,6 +7,9 @@ from collections.abc import Callable
 import pandas as pd
 import pytest
 
+from compendium.show.tables import csv_text
+from compendium.verdicts import cells
+
 ADULT = ["Age", "Workclass", "Fnlwgt", "Education", "Education-num", "Marital status", "Occupation", "Relationship"]
 ADULT += ["Race", "Sex", "Capital gain", "Capital loss", "Hours per week", "Country", "Target"]
 HEART = ["Age", "Sex", "Cp", "Trestbps", "Chol", "Fbs", "Restecg", "Thalach", "Exang", "Oldpeak", "Slope", "Ca", "Thal"]
@@ -58,6 +61,19 @@ def raw(mirror) -> Callable[..., pd.DataFrame]:
         "student": student,
     }
     return lambda name, **options: readers[name](**options)
+
+
+@pytest.fixture
+def judged() -> Callable[..., pd.DataFrame]:
+    """Return a function that judges a run by tables made by hand, as its notebook would add them."""
+
+    def judge(run: str, tables: dict[str, pd.DataFrame], unexplained: str = "allow") -> pd.DataFrame:
+        texts = {name: io.StringIO(csv_text(frame)) for name, frame in tables.items()}
+        read = {name: pd.read_csv(text, dtype=str, keep_default_na=False) for name, text in texts.items()}
+        found = cells.judge_run(run, read.get, lambda name: "missing", unexplained=unexplained)
+        return found[found["verdict"] != "no data"].set_index("claim_id")
+
+    return judge
 
 
 @pytest.fixture

@@ -45,10 +45,8 @@ def test_every_command_says_what_it_takes(capsys, word):
 
 @pytest.mark.parametrize("word", ["minimize", "compare", "publish", "edge"])
 def test_every_command_of_the_library_says_what_it_takes(capsys, word):
-    with pytest.raises(SystemExit) as ended:
-        own_main([word, "--help"])
-    assert ended.value.code == 0
-    assert f"usage: sensorprivacy {word}" in said(capsys)
+    assert own_main([word, "--help"]) == 0
+    assert f"Usage: sensorprivacy {word}" in said(capsys)
 
 
 def test_show_lists_the_parameters_and_runs_nothing(notebook, capsys):

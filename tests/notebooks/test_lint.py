@@ -224,7 +224,7 @@ def concludes(source: str, captions: dict[str, dict[str, dict[str, object]]]) ->
         return False
     if shown.func.attr in {"table", "figure"}:
         return "closing" in captions.get(shown.func.attr, {}).get(ast.literal_eval(shown.args[1]), {})
-    return shown.func.attr in {"conclude", "claims", "verdicts"}
+    return shown.func.attr in {"conclude", "verdicts"}
 
 
 def is_name(node: ast.expr, name: str) -> bool:
@@ -238,7 +238,7 @@ def is_name(node: ast.expr, name: str) -> bool:
         ("run.table(a, 'silent')", False),
         ("run.figure(a, 'said')", False),  # the words of a table of the same name
         ("run.conclude('end', a)", True),
-        ("verdicts = run.claims(ours)\nrun.close()\nverdicts", True),
+        ("verdicts = run.verdicts(ours)\nrun.close()\nverdicts", True),
         ("if a:\n    run.table(a, 'said')", True),
         ("run.table(a, 'said')\nrun.close()", True),
         ("run.table(a, 'said')\nb = 1", False),

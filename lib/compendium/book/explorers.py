@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from compendium.verdicts.layout import COLOURS, SIGNS, ours_text, title
+from compendium.verdicts.layout import ours_text, title
 from compendium.verdicts.printed import number_in, pair_in, printed_values
+from compendium.verdicts.words import COLOURS, SIGNS
 from sensorprivacy.threeway.division import Sizes
 from sensorprivacy.threeway.measures import stability, suitability
 

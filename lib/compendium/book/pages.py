@@ -14,9 +14,8 @@ import jinja2
 import pandas as pd
 
 from compendium.paths import VERDICTS_FILE, figures_dir
-from compendium.verdicts.basis import BASES, HEADLINE
 from compendium.verdicts.replication import read_verdicts
-from compendium.verdicts.verdicts import VERDICTS
+from compendium.verdicts.words import BASES, HEADLINE, VERDICTS
 
 MARK = ".made-by-sensorprivacy"
 _PLACE = re.compile(r"(<!-- findings[^>]*-->\n).*?(<!-- end of findings -->)", re.DOTALL)

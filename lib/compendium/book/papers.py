@@ -9,7 +9,7 @@ from compendium.show.tables import markdown_text
 from compendium.verdicts.layout import legend, paper_table, title
 from compendium.verdicts.ledger import Entry, one_line
 from compendium.verdicts.replication import headline_table
-from compendium.verdicts.verdicts import VERDICTS
+from compendium.verdicts.words import VERDICTS
 
 
 def outcome(verdicts: pd.DataFrame, paper: int) -> str:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import pandas as pd
 
 from compendium.paths import figures_dir
-from compendium.review.direct import without_run
 from compendium.run.reproduce import looker, reproduce
 from compendium.run.runs import Profile, before, read_runs, select
 from compendium.run.states import FAILED, RunState
@@ -25,15 +24,15 @@ class Cell:
         Rows of ``verdicts.csv``; None if there is none.
     run, profile : str
         The run that gives the value, and the settings it was recomputed with.
-    source : str
-        What the value was recomputed from, if its run was not needed.
+    place : str
+        The cell that holds our value: table, row and column.
     """
 
     committed: pd.Series | None
     recomputed: pd.Series | None
     run: str
     profile: str
-    source: str = ""
+    place: str
 
     def text(self) -> str:
         """Return what is printed for the reviewer."""
@@ -42,15 +41,16 @@ class Cell:
         table = f"Table {row['table']}" if str(row["table"]).isdigit() else "text"
         lines = [f"{row['claim_id']}: paper {row['paper']}, {table}, row {row['row']!r}, column {row['column']!r}"]
         lines.append(f"printed     {row['printed']}")
-        for name, found, how in (
-            ("recomputed", self.recomputed, "without a run" if self.source else f"{self.profile} profile"),
-            ("committed", self.committed, "paper profile"),
+        for name, found, profile in (
+            ("recomputed", self.recomputed, self.profile),
+            ("committed", self.committed, "paper"),
         ):
             if found is not None:
-                lines.append(f"{name:11} {_value(found)}  {found['verdict']} (basis {found['basis']}; {how})")
+                lines.append(
+                    f"{name:11} {_value(found)}  {found['verdict']} (basis {found['basis']}; {profile} profile)"
+                )
         lines += [f"reason      {row['reason']}"] if row["reason"] else []
-        made = f", not run: recomputed from {self.source}" if self.source else ""
-        return "\n".join([*lines, f"run         {self.run}{made}"])
+        return "\n".join([*lines, f"run         {self.run}", f"cell        {self.place}"])
 
 
 def _value(row: pd.Series) -> str:
@@ -59,28 +59,28 @@ def _value(row: pd.Series) -> str:
     return ours + interval
 
 
-def find_run(claim: str) -> str:
-    """Return the run that gives a printed value.
+def find(claim: str) -> "pd.Series[str]":
+    """Return a printed value with the run and the cell that give ours, as :func:`.printed_values` has it.
 
     Raises
     ------
     LookupError
         If there is no such value; the message names similar ones.
     """
-    known = printed_values()["claim_id"]
+    values = printed_values()
+    known = values["claim_id"]
     if claim not in set(known):
         near = difflib.get_close_matches(claim, known, n=5, cutoff=0.5)
         hint = f"similar: {', '.join(near)}" if near else "figures/verdicts.csv lists all"
         raise LookupError(f"there is no printed value {claim}; {hint}")
-    committed = read_verdicts(figures_dir("paper") / "verdicts.csv").set_index("claim_id")["run"]
-    return str(committed[claim])
+    return values[known == claim].iloc[0]
 
 
 def recompute(claim: str, profile: Profile, cores: int = 1, say: Callable[[str], None] = print) -> Cell:
     """Recompute what a printed value needs, and return both values.
 
-    If it follows from other printed values, published logs, settings or networks' layers, no notebook runs; see
-    `direct`. Otherwise, runs that are not up to date are repeated, and the report.
+    The run that the value's row in ``data/paper/paper-<n>.csv`` names, the runs before it and the report are repeated
+    unless they are up to date. Then the cell is read again.
 
     Parameters
     ----------
@@ -102,12 +102,10 @@ def recompute(claim: str, profile: Profile, cores: int = 1, say: Callable[[str],
     RuntimeError
         If a run failed.
     """
-    name, runs = find_run(claim), select(read_runs(), (), profile)
+    value, runs = find(claim), select(read_runs(), (), profile)
+    name, place = value["run"], f"{value['our_table']}, {value['where']}, {value['our_column']}"
     select(read_runs(), [name], profile)  # raises if only the other profile has the run
     committed = _row(claim, "paper")
-    if found := without_run(claim, runs[name], profile):
-        say(f"{claim} needs no run: it is recomputed from {found[1]}")
-        return Cell(committed, found[0], name, profile, found[1])
     needed = [name, *before(runs[name], runs)]
     report = [run.name for run in runs.values() if run.after_all]
     minutes = sum(runs[each].minutes[profile] for each in [*needed, *report])
@@ -116,7 +114,7 @@ def recompute(claim: str, profile: Profile, cores: int = 1, say: Callable[[str],
     ended = reproduce(profile, looker(profile), cores=cores, only=[name], say=say)
     if failed := [_failure(each, ended[each]) for each in needed if each in ended and ended[each].status == FAILED]:
         raise RuntimeError("; ".join(failed))
-    return Cell(committed, _row(claim, profile), name, profile)
+    return Cell(committed, _row(claim, profile), name, profile, place)
 
 
 def _failure(name: str, state: RunState) -> str:

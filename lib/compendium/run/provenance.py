@@ -7,7 +7,6 @@ such as times and the computer.
 
 import datetime
 import hashlib
-import html
 import json
 import os
 import platform
@@ -24,11 +23,12 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from compendium.paths import MACHINE_FILE, RUN_FILE, VERDICTS_FILE, figures_dir, project_root
+from compendium.run import judging
 from compendium.run.dependencies import versions
-from compendium.run.records import git, json_bytes, json_value
+from compendium.run.states import git, json_bytes, json_value
 from compendium.show import captions, figures, readable, sentences, tables
-from compendium.verdicts import layout, verdicts
-from compendium.verdicts.basis import HEADLINE
+from compendium.verdicts import cells, words
+from compendium.verdicts.verdicts import in_paper_order
 from sensorprivacy.paths import check_writable
 
 DRAWN = "drawn"
@@ -109,7 +109,7 @@ class Run:
         self._record = record
         self._captions = beside
         self._files: dict[str, bytes] = {}
-        self._verdicts: list[pd.DataFrame] = []
+        self._judged: pd.DataFrame | None = None
         self._started = datetime.datetime.now(datetime.UTC)
         self._clock = time.perf_counter()
 
@@ -119,9 +119,9 @@ class Run:
         return "" if self.profile == "paper" else self.profile
 
     @property
-    def verdicts(self) -> pd.DataFrame:
-        """All verdicts of this run so far."""
-        return pd.concat(self._verdicts, ignore_index=True) if self._verdicts else verdicts.judge({}, run=self.name)
+    def judges(self) -> bool:
+        """Whether this run reproduces printed values: whether ``data/paper/paper-<n>.csv`` names it."""
+        return self.replicates and len(cells.claims_of(self.name)) > 0
 
     def uses(self, data: Mapping[str, str], **chosen: str) -> None:
         """Record the digest of each data set that the run reads, by the set's name, and what the machine decided.
@@ -184,30 +184,35 @@ class Run:
         data = about[0] if len(about) == 1 else about
         _show(readable.ShownSentence(self._captions.words("sentence", name, data, given).closing))
 
-    def claims(
-        self, ours: Mapping[str, Any], impossible: Mapping[str, str] | None = None, **options: Any
-    ) -> "JudgedClaims":
-        """Compare our values with the printed ones, add the verdicts, and return them for the notebook to show.
+    def verdicts(
+        self, statements: Mapping[str, Any] | None = None, undecided: Mapping[str, str] | None = None
+    ) -> judging.JudgedClaims:
+        """Judge the printed values of this run by its tables, and return the verdicts for the notebook to show.
+
+        ``data/paper/paper-<n>.csv`` names the cell of each; see :mod:`.cells`. Call it after all tables.
 
         Parameters
         ----------
-        ours, impossible, **options
-            As for :func:`.verdicts.judge`. A run that is not in ``runs.yaml`` may differ from a printed value
-            without a reason.
+        statements : mapping of str to object, optional
+            Values by claim id that no other table holds. They become the table ``statements``.
+        undecided : mapping of str to str, optional
+            Those of them that the data cannot decide, with the reason. A statement without a value is undecided, too.
 
         Raises
         ------
-        RunError
-            If the run has already judged one of the claims.
+        UnexplainedError
+            If a value differs from the printed one and the ledger does not explain it. Runs whose quick settings are
+            shorter than the paper's may differ without a reason.
         """
         self._check_open()
-        if not self.replicates:
-            options["unexplained"] = "allow"
-        judged = verdicts.judge(ours, run=self.name, impossible=impossible, **options)
-        if twice := sorted(set(judged["claim_id"]) & set(self.verdicts["claim_id"])):
-            raise RunError(f"run {self.name} judges claims twice: {', '.join(twice)}")
-        self._verdicts.append(judged)
-        shown = JudgedClaims(judged)
+        if statements and self.judges:
+            frame = judging.statement_table(statements, undecided or {})
+            self._keep(frame, "statements", "Values that no other table has")
+        judged, lacking = judging.judge_tables(self.name if self.replicates else "", self.profile, self._files)
+        self._judged = judged if self.replicates else None
+        if len(lacking):
+            self._keep(lacking, cells.MISSING, "What this run needed for printed values and did not have")
+        shown = judging.JudgedClaims(judged)
         tally = self._stamped(self._tally(judged)).removesuffix(".")
         shown.attrs["caption"] = f"{tally}. Files of this run: {self.folder.relative_to(project_root()).as_posix()}/"
         shown.attrs["closing"] = sentences.verdicts(judged) if len(judged) else ""
@@ -226,8 +231,8 @@ class Run:
         if self.closed:
             return self.folder
         content = dict(self._files)
-        if self._verdicts and self.replicates:
-            content[VERDICTS_FILE] = tables.csv_text(verdicts.in_paper_order(self.verdicts)).encode()
+        if self._judged is not None:
+            content[VERDICTS_FILE] = tables.csv_text(in_paper_order(self._judged)).encode()
         digests = {name: hashlib.sha256(content[name]).hexdigest() for name in sorted(content)}
         stable = {name: digest for name, digest in digests.items() if not name.startswith(f"{DRAWN}/")}
         drawn = [name for name in digests if name not in stable]
@@ -248,6 +253,9 @@ class Run:
     def __exit__(self, error: type[BaseException] | None, *_: object) -> None:
         if error is None:
             self.close()
+
+    def _keep(self, df: pd.DataFrame, name: str, caption: str) -> None:
+        self._add(f"{name}.csv", tables.csv_text(df).encode(), captions.Words(self._stamped(caption)))
 
     def _words(self, kind: str, name: str, caption: str, about: Any, given: Mapping[str, Any]) -> captions.Words:
         found = captions.Words(caption) if caption else self._captions.words(kind, name, about, given)
@@ -274,10 +282,10 @@ class Run:
             why = "no printed value belongs to it" if self.replicates else "it has its own data or settings"
             return f"This run has no verdicts: {why}."
         counts = judged["verdict"].value_counts()
-        numbers = ", ".join(f"{counts[name]} {name}" for name in verdicts.VERDICTS if name in counts)
-        decisive = int(judged["basis"].isin(HEADLINE).sum())
+        numbers = ", ".join(f"{counts[name]} {name}" for name in words.VERDICTS if name in counts)
+        decisive = int(judged["basis"].isin(words.HEADLINE).sum())
         numbers += f"; {decisive} from rows, logs or tests of a statement"
-        return f"{len(judged)} printed values: {numbers}{'' if self.replicates else ' (not kept: not in runs.yaml)'}"
+        return f"{len(judged)} printed values: {numbers}"
 
     def _machine(self) -> dict[str, Any]:
         return {
@@ -289,20 +297,6 @@ class Run:
             "commit": git("rev-parse", "HEAD"),
             "dirty": None if (changed := git("status", "--porcelain")) is None else bool(changed),
         }
-
-
-class JudgedClaims(pd.DataFrame):
-    """The verdicts of some claims: a data frame that Jupyter shows as printed values beside ours."""
-
-    def _repr_html_(self) -> str:
-        caption = self.attrs.get("caption", "")
-        if self.empty:
-            return f"<p>{html.escape(caption)}</p>"
-        closing = readable.closing_html(self.attrs.get("closing", ""))
-        return f"<p><b>{html.escape(caption)}</b></p>{layout.paper_tables(self)}{closing}"
-
-    def __repr__(self) -> str:
-        return self.attrs.get("caption", "") if self.empty else super().__repr__()
 
 
 def _show(result: Any) -> None:

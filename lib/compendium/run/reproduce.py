@@ -35,7 +35,7 @@ from compendium.run.states import (
     write_data_state,
     write_status,
 )
-from compendium.verdicts.basis import BASES, HEADLINE
+from compendium.verdicts.words import BASES, HEADLINE
 from sensorprivacy.paths import check_writable
 
 

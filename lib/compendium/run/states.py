@@ -7,6 +7,7 @@ disappears or changes, and at no other time.
 import hashlib
 import json
 import os
+import subprocess
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -132,3 +133,34 @@ def _digest(path: Path) -> str:
 def in_checkout(path: Path, root: Path | None = None) -> str:
     """Return a path relative to the checkout, with forward slashes; the `root` saves a look-up for many paths."""
     return Path(os.path.abspath(path)).relative_to(root or project_root()).as_posix()  # noqa: PTH100 - symlinks stay
+
+
+def json_bytes(record: Mapping[str, Any]) -> bytes:
+    """Return a record as the bytes of a JSON file, the same for the same content."""
+    return (json.dumps(record, indent=1, sort_keys=True, ensure_ascii=False) + "\n").encode()
+
+
+def json_value(key: str, value: Any) -> Any:
+    """Return a parameter as a JSON value; an absolute path is shortened, so that it does not describe this machine."""
+    if isinstance(value, list):
+        return [json_value(key, each) for each in value]
+    if isinstance(value, os.PathLike):
+        value = os.fspath(value)
+    if isinstance(value, str) and Path(value).is_absolute():
+        root = project_root()
+        return str(Path(value).relative_to(root)) if Path(value).is_relative_to(root) else Path(value).name
+    try:
+        json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"parameter {key}={value!r} is not a JSON value: {error}") from error
+    return value
+
+
+def git(*words: str) -> str | None:
+    """Return what a command of git prints in the checkout; None if there is no git or no repository."""
+    try:
+        command = ["git", *words]
+        done = subprocess.run(command, cwd=project_root(), capture_output=True, text=True, check=True, timeout=30)
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return done.stdout.strip()

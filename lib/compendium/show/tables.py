@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-MARKS = {"exact": "=", "within": "~", "differs": "x", "undecided": "?", "no data": "-", "not reproducible": "!"}
 _DIGITS = 6
 
 

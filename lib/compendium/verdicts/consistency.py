@@ -14,7 +14,10 @@ import pandas as pd
 from compendium.verdicts.printed import pair_in, precision, printed_values
 
 _EDGE = 1e-9
-_TRACES = {"titanic": "9", "adult": "10", "bank": "11", "heart": "12", "student": "13"}
+AGREE = 1e-3
+"""Relative difference below which a printed time per window agrees with time / count."""
+TRACE_TABLES = {"titanic": "9", "adult": "10", "bank": "11", "heart": "12", "student": "13"}
+"""The table of each of paper 2's data sets that follows its search."""
 _GROUPS = ("sensitive", "non-sensitive", "ambiguous")
 _NOT_HARMONIC = "Eq. (12) does not give it from the utility and stability in the same row"
 _Interval = tuple[float, float]
@@ -127,7 +130,7 @@ def _check_sample_utility(values: pd.DataFrame) -> _Found:
 def _check_traces(values: pd.DataFrame) -> _Found:
     """Check Tables 9-13: group sizes add up to the attributes; stability and suitability follow from their row."""
     intervals, numbers = _intervals(values), _numbers(values)
-    for name, table in _TRACES.items():
+    for name, table in TRACE_TABLES.items():
         attributes = int(numbers[f"2-T4-{name}-attributes"])
         for place in range(1, 6):
             cell = f"2-T{table}-r{place}"
@@ -143,7 +146,7 @@ def _check_traces(values: pd.DataFrame) -> _Found:
 
 def _check_thresholds(values: pd.DataFrame) -> _Found:
     """Find printed pairs of thresholds that break the assumptions of section 4.1.2."""
-    pairs = [(table, *pair) for table in ("3", *_TRACES.values()) for pair in _thresholds(values, table)]
+    pairs = [(table, *pair) for table in ("3", *TRACE_TABLES.values()) for pair in _thresholds(values, table)]
     broken = {
         "2-text-beta-below-alpha": [pair for pair in pairs if not 0 <= pair[2] < pair[1] <= 1],
         "2-text-thresholds-sum-to-one": [pair for pair in pairs if abs(pair[1] + pair[2] - 1) > _EDGE],
@@ -162,7 +165,7 @@ def _check_algorithm(values: pd.DataFrame) -> _Found:
     numbers = _numbers(values)
     equal = [
         f"Table {table}"
-        for table in _TRACES.values()
+        for table in TRACE_TABLES.values()
         if all(numbers[f"2-T{table}-r4-{group}"] == numbers[f"2-T{table}-r5-{group}"] for group in _GROUPS)
     ]
     if equal:
@@ -182,7 +185,7 @@ def _check_example(values: pd.DataFrame) -> _Found:
 def _check_extremes(values: pd.DataFrame) -> _Found:
     """Check Table 15, and section 5.3's statement on utility at (1, 0) against it."""
     intervals, numbers = _intervals(values), _numbers(values)
-    for name in _TRACES:
+    for name in TRACE_TABLES:
         for which in ("start", "determined", "extreme"):
             cell = f"2-T15-{name}-{which}"
             if not _suits(cell, intervals, _steps(intervals[f"{cell}-stability"])):
@@ -209,12 +212,23 @@ def _check_activity_gain(values: pd.DataFrame) -> _Found:
         yield "3-text-activity-improves", why
 
 
+def _check_times(values: pd.DataFrame) -> _Found:
+    """Compare the times per window in Tables 4 to 7 of paper 3 with time / count of the same row."""
+    numbers = _numbers(values)
+    for name in numbers:
+        row = name.removesuffix("-per-embedding")
+        if row != name:
+            time, count = numbers[f"{row}-time"], numbers[f"{row}-embeddings"]
+            if abs(time / count / numbers[name] - 1) >= AGREE:
+                yield name, f"the row's own {time:g} s / {count:,.0f} is {time / count:.7f}"
+
+
 _CHECKS: dict[int, tuple[Callable[[pd.DataFrame], _Found], ...]] = {
     2: (
         _check_sample_table, _check_sample_utility, _check_traces, _check_thresholds, _check_algorithm,
         _check_example, _check_extremes,
     ),
-    3: (_check_activity_gain,),
+    3: (_check_activity_gain, _check_times),
 }  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""Printed tables in the papers' own layout, with our value below each printed one.
+"""Printed tables in the papers' own layout, with our value below each printed one, and the index of all of them.
 
 Each value has the colour and the sign of its verdict, and its basis. The colours are inside the HTML, so that
 JupyterLab and the book show the same.
@@ -7,58 +7,16 @@ JupyterLab and the book show the same.
 import html
 import re
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import pandas as pd
 
+from compendium.paths import data_dir
 from compendium.show.tables import number_text
-from compendium.verdicts.printed import number_in
+from compendium.verdicts.printed import number_in, printed_values
+from compendium.verdicts.words import COLOURS, PAPERS, SIGNS
 
-SIGNS = {"exact": "=", "within": "≈", "differs": "≠", "undecided": "?", "no data": "∅", "not reproducible": "!"}
-# Light backgrounds, after Paul Tol; dark text on each has a contrast above 7.
-COLOURS = {
-    "exact": "#e2f0d9",
-    "within": "#d9ecf5",
-    "differs": "#fbdcd2",
-    "undecided": "#f7efc9",
-    "no data": "#ececec",
-    "not reproducible": "#eadcf0",
-}
-TITLES = {
-    "1-1": "Data sets used in the experiments",
-    "1-2": "State-of-the-art and two-stage data minimization",
-    "1-3": "Top three methods for each data set",
-    "1-4": "IoT-23 (9 features)",
-    "1-5": "IoT Sentinel",
-    "1-6": "CIC-IDS 2017",
-    "1-7": "Opportunity (10 features)",
-    "1-8": "Opportunity (7 features)",
-    "1-9": "Opportunity (5 features)",
-    "1-10": "Device identification (NetML)",
-    "1-11": "Device identification (nPrint)",
-    "1-12": "Service recognition (nPrint)",
-    "2-2": "Entropy of the attributes of the sample",
-    "2-3": "Utility, stability and suitability under different thresholds",
-    "2-4": "Description of the data sets",
-    "2-5": "Sample records of motion, light, pressure and contact sensors",
-    "2-6": "Sensors, monitored objects and locations",
-    "2-7": "Entropy of the attributes of Titanic",
-    "2-8": "Entropy of the attributes of Adult",
-    "2-9": "Attributes in three groups: Titanic",
-    "2-10": "Attributes in three groups: Adult",
-    "2-11": "Attributes in three groups: Bank Marketing",
-    "2-12": "Attributes in three groups: Heart Disease",
-    "2-13": "Attributes in three groups: Student Performance",
-    "2-14": "Division of the attributes with the determined thresholds",
-    "2-15": "The determined thresholds and the extreme thresholds",
-    "3-1": "Activity and gender recognition on anonymized MotionSense",
-    "3-2": "Activity and gender recognition on MobiAct, gender anonymization",
-    "3-3": "Activity and weight recognition on MobiAct, weight anonymization",
-    "3-4": "Execution times of gender anonymization on MotionSense",
-    "3-5": "Execution times of gender anonymization on MobiAct",
-    "3-6": "Execution times of weight anonymization on MobiAct",
-    "3-7": "Execution times of model-based gender anonymization on MotionSense",
-}
 _HEADS = {
     "sota-accuracy": "All features: accuracy",
     "sota-identifiability": "All features: identifiability",
@@ -68,9 +26,27 @@ _HEADS = {
 _SIDE_BY_SIDE = {"2-2", "2-7", "2-8"}  # two halves beside each other, as printed
 
 
+_INDEX_HEAD = """# Where to find ours
+
+<!-- Written by `python -m compendium report index` from data/paper/paper-1.csv, paper-2.csv and paper-3.csv. -->
+
+Each printed value has an id, such as `2-T10-r3-utility`. Search for it: its row in `paper-<n>.csv` has the printed
+text, and the run, the table, the row and the column with our value. A run's tables are in `figures/<run>/`; its
+notebook writes each with `run.table(..., "<table>", ...)`. The table `statements` has values that no other table
+holds; functions of `lib/compendium/papers/paper<n>` compute them.
+"""
+
+
+@cache
+def titles() -> dict[tuple[str, str], str]:
+    """Return the titles of the printed tables by paper and number, from ``data/paper/tables.csv``."""
+    known = pd.read_csv(data_dir() / "paper" / "tables.csv", dtype=str)
+    return dict(zip(zip(known["paper"], known["table"], strict=True), known["title"], strict=True))
+
+
 def title(paper: object, table: str) -> str:
     """Return a printed table's number and title, such as ``Table 4: IoT-23 (9 features)``."""
-    return "Statements in the text" if table == "text" else f"Table {table}: {TITLES[f'{paper}-{table}']}"
+    return "Statements in the text" if table == "text" else f"Table {table}: {titles()[str(paper), table]}"
 
 
 def ours_text(claim: Any) -> str:
@@ -154,6 +130,24 @@ def paper_tables(claims: pd.DataFrame, link: Callable[[str], str] | None = None)
     return legend(claims["verdict"].unique()) + "".join(paper_table(own, link) for _, own in groups)
 
 
+def index_page() -> str:
+    """Return ``data/paper/index.md``: one row for each printed table and each table with ours."""
+    values = printed_values()
+    parts = [_INDEX_HEAD]
+    for paper, subject in PAPERS.items():
+        own = values[values["paper"] == paper]
+        parts += [
+            f"## Paper {paper}: {subject}",
+            "",
+            "| printed | values | run | table | notebook |",
+            "|---|---:|---|---|---|",
+        ]
+        groups = own.groupby(["table", "run", "our_table"], sort=False)
+        parts += [_index_row(paper, str(key[0]), str(key[1]), str(key[2]), rows) for key, rows in groups]
+        parts.append("")
+    return "\n".join(parts)
+
+
 def legend(verdicts: Any = tuple(SIGNS)) -> str:
     """Return a line that explains the signs and colours."""
     style = "color:#1a1a1a;padding:0 .4em;margin-right:.5em;display:inline-block"
@@ -212,3 +206,10 @@ def _row_label(row: str) -> list[str]:
         return [match[1]]
     match = re.fullmatch(r"([A-Z][\w ]+) (\([^)]*,[^)]*\))", row)
     return [match[1], match[2]] if match else [row]
+
+
+def _index_row(paper: int, table: str, run: str, ours: str, rows: pd.DataFrame) -> str:
+    names = ", or ".join(f"`{name}`" for name in ours.split(" | "))
+    notebook = re.split("-", run, maxsplit=1)[0]
+    cells = [title(paper, table), str(len(rows)), f"`{run}`", names, f"[{notebook}](../../notebooks/{notebook}.ipynb)"]
+    return f"| {' | '.join(cells)} |"

@@ -2,11 +2,13 @@
 
 ``data/paper/paper-<n>.csv`` has one row for each value. A number is in ``value`` and its printed decimals are in
 ``decimals``. The form of the printed text shows the kind of any other claim (a set of attributes, a pair of thresholds,
-a statement, a name), see :func:`kind_of`.
+a statement, a name), see :func:`kind_of`. The other columns say where our value is and what its verdict is based on,
+see :mod:`.cells`.
 """
 
 import math
 import re
+import tomllib
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -14,9 +16,12 @@ from typing import Any
 import pandas as pd
 
 from compendium.paths import data_dir
+from compendium.verdicts.words import BASES, PAPERS, VARIED
 
-COLUMNS = ("claim_id", "paper", "table", "row", "column", "printed", "value", "decimals")
-PAPERS = (1, 2, 3)
+COLUMNS = (
+    *("claim_id", "paper", "table", "row", "column", "printed", "value", "decimals"),
+    *("basis", "varied", "run", "our_table", "where", "our_column", "needs", "undecided"),
+)
 
 _WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 _NUMBER = re.compile(r"-?(\d{1,3}(,\d{3})+|\d+)(\.\d+)?")
@@ -41,8 +46,8 @@ def printed_values(paper: int | None = None, *, folder: Path | None = None) -> p
     Returns
     -------
     pandas.DataFrame
-        Columns ``claim_id, paper, table, row, column, printed, value, decimals`` in the papers' order. `table` is the
-        table's number as text, or ``"text"``. `value` is NaN and `decimals` is missing if the claim is not a number.
+        The columns `COLUMNS`, in the papers' order. `table` is the table's number as text, or ``"text"``. `value` is
+        NaN and `decimals` is missing if the claim is not a number. `basis` may name several, the usual one first.
 
     Raises
     ------
@@ -71,6 +76,24 @@ def printed_numbers(paper: int) -> dict[str, float]:
     """Return a paper's printed numbers by claim id; NaN for claims that are not numbers."""
     values = printed_values(paper)
     return dict(zip(values["claim_id"], values["value"], strict=True))
+
+
+def printed_table(paper: int, table: str, field: str = "value") -> pd.DataFrame:
+    """Return a printed table with its rows and columns, in printed order.
+
+    Parameters
+    ----------
+    paper : {1, 2, 3}
+        The paper.
+    table : str
+        The table's number.
+    field : str, default "value"
+        What to return of each cell: ``value``, ``printed``, ``claim_id`` or another column of `printed_values`.
+    """
+    values = printed_values(paper)
+    own = values[values["table"] == table]
+    wide = own.set_index(["row", "column"])[field].unstack()  # noqa: PD010 - nothing to aggregate
+    return wide.loc[own["row"].unique(), own["column"].unique()]
 
 
 def number_in(printed: str) -> tuple[float, int | None] | None:
@@ -168,7 +191,7 @@ def _plain(text: str) -> tuple[float, int] | None:
 
 @cache
 def _load(path: Path, _stamp: int) -> pd.DataFrame:
-    text = dict.fromkeys(("claim_id", "table", "row", "column", "printed"), str)
+    text = dict.fromkeys(set(COLUMNS) - {"paper", "value", "decimals"}, str)
     frame = pd.read_csv(path, dtype=text, keep_default_na=False, na_values={"value": [""], "decimals": [""]})
     if tuple(frame.columns) != COLUMNS:
         raise PaperValuesError(f"{path.name}: columns {list(frame.columns)}, expected {list(COLUMNS)}")
@@ -194,6 +217,12 @@ def _fault(claim: Any, paper: int) -> str:
         return f"the id names another table than {claim.table!r}"
     if not claim.printed:
         return "the printed text is empty"
+    if unknown := {*claim.basis.split(" | ")} - {*BASES}:
+        return f"unknown basis {', '.join(unknown)}"
+    if unknown := {*filter(None, claim.varied.split(", "))} - {*VARIED}:
+        return f"unknown word in varied: {', '.join(unknown)}"
+    if len({text.count("|") for text in (claim.basis, claim.our_table, claim.where, claim.our_column)}) > 1:
+        return "basis, our_table, where and our_column have different numbers of alternatives"
     if math.isnan(claim.value):
         return "" if decimals is None else f"decimals {decimals} without a value"
     if stated is None:
@@ -201,3 +230,13 @@ def _fault(claim: Any, paper: int) -> str:
     if stated[0] != claim.value:
         return f"value {claim.value} but {claim.printed!r} states {stated[0]}"
     return "" if decimals == stated[1] else f"decimals {decimals} but {claim.printed!r} has {stated[1]}"
+
+
+def missing_words() -> dict[str, str]:
+    """Return what is missing for printed values other than a data set, by the word in the column ``needs``."""
+    return dict(claims_file()["needs"])
+
+
+def claims_file() -> dict[str, Any]:
+    """Return the words and headline claims of ``data/paper/claims.toml``."""
+    return tomllib.loads((data_dir() / "paper" / "claims.toml").read_text(encoding="utf-8"))

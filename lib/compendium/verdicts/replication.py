@@ -4,20 +4,20 @@ import contextlib
 import hashlib
 import json
 import re
-import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 import pandas as pd
 
-from compendium.paths import RUN_FILE, VERDICTS_FILE, data_dir, figures_dir, project_root
+from compendium.paths import RUN_FILE, VERDICTS_FILE, figures_dir, project_root
 from compendium.show import tables
 from compendium.verdicts import earlier_runs
-from compendium.verdicts.basis import BASES, HEADLINE, basis_of
-from compendium.verdicts.printed import printed_values
-from compendium.verdicts.verdicts import COLUMNS, VERDICTS, in_paper_order
+from compendium.verdicts.ledger import one_line
+from compendium.verdicts.printed import claims_file, printed_values
+from compendium.verdicts.verdicts import COLUMNS, in_paper_order
+from compendium.verdicts.words import BASES, HEADLINE, VERDICTS
 from sensorprivacy.paths import write_atomically
 
 OK, NO_DATA = "ok", "no data"
@@ -25,7 +25,7 @@ _TEXTS = ("claim_id", "table", "row", "column", "printed", "ours", "unit", "verd
 
 
 class RunStatus(Protocol):
-    """How a run ended and which claims it judges; any object with these attributes will do."""
+    """How a run ended; any object with these attributes will do."""
 
     @property
     def status(self) -> str:
@@ -35,10 +35,6 @@ class RunStatus(Protocol):
     def reason(self) -> str:
         """Why the status is not ``"ok"``."""
 
-    @property
-    def claims(self) -> Iterable[str]:
-        """Ids of the claims that the run judges; ``*`` matches any text."""
-
 
 class CollectError(ValueError):
     """The runs' verdicts do not fit together."""
@@ -47,14 +43,14 @@ class CollectError(ValueError):
 def collect(profile: str, runs: Mapping[str, RunStatus], *, values: pd.DataFrame | None = None) -> pd.DataFrame:
     """Collect the verdicts of all runs, and write them to ``verdicts.csv`` beside the runs' folders.
 
-    Claims that no run could compute get the verdict *no data*. Papers without any claim that a run judges are left out.
+    Claims that no run could compute get the verdict *no data*. Papers that none of the runs reproduces are left out.
 
     Parameters
     ----------
     profile : str
         Profile of the runs: ``"paper"`` reads ``figures/``, any other ``figures/<profile>/``.
     runs : mapping of str to RunStatus
-        For each run's name, how it ended and which claims it judges.
+        For each run of the profile, how it ended.
     values : pandas.DataFrame, optional
         Printed values; the default is those of ``data/paper/``.
 
@@ -66,20 +62,20 @@ def collect(profile: str, runs: Mapping[str, RunStatus], *, values: pd.DataFrame
     Raises
     ------
     CollectError
-        If two runs judge one claim, a run's verdicts were changed after it wrote them, a successful run with claims has
-        no record or did not judge one of its claims, or a claim belongs to no run.
+        If two runs judge one claim, a run's verdicts were changed after it wrote them, or a successful run has no
+        record or did not judge one of its claims.
     """
     values = printed_values() if values is None else values
     folder = figures_dir(profile)
-    ended = {name: state for name, state in runs.items() if state.status == OK}
+    own = values[values["run"].isin(list(runs))]
     # a run without claims, such as an introduction, need not leave a record
-    read = [_read(folder / n, n) for n, s in ended.items() if s.claims or (folder / n / RUN_FILE).is_file()]
+    asked = {name for name, state in runs.items() if state.status == OK and name in set(own["run"])}
+    left = [name for name in runs if name in asked or (folder / name / RUN_FILE).is_file()]
+    read = [_read(folder / name, name) for name in left if runs[name].status == OK]
     judged = pd.concat(read, ignore_index=True) if read else _frame([])
     _check_once(judged)
-    named = {str(pattern)[0] for state in runs.values() for pattern in state.claims}
-    papers = named | set(judged["paper"].astype(str))
-    missing = values[values["paper"].astype(str).isin(papers) & ~values["claim_id"].isin(judged["claim_id"])]
-    absent = _absent(missing, runs)
+    missing = values[values["paper"].isin(own["paper"]) & ~values["claim_id"].isin(judged["claim_id"])]
+    absent = _absent(missing, runs, profile)
     whole = in_paper_order(pd.concat([judged, absent], ignore_index=True), values)[list(COLUMNS)]
     write_atomically(folder / VERDICTS_FILE, lambda part: part.write_bytes(tables.csv_text(whole).encode()))
     return whole
@@ -99,7 +95,7 @@ def counts(verdicts: pd.DataFrame, by: tuple[str, ...] = ("paper", "table")) -> 
     counted.insert(0, "printed", counted.sum(axis=1))
     order = list(dict.fromkeys(verdicts[list(by)].itertuples(index=False, name=None)))
     if by[-1] == "basis":
-        order.sort(key=lambda key: (*key[:-1], BASES.index(key[-1])))
+        order.sort(key=lambda key: (*key[:-1], list(BASES).index(key[-1])))
     index = order if len(by) > 1 else [key[0] for key in order]
     return counted.loc[index].rename_axis(columns=None)
 
@@ -119,7 +115,7 @@ def replication_text(verdicts: pd.DataFrame, *, profile: str = "paper") -> str:
     profile : str, default "paper"
         Profile of the runs.
     """
-    page = _claims_file()["page"]
+    page = claims_file()["page"]
     lines = [
         "# Replication",
         "",
@@ -157,7 +153,7 @@ def headline_table(verdicts: pd.DataFrame, profile: str = "paper") -> pd.DataFra
         the number of each verdict. Claims of papers without verdicts are left out.
     """
     rows = []
-    for entry in _claims_file()["headline"]:
+    for entry in claims_file()["headline"]:
         own = verdicts[[any(fnmatchcase(name, p) for p in entry["values"]) for name in verdicts["claim_id"]]]
         if own.empty:
             continue
@@ -251,10 +247,6 @@ def _other_people(heading: str, profile: str) -> list[str]:
     return [heading, tables.markdown_text(pd.DataFrame(rows))]
 
 
-def _claims_file() -> dict[str, Any]:
-    return tomllib.loads((data_dir() / "paper" / "claims.toml").read_text(encoding="utf-8"))
-
-
 def _frame(rows: list[dict]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=list(COLUMNS)).astype({"low": float, "high": float})
 
@@ -287,31 +279,23 @@ def _check_once(judged: pd.DataFrame) -> None:
         raise CollectError(f"claims judged by more than one run: {who}")
 
 
-def _absent(claims: pd.DataFrame, runs: Mapping[str, RunStatus]) -> pd.DataFrame:
+def _absent(claims: pd.DataFrame, runs: Mapping[str, RunStatus], profile: str) -> pd.DataFrame:
     """Return the verdict *no data* for claims that no run judged; refuse claims that should have been judged."""
     rows, open_ = [], []
-    # A summary may judge a claim of another run: that claim is open only if the summary ran.
-    all_ran = all(run.status in (OK, NO_DATA) for run in runs.values())
     for claim in claims.to_dict("records"):
-        owner = _owner(claim["claim_id"], runs)
-        if owner is None:
-            reason = "no run judges it"
-        elif runs[owner].status == NO_DATA:
-            reason = runs[owner].reason or "a data set is not on this machine"
-        elif runs[owner].status == OK:
-            reason = f"run {owner} does not compute it in this profile"
-        else:
-            reason = f"run {owner} {runs[owner].status}: {runs[owner].reason}".removesuffix(": ")
-        if owner is None or (runs[owner].status == OK and all_ran):
+        name = claim["run"]
+        state = runs.get(name)
+        if state is None:
+            reason = f"run {name} is not in the profile {profile}"
+        elif state.status == NO_DATA:
+            reason = state.reason or "a data set is not on this machine"
+        elif state.status == OK:
+            reason = f"run {name} did not judge it: run it again"
             open_.append(f"{claim['claim_id']} ({reason})")
-        made = {"ours": "", "unit": "", "verdict": NO_DATA, "basis": basis_of(claim["claim_id"]), "run": owner or ""}
-        rows.append(claim | made | {"reason": " ".join(reason.split())})
+        else:
+            reason = f"run {name} {state.status}: {state.reason}".removesuffix(": ")
+        made = {"ours": "", "unit": "", "verdict": NO_DATA, "basis": claim["basis"].partition(" | ")[0]}
+        rows.append(claim | made | {"reason": one_line(reason)})
     if open_:
         raise CollectError(f"{len(open_)} printed values are not judged: {', '.join(open_[:8])}")
     return _frame(rows)
-
-
-def _owner(claim_id: str, runs: Mapping[str, RunStatus]) -> str | None:
-    """Return the run that judges a claim; if several patterns match, the longest one decides."""
-    fits = [(len(p), name) for name, run in runs.items() for p in run.claims if fnmatchcase(claim_id, p)]
-    return max(fits)[1] if fits else None

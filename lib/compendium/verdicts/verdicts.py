@@ -10,12 +10,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from compendium.verdicts import basis as basis_module
-from compendium.verdicts.intervals import FEWEST
 from compendium.verdicts.ledger import Entry, entries, explanation, one_line
 from compendium.verdicts.printed import kind_of, pair_in, precision, printed_values, same_name, set_in
+from compendium.verdicts.words import FEWEST
 
-VERDICTS = ("exact", "within", "differs", "undecided", "no data", "not reproducible")
 COLUMNS = (
     *("claim_id", "paper", "table", "row", "column", "printed", "ours", "low", "high", "unit"),
     *("verdict", "basis", "reason", "run"),
@@ -95,7 +93,7 @@ def judge(
     undecided : mapping of str to str, optional
         Claims that the available data cannot decide, with the reason. They may have a value in `ours`.
     basis : mapping of str to str, optional
-        Basis of claims that this run judges otherwise than usual; see :mod:`.basis`.
+        Basis of claims that this run judges otherwise than usual: one of those that the claim's column has.
     unexplained : {"error", "allow"}
         Treatment of a difference that no entry of the ledger explains.
     values, ledger : optional
@@ -106,7 +104,7 @@ def judge(
     pandas.DataFrame
         Columns `COLUMNS`, in the papers' order. *exact*: equal at printed precision (:func:`.printed.precision`), or
         equal text, set or pair; *within*: the printed value lies in our interval, and the interval is over what
-        differed between the paper's run and ours (``varied`` in ``basis.toml``); *undecided*: in `undecided`, or None,
+        differed between the paper's run and ours (the column ``varied``); *undecided*: in `undecided`, or None,
         or from fewer trainings or draws than a prediction interval needs; *not reproducible*: the value differs and is
         in `impossible`; *no data*; otherwise *differs*, with the ledger's reason.
 
@@ -117,10 +115,8 @@ def judge(
     UnexplainedError
         If a value differs, no entry explains it, and `unexplained` is ``"error"``.
     VerdictError
-        If a value is NaN, infinite or of the wrong type, its interval is reversed or does not state its unit, or a
-        claim is in `no_data` and in `ours` or `undecided`.
-    BasisError
-        If ``basis.toml`` does not allow a basis for its claim.
+        If a value is NaN, infinite or of the wrong type, its interval is reversed or does not state its unit, a claim
+        is in `no_data` and in `ours` or `undecided`, or its column ``basis`` does not have the given basis.
 
     Examples
     --------
@@ -153,7 +149,7 @@ def judge(
             if name in impossible:
                 result["verdict"], why = "not reproducible", [one_line(impossible[name]), *why]
             result["reason"] = "; ".join(filter(None, why))
-        rows.append({"unit": "", **claim._asdict(), **result, "basis": basis_module.basis_of(name, basis), "run": run})
+        rows.append({"unit": "", **claim._asdict(), **result, "basis": _basis(claim, basis), "run": run})
     verdicts = pd.DataFrame(rows, columns=list(COLUMNS)).astype({"low": float, "high": float})
     if unexplained == "error":
         _check_explained(verdicts)
@@ -165,6 +161,14 @@ def _check_explained(verdicts: pd.DataFrame) -> None:
     if not open_.empty:
         seen = ", ".join(f"{c.claim_id} (printed {c.printed}, ours {c.ours})" for c in open_.itertuples())
         raise UnexplainedError(f"values differ without an entry in data/paper/ledger.toml: {seen}")
+
+
+def _basis(claim: Any, named: Mapping[str, str] | None) -> str:
+    allowed = claim.basis.split(" | ")
+    chosen = (named or {}).get(claim.claim_id, allowed[0])
+    if chosen not in allowed:
+        raise VerdictError(f"{claim.claim_id}: basis {chosen!r}, but its column has {' or '.join(allowed)}")
+    return chosen
 
 
 def _check_ids(known: pd.Series, given: Iterable[str]) -> None:
@@ -201,7 +205,7 @@ def _compare_number(claim: Any, given: Ours) -> dict[str, Any]:
     elif given.over in _PREDICTED and (given.n or 0) < FEWEST:
         verdict, reason = "undecided", f"{given.unit}: a prediction interval needs {FEWEST}"
     elif low - _SLACK <= claim.value <= high + _SLACK:
-        if given.over in basis_module.entry_of(claim.claim_id).varied:
+        if given.over in claim.varied.split(", "):
             verdict, reason = "within", f"the printed value lies in our interval over {given.over}"
         else:
             verdict, same = "undecided", f"the paper used the same {given.over}"

@@ -190,6 +190,6 @@ def test_a_change_in_the_reader_of_captures_concerns_the_runs_that_read_captures
 
 def test_your_own_file_brings_the_code_that_reads_it(root):
     path = root / "notebooks" / "20_threeway_example.ipynb"
-    own = root / "lib" / "sensorprivacy" / "own" / "formats.py"
+    own = root / "lib" / "sensorprivacy" / "own" / "read" / "formats.py"
     assert own in package_files(path, root / "lib", ["home.csv"])
     assert own not in package_files(path, root / "lib", ["adult"])

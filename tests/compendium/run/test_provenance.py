@@ -13,7 +13,6 @@ import pytest
 
 from compendium.run.provenance import RunError, open_run
 from compendium.show.captions import CaptionError
-from compendium.verdicts.verdicts import UnknownClaimError
 
 FRAME = pd.DataFrame({"a": [1.0, 2.5]})
 CAPTIONS = """
@@ -57,8 +56,7 @@ def fill(run):
     run.table(FRAME, "numbers", "Some numbers")
     run.figure(line(), "line", "A line")
     run.table(FRAME, "noise")
-    run.claims({"2-T2-age": 1.0})
-    run.claims({"2-T2-work": 0.29})
+    run.verdicts()
     return run.close()
 
 
@@ -222,21 +220,9 @@ def test_a_read_only_folder_is_noticed_before_the_work_starts(home, monkeypatch)
         open_run("21_x", parameters={})
 
 
-def test_a_run_of_ones_own_has_its_own_folder_and_keeps_no_verdicts(home):
-    run = open_run("21_x-mine", parameters={}, replicates=False)
-    shown = run.claims({"2-T11-r1-utility": 0.1})  # differs from the printed value, and no entry explains it
-    assert (
-        "1 printed values: 1 differs; 1 from rows, logs or tests of a statement (not kept: not in runs.yaml) [quick]"
-        in shown._repr_html_()
-    )
-    folder = run.close()
-    assert folder == home / "figures" / "own" / "21_x-mine"
-    assert set(contents(folder)) == {"run.json", "machine.json"}
-
-
 @pytest.mark.parametrize(("replicates", "why"), [(True, "no printed value"), (False, "its own data or settings")])
 def test_a_run_without_verdicts_says_so(home, replicates, why):
-    shown = open_run("21_x", parameters={}, replicates=replicates).claims({})
+    shown = open_run("21_x", parameters={}, replicates=replicates).verdicts()
     for text in (repr(shown), shown._repr_html_()):
         assert "This run has no verdicts" in text
         assert f"Files of this run: figures/{'quick' if replicates else 'own'}/21_x/" in text
@@ -282,7 +268,7 @@ def test_closing_again_does_nothing(home):
     [
         lambda run: run.table(FRAME, "late", "Late"),
         lambda run: run.figure(line(), "late", "Late"),
-        lambda run: run.claims({"2-T2-age": 1.0}),
+        lambda run: run.verdicts(),
     ],
 )
 def test_a_closed_run_takes_nothing(home, late):
@@ -290,36 +276,6 @@ def test_a_closed_run_takes_nothing(home, late):
     run.close()
     with pytest.raises(RunError, match="run 21_x is closed"):
         late(run)
-
-
-def test_verdicts_are_in_the_papers_order_whatever_that_of_the_cells(home):
-    run = open_run("21_x", parameters={})
-    run.claims({"2-T7-age": 0.477})
-    run.claims({"2-T2-work": 0.29, "2-T2-age": 1.0})
-    text = (run.close() / "verdicts.csv").read_text().splitlines()
-    assert text[0] == "claim_id,paper,table,row,column,printed,ours,low,high,unit,verdict,basis,reason,run"
-    assert [row.split(",")[0] for row in text[1:]] == ["2-T2-age", "2-T2-work", "2-T7-age"]
-
-
-def test_claims_are_a_frame_that_shows_itself(home):
-    judged = open_run("21_x", parameters={}).claims({"2-T2-age": 1.0, "2-T11-r1-utility": 0.5952})
-    assert isinstance(judged, pd.DataFrame)
-    html = judged._repr_html_()
-    assert "2 printed values: 1 exact, 1 differs; 2 from rows, logs or tests of a statement [quick]" in html
-    assert "<b>≠</b> 0.595 " in html
-
-
-def test_a_claim_judged_twice_is_refused(home):
-    run = open_run("21_x", parameters={})
-    run.claims({"2-T2-age": 1.0})
-    with pytest.raises(RunError, match="run 21_x judges claims twice: 2-T2-age"):
-        run.claims({"2-T2-age": 0.9, "2-T2-work": 0.29}, unexplained="allow")
-    assert run.verdicts["claim_id"].tolist() == ["2-T2-age"]
-
-
-def test_an_unknown_claim_is_refused(home):
-    with pytest.raises(UnknownClaimError, match="2-T2-aeg"):
-        open_run("21_x", parameters={}).claims({"2-T2-aeg": 1.0})
 
 
 @pytest.mark.parametrize("name", ["../up", "a/b", "", ".hidden", "run.json "])

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compendium.show.readable import ShownTable
-from compendium.show.tables import MARKS, csv_text, markdown_text, number_text
-from compendium.verdicts.verdicts import VERDICTS
+from compendium.show.tables import csv_text, markdown_text, number_text
 
 
 @pytest.mark.parametrize(
@@ -98,8 +97,3 @@ def test_an_empty_table_is_its_head():
     assert csv_text(empty) == "a\n"
     assert markdown_text(empty) == "| a |\n| ---: |\n"
     assert "<thead>" in ShownTable(empty, "")._repr_html_()
-
-
-def test_every_verdict_has_a_mark_of_its_own():
-    assert set(MARKS) == set(VERDICTS)
-    assert len(set(MARKS.values())) == len(MARKS)

@@ -5,10 +5,10 @@ import re
 import pytest
 
 from compendium.paths import figures_dir
-from compendium.verdicts.layout import COLOURS, SIGNS, TITLES, legend, ours_text, paper_table, paper_tables
+from compendium.verdicts.layout import legend, ours_text, paper_table, paper_tables, titles
 from compendium.verdicts.printed import printed_values
 from compendium.verdicts.replication import read_verdicts
-from compendium.verdicts.verdicts import VERDICTS
+from compendium.verdicts.words import COLOURS, SIGNS, VERDICTS
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +32,7 @@ def test_each_verdict_has_a_sign_and_a_colour_of_its_own():
 def test_each_printed_table_has_a_title():
     values = printed_values()
     tables = {f"{p}-{t}" for p, t in zip(values["paper"], values["table"], strict=True) if t != "text"}
-    assert tables == set(TITLES)
+    assert tables == {"-".join(key) for key in titles()}
 
 
 def test_no_printed_value_is_lost(verdicts):

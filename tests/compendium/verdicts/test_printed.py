@@ -7,10 +7,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compendium.verdicts.printed import PaperValuesError, kind_of, number_in, pair_in, precision, printed_values, set_in
+from compendium.verdicts.printed import (
+    COLUMNS,
+    PaperValuesError,
+    kind_of,
+    number_in,
+    pair_in,
+    precision,
+    printed_table,
+    printed_values,
+    set_in,
+)
 
-HEAD = "claim_id,paper,table,row,column,printed,value,decimals\n"
-GOOD = "2-T2-age,2,2,Age,Entropy,1.0,1.0,1\n"
+HEAD = ",".join(COLUMNS) + "\n"
+PLACE = ",rows,,20_x,table-2,attribute=Age,evaluation,,\n"
+GOOD = "2-T2-age,2,2,Age,Entropy,1.0,1.0,1" + PLACE
 
 
 @pytest.mark.parametrize(
@@ -97,10 +108,13 @@ def test_no_file_is_named(tmp_path):
         ("2-T2-Age,2,2,Age,Entropy,1.0,1.0,1\n", "an id is paper-table-words"),
         ("2-T3-age,2,2,Age,Entropy,1.0,1.0,1\n", "the id names another table"),
         ("1-T2-age,1,2,Age,Entropy,1.0,1.0,1\n", "paper 1 in the file of paper 2"),
+        (GOOD.replace(",rows,", ",guess,"), "unknown basis guess"),
+        (GOOD.replace(",rows,,", ",rows,seeds,"), "unknown word in varied: seeds"),
+        (GOOD.replace("table-2", "table-2 | log"), "different numbers of alternatives"),
     ],
 )
 def test_a_file_that_breaks_a_rule_is_refused(tmp_path, lines, message):
-    (tmp_path / "paper-2.csv").write_text(HEAD + lines)
+    (tmp_path / "paper-2.csv").write_text(HEAD + (lines if "20_x" in lines else lines[:-1] + PLACE))
     with pytest.raises(PaperValuesError, match=message):
         printed_values(2, folder=tmp_path)
 
@@ -127,3 +141,22 @@ def test_dropped_zeros_are_restored():
 def test_precision_is_never_less_than_printed():
     values = printed_values().dropna(subset=["decimals"])
     assert (precision(values) >= values["decimals"]).all()
+
+
+def test_a_printed_table_has_its_own_rows_and_columns():
+    table = printed_table(2, "10")
+    assert table.index[:2].tolist() == ["(0.50, 0.50)", "(0.50, 0.45)"]
+    assert table.columns.tolist() == ["Sen", "Non-Sen", "Amb", "Utility", "Stability", "Suitability"]
+    assert table.loc["(0.50, 0.50)", "Utility"] == 0.68
+    assert printed_table(2, "10", "claim_id").iloc[2, 3] == "2-T10-r3-utility"
+
+
+def test_every_value_states_a_basis_and_only_measured_ones_what_varied():
+    """Batch sizes, sums and statements have no interval, so nothing can be 'within' for them."""
+    values = printed_values()
+    assert (values["basis"] != "").all()
+    assert set(values.loc[values["varied"] != "", "basis"]) <= {"rows", "log", "rows | log", "arithmetic"}
+    named = values.set_index("claim_id")["basis"]
+    assert named["1-T7-thr0-accuracy"] == "rows | log"
+    assert named["3-text-probabilistic-prevents"] == "text"
+    assert named["2-T4-adult-records"] == "configuration"

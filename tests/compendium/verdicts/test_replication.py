@@ -10,7 +10,7 @@ import pytest
 
 from compendium.paths import data_dir
 from compendium.run.provenance import open_run
-from compendium.verdicts import collect, counts, headline, printed_values, write_replication
+from compendium.verdicts import collect, counts, headline, judge, printed_values, write_replication
 from compendium.verdicts.replication import CollectError, headline_table, read_verdicts, replication_text, summary_line
 from compendium.verdicts.verdicts import COLUMNS
 
@@ -19,7 +19,6 @@ from compendium.verdicts.verdicts import COLUMNS
 class State:
     status: str
     reason: str = ""
-    claims: tuple[str, ...] = ()
 
 
 @pytest.fixture
@@ -34,14 +33,16 @@ def home(tmp_path, monkeypatch, root):
 
 @pytest.fixture
 def values():
-    """Return a paper of two tables."""
+    """Return a paper of two tables, each of its own run."""
     whole = printed_values(2)
-    return whole[whole["table"].isin(["2", "7"])].reset_index(drop=True)
+    whole = whole[whole["table"].isin(["2", "7"])].reset_index(drop=True)
+    return whole.assign(run=whole["table"].map({"2": "20_x", "7": "21_x"}))
 
 
 def ran(name, ours, **options):
+    """Write verdicts as a run does, on any values."""
     with open_run(name, parameters={}) as run:
-        run.claims(ours, **options)
+        run._judged = judge(ours, run=name, **options)
 
 
 def table_2(values, **other):
@@ -49,10 +50,15 @@ def table_2(values, **other):
     return dict(zip(own["claim_id"], own["value"], strict=True)) | other
 
 
+def rest(paper, reason="why"):
+    """Return the runs of a paper, all without data."""
+    return dict.fromkeys(printed_values(paper)["run"].unique(), State("no data", reason))
+
+
 def test_every_printed_value_has_a_row(home, values):
     ran("20_x", table_2(values))
-    lacking = State("no data", "titanic: fetch it\nby hand", ("2-T7-*",))
-    whole = collect("quick", {"20_x": State("ok", claims=("2-T2-*",)), "21_x": lacking}, values=values)
+    lacking = State("no data", "titanic: fetch it\nby hand")
+    whole = collect("quick", {"20_x": State("ok"), "21_x": lacking}, values=values)
     assert tuple(whole.columns) == COLUMNS
     assert whole["claim_id"].tolist() == values["claim_id"].tolist()
     assert whole["verdict"].value_counts().to_dict() == {"exact": 12, "no data": 12}
@@ -63,7 +69,7 @@ def test_every_printed_value_has_a_row(home, values):
 
 def test_the_file_is_what_is_returned_and_byte_stable(home, values):
     ran("20_x", table_2(values))
-    states = {"20_x": State("ok", claims=("2-T2-*",)), "21_x": State("no data", "why", ("2-T7-*",))}
+    states = {"20_x": State("ok"), "21_x": State("no data", "why")}
     whole = collect("quick", states, values=values)
     path = home / "figures" / "quick" / "verdicts.csv"
     first = path.read_bytes()
@@ -74,58 +80,39 @@ def test_the_file_is_what_is_returned_and_byte_stable(home, values):
 
 
 def test_by_default_all_claims_of_the_papers_that_runs_answer_for(home):
-    whole = collect("quick", {"x": State("no data", "why", ("2-*",))})
+    runs = printed_values(2)["run"].unique()
+    whole = collect("quick", dict.fromkeys(runs, State("no data", "why")))
     assert whole["claim_id"].tolist() == printed_values(2)["claim_id"].tolist()
     assert collect("quick", {}).empty
 
 
 def test_a_failed_run_is_told_from_missing_data(home, values):
-    failed = State("failed", "NotebookFailedError in cell 3", ("2-*",))
+    failed = State("failed", "NotebookFailedError in cell 3")
     whole = collect("quick", {"20_x": failed}, values=values)
     assert set(whole["verdict"]) == {"no data"}
-    assert set(whole["reason"]) == {"run 20_x failed: NotebookFailedError in cell 3"}
+    assert set(whole["reason"]) == {
+        "run 20_x failed: NotebookFailedError in cell 3",
+        "run 21_x is not in the profile quick",
+    }
 
 
 def test_verdicts_of_a_run_that_failed_later_are_not_used(home, values):
     ran("20_x", table_2(values))
-    whole = collect("quick", {"20_x": State("failed", "cell 1", ("2-*",))}, values=values)
+    whole = collect("quick", {"20_x": State("failed", "cell 1")}, values=values)
     assert set(whole["verdict"]) == {"no data"}
-
-
-def test_the_closest_pattern_says_which_run_answers(home, values):
-    states = {"a": State("no data", "all", ("2-*",)), "b": State("no data", "seven", ("2-T7-*",))}
-    whole = collect("quick", states, values=values).set_index("claim_id")
-    assert whole.loc["2-T2-age", "reason"] == "all"
-    assert whole.loc["2-T7-age", "reason"] == "seven"
 
 
 def test_a_claim_that_its_run_did_not_judge_is_an_error(home, values):
     ran("20_x", {"2-T2-age": 1.0})
-    states = {"20_x": State("ok", claims=("2-T2-*",)), "21_x": State("no data", "why", ("2-T7-*",))}
-    with pytest.raises(
-        CollectError, match=r"11 printed values are not judged: 2-T2-work \(run 20_x does not compute it"
-    ):
-        collect("quick", states, values=values)
-
-
-def test_a_claim_that_a_summary_judges_may_lack_while_the_summary_has_not_run(home, values):
-    ran("20_x", {"2-T2-age": 1.0})
-    states = {"20_x": State("ok", claims=("2-*",)), "22_summary": State("not run", "make reproduce")}
-    whole = collect("quick", states, values=values)
-    assert whole["verdict"].value_counts()["no data"] == len(values) - 1
-    assert set(whole["reason"]) == {"", "run 20_x does not compute it in this profile"}
-
-
-def test_a_claim_that_no_run_answers_for_is_an_error(home, values):
-    states = {"21_x": State("no data", "why", ("2-T7-*",))}
-    with pytest.raises(CollectError, match=r"12 printed values .* \(no run judges it\)"):
+    states = {"20_x": State("ok"), "21_x": State("no data", "why")}
+    with pytest.raises(CollectError, match=r"11 printed values are not judged: 2-T2-work \(run 20_x did not judge it"):
         collect("quick", states, values=values)
 
 
 def test_a_claim_judged_by_two_runs_is_an_error(home, values):
     ran("20_x", {"2-T2-age": 1.0})
     ran("22_x", {"2-T2-age": 1.0})
-    states = {name: State("ok", claims=("2-*",)) for name in ("20_x", "22_x")}
+    states = {name: State("ok") for name in ("20_x", "22_x")}
     with pytest.raises(CollectError, match="2-T2-age by 20_x, 22_x"):
         collect("quick", states, values=values)
 
@@ -135,12 +122,12 @@ def test_verdicts_changed_by_hand_are_refused(home, values):
     path = home / "figures" / "quick" / "20_x" / "verdicts.csv"
     path.write_text(path.read_text().replace("differs", "exact"))
     with pytest.raises(CollectError, match="is not what run 20_x wrote"):
-        collect("quick", {"20_x": State("ok", claims=("2-*",))}, values=values)
+        collect("quick", {"20_x": State("ok")}, values=values)
 
 
 def test_a_run_that_is_ok_but_left_nothing_is_an_error(home, values):
     with pytest.raises(CollectError, match=r"run 20_x is ok but left no run\.json"):
-        collect("quick", {"20_x": State("ok", claims=("2-*",))}, values=values)
+        collect("quick", {"20_x": State("ok")}, values=values)
 
 
 def test_a_run_that_answers_for_nothing_need_leave_nothing(home):
@@ -150,13 +137,13 @@ def test_a_run_that_answers_for_nothing_need_leave_nothing(home):
 def test_a_run_may_judge_nothing(home, values):
     with open_run("00_x", parameters={}) as run:
         run.table(pd.DataFrame({"a": [1]}), "t", "c")
-    states = {"00_x": State("ok"), "21_x": State("no data", "why", ("2-*",))}
+    states = {"00_x": State("ok"), "21_x": State("no data", "why")}
     assert len(collect("quick", states, values=values)) == len(values)
 
 
 def test_counts_by_table_in_the_papers_order(home):
     ran("20_x", {"2-T11-r1-utility": 0.5952, "2-T2-age": 1.0})
-    states = {"20_x": State("ok"), "x": State("no data", "why", ("2-*",))}
+    states = {"20_x": State("ok")} | rest(2)
     counted = counts(collect("quick", states))
     assert counted.columns.tolist() == [
         "printed",
@@ -179,7 +166,7 @@ def test_counts_by_basis_in_the_order_of_the_bases(home):
         {"2-T4-adult-attributes": 15, "2-text-datasets": 5, "2-T2-age": 1.0, "2-text-step": 0.1},
         unexplained="allow",
     )
-    states = {"20_x": State("ok"), "x": State("no data", "why", ("2-*",))}
+    states = {"20_x": State("ok")} | rest(2)
     whole = collect("quick", states)
     counted = counts(whole, by=("paper", "basis"))
     assert counted.index.get_level_values("basis").tolist() == ["rows", "text", "arithmetic", "configuration"]
@@ -193,7 +180,7 @@ def test_the_page_shows_headlines_with_their_values_and_what_cannot_be_tested(ho
     ours = {"2-text-algorithm-stops": False, "2-text-final-titanic": (0.95, 0.05), "2-text-final-student": (0.95, 0.25)}
     why = {"2-text-algorithm-stops": "it moves back and forth"}
     ran("20_x", ours, impossible=why)
-    states = {"20_x": State("ok"), "x": State("no data", "titanic: get it", ("2-*",))}
+    states = {"20_x": State("ok")} | rest(2, "titanic: get it")
     text = replication_text(collect("quick", states), profile="quick")
     row = next(line for line in text.splitlines() if line.startswith("| 2 | Algorithm 1 as written stops"))
     cells = [cell.strip() for cell in row.split("|")[1:-1]]
@@ -210,7 +197,7 @@ def test_comparisons_with_other_people_are_shown_and_not_counted(home):
     compared = compared.assign(basis="rows, 8 of 36 people")
     with open_run("30_x", parameters={}) as run:
         run.table(compared, "comparison", "c")
-    states = {"30_x": State("ok"), "x": State("no data", "why", ("3-*",))}
+    states = {"30_x": State("ok")} | rest(3)
     verdicts = collect("quick", states)
     text = replication_text(verdicts, profile="quick")
     assert "| 3: Table 2 | 3 | 2 within, 1 undecided | rows, 8 of 36 people | [30_x](30_x/) |" in text
@@ -225,8 +212,8 @@ def test_a_headline_in_words_shows_its_measurement(home):
     figure8 = figure8.assign(high=0.8119, recordings=96, chance=0.5698)
     with open_run(name, parameters={}) as run:
         run.table(figure8, "figure-8", "c")
-        run.claims({"3-text-probabilistic-prevents": None, "3-text-deterministic-reidentified": True})
-    states = {name: State("ok"), "x": State("no data", "why", ("3-*",))}
+        run._judged = judge({"3-text-probabilistic-prevents": None}, run=name)
+    states = {name: State("ok")} | rest(3)
     table = headline_table(collect("quick", states), "quick").set_index("claim")
     row = table.loc["After the probabilistic change, re-identification is prevented to a great extent"]
     assert row["ours"] == "accuracy 0.768 [0.714, 0.812] (96 recordings), chance 0.57"
@@ -263,6 +250,6 @@ def test_no_committed_page_pairs_a_quick_command_with_results_of_the_paper_profi
 
 
 def test_the_page_goes_where_its_profile_belongs(home):
-    verdicts = collect("quick", {"x": State("no data", "why", ("2-*",))})
+    verdicts = collect("quick", rest(2))
     assert write_replication(verdicts) == home / "REPLICATION.md"
     assert write_replication(verdicts, profile="quick") == home / "figures" / "quick" / "REPLICATION.md"

@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from compendium.verdicts import Ours, judge
-from compendium.verdicts.basis import BasisError
 from compendium.verdicts.ledger import Entry
 from compendium.verdicts.printed import COLUMNS as VALUE_COLUMNS
 from compendium.verdicts.verdicts import COLUMNS, UnexplainedError, UnknownClaimError, VerdictError
@@ -26,7 +25,8 @@ def claims(**printed: tuple[str, float, int | None]) -> pd.DataFrame:
         (f"2-{name.replace('_', '-')}", 2, name.split("_")[0].removeprefix("T"), "row", name, text, value, decimals)
         for name, (text, value, decimals) in printed.items()
     ]
-    return pd.DataFrame(rows, columns=list(VALUE_COLUMNS)).astype({"decimals": "Int64", "value": float})
+    frame = pd.DataFrame(rows, columns=list(VALUE_COLUMNS[:8])).astype({"decimals": "Int64", "value": float})
+    return frame.assign(basis="rows | log", varied="")
 
 
 MEASURED = "1-T5-thr0-accuracy"  # other test rows were drawn
@@ -43,7 +43,12 @@ VALUES = claims(
 
 
 VALUES = pd.concat(
-    [VALUES, VALUES.head(1).assign(claim_id=MEASURED), VALUES.head(1).assign(claim_id=TRAINED)], ignore_index=True
+    [
+        VALUES,
+        VALUES.head(1).assign(claim_id=MEASURED, varied="rows, draws"),
+        VALUES.head(1).assign(claim_id=TRAINED, varied="trainings"),
+    ],
+    ignore_index=True,
 )
 
 
@@ -158,7 +163,7 @@ def test_a_statement_whose_test_does_not_decide_is_undecided():
 def test_a_run_may_name_the_basis():
     assert one(0.5, MEASURED)["basis"] == "rows"
     assert one(0.5, MEASURED, basis={MEASURED: "log"})["basis"] == "log"
-    with pytest.raises(BasisError, match="basis 'arithmetic'"):
+    with pytest.raises(VerdictError, match="basis 'arithmetic'"):
         one(0.5, MEASURED, basis={MEASURED: "arithmetic"})
 
 

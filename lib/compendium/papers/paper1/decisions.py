@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import scipy  # loads scipy.stats, which takes a second, when it is used
 
-from compendium.papers.paper1.text import KEPT, LOST, NOT_RECOMPUTED
+from compendium.papers.paper1.text import KEPT, LOST
 from compendium.papers.paper1.values import METHODS
 from compendium.verdicts.printed import printed_values
 
@@ -27,7 +27,7 @@ _BEST = 2  # methods that the text calls the best performing, without an order
 _Decision = tuple[Any, str]
 
 
-def advice_claims(
+def advice_statements(
     best: pd.DataFrame, ranks: pd.DataFrame, thresholds: "pd.Series[float]", pairs: Sequence[tuple[str, str]]
 ) -> tuple[dict[str, Any], dict[str, str]]:
     """Return whether the paper's advice holds on the data sets of this machine.
@@ -72,10 +72,10 @@ def best_preselections(best: pd.DataFrame) -> _Decision:
 
     Two of three stages are praised. Random winners would be among them on two thirds of the data sets, so the test is
     whether they win more often. A data set counts only if no stage of the other kind is indistinguishable from its
-    winner, and if its run has the paired intervals that this needs.
+    winner.
     """
     wins, decided = 0, 0
-    for row in best.loc[best["accuracy"] != NOT_RECOMPUTED, ["best", "indistinguishable"]].itertuples(index=False):
+    for row in best[["best", "indistinguishable"]].itertuples(index=False):
         near = [name for name in str(row.indistinguishable).split(", ") if name]
         praised = row.best in _PRAISED
         if all((name in _PRAISED) == praised for name in near):

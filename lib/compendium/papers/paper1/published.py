@@ -1,18 +1,16 @@
-"""Values for paper 1 from what its authors published: the logs of their searches, and facts from their notebooks.
+"""What paper 1's authors published: the logs of their searches, and facts from their notebooks.
 
 They answer the cells of data sets whose rows nobody else can get (`values.FROM_LOGS`).
 """
 
+import io
 import re
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import pandas as pd
 
-from compendium.papers.paper1.text import log_frame, log_matches
-from compendium.papers.paper1.values import ELSEWHERE, FROM_LOGS, KEPT, SETS, TABLES, cell, table_of
-
-_COLUMNS = {"accuracy": "accuracy", "identifiability": "identifiability", "features": "n_features"}
+from compendium.papers.paper1.values import ELSEWHERE, KEPT, SETS, TABLES, printed_table
 
 
 class Choices(NamedTuple):
@@ -58,114 +56,104 @@ def choices(read: Callable[[str], bytes], choose: Callable[..., pd.DataFrame]) -
     return found
 
 
-def log_claims(
-    picked: Mapping[str, pd.DataFrame], subsets: Mapping[str, int], protocol: pd.DataFrame
-) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return our values for the data sets of `FROM_LOGS`, by the selection rule applied to the authors' logs.
+def log_frame(content: bytes, columns: Sequence[int] | None = None) -> pd.DataFrame:
+    """Return a published search log.
 
     Parameters
     ----------
-    picked : mapping of str to pandas.DataFrame
-        Choice from the log for each printed table: index threshold, columns accuracy, identifiability, n_features.
-    subsets : mapping of str to int
-        Number of subsets in the log, by printed table.
+    content : bytes
+        A CSV file with the columns features (positions separated by spaces), n_features, accuracy, identifiability.
+    columns : sequence of int, optional
+        Use only the subsets of these columns of the data set. The log's column original_columns has the columns.
+
+    Returns
+    -------
+    pandas.DataFrame
+        features (tuple of int), n_features, accuracy, identifiability, line (of the file); the empty subset is left
+        out.
+    """
+    texts = {"features": str, "original_columns": str}
+    log = pd.read_csv(io.BytesIO(content), dtype=texts, keep_default_na=False)
+    log["line"] = range(2, len(log) + 2)  # the first line has the names of the columns
+    log = log[log["n_features"] > 0]
+    if columns is not None:
+        log = log[[set(map(int, text.split())) <= set(columns) for text in log["original_columns"]]]
+    features = [tuple(map(int, text.split())) for text in log["features"]]
+    columns_kept = ["features", "n_features", "accuracy", "identifiability", "line"]
+    return log.assign(features=pd.Series(features, index=log.index, dtype=object))[columns_kept].reset_index(drop=True)
+
+
+def log_matches(chosen: pd.DataFrame, table: str) -> pd.DataFrame:
+    """Return for each threshold whether the choice from a log equals the printed table, cell by cell.
+
+    Parameters
+    ----------
+    chosen : pandas.DataFrame
+        Index threshold; columns accuracy, identifiability, n_features.
+    table : str
+        The printed table.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Index threshold; columns accuracy, identifiability, features: True if equal at printed precision.
+    """
+    printed = printed_table(table).loc[chosen.index]
+    near = {name: (chosen[name] - printed[name]).abs() <= 5e-5 + 1e-9 for name in ("accuracy", "identifiability")}
+    return pd.DataFrame({**near, "features": chosen["n_features"] == printed["features"]})
+
+
+def log_choices(found: Choices) -> pd.DataFrame:
+    """Return every choice from the logs as a row of a table.
+
+    Returns
+    -------
+    pandas.DataFrame
+        table, threshold, accuracy, identifiability, n_features, file and line of the published log, undecided: a log
+        without all subsets cannot show that the printed choice is wrong.
+    """
+    parts = []
+    for dataset, tables in TABLES.items():
+        for size, table in tables.items():
+            chosen, whole, held = found.picked[table], 2**size - 1, found.subsets[table]
+            right = log_matches(chosen, table).all(axis=1) | (held == whole)
+            why = f"the authors' log holds {held:,} of {whole:,} subsets, and another one of them is chosen"
+            part = chosen[["accuracy", "identifiability", "n_features"]].assign(
+                file=_file(dataset), line=chosen["line"]
+            )
+            part = part.assign(undecided=["" if fits else why for fits in right]).reset_index()
+            parts.append(part.assign(table=table))
+    columns = ["table", "threshold", "accuracy", "identifiability", "n_features", "file", "line", "undecided"]
+    return pd.concat(parts, ignore_index=True)[columns]
+
+
+def log_facts(protocol: pd.DataFrame) -> pd.DataFrame:
+    """Return the number of features, and both players on all features, from the authors' notebooks.
+
+    Parameters
+    ----------
     protocol : pandas.DataFrame
         Facts from their notebooks: columns dataset, topic, fact.
 
     Returns
     -------
-    tuple of two dict
-        Values by claim id: Tables 4 and 7 to 12; the rows of Table 2, and the features in Table 1. And the reasons why
-        some are undecided: a log without all subsets cannot show that the printed choice is wrong.
-    """
-    ours: dict[str, Any] = {}
-    undecided: dict[str, str] = {}
-    for dataset in FROM_LOGS:
-        for size, table in TABLES[dataset].items():
-            if table not in picked:
-                continue
-            whole, held = 2**size - 1, subsets[table]
-            matches = log_matches(picked[table], table)
-            for threshold in map(float, picked[table].index):
-                row: Any = picked[table].loc[threshold]
-                ids = {column: cell(table, threshold, column) for column in _COLUMNS}
-                own = {ids[column]: row[name] for column, name in _COLUMNS.items()}
-                own |= _cells_of_table_2(dataset, table, threshold, row)
-                ours |= own
-                if held < whole and not matches.loc[threshold].all():
-                    why = f"the authors' log holds {held:,} of {whole:,} subsets, and another one of them is chosen"
-                    undecided |= dict.fromkeys(own, why)
-    return ours | _facts(protocol), undecided
-
-
-def log_cells(judged: pd.DataFrame, picked: Mapping[str, pd.DataFrame], protocol: pd.DataFrame) -> pd.DataFrame:
-    """Return the verdicts on published logs, each with its place in the published files.
-
-    Parameters
-    ----------
-    judged : pandas.DataFrame
-        Verdicts as :func:`.verdicts.judge` returns them.
-    picked, protocol
-        As for :func:`log_claims`; `picked` with the column ``line``, see :func:`choices`.
-
-    Returns
-    -------
     pandas.DataFrame
-        claim_id, printed, log (the value in the log), verdict, file, line. Numbers of features in the text come from
-        all logs together and have no line.
+        dataset (the word in claim ids), features, accuracy, identifiability, and the lines of ``protocol.csv`` with
+        both.
     """
-    places = dict(_places(picked, protocol))
-    own = judged[judged["basis"] == "log"].rename(columns={"ours": "log"})
-    found = [places.get(claim, ("subsets_*.csv", None)) for claim in own["claim_id"]]
-    own = own.assign(file=[file for file, _ in found], line=pd.array([line for _, line in found], dtype="Int64"))
-    return own[["claim_id", "printed", "log", "verdict", "file", "line"]]
-
-
-def _places(picked: Mapping[str, pd.DataFrame], protocol: pd.DataFrame) -> Iterator[tuple[str, tuple[str, int]]]:
-    """Yield claims with the published file and the line that gives each."""
-    facts = {"base": ("1-T2-{}-sota-accuracy", "1-T2-{}-sota-identifiability"), "rows": ("1-T1-{}-features",)}
-    special = {("service", "rows"): "1-text-flows", ("iot23", "timing: exhaustive"): "1-text-hours-features"}
-    for line, (word, topic) in enumerate(zip(protocol["dataset"], protocol["topic"], strict=True), start=2):
-        claims = [claim.format(word) for claim in facts.get(topic, ())]
-        claims += [special[word, topic]] if (word, topic) in special else []
-        yield from ((claim, ("protocol.csv", line)) for claim in claims)
-    # a log gives a value more exactly than a notebook's words
-    for dataset, tables in TABLES.items():
-        for table in set(tables.values()) & picked.keys():
-            for threshold, line in zip(map(float, picked[table].index), picked[table]["line"], strict=True):
-                place = _file(dataset), int(line)
-                row: Any = picked[table].loc[threshold]
-                yield from ((cell(table, threshold, column), place) for column in _COLUMNS)
-                yield from ((claim, place) for claim in _cells_of_table_2(dataset, table, threshold, row))
-                if (threshold, table) == (0.01, table_of(dataset)):
-                    yield f"1-text-{SETS[dataset]}-feature", place
+    known = {
+        (row["dataset"], row["topic"]): (line, row["fact"]) for line, (_, row) in enumerate(protocol.iterrows(), 2)
+    }
+    rows = []
+    for word in (SETS[dataset] for dataset in ELSEWHERE):
+        (line, base), (size_line, size) = known[word, "base"], known[word, "rows"]
+        accuracy, identifiability = re.findall(r"acc (0\.\d+), ident (0\.\d+)", base)[0]
+        features = re.findall(r" x ([\d,]*\d)", size)[0].replace(",", "")
+        sizes = {"dataset": word, "features": int(features), "line of features": size_line}
+        players = {"accuracy": float(accuracy), "identifiability": float(identifiability), "line of accuracy": line}
+        rows.append(sizes | players)
+    return pd.DataFrame(rows)
 
 
 def _file(dataset: str) -> str:
     return f"subsets_{SETS[dataset]}.csv"
-
-
-def _cells_of_table_2(dataset: str, table: str, threshold: float, row: pd.Series) -> dict[str, float]:
-    """Return the cells of Table 2 that a row of a selection table gives: those of its largest search at .01.
-
-    The paper's column for all features has the best subset of IoT-23 (D16), its row at threshold 0.
-    """
-    if table != table_of(dataset) or (threshold != 0.01 and (dataset, threshold) != ("iot-23", 0.0)):
-        return {}
-    player = "" if threshold == 0.01 else "sota-"
-    return {f"1-T2-{SETS[dataset]}-{player}{name}": float(row[name]) for name in ("accuracy", "identifiability")}
-
-
-def _facts(protocol: pd.DataFrame) -> dict[str, Any]:
-    """Return the accuracy and identifiability on all features, and their number, from the authors' notebooks."""
-    facts = protocol.set_index(["dataset", "topic"])["fact"]
-    ours: dict[str, Any] = {}
-    for word in (SETS[dataset] for dataset in ELSEWHERE):
-        base = re.search(r"acc (0\.\d+), ident (0\.\d+)", str(facts.get((word, "base"), "")))
-        if base:
-            names = ("accuracy", "identifiability")
-            ours |= {f"1-T2-{word}-sota-{name}": float(base[place]) for place, name in enumerate(names, start=1)}
-        columns = re.search(r" x ([\d,]*\d)", str(facts.get((word, "rows"), "")))
-        if columns:
-            ours[f"1-T1-{word}-features"] = int(columns[1].replace(",", ""))
-    return ours

@@ -11,16 +11,22 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from compendium.verdicts.consistency import AGREE
 from compendium.verdicts.printed import printed_values
-from compendium.verdicts.verdicts import Ours
 
-_AGREE = 1e-3  # relative difference
 _BUSY = 3.0  # slowest calls over the median; on a board that runs nothing else, they are about equal
-_COLUMNS = ("batch", "type", "embeddings", "time", "per-embedding")
+_COLUMNS = {
+    "Batch Sizes": "batch",
+    "Type": "kind",
+    "nb. Embeddings": "count",
+    "Time (s)": "time",
+    "Time / Embedding (s)": "printed",
+}
+_REALTIME = {
+    "motionsense": "3-text-pi3-realtime-motionsense",
+    "mobiact": "3-text-pi3-realtime-mobiact",
+}
 _BUDGETS = {"4": 200.0, "5": 500.0, "6": 500.0, "7": 200.0}  # milliseconds, by table
-# these two are reasons in verdicts
-NO_PI3 = "seconds of a Raspberry Pi 3: run `edge.pyz measure` on one and name its file in `records`"
-NO_MOBIACT = "windows of MobiAct, which is given on request only (data/README.md)"
 
 
 def printed_steps() -> pd.DataFrame:
@@ -34,18 +40,15 @@ def printed_steps() -> pd.DataFrame:
     """
     values = printed_values(3)
     values = values[values["table"].isin(_BUDGETS)]
+    place = values["where"].str.extract(r"table=(?P<table>\d); row=(?P<name>[\w-]+)")  # of our row, see `step_table`
     rows: dict[tuple[str, str], dict[str, Any]] = {}
-    claim: Any
-    for claim in values.itertuples(index=False):
-        column = next(name for name in _COLUMNS if claim.claim_id.endswith(f"-{name}"))
-        row = claim.claim_id.removeprefix(f"3-T{claim.table}-").removesuffix(f"-{column}")
-        cell = rows.setdefault((claim.table, row), {"table": claim.table, "row": row, "title": claim.row})
-        cell[column] = claim.printed if column == "type" else claim.value
-    frame = pd.DataFrame(list(rows.values()))[["table", "row", "title", *_COLUMNS]]
-    recomputed = frame["time"] / frame["embeddings"]
-    agree = (recomputed / frame["per-embedding"] - 1).abs() < _AGREE
-    names = {"type": "kind", "embeddings": "count", "per-embedding": "printed"}
-    return frame.rename(columns=names).assign(recomputed=recomputed, agree=agree)
+    for claim, (table, name) in zip(values.to_dict("records"), place.to_numpy(), strict=True):
+        row = rows.setdefault((table, name), {"table": table, "row": name, "title": claim["row"]})
+        column = _COLUMNS[claim["column"]]
+        row[column] = claim["printed"] if column == "kind" else claim["value"]
+    frame = pd.DataFrame(list(rows.values()))[["table", "row", "title", *_COLUMNS.values()]]
+    recomputed = frame["time"] / frame["count"]
+    return frame.assign(recomputed=recomputed, agree=(recomputed / frame["printed"] - 1).abs() < AGREE)
 
 
 def compared_columns(both: pd.DataFrame, boards: Mapping[str, pd.DataFrame] | None = None) -> pd.DataFrame:
@@ -117,26 +120,15 @@ def compare_shapes(both: pd.DataFrame) -> pd.DataFrame:
         theirs, ours = (np.log(part[f"{name}_ms"].to_numpy(float)) for name in ("printed", "ours"))
         theirs, ours = theirs - theirs.mean(), ours - ours.mean()
         error, null = (float(np.abs(guess - theirs).mean()) for guess in (ours, np.zeros_like(ours)))
-        beats = error < null * (1 - _AGREE)
+        beats = error < null * (1 - AGREE)
         correlation = float(np.corrcoef(theirs, ours)[0, 1]) if beats else np.nan
         row = {"table": table, "steps": len(part), "error": error, "null_error": null}
         rows.append(row | {"beats_null": beats, "correlation": correlation})
     return pd.DataFrame(rows)
 
 
-def contradictions(printed: pd.DataFrame) -> dict[str, str]:
-    """Return the printed times per window that their own row contradicts, with the calculation that shows it."""
-    reasons = {}
-    for row in printed[~printed["agree"]].to_dict("records"):
-        shown = f"the row's own {row['time']:g} s / {row['count']:,.0f} is {row['recomputed']:.7f}"
-        reasons[_claim(row, "per-embedding")] = shown
-    return reasons
-
-
-def table_claims(
-    both: pd.DataFrame, counts: Mapping[tuple[str, str], int], pi3: pd.DataFrame | None = None
-) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return our values for the cells of Tables 4 to 7, and the reasons for cells without data.
+def step_table(both: pd.DataFrame, counts: Mapping[tuple[str, str], int]) -> pd.DataFrame:
+    """Return our values for the cells of Tables 4 to 7 that need no board.
 
     Parameters
     ----------
@@ -144,41 +136,20 @@ def table_claims(
         Result of `compare_steps` for all steps of all tables.
     counts : mapping of (table, row) to int
         Windows that each step processed here.
-    pi3 : pandas.DataFrame, optional
-        Steps from a record of a Raspberry Pi 3 Model B: ``table``, ``row``; ``median``, ``least`` and ``p99`` in
-        seconds per window. Without it, cells with seconds have no data, whatever other machines measure.
 
     Returns
     -------
-    tuple of two dict
-        Arguments `ours` and `no_data` of `Run.claims`. A time per window that its own row contradicts is compared with
-        that row's time / count, because no measurement can decide it.
+    pandas.DataFrame
+        ``table``, ``row``, ``batch``, ``kind``, ``count`` (missing for steps on other windows), and ``recomputed``:
+        printed time / count. Two printed times per window contradict their own row, so no measurement can decide them.
     """
-    ours: dict[str, Any] = {}
-    absent: dict[str, str] = {}
-    board = {} if pi3 is None else {(row["table"], row["row"]): row for row in pi3.to_dict("records")}
-    for row in both.to_dict("records"):
-        key, each, total = (row["table"], row["row"]), _claim(row, "per-embedding"), _claim(row, "time")
-        ours[_claim(row, "batch")] = int(row["batch_ours"])
-        ours[_claim(row, "type")] = row["kind_ours"]
-        if key in counts:
-            ours[_claim(row, "embeddings")] = counts[key]
-        else:
-            absent[_claim(row, "embeddings")] = NO_MOBIACT
-        if key in board:
-            for claim, times in ((each, 1), (total, row["count"])):
-                median, least, p99 = (float(board[key][name]) * times for name in ("median", "least", "p99"))
-                ours[claim] = Ours(median, least, p99, over="windows")
-        else:
-            absent |= {each: NO_PI3, total: NO_PI3}
-        if not row["agree"]:
-            ours[each] = row["recomputed"]
-            absent.pop(each, None)
-    return ours, absent
+    found = both[["table", "row", "batch_ours", "kind_ours", "recomputed"]]
+    count = [counts.get(key) for key in zip(both["table"], both["row"], strict=True)]
+    return found.rename(columns=lambda name: name.removesuffix("_ours")).assign(count=pd.array(count, dtype="Int64"))
 
 
-def noisy_claims(printed: pd.DataFrame, pi3: pd.DataFrame | None) -> dict[str, str]:
-    """Return the seconds that a record of a Raspberry Pi 3 cannot decide, because other programs ran meanwhile.
+def board_table(printed: pd.DataFrame, pi3: pd.DataFrame | None) -> pd.DataFrame:
+    """Return the seconds of Tables 4 to 7 on a Raspberry Pi 3 Model B.
 
     A time is compared with the interval from the fastest to the slowest calls. On a busy board this interval is so wide
     that it contains printed times by chance.
@@ -188,23 +159,26 @@ def noisy_claims(printed: pd.DataFrame, pi3: pd.DataFrame | None) -> dict[str, s
     printed : pandas.DataFrame
         Result of `printed_steps`.
     pi3 : pandas.DataFrame, optional
-        As for `table_claims`.
+        Steps from a record of the board: ``table``, ``row``; ``median``, ``least`` and ``p99`` in seconds per window.
+        Without it, the table has no rows, whatever other machines measure.
 
     Returns
     -------
-    dict of str to str
-        Reason by claim id, for the argument `undecided` of `Run.claims`. Cells that their own row contradicts are left
-        out, because they are arithmetic.
+    pandas.DataFrame
+        ``table``, ``row``; ``each`` and ``time``, in seconds for a window and for the printed number of windows, with
+        the ends and the unit of the interval; ``undecided``: why the board cannot decide the row.
     """
-    found: dict[str, str] = {}
-    steps = [] if pi3 is None else printed.merge(pi3, on=["table", "row"]).to_dict("records")
-    for row in steps:
-        times = row["p99"] / row["median"]
-        if times > _BUSY:
-            remedy = "measure again while nothing else runs"
-            reason = f"the board was busy: its slowest calls took {times:.3g} times the median; {remedy}"
-            found |= {_claim(row, column): reason for column in ("time", "per-embedding")[: 1 + bool(row["agree"])]}
-    return found
+    rows = []
+    for row in [] if pi3 is None else printed.merge(pi3, on=["table", "row"]).to_dict("records"):
+        found: dict[str, Any] = {"table": row["table"], "row": row["row"]}
+        for name, times in (("each", 1), ("time", row["count"])):
+            ends = {"": "median", "_low": "least", "_high": "p99"}
+            found |= {f"{name}{end}": times * row[word] for end, word in ends.items()} | {f"{name}_unit": "windows"}
+        slow = row["p99"] / row["median"]
+        why = f"the board was busy: its slowest calls took {slow:.3g} times the median; "
+        why += "measure again while nothing else runs"
+        rows.append(found | {"undecided": why if slow > _BUSY else ""})
+    return pd.DataFrame(rows, columns=None if rows else ["table", "row", "each", "time"])
 
 
 def routed_counts(printed: pd.DataFrame, routed: pd.Series) -> dict[tuple[str, str], int]:
@@ -257,7 +231,7 @@ def startup(printed: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def text_claims(
+def section_6_statements(
     *,
     weights: pd.DataFrame,
     transformation: float,
@@ -291,16 +265,7 @@ def text_claims(
         "3-text-general-vae-weights": float(weights["times"]["motionsense"]),
         # "several orders of magnitude": at least two
         "3-text-transformation-negligible": bool(transformation * 100 <= networks),
-        **{f"3-text-pi3-realtime-{name}": bool(share < 1) for name, share in shares.items()},
+        **{_REALTIME[name]: bool(share < 1) for name, share in shares.items()},
         "3-text-comparable-to-rivals": bool(totals["4"] <= totals["7"]),
         "3-text-decoder-in-cloud": bool((offloading["cloud_back"] > offloading["device"]).all()),
     }
-
-
-def realtime_without_record(shares: Mapping[str, float]) -> dict[str, str]:
-    """Return the statements on real time that need a record of a Raspberry Pi 3, with how to get one."""
-    return {f"3-text-pi3-realtime-{name}": NO_PI3 for name in ("motionsense", "mobiact") if name not in shares}
-
-
-def _claim(row: Mapping[Any, Any], column: str) -> str:
-    return f"3-T{row['table']}-{row['row']}-{column}"

@@ -9,11 +9,10 @@ from typing import Any
 
 import pandas as pd
 
-from compendium.papers.paper3.values import ROWS, TABLES, inference_claims
-from compendium.show.tables import MARKS, number_text
-from compendium.verdicts.intervals import FEWEST
+from compendium.papers.paper3.values import TABLES, over_trainings
+from compendium.show.tables import number_text
 from compendium.verdicts.printed import printed_values
-from compendium.verdicts.verdicts import Ours
+from compendium.verdicts.words import FEWEST, SIGNS
 
 #: The set with a printed table that each set of other people stands for.
 OTHERS = {"mobifall": "mobiact"}
@@ -48,7 +47,7 @@ def compare_people(
         ``people`` by the set that they were read from; ``paper_people``, how many of them are among the paper's; and
         ``most``, if the run keeps only some windows of each recording.
     trainings : pandas.DataFrame, optional
-        The same accuracies for each training, as for `values.inference_claims`.
+        The same accuracies for each training, as for `values.over_trainings`.
     protocol : tuple of str
         The notebook's ``scheme`` and ``modify``.
 
@@ -65,24 +64,27 @@ def compare_people(
     if meant not in TABLES or protocol != ("paper", "deterministic"):
         return pd.DataFrame(columns=_COLUMNS)
     number = sum(len(some) for some in provenance["people"].values())
-    ours = inference_claims(*meant, table, trainings)
-    measured = {ROWS[meant[0]][name]: row for name, row in table.to_dict("index").items() if name in ROWS[meant[0]]}
-    printed = printed_values(3).set_index("claim_id", drop=False).to_dict("index")
+    printed = printed_values(3)
+    trained: Any = over_trainings(table, trainings).to_dict("index")
+    measured: Any = table.to_dict("index")
     rows = []
-    for claim, value in ours.items():
-        own = next(row for slug, row in measured.items() if f"-{slug}-" in claim)
-        if isinstance(value, Ours):
-            found = _accuracy(claim, value, own, float(printed[claim]["value"]))
+    # the map names the row and the column of each printed value in the tables of a run on the paper's people
+    for claim in printed[printed["table"] == TABLES[meant]].to_dict("records"):
+        name, column = str(claim["where"]).removeprefix("public class="), claim["our_column"]
+        if name not in trained:
+            continue
+        if column in table:
+            found = _accuracy(column, trained[name], measured[name], float(claim["value"]))
             if "most" in provenance and found["verdict"] == "differs":
                 reason = f"other than printed, but these networks saw {provenance['most']} windows of each recording"
                 found |= {"verdict": "undecided", "reason": reason}
         else:
-            found = _count(int(own["windows"]), PAPERS_PEOPLE / number, str(printed[claim]["printed"]))
+            found = _count(measured[name]["windows"], PAPERS_PEOPLE / number, str(claim["printed"]))
             if "most" in provenance:
                 reason = f"this run keeps {provenance['most']} windows of each recording"
                 found |= {"ours": math.nan, "low": math.nan, "high": math.nan, "verdict": "undecided", "reason": reason}
         basis = f"rows, {provenance['paper_people']} of {PAPERS_PEOPLE} people"
-        rows.append(printed[claim] | found | {"basis": basis})
+        rows.append(claim | found | {"basis": basis})
     return pd.DataFrame(rows)[_COLUMNS]
 
 
@@ -108,15 +110,14 @@ def beside_printed(compared: pd.DataFrame, number: int) -> pd.DataFrame:
     return table
 
 
-def _accuracy(claim: str, ours: Ours, own: Mapping[Any, Any], printed: float) -> dict[str, Any]:
+def _accuracy(column: str, trained: Mapping[str, Any], own: Mapping[str, Any], printed: float) -> dict[str, Any]:
     """Return the verdict on an accuracy, from our interval over people and the spread of our trainings."""
-    which, when = claim.split("-")[-2:]
-    column = f"{'public' if which == 'act' else 'private'}_{when}"
     low, high = float(own[f"{column}_low"]), float(own[f"{column}_high"])
-    inside = ours.low is not None and ours.high is not None and ours.low <= printed <= ours.high
-    verdict = "undecided"
-    if (ours.n or 0) < FEWEST:
-        reason = f"{ours.unit}: a prediction interval needs {FEWEST}"
+    inside = trained[f"{column}_low"] <= printed <= trained[f"{column}_high"]
+    verdict, trainings = "undecided", trained[f"{column}_n"]
+    if trainings < FEWEST:
+        word = "training" if trainings == 1 else "trainings"
+        reason = f"{trainings} {word}: a prediction interval needs {FEWEST}"
     elif low <= printed <= high and high - low > WIDEST:
         reason = f"the interval over {own['n']} is {high - low:.2f} wide, more than {WIDEST:g}"
     elif low <= printed <= high:
@@ -143,6 +144,6 @@ def _count(windows: int, scale: float, printed: str) -> dict[str, Any]:
 def _shown(cell: Any) -> str:
     """Return our value with its interval and the mark of its verdict, as printed: in percent or in thousands."""
     if cell.printed.endswith("k"):
-        return MARKS[cell.verdict] if math.isnan(cell.ours) else f"{cell.ours / 1000:.1f}k {MARKS[cell.verdict]}"
+        return SIGNS[cell.verdict] if math.isnan(cell.ours) else f"{cell.ours / 1000:.1f}k {SIGNS[cell.verdict]}"
     low, ours, high = (number_text(100 * value, 3) for value in (cell.low, cell.ours, cell.high))
-    return f"{ours}% [{low}, {high}] {MARKS[cell.verdict]}"
+    return f"{ours}% [{low}, {high}] {SIGNS[cell.verdict]}"

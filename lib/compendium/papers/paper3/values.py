@@ -1,12 +1,14 @@
-"""Values for the claims of paper 3 (anonymization in latent space)."""
+"""Paper 3 (anonymization in latent space): the tables and statements that its printed values are compared with.
+
+Statements are values by claim id.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 
-from compendium.verdicts.intervals import FEWEST, prediction_interval
-from compendium.verdicts.verdicts import Ours
+from compendium.papers.intervals import with_prediction
 
 #: The printed table of each data set and private attribute, and its rows by our names of the activities.
 TABLES = {("motionsense", "gender"): "1", ("mobiact", "gender"): "2", ("mobiact", "weight"): "3"}
@@ -16,72 +18,41 @@ ROWS = {
 }
 #: Levels at which re-identification must be prevented.
 PREVENTED = ("recording", "person")
-_PROTOCOL = {
-    "motionsense": ("magnitude", "mlp"),
-    "mobiact": ("raw", "cnn"),
-}  # channels and network
-_COLUMNS = {
-    "act-before": "public_before",
-    "act-after": "public_after",
-    "{}-before": "private_before",
-    "{}-after": "private_after",
+_PREVENTS = {
+    "gender": "3-text-probabilistic-prevents-mobiact-gender",
+    "weight": "3-text-probabilistic-prevents-mobiact-weight",
 }
+_MEASURED = ("public_before", "public_after", "private_before", "private_after")
 
 
-def as_printed(
-    dataset: str, private: str, *, scheme: str, channels: str, network: str, modify: str = "deterministic"
-) -> bool:
-    """Return whether a run follows the paper's protocol, so that its values can be compared with the printed ones.
-
-    Parameters
-    ----------
-    dataset, private : str
-        Data set and private attribute. A pair without a printed table has no protocol.
-    scheme, channels, network, modify : str
-        The notebooks' parameters.
-    """
-    chosen = (scheme, modify, channels, network)
-    return (dataset, private) in TABLES and chosen == ("paper", "deterministic", *_PROTOCOL[dataset])
-
-
-def inference_claims(
-    dataset: str, private: str, table: pd.DataFrame, trainings: pd.DataFrame | None = None
-) -> dict[str, object]:
-    """Return the cells of Table 1, 2 or 3.
+def over_trainings(table: pd.DataFrame, trainings: pd.DataFrame | None = None) -> pd.DataFrame:
+    """Return the accuracies of Tables 1 to 3: means over trainings, with prediction intervals.
 
     The paper's networks are not published, so its numbers and ours come from different trainings on the same windows.
-    An accuracy is the mean over our trainings. From five trainings on, its interval is the prediction interval of one
-    more training. Intervals over the test recordings do not count, because the paper used the same recordings.
+    From five trainings on, the interval is the prediction interval of one more training. Intervals over the test
+    recordings do not count, because the paper used the same recordings.
 
     Parameters
     ----------
-    dataset, private : str
-        Data set and private attribute. A pair without a printed table has no claims.
     table : pandas.DataFrame
-        For each public class: accuracies before and after, and ``windows``.
+        For each public class: accuracies before and after.
     trainings : pandas.DataFrame, optional
         The same accuracies for each training: columns ``seed``, ``change`` (rows other than "mean shift" are ignored),
         ``public class`` and the accuracies. The default is the only training in `table`.
 
     Returns
     -------
-    dict of str to Ours or str
-        By claim id. Numbers of windows are in thousands, as printed.
+    pandas.DataFrame
+        By public class, without the row ``all``: each accuracy with the ends and the unit of its interval.
     """
-    number = TABLES.get((dataset, private))
-    if number is None:
-        return {}
-    short = "weight" if private == "weight" else "gen"
-    ours: dict[str, object] = {}
-    for name, slug in ROWS[dataset].items():
-        if name not in table.index:
-            continue
-        row = table.loc[name].to_dict()
-        for ending, column in _COLUMNS.items():
-            found = [float(row[column])] if trainings is None else _over_trainings(trainings, name, column)
-            ours[f"3-T{number}-{slug}-{ending.format(short)}"] = _trained(found)
-        ours[f"3-T{number}-{slug}-embeddings"] = thousands(int(row["windows"]))
-    return ours
+    rows = {}
+    for name in table.index.drop("all", errors="ignore"):
+        row: dict[str, object] = {}
+        for column in _MEASURED:
+            found = [float(table[column][name])] if trainings is None else _over_trainings(trainings, name, column)
+            row |= with_prediction(column, sum(found) / len(found), found, "trainings")
+        rows[name] = row
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("public class")
 
 
 def _over_trainings(trainings: pd.DataFrame, name: str, column: str) -> list[float]:
@@ -91,18 +62,7 @@ def _over_trainings(trainings: pd.DataFrame, name: str, column: str) -> list[flo
     return own[column].astype(float).tolist()
 
 
-def _trained(values: Sequence[float]) -> Ours:
-    """Return the mean over trainings, with a prediction interval if there are enough of them."""
-    low, high = prediction_interval(values) if len(values) >= FEWEST else (None, None)
-    return Ours(sum(values) / len(values), low, high, over="trainings", n=len(values))
-
-
-def thousands(count: int) -> str:
-    """Return a count as the paper prints it: 1.9k, 42.9k, and 1k if the decimal is zero."""
-    return f"{round(count / 1000, 1):g}k"
-
-
-def set_claims(
+def set_statements(
     dataset: str, private: str, people: pd.DataFrame, provenance: Mapping[str, Any], public: int
 ) -> dict[str, object]:
     """Return our values for sections 1, 5.1.1 and 5.1.2: the data sets.
@@ -139,7 +99,7 @@ def set_claims(
     return {"3-text-mobiact-activities": provenance["activities"]} if dataset == "mobiact" else {}
 
 
-def change_claims(dataset: str, private: str, ours: pd.Series, rival: pd.Series) -> dict[str, object]:
+def change_statements(dataset: str, private: str, ours: pd.Series, rival: pd.Series) -> dict[str, object]:
     """Return our values for sections 5.3.1 and 5.4.1: the deterministic change over all activities.
 
     Parameters
@@ -163,7 +123,7 @@ def change_claims(dataset: str, private: str, ours: pd.Series, rival: pd.Series)
     return found.get((dataset, private), {})
 
 
-def layer_claim(dataset: str, grid: pd.DataFrame, alpha: float, beta: float) -> dict[str, object]:
+def layer_statement(dataset: str, grid: pd.DataFrame, alpha: float, beta: float) -> dict[str, object]:
     """Return whether the private classification term helps: lower private accuracy than without it, at the same beta.
 
     Parameters
@@ -217,7 +177,7 @@ def exceeded(attack: pd.Series) -> bool | None:
     return False if attack["high"] < attack["chance"] else None
 
 
-def attack_claims(
+def attack_statements(
     dataset: str,
     private: str,
     attacks: pd.DataFrame,
@@ -230,7 +190,7 @@ def attack_claims(
     Parameters
     ----------
     dataset, private : str
-        Data set and private attribute.
+        Data set and private attribute, one that the paper attacks.
     attacks : pandas.DataFrame
         The paper's attacker: ``release``, ``level``, ``score``, ``low``, ``high``, ``chance``. Single windows count.
     rivals : sequence of str
@@ -240,17 +200,14 @@ def attack_claims(
     strongest : pandas.DataFrame
         The strongest attackers: ``release``, and see `prevented`. Those on the probabilistic change count.
     """
-    prevents: dict[str, object] = {
-        "3-text-probabilistic-prevents": prevented(strongest[strongest["release"] == "probabilistic"])
-    }
+    hidden = prevented(strongest[strongest["release"] == "probabilistic"])
     if dataset == "mobiact":
-        return {f"{claim}-mobiact-{private}": value for claim, value in prevents.items()}
-    if (dataset, private) != ("motionsense", "gender"):
-        return {}
+        return {_PREVENTS[private]: hidden}
     attacks = attacks[attacks["level"] == "window"].set_index("release")
     best, reached = attacks["score"], {name: exceeded(row) for name, row in attacks.iterrows()}
     theirs = [reached[name] for name in rivals]
-    return prevents | {
+    return {
+        "3-text-probabilistic-prevents": hidden,
         "3-text-deterministic-reidentified": reached["deterministic"],
         "3-text-model-free-less-vulnerable": bool(best["probabilistic"] < best[list(rivals)].min()),
         "3-text-rivals-lower-gender": bool(inferred["private_after"] < inferred["private_before"]),

@@ -1,13 +1,15 @@
-"""What paper 1's claims ask of a run's tables, against tables copied from the paper and hand-made ones."""
+"""Paper 1's tables and statements, against tables copied from the paper and hand-made ones."""
 
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
 
+from compendium.papers.paper1 import published
 from compendium.papers.paper1 import text as paper1_text
 from compendium.papers.paper1 import values as paper1
 from compendium.verdicts import judge, printed_values
+from sensorprivacy.minimize.select import THRESHOLDS
 
 PRINTED = printed_values(1).set_index("claim_id")["value"]
 
@@ -28,26 +30,23 @@ def test_a_printed_table_has_the_six_thresholds():
     assert paper1.printed_table(None).empty
 
 
-@pytest.mark.parametrize(("dataset", "searched", "table"), [
-    ("iot-23", 9, "4"), ("iot-sentinel", 10, "5"), ("cic-ids-2017", 5, "6"), ("opportunity", 10, "7"),
-    ("opportunity", 7, "8"), ("opportunity", 5, "9"), ("amir-netml", 14, "10"), ("amir-nprint", 10, "11"),
-    ("service-recognition", None, "12"),
-])  # fmt: skip
-def test_a_table_copied_from_the_paper_answers_every_cell_exactly(dataset, searched, table):
+@pytest.mark.parametrize(
+    ("dataset", "searched", "table"),
+    [("iot-sentinel", 10, "5"), ("cic-ids-2017", 5, "6"), ("opportunity", 7, "8"), ("opportunity", None, "7")],
+)
+def test_the_nearest_search_decides_between_printed_tables(dataset, searched, table):
     assert paper1.table_of(dataset, searched) == table
-    verdicts = judge(paper1.selection_claims(dataset, printed_as_ours(table), searched), run="t")
-    own = verdicts[verdicts["table"] == table]
-    assert len(own) == 18
-    assert (verdicts["verdict"] == "exact").all()
-    assert len(verdicts) == (18 if table in ("8", "9") else 20)
-
-
-def test_a_set_that_the_paper_does_not_have_has_no_claims():
-    table = printed_as_ours("4")
     assert paper1.table_of("smartwatch", 5) is None
-    assert paper1.selection_claims("smartwatch", table) == {}
-    assert paper1.base_claims("smartwatch", table.iloc[0]) == {}
-    assert paper1.rank_claims("iot-23", ["pca", "utility", "hashing"]) == {}
+
+
+def test_tables_copied_from_the_paper_answer_every_cell_exactly(judged):
+    rows = printed_as_ours("5")
+    base = {"accuracy": 0.7060, "identifiability": 0.6203, "n_features": 22}
+    ranges = pd.concat([rows.set_axis([f"{level:g}" for level in rows.index]), pd.DataFrame(base, ["all features"])])
+    ranges = ranges.filter(["accuracy", "identifiability", "n_features"]).rename_axis("choice")
+    verdicts = judged("10_reidentification_game-iot-sentinel", {"ranges": ranges})["verdict"]
+    assert len(verdicts) == 22
+    assert set(verdicts) == {"exact"}
 
 
 def test_the_paper_counts_rows_of_users_without_training_rows_as_errors():
@@ -59,18 +58,9 @@ def test_the_paper_counts_rows_of_users_without_training_rows_as_errors():
     assert counted["identifiability_high"] == 0.75 * base["identifiability_high"]
 
 
-def test_an_interval_states_its_unit():
-    base = printed_as_ours("6").iloc[0]
-    plain = paper1.base_claims("cic-ids-2017", base)
-    assert plain["1-T2-cicids-sota-accuracy"].unit == "rows"
-    counted = pd.concat([base, pd.Series({"accuracy_unit": "groups", "accuracy_n": 24.0})])
-    claims = paper1.base_claims("cic-ids-2017", counted)
-    assert claims["1-T2-cicids-sota-accuracy"].unit == "24 groups"
-
-
 def redrawn(accuracies: list[float]) -> pd.DataFrame:
     """Return draws of all features and of each threshold, with these accuracies."""
-    choices = ["all features", *paper1.THRESHOLDS]
+    choices = ["all features", *THRESHOLDS]
     rows = [
         {"seed": seed, "choice": choice, "features": ("a",), "n_features": 3 + seed, "accuracy": value,
          "identifiability": 0.4}
@@ -80,13 +70,13 @@ def redrawn(accuracies: list[float]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def test_a_printed_value_that_could_be_one_more_draw_lies_within():
+SENTINEL = "10_reidentification_game-iot-sentinel"
+
+
+def test_a_printed_value_that_could_be_one_more_draw_lies_within(judged):
     """The printed 70.60 % lies outside an interval over rows [.7065, .7109], and inside the range of eight draws."""
     draws = [0.7087, 0.7066, 0.7080, 0.7053, 0.7075, 0.7070]
-    ours = paper1.over_draws(redrawn(draws))
-    claims = paper1.base_claims("iot-sentinel", ours.loc["all features"])
-    claims |= paper1.selection_claims("iot-sentinel", ours, 10)
-    verdicts = judge(claims, run="t", unexplained="allow").set_index("claim_id")
+    verdicts = judged(SENTINEL, {"ranges": paper1.over_draws(redrawn(draws))})
     found = verdicts.loc["1-T2-sentinel-sota-accuracy"]
     mean, deviation = np.mean(draws), np.std(draws, ddof=1)
     half = stats.t.ppf(0.975, 5) * deviation * np.sqrt(7 / 6)
@@ -97,9 +87,8 @@ def test_a_printed_value_that_could_be_one_more_draw_lies_within():
     assert verdicts.loc["1-T5-thr0-features", "verdict"] == "within"  # 10 printed; 3 to 8, and so up to 11, drawn
 
 
-def test_a_draw_without_spread_differs_from_any_other_count():
-    ours = paper1.over_draws(redrawn([0.7] * 5).assign(n_features=4))
-    verdicts = judge(paper1.selection_claims("iot-sentinel", ours), run="t", unexplained="allow").set_index("claim_id")
+def test_a_draw_without_spread_differs_from_any_other_count(judged):
+    verdicts = judged(SENTINEL, {"ranges": paper1.over_draws(redrawn([0.7] * 5).assign(n_features=4))})
     assert verdicts.loc["1-T5-thr003-features", "verdict"] == "exact"
     assert verdicts.loc["1-T5-thr0-features", "verdict"] == "differs"
 
@@ -115,37 +104,26 @@ def test_an_interval_over_draws_has_no_impossible_number():
 
 
 @pytest.mark.parametrize("count", [1, 4])
-def test_few_draws_decide_nothing(count):
-    ours = paper1.over_draws(redrawn([0.7, 0.71, 0.72, 0.73][:count]))
-    verdicts = judge(paper1.selection_claims("iot-sentinel", ours), run="t", unexplained="error").set_index("claim_id")
+def test_few_draws_decide_nothing(judged, count):
+    verdicts = judged(SENTINEL, {"ranges": paper1.over_draws(redrawn([0.7, 0.71, 0.72, 0.73][:count]))}, "error")
     assert verdicts.loc["1-T5-thr001-accuracy", "verdict"] == "undecided"
     assert "a prediction interval needs 5" in verdicts.loc["1-T5-thr001-accuracy", "reason"]
 
 
 def test_table_2_takes_the_best_subset_of_iot_23_for_all_features(mirror):
-    log = paper1_text.log_frame((mirror / "published/subsets_iot23.csv").read_bytes())
+    log = published.log_frame((mirror / "published/subsets_iot23.csv").read_bytes())
     every = log.loc[log["n_features"] == 9, "accuracy"].item()
     assert round(every, 4) == 0.9990
     assert round(log["accuracy"].max(), 4) == PRINTED["1-T2-iot23-sota-accuracy"] == 0.9991
 
 
-def test_the_three_best_methods_of_the_paper_are_named_as_it_names_them():
+def test_the_three_best_of_the_paper_s_methods_are_named_and_one_sweep_does_not_decide(judged):
     order = ["dp_sound", "shap_ratio", "sparse_pca", "privacy", "utility", "pca"]
-    claims = paper1.rank_claims("iot-sentinel", order)
-    assert (judge(claims, run="t")["verdict"] == "exact").all()
-    assert len(claims) == 3
-    judged = judge(claims, run="t", undecided=paper1.one_sweep(claims))
-    assert judged["verdict"].tolist() == ["undecided"] * 3
-    assert judged["ours"].tolist() == list(claims.values())
-    with pytest.raises(ValueError, match="2 ranked methods"):
-        paper1.rank_claims("iot-sentinel", ["pca", "dp_sound", "utility"])
-
-
-def test_table_1_from_a_frame():
-    sizes = pd.DataFrame({"classes": [2, 9], "users": [31, 9], "features": [9, 9]}, index=["iot-23", "smartwatch"])
-    claims = paper1.size_claims(sizes)
-    assert set(judge(claims, run="t")["verdict"]) == {"exact"}
-    assert len(claims) == 3
+    names = [paper1.METHODS.get(method, "") for method in order]
+    ranking = pd.DataFrame({"method": order, "printed_name": names})
+    verdicts = judged("11_selection_methods-iot-sentinel", {"ranking": ranking})
+    assert verdicts["ours"].tolist() == ["(8) SHAP by CTV", "(3) Privacy", "(4) Utility"]
+    assert verdicts["verdict"].tolist() == ["undecided"] * 3
 
 
 def test_every_printed_effectiveness_has_its_percentages():
@@ -156,9 +134,9 @@ def test_every_printed_effectiveness_has_its_percentages():
 
 
 def test_the_numbers_of_the_text_follow_from_the_tables():
-    verdicts = judge(paper1_text.text_claims(), run="t")
+    verdicts = judge(paper1_text.printed_statements(), run="t")
     assert (verdicts["verdict"] == "exact").all()
-    assert len(verdicts) == 14
+    assert len(verdicts) == 15
 
 
 def test_table_3_names_tradeoff_more_often_than_shap():
@@ -173,7 +151,9 @@ def test_table_3_names_tradeoff_more_often_than_shap():
 
 def test_the_authors_notebooks_on_flows_and_hours(mirror):
     protocol = pd.read_csv(mirror / "published/protocol.csv")
-    ours = paper1_text.protocol_claims(protocol, {"iot-23": 9, "iot-sentinel": 13, "cic-ids-2017": 15, "service": 10})
+    searched = {"iot-23": 9, "iot-sentinel": 13, "cic-ids-2017": 15, "service": 10}
+    chosen = pd.DataFrame({"features": [(8,)]}, index=[0.01])
+    ours = paper1_text.published_statements(protocol, published.Choices({"4": chosen}, searched, {}))
     assert ours["1-text-flows"] == 58089
     assert ours["1-text-hours-features"] == 15  # 16 features would take ten days at their speed: "can take hours"
     assert paper1_text._within(7200, 1.99 * 3600 / 512) == 9  # and nine already take two hours (D20)
@@ -184,16 +164,16 @@ def test_a_log_can_be_cut_to_columns():
     content = (
         b"features,n_features,accuracy,identifiability,original_columns\n,0,1e-05,1,\n0,1,.5,.4,3\n0 1,2,.6,.5,3 7\n"
     )
-    assert paper1_text.log_frame(content)["features"].tolist() == [(0,), (0, 1)]
-    assert paper1_text.log_frame(content, [3, 9])["features"].tolist() == [(0,)]
-    assert paper1_text.log_frame(content)["line"].tolist() == [3, 4]
+    assert published.log_frame(content)["features"].tolist() == [(0,), (0, 1)]
+    assert published.log_frame(content, [3, 9])["features"].tolist() == [(0,)]
+    assert published.log_frame(content)["line"].tolist() == [3, 4]
 
 
 def test_a_choice_from_a_log_is_compared_cell_by_cell():
     chosen = printed_as_ours("4")
-    assert paper1_text.log_matches(chosen, "4").all(axis=None)
+    assert published.log_matches(chosen, "4").all(axis=None)
     chosen.loc[0.3, "accuracy"] += 2e-4
-    matches = paper1_text.log_matches(chosen, "4")
+    matches = published.log_matches(chosen, "4")
     assert (int(matches["accuracy"].sum()), int(matches["features"].sum())) == (5, 6)
 
 
@@ -210,15 +190,6 @@ def test_accuracy_is_kept_only_if_the_paired_interval_lies_within_the_threshold(
     accuracies = (0.90, 0.885, 0.86)  # the limit is .891, and every interval of a single value reaches it
     table = pd.DataFrame([preselection("a", f"{at}", at, 0.5, half=0.008) for at in accuracies])
     assert paper1_text.accuracy_kept(table, 0.01).tolist() == ["kept", "undecided", "lost"]
-
-
-def test_a_table_without_paired_intervals_is_not_recomputed():
-    table = pd.DataFrame([preselection("a", "shap-ratio", 0.90, 0.60), preselection("b", "shap-ratio", 0.90, 0.60)])
-    mixed = table.assign(accuracy_change_low=[float("nan"), 0.0])
-    assert paper1_text.accuracy_kept(mixed, 0.01).tolist() == [paper1_text.NOT_RECOMPUTED, "kept"]
-    old = table.drop(columns=table.filter(like="change").columns)
-    assert set(paper1_text.advice(old, 0.01)["accuracy"]) == {paper1_text.NOT_RECOMPUTED}
-    assert paper1_text.losses_and_reductions(old)[["low", "high"]].isna().all(axis=None)
 
 
 def test_the_best_preselection_keeps_the_accuracy_and_hides_most():
@@ -244,36 +215,5 @@ def test_losses_and_reductions_are_points_with_turned_paired_intervals():
     assert (lost["problem"], lost["option"]) == ("a", "shap-ratio")
 
 
-def test_what_is_missing_says_how_to_get_it():
-    absent = {"opportunity": "opportunity is not here", "iot-23": "iot-23 is not here"}
-    ours = paper1_text.text_claims()
-    reasons = paper1_text.unanswered(ours, absent)
-    assert (
-        reasons["1-T7-thr01-accuracy"]
-        == reasons["1-T7-thr0-features"]
-        == reasons["1-T3-opportunity-rank1"]
-        == "opportunity is not here"
-    )
-    assert reasons["1-T1-iot23-users"] == "iot-23 is not here"
-    assert "runs of notebooks 10 and 11" in reasons["1-text-pca-poor"]
-    assert not set(reasons) & set(ours)
-    assert not [claim for claim in reasons if claim.startswith(("1-T5-", "1-T3-sentinel", "1-T2-sentinel"))]
-    assert "published logs" in reasons["1-T4-thr0-features"]
-    assert "published logs" in reasons["1-T2-iot23-sota-accuracy"]
-
-
-def test_the_summary_judges_the_sets_that_only_a_user_has():
-    rows = [printed_as_ours(table).reset_index().assign(problem="opportunity", searched=size)
-            for table, size in (("7", 10), ("8", 7), ("9", 5))]  # fmt: skip
-    rows.append(printed_as_ours("5").reset_index().assign(problem="iot-sentinel", searched=10))
-    claims = paper1.ablation_claims(pd.concat(rows))
-    assert {claim.split("-")[1] for claim in claims} == {"T2", "T7", "T8", "T9"}
-    assert (judge(claims, run="t")["verdict"] == "exact").all()
-
-
 def test_most_often_takes_the_least_of_several():
     assert paper1_text.most_often([0.3, 0.01, 0.3, 0.01, 1.0]) == 0.01
-
-
-def test_without_any_ablation_there_is_nothing_to_claim():
-    assert paper1.ablation_claims(pd.DataFrame()) == {}

@@ -5,8 +5,9 @@ import pandas as pd
 import pytest
 
 from compendium.papers.paper3 import edge_values
-from compendium.verdicts import printed_values
-from compendium.verdicts.verdicts import judge
+from compendium.verdicts import contradictions, judge, printed_values
+
+RUN = "40_edge_timing-motionsense"
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +29,7 @@ def test_two_of_34_rows_are_not_time_over_count(printed):
     assert len(printed) == 34
     wrong = printed[~printed["agree"]]
     assert list(zip(wrong["table"], wrong["row"], strict=True)) == [("4", "gender"), ("6", "encoder-0")]
-    found = edge_values.contradictions(printed)
+    found = contradictions(3)
     assert found["3-T4-gender-per-embedding"] == "the row's own 5.894 s / 10,293 is 0.0005726"
     assert found["3-T6-encoder-0-per-embedding"].endswith("0.0021120")
 
@@ -73,31 +74,18 @@ def test_a_line_without_a_start_is_found_without_one():
     assert line["each_ms"] == pytest.approx(2)
 
 
-def test_every_cell_of_tables_4_to_7_is_answered_once(printed, measured):
+def test_every_cell_of_tables_4_to_7_is_answered(printed, measured, judged):
     both = edge_values.compare_steps(printed, measured)
-    ours, absent = edge_values.table_claims(both, {("4", "activity"): 10293})
-    tables = printed_values(3)
-    assert set(ours) | set(absent) == set(tables.loc[tables["table"].isin(["4", "5", "6", "7"]), "claim_id"])
-    assert not set(ours) & set(absent)
-    found = edge_values.contradictions(printed)
-    basis = dict.fromkeys(found, "arithmetic")
-    verdicts = judge(ours, run="test", no_data=absent, impossible=found, basis=basis).set_index("claim_id")
-    counted = verdicts["verdict"]
-    assert counted["3-T4-activity-embeddings"] == "exact"
-    assert (counted.filter(regex="-(batch|type)$") == "exact").all()
-    assert (counted.filter(like="-time") == "no data").all()
-    assert counted.filter(like="per-embedding").value_counts().to_dict() == {"no data": 32, "not reproducible": 2}
-    assert set(verdicts[verdicts["basis"] == "arithmetic"].index) == set(found)
-
-
-def test_no_machine_but_the_papers_board_gives_seconds(printed, measured):
-    """C2: even a machine that is a constant times as fast as the paper's in every step."""
-    scaled = measured.assign(cpu=printed["printed"] / 100, median=printed["printed"] / 90)
-    for machine in (measured, scaled, scaled.assign(cpu=printed["printed"])):
-        _, absent = edge_values.table_claims(edge_values.compare_steps(printed, machine), {})
-        seconds = {claim for claim in absent if claim.endswith(("-time", "-per-embedding"))}
-        assert len(seconds) == 34 + 32
-        assert {absent[claim] for claim in seconds} == {edge_values.NO_PI3}
+    steps = edge_values.step_table(both, {("4", "activity"): 10293})
+    found = judged(RUN, {"steps-4-7": steps, "steps-pi3": edge_values.board_table(printed, None)})
+    verdicts = found["verdict"]
+    assert verdicts["3-T4-activity-embeddings"] == "exact"
+    assert (verdicts.filter(regex="-(batch|type)$") == "exact").all()
+    # only the two cells that their own row contradicts have a time: no machine but the paper's board gives seconds
+    arithmetic = ["3-T4-gender-per-embedding", "3-T6-encoder-0-per-embedding"]
+    assert found[found["basis"] == "arithmetic"].index.tolist() == arithmetic
+    assert verdicts[arithmetic].tolist() == ["not reproducible"] * 2
+    assert len(found) == 34 + 34 + 1 + 2
 
 
 def test_equally_long_steps_do_not_have_the_shape_of_a_table(printed, measured):
@@ -126,15 +114,11 @@ def test_drawn_times_seldom_beat_equal_steps(printed, measured):
     assert np.mean(beaten) < 0.25
 
 
-def test_a_record_of_the_papers_board_gives_seconds(printed, measured):
+def test_a_record_of_the_papers_board_gives_seconds(printed, measured, judged):
     """A board that takes 2 ms in every step: 1.5 to 4 ms for a window, so only the printed times in between agree."""
     board = measured.assign(median=0.002, least=0.0015, p99=0.004)
-    ours, absent = edge_values.table_claims(edge_values.compare_steps(printed, measured), {}, board)
-    assert not [claim for claim in absent if claim.endswith(("-time", "-per-embedding"))]
-    names = ("-time", "-per-embedding")
-    seconds = {claim: value for claim, value in ours.items() if claim.endswith(names)}
-    verdicts = judge(seconds, run="test", unexplained="allow").set_index("claim_id")["verdict"]
-    assert len(verdicts) == 68
+    verdicts = judged(RUN, {"steps-pi3": edge_values.board_table(printed, board)})["verdict"]
+    assert len(verdicts) == 66
     inside = verdicts[verdicts == "within"].index.tolist()
     assert inside == [
         *("3-T5-encoder-0-time", "3-T5-encoder-0-per-embedding", "3-T5-encoder-1-time", "3-T5-encoder-1-per-embedding"),
@@ -143,22 +127,19 @@ def test_a_record_of_the_papers_board_gives_seconds(printed, measured):
     ]
 
 
-def test_a_busy_board_decides_nothing(printed, measured):
+def test_a_busy_board_decides_nothing(printed, measured, judged):
     """Its slowest calls make the interval so wide that almost every printed time lies in it."""
     busy = measured["table"] == "4"
     board = measured.assign(median=0.0001, least=0.00009, p99=0.00011).assign(
         p99=lambda steps: steps["p99"].where(~busy, 0.01)
     )
-    undecided = edge_values.noisy_claims(printed, board)
+    found = judged(RUN, {"steps-pi3": edge_values.board_table(printed, board)})
+    undecided = found[found["verdict"] == "undecided"]
+    assert set(undecided["table"]) == {"4"}
     # the cell that its own row contradicts is arithmetic, whatever a board measures
-    assert "3-T4-gender-per-embedding" not in undecided
     assert len(undecided) == 2 * busy.sum() - 1
-    assert undecided["3-T4-activity-time"].startswith("the board was busy: its slowest calls took 100 times the median")
-    ours, _ = edge_values.table_claims(edge_values.compare_steps(printed, measured), {}, board)
-    seconds = {claim: ours[claim] for claim in undecided}
-    verdicts = judge(seconds, run="test", unexplained="allow", undecided=undecided)["verdict"]
-    assert set(verdicts) == {"undecided"}
-    assert edge_values.noisy_claims(printed, None) == {}
+    why = "the board was busy: its slowest calls took 100 times the median"
+    assert undecided.loc["3-T4-activity-time", "reason"].startswith(why)
 
 
 def test_windows_of_each_step_here(printed):
@@ -176,7 +157,7 @@ def test_windows_of_each_step_here(printed):
 
 
 def test_section_6s_statements():
-    values = edge_values.text_claims(
+    values = edge_values.section_6_statements(
         weights=pd.DataFrame({"times": {"motionsense": 5.46, "mobiact": 1.33}}),
         transformation=1e-6,
         networks=99e-6,
@@ -192,11 +173,3 @@ def test_section_6s_statements():
         "3-text-pi3-realtime-motionsense",
     ]
     assert len(judged) == 8
-
-
-def test_only_a_record_of_a_pi_shows_whether_a_pi_keeps_up():
-    assert edge_values.realtime_without_record({}) == {
-        "3-text-pi3-realtime-motionsense": edge_values.NO_PI3,
-        "3-text-pi3-realtime-mobiact": edge_values.NO_PI3,
-    }
-    assert list(edge_values.realtime_without_record({"motionsense": 0.4})) == ["3-text-pi3-realtime-mobiact"]

@@ -108,4 +108,4 @@ def test_the_layout_of_the_printed_tables() -> None:
     assert (printed, ours) == ("printed, 36 people", "ours, 9 people, 8 of the paper's 36")
     assert table.loc[("Walking", printed), "Act. Before"] == "98.00%"
     assert table.loc[("Walking", ours), "Act. Before"] == "95% [90, 100] ?"
-    assert table.loc[("Standing", ours), "nb. Embeddings"] == "43.1k ~"
+    assert table.loc[("Standing", ours), "nb. Embeddings"] == "43.1k ≈"

@@ -6,41 +6,30 @@ from compendium.papers.paper3 import values as paper3
 from compendium.verdicts import printed_values
 from compendium.verdicts.verdicts import judge
 
-
-@pytest.mark.parametrize(
-    ("count", "text"), [(1947, "1.9k"), (2495, "2.5k"), (6225, "6.2k"), (2686, "2.7k"), (1010, "1k"), (42949, "42.9k")]
-)
-def test_counts_are_written_as_printed(count: int, text: str) -> None:
-    assert paper3.thousands(count) == text
+RUNS = {number: RUN for number, RUN in printed_values(3).groupby("table")["run"].first().items() if number in "123"}
+COLUMNS = [f"{who}_{when}" for who in ("public", "private") for when in ("before", "after")]
 
 
-def test_every_cell_of_a_table_is_answered() -> None:
-    for (dataset, private), number in paper3.TABLES.items():
-        columns = [f"{who}_{when}" for who in ("public", "private") for when in ("before", "after")]
-        row = {f"{name}{end}": 0.5 for name in columns for end in ("", "_low", "_high")} | {"windows": 1947}
-        table = pd.DataFrame([row] * 4, index=list(paper3.ROWS[dataset]))
-        ours = paper3.inference_claims(dataset, private, table)
+def test_every_cell_of_a_table_is_answered(judged) -> None:
+    for (dataset, _), number in paper3.TABLES.items():
+        table = pd.DataFrame([dict.fromkeys(COLUMNS, 0.5)] * 4, index=list(paper3.ROWS[dataset]))
+        windows = pd.DataFrame({"public class": list(paper3.ROWS[dataset]), "test": 1947})
+        found = judged(RUNS[number], {"trainings": paper3.over_trainings(table), "windows": windows})
         printed = printed_values(3)
-        assert set(ours) == set(printed.loc[printed["table"] == number, "claim_id"])
-        judged = judge(ours, run="test", unexplained="allow")
-        assert len(judged) == 20
-    assert paper3.inference_claims("smartwatch", "side", pd.DataFrame()) == {}
+        assert set(found.index) == set(printed.loc[printed["table"] == number, "claim_id"])
 
 
-def test_the_printed_counts_come_out_exact() -> None:
-    columns = [f"{who}_{when}" for who in ("public", "private") for when in ("before", "after")]
-    row = {f"{name}{end}": 0.5 for name in columns for end in ("", "_low", "_high")}
-    table = pd.DataFrame([row | {"windows": n} for n in (1947, 2495, 6225, 2686)], index=["dws", "ups", "wlk", "jog"])
-    judged = judge(paper3.inference_claims("motionsense", "gender", table), run="test", unexplained="allow")
-    counts = judged[judged["claim_id"].str.endswith("embeddings")]
+def test_the_printed_counts_come_out_exact(judged) -> None:
+    windows = pd.DataFrame({"public class": ["dws", "ups", "wlk", "jog"], "test": [1947, 2495, 6225, 2686]})
+    counts = judged(RUNS["1"], {"windows": windows})
+    assert counts["ours"].tolist() == ["1.9k", "2.5k", "6.2k", "2.7k"]
     assert counts["verdict"].tolist() == ["exact"] * 4
 
 
 def trainings(number: int, spread: float = 0.01) -> pd.DataFrame:
-    columns = [f"{who}_{when}" for who in ("public", "private") for when in ("before", "after")]
     rows = [
         {"seed": seed, "change": change, "public class": name}
-        | dict.fromkeys(columns, (0.9 if change == "mean shift" else 0.1) + spread * (-1) ** seed)
+        | dict.fromkeys(COLUMNS, (0.9 if change == "mean shift" else 0.1) + spread * (-1) ** seed)
         for seed in range(number)
         for change in ("mean shift", "chosen")
         for name in paper3.ROWS["motionsense"]
@@ -48,25 +37,21 @@ def trainings(number: int, spread: float = 0.01) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def printed_by(number: int, spread: float = 0.01) -> pd.Series:
-    """Return the verdicts of Table 1, by claim id, for a number of trainings with accuracies around 0.9."""
-    columns = [f"{who}_{when}" for who in ("public", "private") for when in ("before", "after")]
-    row = dict.fromkeys(columns, 0.9) | {"windows": 1947}
-    table = pd.DataFrame([row] * 4, index=list(paper3.ROWS["motionsense"]))
-    ours = paper3.inference_claims("motionsense", "gender", table, trainings(number, spread) if number > 1 else None)
-    return judge(ours, run="test", unexplained="allow").set_index("claim_id")
-
-
-def test_a_cell_is_within_only_by_five_trainings() -> None:
+def test_a_cell_is_within_only_by_five_trainings(judged) -> None:
     """B6: walking's activity before is printed .9906; trainings between .89 and .91 do not reach it, .8 to 1 do."""
-    cell = "3-T1-walking-act-before"
+    table = pd.DataFrame([dict.fromkeys(COLUMNS, 0.9)] * 4, index=list(paper3.ROWS["motionsense"]))
+
+    def found(number: int, spread: float = 0.01) -> pd.Series:
+        several = trainings(number, spread) if number > 1 else None
+        return judged(RUNS["1"], {"trainings": paper3.over_trainings(table, several)}).loc["3-T1-walking-act-before"]
+
     for number in (1, 3, 4):
-        judged = printed_by(number).loc[cell]
-        assert judged["verdict"] == "undecided"
-        assert judged["unit"] == f"{number} training{'s' * (number > 1)}"
-        assert pd.isna(judged["low"])
-    assert printed_by(5).loc[cell, "verdict"] == "differs"
-    wide = printed_by(6, 0.1).loc[cell]
+        few = found(number)
+        assert few["verdict"] == "undecided"
+        assert few["unit"] == f"{number} training{'s' * (number > 1)}"
+        assert pd.isna(few["low"])
+    assert found(5)["verdict"] == "differs"
+    wide = found(6, 0.1)
     assert (wide["verdict"], wide["unit"]) == ("within", "6 trainings")
     assert wide["low"] < 0.9 < wide["high"]
 
@@ -74,7 +59,7 @@ def test_a_cell_is_within_only_by_five_trainings() -> None:
 def test_a_training_is_counted_once() -> None:
     table = pd.DataFrame([{"windows": 1}], index=["dws"])
     with pytest.raises(ValueError, match="dws: a seed occurs more than once"):
-        paper3.inference_claims("motionsense", "gender", table, pd.concat([trainings(3)] * 2))
+        paper3.over_trainings(table, pd.concat([trainings(3)] * 2))
 
 
 def tables() -> tuple[pd.Series, pd.Series]:
@@ -85,7 +70,7 @@ def tables() -> tuple[pd.Series, pd.Series]:
 def test_every_statement_about_the_change_is_answered_once() -> None:
     found: dict[str, object] = {}
     for dataset, private in paper3.TABLES:
-        found |= paper3.change_claims(dataset, private, *tables())
+        found |= paper3.change_statements(dataset, private, *tables())
     assert found == {
         "3-text-activity-improves": False,
         "3-text-outperforms-aae": True,
@@ -93,7 +78,7 @@ def test_every_statement_about_the_change_is_answered_once() -> None:
         "3-text-mobiact-outperforms-aae": True,
         "3-text-mobiact-weight-activity-drops": True,
     }
-    assert paper3.change_claims("smartwatch", "side", *tables()) == {}
+    assert paper3.change_statements("smartwatch", "side", *tables()) == {}
     judge(found, run="test", unexplained="allow")
 
 
@@ -101,10 +86,14 @@ def test_the_layer_is_held_against_the_same_beta_without_it() -> None:
     grid = pd.DataFrame(
         {"alpha": [0.0, 10.0, 0.0, 10.0], "beta": [0.1, 0.1, 1.0, 1.0], "private_after": [0.4, 0.3, 0.1, 0.2]}
     )
-    assert paper3.layer_claim("motionsense", grid, 10, 0.1) == {"3-text-classification-layer-helps": True}
-    assert paper3.layer_claim("motionsense", grid, 10, 1.0) == {"3-text-classification-layer-helps": False}
-    assert paper3.layer_claim("smartwatch", grid, 10, 0.1) == {}
-    assert paper3.layer_claim("motionsense", grid, 5, 0.1) == paper3.layer_claim("motionsense", grid[1:], 10, 0.1) == {}
+    assert paper3.layer_statement("motionsense", grid, 10, 0.1) == {"3-text-classification-layer-helps": True}
+    assert paper3.layer_statement("motionsense", grid, 10, 1.0) == {"3-text-classification-layer-helps": False}
+    assert paper3.layer_statement("smartwatch", grid, 10, 0.1) == {}
+    assert (
+        paper3.layer_statement("motionsense", grid, 5, 0.1)
+        == paper3.layer_statement("motionsense", grid[1:], 10, 0.1)
+        == {}
+    )
 
 
 def attacked(low: float) -> pd.DataFrame:
@@ -139,7 +128,7 @@ def test_re_identification_claims() -> None:
     inferred = pd.Series({"private_before": 0.9, "private_after": 0.6})
     ask = ("motionsense", "gender"), ("mobiact", "gender"), ("mobiact", "weight")
     strong = against(0.8, 0.95)
-    not_so = [paper3.attack_claims(*pair, attacked(0.6), ["rivals"], inferred, strong) for pair in ask]
+    not_so = [paper3.attack_statements(*pair, attacked(0.6), ["rivals"], inferred, strong) for pair in ask]
     assert not_so[0] == {
         "3-text-probabilistic-prevents": False,
         "3-text-deterministic-reidentified": True,
@@ -148,13 +137,12 @@ def test_re_identification_claims() -> None:
         "3-text-rivals-reidentified": True,
     }
     assert not_so[1:] == [{f"3-text-probabilistic-prevents-mobiact-{what}": False} for what in ("gender", "weight")]
-    so = paper3.attack_claims(*ask[0], attacked(0.55), ["rivals"], inferred, against(0.52, 0.58))
+    so = paper3.attack_statements(*ask[0], attacked(0.55), ["rivals"], inferred, against(0.52, 0.58))
     assert so["3-text-probabilistic-prevents"] is True
     judge({**so, **not_so[1], **not_so[2]}, run="test", unexplained="allow")
     unclear = attacked(0.55).assign(low=0.5)
-    said = paper3.attack_claims(*ask[0], unclear, ["rivals"], inferred, against(0.52, 0.9))
+    said = paper3.attack_statements(*ask[0], unclear, ["rivals"], inferred, against(0.52, 0.9))
     assert [said[f"3-text-{name}"] for name in ("probabilistic-prevents", "rivals-reidentified")] == [None, None]
-    assert paper3.attack_claims("smartwatch", "side", attacked(0.6), ["rivals"], inferred, strong) == {}
 
 
 def test_what_is_said_of_the_sets() -> None:
@@ -162,20 +150,20 @@ def test_what_is_said_of_the_sets() -> None:
     people = pd.DataFrame(rows, columns=["subject", "gender"]).assign(weight=["<= 70", "70-90", "> 90"] * 16)
     whole = {"trials": 15, "activities": 6, "features": 12}
     provenance = {"rate": 50, "length": 128, "stride": 10, "whole set": whole, "activities": ["a", "b"]}
-    said = paper3.set_claims("motionsense", "gender", people, provenance, 2)
+    said = paper3.set_statements("motionsense", "gender", people, provenance, 2)
     provenance |= {"activities": ["JOG", "STD", "STU", "WAL"]}
     for private in ("gender", "weight"):
-        said |= paper3.set_claims("mobiact", private, people, provenance, 2)
+        said |= paper3.set_statements("mobiact", private, people, provenance, 2)
     assert set(judge(said, run="test")["verdict"]) == {"exact"}
     printed = printed_values(3)["claim_id"]
     assert set(printed[printed.str.startswith("3-text-motionsense-")]) <= set(said)
-    assert paper3.set_claims("smartwatch", "side", people, provenance, 2) == {}
+    assert paper3.set_statements("smartwatch", "side", people, provenance, 2) == {}
 
 
 def test_the_windows_of_standing_need_200_hertz() -> None:
     """D45, D48: 36 people stand for five minutes each, and a fifth of their windows is tested on."""
     printed = printed_values(3).set_index("claim_id")["printed"]
-    windows = {rate: paper3.thousands(36 * 300 * rate // 10 // 5) for rate in (20, 200)}
+    windows = {rate: f"{36 * 300 * rate / 10 / 5 / 1000:.1f}k" for rate in (20, 200)}
     assert windows == {20: "4.3k", 200: "43.2k"}
     assert {printed[f"3-T{table}-standing-embeddings"] for table in (2, 3)} == {windows[200]}
 
@@ -183,25 +171,3 @@ def test_the_windows_of_standing_need_200_hertz() -> None:
 def test_one_of_two_sets_can_be_downloaded() -> None:
     """D49."""
     assert {name: bool(catalogue()[name].origins) for name in paper3.ROWS} == {"motionsense": True, "mobiact": False}
-
-
-@pytest.mark.parametrize(
-    ("dataset", "choices", "expected"),
-    [
-        ("motionsense", {}, True),
-        ("motionsense", {"private": "weight"}, False),
-        ("motionsense", {"scheme": "tail"}, False),
-        ("motionsense", {"modify": "probabilistic"}, False),
-        ("motionsense", {"channels": "raw"}, False),
-        ("motionsense", {"network": "cnn"}, False),
-        ("mobiact", {}, False),
-        ("mobiact", {"channels": "raw", "network": "cnn"}, True),
-        ("mobiact", {"channels": "raw", "network": "cnn", "private": "weight"}, True),
-        ("smartwatch", {}, False),
-    ],
-)
-def test_verdicts_are_given_under_the_papers_protocol_alone(
-    dataset: str, choices: dict[str, str], expected: bool
-) -> None:
-    given = {"private": "gender", "scheme": "paper", "channels": "magnitude", "network": "mlp"} | choices
-    assert paper3.as_printed(dataset, **given) is expected

@@ -5,7 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from compendium.verdicts.intervals import FEWEST, prediction_interval
+from compendium.papers.intervals import prediction_interval
+from compendium.verdicts.words import FEWEST
 
 
 @pytest.mark.parametrize(("n", "confidence"), [(5, 0.95), (5, 0.8), (12, 0.95)])

@@ -6,8 +6,7 @@ from collections.abc import Iterable
 import numpy as np
 from scipy.special import stdtrit
 
-FEWEST = 5
-"""The fewest values of a prediction interval. From three, it is so wide that it excludes almost nothing."""
+from compendium.verdicts.words import FEWEST
 
 
 def prediction_interval(values: Iterable[float], confidence: float = 0.95) -> tuple[float, float]:
@@ -50,3 +49,27 @@ def prediction_interval(values: Iterable[float], confidence: float = 0.95) -> tu
     quantile = float(stdtrit(sample.size - 1, (1 + confidence) / 2))
     half = quantile * float(sample.std(ddof=1)) * math.sqrt(1 + 1 / sample.size)
     return float(sample.mean()) - half, float(sample.mean()) + half
+
+
+def with_prediction(
+    name: str, value: float, sample: Iterable[float], unit: str, limits: tuple[float, float] = (-math.inf, math.inf)
+) -> dict[str, object]:
+    """Return a value and its prediction interval as cells of a table's row, see :mod:`.cells`.
+
+    Parameters
+    ----------
+    name : str
+        The column of the value.
+    value : float
+        Our value.
+    sample : iterable of float
+        The results of all trainings or draws. Fewer than `FEWEST` give no interval.
+    unit : str
+        What they are, in the plural.
+    limits : tuple of float, optional
+        The least and the greatest number that the value can be; the interval ends there.
+    """
+    sample = list(sample)
+    low, high = prediction_interval(sample) if len(sample) >= FEWEST else (math.nan, math.nan)
+    low, high = max(low, limits[0]), min(high, limits[1])  # in this order, a missing end stays missing
+    return {name: value, f"{name}_low": low, f"{name}_high": high, f"{name}_unit": unit, f"{name}_n": len(sample)}

@@ -1,0 +1,47 @@
+"""The words of the compendium's judgements: verdicts with their signs, bases, papers. Each is defined only here."""
+
+SIGNS = {"exact": "=", "within": "≈", "differs": "≠", "undecided": "?", "no data": "∅", "not reproducible": "!"}
+"""The verdicts, each with its sign."""
+VERDICTS = tuple(SIGNS)
+
+# Light backgrounds, after Paul Tol; dark text on each has a contrast above 7.
+COLOURS = {
+    "exact": "#e2f0d9",
+    "within": "#d9ecf5",
+    "differs": "#fbdcd2",
+    "undecided": "#f7efc9",
+    "no data": "#ececec",
+    "not reproducible": "#eadcf0",
+}
+
+BASES = {
+    "rows": "recomputed from data",
+    "log": "read from the logs that the papers' authors published",
+    "text": "a claim in words, decided by a test",
+    "arithmetic": "follows from other printed values",
+    "configuration": "a size, a type or a setting",
+}
+"""What a verdict can be based on.
+
+Equal sizes and sums of printed numbers are easy to reach, so headlines count the bases of `HEADLINE` only.
+"""
+HEADLINE = ("rows", "log", "text")
+"""The bases that compare the paper with something other than itself."""
+
+VARIED = {
+    "rows": "other test rows were drawn",
+    "draws": "other training rows, test rows and models were drawn",
+    "trainings": "the same data, other trained networks",
+    "windows": "timing",
+}
+"""What can differ between the paper's run and ours, so that an interval over it can contain a printed value."""
+
+PAPERS = {
+    1: "Data minimization",
+    2: "Three-way decisions and differential privacy",
+    3: "Variational autoencoder anonymization",
+}
+"""The papers' subjects, by number."""
+
+FEWEST = 5
+"""The fewest values of a prediction interval. From three, it is so wide that it excludes almost nothing."""
