@@ -39,6 +39,9 @@ from compendium.verdicts.words import BASES, HEADLINE
 from sensorprivacy.paths import check_writable
 
 
+_FEW = 8  # names of runs in one line
+
+
 class BusyError(RuntimeError):
     """Another process, or a job that an earlier one left, runs notebooks of this checkout."""
 
@@ -227,7 +230,8 @@ def summary(states: Mapping[str, RunState], profile: str) -> str:
             lines.append(f"  failed: {name}: {state.reason}" + (f" ({state.log})" if state.log else ""))
     lines += [f"  not run: {name}: {state.reason}" for name, state in states.items() if state.blocked]
     idle = [name for name, state in states.items() if state.status == NOT_RUN and not state.blocked]
-    lines += [f"  not run: {', '.join(idle)}"] if idle else []
+    few = ", ".join(idle) if len(idle) <= _FEW else f"{len(idle)} runs that nobody asked for"
+    lines += [f"  not run: {few}"] if idle else []
     folder, root = figures_dir(profile), project_root()
     if (verdicts := folder / "verdicts.csv").is_file():
         with verdicts.open(encoding="utf-8", newline="") as stream:

@@ -121,7 +121,7 @@ def same_value(
     --------
     >>> same_value(0.1, 0.25, {"Count the classes of the training rows.": 0.1})
     Traceback (most recent call last):
-    compendium.lessons.hints.HintError: Count the classes of the training rows.
+    checks.hints.HintError: Count the classes of the training rows.
     """
     if agree(answer, expected, tolerance):
         return
@@ -170,7 +170,7 @@ def same_function(
     --------
     >>> same_function(lambda x: x + x, lambda x: x**2, [(2,), (3,)])
     Traceback (most recent call last):
-    compendium.lessons.hints.HintError: For the input 3, your function returns 6. The correct result is 9.
+    checks.hints.HintError: For the input 3, your function returns 6. The correct result is 9.
     """
     require(callable(answer), f"{_show(answer)} is not a function. Keep the line that begins with `def`.")
     found = [answer(*_copies(case)) for case in cases]
