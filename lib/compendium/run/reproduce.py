@@ -38,7 +38,6 @@ from compendium.run.states import (
 from compendium.verdicts.words import BASES, HEADLINE
 from sensorprivacy.paths import check_writable
 
-
 _FEW = 8  # names of runs in one line
 
 
