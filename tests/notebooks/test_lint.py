@@ -1,6 +1,7 @@
 """Every notebook can be read, run in order, and run in batches."""
 
 import ast
+import importlib
 import io
 import json
 import re
@@ -286,3 +287,22 @@ def ruff(rules: str, path: Path) -> str:
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert not done.stderr
     return done.stdout
+
+
+def test_every_name_of_ours_that_it_uses_exists(code):
+    """A notebook breaks late, perhaps after an hour, if a module that it imports has lost a function."""
+    tree = ast.parse("\n".join(code))
+    modules, missing = {}, []
+    for node in (each for each in ast.walk(tree) if isinstance(each, ast.ImportFrom)):
+        if node.module.split(".")[0] not in {"compendium", "sensorprivacy"}:
+            continue
+        for name in node.names:
+            full = f"{node.module}.{name.name}"
+            try:
+                modules[name.asname or name.name] = importlib.import_module(full)
+            except ModuleNotFoundError:
+                missing += [] if hasattr(importlib.import_module(node.module), name.name) else [full]
+    for node in (each for each in ast.walk(tree) if isinstance(each, ast.Attribute)):
+        module = modules.get(node.value.id) if isinstance(node.value, ast.Name) else None
+        missing += [] if module is None or hasattr(module, node.attr) else [f"{module.__name__}.{node.attr}"]
+    assert missing == []
