@@ -96,3 +96,13 @@ def test_conda_users_get_the_same_packages_by_pip(root, project):
     (python,) = [Requirement(line.replace("=", "==", 1)) for line in conda if line.startswith("python=")]
     wanted = Requirement(f"python{project['requires-python']}")
     assert wanted.specifier.contains(str(python.specifier).removeprefix("=="))
+
+
+def test_the_wheel_contains_the_library_only(root):
+    found = tomllib.loads((root / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"]["find"]
+    assert found == {"where": ["lib"], "include": ["sensorprivacy*"]}
+    packages = {path.parent.name for path in (root / "lib").glob("*/__init__.py")}
+    assert packages == {
+        "sensorprivacy",
+        "compendium",
+    }  # the second one is installed from a checkout by lib/pyproject.toml
