@@ -51,6 +51,25 @@ def test_what_a_package_imports_is_required_or_in_an_extra(root, project, distri
     assert {name for name in used - guarded if name in distributions and distributions[name] not in named} <= {package}
 
 
+# Required, but not imported: a kernel, a shell and a workflow that other processes start; a bound for nbformat.
+STARTED = {"ipykernel", "ipython", "jsonschema", "snakemake"}
+# pandas and scikit-learn import the first two; the others bring distributed, and start its workers on a cluster.
+BY_OTHERS = {"openpyxl", "polars", "dask", "dask-jobqueue"}
+
+
+@pytest.mark.parametrize("package", ["sensorprivacy", "compendium"])
+def test_what_a_package_requires_is_imported(root, project, distributions, package):
+    """No dependency is left of code that has gone: tabulate, nbclient and packaging were."""
+    if package == "compendium":
+        project = tomllib.loads((root / "lib" / "pyproject.toml").read_text())["project"]
+    extra = project["optional-dependencies"] if package == "sensorprivacy" else {}
+    required = {Requirement(line).name for lines in (project["dependencies"], *extra.values()) for line in lines}
+    text = "\n".join(path.read_text() for path in (root / "lib" / package).rglob("*.py"))
+    imported = {distributions.get(name) for name in re.findall(r"^\s*(?:import|from) (\w+)", text, re.MULTILINE)}
+    unused = {canonicalize_name(name) for name in required} - imported - STARTED - BY_OTHERS
+    assert unused == set()
+
+
 @pytest.fixture
 def without_torch(monkeypatch):
     """Make every import of PyTorch fail, as where it is not installed."""
