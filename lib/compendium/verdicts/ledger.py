@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import pandas as pd
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 from compendium.paths import data_dir
 from compendium.show import tables
@@ -34,10 +34,6 @@ its cause is a guess. *explains*: values with the verdict *differs* or *not repr
 *concerns*: all printed values that the entry is about.
 
 {table}"""
-
-
-class LedgerError(ValueError):
-    """The ledger breaks its own rules."""
 
 
 class Entry(BaseModel):
@@ -105,6 +101,10 @@ class Entry(BaseModel):
         return self.misprints.get(name, name) if self.concerns(claim_id) else name
 
 
+class _Ledger(BaseModel):
+    entry: tuple[Entry, ...]
+
+
 def entries(path: Path | None = None) -> tuple[Entry, ...]:
     """Return the ledger's entries in the file's order.
 
@@ -115,31 +115,11 @@ def entries(path: Path | None = None) -> tuple[Entry, ...]:
 
     Raises
     ------
-    LedgerError
-        If ids are not D1, D2, ... in the file's order, a major entry comes after another one, a field is missing, empty
-        or unknown, or a demonstrated entry names no test.
+    pydantic.ValidationError
+        If a field of an entry is missing, empty or unknown, or a demonstrated entry names no test.
     """
     path = data_dir() / "paper" / "ledger.toml" if path is None else Path(path)
-    found: dict[str, Entry] = {}
-    for fields in tomllib.loads(path.read_text(encoding="utf-8")).get("entry", []):
-        name = fields.get("id", "without id")
-        try:
-            entry = Entry(**fields)
-        except ValidationError as error:
-            faults = "; ".join(f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in error.errors())
-            raise LedgerError(f"{path.name}, entry {name}: {faults}") from error
-        if found.setdefault(name, entry) is not entry:
-            raise LedgerError(f"{path.name}: two entries have the id {name}; give one of them a new number")
-    _check_order(list(found.values()), path)
-    return tuple(found.values())
-
-
-def _check_order(found: list[Entry], path: Path) -> None:
-    for number, entry in enumerate(found, start=1):
-        if entry.id != f"D{number}":
-            raise LedgerError(f"{path.name}: entry {number} has the id {entry.id}; number the entries consecutively")
-    if (kinds := [entry.major for entry in found]) != sorted(kinds, reverse=True):
-        raise LedgerError(f"{path.name}: a major entry comes after another one; put the major entries first")
+    return _Ledger.model_validate(tomllib.loads(path.read_text(encoding="utf-8"))).entry
 
 
 def explanation(claim_id: str, ledger: Iterable[Entry]) -> str:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Protocol
+from typing import Any
 
 import pandas as pd
 
@@ -24,23 +24,11 @@ OK, NO_DATA = "ok", "no data"
 _TEXTS = ("claim_id", "table", "row", "column", "printed", "ours", "unit", "verdict", "basis", "reason", "run")
 
 
-class RunStatus(Protocol):
-    """How a run ended; any object with these attributes will do."""
-
-    @property
-    def status(self) -> str:
-        """``"ok"``, ``"no data"``, or another word for a run that did not finish."""
-
-    @property
-    def reason(self) -> str:
-        """Why the status is not ``"ok"``."""
-
-
 class CollectError(ValueError):
     """The runs' verdicts do not fit together."""
 
 
-def collect(profile: str, runs: Mapping[str, RunStatus], *, values: pd.DataFrame | None = None) -> pd.DataFrame:
+def collect(profile: str, runs: Mapping[str, Any], *, values: pd.DataFrame | None = None) -> pd.DataFrame:
     """Collect the verdicts of all runs, and write them to ``verdicts.csv`` beside the runs' folders.
 
     Claims that no run could compute get the verdict *no data*. Papers that none of the runs reproduces are left out.
@@ -49,8 +37,9 @@ def collect(profile: str, runs: Mapping[str, RunStatus], *, values: pd.DataFrame
     ----------
     profile : str
         Profile of the runs: ``"paper"`` reads ``figures/``, any other ``figures/<profile>/``.
-    runs : mapping of str to RunStatus
-        For each run of the profile, how it ended.
+    runs : mapping of str to object
+        For each run of the profile, how it ended: ``status``, which is ``"ok"``, ``"no data"`` or another word for a
+        run that did not finish, and ``reason``, why it is not ``"ok"``.
     values : pandas.DataFrame, optional
         Printed values; the default is those of ``data/paper/``.
 
@@ -62,7 +51,7 @@ def collect(profile: str, runs: Mapping[str, RunStatus], *, values: pd.DataFrame
     Raises
     ------
     CollectError
-        If two runs judge one claim, a run's verdicts were changed after it wrote them, or a successful run has no
+        If a run's verdicts were changed after it wrote them, or a successful run has no
         record or did not judge one of its claims.
     """
     values = printed_values() if values is None else values
@@ -73,7 +62,6 @@ def collect(profile: str, runs: Mapping[str, RunStatus], *, values: pd.DataFrame
     left = [name for name in runs if name in asked or (folder / name / RUN_FILE).is_file()]
     read = [_read(folder / name, name) for name in left if runs[name].status == OK]
     judged = pd.concat(read, ignore_index=True) if read else _frame([])
-    _check_once(judged)
     missing = values[values["paper"].isin(own["paper"]) & ~values["claim_id"].isin(judged["claim_id"])]
     absent = _absent(missing, runs, profile)
     whole = in_paper_order(pd.concat([judged, absent], ignore_index=True), values)[list(COLUMNS)]
@@ -138,9 +126,8 @@ def replication_text(verdicts: pd.DataFrame, *, profile: str = "paper") -> str:
 def summary_line(verdicts: pd.DataFrame) -> str:
     """Return the headline counts in one sentence."""
     decisive = headline(verdicts)
-    found = ", ".join(f"{number} {name}" for name, number in _tally(decisive["verdict"]))
     counted = f"{len(decisive)} of {len(verdicts):,} printed values"
-    return f"{counted} need data, published logs or a test for a check: {found}."
+    return f"{counted} need data, published logs or a test for a check: {tally(decisive['verdict'])}."
 
 
 def headline_table(verdicts: pd.DataFrame, profile: str = "paper") -> pd.DataFrame:
@@ -161,7 +148,7 @@ def headline_table(verdicts: pd.DataFrame, profile: str = "paper") -> pd.DataFra
         folder = "figures/" if profile == "paper" else ""
         links = ", ".join(f"[{name}]({folder}{name}/)" for name in runs[:1]) + (" ..." if len(runs) > 1 else "")
         row = {"paper": entry["paper"], "claim": entry["claim"], "printed": f"{len(own)} values"}
-        row |= {"ours": "", "verdict": ", ".join(f"{number} {name}" for name, number in _tally(own["verdict"]))}
+        row |= {"ours": "", "verdict": tally(own["verdict"])}
         if len(own) == 1:
             row |= _single(own.iloc[0])
         if "shown" in entry and runs:
@@ -197,9 +184,10 @@ def _measured(folder: Path, table: str, row: Mapping[str, str], value: str, over
     return f"{value} {text[value]} {ends} ({own[over].item():,} {over}), {chance} {text[chance]}"
 
 
-def _tally(verdicts: pd.Series) -> list[tuple[str, int]]:
+def tally(verdicts: pd.Series) -> str:
+    """Return the number of each verdict, such as ``3 exact, 1 differs``."""
     found = verdicts.value_counts()
-    return [(name, int(found[name])) for name in VERDICTS if name in found]
+    return ", ".join(f"{found[name]} {name}" for name in VERDICTS if name in found)
 
 
 def _untested(verdicts: pd.DataFrame) -> pd.DataFrame:
@@ -241,9 +229,8 @@ def _other_people(heading: str, profile: str) -> list[str]:
     for (run, basis), own in compared.groupby(["run", "basis"], sort=False):
         folder = "figures/" if profile == "paper" else ""
         where = ", ".join(f"{own['paper'].iloc[0]}: Table {number}" for number in dict.fromkeys(own["table"]))
-        tally = ", ".join(f"{number} {name}" for name, number in _tally(own["verdict"]))
-        link = f"[{run}]({folder}{run}/)"
-        rows.append({"paper": where, "values": len(own), "verdict": tally, "basis": basis, "results": link})
+        found = {"paper": where, "values": len(own), "verdict": tally(own["verdict"]), "basis": basis}
+        rows.append(found | {"results": f"[{run}]({folder}{run}/)"})
     return [heading, tables.markdown_text(pd.DataFrame(rows))]
 
 
@@ -272,14 +259,7 @@ def read_verdicts(path: Path) -> pd.DataFrame:
     return frame.astype({"low": float, "high": float})
 
 
-def _check_once(judged: pd.DataFrame) -> None:
-    again = judged[judged["claim_id"].duplicated(keep=False)]
-    if not again.empty:
-        who = "; ".join(f"{claim} by {', '.join(group['run'])}" for claim, group in again.groupby("claim_id"))
-        raise CollectError(f"claims judged by more than one run: {who}")
-
-
-def _absent(claims: pd.DataFrame, runs: Mapping[str, RunStatus], profile: str) -> pd.DataFrame:
+def _absent(claims: pd.DataFrame, runs: Mapping[str, Any], profile: str) -> pd.DataFrame:
     """Return the verdict *no data* for claims that no run judged; refuse claims that should have been judged."""
     rows, open_ = [], []
     for claim in claims.to_dict("records"):
