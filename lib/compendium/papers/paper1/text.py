@@ -29,7 +29,11 @@ def printed_statements() -> dict[str, Any]:
     reduction = (both["sota-identifiability"] - both["identifiability"]).round(6)
     largest = str(reduction[loss < 0.01].idxmax())
     relaxed = printed_table("4").loc[0.1]
-    effectiveness = {number: _effectiveness(number) for own in TABLES.values() for number in own.values()}
+    effectiveness = {
+        number: pd.to_numeric(printed_table(number)["effectiveness"], errors="coerce").dropna()
+        for own in TABLES.values()
+        for number in own.values()
+    }
     opportunity = {size: effectiveness[number].get(0.01, -math.inf) for size, number in TABLES["opportunity"].items()}
     return {
         "1-text-identifiability-reduction": reduction[largest],
@@ -178,11 +182,6 @@ def losses_and_reductions(preselections: pd.DataFrame) -> pd.DataFrame:
 def most_often(values: Iterable[float]) -> float:
     """Return the most frequent value, the smallest of several."""
     return float(pd.Series(list(values)).mode().min())
-
-
-def _effectiveness(table: str) -> "pd.Series[float]":
-    """Return the printed values of relative effectiveness that are numbers, by threshold, as printed."""
-    return pd.to_numeric(printed_table(table)["effectiveness"], errors="coerce").dropna()
 
 
 def _repeated(both: pd.DataFrame, threshold: float) -> bool:
