@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from compendium.verdicts.layout import ours_text, title
-from compendium.verdicts.printed import number_in, pair_in, printed_values
+from compendium.verdicts.printed import pair_in, printed_values
 from compendium.verdicts.words import COLOURS, PAPERS, SIGNS
 from sensorprivacy.threeway.division import Sizes
 from sensorprivacy.threeway.measures import stability, suitability
@@ -62,7 +62,7 @@ def script(content: Mapping[str, Any], name: str) -> str:
 
 
 def _claim(row: pd.Series) -> dict[str, Any]:
-    ours, _, interval = ours_text(row).partition(" [") if number_in(row["printed"]) else (row["ours"], "", "")
+    ours, _, interval = ours_text(row).partition(" [")
     same = ("table", "row", "column", "printed", "unit", "verdict", "basis", "reason", "run")
     claim = {"id": row["claim_id"], "paper": int(row["paper"])} | {name: row[name] for name in same}
     claim |= {"ours": ours, "interval": f"[{interval}" if interval else ""}

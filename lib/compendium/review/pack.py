@@ -17,6 +17,7 @@ from compendium.datasets.catalogue import catalogue
 from compendium.paths import build_dir, figures_dir, project_root
 from compendium.run.runs import read_runs
 from compendium.show import tables
+from compendium.show.readable import page
 from compendium.verdicts.replication import counts, read_verdicts, summary_line
 
 CODE, TEXT = "MIT", "CC-BY-4.0"
@@ -169,26 +170,9 @@ def _report(verdicts: pd.DataFrame) -> str:
     """Return a report of about one page in Markdown."""
     known = catalogue().values()
     sets = [{"data set": f"`{each.name}`", "licence": each.licence, "used for": each.role} for each in known]
-    lines = [
-        "# Report for reviewers",
-        "",
-        summary_line(verdicts),
-        "The others are arithmetic on printed values, sizes or settings. `figures/verdicts.csv` has each value with",
-        "ours, its interval and unit, the verdict, its basis and the reason of a difference.",
-        "",
-        tables.markdown_text(counts(verdicts, by=("paper", "basis")).reset_index()),
-        "",
-        "- Recompute one value: `make review CELL=2-T10-r1-utility`. With `PROFILE=paper`, the papers' own settings.",
-        "- Recompute all: `make reproduce`, or `make reproduce PROFILE=paper` (many hours).",
-        "- Each difference and its evidence: `DEVIATIONS.md`. What cannot be tested: `REPLICATION.md`.",
-        "- Versions of all packages: `environment.txt`; to install the same: `requirements.lock`.",
-        "",
-        "## Licences",
-        "",
-        "Code, notebooks and settings: MIT (`LICENSE`). Text, figures and tables: CC BY 4.0 (`LICENSE-TEXT`).",
-        "`ro-crate-metadata.json` states the licence of every file. No data set is part of the pack:",
-        "",
-        tables.markdown_text(pd.DataFrame(sets)),
-        "",
-    ]
-    return "\n".join(lines)
+    words = {
+        "summary": summary_line(verdicts),
+        "counts": tables.markdown_text(counts(verdicts, by=("paper", "basis")).reset_index()),
+        "sets": tables.markdown_text(pd.DataFrame(sets)),
+    }
+    return page("reviewers.md", **words) + "\n"

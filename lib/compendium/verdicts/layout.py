@@ -15,7 +15,7 @@ import pandas as pd
 from compendium.paths import data_dir
 from compendium.show.readable import page
 from compendium.show.tables import number_text
-from compendium.verdicts.printed import number_in, printed_values
+from compendium.verdicts.printed import printed_values
 from compendium.verdicts.words import COLOURS, PAPERS, SIGNS
 
 _HEADS = {
@@ -27,16 +27,6 @@ _HEADS = {
 _SIDE_BY_SIDE = {"2-2", "2-7", "2-8"}  # two halves beside each other, as printed
 _Cell = dict[str, str]
 _EMPTY = {"text": ""}
-
-_INDEX_HEAD = """# Where to find ours
-
-<!-- Written by `python -m compendium report index` from data/paper/paper-1.csv, paper-2.csv and paper-3.csv. -->
-
-Each printed value has an id, such as `2-T10-r3-utility`. Search for it: its row in `paper-<n>.csv` has the printed
-text, and the run, the table, the row and the column with our value. A run's tables are in `figures/<run>/`; its
-notebook writes each with `run.table(..., "<table>", ...)`. The table `statements` has values that no other table
-holds; functions of `lib/compendium/papers/paper<n>` compute them.
-"""
 
 
 @cache
@@ -60,10 +50,9 @@ def ours_text(claim: Any) -> str:
     >>> ours_text(claim)
     '56.76% [54.76, 58.73]'
     """
-    stated = number_in(claim.ours) if claim.ours else None
-    if stated is None or number_in(claim.printed) is None:
+    number, printed = pd.to_numeric(claim.ours, errors="coerce"), claim.printed.strip()
+    if pd.isna(number) or not re.match(r"-?\d|[a-z]+$", printed):  # such as 57.68%, 2/20 or three
         return str(claim.ours)
-    printed = claim.printed.strip()
     percent = printed.endswith("%")
     decimals = len(printed.rstrip("%").partition(".")[2])
 
@@ -74,7 +63,7 @@ def ours_text(claim: Any) -> str:
 
     low, high = (pd.to_numeric(claim.get(name), errors="coerce") for name in ("low", "high"))
     interval = "" if pd.isna(low) or pd.isna(high) else f" [{text(low)}, {text(high)}]"
-    return f"{text(stated[0])}{'%' if percent else ''}{interval}"
+    return f"{text(number)}{'%' if percent else ''}{interval}"
 
 
 def _cell(claim: Any, link: Callable[[str], str] | None) -> _Cell:
@@ -123,20 +112,12 @@ def paper_tables(claims: pd.DataFrame, link: Callable[[str], str] | None = None)
 
 def index_page() -> str:
     """Return ``data/paper/index.md``: one row for each printed table and each table with ours."""
-    values = printed_values()
-    parts = [_INDEX_HEAD]
-    for paper, subject in PAPERS.items():
-        own = values[values["paper"] == paper]
-        parts += [
-            f"## Paper {paper}: {subject}",
-            "",
-            "| printed | values | run | table | notebook |",
-            "|---|---:|---|---|---|",
-        ]
-        groups = own.groupby(["table", "run", "our_table"], sort=False)
-        parts += [_index_row(paper, str(key[0]), str(key[1]), str(key[2]), rows) for key, rows in groups]
-        parts.append("")
-    return "\n".join(parts)
+    rows: dict[int, list[list[str]]] = {paper: [] for paper in PAPERS}
+    for (paper, table, run, ours), own in printed_values().groupby(["paper", "table", "run", "our_table"], sort=False):
+        names, notebook = ", or ".join(f"`{name}`" for name in ours.split(" | ")), run.partition("-")[0]
+        link = f"[{notebook}](../../notebooks/{notebook}.ipynb)"
+        rows[paper].append([title(paper, table), str(len(own)), f"`{run}`", names, link])
+    return page("index.md", papers=PAPERS, rows=rows) + "\n"
 
 
 def legend(verdicts: Any = tuple(SIGNS)) -> str:
@@ -169,10 +150,3 @@ def _row_label(row: str) -> list[str]:
         return [match[1]]
     match = re.fullmatch(r"([A-Z][\w ]+) (\([^)]*,[^)]*\))", row)
     return [match[1], match[2]] if match else [row]
-
-
-def _index_row(paper: int, table: str, run: str, ours: str, rows: pd.DataFrame) -> str:
-    names = ", or ".join(f"`{name}`" for name in ours.split(" | "))
-    notebook = re.split("-", run, maxsplit=1)[0]
-    cells = [title(paper, table), str(len(rows)), f"`{run}`", names, f"[{notebook}](../../notebooks/{notebook}.ipynb)"]
-    return f"| {' | '.join(cells)} |"

@@ -17,23 +17,13 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_vali
 
 from compendium.paths import data_dir
 from compendium.show import tables
+from compendium.show.readable import page as filled
 
 _TEST = re.compile(r"^tests/.+\.py::test_\w+$")
 _Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 
 
 _ID = re.compile(r'^id = "(D\d+)"$', re.MULTILINE)
-_PAGE = """# Deviations: where the papers and their numbers differ
-
-<!-- Written by `compendium report ledger` from data/paper/ledger.toml: edit that file. -->
-
-One line for each entry of the ledger, [`data/paper/ledger.toml`](data/paper/ledger.toml). The ledger gives its
-evidence, its effect and our choice; the book (`make book`) shows them on a page. The first {major} entries change a
-conclusion of a paper. *Demonstrated*: a test fails if the entry is wrong. *Conjectured*: the difference is there, but
-its cause is a guess. *explains*: values with the verdict *differs* or *not reproducible* that quote the entry.
-*concerns*: all printed values that the entry is about.
-
-{table}"""
 
 
 class Entry(BaseModel):
@@ -147,23 +137,18 @@ def page(verdicts: pd.DataFrame, path: Path | None = None) -> str:
     lines = {match[1]: text.count("\n", 0, match.start()) + 1 for match in _ID.finditer(text)}
     table = overview(ledger, verdicts)
     table["entry"] = [f'<a id="{i.lower()}"></a>[{i}](data/paper/ledger.toml#L{lines[i]})' for i in table["entry"]]
-    return _PAGE.format(major=sum(entry.major for entry in ledger), table=tables.markdown_text(table))
+    major = sum(entry.major for entry in ledger)
+    return filled("deviations.md", major=major, table=tables.markdown_text(table)) + "\n"
 
 
 def overview(ledger: Iterable[Entry], verdicts: pd.DataFrame) -> pd.DataFrame:
     """Return one row for each entry, with the numbers of values that differ because of it and that it concerns."""
     names = ["entry", "paper", "difference", "status", "explains", "concerns"]
-    rows = [
-        [
-            e.id,
-            e.paper,
-            one_line(e.title),
-            e.status,
-            len(explained(e, verdicts)),
-            sum(map(e.concerns, verdicts["claim_id"])),
-        ]
+    ids = verdicts["claim_id"]
+    rows = (
+        (e.id, e.paper, one_line(e.title), e.status, len(explained(e, verdicts)), sum(map(e.concerns, ids)))
         for e in ledger
-    ]
+    )
     return pd.DataFrame(rows, columns=names)
 
 

@@ -23,7 +23,6 @@ COLUMNS = (
     *("basis", "varied", "run", "our_table", "where", "our_column", "needs", "undecided"),
 )
 
-_WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 _NUMBER = re.compile(r"-?(\d{1,3}(,\d{3})+|\d+)(\.\d+)?")
 _PAIR = re.compile(r"\(\s*(-?[\d.]+)\s*,\s*(-?[\d.]+)\s*\)")
 
@@ -60,12 +59,6 @@ def printed_values(paper: int | None = None) -> pd.DataFrame:
     return pd.concat([_load(path, path.stat().st_mtime_ns) for path in paths], ignore_index=True)
 
 
-def printed_numbers(paper: int) -> dict[str, float]:
-    """Return a paper's printed numbers by claim id; NaN for claims that are not numbers."""
-    values = printed_values(paper)
-    return dict(zip(values["claim_id"], values["value"], strict=True))
-
-
 def printed_table(paper: int, table: str, field: str = "value") -> pd.DataFrame:
     """Return a printed table with its rows and columns, in printed order.
 
@@ -82,34 +75,6 @@ def printed_table(paper: int, table: str, field: str = "value") -> pd.DataFrame:
     own = values[values["table"] == table]
     wide = own.set_index(["row", "column"])[field].unstack()  # noqa: PD010 - nothing to aggregate
     return wide.loc[own["row"].unique(), own["column"].unique()]
-
-
-def number_in(printed: str) -> tuple[float, int | None] | None:
-    """Return the number that a printed text states, and its number of printed decimals.
-
-    The text may be a plain number with or without thousands commas (``48,842``), a percentage (``30%`` is 0.30,
-    two decimals), a fraction (``2/20``, exact: no decimals), a product (``12 × 10 × 1``) or a word from one to twelve.
-
-    Returns
-    -------
-    tuple of (float, int or None), or None
-        None if the text states no number.
-
-    Examples
-    --------
-    >>> number_in("48,842"), number_in("30%"), number_in("2/20"), number_in("12 × 10 × 1"), number_in("three")
-    ((48842.0, 0), (0.3, 2), (0.1, None), (120.0, 0), (3.0, 0))
-    """
-    text = printed.strip()
-    if text.lower() in _WORDS[1:]:
-        return float(_WORDS.index(text.lower())), 0
-    if text.endswith("%") and (plain := _plain(text[:-1])):
-        return round(plain[0] / 100, plain[1] + 2), plain[1] + 2
-    if "/" in text and all(parts := [_plain(part) for part in text.split("/", 1)]):
-        return parts[0][0] / parts[1][0], None  # type: ignore[index]
-    if "×" in text and all(parts := [_plain(part) for part in text.split("×")]):
-        return math.prod(part[0] for part in parts if part), 0
-    return _plain(text)
 
 
 def kind_of(printed: str, value: float) -> str:

@@ -13,6 +13,7 @@ import pandas as pd
 
 from compendium.paths import RUN_FILE, VERDICTS_FILE, figures_dir, project_root
 from compendium.show import tables
+from compendium.show.readable import page
 from compendium.verdicts import earlier_runs
 from compendium.verdicts.ledger import one_line
 from compendium.verdicts.printed import claims_file, printed_values
@@ -51,8 +52,8 @@ def collect(profile: str, runs: Mapping[str, Any], *, values: pd.DataFrame | Non
     Raises
     ------
     CollectError
-        If a run's verdicts were changed after it wrote them, or a successful run has no
-        record or did not judge one of its claims.
+        If a run's verdicts were changed after it wrote them, or a successful run has no record or did not judge one of
+        its claims.
     """
     values = printed_values() if values is None else values
     folder = figures_dir(profile)
@@ -103,24 +104,17 @@ def replication_text(verdicts: pd.DataFrame, *, profile: str = "paper") -> str:
     profile : str, default "paper"
         Profile of the runs.
     """
-    page = claims_file()["page"]
-    lines = [
-        "# Replication",
-        "",
-        "<!-- Written by the notebook 90_replication_report from verdicts.csv and data/paper/claims.toml. -->",
-        "",
-        *([f"**Profile {profile}: not the papers' own settings.**", ""] if profile != "paper" else []),
-        summary_line(verdicts),
-        page["counts"],
-        tables.markdown_text(counts(verdicts, by=("paper", "basis")).reset_index()),
-        page["legend"],
-        page["headlines"],
-        tables.markdown_text(headline_table(verdicts, profile)),
-        *_other_people(page["others"], profile),
-        page["absent"],
-        tables.markdown_text(_untested(verdicts)),
-    ]
-    return "\n".join(lines).rstrip() + "\n"
+    shown = {
+        "counts": counts(verdicts, by=("paper", "basis")).reset_index(),
+        "headlines": headline_table(verdicts, profile),
+        "others": _other_people(profile),
+        "absent": _untested(verdicts),
+    }
+    texts = {name: tables.markdown_text(table) if len(table) else "" for name, table in shown.items()}
+    return (
+        page("replication.md", profile=profile, summary=summary_line(verdicts), **texts, texts=claims_file()["page"])
+        + "\n"
+    )
 
 
 def summary_line(verdicts: pd.DataFrame) -> str:
@@ -220,18 +214,16 @@ def write_replication(verdicts: pd.DataFrame, *, profile: str = "paper") -> Path
     return path
 
 
-def _other_people(heading: str, profile: str) -> list[str]:
-    """Return the section on printed values that a run compared with other people; empty if no run did."""
+def _other_people(profile: str) -> pd.DataFrame:
+    """Return the printed values that a run compared with other people; no rows if no run did."""
     compared = earlier_runs.gather(profile, "*", "comparison")
-    if compared.empty:
-        return []
     rows = []
-    for (run, basis), own in compared.groupby(["run", "basis"], sort=False):
+    for (run, basis), own in compared.groupby(["run", "basis"], sort=False) if len(compared) else ():
         folder = "figures/" if profile == "paper" else ""
         where = ", ".join(f"{own['paper'].iloc[0]}: Table {number}" for number in dict.fromkeys(own["table"]))
         found = {"paper": where, "values": len(own), "verdict": tally(own["verdict"]), "basis": basis}
         rows.append(found | {"results": f"[{run}]({folder}{run}/)"})
-    return [heading, tables.markdown_text(pd.DataFrame(rows))]
+    return pd.DataFrame(rows)
 
 
 def _frame(rows: list[dict]) -> pd.DataFrame:

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from compendium.verdicts.printed import (
     COLUMNS,
     kind_of,
-    number_in,
     pair_in,
     precision,
     printed_table,
@@ -19,6 +18,30 @@ from compendium.verdicts.printed import (
     set_in,
 )
 from compendium.verdicts.words import BASES, PAPERS, VARIED
+
+WORDS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+
+
+def plain(text: str) -> tuple[float, int] | None:
+    match = re.fullmatch(r"-?(\d{1,3}(,\d{3})+|\d+)(\.\d+)?", text.strip())
+    return match and (float(match[0].replace(",", "")), max(len(match[3] or "") - 1, 0))
+
+
+def number_in(printed: str) -> tuple[float, int | None] | None:
+    """Return the number that a printed text states, and its printed decimals; None if it states none.
+
+    A percentage has two decimals more, and a fraction is exact: it has none.
+    """
+    text = printed.strip()
+    if text in WORDS:
+        return float(1 + WORDS.index(text)), 0
+    if text.endswith("%") and (share := plain(text[:-1])):
+        return round(share[0] / 100, share[1] + 2), share[1] + 2
+    if "/" in text and all(parts := [plain(part) for part in text.split("/", 1)]):
+        return parts[0][0] / parts[1][0], None
+    if "×" in text and all(parts := [plain(part) for part in text.split("×")]):
+        return math.prod(part[0] for part in parts if part), 0
+    return plain(text)
 
 
 @pytest.mark.parametrize(

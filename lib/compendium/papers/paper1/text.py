@@ -9,7 +9,7 @@ import pandas as pd
 
 from compendium.papers.paper1.published import Choices
 from compendium.papers.paper1.values import SETS, TABLES, by_set, printed_table, table_of
-from compendium.verdicts.printed import printed_numbers
+from compendium.verdicts.printed import printed_values
 from sensorprivacy.minimize import METHODS
 from sensorprivacy.minimize.select import THRESHOLDS
 from sensorprivacy.readers.iot23 import IOT23_FEATURES
@@ -78,7 +78,7 @@ def published_statements(protocol: pd.DataFrame, found: Choices) -> dict[str, An
     kept = [size for name, size in found.searched.items() if name != "iot-23"]
     chosen: Any = found.picked["4"].loc[0.01]
     # the text says that more than so many features "can take hours": fewer may take hours, too (D20)
-    printed = int(printed_numbers(1)["1-text-hours-features"])
+    printed = int(printed_values(1).set_index("claim_id")["value"]["1-text-hours-features"])
     return {
         "1-text-flows": int(_numbers(str(facts["service", "rows"]))[0]),
         "1-text-hours-features": max(printed, _within(7200, pace)),
