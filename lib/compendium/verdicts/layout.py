@@ -113,7 +113,8 @@ def paper_tables(claims: pd.DataFrame, link: Callable[[str], str] | None = None)
 def index_page() -> str:
     """Return ``data/paper/index.md``: one row for each printed table and each table with ours."""
     rows: dict[int, list[list[str]]] = {paper: [] for paper in PAPERS}
-    for (paper, table, run, ours), own in printed_values().groupby(["paper", "table", "run", "our_table"], sort=False):
+    groups: Any = printed_values().groupby(["paper", "table", "run", "our_table"], sort=False)
+    for (paper, table, run, ours), own in groups:
         names, notebook = ", or ".join(f"`{name}`" for name in ours.split(" | ")), run.partition("-")[0]
         link = f"[{notebook}](../../notebooks/{notebook}.ipynb)"
         rows[paper].append([title(paper, table), str(len(own)), f"`{run}`", names, link])

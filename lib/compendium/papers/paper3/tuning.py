@@ -233,5 +233,5 @@ def spread_over_seeds(repeats: pd.DataFrame) -> pd.DataFrame:
     """
     groups = repeats.groupby(["change", "public class"], sort=False)
     found = groups[SHARES].agg(["mean", "min", "max"])
-    found.columns = pd.Index([f"{name}_{how}".removesuffix("_mean") for name, how in found.columns])
+    found.columns = found.columns.map("_".join).str.removesuffix("_mean")
     return found.assign(seeds=groups.size())
