@@ -5,7 +5,7 @@ They show committed results only, and compute nothing new from data sets.
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +13,11 @@ import numpy as np
 import pandas as pd
 
 from compendium.verdicts.layout import ours_text, title
-from compendium.verdicts.printed import number_in, pair_in, printed_values
-from compendium.verdicts.words import COLOURS, SIGNS
+from compendium.verdicts.printed import pair_in, printed_values
+from compendium.verdicts.words import COLOURS, PAPERS, SIGNS
 from sensorprivacy.threeway.division import Sizes
 from sensorprivacy.threeway.measures import stability, suitability
 
-PAPERS = {1: "Data minimization", 2: "Three-way decisions", 3: "Representation learning and transformation"}
 STEP = 0.05  # paper 2's step
 SETS = {
     "titanic": "Titanic",
@@ -63,7 +62,7 @@ def script(content: Mapping[str, Any], name: str) -> str:
 
 
 def _claim(row: pd.Series) -> dict[str, Any]:
-    ours, _, interval = ours_text(row).partition(" [") if number_in(row["printed"]) else (row["ours"], "", "")
+    ours, _, interval = ours_text(row).partition(" [")
     same = ("table", "row", "column", "printed", "unit", "verdict", "basis", "reason", "run")
     claim = {"id": row["claim_id"], "paper": int(row["paper"])} | {name: row[name] for name in same}
     claim |= {"ours": ours, "interval": f"[{interval}" if interval else ""}
@@ -162,22 +161,15 @@ def noise(figures: Path) -> list[dict[str, Any]]:
     ):
         table = pd.read_csv(folder / "defences.csv")
         raw = table[table["defence"] == "none"].iloc[0]
-        rows = list(_with_epsilon(table))
+        known = table.join(table["defence"].str.extract(r"^(?P<kind>.*?)[:,]epsilon=(?P<epsilon>[\d.]+)$"))
+        rows = [
+            {"kind": row["kind"], "epsilon": float(row["epsilon"])}
+            | {name: _triple(row, name) for name in ("accuracy", "attack")}
+            for _, row in known.dropna(subset="epsilon").iterrows()
+        ]
         ends = {"accuracy": raw["accuracy"], "attack": raw["attack"], "chance": raw["chance"]}
         made.append({"name": folder.name.partition("-")[2], "run": folder.name, "raw": ends, "rows": rows})
     return made
-
-
-def _with_epsilon(table: pd.DataFrame) -> Iterator[dict[str, Any]]:
-    parts = table["defence"].str.extract(r"^(?P<kind>.*?)[:,]epsilon=(?P<epsilon>[\d.]+)$")
-    for (_, row), (_, part) in zip(table.iterrows(), parts.iterrows(), strict=True):
-        if pd.notna(part["epsilon"]):
-            yield {
-                "kind": part["kind"],
-                "epsilon": float(part["epsilon"]),
-                "accuracy": _triple(row, "accuracy"),
-                "attack": _triple(row, "attack"),
-            }
 
 
 def _triple(row: pd.Series, name: str) -> list[float]:

@@ -72,13 +72,8 @@ class Numbers:
         row = self._row(table, where)
         text = f"{100 * row[column]:.0f} %"
         low, high, n, unit = (row.get(f"{column}_{name}", row.get(name, "")) for name in ("low", "high", "n", "unit"))
-        counted = (
-            n.removeprefix("n = ")
-            if isinstance(n, str)
-            else f"{n:,.0f} {unit}"
-            if unit and isinstance(unit, str)
-            else ""
-        )
+        counted = f"{n:,.0f} {unit}" if n and isinstance(unit, str) and unit else ""
+        counted = n.removeprefix("n = ") if isinstance(n, str) else counted
         if not (self._intervals and counted):
             return text
         return f"{text} (95 % interval {100 * low:.0f} to {100 * high:.0f}, {counted})"

@@ -8,17 +8,14 @@ import pandas as pd
 from compendium.show.tables import markdown_text
 from compendium.verdicts.layout import legend, paper_table, title
 from compendium.verdicts.ledger import Entry, one_line
-from compendium.verdicts.replication import headline_table
-from compendium.verdicts.words import VERDICTS
+from compendium.verdicts.replication import headline_table, tally
 
 
 def outcome(verdicts: pd.DataFrame, paper: int) -> str:
     """Return a sentence with the counts of a paper's verdicts, computed from them."""
     own = verdicts[verdicts["paper"] == paper]
-    counts = own["verdict"].value_counts()
-    parts = ", ".join(f"{counts[name]} {name}" for name in VERDICTS if name in counts)
     rows = int(((own["basis"] == "rows") & (own["verdict"] != "no data")).sum())
-    return f"We list {len(own)} values of the paper: {parts}. We recomputed {rows} of them from data."
+    return f"We list {len(own)} values of the paper: {tally(own['verdict'])}. We recomputed {rows} of them from data."
 
 
 def headlines(verdicts: pd.DataFrame, paper: int) -> str:

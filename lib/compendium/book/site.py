@@ -83,7 +83,8 @@ def sources(target: Path, only: Iterable[str] = ()) -> Path:
                 write(to, forms.get_template(name).render(context))
             else:
                 _copy(path, to)
-    write(target / "data.md", _data_page())
+    data = (data_dir() / "README.md").read_text(encoding="utf-8")
+    write(target / "data.md", re.sub(r"<!--.*?-->\n*", "", data, flags=re.DOTALL))
     for name, content in {
         "VERDICTS": explorers.verdicts_data(verdicts, context["places"]),
         "THRESHOLDS": explorers.thresholds(figures),
@@ -127,11 +128,6 @@ def _guides(folder: Path) -> dict[str, str]:
 def _copy(path: Path, to: Path) -> None:
     to.parent.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(path, to)
-
-
-def _data_page() -> str:
-    text = (data_dir() / "README.md").read_text(encoding="utf-8")
-    return re.sub(r"<!--.*?-->\n*", "", text, flags=re.DOTALL)
 
 
 def size_in_mb(folder: Path) -> float:

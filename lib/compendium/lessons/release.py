@@ -7,13 +7,9 @@ import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from compendium.paths import project_root
 from sensorprivacy.paths import write_atomically
-
-if TYPE_CHECKING:
-    from nbformat import NotebookNode
 
 COURSE = "sensor-privacy"
 WRITTEN = ".lessons.json"  # digests of the sources that `make_course` wrote last
@@ -35,29 +31,6 @@ c.GenerateFeedback.preprocessors = [
 def lessons() -> list[Path]:
     """Return the lesson notebooks with their solutions, in order."""
     return sorted((project_root() / "notebooks" / "lessons").glob("6*_*.ipynb"))
-
-
-def student_notebook(lesson: "NotebookNode") -> "NotebookNode":
-    """Return the student version of a lesson, as nbgrader's ``generate_assignment`` makes it.
-
-    Parameters
-    ----------
-    lesson : nbformat.NotebookNode
-        The lesson with its solutions. It is not changed.
-
-    Returns
-    -------
-    nbformat.NotebookNode
-        Solutions are replaced by a stub, hidden tests and outputs are removed, graded cells are locked.
-    """
-    import copy
-
-    from nbgrader import preprocessors
-
-    done = copy.deepcopy(lesson)
-    for step in ("LockCells", "ClearSolutions", "ClearOutput", "ClearHiddenTests"):
-        done, _ = getattr(preprocessors, step)().preprocess(done, {})
-    return done
 
 
 def make_course(out: Path, notice: Callable[[str], object] = lambda _: None) -> list[Path]:

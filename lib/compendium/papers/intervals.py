@@ -9,8 +9,8 @@ from scipy.special import stdtrit
 from compendium.verdicts.words import FEWEST
 
 
-def prediction_interval(values: Iterable[float], confidence: float = 0.95) -> tuple[float, float]:
-    """Return the interval in which one more value of the same kind lies with the given probability.
+def prediction_interval(values: Iterable[float]) -> tuple[float, float]:
+    """Return the interval in which one more value of the same kind lies with a probability of 95 %.
 
     A paper prints the result of one training. It agrees with ours if it could be one more of our trainings. So the
     interval is for a single value, not for the mean, which would become narrower with each further training.
@@ -18,20 +18,13 @@ def prediction_interval(values: Iterable[float], confidence: float = 0.95) -> tu
     Parameters
     ----------
     values : iterable of float
-        At least `FEWEST` independent values, such as one accuracy for each training. They should be about normally
-        distributed.
-    confidence : float, default 0.95
-        Probability, between 0 and 1.
+        Independent values, such as one accuracy for each training. They should be about normally distributed.
 
     Returns
     -------
     tuple of float
-        Lower and upper end: mean -/+ t(n - 1) * s * sqrt(1 + 1/n), with the standard deviation s.
-
-    Raises
-    ------
-    ValueError
-        If there are too few values, one of them is not finite, or `confidence` is not between 0 and 1.
+        Lower and upper end: mean -/+ t(n - 1) * s * sqrt(1 + 1/n), with the standard deviation s. Both are NaN for
+        fewer than `FEWEST` values.
 
     Examples
     --------
@@ -41,12 +34,8 @@ def prediction_interval(values: Iterable[float], confidence: float = 0.95) -> tu
     """
     sample = np.asarray(list(values), dtype=float)
     if sample.size < FEWEST:
-        raise ValueError(f"{sample.size} values: a prediction interval needs at least {FEWEST}")
-    if not np.isfinite(sample).all():
-        raise ValueError("a value is missing or infinite")
-    if not 0 < confidence < 1:
-        raise ValueError(f"confidence={confidence}: choose a number between 0 and 1")
-    quantile = float(stdtrit(sample.size - 1, (1 + confidence) / 2))
+        return math.nan, math.nan
+    quantile = float(stdtrit(sample.size - 1, 0.975))
     half = quantile * float(sample.std(ddof=1)) * math.sqrt(1 + 1 / sample.size)
     return float(sample.mean()) - half, float(sample.mean()) + half
 
@@ -70,6 +59,6 @@ def with_prediction(
         The least and the greatest number that the value can be; the interval ends there.
     """
     sample = list(sample)
-    low, high = prediction_interval(sample) if len(sample) >= FEWEST else (math.nan, math.nan)
+    low, high = prediction_interval(sample)
     low, high = max(low, limits[0]), min(high, limits[1])  # in this order, a missing end stays missing
     return {name: value, f"{name}_low": low, f"{name}_high": high, f"{name}_unit": unit, f"{name}_n": len(sample)}

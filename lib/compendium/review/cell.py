@@ -20,35 +20,29 @@ class Cell:
 
     Attributes
     ----------
-    committed, recomputed : pandas.Series or None
-        Rows of ``verdicts.csv``; None if there is none.
+    committed, recomputed : pandas.Series
+        Rows of ``verdicts.csv``.
     run, profile : str
         The run that gives the value, and the settings it was recomputed with.
     place : str
         The cell that holds our value: table, row and column.
     """
 
-    committed: pd.Series | None
-    recomputed: pd.Series | None
+    committed: pd.Series
+    recomputed: pd.Series
     run: str
     profile: str
     place: str
 
     def text(self) -> str:
         """Return what is printed for the reviewer."""
-        row = self.recomputed if self.recomputed is not None else self.committed
-        assert row is not None
+        row = self.recomputed
         table = f"Table {row['table']}" if str(row["table"]).isdigit() else "text"
         lines = [f"{row['claim_id']}: paper {row['paper']}, {table}, row {row['row']!r}, column {row['column']!r}"]
         lines.append(f"printed     {row['printed']}")
-        for name, found, profile in (
-            ("recomputed", self.recomputed, self.profile),
-            ("committed", self.committed, "paper"),
-        ):
-            if found is not None:
-                lines.append(
-                    f"{name:11} {_value(found)}  {found['verdict']} (basis {found['basis']}; {profile} profile)"
-                )
+        for name, found, profile in (("recomputed", row, self.profile), ("committed", self.committed, "paper")):
+            about = f"{found['verdict']} (basis {found['basis']}; {profile} profile)"
+            lines.append(f"{name:11} {_value(found)}  {about}")
         lines += [f"reason      {row['reason']}"] if row["reason"] else []
         return "\n".join([*lines, f"run         {self.run}", f"cell        {self.place}"])
 
@@ -121,7 +115,6 @@ def _failure(name: str, state: RunState) -> str:
     return f"{name} failed: {state.reason}" + (f" ({state.log})" if state.log else "")
 
 
-def _row(claim: str, profile: str) -> pd.Series | None:
+def _row(claim: str, profile: str) -> pd.Series:
     verdicts = read_verdicts(figures_dir(profile) / "verdicts.csv")
-    found = verdicts[verdicts["claim_id"] == claim]
-    return None if found.empty else found.iloc[0]
+    return verdicts[verdicts["claim_id"] == claim].iloc[0]

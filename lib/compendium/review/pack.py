@@ -5,7 +5,7 @@ import platform
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from importlib.metadata import distributions
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -17,6 +17,7 @@ from compendium.datasets.catalogue import catalogue
 from compendium.paths import build_dir, figures_dir, project_root
 from compendium.run.runs import read_runs
 from compendium.show import tables
+from compendium.show.readable import page
 from compendium.verdicts.replication import counts, read_verdicts, summary_line
 
 CODE, TEXT = "MIT", "CC-BY-4.0"
@@ -85,6 +86,10 @@ def _citation(root: Path) -> dict[str, Any]:
     return dict(yaml.safe_load((root / "CITATION.cff").read_text(encoding="utf-8")))
 
 
+def _address(paper: Mapping[str, Any]) -> str:
+    return paper.get("url") or f"https://doi.org/{paper['doi']}"
+
+
 def _crate(root: Path, folder: Path, made: Iterable[str]) -> None:
     """Copy the files and describe them as an RO-Crate: each with its licence, each run with what it wrote."""
     from rocrate.model.contextentity import ContextEntity
@@ -92,55 +97,33 @@ def _crate(root: Path, folder: Path, made: Iterable[str]) -> None:
 
     cited = _citation(root)
     crate = ROCrate()
+
+    def entity(address: str, kind: str, name: str, **properties: Any) -> Any:
+        return crate.add(ContextEntity(crate, address, {"@type": kind, "name": name, **properties}))
+
     crate.name, crate.description = cited["title"], cited["message"]
-    authors = [
-        crate.add(ContextEntity(crate, f"#author-{k}", {"@type": "Organization", "name": author["name"]}))
-        for k, author in enumerate(cited["authors"])
-    ]
+    authors = [entity(f"#author-{k}", "Organization", who["name"]) for k, who in enumerate(cited["authors"])]
     crate.root_dataset["creator"] = crate.root_dataset["publisher"] = authors if len(authors) > 1 else authors[0]
     crate.root_dataset["citation"] = [
-        crate.add(
-            ContextEntity(
-                crate,
-                paper.get("url") or f"https://doi.org/{paper['doi']}",
-                {"@type": "ScholarlyArticle", "name": paper["title"], "datePublished": str(paper["year"])},
-            )
-        )
+        entity(_address(paper), "ScholarlyArticle", paper["title"], datePublished=str(paper["year"]))
         for paper in cited["references"]
     ]
     crate.root_dataset["license"] = [
-        crate.add(ContextEntity(crate, address, {"@type": "CreativeWork", "name": name, "identifier": name}))
-        for name, address in _LICENCES.items()
+        entity(address, "CreativeWork", name, identifier=name) for name, address in _LICENCES.items()
     ]
     files = _files(root)
     for name in files:
         crate.add_file(root / name, name, properties=_about(root / name, name, licence(name)))
     for name in made:
         crate.add_file(folder / name, name, properties=_about(folder / name, name, TEXT))
-    python = crate.add(
-        ContextEntity(
-            crate,
-            "#python",
-            {
-                "@type": "ComputerLanguage",
-                "name": "Python",
-                "version": platform.python_version(),
-                "url": "https://www.python.org/",
-            },
-        )
-    )
+    version = {"version": platform.python_version(), "url": "https://www.python.org/"}
+    python = entity("#python", "ComputerLanguage", "Python", **version)
     for run in read_runs().values():
         if (figures_dir("paper") / run.name / "run.json").is_file():
             notebook = run.notebook.resolve().relative_to(root).as_posix()
-            results = [name for name in files if name.startswith(f"figures/{run.name}/")]
-            action = {
-                "@type": "CreateAction",
-                "name": run.name,
-                "description": run.about,
-                "instrument": {"@id": notebook},
-                "result": [{"@id": name} for name in results],
-            }
-            crate.root_dataset.append_to("mentions", crate.add(ContextEntity(crate, f"#run-{run.name}", action)))
+            results = [{"@id": name} for name in files if name.startswith(f"figures/{run.name}/")]
+            action = {"description": run.about, "instrument": {"@id": notebook}, "result": results}
+            crate.root_dataset.append_to("mentions", entity(f"#run-{run.name}", "CreateAction", run.name, **action))
             crate.get(notebook)["programmingLanguage"] = python
     crate.write(folder)
 
@@ -153,11 +136,9 @@ def _about(path: Path, name: str, spdx: str) -> dict[str, Any]:
 
 
 def _environment() -> str:
-    names = sorted(
-        {(found.metadata["Name"], found.version) for found in distributions()}, key=lambda pair: pair[0].lower()
-    )
+    names = {f"{found.metadata['Name']}=={found.version}\n" for found in distributions()}
     head = f"# Python {platform.python_version()}, {platform.system()} {platform.machine()}, {sys.byteorder}-endian\n"
-    return head + "".join(f"{name}=={version}\n" for name, version in names)
+    return head + "".join(sorted(names, key=str.lower))
 
 
 def _codecheck(root: Path, verdicts: pd.DataFrame) -> str:
@@ -168,10 +149,7 @@ def _codecheck(root: Path, verdicts: pd.DataFrame) -> str:
         if (figures_dir("paper") / str(name) / "verdicts.csv").is_file():
             comment = f"{len(claims)} printed values; make reproduce PROFILE=paper ONLY={name}"
             files.append({"file": f"figures/{name}/verdicts.csv", "comment": comment})
-    papers = [
-        {"title": paper["title"], "reference": paper.get("url") or f"https://doi.org/{paper['doi']}"}
-        for paper in cited["references"]
-    ]
+    papers = [{"title": paper["title"], "reference": _address(paper)} for paper in cited["references"]]
     record = {
         "version": "https://codecheck.org.uk/spec/config/1.0/",
         "paper": {
@@ -192,26 +170,9 @@ def _report(verdicts: pd.DataFrame) -> str:
     """Return a report of about one page in Markdown."""
     known = catalogue().values()
     sets = [{"data set": f"`{each.name}`", "licence": each.licence, "used for": each.role} for each in known]
-    lines = [
-        "# Report for reviewers",
-        "",
-        summary_line(verdicts),
-        "The others are arithmetic on printed values, sizes or settings. `figures/verdicts.csv` has each value with",
-        "ours, its interval and unit, the verdict, its basis and the reason of a difference.",
-        "",
-        tables.markdown_text(counts(verdicts, by=("paper", "basis")).reset_index()),
-        "",
-        "- Recompute one value: `make review CELL=2-T10-r1-utility`. With `PROFILE=paper`, the papers' own settings.",
-        "- Recompute all: `make reproduce`, or `make reproduce PROFILE=paper` (many hours).",
-        "- Each difference and its evidence: `DEVIATIONS.md`. What cannot be tested: `REPLICATION.md`.",
-        "- Versions of all packages: `environment.txt`; to install the same: `requirements.lock`.",
-        "",
-        "## Licences",
-        "",
-        "Code, notebooks and settings: MIT (`LICENSE`). Text, figures and tables: CC BY 4.0 (`LICENSE-TEXT`).",
-        "`ro-crate-metadata.json` states the licence of every file. No data set is part of the pack:",
-        "",
-        tables.markdown_text(pd.DataFrame(sets)),
-        "",
-    ]
-    return "\n".join(lines)
+    words = {
+        "summary": summary_line(verdicts),
+        "counts": tables.markdown_text(counts(verdicts, by=("paper", "basis")).reset_index()),
+        "sets": tables.markdown_text(pd.DataFrame(sets)),
+    }
+    return page("reviewers.md", **words) + "\n"

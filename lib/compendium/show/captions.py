@@ -22,7 +22,6 @@ import pandas as pd
 
 from compendium.show import sentences
 
-KINDS = ("table", "figure", "sentence")
 _DATA = {"rule", "of", "by", "row"}  # keys of a closing that choose the rule and its numbers; the others are words
 
 

@@ -1,7 +1,6 @@
 """Diagrams of boxes and arrows, laid out on a grid from data."""
 
 import textwrap
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -95,14 +94,8 @@ def flow_diagram(
         Frames around several boxes: the title and the keys of the boxes.
     row_gap, column_gap : float
         Inches between rows and between columns, for arrows and their labels.
-
-    Raises
-    ------
-    ValueError
-        If two boxes have the same key, or an arrow or a frame names an unknown box.
     """
     frames = frames or {}
-    _check(boxes, arrows, frames)
     columns = max(box.column for box in boxes) + 1
     margin, top = (0.16, 0.26) if frames else (0.05, 0.05)
     wide = (PAGE - 2 * margin - column_gap * (columns - 1)) / columns
@@ -146,15 +139,6 @@ def game_diagram() -> Figure:
     ]
     arrows = [Arrow("data", key) for key in defences] + [Arrow(key, "published") for key in defences]
     return flow_diagram(boxes, [*arrows, Arrow("published", "task"), Arrow("published", "adversary")])
-
-
-def _check(boxes: Sequence[Box], arrows: Sequence[Arrow], frames: Mapping[str, Sequence[str]]) -> None:
-    keys = Counter(box.key for box in boxes)
-    if twice := sorted(key for key, number in keys.items() if number > 1):
-        raise ValueError(f"several boxes have the same key: {', '.join(twice)}; give each box its own")
-    used = {key for arrow in arrows for key in (arrow.start, arrow.end)}.union(*frames.values())
-    if unknown := sorted(used - set(keys)):
-        raise ValueError(f"no such box: {', '.join(unknown)}; there are {', '.join(keys)}")
 
 
 def _wrapped(box: Box, wide: float) -> tuple[str, str]:

@@ -30,9 +30,9 @@ from compendium.verdicts.consistency import contradictions
 from compendium.verdicts.printed import kind_of, printed_values
 from compendium.verdicts.verdicts import Ours, VerdictError, judge
 
-Tables = Callable[[str], pd.DataFrame | None]
 MISSING = "missing"
 """The table in which a run writes what it needed and did not have: columns needs, why."""
+Tables = Callable[[str], pd.DataFrame | None]
 """Returns a table by its name, all cells as text and empty if missing, or None if there is no such table."""
 _THOUSANDS = re.compile(r"\d+(\.\d)?k")
 _MARK = "|"

@@ -4,17 +4,18 @@ Each value has the colour and the sign of its verdict, and its basis. The colour
 JupyterLab and the book show the same.
 """
 
-import html
 import re
 from collections.abc import Callable
 from functools import cache
+from itertools import zip_longest
 from typing import Any
 
 import pandas as pd
 
 from compendium.paths import data_dir
+from compendium.show.readable import page
 from compendium.show.tables import number_text
-from compendium.verdicts.printed import number_in, printed_values
+from compendium.verdicts.printed import printed_values
 from compendium.verdicts.words import COLOURS, PAPERS, SIGNS
 
 _HEADS = {
@@ -24,17 +25,8 @@ _HEADS = {
     "features": "number of features",
 }
 _SIDE_BY_SIDE = {"2-2", "2-7", "2-8"}  # two halves beside each other, as printed
-
-
-_INDEX_HEAD = """# Where to find ours
-
-<!-- Written by `python -m compendium report index` from data/paper/paper-1.csv, paper-2.csv and paper-3.csv. -->
-
-Each printed value has an id, such as `2-T10-r3-utility`. Search for it: its row in `paper-<n>.csv` has the printed
-text, and the run, the table, the row and the column with our value. A run's tables are in `figures/<run>/`; its
-notebook writes each with `run.table(..., "<table>", ...)`. The table `statements` has values that no other table
-holds; functions of `lib/compendium/papers/paper<n>` compute them.
-"""
+_Cell = dict[str, str]
+_EMPTY = {"text": ""}
 
 
 @cache
@@ -58,10 +50,9 @@ def ours_text(claim: Any) -> str:
     >>> ours_text(claim)
     '56.76% [54.76, 58.73]'
     """
-    stated = number_in(claim.ours) if claim.ours else None
-    if stated is None or number_in(claim.printed) is None:
+    number, printed = pd.to_numeric(claim.ours, errors="coerce"), claim.printed.strip()
+    if pd.isna(number) or not re.match(r"-?\d|[a-z]+$", printed):  # such as 57.68%, 2/20 or three
         return str(claim.ours)
-    printed = claim.printed.strip()
     percent = printed.endswith("%")
     decimals = len(printed.rstrip("%").partition(".")[2])
 
@@ -72,25 +63,17 @@ def ours_text(claim: Any) -> str:
 
     low, high = (pd.to_numeric(claim.get(name), errors="coerce") for name in ("low", "high"))
     interval = "" if pd.isna(low) or pd.isna(high) else f" [{text(low)}, {text(high)}]"
-    return f"{text(stated[0])}{'%' if percent else ''}{interval}"
+    return f"{text(number)}{'%' if percent else ''}{interval}"
 
 
-def cell(claim: Any, link: Callable[[str], str] | None = None, tag: str = "td") -> str:
-    """Return one printed value as a table cell: the printed value, ours below it, the verdict's sign and the basis."""
-    ours = ours_text(claim) or "none"
+def _cell(claim: Any, link: Callable[[str], str] | None) -> _Cell:
+    """Return one printed value for the template: the printed value, ours, the verdict's sign and the basis."""
     unit = claim.get("unit")
     basis = f"{claim.basis}, {unit}" if isinstance(unit, str) and unit else claim.basis
     about = f"{claim.verdict}, basis: {basis}" + (f". {claim.reason}" if claim.reason else "")
-    below = f'<span style="font-size:85%"><b>{SIGNS[claim.verdict]}</b> {html.escape(ours)}'
-    below += f' <i style="white-space:nowrap">{html.escape(basis)}</i></span>'
-    printed = html.escape(claim.printed)
-    if link is not None:
-        label = html.escape(f"{claim.printed}: {claim.verdict}", quote=True)
-        printed = (
-            f'<a style="color:#0b3d66" href="{html.escape(link(claim.claim_id))}" aria-label="{label}">{printed}</a>'
-        )
-    style = f"background:{COLOURS[claim.verdict]};color:#1a1a1a;text-align:left;vertical-align:top"
-    return f'<{tag} style="{style}" title="{html.escape(about, quote=True)}">{printed}<br>{below}</{tag}>'
+    looks = {"sign": SIGNS[claim.verdict], "colour": COLOURS[claim.verdict]}
+    words = {"printed": claim.printed, "ours": ours_text(claim) or "none", "verdict": claim.verdict}
+    return words | looks | {"basis": basis, "about": about, "link": link(claim.claim_id) if link else ""}
 
 
 def paper_table(claims: pd.DataFrame, link: Callable[[str], str] | None = None, caption: bool = True) -> str:
@@ -106,22 +89,19 @@ def paper_table(claims: pd.DataFrame, link: Callable[[str], str] | None = None, 
         Whether the table has its number and title above it.
     """
     first = claims.iloc[0]
-    key = f"{first['paper']}-{first['table']}"
+    places = [(claim["row"], claim["column"], _cell(claim, link)) for _, claim in claims.iterrows()]
+    head, rows = _grid(places)
     if first["table"] == "text":
-        head, rows = _statements(claims, link)
-    elif key in _SIDE_BY_SIDE:
-        head, rows = _halves(claims, link)
-    elif key == "2-14":
-        head = ["data set", "group", "division"]
-        rows = [[_head(c["row"]), _head(c["column"]), cell(c, link)] for c in _claims(claims)]
-    else:
-        head, rows = _grid(claims, link)
-    name = html.escape(title(first["paper"], first["table"]), quote=True)
-    above = f'<caption style="caption-side:top;text-align:left"><b>{name}</b></caption>' if caption else ""
-    top = "".join(f'<th scope="col" style="text-align:left">{html.escape(name)}</th>' for name in head)
-    body = "".join(f"<tr>{''.join(row)}</tr>" for row in rows)
-    table = f"<table>{above}<thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"
-    return f'<div class="sp-table" style="overflow-x:auto" tabindex="0" role="region" aria-label="{name}">{table}</div>'
+        head = ["section", "statement", "printed, ours"]
+        rows = [[row, {"text": column}, cell] for row, column, cell in places]
+    elif f"{first['paper']}-{first['table']}" in _SIDE_BY_SIDE:
+        head, half = ["Attributes", "Entropy"] * 2, (len(places) + 1) // 2
+        pairs = [[row, cell] for row, _, cell in places]
+        rows = [left + right for left, right in zip_longest(pairs[:half], pairs[half:], fillvalue=[_EMPTY, _EMPTY])]
+    elif f"{first['paper']}-{first['table']}" == "2-14":
+        head, rows = ["data set", "group", "division"], [list(place) for place in places]
+    name = title(first["paper"], first["table"])
+    return page("paper_table.html", name=name, caption=caption, head=head, rows=rows)
 
 
 def paper_tables(claims: pd.DataFrame, link: Callable[[str], str] | None = None) -> str:
@@ -132,71 +112,36 @@ def paper_tables(claims: pd.DataFrame, link: Callable[[str], str] | None = None)
 
 def index_page() -> str:
     """Return ``data/paper/index.md``: one row for each printed table and each table with ours."""
-    values = printed_values()
-    parts = [_INDEX_HEAD]
-    for paper, subject in PAPERS.items():
-        own = values[values["paper"] == paper]
-        parts += [
-            f"## Paper {paper}: {subject}",
-            "",
-            "| printed | values | run | table | notebook |",
-            "|---|---:|---|---|---|",
-        ]
-        groups = own.groupby(["table", "run", "our_table"], sort=False)
-        parts += [_index_row(paper, str(key[0]), str(key[1]), str(key[2]), rows) for key, rows in groups]
-        parts.append("")
-    return "\n".join(parts)
+    rows: dict[int, list[list[str]]] = {paper: [] for paper in PAPERS}
+    groups: Any = printed_values().groupby(["paper", "table", "run", "our_table"], sort=False)
+    for (paper, table, run, ours), own in groups:
+        names, notebook = ", or ".join(f"`{name}`" for name in ours.split(" | ")), run.partition("-")[0]
+        link = f"[{notebook}](../../notebooks/{notebook}.ipynb)"
+        rows[paper].append([title(paper, table), str(len(own)), f"`{run}`", names, link])
+    return page("index.md", papers=PAPERS, rows=rows) + "\n"
 
 
 def legend(verdicts: Any = tuple(SIGNS)) -> str:
     """Return a line that explains the signs and colours."""
-    style = "color:#1a1a1a;padding:0 .4em;margin-right:.5em;display:inline-block"
-    marks = [
-        f'<span style="background:{COLOURS[name]};{style}"><b>{sign}</b> {name}</span>'
-        for name, sign in SIGNS.items()
-        if name in set(verdicts)
-    ]
-    about = (
-        "Each cell: the printed value; below it ours and its interval; in italics its basis and the interval's unit."
-    )
-    return f"<p>{about} {' '.join(marks)}</p>"
+    shown = {name: sign for name, sign in SIGNS.items() if name in set(verdicts)}
+    return page("legend.html", signs=shown, colours=COLOURS)
 
 
-def _claims(claims: pd.DataFrame) -> list[pd.Series]:
-    return [claim for _, claim in claims.iterrows()]
-
-
-def _head(text: str) -> str:
-    return f'<th scope="row" style="text-align:left;font-weight:normal;vertical-align:top">{html.escape(text)}</th>'
-
-
-def _statements(claims: pd.DataFrame, link: Any) -> tuple[list[str], list[list[str]]]:
-    rows = [[_head(c["row"]), f"<td>{html.escape(c['column'])}</td>", cell(c, link)] for c in _claims(claims)]
-    return ["section", "statement", "printed, ours"], rows
-
-
-def _halves(claims: pd.DataFrame, link: Any) -> tuple[list[str], list[list[str]]]:
-    pairs = [_head(c["row"]) + cell(c, link) for c in _claims(claims)]
-    half = (len(pairs) + 1) // 2
-    right = [*pairs[half:], *["<td></td><td></td>"] * (2 * half - len(pairs))]
-    return ["Attributes", "Entropy"] * 2, [list(row) for row in zip(pairs[:half], right, strict=True)]
-
-
-def _grid(claims: pd.DataFrame, link: Any) -> tuple[list[str], list[list[str]]]:
-    places = {(c["row"], c["column"]): cell(c, link) for c in _claims(claims)}
-    columns = list(dict.fromkeys(claims["column"]))
-    labels = {row: _row_label(row) for row in dict.fromkeys(claims["row"])}
+def _grid(places: list[Any]) -> tuple[list[str], list[list[Any]]]:
+    """Return the head and the rows of a table whose rows and columns are as printed."""
+    cells = {(row, column): cell for row, column, cell in places}
+    columns = list(dict.fromkeys(column for _, column, _ in places))
+    labels = {row: _row_label(row) for row, _, _ in places}
     width = max(map(len, labels.values()))
-    heads = {2: ["data set", "thresholds"], 1: [""]}[width]
-    if all("threshold " in row for row in labels):
-        heads = ["threshold"]
-    rows, above = [], ""
-    for row, parts in labels.items():
-        shown = [*parts, *[""] * (width - len(parts))]
-        first = "" if width == 2 and shown[0] == above else shown[0]
-        above = shown[0]
-        cells = [places.get((row, column), "<td></td>") for column in columns]
-        rows.append([*map(_head, [first, *shown[1:]]), *cells])
+    heads = (
+        ["data set", "thresholds"] if width == 2 else ["threshold" if all("threshold " in r for r in labels) else ""]
+    )
+    rows: list[list[Any]] = []
+    above = ""
+    for row, (first, *rest) in labels.items():
+        label = ["" if width == 2 and first == above else first, *rest, *[""] * (width - 1 - len(rest))]
+        rows.append([*label, *(cells.get((row, column), _EMPTY) for column in columns)])
+        above = first
     return [*heads, *(_HEADS.get(column, column) for column in columns)], rows
 
 
@@ -206,10 +151,3 @@ def _row_label(row: str) -> list[str]:
         return [match[1]]
     match = re.fullmatch(r"([A-Z][\w ]+) (\([^)]*,[^)]*\))", row)
     return [match[1], match[2]] if match else [row]
-
-
-def _index_row(paper: int, table: str, run: str, ours: str, rows: pd.DataFrame) -> str:
-    names = ", or ".join(f"`{name}`" for name in ours.split(" | "))
-    notebook = re.split("-", run, maxsplit=1)[0]
-    cells = [title(paper, table), str(len(rows)), f"`{run}`", names, f"[{notebook}](../../notebooks/{notebook}.ipynb)"]
-    return f"| {' | '.join(cells)} |"

@@ -13,31 +13,17 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import pandas as pd
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 from compendium.paths import data_dir
 from compendium.show import tables
+from compendium.show.readable import page as filled
 
 _TEST = re.compile(r"^tests/.+\.py::test_\w+$")
 _Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 
 
 _ID = re.compile(r'^id = "(D\d+)"$', re.MULTILINE)
-_PAGE = """# Deviations: where the papers and their numbers differ
-
-<!-- Written by `compendium report ledger` from data/paper/ledger.toml: edit that file. -->
-
-One line for each entry of the ledger, [`data/paper/ledger.toml`](data/paper/ledger.toml). The ledger gives its
-evidence, its effect and our choice; the book (`make book`) shows them on a page. The first {major} entries change a
-conclusion of a paper. *Demonstrated*: a test fails if the entry is wrong. *Conjectured*: the difference is there, but
-its cause is a guess. *explains*: values with the verdict *differs* or *not reproducible* that quote the entry.
-*concerns*: all printed values that the entry is about.
-
-{table}"""
-
-
-class LedgerError(ValueError):
-    """The ledger breaks its own rules."""
 
 
 class Entry(BaseModel):
@@ -105,6 +91,10 @@ class Entry(BaseModel):
         return self.misprints.get(name, name) if self.concerns(claim_id) else name
 
 
+class _Ledger(BaseModel):
+    entry: tuple[Entry, ...]
+
+
 def entries(path: Path | None = None) -> tuple[Entry, ...]:
     """Return the ledger's entries in the file's order.
 
@@ -115,31 +105,11 @@ def entries(path: Path | None = None) -> tuple[Entry, ...]:
 
     Raises
     ------
-    LedgerError
-        If ids are not D1, D2, ... in the file's order, a major entry comes after another one, a field is missing, empty
-        or unknown, or a demonstrated entry names no test.
+    pydantic.ValidationError
+        If a field of an entry is missing, empty or unknown, or a demonstrated entry names no test.
     """
     path = data_dir() / "paper" / "ledger.toml" if path is None else Path(path)
-    found: dict[str, Entry] = {}
-    for fields in tomllib.loads(path.read_text(encoding="utf-8")).get("entry", []):
-        name = fields.get("id", "without id")
-        try:
-            entry = Entry(**fields)
-        except ValidationError as error:
-            faults = "; ".join(f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in error.errors())
-            raise LedgerError(f"{path.name}, entry {name}: {faults}") from error
-        if found.setdefault(name, entry) is not entry:
-            raise LedgerError(f"{path.name}: two entries have the id {name}; give one of them a new number")
-    _check_order(list(found.values()), path)
-    return tuple(found.values())
-
-
-def _check_order(found: list[Entry], path: Path) -> None:
-    for number, entry in enumerate(found, start=1):
-        if entry.id != f"D{number}":
-            raise LedgerError(f"{path.name}: entry {number} has the id {entry.id}; number the entries consecutively")
-    if (kinds := [entry.major for entry in found]) != sorted(kinds, reverse=True):
-        raise LedgerError(f"{path.name}: a major entry comes after another one; put the major entries first")
+    return _Ledger.model_validate(tomllib.loads(path.read_text(encoding="utf-8"))).entry
 
 
 def explanation(claim_id: str, ledger: Iterable[Entry]) -> str:
@@ -167,23 +137,18 @@ def page(verdicts: pd.DataFrame, path: Path | None = None) -> str:
     lines = {match[1]: text.count("\n", 0, match.start()) + 1 for match in _ID.finditer(text)}
     table = overview(ledger, verdicts)
     table["entry"] = [f'<a id="{i.lower()}"></a>[{i}](data/paper/ledger.toml#L{lines[i]})' for i in table["entry"]]
-    return _PAGE.format(major=sum(entry.major for entry in ledger), table=tables.markdown_text(table))
+    major = sum(entry.major for entry in ledger)
+    return filled("deviations.md", major=major, table=tables.markdown_text(table)) + "\n"
 
 
 def overview(ledger: Iterable[Entry], verdicts: pd.DataFrame) -> pd.DataFrame:
     """Return one row for each entry, with the numbers of values that differ because of it and that it concerns."""
     names = ["entry", "paper", "difference", "status", "explains", "concerns"]
-    rows = [
-        [
-            e.id,
-            e.paper,
-            one_line(e.title),
-            e.status,
-            len(explained(e, verdicts)),
-            sum(map(e.concerns, verdicts["claim_id"])),
-        ]
+    ids = verdicts["claim_id"]
+    rows = (
+        (e.id, e.paper, one_line(e.title), e.status, len(explained(e, verdicts)), sum(map(e.concerns, ids)))
         for e in ledger
-    ]
+    )
     return pd.DataFrame(rows, columns=names)
 
 

@@ -16,32 +16,24 @@ from typing import Any
 import pandas as pd
 
 from compendium.paths import data_dir
-from compendium.verdicts.words import BASES, PAPERS, VARIED
+from compendium.verdicts.words import PAPERS
 
 COLUMNS = (
     *("claim_id", "paper", "table", "row", "column", "printed", "value", "decimals"),
     *("basis", "varied", "run", "our_table", "where", "our_column", "needs", "undecided"),
 )
 
-_WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 _NUMBER = re.compile(r"-?(\d{1,3}(,\d{3})+|\d+)(\.\d+)?")
 _PAIR = re.compile(r"\(\s*(-?[\d.]+)\s*,\s*(-?[\d.]+)\s*\)")
-_ID = re.compile(r"[123]-(T\d+|text)-[a-z0-9]+(-[a-z0-9]+)*")
 
 
-class PaperValuesError(ValueError):
-    """A file of printed values breaks its own rules."""
-
-
-def printed_values(paper: int | None = None, *, folder: Path | None = None) -> pd.DataFrame:
+def printed_values(paper: int | None = None) -> pd.DataFrame:
     """Return the printed values of one paper or of all papers, one row for each value.
 
     Parameters
     ----------
     paper : {1, 2, 3}, optional
         The paper; the default is all papers.
-    folder : pathlib.Path, optional
-        Folder of the files ``paper-<n>.csv``; the default is ``data/paper/`` of the checkout.
 
     Returns
     -------
@@ -51,8 +43,6 @@ def printed_values(paper: int | None = None, *, folder: Path | None = None) -> p
 
     Raises
     ------
-    PaperValuesError
-        If a file breaks a rule: a duplicate id, a value that differs from its printed text, wrong decimals.
     ValueError
         If `paper` is not 1, 2 or 3.
 
@@ -64,18 +54,9 @@ def printed_values(paper: int | None = None, *, folder: Path | None = None) -> p
     """
     if paper is not None and paper not in PAPERS:
         raise ValueError(f"paper={paper!r}: the papers are {', '.join(map(str, PAPERS))}")
-    folder = data_dir() / "paper" if folder is None else Path(folder)
     wanted = PAPERS if paper is None else (paper,)
-    paths = [path for number in wanted if (path := folder / f"paper-{number}.csv").is_file()]
-    if not paths:
-        raise FileNotFoundError(f"no printed values of paper {paper or 'any'} in {folder}: expected paper-<number>.csv")
+    paths = [data_dir() / "paper" / f"paper-{number}.csv" for number in wanted]
     return pd.concat([_load(path, path.stat().st_mtime_ns) for path in paths], ignore_index=True)
-
-
-def printed_numbers(paper: int) -> dict[str, float]:
-    """Return a paper's printed numbers by claim id; NaN for claims that are not numbers."""
-    values = printed_values(paper)
-    return dict(zip(values["claim_id"], values["value"], strict=True))
 
 
 def printed_table(paper: int, table: str, field: str = "value") -> pd.DataFrame:
@@ -94,34 +75,6 @@ def printed_table(paper: int, table: str, field: str = "value") -> pd.DataFrame:
     own = values[values["table"] == table]
     wide = own.set_index(["row", "column"])[field].unstack()  # noqa: PD010 - nothing to aggregate
     return wide.loc[own["row"].unique(), own["column"].unique()]
-
-
-def number_in(printed: str) -> tuple[float, int | None] | None:
-    """Return the number that a printed text states, and its number of printed decimals.
-
-    The text may be a plain number with or without thousands commas (``48,842``), a percentage (``30%`` is 0.30,
-    two decimals), a fraction (``2/20``, exact: no decimals), a product (``12 × 10 × 1``) or a word from one to twelve.
-
-    Returns
-    -------
-    tuple of (float, int or None), or None
-        None if the text states no number.
-
-    Examples
-    --------
-    >>> number_in("48,842"), number_in("30%"), number_in("2/20"), number_in("12 × 10 × 1"), number_in("three")
-    ((48842.0, 0), (0.3, 2), (0.1, None), (120.0, 0), (3.0, 0))
-    """
-    text = printed.strip()
-    if text.lower() in _WORDS[1:]:
-        return float(_WORDS.index(text.lower())), 0
-    if text.endswith("%") and (plain := _plain(text[:-1])):
-        return round(plain[0] / 100, plain[1] + 2), plain[1] + 2
-    if "/" in text and all(parts := [_plain(part) for part in text.split("/", 1)]):
-        return parts[0][0] / parts[1][0], None  # type: ignore[index]
-    if "×" in text and all(parts := [_plain(part) for part in text.split("×")]):
-        return math.prod(part[0] for part in parts if part), 0
-    return _plain(text)
 
 
 def kind_of(printed: str, value: float) -> str:
@@ -193,43 +146,7 @@ def _plain(text: str) -> tuple[float, int] | None:
 def _load(path: Path, _stamp: int) -> pd.DataFrame:
     text = dict.fromkeys(set(COLUMNS) - {"paper", "value", "decimals"}, str)
     frame = pd.read_csv(path, dtype=text, keep_default_na=False, na_values={"value": [""], "decimals": [""]})
-    if tuple(frame.columns) != COLUMNS:
-        raise PaperValuesError(f"{path.name}: columns {list(frame.columns)}, expected {list(COLUMNS)}")
-    frame = frame.astype({"decimals": "Int64", "value": float})
-    if twice := frame.loc[frame["claim_id"].duplicated(), "claim_id"].tolist():
-        raise PaperValuesError(f"{path.name}: duplicate claim ids: {', '.join(twice)}")
-    paper = int(re.sub(r"\D", "", path.name) or 0)
-    for claim in frame.itertuples(index=False):
-        if fault := _fault(claim, paper):
-            raise PaperValuesError(f"{path.name}: {claim.claim_id}: {fault}")
-    return frame
-
-
-def _fault(claim: Any, paper: int) -> str:
-    """Return the first rule that a row breaks, or an empty text."""
-    stated = number_in(claim.printed)
-    decimals = None if pd.isna(claim.decimals) else int(claim.decimals)
-    if not _ID.fullmatch(claim.claim_id):
-        return "an id is paper-table-words in lower case, such as 2-T9-r1-utility"
-    if claim.paper != paper or not claim.claim_id.startswith(f"{paper}-"):
-        return f"paper {claim.paper} in the file of paper {paper}"
-    if claim.claim_id.split("-")[1] != ("text" if claim.table == "text" else f"T{claim.table}"):
-        return f"the id names another table than {claim.table!r}"
-    if not claim.printed:
-        return "the printed text is empty"
-    if unknown := {*claim.basis.split(" | ")} - {*BASES}:
-        return f"unknown basis {', '.join(unknown)}"
-    if unknown := {*filter(None, claim.varied.split(", "))} - {*VARIED}:
-        return f"unknown word in varied: {', '.join(unknown)}"
-    if len({text.count("|") for text in (claim.basis, claim.our_table, claim.where, claim.our_column)}) > 1:
-        return "basis, our_table, where and our_column have different numbers of alternatives"
-    if math.isnan(claim.value):
-        return "" if decimals is None else f"decimals {decimals} without a value"
-    if stated is None:
-        return f"value {claim.value} but {claim.printed!r} states no number"
-    if stated[0] != claim.value:
-        return f"value {claim.value} but {claim.printed!r} states {stated[0]}"
-    return "" if decimals == stated[1] else f"decimals {decimals} but {claim.printed!r} has {stated[1]}"
+    return frame.astype({"decimals": "Int64", "value": float})
 
 
 def missing_words() -> dict[str, str]:

@@ -7,12 +7,13 @@ import re
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Protocol
+from typing import Any
 
 import pandas as pd
 
 from compendium.paths import RUN_FILE, VERDICTS_FILE, figures_dir, project_root
 from compendium.show import tables
+from compendium.show.readable import page
 from compendium.verdicts import earlier_runs
 from compendium.verdicts.ledger import one_line
 from compendium.verdicts.printed import claims_file, printed_values
@@ -24,23 +25,11 @@ OK, NO_DATA = "ok", "no data"
 _TEXTS = ("claim_id", "table", "row", "column", "printed", "ours", "unit", "verdict", "basis", "reason", "run")
 
 
-class RunStatus(Protocol):
-    """How a run ended; any object with these attributes will do."""
-
-    @property
-    def status(self) -> str:
-        """``"ok"``, ``"no data"``, or another word for a run that did not finish."""
-
-    @property
-    def reason(self) -> str:
-        """Why the status is not ``"ok"``."""
-
-
 class CollectError(ValueError):
     """The runs' verdicts do not fit together."""
 
 
-def collect(profile: str, runs: Mapping[str, RunStatus], *, values: pd.DataFrame | None = None) -> pd.DataFrame:
+def collect(profile: str, runs: Mapping[str, Any], *, values: pd.DataFrame | None = None) -> pd.DataFrame:
     """Collect the verdicts of all runs, and write them to ``verdicts.csv`` beside the runs' folders.
 
     Claims that no run could compute get the verdict *no data*. Papers that none of the runs reproduces are left out.
@@ -49,8 +38,9 @@ def collect(profile: str, runs: Mapping[str, RunStatus], *, values: pd.DataFrame
     ----------
     profile : str
         Profile of the runs: ``"paper"`` reads ``figures/``, any other ``figures/<profile>/``.
-    runs : mapping of str to RunStatus
-        For each run of the profile, how it ended.
+    runs : mapping of str to object
+        For each run of the profile, how it ended: ``status``, which is ``"ok"``, ``"no data"`` or another word for a
+        run that did not finish, and ``reason``, why it is not ``"ok"``.
     values : pandas.DataFrame, optional
         Printed values; the default is those of ``data/paper/``.
 
@@ -62,8 +52,8 @@ def collect(profile: str, runs: Mapping[str, RunStatus], *, values: pd.DataFrame
     Raises
     ------
     CollectError
-        If two runs judge one claim, a run's verdicts were changed after it wrote them, or a successful run has no
-        record or did not judge one of its claims.
+        If a run's verdicts were changed after it wrote them, or a successful run has no record or did not judge one of
+        its claims.
     """
     values = printed_values() if values is None else values
     folder = figures_dir(profile)
@@ -73,7 +63,6 @@ def collect(profile: str, runs: Mapping[str, RunStatus], *, values: pd.DataFrame
     left = [name for name in runs if name in asked or (folder / name / RUN_FILE).is_file()]
     read = [_read(folder / name, name) for name in left if runs[name].status == OK]
     judged = pd.concat(read, ignore_index=True) if read else _frame([])
-    _check_once(judged)
     missing = values[values["paper"].isin(own["paper"]) & ~values["claim_id"].isin(judged["claim_id"])]
     absent = _absent(missing, runs, profile)
     whole = in_paper_order(pd.concat([judged, absent], ignore_index=True), values)[list(COLUMNS)]
@@ -115,32 +104,24 @@ def replication_text(verdicts: pd.DataFrame, *, profile: str = "paper") -> str:
     profile : str, default "paper"
         Profile of the runs.
     """
-    page = claims_file()["page"]
-    lines = [
-        "# Replication",
-        "",
-        "<!-- Written by the notebook 90_replication_report from verdicts.csv and data/paper/claims.toml. -->",
-        "",
-        *([f"**Profile {profile}: not the papers' own settings.**", ""] if profile != "paper" else []),
-        summary_line(verdicts),
-        page["counts"],
-        tables.markdown_text(counts(verdicts, by=("paper", "basis")).reset_index()),
-        page["legend"],
-        page["headlines"],
-        tables.markdown_text(headline_table(verdicts, profile)),
-        *_other_people(page["others"], profile),
-        page["absent"],
-        tables.markdown_text(_untested(verdicts)),
-    ]
-    return "\n".join(lines).rstrip() + "\n"
+    shown = {
+        "counts": counts(verdicts, by=("paper", "basis")).reset_index(),
+        "headlines": headline_table(verdicts, profile),
+        "others": _other_people(profile),
+        "absent": _untested(verdicts),
+    }
+    texts = {name: tables.markdown_text(table) if len(table) else "" for name, table in shown.items()}
+    return (
+        page("replication.md", profile=profile, summary=summary_line(verdicts), **texts, texts=claims_file()["page"])
+        + "\n"
+    )
 
 
 def summary_line(verdicts: pd.DataFrame) -> str:
     """Return the headline counts in one sentence."""
     decisive = headline(verdicts)
-    found = ", ".join(f"{number} {name}" for name, number in _tally(decisive["verdict"]))
     counted = f"{len(decisive)} of {len(verdicts):,} printed values"
-    return f"{counted} need data, published logs or a test for a check: {found}."
+    return f"{counted} need data, published logs or a test for a check: {tally(decisive['verdict'])}."
 
 
 def headline_table(verdicts: pd.DataFrame, profile: str = "paper") -> pd.DataFrame:
@@ -161,7 +142,7 @@ def headline_table(verdicts: pd.DataFrame, profile: str = "paper") -> pd.DataFra
         folder = "figures/" if profile == "paper" else ""
         links = ", ".join(f"[{name}]({folder}{name}/)" for name in runs[:1]) + (" ..." if len(runs) > 1 else "")
         row = {"paper": entry["paper"], "claim": entry["claim"], "printed": f"{len(own)} values"}
-        row |= {"ours": "", "verdict": ", ".join(f"{number} {name}" for name, number in _tally(own["verdict"]))}
+        row |= {"ours": "", "verdict": tally(own["verdict"])}
         if len(own) == 1:
             row |= _single(own.iloc[0])
         if "shown" in entry and runs:
@@ -197,9 +178,10 @@ def _measured(folder: Path, table: str, row: Mapping[str, str], value: str, over
     return f"{value} {text[value]} {ends} ({own[over].item():,} {over}), {chance} {text[chance]}"
 
 
-def _tally(verdicts: pd.Series) -> list[tuple[str, int]]:
+def tally(verdicts: pd.Series) -> str:
+    """Return the number of each verdict, such as ``3 exact, 1 differs``."""
     found = verdicts.value_counts()
-    return [(name, int(found[name])) for name in VERDICTS if name in found]
+    return ", ".join(f"{found[name]} {name}" for name in VERDICTS if name in found)
 
 
 def _untested(verdicts: pd.DataFrame) -> pd.DataFrame:
@@ -232,19 +214,16 @@ def write_replication(verdicts: pd.DataFrame, *, profile: str = "paper") -> Path
     return path
 
 
-def _other_people(heading: str, profile: str) -> list[str]:
-    """Return the section on printed values that a run compared with other people; empty if no run did."""
+def _other_people(profile: str) -> pd.DataFrame:
+    """Return the printed values that a run compared with other people; no rows if no run did."""
     compared = earlier_runs.gather(profile, "*", "comparison")
-    if compared.empty:
-        return []
     rows = []
-    for (run, basis), own in compared.groupby(["run", "basis"], sort=False):
+    for (run, basis), own in compared.groupby(["run", "basis"], sort=False) if len(compared) else ():
         folder = "figures/" if profile == "paper" else ""
         where = ", ".join(f"{own['paper'].iloc[0]}: Table {number}" for number in dict.fromkeys(own["table"]))
-        tally = ", ".join(f"{number} {name}" for name, number in _tally(own["verdict"]))
-        link = f"[{run}]({folder}{run}/)"
-        rows.append({"paper": where, "values": len(own), "verdict": tally, "basis": basis, "results": link})
-    return [heading, tables.markdown_text(pd.DataFrame(rows))]
+        found = {"paper": where, "values": len(own), "verdict": tally(own["verdict"]), "basis": basis}
+        rows.append(found | {"results": f"[{run}]({folder}{run}/)"})
+    return pd.DataFrame(rows)
 
 
 def _frame(rows: list[dict]) -> pd.DataFrame:
@@ -272,14 +251,7 @@ def read_verdicts(path: Path) -> pd.DataFrame:
     return frame.astype({"low": float, "high": float})
 
 
-def _check_once(judged: pd.DataFrame) -> None:
-    again = judged[judged["claim_id"].duplicated(keep=False)]
-    if not again.empty:
-        who = "; ".join(f"{claim} by {', '.join(group['run'])}" for claim, group in again.groupby("claim_id"))
-        raise CollectError(f"claims judged by more than one run: {who}")
-
-
-def _absent(claims: pd.DataFrame, runs: Mapping[str, RunStatus], profile: str) -> pd.DataFrame:
+def _absent(claims: pd.DataFrame, runs: Mapping[str, Any], profile: str) -> pd.DataFrame:
     """Return the verdict *no data* for claims that no run judged; refuse claims that should have been judged."""
     rows, open_ = [], []
     for claim in claims.to_dict("records"):

@@ -1,6 +1,7 @@
 """The lessons: solutions pass, empty student versions fail, and typical mistakes get their hints."""
 
 import ast
+import copy
 import io
 import math
 import re
@@ -20,7 +21,6 @@ import pytest
 from checks import chance, draws, entropy, noise, playing, replication, searching, shifting, splitting
 from checks.hints import NO_RETURN, HintError
 from compendium.datasets import DataUnavailableError
-from compendium.lessons.release import student_notebook
 
 FOLDER = Path(__file__).resolve().parents[3] / "notebooks" / "lessons"
 LESSONS = sorted(path.stem for path in FOLDER.glob("6*.ipynb"))
@@ -53,8 +53,14 @@ def read(lesson):
 
 @cache
 def student(lesson):
+    """Return the student version as nbgrader's ``generate_assignment`` makes it, without a course folder."""
     pytest.importorskip("nbgrader", reason="needs nbgrader: install the extra teach")
-    return student_notebook(read(lesson))
+    from nbgrader import preprocessors
+
+    done = copy.deepcopy(read(lesson))
+    for step in ("LockCells", "ClearSolutions", "ClearOutput", "ClearHiddenTests"):
+        done, _ = getattr(preprocessors, step)().preprocess(done, {})
+    return done
 
 
 def role(cell):

@@ -193,15 +193,6 @@ def test_a_partition_counts_its_groups_at_the_thresholds():
     assert {"non-sensitive (2)", "ambiguous (1)", "sensitive (1)"} <= words
 
 
-def test_boxes_and_arrows_are_checked():
-    with pytest.raises(ValueError, match="several boxes have the same key: a"):
-        show.flow_diagram([Box("a", "A"), Box("a", "B")], [])
-    with pytest.raises(ValueError, match="no such box: b; there are a"):
-        show.flow_diagram([Box("a", "A")], [Arrow("a", "b")])
-    with pytest.raises(ValueError, match="no such box: c"):
-        show.flow_diagram([Box("a", "A")], [], frames={"F": ["c"]})
-
-
 def test_an_upright_arrow_may_have_a_label():
     fig = show.flow_diagram([Box("a", "A"), Box("b", "B", row=1)], [Arrow("a", "b", "down here", "down", "up")])
     assert "down here" in {text.get_text() for text, _ in texts(fig)}

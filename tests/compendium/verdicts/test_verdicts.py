@@ -1,4 +1,4 @@
-"""The rule of every verdict, and each way of asking for one wrongly."""
+"""The rule of every verdict."""
 
 import math
 
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from compendium.verdicts import Ours, judge
 from compendium.verdicts.ledger import Entry
 from compendium.verdicts.printed import COLUMNS as VALUE_COLUMNS
-from compendium.verdicts.verdicts import COLUMNS, UnexplainedError, UnknownClaimError, VerdictError
+from compendium.verdicts.verdicts import COLUMNS, UnexplainedError
 
 TEXTS = {"paper": 2, "title": "t", "says": "s", "evidence": "r", "effect": "e", "choice": "c"}
 TEXTS |= {"status": "conjectured", "demonstration": ("tests/x.py",)}
@@ -137,34 +137,17 @@ def test_few_trainings_decide_nothing(n):
     assert one(Ours(0.9, 0.8, 1.0, "trainings", 5), TRAINED)["verdict"] == "differs"
 
 
-def test_an_interval_without_its_unit_is_refused():
-    with pytest.raises(VerdictError, match=f"{MEASURED}: say what its interval is over"):
-        one(Ours(0.5, 0.4, 0.6), MEASURED)
-    with pytest.raises(VerdictError, match="say how many trainings"):
-        one(Ours(0.5, over="trainings"), TRAINED)
-
-
 def test_a_claim_that_the_data_cannot_decide_is_undecided():
     reason = "one pair of data sets\ndoes not decide"
     with_value = one(True, "2-text-path-t", undecided={"2-text-path-t": reason})
     assert with_value[["ours", "verdict", "reason"]].tolist() == ["true", "undecided", " ".join(reason.split())]
     judged = judge({}, run="r", undecided={"2-text-path-t": "why"}, values=VALUES, ledger=()).iloc[0]
     assert judged[["ours", "verdict", "reason"]].tolist() == ["", "undecided", "why"]
-    with pytest.raises(VerdictError, match="both computed and without data"):
-        one(True, "2-T2-b", undecided={"2-T2-a": "why"}, no_data={"2-T2-a": "why"})
-
-
-def test_a_statement_whose_test_does_not_decide_is_undecided():
-    judged = one(None, "2-text-path-t")
-    assert judged[["ours", "verdict", "reason"]].tolist() == ["", "undecided", "the test does not decide"]
-    assert one(Ours(None, over="people", n=24), "2-text-path-t")["unit"] == "24 people"
 
 
 def test_a_run_may_name_the_basis():
     assert one(0.5, MEASURED)["basis"] == "rows"
     assert one(0.5, MEASURED, basis={MEASURED: "log"})["basis"] == "log"
-    with pytest.raises(VerdictError, match="basis 'arithmetic'"):
-        one(0.5, MEASURED, basis={MEASURED: "arithmetic"})
 
 
 def test_differs_quotes_the_ledger():
@@ -218,12 +201,6 @@ def test_the_text_of_a_set_does_not_hang_on_its_order():
     assert one({"b", "Age"}, "2-T14-s")["ours"] == one(["Age", "b"], "2-T14-s")["ours"] == "{Age, b}"
 
 
-def test_numbers_in_a_set_are_their_text():
-    values = claims(T7_v=("{0, 1}", math.nan, None))
-    assert one([0.0, 1.0], "2-T7-v", values=values)["verdict"] == "exact"
-    assert one(np.array([0, 1]), "2-T7-v", values=values)["verdict"] == "exact"
-
-
 @pytest.mark.parametrize(
     ("ours", "verdict"),
     [((0.7, 0.3), "exact"), ([0.7000000001, 0.3], "exact"), ((0.7, 0.25), "differs"), ((0.3, 0.7), "differs")],
@@ -256,52 +233,6 @@ def test_ours_is_written_without_noise_of_the_last_bits():
     assert one(-1e-17)["ours"] == "0"
     assert one(2667)["ours"] == "2667"
     assert one(1412865.0)["ours"] == "1412865"
-
-
-@pytest.mark.parametrize(
-    ("claim", "ours", "message"),
-    [
-        ("2-T2-a", math.nan, "2-T2-a: nan; if data are missing, pass no_data"),
-        ("2-T2-a", math.inf, "2-T2-a: inf"),
-        ("2-T2-a", "0.5", r"2-T2-a: '0\.5' is not a number"),
-        ("2-T2-a", True, "2-T2-a: True is not a number"),
-        ("2-T2-a", None, "2-T2-a: None is not a number"),
-        ("2-T2-a", Ours(0.5, 0.6, 0.4, "rows"), r"2-T2-a: interval \[0\.6, 0\.4\] is reversed"),
-        ("2-T2-a", Ours(0.5, 0.4, over="rows"), "2-T2-a: an interval needs both ends"),
-        ("2-T2-a", Ours(0.5, math.nan, 0.6, "rows"), "2-T2-a: nan"),
-        ("2-T14-s", "Age", "2-T14-s: 'Age' is not a collection of names"),
-        ("2-T14-s", 3, "2-T14-s: 3 is not a collection"),
-        ("2-T14-s", Ours({"Age"}, 0, 1), "2-T14-s: an interval for"),
-        ("2-T15-p", (0.7,), "2-T15-p: .* is not a pair"),
-        ("2-T15-p", "ab", "2-T15-p: 'ab' is not a pair"),
-        ("2-T15-p", (0.7, math.nan), "2-T15-p: nan"),
-        ("2-text-path-t", 1, "2-text-path-t: 1 is neither True nor False"),
-        ("2-text-path-t", "true", "2-text-path-t: 'true' is neither"),
-        ("2-T6-w", True, "2-T6-w: True is not a text"),
-        ("2-T6-w", None, "2-T6-w: None is not a text"),
-    ],
-)
-def test_a_value_of_the_wrong_sort_is_refused_by_name(claim, ours, message):
-    with pytest.raises(VerdictError, match=message):
-        one(ours, claim)
-
-
-def test_a_claim_that_no_paper_prints_is_refused_with_its_neighbours():
-    with pytest.raises(UnknownClaimError, match=r"2-T2-occuption \(near: 2-T2-occupation"):
-        judge({"2-T2-occuption": 0.75}, run="r")
-    for option in ("impossible", "no_data", "undecided", "basis"):
-        with pytest.raises(UnknownClaimError, match="2-T99-x"):
-            one(0.5, **{option: {"2-T99-x": 1}})
-
-
-def test_a_claim_both_computed_and_without_data_is_refused():
-    with pytest.raises(VerdictError, match="both computed and without data: 2-T2-a"):
-        one(0.5, no_data={"2-T2-a": "why"})
-
-
-def test_another_word_for_unexplained_is_refused():
-    with pytest.raises(ValueError, match="unexplained='warn': choose error or allow"):
-        one(0.5, unexplained="warn")
 
 
 def test_every_printed_value_of_paper_2_is_exact_against_itself():

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import scipy  # loads scipy.stats, which takes a second, when it is used
 
-from compendium.papers.paper1.text import KEPT, LOST
+from compendium.papers.paper1.text import KEPT, LOST, most_often
 from compendium.papers.paper1.values import METHODS
 from compendium.verdicts.printed import printed_values
 
@@ -54,8 +54,9 @@ def advice_statements(
         found["1-text-preselect-mi-shap"] = best_preselections(best.drop(index=[*_FORMS], errors="ignore"))
     if ranks.size:
         apart = ranks.drop(columns=[*_FORMS], errors="ignore")
+        printed = printed_values(1).set_index("claim_id")["printed"]
         for claim in ("1-text-best-first", "1-text-best-second"):
-            found[claim] = among_best(apart, _printed(claim))
+            found[claim] = among_best(apart, printed[claim])
         found["1-text-pca-poor"] = poor(apart, "pca")
     if len(thresholds):
         apart_levels = thresholds.drop(index=[*_FORMS], errors="ignore")
@@ -135,8 +136,8 @@ def poor(ranks: pd.DataFrame, method: str) -> _Decision:
 def usual_threshold(thresholds: Sequence[float], printed: float) -> _Decision:
     """Decide whether the printed threshold is the one that most data sets have; the smallest of several counts."""
     values, draw = np.asarray(thresholds, dtype=float), np.random.default_rng(0)
-    modes = np.array([_mode(draw.choice(values, values.size)) for _ in range(_DRAWS)])
-    share, own = float(np.mean(modes == printed)), _mode(values)
+    modes = np.array([most_often(draw.choice(values, values.size)) for _ in range(_DRAWS)])
+    share, own = float(np.mean(modes == printed)), most_often(values)
     if values.size >= FEWEST and not LEVEL < share < 1 - LEVEL:
         return own, ""
     count = int((values == printed).sum())
@@ -158,12 +159,3 @@ def _resampled_means(ranks: pd.DataFrame) -> np.ndarray:
     table = ranks.to_numpy(float)
     chosen = np.random.default_rng(0).integers(table.shape[1], size=(_DRAWS, table.shape[1]))
     return np.stack([np.nanmean(table[:, columns], axis=1) for columns in chosen])
-
-
-def _mode(values: np.ndarray) -> float:
-    return float(pd.Series(values).mode().min())
-
-
-def _printed(claim: str) -> str:
-    values = printed_values(1)
-    return str(values.loc[values["claim_id"] == claim, "printed"].item())

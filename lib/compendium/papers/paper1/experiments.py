@@ -174,11 +174,8 @@ def compare_preselections(
         kept = tuple(sorted(map(names.index, features)))
         for name, label in MEASURES.items():
             change = data.compare(label, trained.predict([kept], label)[0], everything[label])
-            facts |= {
-                f"{name}_change": change.value,
-                f"{name}_change_low": change.low,
-                f"{name}_change_high": change.high,
-            }
+            ends = {"": change.value, "_low": change.low, "_high": change.high}
+            facts |= {f"{name}_change{end}": value for end, value in ends.items()}
         rows.append({**facts, **outcome[shown]})
     table = pd.DataFrame(rows).assign(**{f"base_{name}": base[name] for name in MEASURES})
     return table.assign(relative_effectiveness=effectiveness_column(table, base, decimals=4))
@@ -241,11 +238,8 @@ def redraw(
 def _all_features(problem: Problem, split: Split, model: BaseEstimator, seed: int) -> list[float]:
     """Return both players' accuracy over all test rows, as `play` measures it, without its intervals and tests."""
     table = release(problem, None, split.train).matrix
-    return [
-        float(
-            seeded(model, seed)
-            .fit(table[split.train], labels[split.train])
-            .score(table[split.test], labels[split.test])
-        )
-        for labels in (problem.task.to_numpy(), problem.users.to_numpy())
-    ]
+    scores = []
+    for labels in (problem.task.to_numpy(), problem.users.to_numpy()):
+        fitted = seeded(model, seed).fit(table[split.train], labels[split.train])
+        scores.append(float(fitted.score(table[split.test], labels[split.test])))
+    return scores

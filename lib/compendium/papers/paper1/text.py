@@ -9,7 +9,7 @@ import pandas as pd
 
 from compendium.papers.paper1.published import Choices
 from compendium.papers.paper1.values import SETS, TABLES, by_set, printed_table, table_of
-from compendium.verdicts.printed import printed_numbers
+from compendium.verdicts.printed import printed_values
 from sensorprivacy.minimize import METHODS
 from sensorprivacy.minimize.select import THRESHOLDS
 from sensorprivacy.readers.iot23 import IOT23_FEATURES
@@ -29,7 +29,11 @@ def printed_statements() -> dict[str, Any]:
     reduction = (both["sota-identifiability"] - both["identifiability"]).round(6)
     largest = str(reduction[loss < 0.01].idxmax())
     relaxed = printed_table("4").loc[0.1]
-    effectiveness = {number: _effectiveness(number) for own in TABLES.values() for number in own.values()}
+    effectiveness = {
+        number: pd.to_numeric(printed_table(number)["effectiveness"], errors="coerce").dropna()
+        for own in TABLES.values()
+        for number in own.values()
+    }
     opportunity = {size: effectiveness[number].get(0.01, -math.inf) for size, number in TABLES["opportunity"].items()}
     return {
         "1-text-identifiability-reduction": reduction[largest],
@@ -74,7 +78,7 @@ def published_statements(protocol: pd.DataFrame, found: Choices) -> dict[str, An
     kept = [size for name, size in found.searched.items() if name != "iot-23"]
     chosen: Any = found.picked["4"].loc[0.01]
     # the text says that more than so many features "can take hours": fewer may take hours, too (D20)
-    printed = int(printed_numbers(1)["1-text-hours-features"])
+    printed = int(printed_values(1).set_index("claim_id")["value"]["1-text-hours-features"])
     return {
         "1-text-flows": int(_numbers(str(facts["service", "rows"]))[0]),
         "1-text-hours-features": max(printed, _within(7200, pace)),
@@ -178,11 +182,6 @@ def losses_and_reductions(preselections: pd.DataFrame) -> pd.DataFrame:
 def most_often(values: Iterable[float]) -> float:
     """Return the most frequent value, the smallest of several."""
     return float(pd.Series(list(values)).mode().min())
-
-
-def _effectiveness(table: str) -> "pd.Series[float]":
-    """Return the printed values of relative effectiveness that are numbers, by threshold, as printed."""
-    return pd.to_numeric(printed_table(table)["effectiveness"], errors="coerce").dropna()
 
 
 def _repeated(both: pd.DataFrame, threshold: float) -> bool:

@@ -92,7 +92,8 @@ def printed_table(table: str | None) -> pd.DataFrame:
         return pd.DataFrame(columns=[*_CELLS, "effectiveness"], index=pd.Index([], name="threshold"))
     values, texts = (printed.printed_table(1, table, field) for field in ("value", "printed"))
     found = values[_CELLS].assign(effectiveness=texts["effectiveness"])
-    return found.set_axis(pd.Index([_threshold(row) for row in found.index], name="threshold"))
+    # the threshold ends the head of a row, such as IoT Sentinel, threshold 0.01
+    return found.set_axis(found.index.str.split().str[-1].astype(float).rename("threshold"))
 
 
 def base_table(outcomes: pd.DataFrame, dataset: str) -> pd.DataFrame:
@@ -190,8 +191,3 @@ def effectiveness_pairs() -> pd.DataFrame:
     order = printed.printed_values(1)["claim_id"]
     pairs = pd.concat(parts)
     return pairs.loc[order[order.isin(pairs.index)]]
-
-
-def _threshold(row: str) -> float:
-    """Return the threshold in the head of a row, such as ``IoT Sentinel, threshold 0.01``."""
-    return float(row.rpartition(" ")[2])

@@ -44,9 +44,8 @@ def with_path(appraised: pd.DataFrame, trace: pd.DataFrame) -> pd.DataFrame:
         Every pair that the search evaluated, columns alpha, beta, accepted.
     """
     walked = trace.loc[trace["accepted"], ["alpha", "beta"]].round(6)
-    path = set(walked.itertuples(index=False, name=None))
-    pairs = appraised[["alpha", "beta"]].itertuples(index=False, name=None)
-    return appraised.assign(on_path=[pair in path for pair in pairs])
+    pairs, path = (pd.MultiIndex.from_frame(some[["alpha", "beta"]]) for some in (appraised, walked))
+    return appraised.assign(on_path=pairs.isin(path))
 
 
 def group_table(groups: Mapping[str, Iterable[str]], names: Mapping[str, str]) -> pd.DataFrame:

@@ -10,11 +10,11 @@ from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from compendium.papers.paper3.values import ROWS, TABLES
+from compendium.papers.paper3.values import TABLES
 from compendium.show.charts import intervals_by_set, note
 from compendium.show.diagrams import Arrow, Box, flow_diagram
 from compendium.show.figures import BLUE, GREY, INK, IRIDESCENT, MARKERS, PAGE, RED, SERIES, SMALLEST, drawn
-from compendium.verdicts.printed import printed_numbers
+from compendium.verdicts.printed import printed_values
 
 
 def anonymization_pipeline(public: Sequence[str], private: Sequence[str], modify: str, transfer: str) -> Figure:
@@ -109,21 +109,16 @@ def printed_panels(dataset: str, private: str) -> dict[str, pd.DataFrame]:
 
     They are those of raw windows and of the paper's mean shift.
     """
-    number = TABLES.get((dataset, private))
-    if number is None:
-        return {}
-    numbers = printed_numbers(3)
-    panels = {}
-    for word, title in (("act", "(a) activity"), ("weight" if private == "weight" else "gen", f"(b) {private}")):
-        cells = {name: f"3-T{number}-{slug}-{word}" for name, slug in ROWS[dataset].items()}
-        columns = {"raw": "before", "mean shift": "after"}
-        panels[title] = pd.DataFrame(
-            {
-                change: {name: numbers[f"{cell}-{when}"] for name, cell in cells.items()}
-                for change, when in columns.items()
-            }
-        )
-    return panels
+    values = printed_values(3)
+    own = values[values["table"] == TABLES.get((dataset, private), "none")].dropna(subset="value")
+    cells = own.assign(name=own["where"].str.removeprefix("public class="))
+    wide = cells.pivot_table(index="name", columns="our_column", values="value", sort=False)
+    panels = {"(a) activity": "public", f"(b) {private}": "private"} if len(own) else {}
+    ends = {"before": "raw", "after": "mean shift"}
+    return {
+        title: wide[[f"{which}_{end}" for end in ends]].set_axis(list(ends.values()), axis=1)
+        for title, which in panels.items()
+    }
 
 
 @drawn
@@ -249,21 +244,20 @@ def attack_levels(attacks: pd.DataFrame, *, rows: str = "attacker", panels: str 
 
 
 @drawn
-def privacy_frontier(table: pd.DataFrame, *, margin: float = 0.1) -> Figure:
+def privacy_frontier(table: pd.DataFrame) -> Figure:
     """Draw activity accuracy against the strongest attacker, one point for each release.
 
     Parameters
     ----------
     table : pandas.DataFrame
         ``release``, ``activity``, ``strongest``, ``chance`` (the attacker's chance level), ``trivial`` (whether the
-        release needs no method). The dotted line is the activity of the release ``raw``.
-    margin : float
-        Width of the shaded area beside the chance level.
+        release needs no method). The shaded area ends 10 points above chance. The dotted line is the activity of the
+        release ``raw``.
     """
     fig, axes = plt.subplots(figsize=(PAGE, 3.6))
     chance, activity = float(table["chance"].iloc[0]), table.set_index("release")["activity"]
     raw = float(activity.get("raw", activity.max()))
-    axes.axvspan(0, chance + margin, color="#DDEEDD", zorder=0, label="_near chance")
+    axes.axvspan(0, chance + 0.1, color="#DDEEDD", zorder=0, label="_near chance")
     axes.axvline(chance, color=INK, ls=":", lw=1)
     axes.axhline(raw, color=INK, ls=":", lw=1)
     for place, row in enumerate(table.to_dict("records")):

@@ -84,7 +84,7 @@ def worst_case(rows: pd.DataFrame, column: str) -> pd.Series:
     The sum takes the inference models, the slowest encoder and the slowest decoder; in Table 7 all steps.
     """
     slowest = rows[column].groupby([rows["table"], _kinds(rows)]).max()
-    return slowest.groupby("table").agg(lambda kinds: kinds.sum())
+    return slowest.groupby("table").sum()
 
 
 def time_shares(printed: pd.DataFrame, steps: pd.DataFrame, name: str) -> pd.DataFrame:
@@ -116,11 +116,10 @@ def budget_shares(records: Records) -> dict[str, float]:
     """
     shares: dict[str, float] = {}
     for _, _, bundle in _whole_pipelines(records):
-        bounds: dict[str, float] = {}
-        for network in bundle["networks"]:
-            bound = lower_bound(network, 1, precision=bundle["precision"])
-            bounds[network["step"]] = max(bounds.get(network["step"], 0.0), bound)
-        share = max(bundle["window"]["p99"], sum(bounds.values())) / bundle["budget"]
+        networks = pd.DataFrame(bundle["networks"])
+        bounds = networks.apply(lower_bound, axis=1, batch=1, precision=bundle["precision"])
+        slowest = bounds.groupby(networks["step"]).max().sum()
+        share = max(bundle["window"]["p99"], slowest) / bundle["budget"]
         shares[bundle["dataset"]] = max(shares.get(bundle["dataset"], 0.0), share)
     return shares
 
@@ -180,7 +179,9 @@ BANDWIDTH = 3.6e9  # bytes per second
 _BYTES = {"float32": 4, "int8": 1}
 
 
-def lower_bound(network: Mapping[str, float], batch: int, *, cores: int = 1, precision: str = "float32") -> float:
+def lower_bound(
+    network: Mapping[str, float] | pd.Series, batch: int, *, cores: int = 1, precision: str = "float32"
+) -> float:
     """Return the least seconds per window that a step can take on a Raspberry Pi 3.
 
     Parameters

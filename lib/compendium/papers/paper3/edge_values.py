@@ -41,12 +41,10 @@ def printed_steps() -> pd.DataFrame:
     values = printed_values(3)
     values = values[values["table"].isin(_BUDGETS)]
     place = values["where"].str.extract(r"table=(?P<table>\d); row=(?P<name>[\w-]+)")  # of our row, see `step_table`
-    rows: dict[tuple[str, str], dict[str, Any]] = {}
-    for claim, (table, name) in zip(values.to_dict("records"), place.to_numpy(), strict=True):
-        row = rows.setdefault((table, name), {"table": table, "row": name, "title": claim["row"]})
-        column = _COLUMNS[claim["column"]]
-        row[column] = claim["printed"] if column == "kind" else claim["value"]
-    frame = pd.DataFrame(list(rows.values()))[["table", "row", "title", *_COLUMNS.values()]]
+    cells = values["value"].astype(object).where(values["column"] != "Type", values["printed"])
+    index = [values["table"], place["name"], values["row"].rename("title"), values["column"].map(_COLUMNS)]
+    wide = cells.set_axis(pd.MultiIndex.from_arrays(index)).unstack(sort=False).infer_objects()  # noqa: PD010
+    frame = wide[[*_COLUMNS.values()]].rename_axis(index=["table", "row", "title"], columns=None).reset_index()
     recomputed = frame["time"] / frame["count"]
     return frame.assign(recomputed=recomputed, agree=(recomputed / frame["printed"] - 1).abs() < AGREE)
 

@@ -12,6 +12,7 @@ import pandas as pd
 from compendium.papers.paper3.values import TABLES, over_trainings
 from compendium.show.tables import number_text
 from compendium.verdicts.printed import printed_values
+from compendium.verdicts.verdicts import COLUMNS
 from compendium.verdicts.words import FEWEST, SIGNS
 
 #: The set with a printed table that each set of other people stands for.
@@ -19,10 +20,7 @@ OTHERS = {"mobifall": "mobiact"}
 PAPERS_PEOPLE = 36
 WIDEST = 0.2
 """The widest interval over people that can decide about an accuracy: a value 10 points away lies outside."""
-_COLUMNS = [
-    *("claim_id", "paper", "table", "row", "column", "printed", "ours", "low", "high", "unit"),
-    *("verdict", "basis", "reason"),
-]
+_COLUMNS = [name for name in COLUMNS if name != "run"]
 
 
 def compare_people(

@@ -1,6 +1,5 @@
 """Compare the runs of paper 3: protocols, attacks, and the transformations that reach an aim."""
 
-import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -60,17 +59,9 @@ def attack_intervals(figure8: pd.DataFrame) -> pd.DataFrame:
     -------
     pandas.DataFrame
         As `inference_intervals`. The measures are the levels; the options are the releases.
-
-    Warns
-    -----
-    UserWarning
-        If a run is left out, because its table was written before attacks had levels.
     """
-    known = figure8.reindex(columns=figure8.columns.union(["level", "score"])).dropna(subset=["level", "score"])
-    if old := sorted(set(figure8["run"]) - set(known["run"])):
-        warnings.warn(f"the attacks of {', '.join(old)} are from an earlier version: run them again", stacklevel=2)
     rows = []
-    for row in known.to_dict("records"):
+    for row in figure8.to_dict("records"):
         above = row | {end: row[end] - row["chance"] for end in ("score", "low", "high")}
         rows.append(_row(f"{row['level']}, above chance", above, row["release"], ("score", "low", "high")))
     return pd.DataFrame(rows, columns=_COLUMNS)

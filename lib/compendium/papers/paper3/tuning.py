@@ -232,7 +232,6 @@ def spread_over_seeds(repeats: pd.DataFrame) -> pd.DataFrame:
         ``seeds``.
     """
     groups = repeats.groupby(["change", "public class"], sort=False)
-    columns: dict[str, pd.Series] = {}
-    for name in SHARES:
-        columns |= {name: groups[name].mean(), f"{name}_min": groups[name].min(), f"{name}_max": groups[name].max()}
-    return pd.DataFrame(columns).assign(seeds=groups.size())
+    found = groups[SHARES].agg(["mean", "min", "max"])
+    found.columns = found.columns.map("_".join).str.removesuffix("_mean")
+    return found.assign(seeds=groups.size())

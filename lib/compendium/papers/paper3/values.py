@@ -49,17 +49,13 @@ def over_trainings(table: pd.DataFrame, trainings: pd.DataFrame | None = None) -
     for name in table.index.drop("all", errors="ignore"):
         row: dict[str, object] = {}
         for column in _MEASURED:
-            found = [float(table[column][name])] if trainings is None else _over_trainings(trainings, name, column)
+            found = [float(table[column][name])]
+            if trainings is not None:
+                own = (trainings["public class"] == name) & (trainings["change"] == "mean shift")
+                found = trainings.loc[own, column].astype(float).tolist()
             row |= with_prediction(column, sum(found) / len(found), found, "trainings")
         rows[name] = row
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("public class")
-
-
-def _over_trainings(trainings: pd.DataFrame, name: str, column: str) -> list[float]:
-    own = trainings[(trainings["public class"] == name) & (trainings["change"] == "mean shift")]
-    if own["seed"].duplicated().any():
-        raise ValueError(f"{name}: a seed occurs more than once; give one row for each training and public class")
-    return own[column].astype(float).tolist()
 
 
 def set_statements(

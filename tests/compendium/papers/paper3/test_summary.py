@@ -54,25 +54,6 @@ def test_attacks_are_counted_from_chance():
     assert set(found["problem"]) == {"home-side"}
 
 
-def test_attacks_of_an_earlier_version_are_left_out_with_a_warning():
-    """Notebook 32 ended with KeyError 'score' on the committed tables of notebook 31."""
-    old = {"run": "31_x-old", "release": "deterministic", "accuracy": 0.9, "low": 0.8, "high": 0.95, "chance": 0.6}
-    new = {
-        "run": "31_x-new",
-        "release": "coin",
-        "level": "window",
-        "score": 0.7,
-        "low": 0.6,
-        "high": 0.8,
-        "chance": 0.5,
-    }
-    with pytest.warns(UserWarning, match="attacks of 31_x-old are from an earlier version: run them again"):
-        found = attack_intervals(pd.DataFrame([old, new]))
-    assert found["problem"].tolist() == ["new"]
-    with pytest.warns(UserWarning, match="31_x-old"):
-        assert attack_intervals(pd.DataFrame([old])).empty
-
-
 def frontier(run, **releases):
     kept = [{"release": "raw", "activity": 0.9}]
     kept += [{"release": name, "activity": activity} for name, (activity, *_) in releases.items()]

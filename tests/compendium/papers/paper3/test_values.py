@@ -1,5 +1,4 @@
 import pandas as pd
-import pytest
 
 from compendium.datasets.catalogue import catalogue
 from compendium.papers.paper3 import values as paper3
@@ -54,12 +53,6 @@ def test_a_cell_is_within_only_by_five_trainings(judged) -> None:
     wide = found(6, 0.1)
     assert (wide["verdict"], wide["unit"]) == ("within", "6 trainings")
     assert wide["low"] < 0.9 < wide["high"]
-
-
-def test_a_training_is_counted_once() -> None:
-    table = pd.DataFrame([{"windows": 1}], index=["dws"])
-    with pytest.raises(ValueError, match="dws: a seed occurs more than once"):
-        paper3.over_trainings(table, pd.concat([trainings(3)] * 2))
 
 
 def tables() -> tuple[pd.Series, pd.Series]:
