@@ -74,5 +74,5 @@ def _formula(writer: Any, node: Any) -> None:
 
 
 def _block(writer: Any, node: Any) -> None:
-    writer.body.append(f'<div class="math">{tex2mathml(node.astext(), as_block=True)}</div>')
+    writer.body.append(f'<div class="math" tabindex="0" role="group" aria-label="formula">{tex2mathml(node.astext(), as_block=True)}</div>')
     raise SkipNode
