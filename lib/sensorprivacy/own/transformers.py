@@ -40,8 +40,7 @@ class TaskPrediction(TransformerMixin, BaseEstimator):
     """
 
     def __init__(self, trees: int = 100, seed: int | None = 42) -> None:
-        self.trees = trees
-        self.seed = seed
+        self.trees, self.seed = trees, seed
 
     def fit(self, X: pd.DataFrame, y: Any, groups: Any = None) -> Self:
         """Train the forest on the rows and their task labels."""
@@ -64,13 +63,8 @@ class TaskPrediction(TransformerMixin, BaseEstimator):
         folds = kind(3, shuffle=True, random_state=self.seed)
         with warnings.catch_warnings():  # a class with fewer rows than folds cannot be in every fold
             warnings.simplefilter("ignore", UserWarning)
-            found = cross_val_predict(
-                RandomForestClassifier(self.trees, random_state=self.seed),
-                np.asarray(X, float),
-                y,
-                groups=groups,
-                cv=folds,
-            )
+            forest = RandomForestClassifier(self.trees, random_state=self.seed)
+            found = cross_val_predict(forest, np.asarray(X, float), y, groups=groups, cv=folds)
         return _prediction(found, X)
 
 
@@ -131,21 +125,14 @@ class MinimizedTable(_KeepsColumns):
         noise_seed: int | None = None,
         bounds: Mapping[Any, tuple[float, float]] | None = None,
     ) -> None:
-        self.threshold = threshold
-        self.preselect = preselect
-        self.epsilon = epsilon
-        self.trees = trees
-        self.seed = seed
-        self.noise_seed = noise_seed
-        self.bounds = bounds
+        self.threshold, self.preselect, self.epsilon, self.trees = threshold, preselect, epsilon, trees
+        self.seed, self.noise_seed, self.bounds = seed, noise_seed, bounds
 
     def fit(self, X: pd.DataFrame, y: Any, users: Any, groups: Any = None) -> Self:
         """Search the columns, on rows of the table `X` only."""
         X = _pandas(X)
-        task, people, recordings = (
-            None if labels is None else pd.Series(np.asarray(labels)) for labels in (y, users, groups)
-        )
-        table = Problem(X.reset_index(drop=True), task, people, recordings)  # type: ignore[arg-type]
+        labels: list[Any] = [None if some is None else np.asarray(some) for some in (y, users, groups)]
+        table = Problem(X, *labels)
         self.kept_ = _search(table, self.preselect, self.trees, self.seed).kept(self.threshold)
         self.noise_ = None
         if self.epsilon is not None:
@@ -239,9 +226,7 @@ class TopColumns(_KeepsColumns):
     """
 
     def __init__(self, method: str = "shap_ratio", columns: int | None = None, seed: int | None = 42) -> None:
-        self.method = method
-        self.columns = columns
-        self.seed = seed
+        self.method, self.columns, self.seed = method, columns, seed
 
     def fit(self, X: pd.DataFrame, y: Any, users: Any) -> Self:
         """Score and rank the columns."""
@@ -260,9 +245,7 @@ class Rewritten(TransformerMixin, BaseEstimator):
     """Rewrite all columns as fewer new ones: principal components, or hashed columns; parameters as `TopColumns`."""
 
     def __init__(self, method: str = "pca", columns: int | None = None, seed: int | None = 42) -> None:
-        self.method = method
-        self.columns = columns
-        self.seed = seed
+        self.method, self.columns, self.seed = method, columns, seed
 
     def fit(self, X: pd.DataFrame, y: Any = None) -> Self:
         """Learn the new columns."""
