@@ -13,6 +13,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, cross_val_predict
 from sklearn.utils.validation import check_is_fitted
 
+from sensorprivacy.columns.cells import as_frame
 from sensorprivacy.data import Problem
 from sensorprivacy.game.splits import Split, default_split
 from sensorprivacy.minimize.baselines import METHODS
@@ -130,7 +131,7 @@ class MinimizedTable(_KeepsColumns):
 
     def fit(self, X: pd.DataFrame, y: Any, users: Any, groups: Any = None) -> Self:
         """Search the columns, on rows of the table `X` only."""
-        X = _pandas(X)
+        X = as_frame(X)
         labels: list[Any] = [None if some is None else np.asarray(some) for some in (y, users, groups)]
         table = Problem(X, *labels)
         self.kept_ = _search(table, self.preselect, self.trees, self.seed).kept(self.threshold)
@@ -147,7 +148,7 @@ class MinimizedTable(_KeepsColumns):
     def transform(self, X: pd.DataFrame) -> pd.DataFrame:
         """Return the kept columns, with noise if there is any."""
         check_is_fitted(self)
-        kept = _pandas(X)[self.kept_]
+        kept = as_frame(X)[self.kept_]
         return kept if self.noise_ is None else pd.DataFrame(self.noise_.transform(kept), kept.index, kept.columns)
 
 
@@ -230,7 +231,7 @@ class TopColumns(_KeepsColumns):
 
     def fit(self, X: pd.DataFrame, y: Any, users: Any) -> Self:
         """Score and rank the columns."""
-        X, how = _pandas(X), METHODS[self.method]
+        X, how = as_frame(X), METHODS[self.method]
         ranked = rank_features(score_features(X, y, users, how.score, seed=self.seed), how.by)
         self.kept_ = ranked[: _size(self.columns, X.shape[1])]
         return self
@@ -238,7 +239,7 @@ class TopColumns(_KeepsColumns):
     def transform(self, X: pd.DataFrame) -> pd.DataFrame:
         """Return the kept columns."""
         check_is_fitted(self)
-        return _pandas(X)[self.kept_]
+        return as_frame(X)[self.kept_]
 
 
 class Rewritten(TransformerMixin, BaseEstimator):
@@ -251,12 +252,14 @@ class Rewritten(TransformerMixin, BaseEstimator):
         """Learn the new columns."""
         size = _size(self.columns, X.shape[1])
         hashed, sparse = self.method == "hashing", self.method == "sparse_pca"
-        self.step_ = (ColumnHasher(size) if hashed else components(size, sparse=sparse, seed=self.seed)).fit(_pandas(X))
+        self.step_ = (ColumnHasher(size) if hashed else components(size, sparse=sparse, seed=self.seed)).fit(
+            as_frame(X)
+        )
         return self
 
     def transform(self, X: pd.DataFrame) -> pd.DataFrame:
         """Return the new columns."""
-        X = _pandas(X)
+        X = as_frame(X)
         found = np.asarray(self.step_.transform(X))
         return pd.DataFrame(found, X.index, self.get_feature_names_out())
 
@@ -265,11 +268,6 @@ class Rewritten(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         many = len(self.step_.get_feature_names_out())
         return np.array([f"{self.method} {place}" for place in range(many)], dtype=object)
-
-
-def _pandas(X: Any) -> pd.DataFrame:
-    """Return a table of pandas, polars or Arrow as one of pandas."""
-    return X.to_pandas() if hasattr(X, "to_pandas") else X
 
 
 def _size(columns: int | None, d: int) -> int:
