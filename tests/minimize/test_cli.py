@@ -11,11 +11,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sensorprivacy import cli, minimize
+from sensorprivacy import cli, minimize, paths
 from sensorprivacy.game import Measure
 from sensorprivacy.minimize.minimizer import FeatureMinimizer
 from sensorprivacy.own import commands
-from sensorprivacy.own.minimize_page import verdict
+from sensorprivacy.own.pages import render
 from sensorprivacy.own.publishing import writing
 
 FAST = ["--trees", "5", "--quiet"]
@@ -138,20 +138,20 @@ def measured():
 
 
 def test_a_recognized_user_is_named(measured):
-    said = verdict(Measure(**measured))
+    said = render("verdict.txt", adversary=Measure(**measured))
     assert "2.0 times the chance level" in said
     assert "most exposed user is ann: 100% of this user's rows" in said
 
 
 def test_an_accuracy_below_chance_hides_no_recognized_user(measured):
     """REVIEW A1: "it learns nothing" was printed although one user was recognized in every row."""
-    said = verdict(Measure(**measured | {"score": 0.2, "p": 0.9}))
+    said = render("verdict.txt", adversary=Measure(**measured | {"score": 0.2, "p": 0.9}))
     assert "about the chance level over all users; users are recognized" in said
     assert "nothing" not in said
 
 
 def test_no_sign_of_recognition_is_not_called_proof(measured):
-    said = verdict(Measure(**measured | {"score": 0.2, "p": 0.9, "p_any": 0.4}))
+    said = render("verdict.txt", adversary=Measure(**measured | {"score": 0.2, "p": 0.9, "p_any": 0.4}))
     assert said.startswith("No sign that any user is recognized")
     assert "That is no proof" in said
 
@@ -236,8 +236,8 @@ def test_a_folder_that_cannot_be_written_or_is_full_is_found_before_the_search(r
     monkeypatch.setattr(FeatureMinimizer, "fit_problem", lambda *_, **__: pytest.fail("the search has started"))
     words = [file, *OWN, "--out", tmp_path / "small.csv", *FAST]
     with monkeypatch.context() as patch:
-        patch.setattr(writing.tempfile, "TemporaryFile", Mock(side_effect=OSError(30, "Read-only file system")))
-        refused(*words, match=r"cannot write into .* \(Read-only file system\); name another folder", code=1)
+        patch.setattr(paths.tempfile, "TemporaryFile", Mock(side_effect=OSError(30, "Read-only file system")))
+        refused(*words, match=r"cannot write to .*: Read-only file system; make it a writable folder", code=1)
     monkeypatch.setattr(writing.shutil, "disk_usage", lambda _: Mock(free=10))
     refused(*words, match="the disk has 10 free bytes", code=1)
 
@@ -247,11 +247,11 @@ def test_a_disk_that_fills_up_leaves_the_old_output_complete(table, tmp_path, mo
     out = tmp_path / f"small{suffix}"
     out.write_text("old")
 
-    def fills_up(output, piece):
-        output.file.write_text("half a ta")
+    def fills_up(file, *_):
+        file.write_text("half a ta")
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(writing._Output, "write", fills_up)
+    monkeypatch.setattr(writing, "_opened", fills_up)
     with pytest.raises(OSError, match=r"cannot write the kept columns .*No space left"):
         writing.write_table(table, out)
     assert [path.name for path in tmp_path.iterdir()] == [out.name]

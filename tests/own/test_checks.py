@@ -5,8 +5,9 @@ import dataclasses
 import numpy as np
 import pytest
 
+from sensorprivacy.columns.labels import check_labels
 from sensorprivacy.game.splits import default_split
-from sensorprivacy.own.checks import check_labels, split_of
+from sensorprivacy.own.checks import split_of
 
 
 @pytest.mark.parametrize(
@@ -23,7 +24,7 @@ def test_problems_without_an_answer(problem, change, message):
     change = {name: problem.users if values == "users" else values for name, values in change.items()}
     changed = dataclasses.replace(problem, **change)
     with pytest.raises(ValueError, match=message) as raised:  # noqa: PT012 - one of the two raises
-        check_labels(changed)
+        check_labels(changed.task, changed.users)
         split_of(changed, None, 42, None)
     assert "\n" not in str(raised.value)
 

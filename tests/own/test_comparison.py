@@ -199,11 +199,12 @@ def test_results_are_kept_and_used_again(problem, make, tmp_path, monkeypatch):
     assert len(judgements) == 5
 
 
-def test_a_file_with_other_content_is_no_store(problem, tmp_path):
-    (tmp_path / "notes.txt").write_text("dear diary\nno results\n")
+@pytest.mark.parametrize("text", ["dear diary\nno results\n", "dear diary, without an end of the line"])
+def test_a_file_with_other_content_is_no_store(problem, tmp_path, text):
+    (tmp_path / "notes.txt").write_text(text)
     with pytest.raises(ValueError, match=r"notes.txt holds no results of a comparison: name another file"):
         judged(problem, ["noise"], store=tmp_path / "notes.txt")
-    assert (tmp_path / "notes.txt").read_text() == "dear diary\nno results\n"
+    assert (tmp_path / "notes.txt").read_text() == text
 
 
 def test_ctrl_c_gives_the_best_answer_so_far(problem, tmp_path):

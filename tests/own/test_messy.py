@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from sensorprivacy.own.read.formats import read_table
-from sensorprivacy.own.tables import load_table, table_problem
+from sensorprivacy.own.tables import load_table
 
 _SPEC = importlib.util.spec_from_file_location("messy_inputs", Path(__file__).parents[2] / "bench" / "messy_inputs.py")
 messy = importlib.util.module_from_spec(_SPEC)
@@ -63,7 +63,7 @@ REFUSED = {
 
 
 def options(words):
-    """Return the options of the command as those of `table_problem`."""
+    """Return the options of the command as those of `load_table`."""
     given = {name.strip("-"): value for name, value in zip(words[::2], words[1::2], strict=True)}
     given = {name: [value] if name in ("keep", "drop") else value for name, value in given.items()}
     return {"task": "room", "user": "owner"} | given
@@ -147,31 +147,31 @@ def test_tables_of_other_libraries_give_the_same_problem(library):
     clean = messy.table()
     other = pytest.importorskip(library)
     frame = other.from_pandas(clean) if library == "polars" else other.Table.from_pandas(clean)
-    expected = table_problem(clean, task="room", user="owner")
-    found = table_problem(frame, task="room", user="owner")
+    expected = load_table(clean, task="room", user="owner").problem
+    found = load_table(frame, task="room", user="owner").problem
     pd.testing.assert_frame_equal(found.features, expected.features, check_dtype=False)
     assert found.task.tolist() == expected.task.tolist()
     with pytest.raises(TypeError, match="must be a pandas, polars or Arrow table, or a path, got dict"):
-        table_problem({}, task="room", user="owner")
+        load_table({}, task="room", user="owner")
 
 
 def test_missing_values_are_filled_from_training_rows_only():
     table = messy.table().assign(load=lambda frame: frame["load"].where(frame.index % 4 != 0))
-    problem = table_problem(table, task="room", user="owner")
+    problem = load_table(table, task="room", user="owner").problem
     train = np.arange(0, 60)
     filled = problem.filled(train)
     assert filled.features["load"][200] == table["load"][:60].median()
     assert filled.filled(np.arange(5)) is filled
     table.loc[100:, "load"] *= 10  # held-out values do not matter
-    again = table_problem(table, task="room", user="owner").filled(train)
+    again = load_table(table, task="room", user="owner").problem.filled(train)
     assert again.features["load"][200] == filled.features["load"][200]
 
 
 def test_a_task_of_numbers_can_be_divided():
-    problem = table_problem(messy.table(), task="load", user="owner", bins=3)
+    problem = load_table(messy.table(), task="load", user="owner", bins=3).problem
     assert sorted(problem.task.value_counts()) == [80, 80, 80] or problem.task.nunique() == 3
     with pytest.raises(ValueError, match="bins=1: give 2 or more classes"):
-        table_problem(messy.table(), task="load", user="owner", bins=1)
+        load_table(messy.table(), task="load", user="owner", bins=1)
 
 
 def test_a_missing_extra_is_named_with_its_remedy(tmp_path, monkeypatch):

@@ -17,7 +17,7 @@ from sensorprivacy.own import compare, comparison
 from sensorprivacy.own.card import measure_table
 from sensorprivacy.own.publishing import tables as module
 from sensorprivacy.own.publishing.tables import publish
-from sensorprivacy.own.tables import table_problem
+from sensorprivacy.own.tables import load_table
 from sensorprivacy.own.words import table_defences
 
 TREES, MINUTES = 10, 0.06  # of a processor; on a busy machine, the first answer alone took more than half of this
@@ -84,7 +84,7 @@ def test_the_budget_is_kept_and_the_published_file_gives_the_cards_numbers(make,
 
     monkeypatch.setattr(comparison.time, "monotonic", time.process_time)  # other processes may share the cores
     began = time.process_time()
-    problem = table_problem(tmp_path / "table.csv", **ROLES)
+    problem = load_table(tmp_path / "table.csv", **ROLES).problem
     options = {"model": RandomForestClassifier(TREES), "draws": 39, "max_rows": 200, "progress": False}
     found = compare(problem, minutes=MINUTES, **options)
     assert time.process_time() - began < 60 * MINUTES * 1.1 + 4

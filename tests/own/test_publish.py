@@ -221,7 +221,7 @@ def test_a_failure_or_interrupt_at_the_end_leaves_nothing(table, tmp_path, monke
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(module, "digests", interrupted)
+    monkeypatch.setattr(module, "write_card", interrupted)
     with pytest.raises(KeyboardInterrupt):
         publish(table, defence="none", out=tmp_path / "out", save=tmp_path / "saved", **ROLES)
     assert list(tmp_path.iterdir()) == []
@@ -320,7 +320,7 @@ def test_sigterm_leaves_no_hidden_folder(table, tmp_path):
     table.to_csv(tmp_path / "home.csv", index=False)
     code = "import os, signal, time\nfrom sensorprivacy.own.publishing import tables as module\n"
     code += "import sys; module = sys.modules['sensorprivacy.own.publishing.tables']\n"
-    code += "module.digests = lambda *_: os.kill(os.getpid(), signal.SIGTERM) or time.sleep(60)\n"
+    code += "module.write_card = lambda *_, **__: os.kill(os.getpid(), signal.SIGTERM) or time.sleep(60)\n"
     code += f"module.publish('home.csv', defence='none', out='out', save='saved', **{ROLES!r})"
     ended = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert ended.returncode == 143, ended.stderr

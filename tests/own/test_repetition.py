@@ -6,8 +6,8 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.preprocessing import FunctionTransformer
 
 from sensorprivacy.own import compare
+from sensorprivacy.own.advice import repeat_advice
 from sensorprivacy.own.compare_page import page
-from sensorprivacy.own.repetition import repeat_advice
 
 FAST = {"model": RandomForestClassifier(8), "draws": 39, "progress": False}
 

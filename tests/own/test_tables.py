@@ -7,7 +7,7 @@ from compendium.datasets import table
 from sensorprivacy.own.read.formats import read_table
 from sensorprivacy.own.read.pieces import Pieces
 from sensorprivacy.own.read.text import infer_delimiter
-from sensorprivacy.own.tables import table_problem
+from sensorprivacy.own.tables import load_table
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
@@ -94,7 +94,7 @@ def test_a_wide_and_long_file_is_read_without_mixed_types(tmp_path):
 
 def test_a_class_that_dropped_rows_leave_with_one_row_is_set_aside():
     table = pd.DataFrame({"x": [1.0, 2, 3, 4, 5, None], "room": list("aabbcc"), "owner": list("uvuvuv")})
-    problem = table_problem(table, task="room", user="owner", missing="drop")
+    problem = load_table(table, task="room", user="owner", missing="drop").problem
     assert problem.task.tolist() == list("aabb")
     assert any("room c" in notice for notice in problem.provenance["notices"])
 

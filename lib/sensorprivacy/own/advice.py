@@ -1,16 +1,22 @@
-"""Choose a defence on validation rows, and say on test rows what the choice is worth."""
+"""Choose a defence on validation rows, say on test rows what the choice is worth, and repeat it on redrawn rows."""
 
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from sensorprivacy.game.outcome import LEVEL
+import numpy as np
+import pandas as pd
+
+from sensorprivacy.game.outcome import LEVEL, Attack
 from sensorprivacy.game.tables import ROW
 from sensorprivacy.game.units import Difference
+from sensorprivacy.own.pages import render
 from sensorprivacy.own.results import Result
 
 LOSSES = (0.01, 0.03, 0.1)
 """Losses of accuracy for which tables name the best defence."""
+TIMES = 20  # repetitions of the choice
 _CAUTIOUS = 0.68  # coverage of an interval of one standard error to each side
 
 
@@ -81,32 +87,7 @@ class Advice:
     @property
     def text(self) -> str:
         """The advice in words."""
-        if self.defence is None or self.loss is None or self.gain is None:
-            if self.closest is None:
-                return "No defence was judged, so there is no advice yet."
-            return (
-                f"No defence loses at most {_points(self.max_loss)} of accuracy on validation rows. {self.closest} "
-                "loses least. Accept a larger loss, or add rows."
-            )
-        verb = "loses" if self.loss.value >= 0 else "gains"
-        loss = f"{self.defence} {verb} {_points(abs(self.loss.value))} of accuracy (loss {_interval(self.loss)[1:]}"
-        shown = {
-            True: f": at most {_points(self.max_loss)}.",
-            False: f", which is more than {_points(self.max_loss)}.",
-            None: f". Whether that is at most {_points(self.max_loss)} is undecided.",
-        }[self.keeps_task]
-        gain = f"he strongest attack is {_points(self.gain.value)} weaker than on the raw table {_interval(self.gain)}."
-        lines = [loss + shown, f"T{gain}" if self.protects else f"No protection is shown: t{gain}"]
-        if self.row_gain is not None:
-            lines.append(f"On single rows, it is {_points(self.row_gain.value)} weaker {_interval(self.row_gain)}.")
-        if self.runner_up is not None and self.lead is not None:
-            ahead = f"{_points(self.lead.value)} {_interval(self.lead)}"
-            lines.append(
-                f"Its lead over {self.runner_up} exceeds its interval: {ahead}."
-                if self.leads
-                else f"The data do not show that it beats {self.runner_up}: attacks differ by {ahead}."
-            )
-        return " ".join(lines)
+        return " ".join(render("advice.txt", one=self).split())
 
     def to_dict(self) -> dict[str, Any]:
         """Return all values as one flat row."""
@@ -174,9 +155,65 @@ def _exposed(one: Result) -> tuple[float, float]:
     return (0.0, 0.0) if shown is None else (shown.exposure_low, shown.exposure)
 
 
-def _points(share: float) -> str:
-    return f"{100 * share:.1f} points"
+@dataclass(frozen=True)
+class Repetition:
+    """How often each defence was chosen.
+
+    Attributes
+    ----------
+    times : int
+        Number of repetitions.
+    chosen : dict of str to int
+        Repetitions that chose a defence, the most frequent first; ``none qualifies`` if none was chosen.
+    """
+
+    times: int
+    chosen: dict[str, int]
+
+    @property
+    def text(self) -> str:
+        """The repetitions in words."""
+        named = "; ".join(f"{count} of {self.times}: {name}" for name, count in self.chosen.items())
+        advice = (
+            "" if len(self.chosen) < 2 else " The choice depends on the rows: prefer a defence that is often chosen."
+        )
+        return (
+            f"Chosen again on {self.times} random draws of the validation rows, without new training: {named}.{advice}"
+        )
 
 
-def _interval(found: Difference) -> str:
-    return f"({100 * found.low:.1f} to {100 * found.high:.1f}, n = {found.n:,} {found.unit})"
+def repeat_advice(results: Sequence[Result], max_loss: float, times: int = TIMES, seed: int = 0) -> Repetition:
+    """Return how often each defence is chosen if the validation rows, or their groups, are drawn with replacement.
+
+    Parameters
+    ----------
+    results : sequence of Result
+        The first is the raw table's.
+    max_loss : float
+        Tolerated loss of accuracy, see `advise`.
+    times, seed : int
+        Number of draws, and their seed. Results whose rows have one order get the same draw.
+    """
+    counts: Counter[str] = Counter()
+    for draw in range(times):
+        drawn = [replace(one, judged=[_redrawn(line, [seed, draw]) for line in one.judged]) for one in results]
+        counts[advise(drawn, max_loss).defence or "none qualifies"] += 1
+    return Repetition(times, dict(counts.most_common()))
+
+
+def _redrawn(line: Attack, seed: list[int]) -> Attack:
+    """Return a line of the validation part with its rows drawn again; equal seeds and sizes give equal draws."""
+    if line.part != "validation" or not len(line.right):
+        return line
+    generator = np.random.default_rng(seed)
+    if line.clusters is None:
+        rows, clusters = generator.integers(len(line.right), size=len(line.right)), None
+    else:
+        codes = pd.factorize(line.clusters)[0]
+        order, many = np.argsort(codes, kind="stable"), int(codes.max()) + 1
+        parts = np.split(order, np.cumsum(np.bincount(codes))[:-1])
+        drawn = generator.integers(many, size=many)
+        rows = np.concatenate([parts[one] for one in drawn])
+        clusters = np.repeat(np.arange(many), [len(parts[one]) for one in drawn])
+    right = line.right[rows]
+    return replace(line, right=right, clusters=clusters, measure=replace(line.measure, score=float(right.mean())))

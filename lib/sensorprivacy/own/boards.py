@@ -1,6 +1,7 @@
 """Export an anonymizer of your own recordings for a device."""
 
 from pathlib import Path
+from typing import Any
 
 from sensorprivacy.data import Windows
 from sensorprivacy.edge.board.bundle import Bundle
@@ -52,14 +53,8 @@ def own_bundles(
     elif hide is None:
         raise ValueError("--hide is missing: name the private attribute that the recordings should hide")
     else:
-        study = prepare(
-            user_windows(recordings),
-            hide,
-            scheme="recordings",
-            batch=_BATCH,
-            epochs=epochs,
-            inference_epochs=inference_epochs,
-        )
+        training: dict[str, Any] = {"batch": _BATCH, "epochs": epochs, "inference_epochs": inference_epochs}
+        study = prepare(user_windows(recordings), hide, scheme="recordings", **training)
         trained, windows = study.anonymizer(study.inference_models()), study.test
         if keep is not None:
             save(trained, keep)

@@ -14,23 +14,25 @@ import pandas as pd
 import pooch
 from sklearn.ensemble import RandomForestClassifier
 
+from sensorprivacy import __version__
 from sensorprivacy.data import Problem
 from sensorprivacy.game.chance import DRAWS
 from sensorprivacy.game.outcome import Measure
 from sensorprivacy.game.splits import Split
 from sensorprivacy.game.tables import TABLE_ATTACKERS, TableScene, as_numbers, judge, with_task
+from sensorprivacy.own.pages import render
 from sensorprivacy.own.publishing.columns import Columns
 from sensorprivacy.threeway.guarantees import ROW_ORDER
 
 FORMAT, VERSION = "sensorprivacy-data-card", 1
-_MODULES = {"sensorprivacy": "sensorprivacy", "numpy": "numpy", "pandas": "pandas", "sklearn": "scikit-learn"}
-_MODULES |= {"opendp": "opendp", "torch": "torch", "pyarrow": "pyarrow"}
+_PACKAGES = {"numpy": "numpy", "pandas": "pandas", "sklearn": "scikit-learn", "opendp": "opendp", "torch": "torch"}
+_PACKAGES |= {"pyarrow": "pyarrow"}
 SHUFFLED = "Rows are in random order, drawn from the operating system's secure generator."
 IN_ORDER = (
     "Rows are in the order of the input. Anyone who knows that order can identify every row, and neighbouring rows may "
     "be of one user."
 )
-REUSED = "Measured when the defence was fitted, on the rows of that table. These rows were not measured."
+Row = Mapping[str, Any]  # a measurement, see `measured`
 
 
 @dataclass(frozen=True)
@@ -45,37 +47,29 @@ class Card:
 
     facts: dict[str, Any]
 
-    def write(self, folder: Path) -> None:
-        """Write ``card.json`` and ``card.md``."""
-        text = json.dumps(self.facts, indent=1, ensure_ascii=False, allow_nan=False)
-        (folder / "card.json").write_text(text + "\n", encoding="utf-8")
-        (folder / "card.md").write_text(self.to_markdown(), encoding="utf-8")
-
     def to_markdown(self) -> str:
         """Return the card as a page."""
-        facts, columns = self.facts, self.facts["columns"]
-        lines = [f"# Data card: {facts['name']}", "", facts["defence"]["about"], ""]
-        lines += _items(
-            {
-                "Defence": f"`{facts['defence']['name']}`",
-                "Task": columns["task"],
-                "Published columns": ", ".join(columns["published"]),
-                "Size": "; ".join(facts["size"]),
-                "Order": facts["order"],
-            }
-        )
-        lines += ["", "## Dropped", ""]
-        lines += _items(columns["dropped"])
-        lines += ["", "## Guarantee and its limits", ""]
-        lines += [f"- {line}" for line in facts["guarantee"]["statements"]]
-        lines += ["", "## Measured", ""]
-        lines += [REUSED] * facts["reused"] + [*facts["measured_on"], ""]
-        lines += [*_strongest(facts["measured"]), "", *_table(facts["measured"])]
-        lines += ["", "## Provenance", ""]
-        lines += _items({f"SHA-256 of {name}": f"`{digest}`" for name, digest in facts["files"].items()})
-        lines += _items({"SHA-256 of the input": f"`{facts['input']['digest']}`", "Seed": facts["seed"]})
-        lines += _items({"Versions": ", ".join(f"{name} {number}" for name, number in facts["versions"].items())})
-        return "\n".join(lines) + "\n"
+        return render("card.md", facts=self.facts, strongest=_strongest(self.facts["measured"])) + "\n"
+
+
+def write_card(folder: Path, fitted: Any, **facts: Any) -> Card:
+    """Write ``card.json`` and ``card.md`` into the folder of a release, and return the card.
+
+    Parameters
+    ----------
+    folder : pathlib.Path
+        The folder, with all published files.
+    fitted : FittedTable or FittedRecordings
+        The defence.
+    **facts
+        What else the card states, see `Card`.
+    """
+    whole = {"format": FORMAT, "version": VERSION, "defence": {"name": fitted.name, "about": fitted.about}, **facts}
+    card = Card(whole | fitted.facts | {"files": _digests(folder), "versions": _versions()})
+    text = json.dumps(card.facts, indent=1, ensure_ascii=False, allow_nan=False)
+    (folder / "card.json").write_text(text + "\n", encoding="utf-8")
+    (folder / "card.md").write_text(card.to_markdown(), encoding="utf-8")
+    return card
 
 
 def measured(measure: Measure, about: str, attacker: str, data: str, level: str = "row") -> dict[str, Any]:
@@ -151,90 +145,43 @@ def guarantee(
         Whether rows keep their order.
     """
     row = getattr(step, "epsilon_total_", None) or None  # 0: no column is noisy
-    lines = [line for line in getattr(step, "guarantees_", ()) if line != ROW_ORDER]
-    if row is None:
-        lines.append("There is no formal guarantee. Protection is only measured, against the attackers below.")
-    else:
-        person = f"the user with the most rows has {most_rows:,}, which adds up to {row * most_rows:g}"
-        lines.append(
-            f"Epsilon of the noisy cells of one row: {row:g}. A user with r rows loses r times {row:g}"
-            + (f"; {person}." if most_rows else ".")
-        )
-        lines.append("Publishing the same rows again adds the same loss again.")
-    if columns.task in published:
-        lines.append(f"The task column {columns.task} is published unchanged. No guarantee covers it.")
-    if unchanged:
-        lines.append(
-            f"Unchanged cells: {', '.join(unchanged)}. Whoever has the original table can find rows by these values."
-        )
-    lines.append("The choice of the defence and the measurements below depend on the data. No guarantee covers them.")
-    lines.append(IN_ORDER if in_order else SHUFFLED)
+    statements = render(
+        "guarantee_table.txt",
+        stated=[line for line in getattr(step, "guarantees_", ()) if line != ROW_ORDER],
+        row=row,
+        most_rows=most_rows,
+        task=columns.task,
+        published=published,
+        unchanged=unchanged,
+        order=IN_ORDER if in_order else SHUFFLED,
+    )
     return {
-        "statements": lines,
+        "statements": statements.split("\n"),
         "epsilon_row": row,
         "epsilon_person": None if row is None or not most_rows else row * most_rows,
         "most_rows": most_rows or None,
     }
 
 
-def versions() -> dict[str, str]:
+def _versions() -> dict[str, str]:
     """Return the versions of Python and of the loaded packages that results depend on."""
-    found = {"python": platform.python_version()}
-    for module, package in _MODULES.items():
-        if module in sys.modules:
-            try:
-                found[package] = importlib.metadata.version(package)
-            except importlib.metadata.PackageNotFoundError:
-                found[package] = "0+unknown"
-    return found
+    used = {module: package for module, package in _PACKAGES.items() if module in sys.modules}
+    own = {"python": platform.python_version(), "sensorprivacy": __version__}
+    return own | {package: importlib.metadata.version(package) for package in used.values()}
 
 
-def digests(folder: Path) -> dict[str, str]:
+def _digests(folder: Path) -> dict[str, str]:
     """Return the SHA-256 of each file in a folder."""
     files = sorted(file for file in folder.rglob("*") if file.is_file())
     return {file.relative_to(folder).as_posix(): pooch.file_hash(str(file)) for file in files}
 
 
-def _strongest(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return a sentence for each inference from published data: the model with the highest accuracy."""
-    best: dict[tuple[str, str, str], Mapping[str, Any]] = {}
+def _strongest(rows: Sequence[Row]) -> list[tuple[Row, Row | None]]:
+    """Return the highest accuracy of each inference from published data, and the same from original data."""
+    best: dict[tuple[str, str, str], Row] = {}
     for row in rows:
         if row["score"] is not None:
             key = row["data"], row["about"], row["level"]
             best[key] = max(best.get(key, row), row, key=lambda one: one["score"])
-    lines = []
-    for (data, about, level), row in best.items():
-        if data == "published":
-            first = best.get(("original", about, level))
-            before = "" if first is None else f"; from original data {first['score']:.1%}"
-            lines.append(
-                f"- Strongest for {about} of a {level}: {row['attacker']}, {row['score']:.1%} ({row['low']:.1%} to "
-                f"{row['high']:.1%}, {row['n']:,} {row['unit']}; chance {row['chance']:.1%}{before})"
-            )
-    return lines
-
-
-def _items(values: Mapping[str, Any]) -> list[str]:
-    return [f"- {name}: {value}" for name, value in values.items()]
-
-
-def _table(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    lines = ["| Inferred | From | Data | By | Accuracy | 95 % interval | Chance | p | n |", "|" + "---|" * 9]
-
-    def shown(value: float | None) -> str:
-        return "unknown" if value is None else f"{value:.3f}"
-
-    for row in rows:
-        interval = f"{shown(row['low'])} to {shown(row['high'])}"
-        size = f"{row['n']:,} {row['unit']}"
-        cells = [
-            row["about"],
-            f"a {row['level']}",
-            row["data"],
-            row["attacker"],
-            shown(row["score"]),
-            interval,
-            shown(row["chance"]),
-        ]
-        lines.append("| " + " | ".join([*cells, shown(row.get("p")), size]) + " |")
-    return lines
+    published = [row for (data, *_), row in best.items() if data == "published"]
+    return [(row, best.get(("original", row["about"], row["level"]))) for row in published]

@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 
-from sensorprivacy.columns import labels
 from sensorprivacy.data import Problem
 from sensorprivacy.game.measuring import member
 from sensorprivacy.game.outcome import LEVEL
@@ -13,11 +12,6 @@ from sensorprivacy.game.splits import Split, default_split
 from sensorprivacy.game.tables import PARTS
 from sensorprivacy.game.units import FEW
 from sensorprivacy.own.results import Result
-
-
-def check_labels(problem: Problem) -> None:
-    """Reject labels with one class only, and a task that has no classes."""
-    labels.check_labels(problem.task, problem.users)
 
 
 def split_of(problem: Problem, split: Split | None, seed: int, max_rows: int | None) -> Split:

@@ -2,10 +2,11 @@
 
 import base64
 import io
-import json
 import math
 from pathlib import Path
 from typing import Any
+
+from pydantic import TypeAdapter
 
 from sensorprivacy.game.outcome import Measure
 from sensorprivacy.game.tables import ROW
@@ -54,7 +55,8 @@ def _facts(found: Findings, max_loss: float) -> dict[str, Any]:
         f"{facts['rows']:,} rows, {facts['columns']} columns, {facts['classes']} task classes, {facts['users']} {who}; "
         f"split: {facts['split']}; {duration(facts['seconds'])}"
     )
-    answer = {"found": found, "size": size, "advice": _advice(found, max_loss), "notes": _notes(found)}
+    advice = render("recommendation.txt", found=found, max_loss=max_loss)
+    answer = {"found": found, "size": size, "advice": advice.split("\n"), "notes": _notes(found)}
     return answer | {"losses": _losses_cells(found), "cells": _cells(found)}
 
 
@@ -78,40 +80,12 @@ def write_json(found: Findings, path: Path) -> None:
         ],
         "imbalance": found.imbalance,
     }
-    text = json.dumps(_plain(content), indent=1, allow_nan=False)
-    write_atomically(path, lambda part: part.write_text(text + "\n", encoding="utf-8"))
+    text = TypeAdapter(Any).dump_json(content, indent=1, fallback=lambda number: number.item())
+    write_atomically(path, lambda part: part.write_bytes(text + b"\n"))
 
 
 def _measure(measure: Measure) -> dict[str, Any]:
     return {name: str(value) if name == "exposed" else value for name, value in vars(measure).items()}
-
-
-def _plain(value: Any) -> Any:
-    """Return a value with Python's own types; NaN and infinity become None."""
-    if isinstance(value, dict):
-        return {str(name): _plain(item) for name, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    value = value.item() if hasattr(value, "item") else value
-    return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def _advice(found: Findings, max_loss: float) -> list[str]:
-    """Return the recommendation, how often it is repeated on other rows, and what limits it."""
-    repeated = [found.repeated(max_loss).text] if len(found.results) > 2 else []
-    warning = [f"Warning: {found.imbalance}"] if found.imbalance else []
-    return [found.recommend(max_loss).text, *repeated, *warning, *filter(None, [_prediction(found)])]
-
-
-def _prediction(found: Findings) -> str:
-    """Say what the prediction alone would reveal, if it was judged."""
-    one = next((one for one in found.results if one.family == "prediction"), None)
-    if one is None:
-        return ""
-    return (
-        f"If the recipient needs nothing but the task, publish the prediction alone: accuracy "
-        f"{one.task().measure.score:.1%}, strongest attack {one.strongest().measure.score:.1%}."
-    )
 
 
 def _losses_cells(found: Findings) -> list[dict[str, str]]:
@@ -155,11 +129,9 @@ def _interval(measure: Measure, high: float) -> str:
 
 def _exposed(one: Result) -> str:
     shown = one.exposure()
-    return (
-        "nobody"
-        if shown is None
-        else f"{shown.measure.exposed}: {shown.measure.exposed_recall:.0%}, {shown.measure.exposed_precision:.0%}"
-    )
+    if shown is None:
+        return "nobody"
+    return f"{shown.measure.exposed}: {shown.measure.exposed_recall:.0%}, {shown.measure.exposed_precision:.0%}"
 
 
 def _guarantee(one: Result) -> str:

@@ -6,7 +6,7 @@ import math
 import re
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from matplotlib.figure import Figure
 from sklearn.base import BaseEstimator, clone
 from sklearn.ensemble import RandomForestClassifier
 
+from sensorprivacy.columns.labels import check_labels
 from sensorprivacy.data import Problem
 from sensorprivacy.game.chance import DRAWS
 from sensorprivacy.game.play import seeded
@@ -24,7 +25,7 @@ from sensorprivacy.game.tables import PARTS, TABLE_ATTACKERS, TableScene, as_num
 from sensorprivacy.minimize.engines import describe_model
 from sensorprivacy.minimize.search.job import duration
 from sensorprivacy.own.chart import frontier
-from sensorprivacy.own.checks import check_labels, check_learnable, split_of
+from sensorprivacy.own.checks import check_learnable, split_of
 from sensorprivacy.own.compare_page import write_html, write_json
 from sensorprivacy.own.defences import Defence
 from sensorprivacy.own.findings import Findings, Untried
@@ -145,7 +146,7 @@ def compare(
     if draws < _FEWEST_DRAWS:
         raise ValueError(f"draws={draws}: at least {_FEWEST_DRAWS} permutations are needed for a test at 2.5 %")
     chosen = _defences(defences)
-    check_labels(problem)
+    check_labels(problem.task, problem.users)
     split = split_of(problem, split, seed, max_rows)
     problem = problem.filled(split.train)
     player = seeded(RandomForestClassifier() if model is None else model, seed)
@@ -163,8 +164,9 @@ def compare(
         if not race.results:
             raise
         done = {one.defence for one in race.results} | {one.defence for one in race.untried}
-        left = [Untried(one.name, one.family, "interrupted") for one in chosen if one.name not in done]
-        race.untried += left
+        for one in chosen:
+            if one.name not in done:
+                race.leave(one, "interrupted")
         raise ComparisonInterrupted(race.comparison(started)) from None
     if len(race.results) == 1 and len(chosen) > 1:
         first = race.untried[0]
@@ -175,42 +177,47 @@ def compare(
     return race.comparison(started)
 
 
+@dataclass
 class _Race:
     """The comparison in progress."""
 
-    def __init__(
-        self,
-        problem: Problem,
-        known: Problem | None,
-        split: Split,
-        model: Any,
-        attackers: Mapping[str, Any],
-        seed: int,
-        draws: int,
-        store: Store,
-    ) -> None:
-        self.problem, self.known, self.split, self.model, self.attackers = problem, known, split, model, attackers
-        self.seed, self.draws, self.store = seed, draws, store
-        self.results: list[Result] = []
-        self.untried: list[Untried] = []
-        self.judging = 0.0  # seconds of one judgement
-        self.fitting: dict[str, float] = {}  # seconds that defences of a kind took to publish
-        self.shared: set[str] = set()
-        self.key = {"version": VERSION, "problem": problem.digest, "split": split.digest, "seed": seed, "draws": draws}
-        self.key |= {"model": describe_model(model), "attackers": list(attackers), "task": known is not None}
+    problem: Problem
+    known: Problem | None
+    split: Split
+    model: Any
+    attackers: Mapping[str, Any]
+    seed: int
+    draws: int
+    store: Store
+    results: list[Result] = field(default_factory=list)
+    untried: list[Untried] = field(default_factory=list)
+    judging: float = 0.0  # seconds of one judgement
+    fitting: dict[str, float] = field(default_factory=dict)  # seconds that defences of a kind took to publish
+    shared: set[str] = field(default_factory=set)
+
+    def key(self, settings: str) -> str:
+        """Return what identifies a result in the store."""
+        facts = {"version": VERSION, "problem": self.problem.digest, "split": self.split.digest, "seed": self.seed}
+        facts |= {"draws": self.draws, "model": describe_model(self.model), "attackers": list(self.attackers)}
+        text = json.dumps(facts | {"task": self.known is not None, "defence": settings})
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def leave(self, defence: Defence, reason: str) -> None:
+        """Note why a defence has no result."""
+        self.untried.append(Untried(defence.name, defence.family, reason))
 
     def run(self, defence: Defence, started: float, budget: float) -> None:
         """Judge one defence, or note why not."""
         settings = settings_of(defence, self.seed)
-        key = hashlib.sha256(json.dumps(self.key | {"defence": settings}).encode()).hexdigest()
-        kept = self.store.restore(key, self._clusters) if settings else None
+        kept = self.store.restore(self.key(settings), self._clusters) if settings else None
         if kept is not None:
             self._add(kept)
             return
         left, expected = budget - (time.monotonic() - started), self.expected(defence)
         if self.results and expected > left:
-            reason = f"takes about {duration(expected)}, and {duration(max(left, 0))} of the budget are left"
-            self.untried.append(Untried(defence.name, defence.family, reason))
+            self.leave(
+                defence, f"takes about {duration(expected)}, and {duration(max(left, 0))} of the budget are left"
+            )
             return
         began = time.monotonic()
         try:
@@ -223,18 +230,16 @@ class _Race:
                     f"minutes={budget / 60:g} gave no first answer: judging the raw table was stopped after {ran}. "
                     "Give more time, fewer rows (max_rows) or a smaller model"
                 ) from None
-            reason = f"stopped after {ran}, because the budget of {duration(budget)} was over"
-            self.untried.append(Untried(defence.name, defence.family, reason))
+            self.leave(defence, f"stopped after {ran}, because the budget of {duration(budget)} was over")
             return
         except Exception as error:  # a defence of the user's may raise anything; the others go on
             if defence.name == RAW:
                 raise
-            reason = f"failed: {' '.join(str(error).split()) or type(error).__name__}"
-            self.untried.append(Untried(defence.name, defence.family, reason))
+            self.leave(defence, f"failed: {' '.join(str(error).split()) or type(error).__name__}")
             return
         self._add(result)
         if settings is not None:
-            self.store.keep(key, result)
+            self.store.keep(self.key(settings), result)
 
     def expected(self, defence: Defence) -> float:
         """Return about how many seconds a defence will take."""
@@ -311,20 +316,19 @@ def _defences(given: Mapping[str, Any] | Iterable[Any] | None) -> list[Defence]:
     if isinstance(given, str):
         raise ValueError(f"defences={given!r}: give a list of words")
     if isinstance(given, Mapping):
-        chosen = [
-            replace(step, name=name) if isinstance(step, Defence) else own_defence(str(name), step)
-            for name, step in given.items()
-        ]
+        chosen = [as_defence(step, str(name)) for name, step in given.items()]
     else:
         chosen = table_defences() if given is None else [parse(one) if isinstance(one, str) else one for one in given]
     chosen = list({one.name: one for one in chosen if one.name != RAW}.values())
     return [parse(RAW), *chosen]
 
 
-def own_defence(name: str, step: Any) -> Defence:
-    """Return a defence from a scikit-learn transformer, which is cloned for every use."""
-    if isinstance(step, str):
-        return replace(parse(step), name=name)
+def as_defence(step: Any, name: str = "") -> Defence:
+    """Return a defence from a word, a defence or a scikit-learn transformer, which is cloned for every use."""
+    if isinstance(step, str | Defence):
+        known = parse(step) if isinstance(step, str) else step
+        return replace(known, name=name or known.name)
+    name = name or type(step).__name__
     if not (hasattr(step, "fit") and hasattr(step, "transform")):
         raise ValueError(f"defence {name!r} is a {type(step).__name__}: give a transformer with fit and transform")
 

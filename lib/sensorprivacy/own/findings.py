@@ -9,8 +9,7 @@ from typing import Any
 import pandas as pd
 
 from sensorprivacy.game.tables import ROW
-from sensorprivacy.own.advice import LOSSES, Advice, advise
-from sensorprivacy.own.repetition import Repetition, repeat_advice
+from sensorprivacy.own.advice import LOSSES, Advice, Repetition, advise, repeat_advice
 from sensorprivacy.own.results import Result
 
 

@@ -1,6 +1,5 @@
 """The report of the command ``minimize``: one page of text."""
 
-import math
 import textwrap
 from dataclasses import asdict
 from typing import Any
@@ -10,7 +9,6 @@ import pandas as pd
 from sensorprivacy.columns.judge import in_words
 from sensorprivacy.data import Problem
 from sensorprivacy.game.joins import Joined
-from sensorprivacy.game.outcome import Measure
 from sensorprivacy.game.units import few_units
 from sensorprivacy.minimize.certainty import Stability
 from sensorprivacy.minimize.minimizer import FeatureMinimizer
@@ -49,30 +47,22 @@ def page(
     """
     measure, adversary = minimizer.outcome_.task, minimizer.outcome_.adversary
     shares = problem.task.value_counts(normalize=True)
-    alone = {} if joined is None else joined.alone
-    facts = problem.provenance
     return render(
         "minimize.txt",
         minimizer=minimizer,
         problem=problem,
         task=task,
         user=user,
-        summary=minimizer.summary(),
         stability=stability,
         repeated="" if stability is None else _repeated(stability),
-        unstable=stability is not None and any(0 < n < stability.repetitions for n in stability.kept.values()),
-        notices=facts.get("notices", []),
-        left_out=facts.get("left_out", {}),
-        left_out_named=in_words(facts.get("left_out", {})),
-        as_text=facts.get("numbers_as_text", {}),
+        left_out=in_words(problem.provenance.get("left_out", {})),
         shares=shares,
         imbalanced=bool(measure.n) and measure.score <= max(measure.chance, float(shares.iloc[0])),
         adversary=adversary,
         few=few_units([f"{adversary.n} {adversary.unit}"]).capitalize(),
         joined=joined,
-        alone=[f"{name} {share:.0%}" for name, share in alone.items() if share >= 0.01],
         thresholds=thresholds(minimizer.results_, **minimizer.rule_),
-        columns=columns_page(facts),
+        columns=columns_page(problem.provenance),
         method=_method(minimizer),
     )
 
@@ -117,11 +107,6 @@ def thresholds(results: pd.DataFrame, **rule: Any) -> list[dict[str, Any]]:
     ]
 
 
-def verdict(adversary: Measure) -> str:
-    """Say in a few sentences what the adversary learns about the users."""
-    return render("verdict.txt", adversary=adversary)
-
-
 def _repeated(stability: Stability) -> str:
     """Return how often repetitions with other seeds kept the columns."""
     by_count: dict[int, list[str]] = {}
@@ -131,51 +116,5 @@ def _repeated(stability: Stability) -> str:
     return "; ".join(f"{count} of {times}: {', '.join(names)}" for count, names in by_count.items() if count)
 
 
-def _method(minimizer: Any) -> str:
-    scores = minimizer.scores_
-    if scores is None:
-        stage = f"all {len(minimizer.preselected_)} features were searched"
-    else:
-        facts = scores.attrs
-        depth = f", depth {facts['max_depth']}" if facts.get("max_depth") else ""
-        stage = (
-            f"{len(minimizer.preselected_)} of {len(scores)} features preselected by {facts['score']} "
-            f"{minimizer.preselection.by} ({facts['rows']:,} of {facts['rows_available']:,} rows{depth})"
-        )
-    engine, split = minimizer.search.engine, f"split {minimizer.split_.how}, seed {minimizer.random_state}"
-    return (
-        f"{stage}, then {len(minimizer.results_):,} subsets with two models each ({minimizer.outcome_.model}, engine "
-        f"{engine}){_searched_rows(minimizer)}{_raced(minimizer.race_)}. {_rule(minimizer)}; {split}; intervals do not "
-        "cover the random choice of the split"
-    )
-
-
-def _raced(race: Any) -> str:
-    """Return how many subsets a race dropped."""
-    if race is None:
-        return ""
-    return (
-        f"; in a race, {race.dropped:,} subsets were dropped before their first tree or after a few, because their "
-        f"bounds show that they cannot be chosen, and {race.finished:,} were finished (--exhaustive finishes all)"
-    )
-
-
-def _rule(minimizer: Any) -> str:
-    """Return how a subset was chosen."""
-    settings = minimizer.search
-    words = f"The loss counts from {'all columns' if settings.reference == 'all' else 'the best subset'}"
-    words += ", and may exceed the tolerance by one standard error" if settings.slack else ""
-    fewest = ", and within one standard error of it or of chance the fewest columns"
-    return f"{words}; the lowest identifiability wins{fewest if isinstance(settings.margin, str) else ''}"
-
-
-def _searched_rows(minimizer: Any) -> str:
-    """Return on which rows the subsets were searched and evaluated, if these are not all."""
-    searched, split, outcome = minimizer.search_split_, minimizer.split_, minimizer.outcome_
-    if len(searched.train) == len(split.train):
-        return ""
-    trees = min(minimizer.estimator.n_estimators, minimizer.search.max_trees or math.inf)
-    return (
-        f", on a sample of {len(searched.train):,} of {len(split.train):,} training rows with {trees} trees; the final "
-        f"evaluation trains on {outcome.n_train:,} rows and uses all {outcome.n_test:,} test rows"
-    )
+def _method(minimizer: FeatureMinimizer) -> str:
+    return " ".join(render("method.txt", minimizer=minimizer).split())

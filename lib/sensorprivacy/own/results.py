@@ -1,16 +1,14 @@
 """What was measured for one defence, and a file that keeps it, so that an interrupted comparison continues."""
 
-import base64
 import json
 import math
 import os
-import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from pickle import PicklingError
-from typing import Any, BinaryIO
+from typing import Any
 
 import joblib
 import numpy as np
@@ -108,12 +106,10 @@ class Result:
         """Return JSON values from which `from_record` restores the result."""
         lines = []
         for line in self.judged:
-            packed = zlib.compress(np.packbits(line.right).tobytes())
-            right = [len(line.right), base64.b64encode(packed).decode()]
-            scores = asdict(line.measure) | {"exposed": str(line.measure.exposed)}
-            own = {name: getattr(line, name) for name in ("attacker", "about", "level", "part")}
-            own |= {name: getattr(line, name) for name in ("exposure", "exposure_low")}
-            lines.append(own | {"measure": scores, "right": right})
+            right = [len(line.right), np.packbits(line.right).tobytes().hex()]
+            kept = ("attacker", "about", "level", "part", "exposure", "exposure_low")
+            measure = asdict(line.measure) | {"exposed": str(line.measure.exposed)}
+            lines.append({name: getattr(line, name) for name in kept} | {"measure": measure, "right": right})
         facts = {name: getattr(self, name) for name in self.__dataclass_fields__ if name != "judged"}
         return facts | {"judged": lines}
 
@@ -123,7 +119,7 @@ class Result:
         lines = []
         for line in record["judged"]:
             n, packed = line["right"]
-            right = np.unpackbits(np.frombuffer(zlib.decompress(base64.b64decode(packed)), np.uint8), count=n)
+            right = np.unpackbits(np.frombuffer(bytes.fromhex(packed), np.uint8), count=n)
             measure, units = Measure(**line["measure"]), clusters(line["about"], line["level"], line["part"])
             lines.append(Attack(**line | {"measure": measure, "right": right.astype(bool), "clusters": units}))
         tuples = {name: tuple(record[name]) for name in ("columns", "guarantees")}
@@ -168,12 +164,16 @@ class Store:
         if path is None or not path.exists():
             return
         try:
-            lines = path.read_text(encoding="utf-8").split("\n")
-            for line in lines[:-1]:  # the last line is empty, or was cut when the process was killed
+            *lines, cut = path.read_text(encoding="utf-8").split("\n")
+            for line in lines:
                 entry = json.loads(line)
                 self.found[str(entry["key"])] = dict(entry["result"])
+            if not '{"key": '.startswith(cut[:8]):
+                raise ValueError(cut)
         except (UnicodeDecodeError, ValueError, TypeError, LookupError):
             raise ValueError(f"{path} holds no results of a comparison: name another file") from None
+        if cut:  # when a process was killed
+            os.truncate(path, path.stat().st_size - len(cut.encode()))
 
     def restore(self, key: str, clusters: Clusters) -> Result | None:
         """Return a kept result; None if there is none, or if another version of the program wrote it."""
@@ -196,17 +196,7 @@ class Store:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             # readable by the user only: the results name the most exposed user
-            with os.fdopen(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600), "r+b") as file:
-                content_end = file.seek(0, os.SEEK_END)
-                while content_end and not _ends_line(file, content_end):
-                    content_end -= 1  # drop a line that was cut when a process was killed
-                file.seek(content_end)
-                file.truncate()
-                file.write(line.encode())
+            with open(self.path, "a", encoding="utf-8", opener=partial(os.open, mode=0o600)) as file:
+                file.write(line)
         except OSError as error:
             raise OSError(f"cannot keep results in {self.path}: {error.strerror}; name another file") from error
-
-
-def _ends_line(file: BinaryIO, place: int) -> bool:
-    file.seek(place - 1)
-    return file.read(1) == b"\n"

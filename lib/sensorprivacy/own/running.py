@@ -61,10 +61,7 @@ def unwound_by_sigterm() -> Iterator[None]:
         yield
         return
 
-    def stop(*_: Any) -> None:
-        raise SystemExit(128 + signal.SIGTERM)
-
-    signal.signal(signal.SIGTERM, stop)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     try:
         yield
     finally:

@@ -111,7 +111,7 @@ def load_table(
     roles.check(frame.columns, keep, drop, name)
     loading = _Loading(frame, roles, name if isinstance(source, Path | str) else "the table")
     loading.drop_unlabelled()
-    loading.label(bins)
+    loading.task, loading.classes = as_classes(frame[task], loading.rows, bins)
     if rare != "keep":
         loading.set_aside(rare)
     loading.choose_features(keep, drop, constant)
@@ -130,11 +130,6 @@ def load_table(
         gaps=gaps,
     )
     return OwnTable(frame, rows, problem)
-
-
-def table_problem(source: Any, *, task: str, user: str, **options: Any) -> Problem:
-    """Return your own table as a problem for the re-identification game; parameters and errors as for `load_table`."""
-    return load_table(source, task=task, user=user, **options).problem
 
 
 def shareable_table(
@@ -197,7 +192,7 @@ class _Loading:
     def __init__(self, frame: pd.DataFrame, roles: Roles, name: str) -> None:
         self.frame, self.roles, self.name = frame, roles, name
         self.rows = np.arange(len(frame))
-        self.task, self.numbers = pd.Series(dtype=object), pd.DataFrame()
+        self.task, self.classes, self.numbers = pd.Series(dtype=object), "", pd.DataFrame()
         self.readings: dict[str, Reading] = {}
         self.notices: list[str] = []
         self.facts: dict[str, Any] = {"notices": self.notices, "rows_read": len(frame)}
@@ -210,9 +205,6 @@ class _Loading:
                 self.rows = self.rows[~missing]
         if not len(self.rows):
             raise ValueError(f"{self.name} has no row with both task and user: name other columns")
-
-    def label(self, bins: int | None) -> None:
-        self.task, self.classes = as_classes(self.frame[self.roles.task], self.rows, bins)
 
     def set_aside(self, rare: str) -> None:
         labels = {str(self.roles.task): self.task, str(self.roles.user): self.frame[self.roles.user]}

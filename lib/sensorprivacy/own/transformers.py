@@ -13,6 +13,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, cross_val_predict
 from sklearn.utils.validation import check_is_fitted
 
+from sensorprivacy.columns.cells import as_frame
 from sensorprivacy.data import Problem
 from sensorprivacy.game.splits import Split, default_split
 from sensorprivacy.minimize.baselines import METHODS
@@ -40,8 +41,7 @@ class TaskPrediction(TransformerMixin, BaseEstimator):
     """
 
     def __init__(self, trees: int = 100, seed: int | None = 42) -> None:
-        self.trees = trees
-        self.seed = seed
+        self.trees, self.seed = trees, seed
 
     def fit(self, X: pd.DataFrame, y: Any, groups: Any = None) -> Self:
         """Train the forest on the rows and their task labels."""
@@ -64,13 +64,8 @@ class TaskPrediction(TransformerMixin, BaseEstimator):
         folds = kind(3, shuffle=True, random_state=self.seed)
         with warnings.catch_warnings():  # a class with fewer rows than folds cannot be in every fold
             warnings.simplefilter("ignore", UserWarning)
-            found = cross_val_predict(
-                RandomForestClassifier(self.trees, random_state=self.seed),
-                np.asarray(X, float),
-                y,
-                groups=groups,
-                cv=folds,
-            )
+            forest = RandomForestClassifier(self.trees, random_state=self.seed)
+            found = cross_val_predict(forest, np.asarray(X, float), y, groups=groups, cv=folds)
         return _prediction(found, X)
 
 
@@ -131,21 +126,14 @@ class MinimizedTable(_KeepsColumns):
         noise_seed: int | None = None,
         bounds: Mapping[Any, tuple[float, float]] | None = None,
     ) -> None:
-        self.threshold = threshold
-        self.preselect = preselect
-        self.epsilon = epsilon
-        self.trees = trees
-        self.seed = seed
-        self.noise_seed = noise_seed
-        self.bounds = bounds
+        self.threshold, self.preselect, self.epsilon, self.trees = threshold, preselect, epsilon, trees
+        self.seed, self.noise_seed, self.bounds = seed, noise_seed, bounds
 
     def fit(self, X: pd.DataFrame, y: Any, users: Any, groups: Any = None) -> Self:
         """Search the columns, on rows of the table `X` only."""
-        X = _pandas(X)
-        task, people, recordings = (
-            None if labels is None else pd.Series(np.asarray(labels)) for labels in (y, users, groups)
-        )
-        table = Problem(X.reset_index(drop=True), task, people, recordings)  # type: ignore[arg-type]
+        X = as_frame(X)
+        labels: list[Any] = [None if some is None else np.asarray(some) for some in (y, users, groups)]
+        table = Problem(X, *labels)
         self.kept_ = _search(table, self.preselect, self.trees, self.seed).kept(self.threshold)
         self.noise_ = None
         if self.epsilon is not None:
@@ -160,7 +148,7 @@ class MinimizedTable(_KeepsColumns):
     def transform(self, X: pd.DataFrame) -> pd.DataFrame:
         """Return the kept columns, with noise if there is any."""
         check_is_fitted(self)
-        kept = _pandas(X)[self.kept_]
+        kept = as_frame(X)[self.kept_]
         return kept if self.noise_ is None else pd.DataFrame(self.noise_.transform(kept), kept.index, kept.columns)
 
 
@@ -239,13 +227,11 @@ class TopColumns(_KeepsColumns):
     """
 
     def __init__(self, method: str = "shap_ratio", columns: int | None = None, seed: int | None = 42) -> None:
-        self.method = method
-        self.columns = columns
-        self.seed = seed
+        self.method, self.columns, self.seed = method, columns, seed
 
     def fit(self, X: pd.DataFrame, y: Any, users: Any) -> Self:
         """Score and rank the columns."""
-        X, how = _pandas(X), METHODS[self.method]
+        X, how = as_frame(X), METHODS[self.method]
         ranked = rank_features(score_features(X, y, users, how.score, seed=self.seed), how.by)
         self.kept_ = ranked[: _size(self.columns, X.shape[1])]
         return self
@@ -253,27 +239,27 @@ class TopColumns(_KeepsColumns):
     def transform(self, X: pd.DataFrame) -> pd.DataFrame:
         """Return the kept columns."""
         check_is_fitted(self)
-        return _pandas(X)[self.kept_]
+        return as_frame(X)[self.kept_]
 
 
 class Rewritten(TransformerMixin, BaseEstimator):
     """Rewrite all columns as fewer new ones: principal components, or hashed columns; parameters as `TopColumns`."""
 
     def __init__(self, method: str = "pca", columns: int | None = None, seed: int | None = 42) -> None:
-        self.method = method
-        self.columns = columns
-        self.seed = seed
+        self.method, self.columns, self.seed = method, columns, seed
 
     def fit(self, X: pd.DataFrame, y: Any = None) -> Self:
         """Learn the new columns."""
         size = _size(self.columns, X.shape[1])
         hashed, sparse = self.method == "hashing", self.method == "sparse_pca"
-        self.step_ = (ColumnHasher(size) if hashed else components(size, sparse=sparse, seed=self.seed)).fit(_pandas(X))
+        self.step_ = (ColumnHasher(size) if hashed else components(size, sparse=sparse, seed=self.seed)).fit(
+            as_frame(X)
+        )
         return self
 
     def transform(self, X: pd.DataFrame) -> pd.DataFrame:
         """Return the new columns."""
-        X = _pandas(X)
+        X = as_frame(X)
         found = np.asarray(self.step_.transform(X))
         return pd.DataFrame(found, X.index, self.get_feature_names_out())
 
@@ -282,11 +268,6 @@ class Rewritten(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         many = len(self.step_.get_feature_names_out())
         return np.array([f"{self.method} {place}" for place in range(many)], dtype=object)
-
-
-def _pandas(X: Any) -> pd.DataFrame:
-    """Return a table of pandas, polars or Arrow as one of pandas."""
-    return X.to_pandas() if hasattr(X, "to_pandas") else X
 
 
 def _size(columns: int | None, d: int) -> int:

@@ -100,11 +100,9 @@ class WindowsGame:
     @property
     def defences(self) -> list["WindowsDefence"]:
         """Defences that rewrite windows; the first that plays trains the networks for all."""
-        transfers = [transfer.name for transfer in self.ways.transfers]
-        amounts = self.ways.amounts
-        ours = (
-            [f"{name}, noise {amount:g}" for name in transfers for amount in amounts] if len(amounts) > 1 else transfers
-        )
+        ours, amounts = [transfer.name for transfer in self.ways.transfers], self.ways.amounts
+        if len(amounts) > 1:
+            ours = [f"{name}, noise {amount:g}" for name in ours for amount in amounts]
         names = [*_ABOUT, *(name for name in ours if name not in _ABOUT)]
         return [WindowsDefence(self, name) for name in names]
 

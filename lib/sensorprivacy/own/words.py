@@ -1,7 +1,7 @@
 """The words of the command line that name defences for tables, and the bounds of noise."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -220,15 +220,12 @@ _FAMILIES: Mapping[str, tuple[Callable[..., Defence], tuple[str, ...], tuple[str
 
 def table_defences() -> list[Defence]:
     """Return the defences that `compare` tries on a table by default, in the order of the design."""
-    return [parse(word) for word in _default_words()]
-
-
-def _default_words() -> Iterator[str]:
-    yield from ("none", "prediction", "method:pca", "method:shap_ratio", "method:gini_utility")
-    yield from (f"noise:epsilon={level}" for level in (1, 4, 16))
-    yield from ("threeway:printed", *(f"threeway:epsilon={level}" for level in (0.5, 1, 4)))
-    yield from (f"minimize:threshold={level}" for level in THRESHOLDS)
-    yield from (f"minimize+noise:threshold=.01,epsilon={level}" for level in (4, 16))
+    words = ["none", "prediction", "method:pca", "method:shap_ratio", "method:gini_utility"]
+    words += [f"noise:epsilon={level}" for level in (1, 4, 16)]
+    words += ["threeway:printed", *(f"threeway:epsilon={level}" for level in (0.5, 1, 4))]
+    words += [f"minimize:threshold={level}" for level in THRESHOLDS]
+    words += [f"minimize+noise:threshold=.01,epsilon={level}" for level in (4, 16)]
+    return [parse(word) for word in words]
 
 
 def parse_bounds(words: Sequence[str]) -> dict[str, tuple[float, float]]:

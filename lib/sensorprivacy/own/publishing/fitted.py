@@ -128,9 +128,7 @@ def save_fitted(fitted: FittedTable, folder: Path) -> None:
         (folder / OTHER).write_bytes(_as_skops(step, fitted.name))
         sklearn = sklearn_version
     kept = list(fitted.columns.features)
-    if isinstance(step, MinimizedTable | TopColumns):
-        kept = list(step.kept_)
-    elif isinstance(step, FeatureMinimizer | ThreeWayDivider):
+    if isinstance(step, MinimizedTable | TopColumns | FeatureMinimizer | ThreeWayDivider):
         kept = list(map(str, step.get_feature_names_out()))
     laplace = step if isinstance(step, LaplaceNoise) else getattr(step, "noise_", None)
     if laplace is not None:
@@ -154,15 +152,8 @@ def save_fitted(fitted: FittedTable, folder: Path) -> None:
             total=step.epsilon_total_,
             guarantees=list(step.guarantees_),
         )
-    content = _Content(
-        name=fitted.name,
-        about=fitted.about,
-        columns=fitted.columns,
-        kept=kept,
-        noise=noise,
-        sklearn=sklearn,
-        facts=fitted.facts,
-    )
+    facts = {name: value for name, value in vars(fitted).items() if name != "step"}
+    content = _Content(**facts, kept=kept, noise=noise, sklearn=sklearn)
     write_saved(folder, FORMAT, content.model_dump(mode="json"))
 
 

@@ -18,7 +18,8 @@ from sensorprivacy.latent.releases import anonymized
 from sensorprivacy.latent.scene import PUBLIC, scenes
 from sensorprivacy.latent.transfers import Codebook
 from sensorprivacy.latent.windows import common_classes
-from sensorprivacy.own.card import FORMAT, VERSION, Card, digests, measured, versions
+from sensorprivacy.own.card import Card, measured, write_card
+from sensorprivacy.own.pages import render
 from sensorprivacy.own.publishing.anonymizers import (
     FittedRecordings,
     Latent,
@@ -97,9 +98,8 @@ def publish_recordings(
         if save_to is not None:
             save_recordings(done, stack.enter_context(new_folder(save_to, "save")))
         sizes, windows = _write(own, done, folder)
-        card = _card(own, done, folder, sizes, windows, seed=seed, reused=fitted is not None)
-        card.write(folder)
-    return card
+        facts = _facts(own, done) | {"guarantee": _guarantee(done, windows), "size": sizes}
+        return write_card(folder, done, **facts, seed=seed, reused=fitted is not None)
 
 
 def _fit(
@@ -128,17 +128,17 @@ def _fit(
         raise ValueError(f"no recording has a window of {settings.length} samples in its last quarter to measure on")
     sure = settings.guaranteed
     release = anonymized(anonymizer, seed) if sure is None else GuaranteedRelease(anonymizer, **sure).seeded(seed)
-    facts = {
-        "measured": _measure(anonymizer, release, parts, task, hide, adversaries, seed, progress),
-        "measured_on": [
-            f"On {parts[1].n_windows:,} windows in the last {_TEST:.0%} of the recordings, of people whose earlier "
-            f"windows the networks know ({train.n_windows:,} overlapping windows). Adversaries learn from "
-            f"{parts[0].n_windows:,} published windows of known people and predict single windows, whole recordings "
-            f"and people. They know the defence, and see samples but no {task}. Intervals count people. An attacker "
-            "with more data may infer more.",
-            *(["Here, the earlier and the last windows of a recording have their own responses."] if sure else []),
-        ],
-    }
+    measured_on = render(
+        "measured_recordings.txt",
+        train=parts[0].n_windows,
+        test=parts[1].n_windows,
+        fitted=train.n_windows,
+        share=_TEST,
+        task=task,
+        guaranteed=sure,
+    )
+    scores = _measure(anonymizer, release, parts, task, hide, adversaries, seed, progress)
+    facts = {"measured": scores, "measured_on": measured_on.split("\n")}
     about = f"Paper 3's anonymizer: rewrites windows of {settings.length} samples to hide {hide}."
     if sure is not None:
         about = f"Synthetic windows of {settings.length} samples, drawn from randomized responses."
@@ -228,74 +228,24 @@ def _write(own: OwnRecordings, fitted: FittedRecordings, folder: Path) -> tuple[
 
 def _guarantee(fitted: FittedRecordings, windows: Windows) -> dict[str, Any]:
     """Return the guarantee of published recordings: ``statements``, and epsilon of a recording and of a person."""
-    release, values = fitted.release, {"epsilon_row": None, "epsilon_person": None, "most_rows": None}
-    windowwise = f"Every window of {fitted.length} samples is rewritten by itself, with randomness from the operating "
-    if release is None:
-        statements = [
-            "There is no formal guarantee. Protection is only measured, against the attackers below.",
-            f"{windowwise}system's secure generator. The signal jumps where two windows meet.",
-            f"The label {fitted.task} is published unchanged. All windows of a file are of one person and one "
-            "recording. So an attacker can add up what they show.",
-            "Publish the same recordings only once. An attacker who averages several publications of a window infers "
-            "more.",
-            f"Attributes other than {fitted.hide} were not hidden on purpose.",
-            "The networks and the measurements below depend on the data.",
-        ]
-        transfer = fitted.anonymizer.transfer
-        if isinstance(transfer, Codebook) and not (transfer.own or transfer.synthetic):
-            statements.append(
-                "Every published window comes from another person of the fitted recordings. An attacker who knows "
-                "these recordings sees who is missing, and so can name the person."
-            )
-        return values | {"statements": statements}
-    spent = release.budget(windows)["epsilon"]
-    unit = "recording" if not release.every else f"{release.every:,} windows of a recording"
-    statements = [
-        f"Each {unit} gives one randomized response: its {fitted.task} (epsilon {release.activity_epsilon:g}) and a "
-        f"cell of similar windows (epsilon {release.cell_epsilon:g}). The published samples are synthetic and depend "
-        f"on the original ones through this response only. A response is at most e^{release.epsilon:g} times more "
-        "likely than for any other samples (local differential privacy), with randomness from OpenDP's secure "
-        "generator.",
-        f"Responses add up: a recording spends up to {spent['recording']:,g}, and a person up to "
-        f"{spent['person']:,g}. Publishing the same recordings again adds the same loss again.",
-        f"The column {fitted.task} holds the response, which can differ from the recorded {fitted.task}.",
-        "Epsilon does not cover the number and the lengths of the recordings, the choice of recordings whose "
-        f"{fitted.task} the networks know, the people that the networks learned from, and the measurements below.",
-    ]
-    return values | {"statements": statements, "epsilon_person": float(spent["person"]), "epsilon_recording": float(
-        spent["recording"])}  # fmt: skip
+    release, transfer = fitted.release, fitted.anonymizer.transfer
+    spent: Any = release.budget(windows)["epsilon"] if release else {}
+    donors = isinstance(transfer, Codebook) and not (transfer.own or transfer.synthetic)
+    text = render("guarantee_recordings.txt", fitted=fitted, release=release, spent=spent, donors=donors)
+    epsilon = {f"epsilon_{unit}": float(spent[unit]) for unit in ("person", "recording") if release}
+    return {"epsilon_row": None, "epsilon_person": None, "most_rows": None, "statements": text.split("\n"), **epsilon}
 
 
-def _card(
-    own: OwnRecordings,
-    fitted: FittedRecordings,
-    folder: Path,
-    sizes: list[str],
-    windows: Windows,
-    *,
-    seed: int,
-    reused: bool,
-) -> Card:
+def _facts(own: OwnRecordings, fitted: FittedRecordings) -> dict[str, Any]:
+    """Return the parts of the data card about the recordings and their columns."""
     given = own.given
     published = [*given.channels, given.public]
     dropped = dict.fromkeys(given.private, "a private attribute") | {given.subject: "the person of each recording"}
     others = [str(name) for name in own.table if not str(name).startswith("_")]
     dropped |= {name: "no channel" for name in others if name not in published and name not in dropped}
-    return Card(
-        {
-            "format": FORMAT,
-            "version": VERSION,
-            "name": given.name,
-            "defence": {"name": fitted.name, "about": fitted.about},
-            "columns": {"task": fitted.task, "published": published, "unchanged": [], "dropped": dropped},
-            "guarantee": _guarantee(fitted, windows),
-            "size": sizes,
-            "order": "Recordings are numbered in random order. Samples keep their order in time.",
-            "reused": reused,
-            **fitted.facts,
-            "input": {"digest": own.provenance["digest"], "recordings": int(own.run.max()) + 1},
-            "files": digests(folder),
-            "seed": seed,
-            "versions": versions(),
-        }
-    )
+    return {
+        "name": given.name,
+        "columns": {"task": fitted.task, "published": published, "unchanged": [], "dropped": dropped},
+        "order": "Recordings are numbered in random order. Samples keep their order in time.",
+        "input": {"digest": own.provenance["digest"], "recordings": int(own.run.max()) + 1},
+    }

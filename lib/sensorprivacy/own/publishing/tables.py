@@ -12,28 +12,18 @@ import pandas as pd
 from sensorprivacy.checks import check_choice
 from sensorprivacy.columns.cells import as_text, is_text, missing_cells
 from sensorprivacy.columns.identifiers import IdentifierWarning
-from sensorprivacy.own.card import (
-    FORMAT,
-    IN_ORDER,
-    SHUFFLED,
-    VERSION,
-    Card,
-    digests,
-    guarantee,
-    measure_table,
-    versions,
-)
+from sensorprivacy.own.card import IN_ORDER, SHUFFLED, Card, guarantee, measure_table, write_card
 from sensorprivacy.own.checks import refuse_chance, split_of
-from sensorprivacy.own.comparison import own_defence
+from sensorprivacy.own.comparison import as_defence
 from sensorprivacy.own.defences import Defence, Published, publishes_task
+from sensorprivacy.own.pages import render
 from sensorprivacy.own.publishing.columns import Columns, learn_columns, learn_fills, sample_problem
 from sensorprivacy.own.publishing.fitted import FittedTable, check_can_be_saved, load_fitted, save_fitted
 from sensorprivacy.own.publishing.writing import check_new, new_folder, write_rows
 from sensorprivacy.own.read.pieces import Pieces, Selection, Survey, survey
 from sensorprivacy.own.tables import Missing, Rare
-from sensorprivacy.own.words import Bounds, check_bounds, parse, with_bounds
+from sensorprivacy.own.words import Bounds, check_bounds, with_bounds
 
-GROUPED = "Scores of a group are of an attacker who knows which rows belong together. The published rows do not say so."
 SAMPLE = 20_000  # rows that a defence is fitted to and measured on
 
 
@@ -123,7 +113,7 @@ def publish(
         if folder is not None:
             check_new(folder, option)
     chosen = load_fitted(Path(fitted)) if fitted is not None else None
-    made = _defence(defence) if chosen is None else None
+    made = as_defence(defence) if chosen is None else None
     if made is not None:
         check_bounds(bounds or {}, made)
         if save is not None:
@@ -148,27 +138,16 @@ def publish(
             save_fitted(chosen, stack.enter_context(new_folder(save, "save")))
         file = folder / f"{pieces.name}{pieces.suffix}"
         written = write_rows(_released(selection, chosen, first), file, rows=found.rows, in_order=in_order)
-        card = _card(chosen, selection, found, folder, written, seed=seed, in_order=in_order, reused=first is None)
-        card.write(folder)
-    return card
+        facts = _facts(chosen, selection, found, written, in_order=in_order)
+        return write_card(folder, chosen, **facts, seed=seed, reused=first is None)
 
 
 def _check_options(defence: Any, task: str | None, user: str | None, fitted: Any) -> None:
-    if fitted is not None:
-        if given := [
-            name for name, value in (("defence", defence), ("task", task), ("user", user)) if value is not None
-        ]:
-            raise ValueError(f"a fitted defence has its own {' and '.join(given)}: leave them out")
-    elif defence is None or task is None or user is None:
+    given = [name for name, value in (("defence", defence), ("task", task), ("user", user)) if value is not None]
+    if fitted is None and len(given) < 3:
         raise ValueError("name the defence, the task column and the user column, or a folder with a fitted defence")
-
-
-def _defence(defence: Any) -> Defence:
-    if isinstance(defence, str):
-        return parse(defence)
-    if isinstance(defence, Defence):
-        return defence
-    return own_defence(type(defence).__name__, defence)
+    if fitted is not None and given:
+        raise ValueError(f"a fitted defence has its own {' and '.join(given)}: leave them out")
 
 
 def _labels(fitted: FittedTable | None, pieces: Pieces, **roles: str | None) -> dict[str, str]:
@@ -208,26 +187,17 @@ def _fit(
     for row in results:
         if row["about"] == f"task {columns.task}" and row["data"] == "original":
             refuse_chance(repr(columns.task), row, row["p"], row["n"])
-    facts = {
-        "measured": results,
-        "measured_on": [
-            f"On {len(split.test):,} rows that neither the defence nor the models were fitted to ({split.how}), of a "
-            f"random sample of {problem.n_records:,} of {found.rows:,} rows. Models learn from {len(split.train):,} "
-            "rows of known class. Scores count rows of classes that the training rows have. Intervals count "
-            f"{split.unit}. An attacker with more data, or another model, may infer more.",
-            *([GROUPED] if columns.groups is not None else []),
-            *_filled(columns.fills, found.sample),
-        ],
-    }
+    missing = missing_cells(found.sample[list(columns.fills)]).sum()
+    text = render(
+        "measured_table.txt",
+        split=split,
+        sampled=problem.n_records,
+        rows=found.rows,
+        grouped=columns.groups is not None,
+        filled=missing[missing > 0].to_dict(),
+    )
+    facts = {"measured": results, "measured_on": text.split("\n")}
     return FittedTable(made.name, made.about, columns, published.step, facts), cells.set_axis(found.sample.index)
-
-
-def _filled(fills: dict[str, float], sample: pd.DataFrame) -> list[str]:
-    """Return a sentence about the missing numbers that were filled, if the sample has any."""
-    counts = missing_cells(sample[list(fills)]).sum()
-    named = ", ".join(f"{name} ({count:,} rows)" for name, count in counts[counts > 0].items())
-    words = "Missing numbers are filled with the median of the training rows, in the published rows too; no epsilon"
-    return [f"{words} covers these medians. In the sample: {named}."] if named else []
 
 
 def _released(pieces: Selection, fitted: FittedTable, first: pd.DataFrame | None) -> Iterator[pd.DataFrame]:
@@ -244,42 +214,22 @@ def _released(pieces: Selection, fitted: FittedTable, first: pd.DataFrame | None
         yield cells
 
 
-def _card(
-    fitted: FittedTable,
-    selection: Selection,
-    found: Survey,
-    folder: Path,
-    written: int,
-    *,
-    seed: int,
-    in_order: bool,
-    reused: bool,
-) -> Card:
+def _facts(fitted: FittedTable, selection: Selection, found: Survey, written: int, *, in_order: bool) -> dict[str, Any]:
+    """Return the parts of the data card about the table and its guarantee."""
     pieces, released = selection.pieces, fitted.release(found.sample.head(1))
     step, columns = fitted.step, fitted.columns
     names = [*released.columns, *([columns.task] if columns.task in pieces.columns and publishes_task(step) else [])]
     noisy = getattr(step, "domains_", names if hasattr(step, "epsilon_total_") else [])
-    features = [name for name in released if name in columns.features]
-    unchanged = [name for name in features if name not in noisy]
+    unchanged = [name for name in released if name in columns.features and name not in noisy]
     dropped = {name: reason for name, reason in columns.dropped.items() if name in pieces.columns}
     lost = [*columns.features, *([] if publishes_task(step) else [columns.task])]
     dropped |= {name: f"the defence {fitted.name} drops it" for name in lost if name not in released}
-    return Card(
-        {
-            "format": FORMAT,
-            "version": VERSION,
-            "name": pieces.name,
-            "defence": {"name": fitted.name, "about": fitted.about},
-            "columns": {"task": columns.task, "published": names, "unchanged": unchanged, "dropped": dropped},
-            "guarantee": guarantee(step, columns, names, unchanged, found.most_rows, in_order=in_order),
-            "reused": reused,
-            "size": [f"{written:,} rows, {len(names)} columns", *selection.left_out],
-            "rows": written,
-            "order": IN_ORDER if in_order else SHUFFLED,
-            **fitted.facts,
-            "input": {"digest": pieces.digest, "rows": found.rows, "sample": len(found.sample)},
-            "files": digests(folder),
-            "seed": seed,
-            "versions": versions(),
-        }
-    )
+    return {
+        "name": pieces.name,
+        "columns": {"task": columns.task, "published": names, "unchanged": unchanged, "dropped": dropped},
+        "guarantee": guarantee(step, columns, names, unchanged, found.most_rows, in_order=in_order),
+        "size": [f"{written:,} rows, {len(names)} columns", *selection.left_out],
+        "rows": written,
+        "order": IN_ORDER if in_order else SHUFFLED,
+        "input": {"digest": pieces.digest, "rows": found.rows, "sample": len(found.sample)},
+    }

@@ -2,11 +2,10 @@
 
 import secrets
 import shutil
-import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from itertools import chain
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,7 +14,7 @@ import pyarrow.parquet as pq
 
 from sensorprivacy.own.read.formats import PARQUET_SUFFIXES, TEXT_SUFFIXES
 from sensorprivacy.own.running import unwound_by_sigterm
-from sensorprivacy.paths import write_atomically
+from sensorprivacy.paths import check_writable, write_atomically
 
 _MOST_FILES = 200  # open at a time
 
@@ -68,14 +67,10 @@ def check_room(out: Path, source: Path) -> None:
     folder, suffixes = out.absolute().parent, TEXT_SUFFIXES + PARQUET_SUFFIXES
     if out.suffix.lower() not in suffixes:
         raise ValueError(f"--out {out}: the name must end in {', '.join(suffixes)}")
-    try:
-        with tempfile.TemporaryFile(dir=folder) as probe:
-            probe.write(b"0")
-    except OSError as error:
-        raise OSError(f"--out {out}: cannot write into {folder} ({error.strerror}); name another folder") from error
     free, needed = shutil.disk_usage(folder).free, source.stat().st_size if source.exists() else 0
     if free < needed:
         raise OSError(f"--out {out}: the disk has {free:,} free bytes, but the output can need {needed:,}; free space")
+    check_writable(folder)
 
 
 def write_table(table: pd.DataFrame, out: Path) -> None:
@@ -130,61 +125,43 @@ def write_rows(
     int
         Number of rows written.
     """
-    written = 0
-    with ExitStack() as stack:
-        out, pieces = stack.enter_context(_Output(file, suffix or file.suffix)), iter(pieces)
-        first = next(pieces)
-        generator = np.random.default_rng(secrets.randbits(256))
-        buckets = 1 if in_order else min(_MOST_FILES, -(-rows // max(1, len(first))))
+    rest = iter(pieces)
+    first = next(rest)
+    every, schema, written = chain([first], rest), _schema(first), 0
+    generator = np.random.default_rng(secrets.randbits(256))
+    buckets = 1 if in_order else min(_MOST_FILES, -(-rows // max(1, len(first))))
+    with _opened(file, suffix or file.suffix, schema) as write:
         if buckets == 1:  # everything at once, or pieces as they come
-            for piece in (first, *pieces) if len(first) == rows else _chained(first, pieces):
-                out.write(piece if in_order else piece.iloc[generator.permutation(len(piece))])
+            for piece in every:
+                write(piece if in_order else piece.iloc[generator.permutation(len(piece))])
                 written += len(piece)
             return written
-        schema = _schema(first)
         paths = [file.with_name(f"{file.name}.{at}.part") for at in range(buckets)]
         with ExitStack() as writers:
             to = [writers.enter_context(pa.ipc.new_file(str(path), schema)) for path in paths]
-            for piece in _chained(first, pieces):
+            for piece in every:
                 places = generator.integers(buckets, size=len(piece))
                 for at in np.unique(places):
                     to[at].write(_arrow(piece[places == at], schema))
         for path in paths:
             with pa.ipc.open_file(str(path)) as bucket:
                 piece = bucket.read_pandas()
-            out.write(piece.iloc[generator.permutation(len(piece))])
+            write(piece.iloc[generator.permutation(len(piece))])
             written += len(piece)
             path.unlink()
     return written
 
 
-class _Output:
-    """A CSV or Parquet file to which pieces are appended."""
-
-    def __init__(self, file: Path, suffix: str) -> None:
-        self.file, self.suffix = file, suffix
-        self._writer: Any = None
-
-    def write(self, piece: pd.DataFrame) -> None:
-        if self.suffix in PARQUET_SUFFIXES:
-            if self._writer is None:
-                self._writer = pq.ParquetWriter(self.file, _schema(piece))
-            self._writer.write_table(_arrow(piece, self._writer.schema))
-        else:
-            header, separator = not self.file.exists(), "\t" if self.suffix == ".tsv" else ","
-            piece.to_csv(self.file, mode="a", header=header, index=False, sep=separator)
-
-    def __enter__(self) -> "_Output":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._writer is not None:
-            self._writer.close()
-
-
-def _chained(first: pd.DataFrame, rest: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
-    yield first
-    yield from rest
+@contextmanager
+def _opened(file: Path, suffix: str, schema: pa.Schema) -> Iterator[Callable[[pd.DataFrame], object]]:
+    """Open a CSV or Parquet file, and yield a function that appends a piece."""
+    if suffix in PARQUET_SUFFIXES:
+        with pq.ParquetWriter(file, schema) as parquet:
+            yield lambda piece: parquet.write_table(_arrow(piece, schema))
+    else:
+        separator = "\t" if suffix == ".tsv" else ","
+        with file.open("w", encoding="utf-8", newline="") as text:
+            yield lambda piece: piece.to_csv(text, header=not text.tell(), index=False, sep=separator)
 
 
 def _schema(piece: pd.DataFrame) -> pa.Schema:

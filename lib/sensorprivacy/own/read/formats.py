@@ -67,13 +67,6 @@ class Form:
         return words + ({".gz": ", gzip", ".bz2": ", bzip2", ".xz": ", xz"}.get(self.packed, ""))
 
 
-def is_path(name: Any) -> bool:
-    """Return whether a name is the path of a file, and not the name of a data set."""
-    if isinstance(name, Path):
-        return True
-    return isinstance(name, str) and ("/" in name or "\\" in name or _endings(Path(name))[0] in SUFFIXES)
-
-
 def _endings(file: Path) -> tuple[str, str]:
     """Return the ending that decides the format, and that of the compression."""
     last = file.suffix.lower()
@@ -255,11 +248,9 @@ def _read_excel(file: Path) -> pd.DataFrame:
         names = pd.read_excel(content, header=None, nrows=1)
         _refuse_twins([str(name) for name in names.to_numpy().ravel()], file)
         return pd.read_excel(content).dropna(how="all").reset_index(drop=True)
-    except (OSError, KeyError, ValueError) as error:
+    except Exception as error:  # zipfile and openpyxl raise many types for a damaged file
         if str(file) in str(error):
             raise
-        raise ValueError(f"{file} cannot be read as Excel: {error}; save it as CSV") from error
-    except Exception as error:  # zipfile and openpyxl raise many types for a damaged file
         raise ValueError(f"{file} cannot be read as Excel: {error}; save it as CSV") from error
 
 

@@ -55,18 +55,14 @@ class Pieces:
             self._file = check_file(table)
             self._form = form_of(self._file)
             self.name, self.digest = table_name(self._file), pooch.file_hash(str(self._file))
-            texts, kept = (*TEXT_SUFFIXES, ".jsonl", ".ndjson", ".xlsx"), (*TEXT_SUFFIXES, ".parquet", ".pq")
-            self.suffix = self._form.suffix
-            if self.suffix not in kept:
-                self.suffix = ".csv" if self.suffix in texts else ".parquet"
-            if self._form.suffix == ".xlsx" or (rows is None and self._file.stat().st_size <= self._most_bytes()):
+            written = {".feather": ".parquet", ".jsonl": ".csv", ".ndjson": ".csv", ".xlsx": ".csv"}
+            self.suffix = written.get(self._form.suffix, self._form.suffix)
+            most = IN_MEMORY // (8 if self._form.packed else 1)
+            if self._form.suffix == ".xlsx" or (rows is None and self._file.stat().st_size <= most):
                 self._table = read_table(self._file)
             else:
                 self._types = self._infer_types()
         self.columns = list(next(iter(self)).columns)
-
-    def _most_bytes(self) -> int:
-        return IN_MEMORY // (8 if self._form.packed else 1)
 
     def __iter__(self) -> Iterator[pd.DataFrame]:
         """Yield the pieces in order, with positions in the whole table as index."""

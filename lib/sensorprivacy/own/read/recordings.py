@@ -128,6 +128,7 @@ class OwnRecordings:
     def windows(self, length: int, stride: int) -> Windows:
         """Return the windows, see `user_windows`."""
         given, starts = self.given, self.starts(length, stride)
+        signal = {"channels": given.channels, "rate": given.rate, "length": length, "stride": stride}
         first = self.table.iloc[starts]
         return Windows(
             cut(self.table[given.channels].to_numpy(np.float32), starts, length),
@@ -136,14 +137,7 @@ class OwnRecordings:
             subject=first[given.subject].reset_index(drop=True),
             trial=first["_trial"].reset_index(drop=True),
             name=given.name,
-            provenance={
-                **self.provenance,
-                "channels": given.channels,
-                "rate": given.rate,
-                "length": length,
-                "stride": stride,
-                "windowing": "file",
-            },
+            provenance=self.provenance | signal | {"windowing": "file"},
         )
 
 
