@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from scipy.spatial.distance import cdist
 
+from sensorprivacy.data import check_frame
 from sensorprivacy.game.units import wilson
 
 _CELLS = 20_000_000  # distances in memory at once: 160 MB
@@ -226,11 +227,10 @@ def k_anonymity(frame: pd.DataFrame, columns: Sequence[Hashable] | None = None) 
     >>> k_anonymity(pd.DataFrame({"sex": list("mmff"), "town": list("aabc")})).classes.to_dict("list")
     {'size': [1, 2], 'classes': [2, 1], 'rows': [2, 2]}
     """
+    check_frame(frame)
     chosen = list(frame.columns) if columns is None else list(columns)
     if absent := [name for name in chosen if name not in frame.columns]:
         raise ValueError(f"columns {absent} are not in the table: choose from {list(frame.columns)}")
-    if len(frame) == 0:
-        raise ValueError("the table has no rows: give at least one")
     sizes = frame.groupby(chosen, dropna=False, observed=True, sort=False).size() if chosen else pd.Series([len(frame)])
     size, classes = np.unique(sizes.to_numpy(), return_counts=True)
     table = pd.DataFrame({"size": size, "classes": classes, "rows": size * classes})
@@ -238,14 +238,9 @@ def k_anonymity(frame: pd.DataFrame, columns: Sequence[Hashable] | None = None) 
 
 
 def _shared(original: pd.DataFrame, published: pd.DataFrame) -> list[Hashable]:
-    for name, frame in (("original", original), ("published", published)):
-        if not isinstance(frame, pd.DataFrame):
-            raise TypeError(f"{name} is a {type(frame).__name__}: give a pandas DataFrame")
-        if frame.columns.has_duplicates:
-            raise ValueError(
-                f"{name} repeats column names {frame.columns[frame.columns.duplicated()].tolist()}: rename them"
-            )
-    if len(original) != len(published) or len(original) == 0:
+    check_frame(original, "original")
+    check_frame(published, "published")
+    if len(original) != len(published):
         raise ValueError(
             f"{len(original)} original rows and {len(published)} published rows: give the same rows in the same order"
         )
@@ -328,6 +323,3 @@ def _distances(known: Encoded, seen: Encoded, rows: np.ndarray) -> np.ndarray:
     if known[1].shape[1]:
         total += cdist(seen[1][rows], known[1], "hamming") * known[1].shape[1]
     return total
-
-
-_SAMPLE = 2000

@@ -1,6 +1,6 @@
+from .adversaries import Attacker as Attacker
+from .adversaries import attackers as attackers
 from .anonymizer import LatentAnonymizer as LatentAnonymizer
-from .attackers import Attacker as Attacker
-from .attackers import attackers as attackers
 from .classifiers import Classifier as Classifier
 from .comparison import ReleaseSettings as ReleaseSettings
 from .files import CheckpointError as CheckpointError

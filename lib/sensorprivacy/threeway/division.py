@@ -7,6 +7,8 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from sensorprivacy.data import check_frame
+
 
 class Sizes(NamedTuple):
     """Number of attributes in each group."""
@@ -159,19 +161,6 @@ def check_thresholds(alpha: float, beta: float) -> None:
             raise ValueError(f"{name}={value}: thresholds lie in [0, 1]")
     if alpha < beta:
         raise ValueError(f"alpha={alpha} < beta={beta}: groups would overlap, give alpha >= beta")
-
-
-def check_frame(frame: pd.DataFrame) -> None:
-    """Raise TypeError or ValueError unless `frame` is a table with rows and distinct column names."""
-    if not isinstance(frame, pd.DataFrame):
-        raise TypeError(f"got {type(frame).__name__}: give a pandas DataFrame, whose columns are the attributes")
-    if frame.shape[0] == 0 or frame.shape[1] == 0:
-        raise ValueError(
-            f"the table is empty ({frame.shape[0]} rows x {frame.shape[1]} columns): give rows and columns"
-        )
-    repeated = frame.columns[frame.columns.duplicated()].unique().tolist()
-    if repeated:
-        raise ValueError(f"column names {repeated} occur more than once: rename them, groups list columns by name")
 
 
 def check_division(division: Division, frame: pd.DataFrame) -> None:

@@ -17,7 +17,6 @@ from sensorprivacy.edge.board.hardware import hardware, process_memory
 from sensorprivacy.edge.board.timing import BATCHES, LEAST, MOST, ROUNDS, time_bundle
 
 FORMAT, VERSION = "sensorprivacy-edge-record", 1
-_NEEDED = {"format", "version", "hardware", "settings", "bundles", "memory"}
 
 
 class RecordError(ValueError):
@@ -113,8 +112,6 @@ def read_record(path: Path | str) -> dict[str, Any]:
         raise RecordError(f"{path} is not a record of `edge measure` (expected format {FORMAT!r})")
     if record.get("version") != VERSION:
         raise RecordError(f"{path} has version {record.get('version')}, expected {VERSION}: measure again")
-    if absent := sorted(_NEEDED - set(record)):
-        raise RecordError(f"{path} lacks {', '.join(absent)}: measure again")
     try:
         check_record(record)
     except ValueError as error:
@@ -145,15 +142,15 @@ def _part(path: Path) -> Path:
 
 
 _ORDER = ("least", "median", "p95", "p99")
+_ABOVE_ZERO = "a number above 0"
 _FITS = 100  # a step takes its stated seconds up to this factor; a wrong unit is off by 1,000
 
 
 def check_record(record: Mapping[str, Any]) -> None:
     """Raise ValueError, with what is wrong, if a record holds values that no measurement gives."""
     try:
-        for name in ("threads", "rounds", "seconds"):
-            _above_zero("settings", name, record["settings"][name])
-        _above_zero("the record", "memory", record["memory"])
+        _check("settings", record["settings"], ("threads", "rounds", "seconds"), _ABOVE_ZERO)
+        _check("the record", record, ["memory"], _ABOVE_ZERO)
         for name in ("board", "machine", "cores", "cpu"):
             record["hardware"][name]
         bundles = record["bundles"]
@@ -173,22 +170,18 @@ def check_record(record: Mapping[str, Any]) -> None:
 
 def _check_bundle(bundle: Mapping[str, Any]) -> None:
     name = bundle["name"]
-    _above_zero(name, "budget", bundle["budget"])
+    _check(name, bundle, ["budget"], _ABOVE_ZERO)
     for key in ("dataset", "attribute", "precision", "samples"):
         bundle[key]
     for where, row in _rows(bundle):
-        for key in _ORDER:
-            _above_zero(f"{name}, {where}", key, row[key])
+        _check(f"{name}, {where}", row, _ORDER, "seconds above 0")
         if (times := [row[key] for key in _ORDER]) != sorted(times):
             raise ValueError(f"{name}, {where}: least, median, p95 and p99 are not in ascending order")
     for row in bundle["steps"]:
-        _whole(f"{name}, {row['step']}", "batch", row["batch"])
-        if not _number(row["cpu"]) or row["cpu"] < 0:
-            raise ValueError(f"{name}, {row['step']}: cpu is {row['cpu']!r}: give seconds")
+        _check(f"{name}, {row['step']}", row, ["batch"], "a whole number above 0", kind=int)
+        _check(f"{name}, {row['step']}", row, ["cpu"], "seconds", zero=True)
     for network in bundle["networks"]:
-        for key in ("weights", "macs", "bytes"):
-            if not _number(network[key]) or network[key] < 0:
-                raise ValueError(f"{name}, {network['step']}: {key} is {network[key]!r}")
+        _check(f"{name}, {network['step']}", network, ("weights", "macs", "bytes"), "a number from 0", zero=True)
         network["kind"]
     parts = [{(row["step"], row["code"]) for row in bundle[key]} for key in ("steps", "load", "networks")]
     if not parts[0] or parts[0] != parts[1] or parts[0] != parts[2]:
@@ -222,16 +215,12 @@ def _title(row: Mapping[str, Any]) -> str:
     return row["step"] if row["code"] is None else f"{row['step']} {row['code']}"
 
 
-def _number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
-
-
-def _above_zero(where: str, name: str, value: Any) -> None:
-    if not _number(value) or value <= 0:
-        raise ValueError(f"{where}: {name} is {value!r}: give seconds above 0" if name in _ORDER else
-                         f"{where}: {name} is {value!r}: give a number above 0")  # fmt: skip
-
-
-def _whole(where: str, name: str, value: Any) -> None:
-    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-        raise ValueError(f"{where}: {name} is {value!r}: give a whole number above 0")
+def _check(
+    where: str, row: Mapping[str, Any], names: Iterable[str], wanted: str, *, zero: bool = False, kind: type = float
+) -> None:
+    """Raise ValueError if a value of a row is no number, is negative, or is 0 where that is not allowed."""
+    for name in names:
+        value = row[name]
+        fits = isinstance(value, int | kind) and not isinstance(value, bool) and math.isfinite(value)
+        if not fits or value < 0 or (value == 0 and not zero):
+            raise ValueError(f"{where}: {name} is {value!r}: give {wanted}")
