@@ -15,7 +15,6 @@ from .measures import residual_leak as residual_leak
 from .modify import SecretSource as SecretSource
 from .modify import SeededSource as SeededSource
 from .rivals import AnonymizationAutoencoder as AnonymizationAutoencoder
-from .rivals import Chain as Chain
 from .rivals import ReplacementAutoencoder as ReplacementAutoencoder
 from .scene import WindowScene as WindowScene
 from .scene import fold_scenes as fold_scenes

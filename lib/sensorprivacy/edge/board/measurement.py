@@ -216,7 +216,7 @@ def _title(row: Mapping[str, Any]) -> str:
 
 
 def _check(
-    where: str, row: Mapping[str, Any], names: Iterable[str], wanted: str, *, zero: bool = False, kind: type = float
+    where: str, row: Mapping[str, Any], names: Iterable[str], wanted: str, *, zero: bool = False, kind: Any = float
 ) -> None:
     """Raise ValueError if a value of a row is no number, is negative, or is 0 where that is not allowed."""
     for name in names:
