@@ -1,8 +1,9 @@
 """The attackers on windows: what the anonymizer tells those who have it, and which models they train."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, Literal, TypeVar, get_args
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from typing import Literal, get_args
 
 import numpy as np
 from sklearn.cluster import KMeans
@@ -19,8 +20,6 @@ from sensorprivacy.latent.windows import Scaler, flatten
 _CELLS = 32  # of the code that the attacker makes itself, if the mechanism has none
 _LARGEST = 4000  # donors of an activity that are compared
 _CHUNK = 2048
-_RECENT = 2  # publications that are remembered: the attacker's own and the attacked one
-Found = TypeVar("Found")
 Release = Callable[[Windows], Windows]  # publishes windows: an anonymizer's transform, or one of `releases`
 
 
@@ -32,7 +31,7 @@ class Mechanism:
     published version of each donor; the nearest one gives cell, target class and person. A release of raw training
     windows has one cell, and the attacker finds the donor by its equal samples. Other mechanisms have no
     cells; the attacker then divides the latents of training windows into cells of its own. What was read from the last
-    two publications is remembered, because several attackers read the same ones.
+    two publications, the attacker's own and the attacked one, is remembered, because several attackers read the same.
 
     Parameters
     ----------
@@ -44,9 +43,10 @@ class Mechanism:
 
     anonymizer: LatentAnonymizer
     published_raw: Windows | None = None
-    _known: dict[int, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict, repr=False)
-    _recent: dict[str, list[tuple[Windows, Any]]] = field(default_factory=dict, repr=False)
-    _person: dict[bytes, int] = field(default_factory=dict, repr=False)
+
+    def __post_init__(self) -> None:
+        for name, remembered in {"inputs": 2, "codes": 2, "_latents": 2, "_centres": None}.items():
+            setattr(self, name, lru_cache(remembered)(getattr(self, name)))
 
     def inputs(self, published: Windows) -> np.ndarray:
         """Return samples, latents and inferred classes of published windows as one row each, n x 1 x d.
@@ -54,34 +54,18 @@ class Mechanism:
         Latents stand in one block per activity, because each activity has its own autoencoder. All are standardized or
         shares.
         """
-        return self._once("inputs", published, self._inputs)
-
-    def codes(self, published: Windows) -> np.ndarray:
-        """Return activity, cell and donor's person of each published window, n x 3, int64."""
-        return self._once("codes", published, self._codes)
-
-    def _once(self, what: str, published: Windows, read: Callable[[Windows], Found]) -> Found:
-        """Return what is read from published windows, and do not read the same windows twice in a row."""
-        recent = self._recent.setdefault(what, [])
-        for windows, found in recent:
-            if windows is published:
-                return found
-        made = read(published)
-        self._recent[what] = [*recent, (published, made)][-_RECENT:]
-        return made
-
-    def _inputs(self, published: Windows) -> np.ndarray:
         models = self.anonymizer.models_
         scaled = models.scaled(published)
         public, private = models.probabilities(published)
-        activity, latents = self._once("latents", published, self._latents)
+        activity, latents = self._latents(published)
         blocks = np.zeros((len(latents), len(models.public.classes), latents.shape[1]), dtype=np.float32)
         blocks[np.arange(len(latents)), activity] = latents
         parts = [flatten(scaled), blocks.reshape(len(latents), -1), public, private]
         return np.concatenate(parts, axis=1, dtype=np.float32)[:, None, :]
 
-    def _codes(self, published: Windows) -> np.ndarray:
-        activity, latents = self._once("latents", published, self._latents)
+    def codes(self, published: Windows) -> np.ndarray:
+        """Return activity, cell and donor's person of each published window, n x 3, int64."""
+        activity, latents = self._latents(published)
         found = np.zeros((len(latents), 3), dtype=np.int64)
         found[:, 0] = activity
         if self.published_raw is not None:
@@ -96,11 +80,14 @@ class Mechanism:
 
     def _owners(self, published: Windows) -> np.ndarray:
         """Return the person of each raw training window that was published, counted from 1; 0 if it is none."""
-        if not self._person:
-            assert self.published_raw is not None
-            people = self.anonymizer.people_of(self.published_raw) + 1
-            self._person.update(zip(_samples(self.published_raw), people.tolist(), strict=True))
         return np.array([self._person.get(samples, 0) for samples in _samples(published)])
+
+    @cached_property
+    def _person(self) -> dict[bytes, int]:
+        """Person of each raw training window, counted from 1, by its samples."""
+        assert self.published_raw is not None
+        people = self.anonymizer.people_of(self.published_raw) + 1
+        return dict(zip(_samples(self.published_raw), people.tolist(), strict=True))
 
     def _latents(self, published: Windows) -> tuple[np.ndarray, np.ndarray]:
         activity = self.anonymizer.infer(published)[0]
@@ -108,23 +95,18 @@ class Mechanism:
 
     def _centres(self, code: int) -> tuple[np.ndarray, np.ndarray]:
         """Return points in the latent space of an activity, and the cell and person of each."""
-        if code not in self._known:
-            statistics = self.anonymizer.statistics_[code]
-            if "donors" in statistics:
-                places = np.arange(len(statistics["donors"]))
-                if len(places) > _LARGEST:
-                    places = np.sort(np.random.default_rng(0).choice(places, _LARGEST, replace=False))
-                cells = np.searchsorted(statistics["begins"], places, side="right") - 1
-                people = statistics.get("owners", np.zeros(len(statistics["donors"]), dtype=np.int64))[places]
-                seen = self.anonymizer.echo(code, statistics["donors"][places])
-                self._known[code] = seen, np.stack([cells, people + 1], axis=1)
-            else:
-                latents = self.anonymizer.latents_[code][0]
-                many = min(_CELLS, len(np.unique(latents, axis=0)))
-                centres = KMeans(many, n_init=1, random_state=0).fit(latents).cluster_centers_
-                labels = np.stack([np.arange(many), np.zeros(many, dtype=np.int64)], axis=1)
-                self._known[code] = centres, labels
-        return self._known[code]
+        statistics = self.anonymizer.statistics_[code]
+        if "donors" in statistics:
+            places = np.arange(len(statistics["donors"]))
+            if len(places) > _LARGEST:
+                places = np.sort(np.random.default_rng(0).choice(places, _LARGEST, replace=False))
+            cells = np.searchsorted(statistics["begins"], places, side="right") - 1
+            people = statistics.get("owners", np.zeros(len(statistics["donors"]), dtype=np.int64))[places]
+            return self.anonymizer.echo(code, statistics["donors"][places]), np.stack([cells, people + 1], axis=1)
+        latents = self.anonymizer.latents_[code][0]
+        many = min(_CELLS, len(np.unique(latents, axis=0)))
+        centres = KMeans(many, n_init=1, random_state=0).fit(latents).cluster_centers_
+        return centres, np.stack([np.arange(many), np.zeros(many, dtype=np.int64)], axis=1)
 
 
 def _samples(windows: Windows) -> list[bytes]:

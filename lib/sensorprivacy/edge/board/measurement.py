@@ -15,6 +15,7 @@ from typing import Any
 from sensorprivacy.edge.board.bundle import find_bundles, read_bundle
 from sensorprivacy.edge.board.hardware import hardware, process_memory
 from sensorprivacy.edge.board.timing import BATCHES, LEAST, MOST, ROUNDS, time_bundle
+from sensorprivacy.paths import check_writable, write_atomically
 
 FORMAT, VERSION = "sensorprivacy-edge-record", 1
 
@@ -73,21 +74,18 @@ def check_target(path: Path) -> None:
     ValueError
         If the path is a folder.
     OSError
-        If its folder cannot be made or written.
+        If its folder cannot be made or written, or its disk is full.
     """
     if path.is_dir():
         raise ValueError(f"--out {path} is a folder: name a file, such as {path / 'board.json'}")
-    part = _part(path)
-    part.touch()
-    part.unlink()
+    check_writable(path.parent)
 
 
 def write_record(record: dict[str, Any], path: Path | str) -> Path:
     """Write a record as a JSON file in one atomic step, and return its path."""
     path = Path(path)
-    part = _part(path)
-    part.write_text(json.dumps(record, indent=1, sort_keys=True) + "\n", encoding="utf-8")
-    part.replace(path)
+    text = json.dumps(record, indent=1, sort_keys=True) + "\n"
+    write_atomically(path, lambda part: part.write_text(text, encoding="utf-8"))
     return path
 
 
@@ -133,12 +131,6 @@ def read_records(paths: Iterable[Path | str]) -> dict[str, dict[str, Any]]:
             raise RecordError(f"two records have the name {path.stem}: rename {path}")
         found[path.stem] = read_record(path)
     return found
-
-
-def _part(path: Path) -> Path:
-    """Return the file that becomes a record when it is complete, in a folder that exists."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    return path.with_name(f"{path.name}.part")
 
 
 _ORDER = ("least", "median", "p95", "p99")
