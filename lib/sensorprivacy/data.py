@@ -222,6 +222,15 @@ class Windows:
         return _digest([("values", self.values), *labels, *private])
 
 
+def draw_rows(n: int, most: int | None, seed: Any, name: str = "rows") -> np.ndarray:
+    """Draw at most `most` of the positions 0 ... n - 1 without replacement; return them in ascending order."""
+    if most is not None and most < 1:
+        raise ValueError(f"{name}={most}: keep at least one row")
+    if most is None or n <= most:
+        return np.arange(n)
+    return np.sort(np.random.default_rng(seed).choice(n, size=most, replace=False))
+
+
 def check_frame(frame: pd.DataFrame, name: str = "the table") -> None:
     """Raise TypeError or ValueError unless a table is a data frame with rows, columns and distinct column names."""
     if not isinstance(frame, pd.DataFrame):

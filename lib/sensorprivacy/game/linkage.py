@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from scipy.spatial.distance import cdist
 
-from sensorprivacy.data import check_frame
+from sensorprivacy.data import check_frame, draw_rows
 from sensorprivacy.game.units import wilson
 
 _CELLS = 20_000_000  # distances in memory at once: 160 MB
@@ -109,7 +109,7 @@ def linkage(
     if exact is None:
         exact = [name for name in shared if truth[name].equals(published[name])]
     exact = [name for name in shared if name in set(exact)]
-    options: dict[str, Any] = {"rows": _sample(len(original), sample, seed)}
+    options: dict[str, Any] = {"rows": draw_rows(len(original), sample, seed, "sample")}
     attacks = {
         "published": link(truth, published, **options),
         "exact columns first": link(truth, published, exact=exact, **options),
@@ -262,14 +262,6 @@ def _in_seconds(frame: pd.DataFrame, names: Sequence[Hashable]) -> pd.DataFrame:
             whole, rest = np.divmod(stamps.asi8, _TICKS[stamps.unit])
             columns[name] = pd.Series(np.where(stamps.isna(), np.nan, whole + rest / _TICKS[stamps.unit]))
     return pd.DataFrame(columns)
-
-
-def _sample(n: int, sample: int | None, seed: int | np.random.Generator) -> np.ndarray:
-    if sample is not None and sample < 1:
-        raise ValueError(f"sample={sample}: attack at least one row, or give None for all")
-    if sample is None or sample >= n:
-        return np.arange(n)
-    return np.sort(np.random.default_rng(seed).choice(n, sample, replace=False))
 
 
 Encoded = tuple[np.ndarray, np.ndarray]  # numbers scaled by their range, codes of categories; n rows each
