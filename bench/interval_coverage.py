@@ -15,10 +15,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from sensorprivacy.game.units import share
+from sensorprivacy.game.units import FEW, share
 
 HERE = Path(__file__).resolve().parent
 ROWS = 30
+FEW_EVENTS = 5  # effective successes or failures
 
 
 def coverage(rate: float, correlation: float, clusters: int, trials: int, seed: int = 0) -> dict[str, float]:
@@ -34,8 +35,9 @@ def coverage(rate: float, correlation: float, clusters: int, trials: int, seed: 
         inside = robust.low <= rate <= robust.high
         covered["covered by rows"] += plain.low <= rate <= plain.high
         covered["covered by clusters"] += inside
-        covered["warned"] += bool(robust.warning)
-        covered["covered without warning"] += inside and not robust.warning
+        warned = clusters < FEW or robust.effective * min(robust.score, 1 - robust.score) < FEW_EVENTS
+        covered["warned"] += warned
+        covered["covered without warning"] += inside and not warned
     silent = trials - covered["warned"]
     found = {name: count / trials for name, count in covered.items()}
     return found | {"covered without warning": covered["covered without warning"] / silent if silent else np.nan}

@@ -5,7 +5,7 @@ recognizes donors counts who is missing. `own` allows the person's own windows t
 publication depends on the person no more than on anybody else. Synthetic latents have no donor.
 
 Networks and settings are those of notebook 31 in the paper profile; networks are trained only if they do not exist yet.
-The two attackers count codes, see `latent.mechanism.Mechanism`. One looks for the private attribute, one
+The two attackers count codes, see `latent.adversaries.Mechanism`. One looks for the private attribute, one
 for the person.
 
     python bench/missing_donor.py --only smartwatch

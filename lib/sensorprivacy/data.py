@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from sensorprivacy.columns.cells import as_frame
+
 EXACT = 2**53  # up to here, a float holds every integer
 Labels = pd.Series | np.ndarray | Sequence[Any]
 
@@ -66,8 +68,6 @@ class Problem:
 
     def __post_init__(self) -> None:
         if hasattr(self.features, "to_pandas"):  # polars, Arrow
-            from sensorprivacy.columns.cells import as_frame
-
             object.__setattr__(self, "features", as_frame(self.features))
         _check_features(self.features, self.gaps or {})
         index = self.features.index
@@ -222,31 +222,46 @@ class Windows:
         return _digest([("values", self.values), *labels, *private])
 
 
+def draw_rows(n: int, most: int | None, seed: Any, name: str = "rows") -> np.ndarray:
+    """Draw at most `most` of the positions 0 ... n - 1 without replacement; return them in ascending order."""
+    if most is not None and most < 1:
+        raise ValueError(f"{name}={most}: keep at least one row")
+    if most is None or n <= most:
+        return np.arange(n)
+    return np.sort(np.random.default_rng(seed).choice(n, size=most, replace=False))
+
+
+def check_frame(frame: pd.DataFrame, name: str = "the table") -> None:
+    """Raise TypeError or ValueError unless a table is a data frame with rows, columns and distinct column names."""
+    if not isinstance(frame, pd.DataFrame):
+        raise TypeError(f"{name} is a {type(frame).__name__}: give a pandas DataFrame with columns by name")
+    if frame.empty:
+        raise ValueError(f"{name} has {frame.shape[0]} rows x {frame.shape[1]} columns: give at least one of each")
+    if twice := frame.columns[frame.columns.duplicated()].unique().tolist():
+        raise ValueError(f"{name} repeats column names {twice}: rename them")
+
+
 def _check_features(features: pd.DataFrame, gaps: Mapping[str, str]) -> None:
-    if not isinstance(features, pd.DataFrame):
-        raise TypeError(f"features must be a DataFrame, got {type(features).__name__}")
-    if features.empty:
-        raise ValueError(f"features must have rows and columns, got {features.shape[0]} x {features.shape[1]}")
-    twice = features.columns[features.columns.duplicated()].unique()
-    if len(twice):
-        raise ValueError(f"column names must be unique, but these occur more than once: {', '.join(map(str, twice))}")
+    check_frame(features, "features")
+    broken = []
     for name, column in features.items():
         if not pd.api.types.is_numeric_dtype(column) or pd.api.types.is_complex_dtype(column):
             raise TypeError(f"feature {name!r} is {column.dtype}, not numeric: replace its categories by numbers first")
         values = column.to_numpy(dtype=float, na_value=np.nan)
         unfit = np.isinf(values) if name in gaps else ~np.isfinite(values)
         if unfit.any():
-            raise ValueError(
-                f"feature {name!r} is missing or infinite in {int(unfit.sum())} of {len(column)} rows (first: row "
-                f"{int(unfit.argmax())}): drop or fill them first"
-            )
-        if pd.api.types.is_integer_dtype(column):
+            count = f"{int(unfit.sum())} of {len(column)} rows (first: row {int(unfit.argmax())})"
+            broken.append(f"{name!r} is missing or infinite in {count}")
+        elif pd.api.types.is_integer_dtype(column):
             farthest = max(int(column.min()), int(column.max()), key=abs)
             if abs(farthest) > EXACT:
                 raise ValueError(
                     f"feature {name!r} has integers such as {farthest}: models compute with floats, which lose the "
                     "last digits beyond 2^53; drop it if it is an identifier, or else subtract an offset or divide it"
                 )
+    if broken:
+        more = f" and {len(broken) - 5} more" if len(broken) > 5 else ""
+        raise ValueError(f"feature {'; '.join(broken[:5])}{more}: drop or fill them first")
 
 
 def _labels(labels: Labels, role: str, index: pd.Index) -> pd.Series:

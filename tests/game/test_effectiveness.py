@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sensorprivacy.game.effectiveness import Undefined, effectiveness_column, relative_effectiveness
+from sensorprivacy.game.measuring import Undefined, effectiveness_column, relative_effectiveness
 
 shares = st.integers(0, 10_000).map(lambda n: n / 100)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from sensorprivacy.game.effectiveness import Undefined, effectiveness_column, relative_effectiveness
+from sensorprivacy.game.measuring import Undefined, effectiveness_column, relative_effectiveness
 from sensorprivacy.minimize.select import THRESHOLDS, select, select_table
 
 LOGS = {4: "iot23", 5: "sentinel", 6: "cicids", 10: "netml", 11: "nprint", 12: "service"}

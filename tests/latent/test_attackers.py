@@ -16,7 +16,7 @@ from sensorprivacy.latent import (
     attackers,
     scenes,
 )
-from sensorprivacy.latent.mechanism import Mechanism, Release
+from sensorprivacy.latent.adversaries import Mechanism, Release
 from sensorprivacy.latent.scene import units_of
 from sensorprivacy.latent.windows import private_labels, replace_values
 

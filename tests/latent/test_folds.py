@@ -9,7 +9,7 @@ import pytest
 from sensorprivacy.data import Windows
 from sensorprivacy.game import Attacks, attack, attack_all
 from sensorprivacy.latent import Attacker, Settings, WindowScene, fold_scenes
-from sensorprivacy.latent.mechanism import Release
+from sensorprivacy.latent.adversaries import Release
 from sensorprivacy.latent.releases import anonymized, unrandomized
 from sensorprivacy.latent.study import Study
 from sensorprivacy.latent.windows import people_folds, replace_values

@@ -9,7 +9,6 @@ from sensorprivacy.game import attack
 from sensorprivacy.latent import (
     AnonymizationAutoencoder,
     Attacker,
-    Chain,
     InferenceModels,
     ReplacementAutoencoder,
     Settings,
@@ -52,11 +51,6 @@ def test_the_anonymization_autoencoder_keeps_activity_and_fools_its_adversary(
     table = inference_table(models, unseen, rival.transform(unseen)).loc["all"]
     assert table["public_after"] > 0.85
     assert table["private_after"] < table["private_before"] - 0.1
-
-
-def test_a_chain_is_one_after_the_other(replaced: ReplacementAutoencoder, unseen: Windows) -> None:
-    twice = Chain([replaced, replaced]).transform(unseen)
-    assert np.array_equal(twice.values, replaced.transform(replaced.transform(unseen)).values)
 
 
 def test_a_rival_can_be_attacked(replaced: ReplacementAutoencoder, windows: Windows, unseen: Windows) -> None:

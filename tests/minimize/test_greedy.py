@@ -65,15 +65,6 @@ def test_an_order_is_a_permutation_sorted_by_its_key(scores, by):
         np.testing.assert_array_equal(key, np.sort(key)[::-1] if by == "utility" else np.sort(key))
 
 
-@given(scored, st.floats(0, 1), st.sampled_from(["utility", "identifiability", "ratio"]))
-def test_greedy_meets_total_utility_and_stops_there(scores, share, by):
-    wanted = share * scores["utility"].sum()
-    kept = take_features(scores, by, total_utility=wanted)
-    value = scores.set_index("feature")["utility"]
-    assert value[kept].sum() >= wanted - 1e-9
-    assert len(kept) == 1 or value[kept[:-1]].sum() < wanted
-
-
 # in thousandths: the solver holds sums to a millionth of V, so nearer misses than that are not its to tell
 @given(scored, st.integers(0, 1000))
 def test_knapsack_against_every_subset(scores, thousandths):
@@ -94,7 +85,7 @@ def test_a_small_total_utility_is_not_lost_in_the_solver_s_tolerance():
 
 def test_greedy_is_not_the_optimum():
     # utility .3 can be had for .1 by f1; greedy by utility pays .8 for f0
-    assert take_features(FOUR, "utility", total_utility=0.3) == ["f0"]
+    assert take_features(FOUR, "utility", n_features=1) == ["f0"]
     assert knapsack(FOUR, 0.3) == ["f1"]
 
 
@@ -131,10 +122,6 @@ def test_bad_input():
         rank_features(FOUR, "cost")
     with pytest.raises(ValueError, match="unknown variant 'mine'"):
         rank_features(FOUR, variant="mine")
-    with pytest.raises(ValueError, match="exactly one"):
-        take_features(FOUR)
-    with pytest.raises(ValueError, match="exactly one"):
-        take_features(FOUR, n_features=1, total_utility=0.3)
     with pytest.raises(ValueError, match="n_features=5: keep between 1 and 4"):
         take_features(FOUR, n_features=5)
     with pytest.raises(ValueError, match="n_features=0"):
@@ -142,6 +129,6 @@ def test_bad_input():
     with pytest.raises(ValueError, match="percentile=0"):
         size_at_percentile(4, 0)
     with pytest.raises(ValueError, match=r"total_utility=1\.0: must be between 0 and 0\.9"):
-        take_features(FOUR, total_utility=1.0)
+        knapsack(FOUR, 1.0)
     with pytest.raises(ValueError, match="total_utility=-1"):
         knapsack(FOUR, -1)

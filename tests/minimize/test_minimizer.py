@@ -222,14 +222,14 @@ class TestBadInput:
         features.loc[row, column] = value
         return features
 
-    @pytest.mark.parametrize(("value", "word"), [(np.nan, "NaN"), (np.inf, "infinity"), (-np.inf, "infinity")])
-    def test_unfit_feature_is_named(self, problem, value, word):
-        with pytest.raises(ValueError, match=rf"feature 'both' has {word} in 1 of 240 rows \(first: 7\)"):
+    @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+    def test_unfit_feature_is_named(self, problem, value):
+        with pytest.raises(ValueError, match=r"'both' is missing or infinite in 1 of 240 rows \(first: row 7\)"):
             self.minimize(problem, features=self.spoilt(problem, "both", 7, value))
 
     def test_unfit_column_of_an_array_is_named(self, problem):
         X = self.spoilt(problem, "both", 7, np.nan).to_numpy()
-        with pytest.raises(ValueError, match="feature 'x2' has NaN"):
+        with pytest.raises(ValueError, match="feature 'x2' is missing or infinite"):
             FeatureMinimizer().fit(X, problem.task, users=problem.users)
 
     def test_user_with_one_row(self, problem):

@@ -20,7 +20,7 @@ def test_texts_and_missing_values(problem, table, tiny):
     kept = feature_minimize(table, problem.task, problem.users, 0.1, estimator=tiny, missing="impute")
     assert list(kept) == ["task"]
     assert kept["task"].isna().sum() == 12  # the kept columns are unchanged
-    with pytest.raises(ValueError, match="feature 'task' has NaN in 12 of 240 rows"):
+    with pytest.raises(ValueError, match="feature 'task' is missing or infinite in 12 of 240 rows"):
         feature_minimize(table, problem.task, problem.users, 0.1, estimator=tiny)
     with pytest.raises(ValueError, match="missing='guess': choose 'error' or 'impute'"):
         feature_minimize(table, problem.task, problem.users, 0.1, estimator=tiny, missing="guess")

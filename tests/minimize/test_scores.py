@@ -9,9 +9,9 @@ from sklearn.feature_selection import mutual_info_classif
 from sklearn.metrics import mutual_info_score
 from sklearn.tree import DecisionTreeClassifier
 
+from sensorprivacy.data import draw_rows
 from sensorprivacy.minimize.scores import (
     cost_to_value,
-    draw_rows,
     entropies,
     mutual_information,
     score_features,

@@ -11,7 +11,7 @@ from sklearn.ensemble import RandomForestClassifier
 
 from compendium.datasets import store
 from sensorprivacy.game.units import share
-from sensorprivacy.latent.attackers import Attacker
+from sensorprivacy.latent.adversaries import Attacker
 from sensorprivacy.latent.classifiers import statistics
 from sensorprivacy.latent.networks import Sizes
 from sensorprivacy.mechanisms import SeededNoise

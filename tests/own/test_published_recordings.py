@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from sensorprivacy import cli
-from sensorprivacy.latent.attackers import Attacker
+from sensorprivacy.latent.adversaries import Attacker
 from sensorprivacy.latent.networks import Sizes
 from sensorprivacy.own.publishing import recordings as module
 from sensorprivacy.own.publishing.anonymizers import MODEL, Guaranteed, Latent, load_recordings, parse_latent

@@ -159,7 +159,7 @@ def test_refuses_a_division_of_other_columns(frame):
         (lambda f: f[["age"]], "n_features=1"),
         (lambda f: f.assign(age=np.nan), "'age' is all missing"),
         (lambda f: f.assign(score=np.inf), "'score' holds infinite"),
-        (lambda f: f.set_axis([*"aabcde"], axis=1), "more than once"),
+        (lambda f: f.set_axis([*"aabcde"], axis=1), "repeats column names"),
         (lambda f: f[["sex"]].assign(twin=f["sex"]), "all 2 attributes"),
     ],
 )

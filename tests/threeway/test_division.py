@@ -86,7 +86,7 @@ def test_column_labels_of_any_kind_survive():
     [
         (pd.DataFrame(), "0 rows x 0 columns"),
         (pd.DataFrame({"a": []}), "0 rows x 1 columns"),
-        (pd.DataFrame([[1, 2, 3]], columns=["a", "b", "a"]), r"\['a'\] occur more than once"),
+        (pd.DataFrame([[1, 2, 3]], columns=["a", "b", "a"]), r"repeats column names \['a'\]"),
         (pd.DataFrame({"a": [1, 2], "b": [None, None]}), "'b' is all missing"),
         (pd.DataFrame({"a": [1.0, np.inf]}), "'a' holds infinite"),
         (pd.DataFrame({"a": pd.array([1.0, -np.inf, None], dtype="Float64")}), "'a' holds infinite"),

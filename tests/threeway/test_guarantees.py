@@ -5,7 +5,7 @@ import pytest
 
 from sensorprivacy.threeway import Division
 from sensorprivacy.threeway.domains import domain_of
-from sensorprivacy.threeway.guarantees import state_guarantees
+from sensorprivacy.threeway.publication import state_guarantees
 
 AGES = pd.Series([20, 50, 80], name="age")
 GIVEN, READ = {"age": domain_of(AGES, bounds=(0, 120))}, {"age": domain_of(AGES)}

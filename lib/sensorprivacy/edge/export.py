@@ -257,7 +257,7 @@ def write_program(folder: Path | str) -> Path:
     """
     package, path = Path(sensorprivacy.__file__).parent, Path(folder) / PROGRAM
     path.parent.mkdir(parents=True, exist_ok=True)
-    modules = [*sorted((package / "edge" / "board").glob("*.py")), package / "latent" / "modify.py"]
+    modules = [*sorted((package / "edge/board").glob("*.py")), package / "latent/modify.py", package / "paths.py"]
     # these __init__ files stay empty: the library's own need lazy_loader, which a board does not have
     code = {f"sensorprivacy/{name}__init__.py": b"" for name in ("", "edge/", "latent/")}
     code |= {f"sensorprivacy/{file.relative_to(package).as_posix()}": file.read_bytes() for file in modules}

@@ -2,14 +2,13 @@
 
 from sensorprivacy.game.attack import attack as attack
 from sensorprivacy.game.attack import attack_all as attack_all
-from sensorprivacy.game.effectiveness import Undefined as Undefined
-from sensorprivacy.game.effectiveness import effectiveness_column as effectiveness_column
-from sensorprivacy.game.effectiveness import relative_effectiveness as relative_effectiveness
+from sensorprivacy.game.measuring import Undefined as Undefined
+from sensorprivacy.game.measuring import effectiveness_column as effectiveness_column
+from sensorprivacy.game.measuring import relative_effectiveness as relative_effectiveness
 from sensorprivacy.game.outcome import Attack as Attack
 from sensorprivacy.game.outcome import Attacks as Attacks
 from sensorprivacy.game.outcome import Measure as Measure
 from sensorprivacy.game.outcome import Outcome as Outcome
-from sensorprivacy.game.play import identifiability_scorer as identifiability_scorer
 from sensorprivacy.game.play import play as play
 from sensorprivacy.game.splits import Split as Split
 from sensorprivacy.game.splits import default_split as default_split

@@ -10,8 +10,6 @@ from sklearn.neighbors import KDTree
 
 from sensorprivacy.game.linkage import k_anonymity
 
-_SAMPLE = 2000
-
 
 @dataclass(frozen=True)
 class Joined:
@@ -44,7 +42,7 @@ def join_rows(
     columns: Sequence[Hashable],
     *,
     tolerance: float = 0.01,
-    sample: int = _SAMPLE,
+    sample: int = 2000,
     seed: int | None = 42,
 ) -> Joined:
     """Return how many rows of a table an attacker joins by columns that are published unchanged.

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from scipy.spatial.distance import cdist
 
+from sensorprivacy.data import check_frame, draw_rows
 from sensorprivacy.game.units import wilson
 
 _CELLS = 20_000_000  # distances in memory at once: 160 MB
@@ -108,7 +109,7 @@ def linkage(
     if exact is None:
         exact = [name for name in shared if truth[name].equals(published[name])]
     exact = [name for name in shared if name in set(exact)]
-    options: dict[str, Any] = {"rows": _sample(len(original), sample, seed)}
+    options: dict[str, Any] = {"rows": draw_rows(len(original), sample, seed, "sample")}
     attacks = {
         "published": link(truth, published, **options),
         "exact columns first": link(truth, published, exact=exact, **options),
@@ -226,11 +227,10 @@ def k_anonymity(frame: pd.DataFrame, columns: Sequence[Hashable] | None = None) 
     >>> k_anonymity(pd.DataFrame({"sex": list("mmff"), "town": list("aabc")})).classes.to_dict("list")
     {'size': [1, 2], 'classes': [2, 1], 'rows': [2, 2]}
     """
+    check_frame(frame)
     chosen = list(frame.columns) if columns is None else list(columns)
     if absent := [name for name in chosen if name not in frame.columns]:
         raise ValueError(f"columns {absent} are not in the table: choose from {list(frame.columns)}")
-    if len(frame) == 0:
-        raise ValueError("the table has no rows: give at least one")
     sizes = frame.groupby(chosen, dropna=False, observed=True, sort=False).size() if chosen else pd.Series([len(frame)])
     size, classes = np.unique(sizes.to_numpy(), return_counts=True)
     table = pd.DataFrame({"size": size, "classes": classes, "rows": size * classes})
@@ -238,14 +238,9 @@ def k_anonymity(frame: pd.DataFrame, columns: Sequence[Hashable] | None = None) 
 
 
 def _shared(original: pd.DataFrame, published: pd.DataFrame) -> list[Hashable]:
-    for name, frame in (("original", original), ("published", published)):
-        if not isinstance(frame, pd.DataFrame):
-            raise TypeError(f"{name} is a {type(frame).__name__}: give a pandas DataFrame")
-        if frame.columns.has_duplicates:
-            raise ValueError(
-                f"{name} repeats column names {frame.columns[frame.columns.duplicated()].tolist()}: rename them"
-            )
-    if len(original) != len(published) or len(original) == 0:
+    check_frame(original, "original")
+    check_frame(published, "published")
+    if len(original) != len(published):
         raise ValueError(
             f"{len(original)} original rows and {len(published)} published rows: give the same rows in the same order"
         )
@@ -267,14 +262,6 @@ def _in_seconds(frame: pd.DataFrame, names: Sequence[Hashable]) -> pd.DataFrame:
             whole, rest = np.divmod(stamps.asi8, _TICKS[stamps.unit])
             columns[name] = pd.Series(np.where(stamps.isna(), np.nan, whole + rest / _TICKS[stamps.unit]))
     return pd.DataFrame(columns)
-
-
-def _sample(n: int, sample: int | None, seed: int | np.random.Generator) -> np.ndarray:
-    if sample is not None and sample < 1:
-        raise ValueError(f"sample={sample}: attack at least one row, or give None for all")
-    if sample is None or sample >= n:
-        return np.arange(n)
-    return np.sort(np.random.default_rng(seed).choice(n, sample, replace=False))
 
 
 Encoded = tuple[np.ndarray, np.ndarray]  # numbers scaled by their range, codes of categories; n rows each
@@ -328,6 +315,3 @@ def _distances(known: Encoded, seen: Encoded, rows: np.ndarray) -> np.ndarray:
     if known[1].shape[1]:
         total += cdist(seen[1][rows], known[1], "hamming") * known[1].shape[1]
     return total
-
-
-_SAMPLE = 2000

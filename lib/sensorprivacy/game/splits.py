@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from sklearn.model_selection import StratifiedGroupKFold, train_test_split
 
-from sensorprivacy.data import Problem
+from sensorprivacy.data import Problem, draw_rows
 
 PARTS = ("train", "validation", "test")
 
@@ -234,11 +234,8 @@ def grouped_split(
 
 
 def _thin(rows: np.ndarray, most: int | None, seed: int | None) -> np.ndarray:
-    if most is None or len(rows) <= most:
-        return rows
-    if most < 1:
-        raise ValueError(f"{most} rows: keep at least one row in each part")
-    return np.sort(np.random.default_rng(seed).choice(rows, size=most, replace=False))
+    drawn = draw_rows(len(rows), most, seed)
+    return rows if len(drawn) == len(rows) else np.sort(rows[drawn])
 
 
 def _cut_groups(codes: np.ndarray, strata: np.ndarray | None, seed: int | None) -> Callable[..., Any]:

@@ -13,7 +13,6 @@ import pandas as pd
 from scipy import stats
 
 FEW = 12  # clusters; below this, the measured coverage is not reliable (bench/interval_coverage.py)
-_FEW_EVENTS = 5  # effective successes or failures
 
 
 @dataclass(frozen=True)
@@ -48,15 +47,6 @@ class Share:
     def size(self) -> str:
         """Number and name of the units, for tables: ``n = 24 people``."""
         return f"n = {self.n:,} {self.unit}"
-
-    @property
-    def warning(self) -> str:
-        """Why the interval may be too narrow, or an empty text."""
-        if few := few_units([f"{self.n} {self.unit}"]):
-            return few
-        if self.unit != "rows" and self.effective * min(self.score, 1 - self.score) < _FEW_EVENTS:
-            return f"almost all or almost no {self.unit} are successes: the interval is unreliable"
-        return ""
 
 
 @dataclass(frozen=True)

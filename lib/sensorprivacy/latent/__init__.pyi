@@ -1,6 +1,6 @@
+from .adversaries import Attacker as Attacker
+from .adversaries import attackers as attackers
 from .anonymizer import LatentAnonymizer as LatentAnonymizer
-from .attackers import Attacker as Attacker
-from .attackers import attackers as attackers
 from .classifiers import Classifier as Classifier
 from .comparison import ReleaseSettings as ReleaseSettings
 from .files import CheckpointError as CheckpointError
@@ -15,7 +15,6 @@ from .measures import residual_leak as residual_leak
 from .modify import SecretSource as SecretSource
 from .modify import SeededSource as SeededSource
 from .rivals import AnonymizationAutoencoder as AnonymizationAutoencoder
-from .rivals import Chain as Chain
 from .rivals import ReplacementAutoencoder as ReplacementAutoencoder
 from .scene import WindowScene as WindowScene
 from .scene import fold_scenes as fold_scenes

@@ -9,7 +9,7 @@ from sensorprivacy.latent.anonymizer import LatentAnonymizer
 from sensorprivacy.latent.guaranteed import GuaranteedRelease
 from sensorprivacy.latent.inference import InferenceModels
 from sensorprivacy.latent.releases import SeededRelease, anonymized, moved, shifted, trivial, unrandomized
-from sensorprivacy.latent.rivals import Chain, ReplacementAutoencoder
+from sensorprivacy.latent.rivals import ReplacementAutoencoder
 from sensorprivacy.latent.study import Study
 from sensorprivacy.latent.training import Settings
 from sensorprivacy.latent.transfers import Codebook, Donor, Transfer, Transport
@@ -105,5 +105,5 @@ class ReleaseSettings:
             found["general VAE, probabilistic"] = anonymized(general, self.seed)
         settings = Settings(epochs=rival_epochs, batch=256, precision=study.vae.precision, seed=study.vae.seed)
         first = ReplacementAutoencoder(settings=settings).fit(study.train)
-        chain = Chain([first, study.anonymization_autoencoder(rival_epochs)])
-        return found | {CHAIN: unrandomized(chain.transform, self.seed)}
+        second = study.anonymization_autoencoder(rival_epochs)
+        return found | {CHAIN: unrandomized(lambda windows: second.transform(first.transform(windows)), self.seed)}

@@ -3,7 +3,6 @@
 An anonymizer returns the inferred classes with the published windows, as `Anonymized`.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -17,23 +16,14 @@ from sensorprivacy.latent.training import Settings
 from sensorprivacy.latent.windows import Coding, Scaler, private_labels
 
 
-class Readings:
-    """Remember what was read from windows for as long as the windows exist. A copy begins empty."""
-
-    def __init__(self) -> None:
-        self._known: WeakKeyDictionary[Windows, tuple[np.ndarray, ...]] = WeakKeyDictionary()
+class Readings(WeakKeyDictionary[Windows, tuple[np.ndarray, np.ndarray]]):
+    """What was read from windows, for as long as the windows exist. A copy begins empty."""
 
     def __reduce__(self) -> tuple[type["Readings"], tuple[()]]:
         return Readings, ()
 
-    def once(self, windows: Windows, read: Callable[[Windows], tuple[np.ndarray, ...]]) -> tuple[np.ndarray, ...]:
-        """Return what is read from windows, arrays that cannot be changed. The same windows are read once."""
-        if windows not in self._known:
-            found = read(windows)
-            for part in found:
-                part.flags.writeable = False
-            self._known[windows] = found
-        return self._known[windows]
+    def __deepcopy__(self, memo: object) -> "Readings":
+        return Readings()
 
 
 @dataclass(frozen=True)
@@ -95,17 +85,18 @@ class InferenceModels(PublicModel):
 
     def probabilities(self, windows: Windows) -> tuple[np.ndarray, np.ndarray]:
         """Return what both models say of windows: the probabilities of public and of private classes, each n x c."""
-        public, private = self.readings.once(windows, self._probabilities)
-        return public, private
+        if windows not in self.readings:
+            scaled = self.scaled(windows)
+            found = self.public_model.probabilities(scaled), self.private_model.probabilities(scaled)
+            for part in found:
+                part.flags.writeable = False
+            self.readings[windows] = found
+        return self.readings[windows]
 
     def inferred(self, windows: Windows) -> tuple[np.ndarray, np.ndarray]:
         """Return the public and private codes that the models infer for windows."""
         public, private = self.probabilities(windows)
         return public.argmax(axis=1), private.argmax(axis=1)
-
-    def _probabilities(self, windows: Windows) -> tuple[np.ndarray, np.ndarray]:
-        scaled = self.scaled(windows)
-        return self.public_model.probabilities(scaled), self.private_model.probabilities(scaled)
 
     def codes(self, windows: Windows) -> tuple[np.ndarray, np.ndarray]:
         """Return the true public and private codes of windows."""

@@ -249,25 +249,6 @@ class AnonymizationAutoencoder(BaseEstimator):
         return torch.stack([kept.detach(), leaked.detach(), changed.detach()])
 
 
-@dataclass(eq=False, repr=False)
-class Chain(BaseEstimator):
-    """Apply several fitted anonymizers one after the other, as the paper chains the two autoencoders above.
-
-    Parameters
-    ----------
-    steps : sequence
-        Objects with ``transform``, in order.
-    """
-
-    steps: Sequence[object]
-
-    def transform(self, windows: Windows) -> Windows:
-        """Return the windows after all steps."""
-        for step in self.steps:
-            windows = step.transform(windows)  # type: ignore[attr-defined]
-        return windows
-
-
 def _convolutional(channels: int, filters: Sequence[int]) -> nn.Module:
     """Return an autoencoder that halves the length with each layer, and doubles it again."""
     widths = (channels, *filters)

@@ -11,9 +11,8 @@ import pandas as pd
 from sensorprivacy.data import Windows
 from sensorprivacy.game.attack import Prediction, Question
 from sensorprivacy.game.chance import guessed
+from sensorprivacy.latent.adversaries import Attacker, Mechanism, Release, mechanism_of, publish
 from sensorprivacy.latent.anonymizer import LatentAnonymizer
-from sensorprivacy.latent.attackers import Attacker
-from sensorprivacy.latent.mechanism import Mechanism, Release, mechanism_of, publish
 from sensorprivacy.latent.study import Study
 from sensorprivacy.latent.windows import Coding, private_labels, recording_of
 

@@ -179,7 +179,6 @@ def prepare(
     precision: Any = "auto",
     start: Start = "pytorch",
     seed: int = 0,
-    split_seed: int | None = None,
 ) -> Study:
     """Split windows in three parts, and set how networks are trained on them.
 
@@ -202,8 +201,6 @@ def prepare(
     network, scheme, alpha, beta, epochs, inference_epochs, batch, precision, start, seed
         As for `Study` and `windows.split`. `epochs` and `batch` are those of the autoencoders. Inference models have
         batches of `INFERENCE_BATCH` and stop after 10 epochs without progress on validation windows.
-    split_seed : int, optional
-        Seed of the division in parts. The default is `seed`.
 
     Returns
     -------
@@ -215,8 +212,7 @@ def prepare(
     thinning = ({"most": most} if most is not None else {}) | ({"every": every} if every > 1 else {})
     tests = {"every_test": every_test} if every_test > 1 else {}
     windows = replace(windows, provenance={**windows.provenance, **thinning, **tests})
-    split_seed = seed if split_seed is None else split_seed
-    pieces = _parts(windows, split(windows, scheme, seed=split_seed), private)
+    pieces = _parts(windows, split(windows, scheme, seed=seed), private)
     words = [re.sub(r"[^A-Za-z0-9._]+", "_", windows.name), private]
     words += [scheme] if scheme != "paper" else []
     words += [f"{how}{value}" for how, value in thinning.items()]
@@ -225,7 +221,7 @@ def prepare(
     variant = "-".join(words)
     settings: dict[str, Any] = {"network": network, "alpha": alpha, "beta": beta, "vae": vae, "inference": inference}
     settings |= {} if networks is None else {"networks": networks}
-    return _noting_changes(Study(windows.name, variant, private, windows, **pieces, **settings, split_seed=split_seed))
+    return _noting_changes(Study(windows.name, variant, private, windows, **pieces, **settings, split_seed=seed))
 
 
 def _noting_changes(study: Study) -> Study:

@@ -8,8 +8,8 @@ import pandas as pd
 
 from sensorprivacy.data import Windows
 from sensorprivacy.game.units import share
+from sensorprivacy.latent.adversaries import Release, publish
 from sensorprivacy.latent.inference import PublicModel
-from sensorprivacy.latent.mechanism import Release, publish
 from sensorprivacy.latent.windows import recording_of
 
 _SLOWEST, _FASTEST = 45.0, 220.0  # steps per minute

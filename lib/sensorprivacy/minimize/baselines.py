@@ -10,7 +10,7 @@ import pandas as pd
 from sklearn.base import BaseEstimator, clone
 
 from sensorprivacy.data import Problem
-from sensorprivacy.game.effectiveness import Undefined, effectiveness_column
+from sensorprivacy.game.measuring import Undefined, effectiveness_column
 from sensorprivacy.game.splits import Split, default_split
 from sensorprivacy.minimize.engine_protocol import MEASURES, Engine, EngineData, engine_data
 from sensorprivacy.minimize.engines import make_engine

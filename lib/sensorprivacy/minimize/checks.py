@@ -1,36 +1,9 @@
 """Reject unusable features and labels, and name them in the error."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
-
-
-def check_finite(matrix: np.ndarray, names: Sequence[Any]) -> None:
-    """Reject missing and infinite values.
-
-    Parameters
-    ----------
-    matrix : numpy.ndarray of shape (n, d)
-        Features.
-    names : sequence of length d
-        Names of the columns.
-
-    Raises
-    ------
-    ValueError
-        Names up to five columns, with the number of rows and the first row of each.
-    """
-    found = []
-    for name, values in zip(names, np.asarray(matrix, dtype=float).T, strict=True):
-        unfit = ~np.isfinite(values)
-        if unfit.any():
-            kinds = [word for word, test in (("NaN", np.isnan), ("infinity", np.isinf)) if test(values).any()]
-            count = f"{int(unfit.sum())} of {len(values)} rows (first: {int(unfit.argmax())})"
-            found.append(f"{name!r} has {' and '.join(kinds)} in {count}")
-    if found:
-        raise ValueError(f"feature {_shortened(found, '; ')}: fill or drop these values first")
 
 
 def check_classes(labels: np.ndarray, word: str, rare: str) -> None:
@@ -95,5 +68,5 @@ def changing_features(features: pd.DataFrame, constant: str) -> list[Any]:
     return features.columns[~is_constant].tolist()
 
 
-def _shortened(items: list[str], separator: str = ", ") -> str:
-    return separator.join(items[:5]) + (f" and {len(items) - 5} more" if len(items) > 5 else "")
+def _shortened(items: list[str]) -> str:
+    return ", ".join(items[:5]) + (f" and {len(items) - 5} more" if len(items) > 5 else "")

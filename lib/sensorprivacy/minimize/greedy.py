@@ -69,8 +69,7 @@ def take_features(
     scores: pd.DataFrame,
     by: str = "ratio",
     *,
-    n_features: int | None = None,
-    total_utility: float | None = None,
+    n_features: int,
     variant: str = "paper",
 ) -> list[Any]:
     """Return the features that a greedy provider keeps.
@@ -81,10 +80,8 @@ def take_features(
         Result of `sensorprivacy.minimize.scores.score_features`.
     by, variant : str
         See `rank_features`.
-    n_features : int, optional
+    n_features : int
         Number of features to keep.
-    total_utility : float, optional
-        V of section 3.1, in units of the score. Features are taken until their utilities sum to V or more.
 
     Returns
     -------
@@ -94,18 +91,9 @@ def take_features(
     Raises
     ------
     ValueError
-        If not exactly one of the two is given, or it is out of range.
+        If the number is out of range.
     """
-    if (n_features is None) == (total_utility is None):
-        raise ValueError("give exactly one of n_features and total_utility")
     names = rank_features(scores, by, variant=variant)
-    if total_utility is not None:
-        check_total_utility(scores, total_utility)
-        gained = scores.set_index("feature")["utility"][names].cumsum().to_numpy()
-        # the tolerance prevents that a rounding error of the sum adds one more feature
-        enough = gained >= total_utility - 1e-12 * max(1.0, abs(total_utility))
-        n_features = int(np.argmax(enough)) + 1 if total_utility > 0 else 1
-    assert n_features is not None
     if not 1 <= n_features <= len(names):
         raise ValueError(f"n_features={n_features}: keep between 1 and {len(names)} features")
     return names[:n_features]
@@ -169,7 +157,9 @@ def knapsack(scores: pd.DataFrame, total_utility: float) -> list[Any]:
     ----------
     Paper 1, section 3.1: min sum c subject to sum v >= V, solved exactly by SciPy's branch and bound (HiGHS).
     """
-    check_total_utility(scores, total_utility)
+    most = float(scores["utility"].sum())
+    if not 0 <= total_utility <= most * (1 + 1e-12):
+        raise ValueError(f"total_utility={total_utility}: must be between 0 and {most:.6g}, the total of all features")
     value, cost = scores["utility"].to_numpy(dtype=float), scores["identifiability"].to_numpy(dtype=float)
     if total_utility == 0:
         return []
@@ -185,13 +175,6 @@ def knapsack(scores: pd.DataFrame, total_utility: float) -> list[Any]:
     if not found.success:
         raise RuntimeError(f"the knapsack of {len(cost)} features could not be solved: {found.message}")
     return scores["feature"][found.x > 0.5].tolist()
-
-
-def check_total_utility(scores: pd.DataFrame, total_utility: float) -> None:
-    """Reject a total utility V that is negative or above the total of all features."""
-    most = float(scores["utility"].sum())
-    if not 0 <= total_utility <= most * (1 + 1e-12):
-        raise ValueError(f"total_utility={total_utility}: must be between 0 and {most:.6g}, the total of all features")
 
 
 def _relative(score: pd.Series) -> pd.Series:

@@ -20,7 +20,7 @@ from sensorprivacy.columns.judge import warn_of_identifying
 from sensorprivacy.data import Problem
 from sensorprivacy.game.play import Outcome, fit_clone, play, seeded
 from sensorprivacy.game.splits import Split, default_split
-from sensorprivacy.minimize.checks import changing_features, check_classes, check_finite
+from sensorprivacy.minimize.checks import changing_features, check_classes
 from sensorprivacy.minimize.engine_protocol import Engine, engine_data
 from sensorprivacy.minimize.engines import NoAdversary, make_engine
 from sensorprivacy.minimize.greedy import rank_features, take_features
@@ -258,14 +258,13 @@ class FeatureMinimizer(SelectorMixin, BaseEstimator):
         self._readings = read_frame(X) if isinstance(X, pd.DataFrame) else {}
         if y is None:
             raise ValueError("requires y to be passed, but the target y is None: pass the labels of the task")
-        # finite values are checked below, where the error can name the columns
+        # `Problem` checks that values are finite, because its error can name the columns
         how: Any = {"dtype": "numeric", "ensure_all_finite": False, "ensure_min_samples": 4}
         matrix, task = validate_data(self, self._coded(X), y, **how)
         self._names = list(getattr(self, "feature_names_in_", [f"x{i}" for i in range(matrix.shape[1])]))
         if self.missing not in ("error", "impute"):
             raise ValueError(f"missing={self.missing!r}: choose 'error' or 'impute'")
         gaps = np.isnan(matrix).any(axis=0) if self.missing == "impute" else np.zeros(matrix.shape[1], dtype=bool)
-        check_finite(matrix[:, ~gaps], [name for name, gap in zip(self._names, gaps, strict=True) if not gap])
         if isinstance(X, pd.DataFrame):
             warn_of_identifying(X, users, groups)
         check_classification_targets(task)
@@ -274,8 +273,6 @@ class FeatureMinimizer(SelectorMixin, BaseEstimator):
             warnings.warn(f"no users given: {said}", UserWarning, stacklevel=3)
         labels = {"y": task} | ({} if users is None else {"users": column_or_1d(np.asarray(users))})
         for word, values in labels.items():
-            if len(values) != len(matrix):
-                raise ValueError(f"{word} has {len(values)} labels for {len(matrix)} rows: pass one label per row")
             check_classes(values, word, self.rare)
         fills = {name: how.fill for name, how in self._readings.items()}
         return Problem(

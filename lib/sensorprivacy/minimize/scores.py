@@ -10,6 +10,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_selection import mutual_info_classif
 from sklearn.utils import check_array
 
+from sensorprivacy.data import draw_rows
 from sensorprivacy.game.play import seeded
 from sensorprivacy.minimize.settings import SCORES
 
@@ -71,14 +72,14 @@ def score_features(
     facts: dict[str, Any] = {"score": score, "rows": len(features), "rows_available": len(features), "seed": seed}
     trees = seeded(RandomForestClassifier() if forest is None else forest, seed)
     if score == "information":
-        rows = draw_rows(len(features), 20_000 if max_rows is None else max_rows, seed)
+        rows = draw_rows(len(features), 20_000 if max_rows is None else max_rows, seed, "max_rows")
         facts["rows"] = len(rows)
         utility = mutual_information(features.iloc[rows].to_numpy(dtype=float), y[rows], seed)
         cost = entropies(features)
     elif score == "gini":
         utility, cost = (_fitted(trees, features, labels).feature_importances_ for labels in (y, u))
     else:
-        rows = draw_rows(len(features), 200 if max_rows is None else max_rows, seed)
+        rows = draw_rows(len(features), 200 if max_rows is None else max_rows, seed, "max_rows")
         facts |= {"rows": len(rows), "max_depth": max_depth}
         if max_depth is not None:
             trees.set_params(max_depth=max_depth)
@@ -156,15 +157,6 @@ def shap_values(features: pd.DataFrame, labels: Any, forest: BaseEstimator, rows
 def cost_to_value(cost: pd.Series, value: pd.Series) -> pd.Series:
     """Return c / v. A feature that adds no utility gets an infinite ratio, whatever its cost."""
     return pd.Series(np.where(value > 0, cost / value.where(value > 0, 1.0), np.inf), index=cost.index)
-
-
-def draw_rows(n: int, most: int, seed: int | None) -> np.ndarray:
-    """Draw at most `most` of the positions 0 ... n - 1 without replacement; return them in ascending order."""
-    if most < 1:
-        raise ValueError(f"max_rows={most}: score on at least one row")
-    if n <= most:
-        return np.arange(n)
-    return np.sort(np.random.default_rng(seed).choice(n, size=most, replace=False))
 
 
 def _fitted(forest: BaseEstimator, features: pd.DataFrame, labels: Any) -> Any:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from sensorprivacy.game.effectiveness import effectiveness_column
+from sensorprivacy.game.measuring import effectiveness_column
 
 THRESHOLDS = (0.0, 0.01, 0.03, 0.1, 0.3, 1.0)
 """Accuracy losses of Tables 4-12: shares of the highest accuracy that may be lost."""

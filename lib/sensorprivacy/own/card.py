@@ -22,7 +22,7 @@ from sensorprivacy.game.splits import Split
 from sensorprivacy.game.tables import TABLE_ATTACKERS, TableScene, as_numbers, judge, with_task
 from sensorprivacy.own.pages import render
 from sensorprivacy.own.publishing.columns import Columns
-from sensorprivacy.threeway.guarantees import ROW_ORDER
+from sensorprivacy.threeway.publication import ROW_ORDER
 
 FORMAT, VERSION = "sensorprivacy-data-card", 1
 _PACKAGES = {"numpy": "numpy", "pandas": "pandas", "sklearn": "scikit-learn", "opendp": "opendp", "torch": "torch"}

@@ -17,9 +17,9 @@ import pandas as pd
 
 from sensorprivacy.data import Problem, Windows
 from sensorprivacy.game.splits import Split
+from sensorprivacy.latent.adversaries import mechanism_of
 from sensorprivacy.latent.anonymizer import LatentAnonymizer
 from sensorprivacy.latent.comparison import ReleaseSettings
-from sensorprivacy.latent.mechanism import mechanism_of
 from sensorprivacy.latent.releases import SeededRelease
 from sensorprivacy.latent.study import Study, prepare
 from sensorprivacy.latent.windows import NoSecondRecordingError, private_labels, recording_of

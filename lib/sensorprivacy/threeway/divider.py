@@ -10,11 +10,12 @@ from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from sensorprivacy.data import check_frame
 from sensorprivacy.mechanisms import NoiseSource, SecureNoise, check_epsilon
-from sensorprivacy.threeway.division import Division, check_division, check_frame
+from sensorprivacy.threeway.division import Division, check_division
 from sensorprivacy.threeway.domains import Unknown, domains_of
-from sensorprivacy.threeway.guarantees import state_guarantees
 from sensorprivacy.threeway.measures import Appraiser, Utility
+from sensorprivacy.threeway.publication import state_guarantees
 from sensorprivacy.threeway.thresholds import Rule, find_thresholds
 
 

@@ -7,6 +7,8 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from sensorprivacy.data import check_frame
+
 
 class Sizes(NamedTuple):
     """Number of attributes in each group."""
@@ -161,19 +163,6 @@ def check_thresholds(alpha: float, beta: float) -> None:
         raise ValueError(f"alpha={alpha} < beta={beta}: groups would overlap, give alpha >= beta")
 
 
-def check_frame(frame: pd.DataFrame) -> None:
-    """Raise TypeError or ValueError unless `frame` is a table with rows and distinct column names."""
-    if not isinstance(frame, pd.DataFrame):
-        raise TypeError(f"got {type(frame).__name__}: give a pandas DataFrame, whose columns are the attributes")
-    if frame.shape[0] == 0 or frame.shape[1] == 0:
-        raise ValueError(
-            f"the table is empty ({frame.shape[0]} rows x {frame.shape[1]} columns): give rows and columns"
-        )
-    repeated = frame.columns[frame.columns.duplicated()].unique().tolist()
-    if repeated:
-        raise ValueError(f"column names {repeated} occur more than once: rename them, groups list columns by name")
-
-
 def check_division(division: Division, frame: pd.DataFrame) -> None:
     """Raise TypeError or ValueError unless each column of `frame` is in exactly one group of `division`."""
     if not isinstance(division, Division):
@@ -200,43 +189,28 @@ def encode(frame: pd.DataFrame) -> Iterator[np.ndarray]:
     ------
     numpy.ndarray
         n codes in the smallest unsigned type that holds them: ten million rows by fifteen columns need less than
-        600 MB. Some codes may be unused.
+        600 MB.
 
     Raises
     ------
     TypeError, ValueError
         See :func:`entropies`.
     """
-    for place, name in enumerate(frame.columns):
-        column = frame.iloc[:, place]
-        codes = _offsets(column)
-        yield _factors(name, column) if codes is None else codes
-
-
-def _offsets(column: pd.Series) -> np.ndarray | None:
-    """Return integers minus their minimum, which needs no hashing, if their range is not much larger than n."""
-    if not isinstance(column.dtype, np.dtype) or column.dtype.kind not in "iub":
-        return None
-    values = column.to_numpy()
-    low, high = int(values.min()), int(values.max())
-    if high - low > max(2 * len(values), 2**16) or max(abs(low), abs(high)) > np.iinfo(np.int64).max:
-        return None
-    return np.subtract(values, low, dtype=np.int64).astype(np.min_scalar_type(high - low))
-
-
-def _factors(name: Hashable, column: pd.Series) -> np.ndarray:
-    try:
-        codes, uniques = pd.factorize(column)
-    except TypeError as error:
-        raise TypeError(f"column {name!r} holds values that cannot be compared ({error}): make them text") from error
-    if len(uniques) == 0:
-        raise ValueError(f"column {name!r} is all missing: drop it, it has nothing to publish or protect")
-    # Arrow refuses to compare its texts and times with numbers
-    can_be_infinite = column.dtype.kind == "f" or not isinstance(column.dtype, pd.ArrowDtype)
-    if can_be_infinite and uniques.isin([np.inf, -np.inf]).any():
-        raise ValueError(f"column {name!r} holds infinite values: replace them by numbers or by missing values")
-    codes[codes < 0] = len(uniques)
-    return codes.astype(np.min_scalar_type(len(uniques)))
+    for name, column in frame.items():
+        try:
+            codes, uniques = pd.factorize(column)
+        except TypeError as error:
+            raise TypeError(
+                f"column {name!r} holds values that cannot be compared ({error}): make them text"
+            ) from error
+        if len(uniques) == 0:
+            raise ValueError(f"column {name!r} is all missing: drop it, it has nothing to publish or protect")
+        # Arrow refuses to compare its texts and times with numbers
+        can_be_infinite = column.dtype.kind == "f" or not isinstance(column.dtype, pd.ArrowDtype)
+        if can_be_infinite and uniques.isin([np.inf, -np.inf]).any():
+            raise ValueError(f"column {name!r} holds infinite values: replace them by numbers or by missing values")
+        codes[codes < 0] = len(uniques)
+        yield codes.astype(np.min_scalar_type(len(uniques)))
 
 
 def entropies_of_codes(frame: pd.DataFrame, codes: Iterator[np.ndarray] | list[np.ndarray]) -> pd.Series:

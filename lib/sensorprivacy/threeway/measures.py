@@ -8,10 +8,10 @@ from typing import Literal, get_args
 import numpy as np
 import pandas as pd
 
+from sensorprivacy.data import check_frame
 from sensorprivacy.threeway.division import (
     Division,
     Sizes,
-    check_frame,
     check_thresholds,
     encode,
     entropies_of_codes,

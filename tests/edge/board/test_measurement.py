@@ -26,7 +26,7 @@ def test_reading_a_record_returns_what_was_written(record, tmp_path):
         ("{", "damaged or not JSON"),
         ("[]", "is not a record of `edge measure`"),
         ('{"format": "sensorprivacy-edge-record", "version": 9}', "has version 9, expected 1: measure again"),
-        ('{"format": "sensorprivacy-edge-record", "version": 1}', "lacks bundles, hardware"),
+        ('{"format": "sensorprivacy-edge-record", "version": 1}', "lacks 'settings': measure again"),
     ],
 )
 def test_other_files_are_refused(tmp_path, text, message):

@@ -7,7 +7,7 @@ import pandas as pd
 from sklearn.base import BaseEstimator
 
 from sensorprivacy.data import Problem
-from sensorprivacy.game.effectiveness import effectiveness_column
+from sensorprivacy.game.measuring import effectiveness_column
 from sensorprivacy.game.play import play, release, seeded
 from sensorprivacy.game.splits import Split
 from sensorprivacy.game.units import with_intervals

@@ -15,9 +15,9 @@ from typing import Any
 from sensorprivacy.edge.board.bundle import find_bundles, read_bundle
 from sensorprivacy.edge.board.hardware import hardware, process_memory
 from sensorprivacy.edge.board.timing import BATCHES, LEAST, MOST, ROUNDS, time_bundle
+from sensorprivacy.paths import check_writable, write_atomically
 
 FORMAT, VERSION = "sensorprivacy-edge-record", 1
-_NEEDED = {"format", "version", "hardware", "settings", "bundles", "memory"}
 
 
 class RecordError(ValueError):
@@ -74,21 +74,18 @@ def check_target(path: Path) -> None:
     ValueError
         If the path is a folder.
     OSError
-        If its folder cannot be made or written.
+        If its folder cannot be made or written, or its disk is full.
     """
     if path.is_dir():
         raise ValueError(f"--out {path} is a folder: name a file, such as {path / 'board.json'}")
-    part = _part(path)
-    part.touch()
-    part.unlink()
+    check_writable(path.parent)
 
 
 def write_record(record: dict[str, Any], path: Path | str) -> Path:
     """Write a record as a JSON file in one atomic step, and return its path."""
     path = Path(path)
-    part = _part(path)
-    part.write_text(json.dumps(record, indent=1, sort_keys=True) + "\n", encoding="utf-8")
-    part.replace(path)
+    text = json.dumps(record, indent=1, sort_keys=True) + "\n"
+    write_atomically(path, lambda part: part.write_text(text, encoding="utf-8"))
     return path
 
 
@@ -113,8 +110,6 @@ def read_record(path: Path | str) -> dict[str, Any]:
         raise RecordError(f"{path} is not a record of `edge measure` (expected format {FORMAT!r})")
     if record.get("version") != VERSION:
         raise RecordError(f"{path} has version {record.get('version')}, expected {VERSION}: measure again")
-    if absent := sorted(_NEEDED - set(record)):
-        raise RecordError(f"{path} lacks {', '.join(absent)}: measure again")
     try:
         check_record(record)
     except ValueError as error:
@@ -138,22 +133,16 @@ def read_records(paths: Iterable[Path | str]) -> dict[str, dict[str, Any]]:
     return found
 
 
-def _part(path: Path) -> Path:
-    """Return the file that becomes a record when it is complete, in a folder that exists."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    return path.with_name(f"{path.name}.part")
-
-
 _ORDER = ("least", "median", "p95", "p99")
+_ABOVE_ZERO = "a number above 0"
 _FITS = 100  # a step takes its stated seconds up to this factor; a wrong unit is off by 1,000
 
 
 def check_record(record: Mapping[str, Any]) -> None:
     """Raise ValueError, with what is wrong, if a record holds values that no measurement gives."""
     try:
-        for name in ("threads", "rounds", "seconds"):
-            _above_zero("settings", name, record["settings"][name])
-        _above_zero("the record", "memory", record["memory"])
+        _check("settings", record["settings"], ("threads", "rounds", "seconds"), _ABOVE_ZERO)
+        _check("the record", record, ["memory"], _ABOVE_ZERO)
         for name in ("board", "machine", "cores", "cpu"):
             record["hardware"][name]
         bundles = record["bundles"]
@@ -173,22 +162,18 @@ def check_record(record: Mapping[str, Any]) -> None:
 
 def _check_bundle(bundle: Mapping[str, Any]) -> None:
     name = bundle["name"]
-    _above_zero(name, "budget", bundle["budget"])
+    _check(name, bundle, ["budget"], _ABOVE_ZERO)
     for key in ("dataset", "attribute", "precision", "samples"):
         bundle[key]
     for where, row in _rows(bundle):
-        for key in _ORDER:
-            _above_zero(f"{name}, {where}", key, row[key])
+        _check(f"{name}, {where}", row, _ORDER, "seconds above 0")
         if (times := [row[key] for key in _ORDER]) != sorted(times):
             raise ValueError(f"{name}, {where}: least, median, p95 and p99 are not in ascending order")
     for row in bundle["steps"]:
-        _whole(f"{name}, {row['step']}", "batch", row["batch"])
-        if not _number(row["cpu"]) or row["cpu"] < 0:
-            raise ValueError(f"{name}, {row['step']}: cpu is {row['cpu']!r}: give seconds")
+        _check(f"{name}, {row['step']}", row, ["batch"], "a whole number above 0", kind=int)
+        _check(f"{name}, {row['step']}", row, ["cpu"], "seconds", zero=True)
     for network in bundle["networks"]:
-        for key in ("weights", "macs", "bytes"):
-            if not _number(network[key]) or network[key] < 0:
-                raise ValueError(f"{name}, {network['step']}: {key} is {network[key]!r}")
+        _check(f"{name}, {network['step']}", network, ("weights", "macs", "bytes"), "a number from 0", zero=True)
         network["kind"]
     parts = [{(row["step"], row["code"]) for row in bundle[key]} for key in ("steps", "load", "networks")]
     if not parts[0] or parts[0] != parts[1] or parts[0] != parts[2]:
@@ -222,16 +207,12 @@ def _title(row: Mapping[str, Any]) -> str:
     return row["step"] if row["code"] is None else f"{row['step']} {row['code']}"
 
 
-def _number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
-
-
-def _above_zero(where: str, name: str, value: Any) -> None:
-    if not _number(value) or value <= 0:
-        raise ValueError(f"{where}: {name} is {value!r}: give seconds above 0" if name in _ORDER else
-                         f"{where}: {name} is {value!r}: give a number above 0")  # fmt: skip
-
-
-def _whole(where: str, name: str, value: Any) -> None:
-    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-        raise ValueError(f"{where}: {name} is {value!r}: give a whole number above 0")
+def _check(
+    where: str, row: Mapping[str, Any], names: Iterable[str], wanted: str, *, zero: bool = False, kind: Any = float
+) -> None:
+    """Raise ValueError if a value of a row is no number, is negative, or is 0 where that is not allowed."""
+    for name in names:
+        value = row[name]
+        fits = isinstance(value, int | kind) and not isinstance(value, bool) and math.isfinite(value)
+        if not fits or value < 0 or (value == 0 and not zero):
+            raise ValueError(f"{where}: {name} is {value!r}: give {wanted}")

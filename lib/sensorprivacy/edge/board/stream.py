@@ -255,7 +255,6 @@ def replay(
     signal: np.ndarray,
     *,
     speed: float = 20.0,
-    merge: Merge = "newest",
     progress: Callable[[int], object] = lambda _: None,
 ) -> dict[str, float]:
     """Feed a recording to a stream anonymizer, each sample at its time, and return counts and times.
@@ -268,8 +267,6 @@ def replay(
         Recording, at the bundle's rate.
     speed : float
         Speed of the replay; 1 is real time.
-    merge : {"windows", "newest"}
-        How overlapping windows are merged, see `stream`.
     progress : callable
         Called after every 1,000 samples with that number.
 
@@ -281,7 +278,7 @@ def replay(
         duration. ``grown``: bytes of memory gained after the first fifth.
     """
     bundle = pipeline.bundle
-    stream = StreamAnonymizer(pipeline, rate=bundle.rate, merge=merge, speed=speed)
+    stream = StreamAnonymizer(pipeline, rate=bundle.rate, merge="newest", speed=speed)
     step = 1 / (bundle.rate * speed)
     settled = process_memory(peak=False)
     due, late, behind, started = bundle.budget / speed, 0, 0.0, perf_counter()

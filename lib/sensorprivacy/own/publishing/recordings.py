@@ -11,8 +11,8 @@ import pandas as pd
 
 from sensorprivacy.data import Windows
 from sensorprivacy.game.attack import attack_all
+from sensorprivacy.latent.adversaries import Attacker, attackers
 from sensorprivacy.latent.anonymizer import LatentAnonymizer
-from sensorprivacy.latent.attackers import Attacker, attackers
 from sensorprivacy.latent.guaranteed import GuaranteedRelease
 from sensorprivacy.latent.releases import anonymized
 from sensorprivacy.latent.scene import PUBLIC, scenes
