@@ -74,5 +74,6 @@ def _formula(writer: Any, node: Any) -> None:
 
 
 def _block(writer: Any, node: Any) -> None:
-    writer.body.append(f'<div class="math" tabindex="0" role="group" aria-label="formula">{tex2mathml(node.astext(), as_block=True)}</div>')
+    formula = tex2mathml(node.astext(), as_block=True)
+    writer.body.append(f'<div class="math" tabindex="0" role="group" aria-label="formula">{formula}</div>')
     raise SkipNode
