@@ -119,7 +119,6 @@ def _mirror_origins(entry: Dataset) -> list[Origin]:
             url="/".join((base.rstrip("/"), quote(entry.folder), quote(file))),
             members=(file,) if file in pinned else pinned,  # any other file is an archive of the members
             listing=file not in pinned and form.listing is not None,
-            own=True,
         )
         for file in dict.fromkeys([*entry.mirror, *optional])
     ]
@@ -165,7 +164,7 @@ def _download(url: str, origin: Origin, wanted: Form, folder: Path, progress: bo
     resumed = True
     while resumed:
         resumed = network.partial_file(carrier).exists()
-        network.download(url, carrier, progress=progress, own=origin.own)
+        network.download(url, carrier, progress=progress)
         try:
             _extract(carrier, origin, wanted, folder, progress)
             return
@@ -192,18 +191,15 @@ def _writable_folder(entry: Dataset) -> Path:
     for base in filter(None, (raw_folder(), paths.cache_folder())):
         folder = base / entry.folder
         try:
-            (folder / PARTIAL).mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryFile(dir=folder / PARTIAL):
-                pass
+            paths.check_writable(folder / PARTIAL)
         except OSError as error:
-            refused.append(f"{base} ({error.strerror})")
+            refused.append(str(error))
         else:
             if refused:
-                log.warning("%s cannot be written, so %s goes to the cache: %s", refused[0], entry.name, base)
+                log.warning("%s; so %s goes to the cache: %s", refused[0], entry.name, base)
             return folder
     raise DataUnavailableError(
-        f"{entry.name} cannot be stored, because these folders cannot be written: {'; '.join(refused)}. "
-        f"Set {paths.CACHE_VARIABLE} to a folder that can be written"
+        f"{entry.name} cannot be stored: {'; '.join(refused)}. Set {paths.CACHE_VARIABLE} to a writable folder"
     )
 
 
