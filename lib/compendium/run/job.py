@@ -8,7 +8,6 @@ import sys
 from collections.abc import Mapping
 from functools import partial
 
-from compendium.paths import build_dir
 from compendium.run import execute, processes
 from compendium.run.runs import Run, before, read_runs, select
 from compendium.run.states import (
@@ -61,13 +60,11 @@ def _missing(run: Run) -> list[str]:
 
 
 def _executed(run: Run, profile: str) -> RunState:
-    log = log_file(run.name, profile)
-    output = build_dir() / "executed" / profile / f"{run.name}.ipynb"
     try:
-        done = execute.run(run.notebook, run.values(profile), output=output, log=log, say=partial(print, flush=True))
+        done = execute.run(run.notebook, run.values(profile), say=partial(print, flush=True))
     except (execute.NotebookFailedError, OSError, ValueError) as error:
         print(f"{run.name}: {error}", flush=True)
-        return RunState(FAILED, getattr(error, "reason", str(error)), in_checkout(log))
+        return RunState(FAILED, getattr(error, "reason", str(error)), in_checkout(log_file(run.name, profile)))
     print(f"{run.name}: ok, {done.seconds:.0f} s", flush=True)
     return RunState(OK, outputs=outputs(run.name, profile))
 
