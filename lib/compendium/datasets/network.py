@@ -49,7 +49,7 @@ NETWORK = Network()
 _INDEX = "the package index"
 
 
-def download(url: str, target: Path, *, progress: bool = True) -> Path:
+def download(url: str, target: Path) -> Path:
     """Download a file, and resume an earlier download of it if there is one.
 
     The content goes to ``<target>.part``, with a note of its address and its mark (ETag) beside it. The complete file
@@ -61,8 +61,6 @@ def download(url: str, target: Path, *, progress: bool = True) -> Path:
         Address, http or https.
     target : pathlib.Path
         Path of the file; its folder must exist.
-    progress : bool
-        Draw a progress bar on stderr.
 
     Returns
     -------
@@ -82,7 +80,7 @@ def download(url: str, target: Path, *, progress: bool = True) -> Path:
     while stalled < ATTEMPTS:
         before = part.stat().st_size
         try:
-            _transfer(url, part, note, progress=progress)
+            _transfer(url, part, note)
         except (ConnectTimeout, SSLError) as error:
             why = _reason(error)
             NETWORK.failed(host, why)
@@ -110,12 +108,12 @@ def partial_file(target: Path) -> Path:
     return target.with_name(f"{target.name}.part")
 
 
-def bytes_bar(total: int, name: str, shown: bool) -> tqdm:
+def bytes_bar(total: int, name: str, shown: bool = True) -> tqdm:
     """Return a progress bar of bytes on stderr."""
     return tqdm(total=total, desc=name, unit="B", unit_scale=True, leave=False, disable=not shown, file=sys.stderr)
 
 
-def _transfer(url: str, part: Path, note: Path, *, progress: bool) -> None:
+def _transfer(url: str, part: Path, note: Path) -> None:
     """Download the missing rest of `part`, or raise an error of `requests`."""
     headers = {"Accept-Encoding": "identity"}
     if mark := _mark(url, part, note):
@@ -131,7 +129,7 @@ def _transfer(url: str, part: Path, note: Path, *, progress: bool) -> None:
             note.write_text(json.dumps({"url": url, "mark": mark}), encoding="utf-8")
 
     # total=1: pooch sets the total later, but first asks for the bar's truth value
-    with part.open("ab") as out, bytes_bar(1, part.name.removesuffix(".part"), progress) as bar:
+    with part.open("ab") as out, bytes_bar(1, part.name.removesuffix(".part")) as bar:
         pooch.HTTPDownloader(bar, _CHUNK, headers=headers, timeout=TIMEOUT, hooks={"response": start})(url, out, None)
 
 
