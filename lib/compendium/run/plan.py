@@ -20,7 +20,6 @@ class Job:
     name: str
     inputs: list[str]
     status: str
-    threads: int
     priority: int
     values: str
     local: bool
@@ -65,7 +64,6 @@ def _job(run: Run, earlier: Iterable[str], minutes: float, profile: str) -> Job:
         name=run.name,
         inputs=[*_code(run.notebook, read), *map(states.in_checkout, waits)],
         status=states.in_checkout(states.status_file(run.name, profile)),
-        threads=run.threads,
         priority=round(10 * minutes),
         values=json.dumps(values, sort_keys=True),
         local=run.after_all or bool(run.missing(lambda name: states.read_data_state(name).present)),

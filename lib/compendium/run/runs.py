@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, PositiveFloat, PositiveInt, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, PositiveFloat, ValidationError, model_validator
 
 from compendium.paths import figures_dir, project_root
 from compendium.run.parameters import ParameterError, complete, read_parameters, resolve
@@ -38,7 +38,6 @@ class Entry(BaseModel):
     needs: tuple[str, ...] = ()
     needs_one: tuple[str, ...] = ()
     uses: tuple[str, ...] = ()
-    threads: PositiveInt = 1
     after: tuple[str, ...] = ()
     after_all: bool = False
 
