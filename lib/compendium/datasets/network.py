@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import pooch
 import requests
-from requests.exceptions import ConnectTimeout, HTTPError, RequestException, SSLError
+from requests.exceptions import ConnectTimeout, RequestException, SSLError
 
 from compendium.datasets.errors import DataUnavailableError
 from sensorprivacy.progress import tqdm
@@ -81,17 +81,14 @@ def download(url: str, target: Path) -> Path:
         before = part.stat().st_size
         try:
             _transfer(url, part, note)
-        except (ConnectTimeout, SSLError) as error:
-            why = _reason(error)
-            NETWORK.failed(host, why)
-            break
         except RequestException as error:
             why = _reason(error)
-            status = error.response.status_code if isinstance(error, HTTPError) and error.response is not None else None
-            if status not in (None, requests.codes.requested_range_not_satisfiable):
-                break
-            if host not in NETWORK.answering:
+            status = error.response.status_code if error.response is not None else None
+            silent = status is None and host not in NETWORK.answering
+            if silent or isinstance(error, ConnectTimeout | SSLError):
                 NETWORK.failed(host, why)
+                break
+            if status not in (None, requests.codes.requested_range_not_satisfiable):
                 break
         else:
             note.unlink(missing_ok=True)
@@ -144,7 +141,7 @@ def _mark(url: str, part: Path, note: Path) -> str:
 
 def _reason(error: RequestException) -> str:
     """Return the cause of an error in a few words, without the object addresses in the message of `requests`."""
-    if isinstance(error, HTTPError) and error.response is not None:
+    if error.response is not None:
         return f"the server answers {error.response.status_code} {error.response.reason}"
     found = re.search("not known|name resolution|resolve|refused|timed out|certificate", str(error))
     if found is None:

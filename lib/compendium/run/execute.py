@@ -51,7 +51,6 @@ class Executed:
     output: Path
     log: Path
     results: Path
-    parameters: dict[str, Any]
     seconds: float
 
 
@@ -93,8 +92,9 @@ def run(
         If a cell raised an error or the kernel died. `output` has the notebook up to that cell.
     """
     notebook = Path(notebook)
-    values = resolve(read_parameters(notebook), given or {})
-    whole = complete(read_parameters(notebook), values)
+    declared = read_parameters(notebook)
+    values = resolve(declared, given or {})
+    whole = complete(declared, values)
     name, replicates = run_name(notebook, whole)
     place = f"{whole['profile'] if replicates else 'own'}/{name}"
     output = Path(output or build_dir() / "executed" / f"{place}.ipynb")
@@ -124,7 +124,7 @@ def run(
     # Jupyter interrupts a kernel before it asks it to end. A kernel that shows figures reports that as an error.
     text = _SHUTDOWN.sub("", log.read_text(encoding="utf-8"))
     log.write_text(f"{text}\nended after {seconds:.1f} s\n", encoding="utf-8")
-    return Executed(output, log, figures_dir(place.split("/")[0]) / name, values, seconds)
+    return Executed(output, log, figures_dir(place.split("/")[0]) / name, seconds)
 
 
 def without_error_stream(output: Path) -> None:
