@@ -1,6 +1,5 @@
 """Run the notebooks that are out of date, go on past a failure, and write the report at the end."""
 
-import csv
 import json
 import os
 import shlex
@@ -22,7 +21,6 @@ from compendium.run.job import hindered
 from compendium.run.plan import planned
 from compendium.run.runs import Run, last_states, read_runs, select
 from compendium.run.states import FAILED, NO_DATA, NOT_RUN, OK, DataState, RunState
-from compendium.verdicts.words import BASES, HEADLINE
 from sensorprivacy.paths import check_writable
 
 _FEW = 8  # names of runs in one line
@@ -197,15 +195,6 @@ def _wait_for(words: list[str], environment: dict[str, str], errors: TextIO) -> 
             raise
 
 
-def _tally(rows: list[tuple[str, str]]) -> list[str]:
-    """Return the verdicts in words: first those on data, logs and statements, then a line for each basis."""
-    words = {basis: Counter(verdict for own, verdict in rows if own == basis) for basis in BASES}
-    whole = sum((words[basis] for basis in HEADLINE), Counter[str]())
-    parts = {f"verdicts ({', '.join(HEADLINE)})": whole} | {f"  {basis}": found for basis, found in words.items()}
-    texts = {name: ", ".join(f"{n} {verdict}" for verdict, n in found.most_common()) for name, found in parts.items()}
-    return [f"{name}: {text}" for name, text in texts.items() if text]
-
-
 def summary(ended: Mapping[str, RunState], profile: str) -> str:
     """Return the closing lines: how the runs ended, failures with reasons, verdicts, and where the results are."""
     counts = Counter(state.status for state in ended.values())
@@ -220,8 +209,9 @@ def summary(ended: Mapping[str, RunState], profile: str) -> str:
     lines += [f"  not run: {few}"] if idle else []
     folder, root = figures_dir(profile), project_root()
     if (verdicts := folder / "verdicts.csv").is_file():
-        with verdicts.open(encoding="utf-8", newline="") as stream:
-            lines += _tally([(row["basis"], row["verdict"]) for row in csv.DictReader(stream)])
+        from compendium.verdicts.replication import read_verdicts, summary_line  # here, because it imports pandas
+
+        lines.append(summary_line(read_verdicts(verdicts)))
     lines.append(f"tables and figures: {folder.relative_to(root)}/<run>/")
     lines.append(f"executed notebooks: {(build_dir() / 'executed' / profile).relative_to(root)}/")
     return "\n".join(lines)

@@ -14,7 +14,9 @@ import pytest
 
 from compendium.datasets import cache as cache_module
 from compendium.datasets import extraction, network, store
+from compendium.datasets.catalogue import lookup
 from compendium.datasets.errors import CorruptDataError, DataUnavailableError, UnknownDatasetError
+from compendium.datasets.finding import Search
 
 
 @pytest.fixture
@@ -547,3 +549,11 @@ def test_a_full_disk_is_a_clear_error(toys, machine, web, kit, whole, monkeypatc
     monkeypatch.setattr(extraction, "walk", full)
     with pytest.raises(DataUnavailableError, match=r"toy cannot be written to .*toy-folder: No space left on device"):
         store.fetch("toy")
+
+
+def test_a_search_lists_tars_and_broken_archives_and_finds_nothing_in_a_folder_that_is_not_there(toys, tmp_path, kit):
+    kit.put(tmp_path / "here", {"a.tar": kit.tarred({"a.csv": kit.A}), "b.zip": b"no zip"})
+    search = Search(lookup("toy"), [tmp_path / "none", tmp_path / "here"])
+    assert search.located() is None
+    assert search.tars == [tmp_path / "here" / "a.tar"]
+    assert [path for path, _ in search.broken] == [tmp_path / "here" / "b.zip"]
