@@ -30,7 +30,7 @@ help: ## show this help
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 reproduce: $(READY) ## run every notebook that is out of date, then the report (some: ONLY="RUN ...")
-	@$(PY) -m compendium reproduce --profile $(PROFILE) --cores $(CORES) $(if $(ONLY),--only $(ONLY))
+	@$(PY) -m compendium reproduce --profile $(PROFILE) --cores $(CORES) $(ONLY)
 
 book: $(TOOLS) ## build the book from what reproduce left behind: build/book/html/index.html
 	@$(PY) -m compendium book

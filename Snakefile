@@ -20,7 +20,6 @@ for job in JOBS:
             job.inputs,
         output:
             job.status,
-        threads: job.threads
         priority: job.priority
         localrule: job.local
         params:

@@ -63,7 +63,7 @@ def _lines(path: str) -> list[str]:
 
 def table(case: Case, seed: int = 0) -> Problem:
     """Return the rows of a case, at random, with its pool of features."""
-    whole = problem(case.set, progress=False)
+    whole = problem(case.set)
     kept = np.sort(np.random.default_rng(seed).permutation(whole.n_records)[: case.rows])
     width = whole.n_features
     columns = SENTINEL if case.set == "iot-sentinel" else range(0, width, width // case.pool)

@@ -43,7 +43,7 @@ FIFTEEN = Case("MotionSense, 15 features", "motionsense", "task", 20_000, 15)
 
 def resampled(jitter):
     """Return IoT-23 at the paper's size."""
-    game = problem("iot-23", progress=False)
+    game = problem("iot-23")
     rng = np.random.default_rng(0)
     rows = rng.integers(0, game.n_records, PAPER_ROWS)
     features = game.features.iloc[rows].to_numpy(float)

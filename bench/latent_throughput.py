@@ -30,7 +30,7 @@ def main():
     parser.add_argument("--full", action="store_true", help="write the results")
     asked = parser.parse_args()
     torch.set_num_threads(asked.threads)
-    windows = datasets.windows("motionsense", progress=False)
+    windows = datasets.windows("motionsense")
     parts = split(windows, "paper", validation=0)
     train, test = windows.take(parts.train), windows.take(parts.test)
     quick = Settings(epochs=1, batch=512, precision="bfloat16")

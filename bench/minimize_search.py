@@ -114,7 +114,7 @@ def main() -> None:
     jobs, clock = arguments.jobs, time.process_time if arguments.jobs == 1 else time.perf_counter
     k, trees, repeats = (5, 50, 3) if arguments.full else (4, 20, 1)
     k = arguments.features or k
-    whole = problem("iot-23", progress=False)
+    whole = problem("iot-23")
     rows = np.sort(np.random.default_rng(0).choice(whole.n_records, arguments.rows, replace=False))
     game = Problem(whole.features.iloc[rows, :k], whole.task.iloc[rows], whole.users.iloc[rows], name="iot-23")
     model, drawn = RandomForestClassifier(n_estimators=trees), random_split(arguments.rows, seed=0)

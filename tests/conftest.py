@@ -134,7 +134,7 @@ def captures(mirror):
 def _captures():
     from compendium.datasets import store
 
-    located = store.fetch("iot-sentinel", progress=False)
+    located = store.fetch("iot-sentinel")
     return [(member, located.read(member)) for member in located.members if member.endswith(".pcap")]
 
 

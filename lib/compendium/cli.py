@@ -17,6 +17,7 @@ INSTALL = "pip install -r requirements-dev.lock, or use make book, make lessons,
 FILE, COUNT = click.Path(path_type=Path), click.IntRange(min=1)
 PROFILE = click.option("--profile", type=click.Choice(PROFILES), default="quick", help="Settings of the runs (quick).")
 CORES = click.option("--cores", type=COUNT, default=os.cpu_count() or 1, help="Number of runs at a time.")
+RUNS = click.argument("runs", nargs=-1, metavar="[RUN]...")
 OUT = click.option("--out", type=FILE, metavar="FOLDER", help="Folder to write.")
 
 # Each command imports what it needs when it runs, so that wrong words are refused without waiting for pandas.
@@ -77,32 +78,27 @@ def run(
     except execute.NotebookFailedError as error:
         print(f"{notebook.stem}: {error}", file=sys.stderr)
         return 1
-    results = execute.results_folder(notebook, done.parameters)
     print(f"notebook: {done.output}\nlog: {done.log}", flush=True)
-    if results.is_dir():
-        print(f"results: {results}", flush=True)
+    if done.results.is_dir():
+        print(f"results: {done.results}", flush=True)
     return 0
 
 
 @compendium.command()
 @PROFILE
 @CORES
-@click.option("--only", multiple=True, metavar="RUN", help="The same as naming RUN.")
-@click.argument("runs", nargs=-1, metavar="[RUN]...")
+@RUNS
 @click.option("--dry-run", is_flag=True, help="List the runs that are out of date and run nothing.")
 @click.option("--executor", metavar="NAME", help="Run as jobs of a cluster, --cores at a time, such as slurm.")
 @click.option("--list", "listed", is_flag=True, help="List all runs with their minutes and run nothing.")
-def reproduce(
-    profile: Profile, cores: int, only: Sequence[str], runs: Sequence[str], dry_run: bool, executor: str, listed: bool
-) -> int:
+def reproduce(profile: Profile, cores: int, runs: Sequence[str], dry_run: bool, executor: str, listed: bool) -> int:
     """Run every notebook that is out of date, then the report.
 
     With names of runs, only these; * stands for any part.
     """
     from compendium.run.runs import check_runs, read_runs, select
 
-    wanted = [*only, *runs]
-    selected = select(read_runs(), wanted, profile)
+    selected = select(read_runs(), runs, profile)
     if listed:
         for one in selected.values():
             print(f"{one.name:36} {one.minutes[profile]:5g} min  {one.about}")
@@ -115,7 +111,7 @@ def reproduce(
     check_runs(selected.values(), store.names())
     processes.guard()
     look = batch.looker(profile)
-    ended = batch.reproduce(profile, look, cores=cores, only=wanted, dry_run=dry_run, executor=executor)
+    ended = batch.reproduce(profile, look, cores=cores, only=runs, dry_run=dry_run, executor=executor)
     if not dry_run:
         print(batch.summary(ended, profile))
     return int(any(state.status == FAILED for state in ended.values()))
@@ -201,9 +197,8 @@ def review(cell: str | None, profile: Profile, cores: int, out: Path | None) -> 
 
 @compendium.command()
 @OUT
-@click.option("--only", multiple=True, metavar="RUN", help="The same as naming RUN.")
-@click.argument("runs", nargs=-1, metavar="[RUN]...")
-def book(out: Path | None, only: Sequence[str], runs: Sequence[str]) -> int:
+@RUNS
+def book(out: Path | None, runs: Sequence[str]) -> int:
     """Build the book in build/book: all results as web pages that work without a network.
 
     With names of runs, only these; * stands for any part.
@@ -212,7 +207,7 @@ def book(out: Path | None, only: Sequence[str], runs: Sequence[str]) -> int:
 
     from compendium.book.site import build, size_in_mb
 
-    page = build(out, [*only, *runs])
+    page = build(out, list(runs))
     print(f"{page}  {size_in_mb(page.parent):.0f} MB")
     return 0
 

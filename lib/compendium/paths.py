@@ -73,11 +73,9 @@ def mirror_address() -> str | None:
     `reproduce` used before in this checkout, unless that folder is gone.
     """
     named = os.environ.get(MIRROR_VARIABLE)
-    if named is not None:
-        return named or None
-    remembered = remembered_mirror()
-    gone = remembered is None or ("://" not in remembered and not Path(remembered).is_dir())
-    return None if gone else remembered
+    if named is None and (named := remembered_mirror()) and "://" not in named and not Path(named).is_dir():
+        return None
+    return named or None
 
 
 def remembered_mirror() -> str | None:

@@ -149,7 +149,7 @@ def test_a_partition_that_does_not_exist_is_reported_and_not_an_earlier_log(here
 
 def test_jobs_of_a_killed_reproduce_are_named_before_they_run_twice(here, cluster):
     (here / "build" / "wait").touch()
-    with subprocess.Popen([*REPRODUCE, "--only", "20_waiting"], stdout=subprocess.DEVNULL) as child:
+    with subprocess.Popen([*REPRODUCE, "20_waiting"], stdout=subprocess.DEVNULL) as child:
         _until(lambda: len(_jobs(cluster, "RUNNING")) == 1)
         child.kill()
     (job,) = _jobs(cluster, "RUNNING")

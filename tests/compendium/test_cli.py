@@ -68,7 +68,7 @@ def test_run_executes_with_the_given_value_and_fails_with_the_cells_error(notebo
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        (["-p", "stp", "1"], "unknown parameter 'stp'; did you mean 'step'?"),
+        (["-p", "stp", "1"], "unknown parameter 'stp'. Did you mean 'step'?"),
         (["-p", "step", "far"], "step='far': input should be a valid number"),
     ],
 )
@@ -86,7 +86,7 @@ def test_a_missing_notebook_is_an_error_with_the_nearest_name(notebook, capsys):
 
 
 def test_reproduce_lists_its_runs(capsys):
-    assert main(["reproduce", "--list", "--only", "20*", "21*", "--only", "22*"]) == 0
+    assert main(["reproduce", "--list", "20*", "21*", "22*"]) == 0
     lines = said(capsys).splitlines()
     assert len({line[:2] for line in lines}) == 3
     assert lines[0].startswith("20_threeway_example ")
@@ -103,7 +103,7 @@ def test_reproduce_fails_only_where_a_run_failed(monkeypatch, capsys, status, co
 def test_reproduce_refuses_an_unknown_profile_run_or_no_cores(capsys):
     for words in (["--profile", "fast"], ["--cores", "0"], ["--cores", "many"]):
         assert main(["reproduce", *words]) == 2
-    assert main(["reproduce", "--only", "99_nothing"]) == 2
+    assert main(["reproduce", "99_nothing"]) == 2
     assert "no run '99_nothing'" in said(capsys)
 
 
@@ -125,8 +125,10 @@ def test_wrong_words_are_refused_without_waiting_for_pandas(package):
 
 
 def test_a_run_finds_its_folder_without_pandas(root):
-    code = "import sys; from pathlib import Path; from compendium.run.execute import results_folder\n"
-    code += f"results_folder(Path({str(root / 'notebooks' / '20_threeway_example.ipynb')!r}), {{}})\n"
+    code = "import sys; from pathlib import Path; from compendium.run.parameters import complete, read_parameters\n"
+    code += "from compendium.run import execute, runs\n"
+    code += f"path = Path({str(root / 'notebooks' / '20_threeway_example.ipynb')!r})\n"
+    code += "runs.run_name(path, complete(read_parameters(path), {}))\n"
     code += "print([name for name in ('pandas', 'matplotlib', 'sklearn') if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

@@ -109,7 +109,7 @@ def test_a_notebook_runs_and_leaves_its_record(name, execute, request):
     if run.needs or run.needs_one:
         request.getfixturevalue("mirror")
         for each in run.needs:
-            store.fetch(each, progress=False)  # the smartwatch set comes as a wheel, not from the mirror
+            store.fetch(each)  # the smartwatch set comes as a wheel, not from the mirror
         assert not run.missing(store.available)
     done = execute(name)
     folder = figures_dir(done.log.parent.name) / done.log.stem  # `own` where SHORTER changes the run
@@ -128,7 +128,7 @@ def assert_recorded(folder):
 def test_the_attack_run_twice_gives_the_same_tables(execute, request):
     """REVIEW B8: publications were not seeded, and two tables of one run disagreed."""
     request.getfixturevalue("mirror")
-    store.fetch("smartwatch", progress=False)
+    store.fetch("smartwatch")
     tables = []
     for _ in range(2):
         done = execute(TWICE)

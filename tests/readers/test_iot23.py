@@ -64,7 +64,7 @@ def comma(*flows):
 
 @pytest.fixture
 def located(mirror):
-    return store.fetch("iot-23", progress=False)
+    return store.fetch("iot-23")
 
 
 def test_counts_of_the_nine_captures(located):

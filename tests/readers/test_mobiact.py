@@ -350,7 +350,7 @@ def test_the_windows_of_nine_people_are_a_quarter_of_the_papers(nine: Windows) -
     assert nine.public[nine.public == "STU"].groupby(nine.subject).size().between(183, 187).all()
 
 
-def test_the_owners_folder_goes_through_the_one_door(owner: Files, tmp_path: Path) -> None:
+def test_the_owners_folder_goes_through_the_one_door(owner: Files, machine: Path) -> None:
     readme = README.partition("|    1 | sub1")[0]
     owner.files = {}
     for subject in range(1, 62):
@@ -362,9 +362,9 @@ def test_the_owners_folder_goes_through_the_one_door(owner: Files, tmp_path: Pat
             owner.files[f"{code}/{code}_{subject}_1_annotated.csv"] = annotated(code, seconds=0.7)
     owner.files["MobiAct_Dataset_v2.0/Readme.txt"] = readme.encode("latin-1")
     for member, content in owner.files.items():
-        (tmp_path / member).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / member).write_bytes(content)
-    found = datasets.windows("mobiact", path=tmp_path, progress=False)
+        (machine / "mobiact" / member).parent.mkdir(parents=True, exist_ok=True)
+        (machine / "mobiact" / member).write_bytes(content)
+    found = datasets.windows("mobiact", progress=False)
     assert found.values.shape[1:] == (6, 128)
     assert set(found.subject) == {*PAPER_MEN, *PAPER_WOMEN}
     assert found.provenance["rate"] == 200

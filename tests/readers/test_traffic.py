@@ -45,7 +45,7 @@ def flows():
 
 
 def test_the_real_draw(mirror):
-    located = store.fetch("cic-ids-2017", progress=False)
+    located = store.fetch("cic-ids-2017")
     problem = cic_problem(located)
     assert (problem.n_records, problem.n_features) == (7_267, 74)
     assert problem.features.columns[[0, 33, 62, 63, 73]].tolist() == [

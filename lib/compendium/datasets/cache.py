@@ -3,7 +3,6 @@
 import contextlib
 import hashlib
 import json
-from pathlib import Path
 from typing import BinaryIO
 
 from compendium.datasets.archives import Address
@@ -28,7 +27,10 @@ class Digests:
 
     def __init__(self, name: str, *, fresh: bool = False) -> None:
         self._file = cache_folder() / "verified" / f"{name}.json"
-        self._known: dict[str, dict] = {} if fresh else _read(self._file)
+        self._known: dict[str, dict] = {}
+        if not fresh:
+            with contextlib.suppress(OSError, ValueError, TypeError):  # a damaged file is as good as none
+                self._known = dict(json.loads(self._file.read_bytes()))
         self._changed = False
 
     def of(self, address: Address) -> str:
@@ -55,11 +57,3 @@ class Digests:
 def sha256(stream: BinaryIO) -> str:
     """Return the SHA-256 of the rest of a stream."""
     return hashlib.file_digest(stream, "sha256").hexdigest()  # type: ignore[arg-type]
-
-
-def _read(file: Path) -> dict[str, dict]:
-    try:
-        known = json.loads(file.read_bytes())
-    except (OSError, ValueError):
-        return {}
-    return known if isinstance(known, dict) else {}

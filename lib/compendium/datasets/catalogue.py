@@ -116,8 +116,6 @@ class Origin:
         Whether it provides the listed members.
     ignore_requires_python : bool
         Whether to download a wheel for another Python; it is never installed.
-    own : bool
-        Whether it is the user's own mirror.
     """
 
     form: str
@@ -126,7 +124,6 @@ class Origin:
     members: tuple[str, ...] = ()
     listing: bool = True
     ignore_requires_python: bool = False
-    own: bool = False
 
     @property
     def label(self) -> str:

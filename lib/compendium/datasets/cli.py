@@ -36,16 +36,13 @@ def list_sets(names: Sequence[str]) -> None:
 @data.command("fetch")
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.option("--all", "every", is_flag=True, help="Fetch every set; a set that is unavailable is no error.")
-@click.option("--quiet", is_flag=True, help="Draw no progress bars.")
-def fetch_sets(names: Sequence[str], every: bool, quiet: bool) -> int:
+def fetch_sets(names: Sequence[str], every: bool) -> int:
     """Fetch sets to this machine; exit code 1 if a set is unavailable."""
     if not names and not every:
         raise ValueError("name a data set or give --all: compendium data fetch NAME")
-
-    def fetch(name: str) -> str:
-        return str(store.fetch(name, progress=not quiet).path)
-
-    return _each(store.names() if every else names, fetch, absence_is_failure=not every)
+    return _each(
+        store.names() if every else names, lambda name: str(store.fetch(name).path), absence_is_failure=not every
+    )
 
 
 @data.command("verify")

@@ -24,7 +24,7 @@ class MismatchError(Exception):
         self.file, self.expected, self.found = file, expected, found
 
 
-def extract(carrier: Path, wanted: Form, folder: Path, *, progress: bool) -> bool:
+def extract(carrier: Path, wanted: Form, folder: Path) -> bool:
     """Extract members from an archive into a folder.
 
     Parameters
@@ -35,8 +35,6 @@ def extract(carrier: Path, wanted: Form, folder: Path, *, progress: bool) -> boo
         The wanted members and listing.
     folder : pathlib.Path
         Folder of the set.
-    progress : bool
-        Draw a progress bar on stderr.
 
     Returns
     -------
@@ -55,7 +53,7 @@ def extract(carrier: Path, wanted: Form, folder: Path, *, progress: bool) -> boo
     heads: dict[str, dict[str, str]] = {}  # of the listed members: digest by name, by the folder around them
     stage = Path(tempfile.mkdtemp(dir=partial, prefix="stage-"))
     try:
-        with bytes_bar(wanted.size, "unpacking", progress and wanted.size >= _BAR_FROM) as bar:
+        with bytes_bar(wanted.size, "unpacking", wanted.size >= _BAR_FROM) as bar:
             for inner, opener in walk(carrier):
                 path = "/".join((carrier.name, *inner))
                 member = next((m for m in wanted.members if plain or f"/{path}".endswith(f"/{m.path}")), None)

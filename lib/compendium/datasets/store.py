@@ -22,7 +22,7 @@ def names() -> tuple[str, ...]:
     return tuple(catalogue())
 
 
-def locate(name: str, *, fresh: bool = False, progress: bool = True) -> Located | None:
+def locate(name: str, *, fresh: bool = False) -> Located | None:
     """Find and verify a set on this machine, without using the network.
 
     Parameters
@@ -31,8 +31,6 @@ def locate(name: str, *, fresh: bool = False, progress: bool = True) -> Located 
         A set of the catalogue.
     fresh : bool
         Hash every file again, instead of trusting files that did not change since they were verified.
-    progress : bool
-        Draw a progress bar on stderr if a tar has to be unpacked to the cache.
 
     Returns
     -------
@@ -50,7 +48,7 @@ def locate(name: str, *, fresh: bool = False, progress: bool = True) -> Located 
     search = Search(entry, fresh=fresh)
     located = search.located()
     if located is None and search.tars and entry.pinned:
-        fetching.unpack_tars(entry, search.tars, progress=progress)
+        fetching.unpack_tars(entry, search.tars)
         located = Search(entry, fresh=fresh).located()
     if located is None and search.broken:
         path, why = search.broken[0]
@@ -58,15 +56,13 @@ def locate(name: str, *, fresh: bool = False, progress: bool = True) -> Located 
     return located
 
 
-def fetch(name: str, *, progress: bool = True, limit_mb: float | None = None) -> Located:
+def fetch(name: str, *, limit_mb: float | None = None) -> Located:
     """Find a set on this machine, or download it.
 
     Parameters
     ----------
     name : str
         A set of the catalogue.
-    progress : bool
-        Draw progress bars on stderr.
     limit_mb : float, optional
         Download no set larger than this, in megabytes; see `limit_of`.
 
@@ -85,7 +81,7 @@ def fetch(name: str, *, progress: bool = True, limit_mb: float | None = None) ->
         If the catalogue has no such set.
     """
     entry = lookup(name)
-    located = locate(name, progress=progress)
+    located = locate(name)
     if located is not None:
         return located
     if limit_mb is not None and entry.origins and (entry.download_mb or 0) > limit_mb:
@@ -93,8 +89,8 @@ def fetch(name: str, *, progress: bool = True, limit_mb: float | None = None) ->
             f"{entry.name} is not on this machine, and its {entry.download_mb:g} MB exceed the {limit_mb:g} MB that "
             f"this profile downloads: run python -m compendium data fetch {entry.name}"
         )
-    fetching.bring(entry, progress=progress)
-    located = locate(name, progress=progress)
+    fetching.bring(entry)
+    located = locate(name)
     if located is None:
         raise DataUnavailableError(f"{entry.name} was downloaded, but its files are gone: {entry.how}")
     return located

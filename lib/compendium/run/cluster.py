@@ -41,7 +41,10 @@ def words_for(executor: str | None, jobs: int) -> list[str]:
     """
     words = ["--cores", str(jobs)]
     if executor is not None:
-        _check_installed(executor)
+        plugin = f"snakemake-executor-plugin-{executor}"
+        if executor not in _BUILT_IN and find_spec(plugin.replace("-", "_")) is None:
+            how = "-r requirements-dev.lock" if executor == "slurm" else plugin
+            raise RuntimeError(f"Snakemake has no executor {executor!r} here: correct the name, or pip install {how}")
         words += ["--executor", executor, "--jobs", str(jobs), "--latency-wait", str(_LATENCY)]
     if executor == "slurm":
         if shutil.which("sbatch") is None:
@@ -51,14 +54,6 @@ def words_for(executor: str | None, jobs: int) -> list[str]:
         kept = sacct is not None and subprocess.run([sacct, "--noheader"], capture_output=True).returncode == 0
         words += [] if kept else ["--slurm-status-command", "squeue", "--slurm-no-account"]
     return words
-
-
-def _check_installed(executor: str) -> None:
-    name = f"snakemake-executor-plugin-{executor}"
-    if executor in _BUILT_IN or find_spec(name.replace("-", "_")) is not None:
-        return
-    how = "pip install -r requirements-dev.lock" if executor == "slurm" else f"pip install {name}"
-    raise RuntimeError(f"Snakemake has no executor {executor!r} here: correct the name, or {how}")
 
 
 def left_jobs() -> list[str]:

@@ -20,7 +20,7 @@ from typing import Any, TextIO
 import nbformat
 
 from compendium.paths import build_dir, figures_dir
-from compendium.run.parameters import complete, read_parameters, resolve
+from compendium.run.parameters import code_cells, complete, read_parameters, resolve
 from compendium.run.runs import run_name
 from sensorprivacy.paths import check_writable
 from sensorprivacy.progress import BATCH
@@ -46,12 +46,11 @@ class NotebookFailedError(RuntimeError):
 
 @dataclass(frozen=True)
 class Executed:
-    """A notebook that ran to its end."""
+    """A notebook that ran to its end; its tables and figures are in `results`, if it has any."""
 
-    notebook: Path
     output: Path
     log: Path
-    parameters: dict[str, Any]
+    results: Path
     seconds: float
 
 
@@ -93,8 +92,11 @@ def run(
         If a cell raised an error or the kernel died. `output` has the notebook up to that cell.
     """
     notebook = Path(notebook)
-    values = resolve(read_parameters(notebook), given or {})
-    place = Path(output).stem if output and log else _place(notebook, values)
+    declared = read_parameters(notebook)
+    values = resolve(declared, given or {})
+    whole = complete(declared, values)
+    name, replicates = run_name(notebook, whole)
+    place = f"{whole['profile'] if replicates else 'own'}/{name}"
     output = Path(output or build_dir() / "executed" / f"{place}.ipynb")
     log = Path(log or build_dir() / "logs" / f"{place}.log")
     if output.resolve() == notebook.resolve():
@@ -102,7 +104,7 @@ def run(
     for folder in (output.parent, log.parent):
         check_writable(folder)
     started = time.monotonic()
-    with log.open("w+", encoding="utf-8") as stream:
+    with log.open("w", encoding="utf-8") as stream:
         stream.write(f"{datetime.now().astimezone():%Y-%m-%d %H:%M:%S %z}  {notebook}  {values}\n")
         try:
             with _progress(output.stem, notebook, bool(values), stream, say) as hooks:
@@ -113,16 +115,16 @@ def run(
             raise
         except Exception as error:
             seconds = time.monotonic() - started
-            said = f"{type(error).__name__}: {error}"
-            said = _ANSI.sub("", said).strip()
+            said = _ANSI.sub("", f"{type(error).__name__}: {error}").strip()
             stream.write(f"\nfailed after {seconds:.1f} s\n{said}\n")
             reason = said.splitlines()[-1][:_LENGTH]
             raise NotebookFailedError(_short(error, notebook, output, log), reason) from error
-        without_error_stream(output)
-        _forget_shutdown(stream)
-        seconds = time.monotonic() - started
-        stream.write(f"\nended after {seconds:.1f} s\n")
-    return Executed(notebook, output, log, values, seconds)
+    without_error_stream(output)
+    seconds = time.monotonic() - started
+    # Jupyter interrupts a kernel before it asks it to end. A kernel that shows figures reports that as an error.
+    text = _SHUTDOWN.sub("", log.read_text(encoding="utf-8"))
+    log.write_text(f"{text}\nended after {seconds:.1f} s\n", encoding="utf-8")
+    return Executed(output, log, figures_dir(place.split("/")[0]) / name, seconds)
 
 
 def without_error_stream(output: Path) -> None:
@@ -132,19 +134,6 @@ def without_error_stream(output: Path) -> None:
         if cell.cell_type == "code":
             cell.outputs = [each for each in cell.outputs if each.get("name") != "stderr"]
     nbformat.write(notebook, output)
-
-
-def results_folder(notebook: Path, values: Mapping[str, Any]) -> Path:
-    """Return the folder in ``figures/`` that a run with these parameters writes its tables and figures to."""
-    profile, name = _place(notebook, values).split("/")
-    return figures_dir(profile) / name
-
-
-def _place(notebook: Path, values: Mapping[str, Any]) -> str:
-    """Return the path of a run's files without their endings: ``<profile>/<run>`` or ``own/<run>``."""
-    whole = complete(read_parameters(notebook), values)
-    name, replicates = run_name(notebook, whole)
-    return f"{whole['profile'] if replicates else 'own'}/{name}"
 
 
 def _execute(notebook: Path, output: Path, values: dict[str, Any], log: TextIO, hooks: Mapping[str, Any]) -> None:
@@ -174,8 +163,7 @@ def _progress(
     name: str, notebook: Path, injected: bool, log: TextIO, say: Callable[[str], None]
 ) -> Iterator[dict[str, Callable[..., None]]]:
     """Yield hooks for papermill that write a line for each cell to the log, and say those of slow cells."""
-    cells = nbformat.read(notebook, as_version=4).cells
-    total = sum(cell.cell_type == "code" for cell in cells) + injected  # papermill adds a cell with the values
+    total = len(code_cells(notebook)) + injected  # papermill adds a cell with the values
     timers: list[Timer] = []
 
     def start(**_: Any) -> None:
@@ -204,19 +192,6 @@ def _kernel_errors_to(log: TextIO) -> Iterator[None]:
     finally:
         os.dup2(console, 2)
         os.close(console)
-
-
-def _forget_shutdown(log: TextIO) -> None:
-    """Remove a kernel's last words from the log of a success.
-
-    Jupyter interrupts every kernel before it asks it to end. A kernel that shows figures reports that as an error.
-    """
-    log.flush()
-    log.seek(0)
-    kept = _SHUTDOWN.sub("", log.read())
-    log.seek(0)
-    log.truncate()
-    log.write(kept)
 
 
 def _short(error: Any, notebook: Path, output: Path, log: Path) -> str:

@@ -8,22 +8,9 @@ import sys
 from collections.abc import Mapping
 from functools import partial
 
-from compendium.paths import build_dir
-from compendium.run import execute, processes
+from compendium.run import execute, processes, states
 from compendium.run.runs import Run, before, read_runs, select
-from compendium.run.states import (
-    FAILED,
-    NO_DATA,
-    NOT_RUN,
-    OK,
-    RunState,
-    in_checkout,
-    log_file,
-    outputs,
-    read_data_state,
-    read_status,
-    write_status,
-)
+from compendium.run.states import FAILED, NO_DATA, NOT_RUN, OK, RunState
 
 
 def perform(name: str, profile: str) -> RunState:
@@ -36,18 +23,18 @@ def perform(name: str, profile: str) -> RunState:
         print(f"{name}: skipped, no data {', '.join(_missing(runs[name]))}", flush=True)
     else:
         print(f"{name}: {state.reason}", flush=True)
-    write_status(name, profile, state)
+    states.write_status(name, profile, state)
     return state
 
 
 def hindered(run: Run, runs: Mapping[str, Run], profile: str) -> RunState | None:
     """Return why a run cannot start, or None. An absent data set is no failure; a corrupt one is."""
-    missing = [read_data_state(name) for name in _missing(run)]
+    missing = [states.read_data_state(name) for name in _missing(run)]
     if broken := [state.reason for state in missing if state.broken]:
         return RunState(FAILED, "; ".join(broken))
     if missing:
         return RunState(NO_DATA, "; ".join(f"{state.name} is not on this machine: {state.how}" for state in missing))
-    earlier = {name: read_status(name, profile) for name in before(run, runs)}
+    earlier = {name: states.read_status(name, profile) for name in before(run, runs)}
     # Later runs do without a run whose data set is absent or corrupt.
     causes = {
         f"{name} failed" for name, state in earlier.items() if state.status == FAILED and not _missing(runs[name])
@@ -57,19 +44,19 @@ def hindered(run: Run, runs: Mapping[str, Run], profile: str) -> RunState | None
 
 
 def _missing(run: Run) -> list[str]:
-    return run.missing(lambda name: read_data_state(name).present)
+    return run.missing(lambda name: states.read_data_state(name).present)
 
 
 def _executed(run: Run, profile: str) -> RunState:
-    log = log_file(run.name, profile)
-    output = build_dir() / "executed" / profile / f"{run.name}.ipynb"
     try:
-        done = execute.run(run.notebook, run.values(profile), output=output, log=log, say=partial(print, flush=True))
+        done = execute.run(run.notebook, run.values(profile), say=partial(print, flush=True))
     except (execute.NotebookFailedError, OSError, ValueError) as error:
         print(f"{run.name}: {error}", flush=True)
-        return RunState(FAILED, getattr(error, "reason", str(error)), in_checkout(log))
+        return RunState(
+            FAILED, getattr(error, "reason", str(error)), states.in_checkout(states.log_file(run.name, profile))
+        )
     print(f"{run.name}: ok, {done.seconds:.0f} s", flush=True)
-    return RunState(OK, outputs=outputs(run.name, profile))
+    return RunState(OK, outputs=states.outputs(run.name, profile))
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from typing import Any
 from compendium.paths import project_root
 from compendium.run.dependencies import code_digest
 from compendium.run.parameters import complete, read_parameters
-from compendium.run.provenance import Run, open_run
+from compendium.run.provenance import Run
 from compendium.run.runs import read_runs, run_name
 
 
@@ -50,7 +50,7 @@ def begin(notebook: str, namespace: dict[str, Any]) -> Run:
     sets = [*(read_runs()[name].sets if replicates else ()), str(values.get("dataset", ""))]
     code = code_digest(path, project_root() / "lib", sets)
     profile = values["profile"]
-    return open_run(name, profile=profile, parameters=values, replicates=replicates, code=code, names=namespace)
+    return Run(name, profile=profile, parameters=values, replicates=replicates, code=code, names=namespace)
 
 
 def _injected(namespace: Mapping[str, Any]) -> list[str]:

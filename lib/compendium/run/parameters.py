@@ -10,7 +10,6 @@ The choice ``path`` allows any existing file. For a list, the braces limit each 
 # does not report malformed lines, and takes a second to import. The types themselves are pydantic's work.
 
 import ast
-import difflib
 import io
 import json
 import re
@@ -22,7 +21,9 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import yaml
-from pydantic import AfterValidator, Field, TypeAdapter, ValidationError
+from pydantic import AfterValidator, BeforeValidator, Field, TypeAdapter, ValidationError
+
+from compendium.datasets.errors import nearest
 
 _TYPES: dict[str, Any] = {
     "int": int,
@@ -31,8 +32,8 @@ _TYPES: dict[str, Any] = {
     "str": str,
 }
 _ANNOTATION = re.compile(r"(?P<many>list\[)?(?P<item>int|float|bool|str)(?(many)\])(?P<optional> \| None)?")
-_NONE = {"none", "null", "~"}
-_BRACES = re.compile(r"\{([^{}]*)\}\s*$")
+_NONE = ("none", "None", "null", "~")
+_COMMENT = re.compile(r"(.*?)\s*(?:\{\s*([^{}]*?)\s*\}\s*)?")
 _NUMBER = r"(-?\d+(?:\.\d+)?)"
 _RANGE = re.compile(rf"(?=.*[a-z])(above )?{_NUMBER}(?: or more| to (below )?{_NUMBER})?")
 
@@ -75,26 +76,22 @@ class Parameter:
         ValueError
             If the value has another type, is not among the choices, or is out of range.
         """
-        text = isinstance(value, str)
-        if text and self._type["optional"] and value.strip().lower() in _NONE:
-            return None
-        if text and self._type["many"]:
-            value = _items(value)
         try:
-            return self._adapter.validate_python(value, strict=not text)
+            return self._adapter.validate_python(value, strict=not isinstance(value, str))
         except ValidationError as error:
             wrong = error.errors()[0]["msg"].removeprefix("Value error, ")
             raise ValueError(wrong[0].lower() + wrong[1:] + (f"; allowed: {self.allowed}" * self._is_range)) from None
 
-    @property
+    @cached_property
     def choices(self) -> tuple[Any, ...]:
         """The values to choose from; empty if there are none."""
         words = [] if self._is_range or not self.allowed else [word.strip() for word in self.allowed.split("|")]
-        item = TypeAdapter(_TYPES[self._type["item"]])
+        item = TypeAdapter(_TYPES[self._parts["item"]])
         return tuple(item.validate_python(word) for word in words if word != "path")
 
     @cached_property
-    def _type(self) -> re.Match[str]:
+    def _parts(self) -> re.Match[str]:
+        """The parts of the annotation: many, item, optional."""
         match = _ANNOTATION.fullmatch(self.annotation)
         if match is None:
             known = ", ".join(_TYPES)
@@ -103,28 +100,27 @@ class Parameter:
             )
         return match
 
-    @cached_property
+    @property
     def _is_range(self) -> bool:
-        return self._type["item"] in ("int", "float") and _RANGE.fullmatch(self.allowed) is not None
+        return self._parts["item"] in ("int", "float") and _RANGE.fullmatch(self.allowed) is not None
 
     @cached_property
     def _adapter(self) -> TypeAdapter[Any]:
-        kind = _TYPES[self._type["item"]]
-        if self._is_range:
-            kind = Annotated[kind, _limits(self.allowed)]
-        elif self.allowed:
-            kind = Annotated[kind, AfterValidator(self._choose)]
-        kind = list[kind] if self._type["many"] else kind  # type: ignore[valid-type]
-        return TypeAdapter(kind | None if self._type["optional"] else kind)
+        limit = _limits(self.allowed) if self._is_range else AfterValidator(self._choose)
+        item = _TYPES[self._parts["item"]]
+        kind: Any = Annotated[item, limit]
+        if self._parts["many"]:
+            kind = Annotated[list[kind], BeforeValidator(_items)]
+        if self._parts["optional"]:
+            kind = Annotated[kind | None, BeforeValidator(lambda value: None if value in _NONE else value)]
+        return TypeAdapter(kind)
 
     def _choose(self, value: Any) -> Any:
-        if value in self.choices:
+        or_path = bool(re.search(r"\bpath\b", self.allowed))
+        if not self.allowed or value in self.choices or (or_path and Path(str(value)).expanduser().is_file()):
             return value
-        words, or_path = [str(choice) for choice in self.choices], bool(re.search(r"\bpath\b", self.allowed))
-        if or_path and Path(str(value)).expanduser().is_file():
-            return value
-        also = " nor an existing file" if or_path else ""
-        raise ValueError(f"is not one of {', '.join(words)}{also}{_nearest(str(value), words)}")
+        words, also = [str(choice) for choice in self.choices], " nor an existing file" * or_path
+        raise ValueError(f"is not one of {', '.join(words)}{also}.{nearest(str(value), words)}")
 
     def __str__(self) -> str:
         allowed = f"{{{self.allowed}}}" if self.allowed else ""
@@ -165,7 +161,7 @@ def code_cells(notebook: Path) -> list[tuple[str, list[str]]]:
     if not notebook.is_file():
         names = sorted(path.name for path in notebook.parent.glob("*.ipynb"))
         there = f"; {notebook.parent} holds {', '.join(names)}" if names else ""
-        raise FileNotFoundError(f"no notebook {notebook}{_nearest(notebook.name, names) or there}")
+        raise FileNotFoundError(f"no notebook {notebook}{there}.{nearest(notebook.name, names)}")
     try:
         # JSON instead of nbformat, whose import takes longer than everything else here.
         cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
@@ -226,7 +222,7 @@ def resolve(parameters: Mapping[str, Parameter], given: Mapping[str, Any]) -> di
     values, problems = {}, []
     for name, value in given.items():
         if name not in parameters:
-            problems.append(f"unknown parameter {name!r}{_nearest(name, list(parameters))}")
+            problems.append(f"unknown parameter {name!r}.{nearest(name, list(parameters))}")
             continue
         try:
             values[name] = parameters[name].accept(value)
@@ -254,12 +250,9 @@ def _declared(node: ast.stmt, comment: str) -> Parameter:
         default = ast.literal_eval(node.value)
     except ValueError:
         raise ValueError("the default is not a plain value") from None
-    braces = _BRACES.search(comment)
-    text = _BRACES.sub("", comment).strip()
-    parameter = Parameter(
-        node.target.id, ast.unparse(node.annotation), default, text, braces[1].strip() if braces else ""
-    )
-    if isinstance(default, str) and parameter._type["item"] != "str":
+    text, allowed = _COMMENT.fullmatch(comment).groups(default="")  # type: ignore[union-attr]
+    parameter = Parameter(node.target.id, ast.unparse(node.annotation), default, text, allowed)
+    if isinstance(default, str) and parameter._parts["item"] != "str":
         raise ValueError(f"the default {default!r} is not of type {parameter.annotation}")
     parameter.accept(default)
     return parameter
@@ -269,22 +262,15 @@ def _limits(allowed: str) -> Any:
     """Return a range such as ``above 0 to 1`` as pydantic's limits."""
     above, low, below, high = _RANGE.fullmatch(allowed).groups()  # type: ignore[union-attr]
     lower, upper = float(low), float(high) if high else None
-    return Field(
-        gt=lower if above else None,
-        ge=None if above else lower,
-        lt=upper if below else None,
-        le=None if below else upper,
-    )
+    limits: dict[str, Any] = {"gt" if above else "ge": lower, "lt" if below else "le": upper}
+    return Field(**limits)
 
 
-def _items(text: str) -> Any:
-    """Return the items of ``[a, b]`` or ``a, b`` as text: the item's type reads them."""
+def _items(text: Any) -> Any:
+    """Return the items of ``[a, b]`` or ``a, b`` as text: the item's type reads them. A list stays as it is."""
+    if not isinstance(text, str):
+        return text
     try:
         return yaml.load(text if text.lstrip().startswith("[") else f"[{text}]", Loader=yaml.BaseLoader)  # noqa: S506
     except yaml.YAMLError:
         raise ValueError(f"{text!r} is no list: write '[a, b]'") from None
-
-
-def _nearest(word: str, words: list[str]) -> str:
-    near = difflib.get_close_matches(word, words, n=1)
-    return f"; did you mean {near[0]!r}?" if near else ""

@@ -20,7 +20,6 @@ class Job:
     name: str
     inputs: list[str]
     status: str
-    threads: int
     priority: int
     values: str
     local: bool
@@ -35,7 +34,8 @@ def plan(profile: str, only: Iterable[str] = ()) -> list[Job]:
     """
     runs = select(read_runs(), (), profile)
     chosen = planned(runs, select(runs, only, profile))
-    states.write_if_changed(_versions_file(), _versions())
+    python = ".".join(platform.python_version_tuple()[:2])  # not its last number
+    states.write_if_changed(_versions_file(), versions() | {"python": python})
     told = [name for name in runs if name in chosen or states.status_file(name, profile).is_file()]
     earlier = {name: told if runs[name].after_all else before(runs[name], runs) for name in chosen}
     minutes: dict[str, float] = {}
@@ -64,7 +64,6 @@ def _job(run: Run, earlier: Iterable[str], minutes: float, profile: str) -> Job:
         name=run.name,
         inputs=[*_code(run.notebook, read), *map(states.in_checkout, waits)],
         status=states.in_checkout(states.status_file(run.name, profile)),
-        threads=run.threads,
         priority=round(10 * minutes),
         values=json.dumps(values, sort_keys=True),
         local=run.after_all or bool(run.missing(lambda name: states.read_data_state(name).present)),
@@ -84,8 +83,3 @@ def _code(notebook: Path, sets: tuple[str, ...]) -> tuple[str, ...]:
 
 def _versions_file() -> Path:
     return build_dir() / "packages.json"
-
-
-def _versions() -> dict[str, str]:
-    """Return the versions that results depend on; of Python, not its last number."""
-    return versions() | {"python": ".".join(platform.python_version_tuple()[:2])}

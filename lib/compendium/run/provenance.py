@@ -40,16 +40,8 @@ class RunError(RuntimeError):
     """A run cannot write its results, or its record would become wrong."""
 
 
-def open_run(
-    name: str,
-    *,
-    profile: str = "quick",
-    parameters: Mapping[str, Any],
-    replicates: bool = True,
-    code: str = "",
-    names: Mapping[str, Any] | None = None,
-) -> "Run":
-    """Open a run of a notebook.
+class Run:
+    """Collect the results of a run of a notebook, and write them on `close`.
 
     Parameters
     ----------
@@ -68,11 +60,6 @@ def open_run(
     names : mapping of str to object, optional
         The notebook's variables, which captions may refer to; by default the parameters.
 
-    Returns
-    -------
-    Run
-        Call its `close` in the notebook's last cell, or use it in a ``with`` block.
-
     Raises
     ------
     ValueError
@@ -80,38 +67,34 @@ def open_run(
     OSError
         If the folder cannot be written to, or its disk is full.
     """
-    for word in (name, profile):
-        _check_name(word)
-    values = {str(key): json_value(key, value) for key, value in parameters.items()}
-    notebook = name.partition("-")[0]
-    record = {"notebook": notebook, "profile": profile, "parameters": values, "code": code}
-    beside = captions.Captions(
-        project_root() / "notebooks" / "captions" / f"{notebook}.toml", parameters if names is None else names
-    )
-    run = Run(name, profile, {**record, "seed": values.get("seed"), "data": {}, "captions": {}}, replicates, beside)
-    run.parameters = dict(parameters)
-    check_writable(run.folder if run.folder.exists() else run.folder.parent)
-    return run
-
-
-class Run:
-    """Collect the results of a run, and write them on `close`; see :func:`open_run`."""
 
     def __init__(
-        self, name: str, profile: str, record: dict[str, Any], replicates: bool, beside: captions.Captions
+        self,
+        name: str,
+        *,
+        profile: str = "quick",
+        parameters: Mapping[str, Any],
+        replicates: bool = True,
+        code: str = "",
+        names: Mapping[str, Any] | None = None,
     ) -> None:
-        self.name = name
-        self.profile = profile
-        self.replicates = replicates
+        for word in (name, profile):
+            _check_name(word)
+        self.name, self.profile, self.replicates = name, profile, replicates
         self.folder: Path = figures_dir(profile if replicates else "own") / name
         self.closed = False
-        self.parameters: dict[str, Any] = {}
-        self._record = record
-        self._captions = beside
+        self.parameters = dict(parameters)
+        values = {str(key): json_value(key, value) for key, value in parameters.items()}
+        notebook = name.partition("-")[0]
+        self._record: dict[str, Any] = {"notebook": notebook, "profile": profile, "parameters": values, "code": code}
+        self._record |= {"seed": values.get("seed"), "data": {}, "captions": {}}
+        beside = project_root() / "notebooks" / "captions" / f"{notebook}.toml"
+        self._captions = captions.Captions(beside, parameters if names is None else names)
         self._files: dict[str, bytes] = {}
         self._judged: pd.DataFrame | None = None
         self._started = datetime.datetime.now(datetime.UTC)
         self._clock = time.perf_counter()
+        check_writable(self.folder if self.folder.exists() else self.folder.parent)
 
     @property
     def stamp(self) -> str:
@@ -246,13 +229,6 @@ class Run:
             (self.folder / name).unlink(missing_ok=True)
         self.closed = True
         return self.folder
-
-    def __enter__(self) -> "Run":
-        return self
-
-    def __exit__(self, error: type[BaseException] | None, *_: object) -> None:
-        if error is None:
-            self.close()
 
     def _keep(self, df: pd.DataFrame, name: str, caption: str) -> None:
         self._add(f"{name}.csv", tables.csv_text(df).encode(), captions.Words(self._stamped(caption)))

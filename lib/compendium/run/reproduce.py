@@ -1,6 +1,5 @@
 """Run the notebooks that are out of date, go on past a failure, and write the report at the end."""
 
-import csv
 import json
 import os
 import shlex
@@ -16,26 +15,12 @@ import filelock
 from compendium.datasets import store
 from compendium.datasets.errors import CorruptDataError, DataUnavailableError
 from compendium.paths import build_dir, figures_dir, mirror_address, project_root, remember_mirror, remembered_mirror
-from compendium.run import processes
+from compendium.run import processes, states
 from compendium.run.cluster import left_jobs, variables, why, words_for
 from compendium.run.job import hindered
 from compendium.run.plan import planned
 from compendium.run.runs import Run, last_states, read_runs, select
-from compendium.run.states import (
-    FAILED,
-    NO_DATA,
-    NOT_RUN,
-    OK,
-    DataState,
-    RunState,
-    in_checkout,
-    is_settled,
-    log_file,
-    status_file,
-    write_data_state,
-    write_status,
-)
-from compendium.verdicts.words import BASES, HEADLINE
+from compendium.run.states import FAILED, NO_DATA, NOT_RUN, OK, DataState, RunState
 from sensorprivacy.paths import check_writable
 
 _FEW = 8  # names of runs in one line
@@ -128,7 +113,7 @@ def reproduce(
                 jobs = " ".join(left)
                 raise BusyError(f"jobs of an earlier reproduce still run in {project_root()}: wait, or scancel {jobs}")
             _settle_mirror(say)
-            log = log_file("snakemake", profile)
+            log = states.log_file("snakemake", profile)
             log.parent.mkdir(parents=True, exist_ok=True)
             log.write_text("", encoding="utf-8")
             started = log.stat().st_mtime_ns
@@ -136,9 +121,9 @@ def reproduce(
             _look_once([runs[name] for name in names], look, say)
             if executor is not None and not dry_run:
                 say(f"runs are jobs of {executor}; follow them with: tail -f {shlex.quote(str(log))}")
-            again = [name for name in names if status_file(name, profile).is_file() and not is_settled(name, profile)]
+            again = [name for name in names if not states.is_settled(name, profile)]
             _snakemake(names, profile, only, places, again=again, dry_run=dry_run)
-            if not dry_run and (lost := [name for name in names if not status_file(name, profile).is_file()]):
+            if not dry_run and (lost := [name for name in names if not states.status_file(name, profile).is_file()]):
                 _settle(lost, runs, profile, started, words_for(None, cores))
             return {} if dry_run else last_states(profile)
     except filelock.Timeout:
@@ -156,7 +141,7 @@ def _settle_mirror(say: Callable[[str], None]) -> None:
 def _look_once(runs: Iterable[Run], look: Callable[[str], DataState], say: Callable[[str], None]) -> None:
     for name in dict.fromkeys(name for run in runs for name in run.sets):
         state = look(name)
-        write_data_state(state)
+        states.write_data_state(state)
         if not (state.present or state.broken):
             say(f"no data: {state.reason}")
 
@@ -166,12 +151,12 @@ def _settle(lost: list[str], runs: Mapping[str, Run], profile: str, started: int
     for name in lost:
         if not runs[name].after_all:
             ended = hindered(runs[name], runs, profile) or RunState(FAILED, *why(name, profile, started))
-            write_status(name, profile, ended)
+            states.write_status(name, profile, ended)
     if reports := [name for name in lost if runs[name].after_all]:
         _snakemake(reports, profile, reports, here)
         for name in reports:
-            if not status_file(name, profile).is_file():
-                write_status(name, profile, RunState(FAILED, *why(name, profile, started)))
+            if not states.status_file(name, profile).is_file():
+                states.write_status(name, profile, RunState(FAILED, *why(name, profile, started)))
 
 
 def _snakemake(
@@ -189,10 +174,10 @@ def _snakemake(
     words += ["--config", f"profile={profile}", f"only={json.dumps(only)}"]
     words += ["--forcerun", *again] if again else []
     words += ["--dry-run", "--quiet", "rules", "host", "progress"] * dry_run
-    log = log_file("snakemake", profile)
+    log = states.log_file("snakemake", profile)
     sys.stdout.flush()
     with log.open("a", encoding="utf-8") as stream:
-        targets = [in_checkout(status_file(name, profile)) for name in names]
+        targets = [states.in_checkout(states.status_file(name, profile)) for name in names]
         code = _wait_for([*words, "--", *targets], variables(), stream)
     output = log.read_text(encoding="utf-8").rpartition("Building DAG of jobs")[2]
     if code and "Error in rule" not in output:  # it failed before it started a run
@@ -210,31 +195,23 @@ def _wait_for(words: list[str], environment: dict[str, str], errors: TextIO) -> 
             raise
 
 
-def _tally(rows: list[tuple[str, str]]) -> list[str]:
-    """Return the verdicts in words: first those on data, logs and statements, then a line for each basis."""
-    words = {basis: Counter(verdict for own, verdict in rows if own == basis) for basis in BASES}
-    whole = sum((words[basis] for basis in HEADLINE), Counter[str]())
-    parts = {f"verdicts ({', '.join(HEADLINE)})": whole} | {f"  {basis}": found for basis, found in words.items()}
-    texts = {name: ", ".join(f"{n} {verdict}" for verdict, n in found.most_common()) for name, found in parts.items()}
-    return [f"{name}: {text}" for name, text in texts.items() if text]
-
-
-def summary(states: Mapping[str, RunState], profile: str) -> str:
+def summary(ended: Mapping[str, RunState], profile: str) -> str:
     """Return the closing lines: how the runs ended, failures with reasons, verdicts, and where the results are."""
-    counts = Counter(state.status for state in states.values())
-    ended = ", ".join(f"{counts[status]} {status}" for status in (OK, NO_DATA, FAILED, NOT_RUN) if counts[status])
-    lines = [f"{profile} profile, {len(states)} runs: {ended}"]
-    for name, state in states.items():
+    counts = Counter(state.status for state in ended.values())
+    words = ", ".join(f"{counts[status]} {status}" for status in (OK, NO_DATA, FAILED, NOT_RUN) if counts[status])
+    lines = [f"{profile} profile, {len(ended)} runs: {words}"]
+    for name, state in ended.items():
         if state.status == FAILED:
             lines.append(f"  failed: {name}: {state.reason}" + (f" ({state.log})" if state.log else ""))
-    lines += [f"  not run: {name}: {state.reason}" for name, state in states.items() if state.blocked]
-    idle = [name for name, state in states.items() if state.status == NOT_RUN and not state.blocked]
+    lines += [f"  not run: {name}: {state.reason}" for name, state in ended.items() if state.blocked]
+    idle = [name for name, state in ended.items() if state.status == NOT_RUN and not state.blocked]
     few = ", ".join(idle) if len(idle) <= _FEW else f"{len(idle)} runs that nobody asked for"
     lines += [f"  not run: {few}"] if idle else []
     folder, root = figures_dir(profile), project_root()
     if (verdicts := folder / "verdicts.csv").is_file():
-        with verdicts.open(encoding="utf-8", newline="") as stream:
-            lines += _tally([(row["basis"], row["verdict"]) for row in csv.DictReader(stream)])
+        from compendium.verdicts.replication import read_verdicts, summary_line  # here, because it imports pandas
+
+        lines.append(summary_line(read_verdicts(verdicts)))
     lines.append(f"tables and figures: {folder.relative_to(root)}/<run>/")
     lines.append(f"executed notebooks: {(build_dir() / 'executed' / profile).relative_to(root)}/")
     return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""Read ``runs.yaml``: which notebook runs with which parameters, what it needs and which claims it answers for."""
+"""Read ``runs.yaml``: which notebook runs with which parameters, and what it needs."""
 
 import hashlib
 import json
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, PositiveFloat, PositiveInt, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, PositiveFloat, ValidationError, model_validator
 
 from compendium.paths import figures_dir, project_root
 from compendium.run.parameters import ParameterError, complete, read_parameters, resolve
@@ -38,8 +38,6 @@ class Entry(BaseModel):
     needs: tuple[str, ...] = ()
     needs_one: tuple[str, ...] = ()
     uses: tuple[str, ...] = ()
-    claims: tuple[str, ...] = ()
-    threads: PositiveInt = 1
     after: tuple[str, ...] = ()
     after_all: bool = False
 
@@ -184,7 +182,7 @@ def select(runs: Mapping[str, Run], wanted: Iterable[str], profile: str | None =
 
 def last_states(profile: str) -> dict[str, RunState]:
     """Return how each run of a profile last ended."""
-    return {name: read_status(name, profile, run.claims) for name, run in select(read_runs(), (), profile).items()}
+    return {name: read_status(name, profile) for name in select(read_runs(), (), profile)}
 
 
 def statuses(profile: str) -> dict[str, RunState]:
@@ -203,7 +201,7 @@ def statuses(profile: str) -> dict[str, RunState]:
     for name, state in found.items():
         recorded = (figures_dir(profile) / name / "run.json").is_file()
         if recorded and state.status == NOT_RUN and not state.blocked:
-            found[name] = RunState(OK, claims=state.claims)
+            found[name] = RunState(OK)
     return found
 
 

@@ -8,7 +8,7 @@ import hashlib
 import json
 import os
 import subprocess
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -42,12 +42,11 @@ class DataState:
 
 @dataclass(frozen=True)
 class RunState:
-    """How a run ended; `outputs` maps result files to their digests. Its claims stand in ``runs.yaml``."""
+    """How a run ended; `outputs` maps result files to their digests."""
 
     status: str
     reason: str = ""
     log: str = ""
-    claims: tuple[str, ...] = ()
     outputs: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -88,16 +87,14 @@ def read_data_state(name: str) -> DataState:
 
 def write_status(run: str, profile: str, state: RunState) -> None:
     """Write how a run ended."""
-    content = asdict(state)
-    del content["claims"]
-    write_if_changed(status_file(run, profile), content)
+    write_if_changed(status_file(run, profile), asdict(state))
 
 
-def read_status(run: str, profile: str, claims: Iterable[str] = ()) -> RunState:
+def read_status(run: str, profile: str) -> RunState:
     """Return how a run ended; *not run* if it has left no status file."""
     path = status_file(run, profile)
     found = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {"status": NOT_RUN, "reason": TO_RUN}
-    return RunState(claims=tuple(claims), **found)
+    return RunState(**found)
 
 
 def is_settled(run: str, profile: str) -> bool:

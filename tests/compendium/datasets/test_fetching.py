@@ -9,9 +9,9 @@ from compendium.datasets.errors import DataUnavailableError
 
 def test_a_set_without_origins_names_the_remedy(toys):
     with pytest.raises(DataUnavailableError, match=r"toy is not on this machine .*: make it yourself"):
-        fetching.bring(lookup("toy"), progress=False)
+        fetching.bring(lookup("toy"))
 
 
 def test_a_set_that_only_its_owner_gives_says_whom_to_ask():
     with pytest.raises(DataUnavailableError, match=r"mobiact is not on this machine .*: ask the owner"):
-        fetching.bring(lookup("mobiact"), progress=False)
+        fetching.bring(lookup("mobiact"))

@@ -28,14 +28,14 @@ def mirrored(machine, mirror, monkeypatch):
 
 @pytest.mark.parametrize("name", MEMBERS)
 def test_every_mirrored_set_is_found_and_verified(mirrored, cache, name):
-    located = store.locate(name, progress=False)
+    located = store.locate(name)
     assert len(located.members) == MEMBERS[name]
     assert (cache / located.name).exists() == (name == "iot-sentinel"), "only the tar is unpacked"
     assert store.state(name)["digest"] == located.digest
 
 
 def test_captures_and_recordings_are_named_as_their_readers_expect(mirrored):
-    captures = store.locate("iot-sentinel", progress=False)
+    captures = store.locate("iot-sentinel")
     assert sum(member.endswith(".pcap") for member in captures.members) == 550
     assert len({member.split("/")[0] for member in captures.members}) == 31
     with captures.open("Aria/Setup-A-4-STA.pcap") as stream:

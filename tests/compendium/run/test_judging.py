@@ -5,7 +5,7 @@ import pytest
 
 from compendium.datasets import store
 from compendium.run import judging
-from compendium.run.provenance import open_run
+from compendium.run.provenance import Run
 from compendium.verdicts.verdicts import UnexplainedError
 
 SUMMARY = "20_threeway_example"
@@ -14,7 +14,7 @@ TABLE_2 = pd.DataFrame({"attribute": ["Work", "Age"], "entropy (nats)": [0.802, 
 
 def example(age=1.0, **options):
     """Return a run that reproduces printed values, with a table that holds two of them."""
-    run = open_run(SUMMARY, parameters={}, **options)
+    run = Run(SUMMARY, parameters={}, **options)
     run.table(TABLE_2.replace(9.0, age), "table-2", "Table 2")
     return run
 
@@ -58,7 +58,7 @@ def test_with_the_paper_s_settings_a_difference_needs_a_reason(home):
 
 def test_what_is_missing_is_recorded(home, monkeypatch):
     monkeypatch.setattr(store, "state", lambda name: {"why": f"get {name}"})
-    run = open_run("22_threeway_summary", parameters={})
+    run = Run("22_threeway_summary", parameters={})
     judged = run.verdicts().set_index("claim_id")
     assert judged.loc["2-T4-titanic-records", ["verdict", "reason"]].tolist() == ["no data", "get titanic"]
     assert "titanic,get titanic" in (run.close() / "missing.csv").read_text().splitlines()

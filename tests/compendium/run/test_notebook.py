@@ -92,11 +92,11 @@ def test_the_record_has_every_parameter_in_its_type(home):
 @pytest.mark.parametrize(
     ("namespace", "words"),
     [
-        ({"profile": "paperr"}, "profile='paperr'.*did you mean 'paper'"),
+        ({"profile": "paperr"}, "profile='paperr'.*Did you mean 'paper'"),
         ({"epsilon": -3}, "epsilon=-3.*above 0"),
         ({"step": 2.0}, "step=2.0"),
-        ({"search": "literally"}, "did you mean 'literal'"),
-        ({"In": ["", "# Parameters\nstpe = 0.1\n"], "stpe": 0.1}, "unknown parameter 'stpe'; did you mean 'step'"),
+        ({"search": "literally"}, "Did you mean 'literal'"),
+        ({"In": ["", "# Parameters\nstpe = 0.1\n"], "stpe": 0.1}, "unknown parameter 'stpe'. Did you mean 'step'"),
     ],
 )
 def test_a_wrong_parameter_is_refused_and_nothing_is_written(home, namespace, words):

@@ -131,10 +131,10 @@ def test_a_single_number_in_braces_is_a_choice():
 
 
 def test_an_unknown_name_is_refused_with_the_nearest_and_the_list(parameters):
-    with pytest.raises(ParameterError, match=r"unknown parameter 'setp'; did you mean 'step'\?") as refused:
+    with pytest.raises(ParameterError, match=r"unknown parameter 'setp'. Did you mean 'step'\?") as refused:
         resolve(parameters, {"setp": "1", "search": "tabou"})
     message = str(refused.value)
-    assert "did you mean 'tabu'?" in message
+    assert "Did you mean 'tabu'?" in message
     assert "step: float = 0.05  how far a threshold moves {above 0 to 1}" in message
     assert "dataset: str = 'titanic'  which data set {titanic | adult | path}" in message
 
@@ -197,7 +197,7 @@ def test_a_notebook_needs_exactly_one_parameters_cell(tmp_path):
 
 def test_what_is_no_notebook_is_named(tmp_path):
     (tmp_path / "20_example.ipynb").write_text("not JSON")
-    with pytest.raises(FileNotFoundError, match=r"did you mean '20_example\.ipynb'"):
+    with pytest.raises(FileNotFoundError, match=r"Did you mean '20_example\.ipynb'"):
         read_parameters(tmp_path / "20_exampel.ipynb")
     with pytest.raises(ParameterError, match="is no notebook"):
         read_parameters(tmp_path / "20_example.ipynb")

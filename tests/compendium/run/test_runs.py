@@ -1,6 +1,5 @@
 """runs.yaml: what is said, what is refused, and that the real one is true."""
 
-from fnmatch import fnmatchcase
 from pathlib import Path
 
 import nbformat
@@ -8,7 +7,6 @@ import pytest
 
 from compendium.datasets.catalogue import catalogue
 from compendium.run.runs import Run, RunsError, before, check_runs, read_runs, select
-from compendium.verdicts.printed import printed_values
 
 ONE = """\
 runs:
@@ -17,7 +15,6 @@ runs:
     parameters: {dataset: adult, step: 0.1}
     profiles: {paper: {step: 0.05}}
     needs: [adult]
-    claims: ["2-T10-*"]
     minutes: {quick: 1, paper: 2}
   90_report:
     about: everything
@@ -45,7 +42,6 @@ def test_a_run_says_its_notebook_values_and_needs(written):
     assert run.values("quick") == {"dataset": "adult", "step": 0.1, "profile": "quick"}
     assert run.values("paper") == {"dataset": "adult", "step": 0.05, "profile": "paper"}
     assert run.sets == ("adult",)
-    assert run.claims == ("2-T10-*",)
     assert not run.after_all
     assert runs["90_report"].after_all
 
@@ -146,14 +142,3 @@ def test_the_real_runs_take_what_their_notebooks_declare():
     assert [run.name for run in runs.values() if run.after_all] == ["90_replication_report"]
     assert all("paper" in run.minutes for run in runs.values())
     assert all(isinstance(run, Run) for run in runs.values())
-
-
-def test_every_printed_value_of_a_paper_with_runs_is_answered_for_once():
-    claims = {run.name: run.claims for run in read_runs().values()}
-    patterns = [(name, pattern) for name, own in claims.items() for pattern in own]
-    papers = {int(pattern.split("-")[0]) for _, pattern in patterns}
-    assert 2 in papers
-    ids = [claim for paper in papers for claim in printed_values(paper)["claim_id"]]
-    answering = {claim: {name for name, pattern in patterns if fnmatchcase(claim, pattern)} for claim in ids}
-    assert {claim: names for claim, names in answering.items() if len(names) != 1} == {}
-    assert [pattern for _, pattern in patterns if not any(fnmatchcase(claim, pattern) for claim in ids)] == []

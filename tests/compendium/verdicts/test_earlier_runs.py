@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from compendium.run.provenance import open_run
+from compendium.run.provenance import Run
 from compendium.verdicts.earlier_runs import engines, gather
 
 
@@ -17,10 +17,10 @@ def home(tmp_path, monkeypatch):
 
 def test_a_table_of_every_run_that_has_it(home):
     for variant, value in (("b", 2), ("a", 1)):
-        run = open_run(f"10_game-{variant}", parameters={})
+        run = Run(f"10_game-{variant}", parameters={})
         run.table(pd.DataFrame({"value": [value]}), "base", "x")
         run.close()
-    open_run("11_other", parameters={}).close()
+    Run("11_other", parameters={}).close()
     found = gather("quick", "10_game-*", "base")
     assert found.to_dict("list") == {"value": [1, 2], "run": ["10_game-a", "10_game-b"]}
     assert gather("quick", "10_game-*", "absent").empty
@@ -28,7 +28,7 @@ def test_a_table_of_every_run_that_has_it(home):
 
 
 def test_a_file_that_no_record_names_is_passed_over(home):
-    run = open_run("10_game", parameters={})
+    run = Run("10_game", parameters={})
     run.close()
     (run.folder / "base.csv").write_text("value\n1\n")
     assert gather("quick", "10_game", "base").empty
@@ -39,7 +39,7 @@ def verdicts_of(*rows):
 
 
 def ran(name, seed=3, **parameters):
-    open_run(name, parameters=parameters | {"seed": seed}).close()
+    Run(name, parameters=parameters | {"seed": seed}).close()
 
 
 def test_each_run_that_judged_something_and_had_a_choice(home):

@@ -2,6 +2,7 @@
 
 import re
 import tomllib
+from contextlib import closing
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
@@ -9,7 +10,7 @@ import pandas as pd
 import pytest
 
 from compendium.paths import data_dir
-from compendium.run.provenance import open_run
+from compendium.run.provenance import Run
 from compendium.verdicts import collect, counts, headline, judge, printed_values, write_replication
 from compendium.verdicts.replication import CollectError, headline_table, read_verdicts, replication_text, summary_line
 from compendium.verdicts.verdicts import COLUMNS
@@ -41,7 +42,7 @@ def values():
 
 def ran(name, ours, **options):
     """Write verdicts as a run does, on any values."""
-    with open_run(name, parameters={}) as run:
+    with closing(Run(name, parameters={})) as run:
         run._judged = judge(ours, run=name, **options)
 
 
@@ -127,7 +128,7 @@ def test_a_run_that_answers_for_nothing_need_leave_nothing(home):
 
 
 def test_a_run_may_judge_nothing(home, values):
-    with open_run("00_x", parameters={}) as run:
+    with closing(Run("00_x", parameters={})) as run:
         run.table(pd.DataFrame({"a": [1]}), "t", "c")
     states = {"00_x": State("ok"), "21_x": State("no data", "why")}
     assert len(collect("quick", states, values=values)) == len(values)
@@ -187,7 +188,7 @@ def test_the_page_shows_headlines_with_their_values_and_what_cannot_be_tested(ho
 def test_comparisons_with_other_people_are_shown_and_not_counted(home):
     compared = pd.DataFrame({"paper": 3, "table": "2", "verdict": ["within", "undecided", "within"]})
     compared = compared.assign(basis="rows, 8 of 36 people")
-    with open_run("30_x", parameters={}) as run:
+    with closing(Run("30_x", parameters={})) as run:
         run.table(compared, "comparison", "c")
     states = {"30_x": State("ok")} | rest(3)
     verdicts = collect("quick", states)
@@ -202,7 +203,7 @@ def test_a_headline_in_words_shows_its_measurement(home):
         {"release": ["deterministic", "probabilistic"], "accuracy": [0.9, 0.7678], "low": [0.8, 0.7138]}
     )
     figure8 = figure8.assign(high=0.8119, recordings=96, chance=0.5698)
-    with open_run(name, parameters={}) as run:
+    with closing(Run(name, parameters={})) as run:
         run.table(figure8, "figure-8", "c")
         run._judged = judge({}, run=name, undecided={"3-text-probabilistic-prevents": "why"})
     states = {name: State("ok")} | rest(3)
