@@ -170,7 +170,8 @@ def _snakemake(
 ) -> None:
     """Let Snakemake run what is out of date, and some runs `again`."""
     words = [sys.executable, "-m", processes.__name__, "snakemake", *places, "--keep-going"]
-    words += ["--rerun-incomplete", "--nolock", "--scheduler", "greedy"]
+    # Without --keep-incomplete, a Snakemake that outlives kill -9 deletes the status that a later one has written.
+    words += ["--rerun-incomplete", "--keep-incomplete", "--nolock", "--scheduler", "greedy"]
     words += ["--config", f"profile={profile}", f"only={json.dumps(only)}"]
     words += ["--forcerun", *again] if again else []
     words += ["--dry-run", "--quiet", "rules", "host", "progress"] * dry_run
