@@ -32,7 +32,7 @@ TREES, WINDOW, SEED = 25, 100, 0
 
 @pytest.fixture
 def watch(mirror):
-    return read_smartwatch(store.fetch("smartwatch", progress=False))
+    return read_smartwatch(store.fetch("smartwatch"))
 
 
 def features(signal):

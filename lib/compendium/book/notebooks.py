@@ -16,7 +16,7 @@ from docutils.nodes import make_id
 from compendium.book.pages import write
 from compendium.paths import RUN_FILE, VERDICTS_FILE
 from compendium.run.runs import Run
-from compendium.show.readable import html_table, readable
+from compendium.show.tables import html_table, readable
 
 PROFILES = ("paper", "quick")  # the profile that is preferred first
 MOST_ROWS = 60  # longer tables are shown up to here; the CSV file has all rows

@@ -17,7 +17,7 @@ from compendium.datasets.catalogue import catalogue
 from compendium.paths import build_dir, figures_dir, project_root
 from compendium.run.runs import read_runs
 from compendium.show import tables
-from compendium.show.readable import page
+from compendium.show.tables import page
 from compendium.verdicts.replication import counts, read_verdicts, summary_line
 
 CODE, TEXT = "MIT", "CC-BY-4.0"

@@ -10,7 +10,7 @@ import pandas as pd
 from compendium.datasets import store
 from compendium.paths import project_root
 from compendium.run.runs import read_runs
-from compendium.show import readable
+from compendium.show import tables
 from compendium.verdicts import cells, layout
 from compendium.verdicts.printed import missing_words
 
@@ -68,7 +68,7 @@ class JudgedClaims(pd.DataFrame):
         caption = self.attrs.get("caption", "")
         if self.empty:
             return f"<p>{html.escape(caption)}</p>"
-        closing = readable.closing_html(self.attrs.get("closing", ""))
+        closing = tables.closing_html(self.attrs.get("closing", ""))
         return f"<p><b>{html.escape(caption)}</b></p>{layout.paper_tables(self)}{closing}"
 
     def __repr__(self) -> str:

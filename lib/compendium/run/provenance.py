@@ -26,7 +26,7 @@ from compendium.paths import MACHINE_FILE, RUN_FILE, VERDICTS_FILE, figures_dir,
 from compendium.run import judging
 from compendium.run.dependencies import versions
 from compendium.run.states import git, json_bytes, json_value
-from compendium.show import captions, figures, readable, sentences, tables
+from compendium.show import captions, figures, sentences, tables
 from compendium.verdicts import cells, words
 from compendium.verdicts.verdicts import in_paper_order
 from sensorprivacy.paths import check_writable
@@ -138,7 +138,7 @@ class Run:
             Values for placeholders of the caption that are no names of the notebook.
         """
         words = self._words("table", name, caption, df if about is None else about, given)
-        shown = readable.ShownTable(df, words.caption, words.closing)
+        shown = tables.ShownTable(df, words.caption, words.closing)
         self._add(f"{name}.csv", tables.csv_text(df).encode(), words)
         _show(shown)
 
@@ -165,7 +165,7 @@ class Run:
             Values for placeholders that are no names of the notebook.
         """
         data = about[0] if len(about) == 1 else about
-        _show(readable.ShownSentence(self._captions.words("sentence", name, data, given).closing))
+        _show(tables.ShownSentence(self._captions.words("sentence", name, data, given).closing))
 
     def verdicts(
         self, statements: Mapping[str, Any] | None = None, undecided: Mapping[str, str] | None = None

@@ -14,7 +14,7 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-from compendium.show.readable import closing_html, page
+from compendium.show.tables import closing_html, page
 
 STYLE = Path(__file__).parents[2] / "sensorprivacy" / "own" / "compendium.mplstyle"  # one style for both packages
 COLUMN, PAGE = 3.4, 7.0  # inches: one column, two columns

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from compendium.show import readable, tables
+from compendium.show import tables
 
 CAME_OUT = ("exact", "within")  # the verdicts on values that came out as printed
 _NOT_DECIDED = {"undecided": "undecided", "no data": "without data"}
@@ -277,7 +277,7 @@ def _numbers(values: pd.Series | None) -> pd.Series:
 
 
 def _share(what: str, numbers: pd.Series) -> bool:
-    return readable.names_share(what) and bool(numbers.abs().max() <= 1)
+    return tables.names_share(what) and bool(numbers.abs().max() <= 1)
 
 
 def _text(value: float, share: bool) -> str:

@@ -1,11 +1,228 @@
-"""Write tables as text that is the same in every repetition."""
+"""Tables as text that is the same in every repetition, and as pages show them.
 
+A table's CSV file keeps every column and ten digits. What a notebook or the book shows of it has percentages, each
+interval beside its value, and at most eight columns.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 from typing import Any
 
+import jinja2
 import numpy as np
 import pandas as pd
+from markupsafe import Markup
 
 _DIGITS = 6
+MOST_COLUMNS = 8
+_NARROW = 105  # characters that fit a page beside each other
+_WRAPPED = 25  # characters after which a text continues in the next line
+# Names of columns that are shares: shown as percentages if all their values lie in [-1, 1].
+_SHARES = re.compile(
+    r"(?:^|[\W_])(accuracy|identifiability|attack|share|public|private|chance|vote|recall|precision|loss|gain|lead|lost"
+    r"|activity|worst|balanced|unseen|optimism)(?:$|[\W_])"
+)
+_ENDS = re.compile(r"^(?P<value>.*?)[ _](low|high)$")
+
+
+@dataclass(frozen=True)
+class ShownSentence:
+    """A sentence that ends a section, for Jupyter to show."""
+
+    text: str
+
+    def _repr_markdown_(self) -> str:
+        return self.text
+
+    def _repr_html_(self) -> str:
+        return closing_html(self.text)
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+def closing_html(text: str) -> str:
+    """Return a closing sentence as HTML; nothing if it is empty."""
+    return page("closing.html", text=text)
+
+
+@dataclass(frozen=True)
+class ShownTable:
+    """A table with its caption and closing sentence, for Jupyter to show; `markdown` is the text of its file."""
+
+    frame: pd.DataFrame
+    caption: str
+    closing: str = ""
+
+    @property
+    def markdown(self) -> str:
+        """The table in Markdown, below its caption."""
+        return markdown_text(self.frame, self.caption)
+
+    def _repr_markdown_(self) -> str:
+        return "\n".join(filter(None, [self.markdown, self.closing]))
+
+    def _repr_html_(self) -> str:
+        return html_table(readable(self.frame), self.caption) + closing_html(self.closing)
+
+    def __repr__(self) -> str:
+        return self._repr_markdown_()
+
+
+@dataclass(frozen=True)
+class Readable:
+    """A table as text for readers: its head, its rows, which columns hold numbers, and remarks on left-out columns."""
+
+    head: list[str]
+    rows: list[list[str]]
+    numeric: list[bool]
+    remarks: list[str]
+
+
+def readable(frame: pd.DataFrame, most: int = MOST_COLUMNS) -> Readable:
+    """Return a table in the form that readers see.
+
+    Shares become percentages, other numbers have three digits, and bounds stand beside their value:
+    ``62.0 [59.1, 64.8]``. If more than `most` columns are left, a column with one value in all rows becomes a remark.
+    The first and the last column and those with an interval are kept before others, and a remark names the columns that
+    are left out. A table that fits the page keeps up to three columns more.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"accuracy": [0.62], "accuracy_low": [0.591], "accuracy_high": [0.648]})
+    >>> shown = readable(table)
+    >>> shown.head, shown.rows
+    (['accuracy, %'], [['62.0 [59.1, 64.8]']])
+    """
+    flat = plain(frame)
+    bounds = _bounds(flat)
+    within = {end for ends in bounds.values() for end in ends}
+    columns = {name: _column(flat, name, bounds.get(name)) for name in flat.columns if name not in within}
+    names, remarks = list(columns), list[str]()
+    if len(names) > most and not _narrow(columns, most):
+        names, remarks = _chosen(columns, bounds, most, rows=len(flat))
+    rows = [list(row) for row in zip(*(columns[name][1] for name in names), strict=True)]
+    numeric = [is_number(flat[name]) for name in names]
+    return Readable([columns[name][0] for name in names], rows, numeric, remarks)
+
+
+def _narrow(columns: Mapping[str, tuple[str, list[str]]], most: int) -> bool:
+    """Return whether a table with a few columns too many fits all the same, such as one of counts."""
+    widths = [max(map(len, [*title.split(), *texts]), default=0) for title, texts in columns.values()]
+    return len(columns) <= most + 3 and sum(min(width, _WRAPPED) for width in widths) <= _NARROW
+
+
+def _chosen(
+    columns: Mapping[str, tuple[str, list[str]]], bounds: Iterable[str], most: int, rows: int
+) -> tuple[list[str], list[str]]:
+    """Return the columns to show, and remarks on the others.
+
+    The first and the last column are kept before those with an interval, then chance levels, then others. The first
+    says what a row is, and the last often what follows from it.
+    """
+    names, remarks = list(columns), []
+    ends, measured = {names[0], names[-1]}, set(bounds)
+    if rows > 1:
+        same = [n for n in names[1:] if n not in measured and len(set(columns[n][1])) == 1]
+        units = {n: " %" if columns[n][0].endswith(", %") else "" for n in same}
+        said = [f"{_spaced(n)} {columns[n][1][0]}{units[n]}" for n in same if columns[n][1][0]]
+        remarks += [f"The same in all rows: {', '.join(said)}."] if said else []
+        names = [name for name in names if name not in same]
+    if len(names) > most:
+        ranked = sorted(names, key=lambda name: (name not in ends, name not in measured, not name.endswith("chance")))
+        left_out = [name for name in names if name not in ranked[:most]]
+        remarks.append(f"More columns in the CSV file: {', '.join(map(_spaced, left_out))}.")
+        names = [name for name in names if name not in left_out]
+    return names, remarks
+
+
+def html_table(shown: Readable, caption: str) -> str:
+    """Return a readable table as HTML that scrolls in its own box if the page is narrow."""
+    sides = ["right" if number else "left" for number in shown.numeric]
+    return page("table.html", table=shown, caption=caption, sides=sides)
+
+
+def page(template: str, **values: Any) -> str:
+    """Return a template of the folder ``templates/``, filled with values, in which HTML is escaped."""
+    return _forms().get_template(template).render(values).strip()
+
+
+@cache
+def _forms() -> jinja2.Environment:
+    loader = jinja2.FileSystemLoader(Path(__file__).with_name("templates"))
+    forms = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True)
+    forms.filters["breakable"] = _breakable
+    return forms
+
+
+def _bounds(plain: pd.DataFrame) -> dict[str, tuple[str, str]]:
+    """Return the columns of the lower and the upper bound of each value column that has both."""
+    found: dict[str, tuple[str, str]] = {}
+    for low in plain.columns:
+        high = re.sub("low$", "high", low)
+        if not re.search(r"(^|[ _])low$", low) or high not in plain.columns:
+            continue
+        match = _ENDS.match(low)
+        value = match["value"] if match else _value_between(plain, low, high)
+        if value is not None and value in plain.columns and pd.api.types.is_numeric_dtype(plain[value]):
+            found[value] = (low, high)
+    return found
+
+
+def _value_between(plain: pd.DataFrame, low: str, high: str) -> str | None:
+    """Return the first numeric column left of the bounds whose values all lie between them."""
+    for name in plain.columns[: list(plain.columns).index(low)]:
+        if pd.api.types.is_float_dtype(plain[name]):
+            rows = plain[[name, low, high]].dropna()
+            if len(rows) and bool(((rows[low] <= rows[name]) & (rows[name] <= rows[high])).all()):
+                return str(name)
+    return None
+
+
+def _column(plain: pd.DataFrame, name: str, ends: tuple[str, str] | None) -> tuple[str, list[str]]:
+    values = plain[name]
+    share = names_share(name) and _is_share(values)
+    texts = [_text(value, share) for value in values]
+    if ends:
+        lows, highs = ([_text(value, share) for value in plain[end]] for end in ends)
+        texts = [f"{t} [{lo}, {hi}]" if lo and hi else t for t, lo, hi in zip(texts, lows, highs, strict=True)]
+    return f"{_spaced(name)}, %" if share else _spaced(name), texts
+
+
+def names_share(name: str) -> bool:
+    """Return whether a name says that its numbers are shares, such as an accuracy."""
+    return bool(_SHARES.search(name.lower()))
+
+
+def _is_share(values: pd.Series) -> bool:
+    if not pd.api.types.is_float_dtype(values):
+        return False
+    known = values[np.isfinite(values)].to_numpy(dtype=float)
+    return len(known) > 0 and bool(np.abs(known).max() <= 1) and not bool(np.isin(known, [0, 1]).all())
+
+
+def _text(value: Any, share: bool) -> str:
+    if isinstance(value, (float, np.floating)) and np.isfinite(value):
+        number = float(value)
+        if share:
+            return f"{100 * number + 0.0:.1f}"
+        if abs(number) >= 1000 and not number.is_integer():
+            return f"{number:,.0f}"
+    return number_text(value, 3)
+
+
+def _spaced(name: object) -> str:
+    return str(name).replace("_", " ")
+
+
+def _breakable(text: str) -> Markup:
+    """Return escaped text in which a browser may break long names, but not inside an interval."""
+    if re.fullmatch(r"[-\d., e+]+\[[-\d., e+]+\]", text):
+        return Markup('<span style="white-space:nowrap">{}</span>').format(text)
+    return Markup("<wbr>").join(re.split(r"(?<=[_/=])", text))
 
 
 def number_text(value: Any, digits: int = _DIGITS) -> str:

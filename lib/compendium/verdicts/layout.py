@@ -13,8 +13,7 @@ from typing import Any
 import pandas as pd
 
 from compendium.paths import data_dir
-from compendium.show.readable import page
-from compendium.show.tables import number_text
+from compendium.show.tables import number_text, page
 from compendium.verdicts.printed import printed_values
 from compendium.verdicts.words import COLOURS, PAPERS, SIGNS
 

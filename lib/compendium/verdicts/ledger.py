@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_vali
 
 from compendium.paths import data_dir
 from compendium.show import tables
-from compendium.show.readable import page as filled
+from compendium.show.tables import page as filled
 
 _TEST = re.compile(r"^tests/.+\.py::test_\w+$")
 _Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]

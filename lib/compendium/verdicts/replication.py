@@ -13,7 +13,7 @@ import pandas as pd
 
 from compendium.paths import RUN_FILE, VERDICTS_FILE, figures_dir, project_root
 from compendium.show import tables
-from compendium.show.readable import page
+from compendium.show.tables import page
 from compendium.verdicts import earlier_runs
 from compendium.verdicts.ledger import one_line
 from compendium.verdicts.printed import claims_file, printed_values

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from filelock import FileLock
 
-from compendium.show.readable import ShownTable
+from compendium.show.tables import ShownTable
 
 RUNS = ["20_threeway_example", "21_threeway_division-titanic", "30_vae_anonymization-motionsense-gender"]
 TABLE = ShownTable(pd.DataFrame({"release": ["raw"], "accuracy": [0.62]}), "A table [quick]")._repr_html_()

@@ -7,7 +7,7 @@ import pytest
 
 from compendium.show import sentences
 from compendium.show.figures import ShownFigure
-from compendium.show.readable import ShownTable
+from compendium.show.tables import ShownTable
 
 
 @pytest.mark.parametrize(

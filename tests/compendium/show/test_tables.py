@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compendium.show.readable import ShownTable
-from compendium.show.tables import csv_text, markdown_text, number_text
+from compendium.show.tables import ShownTable, csv_text, markdown_text, number_text
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import re
 
 import pandas as pd
 
-from compendium.show.readable import MOST_COLUMNS, ShownTable, readable
+from compendium.show.tables import MOST_COLUMNS, ShownTable, readable
 
 
 def shown(**columns):
