@@ -26,6 +26,11 @@ def prediction_interval(values: Iterable[float]) -> tuple[float, float]:
         Lower and upper end: mean -/+ t(n - 1) * s * sqrt(1 + 1/n), with the standard deviation s. Both are NaN for
         fewer than `FEWEST` values.
 
+    Raises
+    ------
+    ValueError
+        If a value is missing or infinite.
+
     Examples
     --------
     >>> low, high = prediction_interval([0.20, 0.22, 0.24, 0.26, 0.28])
@@ -35,6 +40,8 @@ def prediction_interval(values: Iterable[float]) -> tuple[float, float]:
     sample = np.asarray(list(values), dtype=float)
     if sample.size < FEWEST:
         return math.nan, math.nan
+    if not np.isfinite(sample).all():
+        raise ValueError("a value is missing or infinite: a prediction interval needs all of its trainings")
     quantile = float(stdtrit(sample.size - 1, 0.975))
     half = quantile * float(sample.std(ddof=1)) * math.sqrt(1 + 1 / sample.size)
     return float(sample.mean()) - half, float(sample.mean()) + half

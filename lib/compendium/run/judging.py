@@ -2,17 +2,18 @@
 
 import html
 import io
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pandas as pd
 
 from compendium.datasets import store
+from compendium.datasets.errors import nearest
 from compendium.paths import project_root
 from compendium.run.runs import read_runs
 from compendium.show import tables
 from compendium.verdicts import cells, layout
-from compendium.verdicts.printed import missing_words
+from compendium.verdicts.printed import missing_words, printed_values
 
 
 def judge_tables(run: str, profile: str, files: Mapping[str, bytes]) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -52,6 +53,14 @@ def _unexplained(run: str, profile: str) -> str:
         return "error"
     listed = read_runs().get(run)
     return "allow" if listed is not None and listed.profiles else "error"
+
+
+def check_ids(claims: Iterable[str]) -> None:
+    """Raise LookupError if a claim id is of no printed value: its statement would be lost without a word."""
+    known = list(printed_values()["claim_id"])
+    for claim in claims:
+        if claim not in known:
+            raise LookupError(f"there is no printed value {claim!r}.{nearest(claim, known)}")
 
 
 def statement_table(values: Mapping[str, Any], undecided: Mapping[str, str]) -> pd.DataFrame:

@@ -189,6 +189,7 @@ class Run:
         """
         self._check_open()
         if statements and self.judges:
+            judging.check_ids([*statements, *(undecided or {})])
             frame = judging.statement_table(statements, undecided or {})
             self._keep(frame, "statements", "Values that no other table has")
         judged, lacking = judging.judge_tables(self.name if self.replicates else "", self.profile, self._files)

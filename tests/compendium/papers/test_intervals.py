@@ -30,3 +30,9 @@ def test_it_does_not_shrink_to_the_mean():
 def test_one_value_less_than_needed_gives_no_interval():
     assert np.isnan(prediction_interval(np.arange(FEWEST - 1))).all()
     assert np.isfinite(prediction_interval(np.arange(FEWEST))).all()
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf])
+def test_a_training_without_a_value_is_refused(bad):
+    with pytest.raises(ValueError, match="a value is missing or infinite"):
+        prediction_interval([0.2, 0.21, 0.22, 0.23, bad])

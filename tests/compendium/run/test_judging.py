@@ -74,3 +74,9 @@ def test_a_run_of_ones_own_is_not_judged(home):
 def test_a_statement_without_a_value_is_undecided():
     table = judging.statement_table({"a": True, "b": None, "c": 3}, {"c": "too few"})
     assert table["undecided"].tolist() == ["", "the test does not decide", "too few"]
+
+
+def test_a_statement_on_no_printed_value_is_refused_with_the_nearest_id():
+    judging.check_ids(["2-T2-age", "3-text-outperforms-aae"])
+    with pytest.raises(LookupError, match=r"there is no printed value '2-T2-aeg'\. Did you mean '2-T2-age'\?"):
+        judging.check_ids(["2-T2-age", "2-T2-aeg"])
