@@ -99,7 +99,7 @@ def printed_table(table: str | None) -> pd.DataFrame:
 def base_table(outcomes: pd.DataFrame, dataset: str) -> pd.DataFrame:
     """Return both players on all features, one row for each split, and the printed row of Table 2 if there is one.
 
-    The printed values count all test rows, so they stand in the columns ``<measure>_overall``.
+    The printed values count all test rows, so they are in the columns ``<measure>_overall``.
 
     Parameters
     ----------
