@@ -13,7 +13,8 @@ The description has these keys::
     file_name = "{activity}_{person}.csv"   # optional: the labels in the names of the files
     people = "people.csv"               # optional: a table of private attributes with the column of `subject`
     time = "timestamp"                  # optional column: order, gaps and rate are checked, and gaps end a recording
-    resample = true                     # optional: sort by time and interpolate to the rate
+    resample = true                     # optional: sort by time, spread equal times and interpolate to the rate
+    gap = 0.1                           # optional, with resample: pauses up to so many seconds are filled
 
 Files have any format of `formats.read_table`.
 """
@@ -41,7 +42,7 @@ _Text = Annotated[str, Field(min_length=1)]
 _Names = Annotated[list[_Text], Field(min_length=1)]
 _TEXT, _NAMES = 'a text in quotes, such as "walk"', 'a list of different texts, such as ["x", "y"]'
 _EXPECTED = {"rate": "a number above 0, without quotes", "channels": _NAMES, "private": _NAMES}
-_EXPECTED |= {"resample": "true or false, without quotes"}
+_EXPECTED |= {"resample": "true or false, without quotes", "gap": "seconds above 0, without quotes"}
 
 
 class Description(BaseModel):
@@ -61,6 +62,7 @@ class Description(BaseModel):
     people: _Text | None = None
     time: _Text | None = None
     resample: bool = False
+    gap: Annotated[int | float, Field(gt=0)] | None = None
 
 
 def user_windows(description: str | Path, *, length: int = 128, stride: int = 10) -> Windows:
@@ -123,7 +125,22 @@ class OwnRecordings:
         if not len(starts):
             longest = np.bincount(self.run).max()
             raise ValueError(f"no recording of {self.given.name} has {length} samples; the longest has {longest}")
+        self._warn_of_short(starts, length)
         return starts
+
+    def _warn_of_short(self, starts: np.ndarray, length: int) -> None:
+        """Warn of recordings shorter than a window, and name the people who have no other ones."""
+        short = len(np.unique(self.run)) - len(np.unique(self.run[starts]))
+        people = self.table[self.given.subject]
+        lost = sorted(map(str, set(people) - set(people.iloc[starts])))
+        if not short:
+            return
+        who = f"; {len(lost)} people have no window: {', '.join(lost[:10])}" if lost else ""
+        warnings.warn(
+            f"{self.given.name}: {short:,} recordings are shorter than a window of {length} samples and are left "
+            f"out{who}",
+            stacklevel=4,
+        )
 
     def windows(self, length: int, stride: int) -> Windows:
         """Return the windows, see `user_windows`."""
@@ -162,7 +179,7 @@ def _read(path: Path, given: Description) -> OwnRecordings:
     _refuse_shared_trials(table, keys, given)
     run = (table[keys] != table[keys].shift()).any(axis=1).cumsum().to_numpy() - 1
     if given.time:
-        clock = Clock(given.time, float(given.rate), resample=given.resample)
+        clock = Clock(given.time, float(given.rate), resample=given.resample, gap=float(given.gap or 0))
         table, run = timed(table, run, clock, given.channels)
     else:
         _warn_of_unused_times(table, run, given)
@@ -237,6 +254,7 @@ def _check_description(path: Path, given: Description) -> None:
         ("private", len(set(given.private)) < len(given.private), _NAMES),
         ("files", Path(given.files).is_absolute(), 'a path relative to the description, such as "recordings/*.csv"'),
         ("resample", given.resample and not given.time, "a key `time` with the column of times, too"),
+        ("gap", given.gap is not None and not given.resample, "resample = true, too: only resampling fills gaps"),
     ]
     names = re.findall(r"\{([^{}]*)\}", given.file_name or "")
     fits = all(name.isidentifier() for name in names) and len(set(names)) == len(names) > 0
