@@ -167,7 +167,7 @@ def test_order_and_rate_are_checked_or_mended(timed_table: pd.DataFrame, long_ta
     with pytest.raises(ValueError, match=r"all\.csv: column 't' is out of order: .*resample = true"):
         windows_of(shuffled, long_table)
     slow = timed_table.assign(t=timed_table["t"] * 2)
-    with pytest.raises(ValueError, match="'t' has 25 samples per second in all.csv, but rate = 50: correct the rate"):
+    with pytest.raises(ValueError, match=r"'t' has 25 samples per second in all\.csv, but rate = 50: correct"):
         windows_of(slow, long_table)
     with pytest.raises(ValueError, match="'t' has cells that are no time, such as 'soon'"):
         windows_of(timed_table.assign(t="soon"), long_table)

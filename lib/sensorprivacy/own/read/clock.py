@@ -103,8 +103,8 @@ def _seconds(column: pd.Series, run: np.ndarray, clock: Clock) -> np.ndarray:
         steps = np.abs(np.diff(values))
         moving = pd.Series(np.where((np.diff(run) == 0) & (steps > 0), steps, np.nan)).groupby(run[1:])
         # of a coarse clock, many samples share a time
-        typical = moving.median() * moving.count() / moving.size()
-        typical = typical.reindex(range(run.max() + 1)).fillna(1.0).to_numpy()
+        step = moving.median() * moving.count() / moving.size()
+        typical = step.reindex(range(run.max() + 1)).fillna(1.0).to_numpy()
         units = np.asarray(UNITS)
         unit = units[np.abs(np.log(typical[:, None] / units * clock.rate)).argmin(axis=1)]
         seconds = (values - pd.Series(values).groupby(run).transform("first").to_numpy()) / unit[run]
@@ -121,7 +121,7 @@ def _seconds(column: pd.Series, run: np.ndarray, clock: Clock) -> np.ndarray:
 
 
 def _continuous(column: pd.Series, run: np.ndarray) -> pd.Series:
-    """Return the times of texts. Where no date shows whether the day is first, the reading with shorter steps counts."""
+    """Return the times of texts. If no date shows whether the day is first, the reading with shorter steps counts."""
     within = np.diff(run) == 0
     readings = [parse_moments(column, day_first=first) for first in (False, True)]
     spans = [(times.diff().dt.total_seconds().abs().to_numpy()[1:][within]).sum() for times in readings]
