@@ -207,7 +207,7 @@ def test_only_matched_files_count(long_table: Path) -> None:
         (
             'files = "all.csv"',
             'files = "/data/all.csv"',
-            "key 'files' = '/data/all.csv' is invalid: give a path relative",
+            "key 'files' = '/data/all.csv' is invalid: give a path in the folder",
         ),
         ('trial = "session"', 'file_name = "{1a}.csv"', "key 'file_name' = .* is invalid: give a name with each label"),
         ('trial = "session"', 'file_name = "{a}_{a}.csv"', "key 'file_name' = .* is invalid"),

@@ -1,5 +1,6 @@
 """Check the times of recordings: their unit, order, gaps and rate; and resample them."""
 
+import re
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -9,6 +10,7 @@ import pandas as pd
 
 from sensorprivacy.columns.moments import UNITS, parse_moments
 
+TIMES = re.compile(r"(?i)(?<![a-z])(t|ts|time|timestamp|clock|datetime|date|[mun]?s|sec|seconds)(?![a-z])")  # names
 GAP = 1.5  # steps of the rate from which a pause is a gap
 _OFF = 0.05  # share by which the median step may differ from the rate
 _MOST = 3  # files that a message names
@@ -153,6 +155,14 @@ def _spread(seconds: np.ndarray, run: np.ndarray, files: pd.Series, clock: Clock
         stacklevel=5,
     )
     return begin[which] + (np.arange(len(seconds)) - at[which]) * step[which]
+
+
+def times_of(column: pd.Series) -> pd.Series:
+    """Return times as numbers: texts as seconds since 1970, numbers in their own unit."""
+    if pd.api.types.is_numeric_dtype(column):
+        return column.astype(float)
+    times = column if column.dtype.kind == "M" else parse_moments(column)
+    return (times - pd.Timestamp(0, tz=times.dt.tz)) / pd.Timedelta(seconds=1)
 
 
 def _refuse_disorder(table: pd.DataFrame, steps: np.ndarray, within: np.ndarray, clock: Clock) -> None:
