@@ -133,8 +133,8 @@ def _fit(
         fits = int(_TEST * np.median(np.bincount(own.run)))
         raise ValueError(
             f"the recordings are too short: there are {masks[0].sum()} windows of {settings.length} samples to learn "
-            f"from and {masks[1].sum()} to measure on. Give a smaller length, such as length={fits}, or record two sessions "
-            f"of each {task}"
+            f"from and {masks[1].sum()} to measure on. Give a smaller length, such as length={fits}, or record two "
+            f"sessions of each {task}"
         )
     parts = [cut.take(mask) for mask in masks]
     fewest = int(train.public.value_counts().min())
