@@ -202,7 +202,7 @@ def largest_reductions(points: pd.DataFrame) -> pd.DataFrame:
     """Return for both methods of Fig. 1 the largest reduction on CIC-IDS 2017 within three limits of the loss."""
     own = points[(points["dataset"] == "cic-ids-2017") & points["method"].isin(["hashing", "shap_ratio"])]
     found = {
-        f"loss at most {limit:g}": own[own["accuracy_loss"] <= limit].groupby("method")[_VALUES[1]].max()
+        f"within {100 * limit:g} points": own[own["accuracy_loss"] <= limit].groupby("method")[_VALUES[1]].max()
         for limit in (LEAST_LOSS, 0.01, SLIGHT)
     }
     return pd.DataFrame(found).rename(index=METHODS)
