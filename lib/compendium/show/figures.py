@@ -112,7 +112,7 @@ def _head(width: float, title: str, about: str) -> list[Figure]:
     fig, gap = plt.figure(figsize=(width, 1)), 0.05  # inches
     looks: list[dict[str, Any]] = [{"weight": "bold", "size": 9}, {"size": SMALLEST + 0.5}]
     texts = [
-        fig.text(0.01, 1, line, va="top", wrap=True, **look)
+        fig.text(0.01, 0.5, line, va="top", wrap=True, **look)  # at the edge itself, every word would have its line
         for line, look in zip((title, about), looks, strict=True)
         if line
     ]
