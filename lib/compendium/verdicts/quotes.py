@@ -1,6 +1,6 @@
 """Quote numbers of committed results in texts, so that no text can have a stale number.
 
-``{RUN/TABLE | ROW | COLUMN | FORM}`` stands for a cell of ``figures/RUN/TABLE.csv``, and ``{verdicts | ...}`` for one of
+``{RUN/TABLE | ROW | COLUMN | FORM}`` stands for a cell of ``figures/RUN/TABLE.csv``, ``{verdicts | ...}`` for one of
 ``figures/verdicts.csv``. ROW names the row as in :mod:`.cells`. Without it, COLUMN is an expression over all rows, of
 all runs if RUN has a ``*``, as in `pandas.DataFrame.eval`. FORM says how to write the number: ``.3f`` (a share below 1
 begins with its point), ``%`` (whole percents), ``points`` (hundredths, one decimal), ``,`` (a whole number); by default
@@ -34,6 +34,36 @@ def quoted(text: str) -> str:
     return REFERENCE.sub(_number, text)
 
 
+def row_in(place: str, where: str) -> dict[str, str]:
+    """Return a row of the committed table ``RUN/TABLE``, its cells as text; `where` names it as in :mod:`.cells`.
+
+    Raises
+    ------
+    QuoteError
+        If there is no such table or row.
+    """
+    run, _, name = place.rpartition("/")
+    frame = tables_of("paper", run)(name)
+    row = None if frame is None else row_of(frame, where, f"figures/{place}.csv")
+    if row is None:
+        raise QuoteError(f"figures/{place}.csv has no row {where!r}: correct the reference")
+    return row
+
+
+def cell(place: str, where: str, column: str) -> str:
+    """Return a cell of such a row.
+
+    Raises
+    ------
+    QuoteError
+        If there is no such table, row or column.
+    """
+    row = row_in(place, where)
+    if column not in row:
+        raise QuoteError(f"figures/{place}.csv has no column {column!r}: correct the reference")
+    return row[column]
+
+
 def _number(match: re.Match[str]) -> str:
     if match["own"] is not None:
         return match["own"]
@@ -41,11 +71,7 @@ def _number(match: re.Match[str]) -> str:
     where, column, form = [*parts, ""] if len(parts) == 2 else parts
     run, _, name = place.rpartition("/")
     if where:
-        frame = tables_of("paper", run)(name)
-        row = None if frame is None else row_of(frame, where, match[0])
-        if row is None or column not in row:
-            raise QuoteError(f"{match[0]}: figures/{place}.csv has no such {'row' if row is None else 'column'}")
-        return _written(row[column], form)
+        return _written(cell(place, where, column), form)
     frame = gather("paper", run, name)
     if frame.empty:
         raise QuoteError(f"{match[0]}: no committed run has the table {place}")

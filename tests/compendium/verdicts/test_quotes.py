@@ -67,8 +67,12 @@ def test_a_number_is_written_in_the_form_that_is_asked_for():
 
 @pytest.mark.parametrize(
     "reference",
-    ["22_threeway_summary/table-4 | data set=adlut | records", "22_threeway_summary/none | a=b | c", "no_*/x | | a.sum()"],
+    [
+        "22_threeway_summary/table-4 | data set=adlut | records",
+        "22_threeway_summary/none | a=b | c",
+        "no_*/x | | a.sum()",
+    ],
 )
 def test_a_reference_to_nothing_is_an_error(reference):
-    with pytest.raises(QuoteError, match="figures|no committed run"):
+    with pytest.raises(QuoteError, match=r"figures|no committed run"):
         quoted(f"{{{reference}}}")
