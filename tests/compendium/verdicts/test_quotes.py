@@ -69,7 +69,14 @@ _QUIET = (  # code, links, versions, levels of intervals, and what the report wr
     r"(?:Python|BY|onnxruntime|nbgrader) [\d.]+|\band \d+\.\d+\.\d+",
     r"95 %",
 )
-_PAGES = ("README.md", "book/**/*.md", "notebooks/*.md", "notebooks/lessons/*.md", "notebooks/*.ipynb", "notebooks/captions/*")
+_PAGES = (
+    "README.md",
+    "book/**/*.md",
+    "notebooks/*.md",
+    "notebooks/lessons/*.md",
+    "notebooks/*.ipynb",
+    "notebooks/captions/*",
+)
 
 
 def prose(path):

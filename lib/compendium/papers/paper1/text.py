@@ -22,8 +22,8 @@ def printed_statements() -> dict[str, Any]:
 
     The abstract's 16.7 % is the largest reduction of identifiability in Table 2 among rows that lose less than a point
     of accuracy. Its loss is that of the row whose reduction is nearest to 16.7 %. The threshold of Table 2 is the one
-    whose rows in Tables 4 to 12 it repeats. A threshold is reasonable "across multiple data sets" if most of these tables
-    have their highest relative effectiveness there.
+    whose rows in Tables 4 to 12 it repeats. A threshold is reasonable "across multiple data sets" if most of these
+    tables have their highest relative effectiveness there.
     """
     sets, both = by_set("1").astype(int), by_set("2")
     loss = (both["sota-accuracy"] - both["accuracy"]).round(6)
