@@ -70,6 +70,34 @@ def advice_statements(
     return ours, {claim: why for claim, (_, why) in found.items() if why}
 
 
+def best_thresholds(ablation: pd.DataFrame) -> pd.DataFrame:
+    """Return the best threshold of each data set, for the largest number of features searched.
+
+    Parameters
+    ----------
+    ablation : pandas.DataFrame
+        Table ``ablation`` of notebook 10: problem, searched, threshold, relative_effectiveness, accuracy,
+        identifiability.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Index problem; threshold and its effectiveness, the highest; by_points: the threshold with the largest reduction
+        less loss, both counted from threshold 0.
+    """
+    measures = ["accuracy", "identifiability"]
+    own = ablation.reindex(columns=["problem", "searched", "threshold", "relative_effectiveness", *measures])
+    own = own[own["searched"] == own.groupby("problem")["searched"].transform("max")]
+    effectiveness = pd.to_numeric(own["relative_effectiveness"], errors="coerce").dropna()
+    lost = own[own["threshold"] == 0].set_index("problem")[measures].reindex(own["problem"]) - own[measures].to_numpy()
+    points = (lost["identifiability"] - lost["accuracy"]).astype(float).set_axis(own.index)
+    scores = {"threshold": effectiveness, "by_points": points}
+    places = {name: score.groupby(own["problem"]).idxmax() for name, score in scores.items()}
+    best = {name: own.loc[place].set_index("problem")["threshold"] for name, place in places.items()}
+    highest = effectiveness.groupby(own["problem"]).max()
+    return pd.DataFrame({"threshold": best["threshold"], "effectiveness": highest, "by_points": best["by_points"]})
+
+
 def best_preselections(best: pd.DataFrame) -> Decision:
     """Decide whether mutual information and SHAP cost-to-value are the best greedy stages.
 

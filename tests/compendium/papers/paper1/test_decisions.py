@@ -122,6 +122,16 @@ def test_a_threshold_is_usual_if_resampled_sets_agree(values, decided):
     assert (why == "") is decided
 
 
+def test_the_best_threshold_by_two_measures():
+    """ln(.05 / .01) = 1.61 beats ln(.3 / .1) = 1.10, and .30 - .10 beats .05 - .01; only the largest search counts."""
+    rows = [("a", 5, 0.01, 9.0, 0.9, 0.0), ("a", 9, 0.0, "N/A", 0.9, 0.8), ("a", 9, 0.01, 1.61, 0.89, 0.75)]
+    rows += [("a", 9, 0.1, 1.1, 0.8, 0.5)]
+    names = ["problem", "searched", "threshold", "relative_effectiveness", "accuracy", "identifiability"]
+    found = decisions.best_thresholds(pd.DataFrame(rows, columns=names))
+    assert found.loc["a"].tolist() == [0.01, 1.61, 0.1]
+    assert decisions.best_thresholds(pd.DataFrame(columns=["run"])).empty
+
+
 LEVELS = pd.DataFrame({"threshold": [0.01] * 7, "by_points": [0.01] * 7})
 
 
