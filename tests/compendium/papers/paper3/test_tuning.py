@@ -26,6 +26,7 @@ from sensorprivacy.latent import (
     Settings,
     Transport,
     inference_table,
+    networks,
 )
 from sensorprivacy.latent.networks import Sizes
 from sensorprivacy.latent.study import Study
@@ -179,7 +180,9 @@ def test_the_weights_of_a_rival_are_chosen_like_our_shift(study: Study, models: 
     again = search_rival(study, models, hides=[0.0, 50.0], changes=[1.0, 100.0], epochs=3, progress=False)[0]
     assert again.equals(table)
     text = needed({"rival": table, "not searched": table[["hide", "chosen"]]})
-    assert text.startswith(f"rival: its best setting leaves {table['private_after'].min():.0%} of the private class and")
+    assert text.startswith(
+        f"rival: its best setting leaves {table['private_after'].min():.0%} of the private class and"
+    )
     assert "not searched" not in text
 
 
@@ -190,7 +193,8 @@ def test_one_pair_of_weights_needs_no_search(study: Study, models: InferenceMode
     assert not study.folder.exists()
 
 
-def test_ours_and_the_rivals_are_compared_over_trainings(study: Study) -> None:
+def test_ours_and_the_rivals_are_compared_over_trainings(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(networks.GENERAL, 256, Sizes((16,), 2))
     budget = {"rival_epochs": 1, "general_epochs": 1, "thinned": 2}
     made = with_rivals(study, [0, 3], scales=[1.0], redraws=[0, 2], **budget)
     found = read_all(made)
