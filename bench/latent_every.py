@@ -3,7 +3,9 @@
 Neighbouring windows share 92 % of their samples, and `Study.thinned` keeps the number of updates in an epoch. The
 question is whether the search chooses the same cell, and how far losses and accuracies move.
 
-    python bench/latent_every.py [--epochs 15] [--every 4]     # needs MotionSense; writes bench/results/latent_every.csv
+    python bench/latent_every.py [--epochs 15] [--every 4]
+
+It needs MotionSense, and writes bench/results/latent_every.csv.
 """
 
 import argparse

@@ -280,10 +280,10 @@ def needed(tables: Mapping[str, pd.DataFrame]) -> str:
     sentences = []
     for name, table in tables.items():
         if "public_after" in table:
-            best, chosen = table.loc[table["private_after"].idxmin()], table[table["chosen"]].iloc[0]
+            best, chosen = table.sort_values("private_after").iloc[0], table[table["chosen"]].iloc[0]
             sentences.append(
-                f"{name}: its best setting leaves {best['private_after']:.0%} of the private class and "
-                f"{best['public_after']:.0%} of the activity; the chosen one leaves {chosen['private_after']:.0%} and "
+                f"{name} hides most with an accuracy of {best['private_after']:.0%} on the private class and "
+                f"{best['public_after']:.0%} on the activity; the chosen setting has {chosen['private_after']:.0%} and "
                 f"{chosen['public_after']:.0%} (activity before: {chosen['public_before']:.0%})"
             )
     return "; ".join(sentences)
@@ -367,6 +367,7 @@ def compared_over_trainings(found: Mapping[str, Rights], ours: str, people: np.n
             for column, values in some._asdict().items():
                 each = mean_over_trainings(values, people)
                 ends = (each.low, each.high) if np.isfinite(each.low) else (np.nan, np.nan)
+                ends = ends if ending else tuple(np.clip(ends, 0, 1))  # an accuracy
                 row |= {f"{column}{ending}": each.value}
                 row |= dict(zip((f"{column}{ending}_low", f"{column}{ending}_high"), ends, strict=True))
                 row |= {"p": each.p} if (ending, column) == ("_difference", "private") else {}
