@@ -165,6 +165,6 @@ def _pooled(same: Sequence[Attack]) -> Attack:
     spread = 0 < score < 1 and error > 0
     trials = score * (1 - score) / error**2 if spread else float(people_alone.n)
     low, high = wilson_bounds(score, trials, float(stats.t.ppf(0.975, freedom if spread else people_alone.n - 1)))
-    means = {name: float(np.mean([getattr(one.measure, name) for one in same])) for name in ("auc", "balanced")}
+    means: Any = {name: float(np.mean([getattr(one.measure, name) for one in same])) for name in ("auc", "balanced")}
     measure = replace(found, score=score, low=low, high=high, **means)
     return replace(same[0], measure=measure, right=right, runs=tuple(run for one in same for run in one.runs))

@@ -207,7 +207,7 @@ def statements_of_paper_3():
         transformation=1.0,
         networks=1.0,
         shares={"motionsense": 1.5, "mobiact": 1.5},
-        totals={"4": 2.0, "7": 1.0},
+        totals={"4": (2.0, 2.1), "7": (1.0, 1.1)},
         offloading=pd.DataFrame({"device": [0.1], "cloud_back": [0.01]}),
         budget=0.1,
     )

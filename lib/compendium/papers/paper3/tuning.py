@@ -10,19 +10,20 @@ from dataclasses import replace
 from functools import partial
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from sklearn.base import clone
 
+from compendium.papers.paper3.values import GENERAL
 from sensorprivacy.data import Windows
 from sensorprivacy.latent.anonymizer import LatentAnonymizer
 from sensorprivacy.latent.comparison import ReleaseSettings
 from sensorprivacy.latent.inference import InferenceModels
 from sensorprivacy.latent.measures import inference_table
 from sensorprivacy.latent.modify import Modify, SeededSource
-from sensorprivacy.latent.releases import anonymized
+from sensorprivacy.latent.releases import SeededRelease, anonymized
 from sensorprivacy.latent.study import Study
 from sensorprivacy.latent.trainings import Made, Rights, mean_over_trainings
 from sensorprivacy.latent.transfers import MeanShift, Transfer
@@ -221,6 +222,52 @@ def search_rival(
     return table, pairs[int(table["chosen"].to_numpy().argmax())]
 
 
+class Rivals(NamedTuple):
+    """The trained rivals of a run, and how they were chosen.
+
+    Attributes
+    ----------
+    searched : pandas.DataFrame
+        The search for the weights of the Anonymization Autoencoder, see `search_rival`.
+    budget : dict of str to object
+        Parameters of `ReleaseSettings.rivals`, with the chosen weights.
+    releases : dict of str to SeededRelease
+        Their releases by name.
+    """
+
+    searched: pd.DataFrame
+    budget: dict[str, Any]
+    releases: dict[str, SeededRelease]
+
+    def read(self, models: InferenceModels, test: Windows) -> dict[str, pd.DataFrame]:
+        """Return the inference on test windows after the general VAE's and the Anonymization Autoencoder's change."""
+        return {
+            name.partition(",")[0]: inference_table(models, test, self.releases[name](test))
+            for name in (GENERAL, "Anonymization AE")
+            if name in self.releases
+        }
+
+
+def train_rivals(parameters: Mapping[str, Any], study: Study, models: InferenceModels) -> Rivals:
+    """Choose the rivals' weights on validation windows and train them, as a notebook's parameters say.
+
+    Parameters
+    ----------
+    parameters : mapping of str to object
+        ``rival_epochs``, ``general_epochs``, ``search_every``, ``search_epochs``, ``hides``, ``changes``, ``seed``.
+    study : Study
+        The study.
+    models : InferenceModels
+        Its inference models.
+    """
+    thinned = parameters["search_every"]
+    search = {name: parameters[name] for name in ("hides", "changes")} | {"epochs": parameters["search_epochs"]}
+    searched, weights = search_rival(study.thinned(thinned), models, **search)
+    budget = {name: parameters[name] for name in ("rival_epochs", "general_epochs")}
+    budget |= {"thinned": thinned, "weights": weights}
+    return Rivals(searched, budget, ReleaseSettings(seed=parameters["seed"]).rivals(study, models, **budget))
+
+
 def needed(tables: Mapping[str, pd.DataFrame]) -> str:
     """Say what each method needs to look good: the least private accuracy among its settings, and its price.
 
@@ -233,10 +280,10 @@ def needed(tables: Mapping[str, pd.DataFrame]) -> str:
     sentences = []
     for name, table in tables.items():
         if "public_after" in table:
-            best, chosen = table.loc[table["private_after"].idxmin()], table[table["chosen"]].iloc[0]
+            best, chosen = table.sort_values("private_after").iloc[0], table[table["chosen"]].iloc[0]
             sentences.append(
-                f"{name}: its best setting leaves {best['private_after']:.0%} of the private class and "
-                f"{best['public_after']:.0%} of the activity; the chosen one leaves {chosen['private_after']:.0%} and "
+                f"{name} hides most with an accuracy of {best['private_after']:.0%} on the private class and "
+                f"{best['public_after']:.0%} on the activity; the chosen setting has {chosen['private_after']:.0%} and "
                 f"{chosen['public_after']:.0%} (activity before: {chosen['public_before']:.0%})"
             )
     return "; ".join(sentences)
@@ -261,7 +308,7 @@ def with_rivals(
         models, seed = own.inference_models(), own.vae.seed
         shifted = {"mean shift": anonymized(own.anonymizer(models, modify=modify), seed)}
         rivals = ReleaseSettings(seed=seed).rivals(own, models, **budget)
-        shifted |= {name: one for name, one in rivals.items() if name == "general VAE, deterministic"}
+        shifted |= {name: one for name, one in rivals.items() if name == GENERAL}
         chosen = {}
         for name, one in shifted.items():
             assert one.anonymizer is not None
@@ -320,6 +367,7 @@ def compared_over_trainings(found: Mapping[str, Rights], ours: str, people: np.n
             for column, values in some._asdict().items():
                 each = mean_over_trainings(values, people)
                 ends = (each.low, each.high) if np.isfinite(each.low) else (np.nan, np.nan)
+                ends = ends if ending else tuple(np.clip(ends, 0, 1))  # an accuracy
                 row |= {f"{column}{ending}": each.value}
                 row |= dict(zip((f"{column}{ending}_low", f"{column}{ending}_high"), ends, strict=True))
                 row |= {"p": each.p} if (ending, column) == ("_difference", "private") else {}

@@ -26,6 +26,7 @@ from sensorprivacy.latent import (
     Settings,
     Transport,
     inference_table,
+    networks,
 )
 from sensorprivacy.latent.networks import Sizes
 from sensorprivacy.latent.study import Study
@@ -192,7 +193,8 @@ def test_one_pair_of_weights_needs_no_search(study: Study, models: InferenceMode
     assert not study.folder.exists()
 
 
-def test_ours_and_the_rivals_are_compared_over_trainings(study: Study) -> None:
+def test_ours_and_the_rivals_are_compared_over_trainings(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(networks.GENERAL, 256, Sizes((16,), 2))
     budget = {"rival_epochs": 1, "general_epochs": 1, "thinned": 2}
     made = with_rivals(study, [0, 3], scales=[1.0], redraws=[0, 2], **budget)
     found = read_all(made)
