@@ -6,6 +6,7 @@ import nbformat
 import pytest
 
 from compendium.datasets.catalogue import catalogue
+from compendium.run.parameters import read_parameters
 from compendium.run.runs import Run, RunsError, before, check_runs, read_runs, select
 
 ONE = """\
@@ -142,3 +143,40 @@ def test_the_real_runs_take_what_their_notebooks_declare():
     assert [run.name for run in runs.values() if run.after_all] == ["90_replication_report"]
     assert all("paper" in run.minutes for run in runs.values())
     assert all(isinstance(run, Run) for run in runs.values())
+
+
+NETWORKS = ("alpha", "beta", "network", "most", "every", "scheme", "channels", "epochs", "inference_epochs", "batch")
+NETWORKS += ("precision", "start", "seed", "dataset", "private", "rival_epochs", "hides", "changes", "search_epochs")
+
+
+def with_defaults(run: Run, profile: str) -> dict[str, object]:
+    return {name: one.default for name, one in read_parameters(run.notebook).items()} | run.values(profile)
+
+
+def test_no_run_of_the_paper_profile_depends_on_the_machine():
+    """REVIEW A9: `precision: auto` trained Table 1 in bfloat16 and Fig. 8 in float32."""
+    found = {name: with_defaults(run, "paper") for name, run in read_runs().items() if run.runs_in("paper")}
+    chosen = {name: values["precision"] for name, values in found.items() if "precision" in values}
+    assert len(chosen) > 20
+    assert set(chosen.values()) == {"float32"}
+
+
+def test_table_1_and_figure_8_are_about_the_same_networks():
+    """REVIEW A9: and the rivals have our number of epochs, chosen settings and several trainings (REVIEW A3)."""
+    runs = read_runs()
+    for profile in ("quick", "paper"):
+        first, second = (
+            with_defaults(runs[f"{notebook}-motionsense-gender"], profile)
+            for notebook in ("30_vae_anonymization", "31_reidentification_attack")
+        )
+        assert {name: first[name] for name in NETWORKS} == {name: second[name] for name in NETWORKS}
+    assert second["seeds"] == first["seeds"][: first["rival_trainings"]]
+    assert len(second["seeds"]) >= 3
+    assert second["runs"] == 20
+    assert second["runs"] % len(second["seeds"]) == 0
+    assert len(first["hides"]) * len(first["changes"]) == len(first["alphas"]) * len(first["betas"]) == 16
+    for name, run in runs.items():
+        if name.startswith(("30_", "31_")) and run.runs_in("paper"):
+            values = with_defaults(run, "paper")
+            assert values["rival_epochs"] == values["epochs"], name
+            assert values["general_epochs"] in (0, values["epochs"]), name

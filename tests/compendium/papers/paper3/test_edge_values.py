@@ -162,7 +162,7 @@ def test_section_6s_statements():
         transformation=1e-6,
         networks=99e-6,
         shares={"motionsense": 0.5, "mobiact": 1.5},
-        totals={"4": 2.0, "7": 1.0},
+        totals={"4": (2.0, 2.1), "7": (1.0, 1.1)},
         offloading=pd.DataFrame({"device": [0.001, 0.001], "cloud_back": [0.0005, 0.1]}),
         budget=0.2,
     )
@@ -173,3 +173,18 @@ def test_section_6s_statements():
         "3-text-pi3-realtime-motionsense",
     ]
     assert len(judged) == 8
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "said"),
+    [
+        ((1.0, 1.2), (2.0, 3.0), True),
+        ((1.0, 1.09), (1.0, 1.2), True),  # within the margin of a tenth
+        ((3.0, 4.0), (1.0, 2.0), False),
+        ((1.0, 3.0), (2.0, 4.0), None),  # a busy machine decides nothing
+        ((1.05, 1.2), (1.0, 1.0), None),
+    ],
+)
+def test_taking_no_longer_is_a_test_with_a_margin(ours, theirs, said):
+    """REVIEW A5: a point comparison of two sums of measured times."""
+    assert edge_values._no_longer(ours, theirs) is said
