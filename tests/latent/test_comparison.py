@@ -7,7 +7,7 @@ from sensorprivacy.data import Windows
 from sensorprivacy.latent import Attacker, LatentAnonymizer, ReleaseSettings, Settings
 from sensorprivacy.latent.comparison import ATTACKED, CHAIN
 from sensorprivacy.latent.study import Study
-from sensorprivacy.latent.trainings import attack_trainings, pooled
+from sensorprivacy.latent.trainings import attack_trainings, pooled, read_all, rights_of
 
 
 @pytest.fixture
@@ -49,6 +49,8 @@ def test_figure_8_attacks_the_networks_of_each_seed(study: Study) -> None:
     table = pooled(attacks).table
     assert set(table["release"]) == set(ATTACKED)
     assert set(table["runs"]) == {4}
+    for name, rights in read_all(made).items():  # the same windows, in the same order
+        assert name == "raw" or rights_of(attacks, name, "window").shape == rights.private.shape
 
 
 def test_budgets_of_both_guaranteed_releases(study: Study, anonymizer: LatentAnonymizer) -> None:

@@ -181,7 +181,7 @@ def test_the_weights_of_a_rival_are_chosen_like_our_shift(study: Study, models: 
     assert again.equals(table)
     text = needed({"rival": table, "not searched": table[["hide", "chosen"]]})
     assert text.startswith(
-        f"rival: its best setting leaves {table['private_after'].min():.0%} of the private class and"
+        f"rival hides most with an accuracy of {table['private_after'].min():.0%} on the private class and"
     )
     assert "not searched" not in text
 
@@ -207,6 +207,9 @@ def test_ours_and_the_rivals_are_compared_over_trainings(study: Study, monkeypat
     assert rival["private_difference"] == pytest.approx(ours["private"] - rival["private"])
     assert rival["public_difference_low"] <= rival["public_difference"] <= rival["public_difference_high"]
     assert pd.isna(ours["private_difference"])
+    ends = table[["public_low", "private_low", "public_high", "private_high"]]
+    assert ends.to_numpy().min() >= 0
+    assert ends.to_numpy().max() <= 1
     alone = inference_table(made[0].models, study.test, made[0].releases["mean shift"](study.test)).loc["all"]
     assert found["mean shift"].private[0].mean() == pytest.approx(alone["private_after"])
     one = compared_over_trainings(read_all(made[:1]), "mean shift", study.test.subject.to_numpy())
