@@ -6,6 +6,7 @@ import nbformat
 import pytest
 
 from compendium.datasets.catalogue import catalogue
+from compendium.run import runs as runs_module
 from compendium.run.runs import Run, RunsError, before, check_runs, read_runs, select
 
 ONE = """\
@@ -142,3 +143,16 @@ def test_the_real_runs_take_what_their_notebooks_declare():
     assert [run.name for run in runs.values() if run.after_all] == ["90_replication_report"]
     assert all("paper" in run.minutes for run in runs.values())
     assert all(isinstance(run, Run) for run in runs.values())
+
+
+def test_a_run_that_never_started_names_the_data_it_needs(monkeypatch, tmp_path, root):
+    """Its owner gives MobiAct on request, so "make reproduce" cannot help."""
+    for name in ("runs.yaml", "notebooks", "data", "lib"):
+        (tmp_path / name).symlink_to(root / name)
+    monkeypatch.setenv("SENSORPRIVACY_HOME", str(tmp_path))
+    monkeypatch.setattr(runs_module.store, "available", lambda name: name != "mobiact")
+    monkeypatch.setattr(runs_module.store, "locate", lambda name: None)
+    found = runs_module.statuses("paper")
+    assert found["30_vae_anonymization-mobiact-gender-raw"].status == "no data"
+    assert "on request from its owner" in found["30_vae_anonymization-mobiact-gender-raw"].reason
+    assert found["30_vae_anonymization-motionsense-gender"].status == "not run"
