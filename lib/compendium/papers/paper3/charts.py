@@ -141,6 +141,22 @@ def inference_panels(tables: Mapping[str, pd.DataFrame], private: str) -> dict[s
     }
 
 
+def chance_levels(table: pd.DataFrame, private: str) -> dict[str, pd.Series]:
+    """Return the chance levels of Figs. 5 to 7: of the private class for each row, of the activity for all windows.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        By public class and ``all``: ``chance`` of the private class and ``windows``. For the activity, chance is the
+        share of the most frequent one; within an activity it means nothing.
+    private : str
+        The private attribute.
+    """
+    windows = table["windows"]
+    activity = pd.Series({"all": windows.drop(index="all").max() / windows["all"]})
+    return {"(a) activity": activity, f"(b) {private}": table["chance"].rename(index=plain)}
+
+
 def printed_panels(dataset: str, private: str) -> dict[str, pd.DataFrame]:
     """Return the printed values of Table 1, 2 or 3 in the form of `inference_panels`; none for other data.
 
@@ -344,11 +360,10 @@ def privacy_frontier(table: pd.DataFrame) -> Figure:
     chance, activity = 100 * float(table["chance"].iloc[0]), 100 * table.set_index("release")["activity"]
     raw = float(activity.get("raw", activity.max()))
     for (left, right), group in zip(grid, names, strict=True):
-        part, look = ordered[ordered["group"] == group], {"color": SERIES[group], "marker": MARKERS[group], "ls": ""}
+        part, face = ordered[ordered["group"] == group], "white" if group == 0 else SERIES[group]
+        look: dict[str, Any] = {"color": SERIES[group], "marker": MARKERS[group], "mfc": face, "ls": "", "ms": 5}
         for axes, column in ((left, "activity"), (right, "strongest")):
-            axes.plot(
-                100 * part[column], range(len(part)), ms=5, clip_on=False, mfc="white" if group == 0 else None, **look
-            )
+            axes.plot(100 * part[column], range(len(part)), clip_on=False, **look)
             axes.grid(axis="y")
             axes.tick_params(axis="y", length=0)
         left.axvline(raw, color=INK, ls=":", lw=1)

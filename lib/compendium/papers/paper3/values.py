@@ -30,8 +30,8 @@ _MEASURED = ("public_before", "public_after", "private_before", "private_after")
 def printed_code(dataset: str, code: int | None) -> int | None:
     """Return the number that Tables 4 to 6 give to the encoder of one of our codes; the code itself for other data.
 
-    Our codes follow the sorted names of the activities. The paper's encoders follow its Tables 1 to 3: the third encoder
-    of Table 4 has the most windows, which are walking's.
+    Our codes follow the sorted names of the activities. The paper's encoders follow its Tables 1 to 3: the third
+    encoder of Table 4 has the most windows, which are walking's.
 
     Examples
     --------

@@ -92,7 +92,7 @@ def test_attacks_have_levels_intervals_and_chance() -> None:
     table = pd.DataFrame(rows, columns=["release", "attacker", "level", "score", "low", "high", "chance"])
     fig = charts.attack_levels(table.assign(about="gender"))
     assert [axes.get_xlabel() for axes in fig.axes] == [
-        f"{name}: accuracy of the attacker" for name in ("det.", "prob.")
+        f"{name}:\naccuracy of the attacker" for name in ("det.", "prob.")
     ]
     assert [label.get_text() for label in fig.axes[0].get_yticklabels()] == ["paper's", "trees"]
     chances = [line.get_xdata().tolist() for line in fig.axes[0].lines if line.get_marker() == "|"]
