@@ -15,7 +15,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Polygon, Rectangle
 
 from compendium.papers.paper3.values import TABLES
-from compendium.show.charts import intervals_by_set
+from compendium.show.charts import grouped_bars, intervals_by_set
 from compendium.show.diagrams import Arrow, Box, flow_diagram
 from compendium.show.figures import (
     BLUE,
@@ -115,6 +115,21 @@ def latent_space(points: pd.DataFrame, means: pd.DataFrame) -> Figure:
         axes.get_legend().remove()
     fig.legend(*grid[0, 0].get_legend_handles_labels(), loc="outside upper left", ncols=len(means), markerscale=3)
     return fig
+
+
+def inference_bars(tables: Mapping[str, pd.DataFrame], dataset: str, private: str) -> Figure:
+    """Draw Figs. 5 to 7: accuracy by activity before and after each change, printed values and chance levels.
+
+    Parameters
+    ----------
+    tables : mapping of str to pandas.DataFrame
+        As for `inference_panels`.
+    dataset, private : str
+        Data set and private attribute.
+    """
+    bars, marks = inference_panels(tables, private), printed_panels(dataset, private)
+    chance = chance_levels(next(iter(tables.values())), private)
+    return grouped_bars(bars, ylabel="accuracy", percent=True, digits=0, printed=marks, chance=chance)
 
 
 def inference_panels(tables: Mapping[str, pd.DataFrame], private: str) -> dict[str, pd.DataFrame]:

@@ -3,7 +3,6 @@ import pandas as pd
 from matplotlib.patches import Rectangle
 
 from compendium.papers.paper3 import charts
-from compendium.show.charts import grouped_bars
 from compendium.show.figures import render
 
 
@@ -141,7 +140,10 @@ def test_printed_accuracies_have_the_form_of_our_bars() -> None:
     assert charts.printed_panels("smartwatch", "side") == {}
     columns = {f"{who}_{when}": [0.5] * 5 for who in ("public", "private") for when in ("before", "after")}
     table = pd.DataFrame(columns, index=["dws", "jog", "ups", "wlk", "all"])
-    fig = grouped_bars(charts.inference_panels({"mean shift": table}, "gender"), percent=True, printed=printed)
+    table = table.assign(chance=0.57, windows=[1, 1, 1, 7, 10])
+    fig = charts.inference_bars({"mean shift": table}, "motionsense", "gender")
+    levels = [line[0][1] for axes in fig.axes for some in axes.collections for line in some.get_segments() if len(line)]
+    assert levels == [0.7] + [0.57] * 5  # of the activity for all windows only
     marks = [line.get_ydata() for axes in fig.axes for line in axes.lines if line.get_marker() == "D"]
     assert [values[0] for values in marks] == [0.9558, 0.8973, 0.8767, 0.2625]
     assert np.isnan(marks[0][-1])  # the paper prints no value for all activities together
