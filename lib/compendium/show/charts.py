@@ -26,6 +26,7 @@ _VERDICT_LOOKS = {
 
 
 _PRINTED: dict[str, Any] = {"marker": "D", "ls": "", "mfc": "white", "mec": INK, "mew": 1.1, "ms": 4.5, "zorder": 5}
+_OVER_LINES: dict[str, Any] = {"zorder": 4.5, "bbox": {"fc": "white", "ec": "none", "pad": 0.3}}
 _CHANCE: dict[str, Any] = {"colors": INK, "ls": (0, (4, 1.5)), "lw": 1.3, "zorder": 4}
 
 
@@ -219,7 +220,9 @@ def _bars(
         values = [f"{value:.{digits}f}" for value in shown.round(digits) + 0.0]  # + 0.0 turns -0 into 0
         room = 0.85 * PAGE * wide / len(frame) / (SMALLEST / 72)  # of a bar, in heights of letters
         turned = 90 if max(map(len, values)) * 0.65 > room else 0  # otherwise the numbers of neighbours collide
-        axes.bar_label(bars, values, padding=1.5 if printed is None else 5, fontsize=SMALLEST, rotation=turned)
+        axes.bar_label(
+            bars, values, padding=1.5 if printed is None else 5, fontsize=SMALLEST, rotation=turned, **_OVER_LINES
+        )
         if printed is not None:
             axes.plot(at, printed[name], **_PRINTED)
     axes.set_xticks(place, [str(name) for name in frame.index])

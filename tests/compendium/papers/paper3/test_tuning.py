@@ -179,7 +179,9 @@ def test_the_weights_of_a_rival_are_chosen_like_our_shift(study: Study, models: 
     again = search_rival(study, models, hides=[0.0, 50.0], changes=[1.0, 100.0], epochs=3, progress=False)[0]
     assert again.equals(table)
     text = needed({"rival": table, "not searched": table[["hide", "chosen"]]})
-    assert text.startswith(f"rival: its best setting leaves {table['private_after'].min():.0%} of the private class and")
+    assert text.startswith(
+        f"rival: its best setting leaves {table['private_after'].min():.0%} of the private class and"
+    )
     assert "not searched" not in text
 
 
