@@ -214,15 +214,19 @@ def _bars(
     for number, (name, column) in enumerate(frame.items()):
         colour, hatch = looks[str(name)]
         at = place + (number - (frame.shape[1] - 1) / 2) * wide
-        bars = axes.bar(at, column, wide * 0.92, color=colour, hatch=hatch, ec=INK, lw=0.5)
+        axes.bar(at, column, wide * 0.92, color=colour, hatch=hatch, ec=INK, lw=0.5)
         # no sign of percent, which the axis has: 100% is wider than a bar
         shown = 100 * column if percent else column
         values = [f"{value:.{digits}f}" for value in shown.round(digits) + 0.0]  # + 0.0 turns -0 into 0
         room = 0.85 * PAGE * wide / len(frame) / (SMALLEST / 72)  # of a bar, in heights of letters
         turned = 90 if max(map(len, values)) * 0.65 > room else 0  # otherwise the numbers of neighbours collide
-        axes.bar_label(
-            bars, values, padding=1.5 if printed is None else 5, fontsize=SMALLEST, rotation=turned, **_OVER_LINES
-        )
+        marks = pd.Series(np.nan, frame.index) if printed is None else printed[name]
+        for x, value, mark, text in zip(at, column, marks, values, strict=True):
+            if value < 0:
+                note(axes, text, (x, value), (0, -2), ha="center", va="top", rotation=turned, **_OVER_LINES)
+            elif value >= 0:  # above a diamond, too
+                up = (0, 2 if np.isnan(mark) else 5)
+                note(axes, text, (x, np.fmax(value, mark)), up, ha="center", rotation=turned, **_OVER_LINES)
         if printed is not None:
             axes.plot(at, printed[name], **_PRINTED)
     axes.set_xticks(place, [str(name) for name in frame.index])

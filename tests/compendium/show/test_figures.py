@@ -262,6 +262,17 @@ def test_numbers_over_narrow_bars_do_not_collide():
     assert not any(one.overlaps(other) for at, one in enumerate(boxes) for other in boxes[:at])
 
 
+def test_the_number_of_a_bar_stands_above_its_printed_value():
+    """The diamond of a printed value that lies just above a bar struck out the bar's number."""
+    ours, printed = pd.DataFrame({"raw": [0.80, 0.5]}), pd.DataFrame({"raw": [0.87, np.nan]})
+    fig = show.grouped_bars(ours, printed=printed)
+    fig.canvas.draw()
+    (axes,) = fig.axes
+    at = axes.transData.transform([(0, 0.87), (1, 0.5)])[:, 1]
+    assert axes.texts[0].get_window_extent().y0 > at[0] + 2
+    assert 0 < axes.texts[1].get_window_extent().y0 - at[1] < 6
+
+
 def test_chance_levels_lie_over_the_bars_of_their_row():
     frame = pd.DataFrame({"raw": [0.9, 0.8]}, index=["walking", "all"])
     chance = {"a": 0.57, "b": pd.Series({"all": 0.4})}

@@ -386,7 +386,7 @@ def privacy_frontier(table: pd.DataFrame) -> Figure:
         right.axvspan(min(40, chance - 5), chance + 10, color="#DDEEDD", zorder=0)
         left.set_yticks(range(len(part)), part["release"], fontsize=SMALLEST)
         left.set(ylim=(len(part) - 0.5, -0.7), title=_GROUPS[group])
-    grid[-1, 0].set(xlabel="activity inferred (%)", xlim=(min(40, activity.min()), 100))
+    grid[-1, 0].set(xlabel="activity inferred (%)", xlim=(min(40, activity.min() - 3), 100))
     grid[-1, 1].set(xlabel="strongest attacker, recordings (%)", xlim=(min(40, chance - 5), 100))
     return fig
 
@@ -407,7 +407,7 @@ def loss_curves(history: pd.DataFrame, terms: Sequence[str]) -> Figure:
         seaborn.lineplot(history, x="epoch", y=term, hue="public", style="public", ax=axes, estimator=None)
         axes.set(title=plain(term), ylabel="", yscale="log")
         axes.get_legend().remove()
-    grid[0, 0].set_ylabel("nats or squared error per window")
+    grid[0, 0].set_ylabel("mean of a window")
     handles, names = grid[0, 0].get_legend_handles_labels()
     fig.legend(handles, list(map(plain, names)), loc="outside upper left", ncols=4)
     return fig
