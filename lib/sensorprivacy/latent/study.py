@@ -161,9 +161,7 @@ class Study:
         made = LatentAnonymizer(self.private, **weights | choices)
         return made.fit(self.train, validation=self.validation, models=models, checkpoints=self.folder)
 
-    def general_vae(
-        self, models: InferenceModels, epochs: int, *, patience: int = 5
-    ) -> LatentAnonymizer:
+    def general_vae(self, models: InferenceModels, epochs: int, *, patience: int = 5) -> LatentAnonymizer:
         """Return the authors' earlier work, trained: one autoencoder for all activities, without the private class.
 
         It has 22 times the weights of the autoencoder of one activity, so it soon learns its training windows by heart.

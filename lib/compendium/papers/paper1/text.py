@@ -21,13 +21,14 @@ def printed_statements() -> dict[str, Any]:
     """Return the numbers in the text, computed again from the paper's own tables.
 
     The abstract's 16.7 % is the largest reduction of identifiability in Table 2 among rows that lose less than a point
-    of accuracy. The threshold of Table 2 is the one whose rows in Tables 4 to 12 it repeats. A threshold is
-    reasonable "across multiple data sets" if most of these tables have their highest relative effectiveness there.
+    of accuracy. Its loss is that of the row whose reduction is nearest to 16.7 %. The threshold of Table 2 is the one
+    whose rows in Tables 4 to 12 it repeats. A threshold is reasonable "across multiple data sets" if most of these tables
+    have their highest relative effectiveness there.
     """
     sets, both = by_set("1").astype(int), by_set("2")
     loss = (both["sota-accuracy"] - both["accuracy"]).round(6)
     reduction = (both["sota-identifiability"] - both["identifiability"]).round(6)
-    largest = str(reduction[loss < 0.01].idxmax())
+    largest, nearest = str(reduction[loss < 0.01].idxmax()), str((reduction - 0.167).abs().idxmin())
     relaxed = printed_table("4").loc[0.1]
     effectiveness = {
         number: pd.to_numeric(printed_table(number)["effectiveness"], errors="coerce").dropna()
@@ -37,7 +38,7 @@ def printed_statements() -> dict[str, Any]:
     opportunity = {size: effectiveness[number].get(0.01, -math.inf) for size, number in TABLES["opportunity"].items()}
     return {
         "1-text-identifiability-reduction": reduction[largest],
-        "1-text-abstract-loss": loss[largest] < 0.01,
+        "1-text-abstract-loss": bool(loss[nearest] < 0.01),
         "1-text-iot23-reduction": reduction["iot-23"],
         "1-text-iot23-loss": loss["iot-23"] < 0.01,
         "1-text-relaxed-identifiability": relaxed["identifiability"],
