@@ -13,9 +13,10 @@ from typing import Annotated, Any, Literal, get_args
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, PositiveFloat, ValidationError, model_validator
 
+from compendium.datasets import store
 from compendium.paths import figures_dir, project_root
 from compendium.run.parameters import ParameterError, complete, read_parameters, resolve
-from compendium.run.states import NOT_RUN, OK, RunState, read_status
+from compendium.run.states import NO_DATA, NOT_RUN, OK, RunState, read_status
 
 Profile = Literal["quick", "paper"]
 PROFILES = get_args(Profile)
@@ -189,7 +190,8 @@ def statuses(profile: str) -> dict[str, RunState]:
     """Return how each run of a profile ended, for the report; the report itself is left out.
 
     A run that `reproduce` was never asked to start counts as ok if ``figures/`` holds its record: it was committed, or
-    executed by hand. A run that could not start because an earlier one failed does not: its results are out of date.
+    executed by hand. A run that could not start because an earlier one failed does not: its results are out of date. A
+    run that never started because its data sets are absent has no data.
 
     Parameters
     ----------
@@ -198,10 +200,14 @@ def statuses(profile: str) -> dict[str, RunState]:
     """
     report = {name for name, run in read_runs().items() if run.after_all}
     found = {name: state for name, state in last_states(profile).items() if name not in report}
+    runs, known = read_runs(), store.names()
     for name, state in found.items():
-        recorded = (figures_dir(profile) / name / "run.json").is_file()
-        if recorded and state.status == NOT_RUN and not state.blocked:
+        if state.status != NOT_RUN or state.blocked:
+            continue
+        if (figures_dir(profile) / name / "run.json").is_file():
             found[name] = RunState(OK)
+        elif missing := runs[name].missing(lambda one: one not in known or store.available(one)):
+            found[name] = RunState(NO_DATA, "; ".join(store.state(one)["why"] for one in missing))
     return found
 
 

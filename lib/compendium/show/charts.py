@@ -1,5 +1,6 @@
 """General charts, used for several papers. Each has one message, direct labels, and cues other than colour."""
 
+import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -25,6 +26,8 @@ _VERDICT_LOOKS = {
 
 
 _PRINTED: dict[str, Any] = {"marker": "D", "ls": "", "mfc": "white", "mec": INK, "mew": 1.1, "ms": 4.5, "zorder": 5}
+_OVER_LINES: dict[str, Any] = {"zorder": 4.5, "bbox": {"fc": "white", "ec": "none", "pad": 0.3}}
+_CHANCE: dict[str, Any] = {"colors": INK, "ls": (0, (4, 1.5)), "lw": 1.3, "zorder": 4}
 
 
 def note(axes: Axes, text: str, at: tuple[float, Any], shift: tuple[float, float], **looks: Any) -> None:
@@ -41,6 +44,7 @@ def grouped_bars(
     percent: bool = False,
     looks: Mapping[str, tuple[str, str]] | None = None,
     printed: pd.DataFrame | Mapping[str, pd.DataFrame] | None = None,
+    chance: Mapping[str, float | pd.Series] | None = None,
 ) -> Figure:
     """Draw grouped bars, each with its value above it, and the paper's printed values as diamonds.
 
@@ -58,8 +62,10 @@ def grouped_bars(
         Colour and hatch of each column. The default takes them from the colour scheme in order.
     printed : pandas.DataFrame or mapping of str to pandas.DataFrame, optional
         The printed values, in the same form as `data`. Rows, columns and panels may be missing.
+    chance : mapping of str to float or pandas.Series, optional
+        Chance level of a panel, or of each of its rows. Panels may be missing; the only panel without a title is "".
     """
-    panels = {"": data} if isinstance(data, pd.DataFrame) else dict(data)
+    panels, chance = {"": data} if isinstance(data, pd.DataFrame) else dict(data), chance or {}
     marks = {"": printed} if isinstance(printed, pd.DataFrame) else dict(printed or {})
     marks = {title: frame.reindex_like(panels[title]).astype(float) for title, frame in marks.items()}
     columns = list(next(iter(panels.values())).columns)
@@ -67,6 +73,10 @@ def grouped_bars(
     fig, grid = plt.subplots(len(panels), 1, figsize=(PAGE, 0.45 + 1.65 * len(panels)), sharey=True, squeeze=False)
     for axes, (title, frame) in zip(grid[:, 0], panels.items(), strict=True):
         _bars(axes, frame[columns].astype(float), chosen, digits, percent, marks.get(title))
+        if title in chance:
+            level, at = chance[title], np.arange(len(frame))
+            levels = level.reindex(frame.index) if isinstance(level, pd.Series) else pd.Series(level, frame.index)
+            axes.hlines(levels, at - 0.48, at + 0.48, **_CHANCE)
         axes.set(title=title, ylabel=ylabel)
     every = pd.concat([*panels.values(), *marks.values()])[columns].to_numpy(float)
     low, high = min(0.0, np.nanmin(every)), np.nanmax(every)
@@ -77,7 +87,10 @@ def grouped_bars(
     if any(frame.notna().to_numpy().any() for frame in marks.values()):
         handles.append(plt.Line2D([], [], **_PRINTED))
         names.append("printed in the paper")
-    fig.legend(handles, names, loc="outside upper left", ncols=len(names), handlelength=1.8)
+    if chance:
+        handles.append(plt.Line2D([], [], color=_CHANCE["colors"], lw=_CHANCE["lw"], ls=_CHANCE["ls"]))
+        names.append("chance level")
+    fig.legend(handles, names, loc="outside upper left", ncols=len(names), handlelength=1.8, columnspacing=1.2)
     return fig
 
 
@@ -109,8 +122,8 @@ def intervals_by_set(table: pd.DataFrame) -> Figure:
         axes.axvline(0, color=INK, lw=0.8)
         axes.tick_params(axis="y", length=0)
         axes.grid(axis="x")
-        axes.set_xlabel(measure)
-    grid[0, 0].set_yticks(range(len(problems)), problems)
+        axes.set_xlabel(str(measure).replace(": ", ":\n"))
+    grid[0, 0].set_yticks(range(len(problems)), [textwrap.fill(str(name), 30) for name in problems])
     grid[0, 0].set_ylim(len(problems) - 0.5, -0.5)
     handles = [plt.Line2D([], [], color=c, marker=m, mfc="white", label=str(o)) for o, (c, m) in looks.items()]
     if "chance" in table:
@@ -201,16 +214,24 @@ def _bars(
     for number, (name, column) in enumerate(frame.items()):
         colour, hatch = looks[str(name)]
         at = place + (number - (frame.shape[1] - 1) / 2) * wide
-        bars = axes.bar(at, column, wide * 0.92, color=colour, hatch=hatch, ec=INK, lw=0.5)
+        axes.bar(at, column, wide * 0.92, color=colour, hatch=hatch, ec=INK, lw=0.5)
         # no sign of percent, which the axis has: 100% is wider than a bar
         shown = 100 * column if percent else column
         values = [f"{value:.{digits}f}" for value in shown.round(digits) + 0.0]  # + 0.0 turns -0 into 0
-        axes.bar_label(bars, values, padding=1.5 if printed is None else 5, fontsize=SMALLEST)
+        room = 0.85 * PAGE * wide / len(frame) / (SMALLEST / 72)  # of a bar, in heights of letters
+        turned = 90 if max(map(len, values)) * 0.65 > room else 0  # otherwise the numbers of neighbours collide
+        marks = pd.Series(np.nan, frame.index) if printed is None else printed[name]
+        for x, value, mark, text in zip(at, column, marks, values, strict=True):
+            if value < 0:
+                note(axes, text, (x, value), (0, -2), ha="center", va="top", rotation=turned, **_OVER_LINES)
+            elif value >= 0:  # above a diamond, too
+                up = (0, 2 if np.isnan(mark) else 5)
+                note(axes, text, (x, np.fmax(value, mark)), up, ha="center", rotation=turned, **_OVER_LINES)
         if printed is not None:
             axes.plot(at, printed[name], **_PRINTED)
     axes.set_xticks(place, [str(name) for name in frame.index])
     axes.tick_params(axis="x", length=0)
-    axes.yaxis.set_major_locator(MaxNLocator(4))
+    axes.yaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 2.5, 5, 10]))
     if percent:
         axes.yaxis.set_major_formatter(lambda value, _: f"{round(100 * value, 6):g}%")
     axes.grid(axis="y")

@@ -6,6 +6,7 @@ import nbformat
 import pytest
 
 from compendium.datasets.catalogue import catalogue
+from compendium.run import runs as runs_module
 from compendium.run.parameters import read_parameters
 from compendium.run.runs import Run, RunsError, before, check_runs, read_runs, select
 
@@ -180,3 +181,16 @@ def test_table_1_and_figure_8_are_about_the_same_networks():
             values = with_defaults(run, "paper")
             assert values["rival_epochs"] == values["epochs"], name
             assert values["general_epochs"] in (0, values["epochs"]), name
+
+
+def test_a_run_that_never_started_names_the_data_it_needs(monkeypatch, tmp_path, root):
+    """Its owner gives MobiAct on request, so "make reproduce" cannot help."""
+    for name in ("runs.yaml", "notebooks", "data", "lib"):
+        (tmp_path / name).symlink_to(root / name)
+    monkeypatch.setenv("SENSORPRIVACY_HOME", str(tmp_path))
+    monkeypatch.setattr(runs_module.store, "available", lambda name: name != "mobiact")
+    monkeypatch.setattr(runs_module.store, "locate", lambda name: None)
+    found = runs_module.statuses("paper")
+    assert found["30_vae_anonymization-mobiact-gender-raw"].status == "no data"
+    assert "on request from its owner" in found["30_vae_anonymization-mobiact-gender-raw"].reason
+    assert found["30_vae_anonymization-motionsense-gender"].status == "not run"

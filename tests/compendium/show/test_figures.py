@@ -250,3 +250,35 @@ def test_the_value_of_a_negative_bar_stays_above_the_axis_and_the_names(least):
     for axes in fig.axes:
         label = axes.texts[1].get_window_extent()
         assert label.y0 > axes.get_window_extent().y0 + 1
+
+
+def test_numbers_over_narrow_bars_do_not_collide():
+    """Eight exercises with four bars each: "100" stood in the next bar's "100"."""
+    rows = [f"exercise {at}" for at in range(8)]
+    fig = show.grouped_bars(pd.DataFrame(1.0, rows, ["raw", "shift", "transport", "rival"]), percent=True, digits=0)
+    fig.canvas.draw()
+    boxes = [text.get_window_extent() for text in fig.axes[0].texts]
+    assert len(boxes) == 32
+    assert not any(one.overlaps(other) for at, one in enumerate(boxes) for other in boxes[:at])
+
+
+def test_the_number_of_a_bar_stands_above_its_printed_value():
+    """The diamond of a printed value that lies just above a bar struck out the bar's number."""
+    ours, printed = pd.DataFrame({"raw": [0.80, 0.5]}), pd.DataFrame({"raw": [0.87, np.nan]})
+    fig = show.grouped_bars(ours, printed=printed)
+    fig.canvas.draw()
+    (axes,) = fig.axes
+    at = axes.transData.transform([(0, 0.87), (1, 0.5)])[:, 1]
+    assert axes.texts[0].get_window_extent().y0 > at[0] + 2
+    assert 0 < axes.texts[1].get_window_extent().y0 - at[1] < 6
+
+
+def test_chance_levels_lie_over_the_bars_of_their_row():
+    frame = pd.DataFrame({"raw": [0.9, 0.8]}, index=["walking", "all"])
+    chance = {"a": 0.57, "b": pd.Series({"all": 0.4})}
+    fig = show.grouped_bars(dict.fromkeys(("a", "b", "c"), frame), chance=chance)
+    drawn = [[line.tolist() for line in some.get_segments()] for axes in fig.axes for some in axes.collections]
+    assert drawn[0] == [[[-0.48, 0.57], [0.48, 0.57]], [[0.52, 0.57], [1.48, 0.57]]]
+    assert drawn[1] == [[], [[0.52, 0.4], [1.48, 0.4]]]  # "walking" has no level
+    assert len(drawn) == 2
+    assert fig.legends[0].get_texts()[-1].get_text() == "chance level"

@@ -9,10 +9,11 @@ from fnmatch import fnmatchcase
 import pandas as pd
 import pytest
 
+from compendium.datasets.catalogue import catalogue
 from compendium.paths import data_dir
 from compendium.run.provenance import Run
 from compendium.verdicts import collect, counts, headline, judge, printed_values, write_replication
-from compendium.verdicts.printed import claims_file
+from compendium.verdicts.printed import claims_file, missing_words
 from compendium.verdicts.replication import CollectError, headline_table, read_verdicts, replication_text, summary_line
 from compendium.verdicts.verdicts import COLUMNS
 
@@ -247,6 +248,20 @@ def test_the_page_goes_where_its_profile_belongs(home):
     verdicts = collect("quick", rest(2))
     assert write_replication(verdicts) == home / "REPLICATION.md"
     assert write_replication(verdicts, profile="quick") == home / "figures" / "quick" / "REPLICATION.md"
+
+
+HELP = ("data/raw/", "data fetch", "on request from", "Raspberry Pi 3 Model B", "download", "notebooks 10 and 11")
+
+
+def test_no_data_says_what_would_help(root):
+    """Each reason in the committed verdicts, each word of the map, and each data set that may be absent."""
+    committed = read_verdicts(root / "figures" / "verdicts.csv")
+    words = [*committed.loc[committed["verdict"] == "no data", "reason"], *missing_words().values()]
+    words += [one.how for one in catalogue().values() if not one.origins and one.name != "published"]
+    assert len(words) > 100
+    for reason in words:
+        assert any(word in reason for word in HELP), reason
+        assert "make reproduce" not in reason
 
 
 def test_every_claim_in_words_states_test_unit_and_margin():

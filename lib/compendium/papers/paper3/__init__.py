@@ -4,9 +4,9 @@
 
 | printed | code | notebook |
 |---|---|---|
-| Figs. 1-3, 9, 10 | `charts.anonymization_pipeline`, `charts.network_layers` | 30_vae_anonymization |
+| Figs. 1-3, 9, 10 | `charts.anonymization_pipeline`, `charts.network_diagrams` | 30_vae_anonymization |
 | Fig. 4 | `charts.latent_space` | 30_vae_anonymization |
-| Figs. 5-7 | `charts.inference_panels` | 30_vae_anonymization |
+| Figs. 5-7 | `charts.inference_bars` | 30_vae_anonymization |
 | Fig. 8 | `charts.attack_levels` | 31_reidentification_attack |
 | Tables 2, 3 on other people | `people` | 30_vae_anonymization |
 | loss of activity, step by step | `causes` | 33_activity_loss |

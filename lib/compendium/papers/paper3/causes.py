@@ -200,14 +200,15 @@ class Causes:
     def judged(self, anonymizer: LatentAnonymizer) -> pd.DataFrame:
         """Return accuracies on test windows by judge, with intervals over people.
 
-        Raw windows, published windows, published windows with `retrained` judges, and the most frequent private class.
+        Raw windows, published windows, published windows with `retrained` judges, and the most frequent class.
         """
         test, shown, models = self.study.test, self.published(anonymizer, "test"), self.models
+        codes = zip(models.codes(self.study.train), models.codes(test), strict=True)
         right = {
             "raw windows": recognized(models, test),
             "published": recognized(models, shown),
             "retrained": recognized(self.retrained(anonymizer), shown),
-            "chance": {"private": guessed(models.codes(self.study.train)[1], models.codes(test)[1])},
+            "chance": {about: guessed(*both) for about, both in zip(("public", "private"), codes, strict=True)},
         }
         rows: dict[str, dict[str, object]] = {judge: {} for judge in right}
         for judge, parts in right.items():

@@ -1,20 +1,52 @@
 """The figures of paper 3: latent space, windows before and after, networks, grid of weights, attacks, frontier."""
 
 from collections.abc import Mapping, Sequence
+from itertools import product
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import seaborn
 from matplotlib import pyplot as plt
+from matplotlib.axes import Axes
+from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.patches import Polygon, Rectangle
 
 from compendium.papers.paper3.values import TABLES
-from compendium.show.charts import intervals_by_set, note
+from compendium.show.charts import grouped_bars, intervals_by_set
 from compendium.show.diagrams import Arrow, Box, flow_diagram
-from compendium.show.figures import BLUE, GREY, INK, IRIDESCENT, MARKERS, PAGE, RED, SERIES, SMALLEST, drawn
+from compendium.show.figures import (
+    BLUE,
+    GREEN,
+    GREY,
+    INK,
+    IRIDESCENT,
+    MARKERS,
+    PAGE,
+    PALE,
+    RED,
+    SERIES,
+    SMALLEST,
+    YELLOW,
+    drawn,
+)
 from compendium.verdicts.printed import printed_values
+
+_NAMES = {
+    **{"dws": "down stairs", "ups": "up stairs", "wlk": "walking", "jog": "jogging"},
+    **{"WAL": "walking", "STD": "standing", "JOG": "jogging", "STU": "stairs up"},
+    # Burns et al. 2018, the exercises of the smartwatch set
+    **{"PEN": "pendulum", "ABD": "abduction", "FEL": "forward elevation", "IR": "internal rotation"},
+    **{"ER": "external rotation", "TRAP": "trapezius extension", "ROW": "upright row"},
+    **{"subject": "identity", "public": "activity"},
+}
+
+
+def plain(name: object) -> str:
+    """Return the name that figures show for a class, a column or a channel: ``walking`` for ``wlk``."""
+    return _NAMES.get(str(name), str(name).replace("_", " "))
 
 
 def anonymization_pipeline(public: Sequence[str], private: Sequence[str], modify: str, transfer: str) -> Figure:
@@ -27,12 +59,14 @@ def anonymization_pipeline(public: Sequence[str], private: Sequence[str], modify
     modify, transfer : str
         The two choices of Algorithm 1, in words.
     """
+    names = {name: ", ".join(map(plain, classes)) for name, classes in (("y", public), ("p", private))}
     boxes = [
         Box("x", "Window x", "from the sensors", 0, 1, rounded=True),
-        Box("y", "Public inference", f"y: {', '.join(public)}", 1, 0, colour=BLUE),
-        Box("p", "Private inference", f"p: {', '.join(private)}", 1, 2, colour=RED),
+        Box("y", "Public inference", f"y: {names['y']}", 1, 0, colour=BLUE),
+        Box("p", "Private inference", f"p: {names['p']}", 1, 2, colour=RED),
         Box("e", "Encoder of y", "q(z|x), one z drawn", 1, 1),
-        Box("t", "Transformation", f"{transfer}, by the mean latents m(y, p)", 2, 1),
+        Box("c", "Cloud server", "mean latents m(y, p) of the training windows", 2, -1, colour=GREEN, rounded=True),
+        Box("t", "Transformation", f"{transfer} from m(y, p) to m(y, p')", 2, 1),
         Box("m", "Modify", f"p to p': {modify}", 2, 2, colour=RED),
         Box("d", "Decoder of y", "p(x|z')", 3, 1),
         Box("o", "Published window", "instead of x", 3, 2, rounded=True),
@@ -45,10 +79,12 @@ def anonymization_pipeline(public: Sequence[str], private: Sequence[str], modify
         Arrow("p", "m"),
         Arrow("m", "t", leave="up", enter="down"),
         Arrow("e", "t"),
+        Arrow("c", "t", leave="down", enter="up"),
         Arrow("t", "d"),
         Arrow("d", "o", leave="down", enter="up"),
     ]
-    return flow_diagram(boxes, arrows, column_gap=0.4, row_gap=0.3)
+    device = {"on the device": [box.key for box in boxes if box.key != "c"]}
+    return flow_diagram(boxes, arrows, frames=device, column_gap=0.36, row_gap=0.3)
 
 
 @drawn
@@ -74,10 +110,26 @@ def latent_space(points: pd.DataFrame, means: pd.DataFrame) -> Figure:
         axes.plot(means["x"], means["y"], "x", color=INK, ms=8, mew=2)
         for start, end in arrows:
             axes.annotate("", end, start, arrowprops={"arrowstyle": "->", "color": INK, "lw": 1.2})
-        axes.set(title=panel, xlabel="first direction", ylabel="second direction")
+        axes.set(title=f"{panel} the shift", xlabel="latent space, through the class means")
+        axes.set_ylabel("at right angles, most variance")
         axes.get_legend().remove()
     fig.legend(*grid[0, 0].get_legend_handles_labels(), loc="outside upper left", ncols=len(means), markerscale=3)
     return fig
+
+
+def inference_bars(tables: Mapping[str, pd.DataFrame], dataset: str, private: str) -> Figure:
+    """Draw Figs. 5 to 7: accuracy by activity before and after each change, printed values and chance levels.
+
+    Parameters
+    ----------
+    tables : mapping of str to pandas.DataFrame
+        As for `inference_panels`.
+    dataset, private : str
+        Data set and private attribute.
+    """
+    bars, marks = inference_panels(tables, private), printed_panels(dataset, private)
+    chance = chance_levels(next(iter(tables.values())), private)
+    return grouped_bars(bars, ylabel="accuracy", percent=True, digits=0, printed=marks, chance=chance)
 
 
 def inference_panels(tables: Mapping[str, pd.DataFrame], private: str) -> dict[str, pd.DataFrame]:
@@ -99,9 +151,25 @@ def inference_panels(tables: Mapping[str, pd.DataFrame], private: str) -> dict[s
     return {
         title: pd.DataFrame(
             {"raw": first[f"{which}_before"]} | {change: table[f"{which}_after"] for change, table in tables.items()}
-        )
+        ).rename(index=plain)
         for which, title in (("public", "(a) activity"), ("private", f"(b) {private}"))
     }
+
+
+def chance_levels(table: pd.DataFrame, private: str) -> dict[str, pd.Series]:
+    """Return the chance levels of Figs. 5 to 7: of the private class for each row, of the activity for all windows.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        By public class and ``all``: ``chance`` of the private class and ``windows``. For the activity, chance is the
+        share of the most frequent one; within an activity it means nothing.
+    private : str
+        The private attribute.
+    """
+    windows = table["windows"]
+    activity = pd.Series({"all": windows.drop(index="all").max() / windows["all"]})
+    return {"(a) activity": activity, f"(b) {private}": table["chance"].rename(index=plain)}
 
 
 def printed_panels(dataset: str, private: str) -> dict[str, pd.DataFrame]:
@@ -111,7 +179,7 @@ def printed_panels(dataset: str, private: str) -> dict[str, pd.DataFrame]:
     """
     values = printed_values(3)
     own = values[values["table"] == TABLES.get((dataset, private), "none")].dropna(subset="value")
-    cells = own.assign(name=own["where"].str.removeprefix("public class="))
+    cells = own.assign(name=own["where"].str.removeprefix("public class=").map(plain))
     wide = cells.pivot_table(index="name", columns="our_column", values="value", sort=False)
     panels = {"(a) activity": "public", f"(b) {private}": "private"} if len(own) else {}
     ends = {"before": "raw", "after": "mean shift"}
@@ -142,9 +210,9 @@ def windows_over(signals: pd.DataFrame) -> Figure:
         for name, look in looks.items():
             grid[rows.index(channel), columns.index(public)].plot(part["time"], part[name], **look)
     for axes, name in zip(grid[0], columns, strict=True):
-        axes.set_title(str(name))
+        axes.set_title(plain(name))
     for axes, name in zip(grid[:, 0], rows, strict=True):
-        axes.set_ylabel(str(name))
+        axes.set_ylabel(_UNITS.get(str(name).split("_")[0], "{}").format(plain(name)))
     plt.setp(grid[-1], xlabel="seconds")
     handles = [Line2D([], [], **look) for look in looks.values()]
     fig.legend(handles, list(looks), loc="outside upper left", ncols=2)
@@ -152,27 +220,56 @@ def windows_over(signals: pd.DataFrame) -> Figure:
 
 
 @drawn
-def network_layers(networks: Mapping[str, Sequence[tuple[str, int]]]) -> Figure:
-    """Draw the layers of networks as bars; the height is the number of neurons or filters (Figs. 2, 3, 9, 10).
+def network_diagrams(networks: Mapping[str, Sequence[tuple[str, int]]]) -> Figure:
+    """Draw networks layer by layer, the first one over the whole width (paper 3, Figs. 2, 3, 9, 10).
 
     Parameters
     ----------
     networks : mapping of str to sequence of (str, int)
-        Kind and size of each layer, beginning at the input.
+        By title: kind and size of each layer, beginning at the input; see `pictures.layer_sizes`. The height of a layer
+        is the logarithm of its size.
     """
-    fig, grid = plt.subplots(1, len(networks), figsize=(PAGE, 2.5), sharey=True, squeeze=False)
-    looks = {"input": (GREY, ""), "dense": (BLUE, ""), "conv": (RED, "////"), "latent": (INK, "")}
-    for axes, (title, layers) in zip(grid[0], networks.items(), strict=True):
-        kinds, sizes = zip(*layers, strict=True)
-        colours, hatches = zip(*(looks[kind] for kind in kinds), strict=True)
-        axes.bar(range(len(sizes)), sizes, width=0.62, color=colours, hatch=hatches, edgecolor="white")
-        for place, size in enumerate(sizes):
-            note(axes, str(size), (place, size), (0, 2), ha="center")
-        axes.set_xticks(range(len(sizes)), kinds, rotation=90, fontsize=SMALLEST)
-        axes.set(title=title, yscale="log")
-    highest = max(size for layers in networks.values() for _, size in layers)
-    grid[0, 0].set(ylabel="neurons or filters", ylim=(1, 4 * highest))
+    first, *others = networks
+    fig = plt.figure(figsize=(PAGE, 3.7 if others else 2.0))
+    places = fig.add_gridspec(2 if others else 1, len(others) or 1, height_ratios=[2.0, 1.7][: 2 if others else 1])
+    grid = {title: fig.add_subplot(places[1, at]) for at, title in enumerate(others)}
+    grid[first] = fig.add_subplot(places[0, :])
+    most = np.log(max(size for layers in networks.values() for _, size in layers))
+    for title, layers in networks.items():
+        axes, columns = grid[title], list[list[tuple[str, int, float, float]]]()
+        for kind, size in layers:
+            box = (kind, size, _HEIGHTS.get(kind, 0.0), 1.4 * (0.12 + 0.88 * np.log(size) / most))
+            if kind in ("log variance", "private"):
+                columns[-1].append(box)  # beside the mean, and on z
+            else:
+                columns.append([box])
+        for at, column in enumerate(columns):
+            for before, after in product(columns[at - 1] if at else [], column):
+                if "private" not in (before[0], after[0]):
+                    (*_, y0, h0), (*_, y1, h1) = before, after
+                    left, right = [(at - 1, y0 - h0 / 2), (at - 1, y0 + h0 / 2)], [(at, y1 + h1 / 2), (at, y1 - h1 / 2)]
+                    axes.add_patch(Polygon(left + right, fc=PALE, ec="none", zorder=0))
+            for box in column:
+                _draw_layer(axes, at, *box)
+        axes.set(title=title, xlim=(-0.6, len(columns) - 0.4), ylim=(-1.35, 1.05))
+        axes.axis("off")
     return fig
+
+
+def _draw_layer(axes: Axes, at: int, kind: str, size: int, middle: float, tall: float) -> None:
+    """Draw one layer as a box with its size inside and its kind below it, above it for the mean."""
+    colour, hatch = _LAYERS.get(kind, (BLUE, ""))
+    light = tuple(1 - 0.3 * (1 - part) for part in to_rgb(colour))
+    look: dict[str, Any] = {"fc": light, "ec": INK, "hatch": hatch, "lw": 0.8, "zorder": 2}
+    axes.add_patch(Rectangle((at - 0.3, middle - tall / 2), 0.6, tall, **look))
+    if kind == "private":
+        axes.plot([at, at], [middle + tall / 2, _HEIGHTS["z"] - 0.4], color=INK, lw=0.8, zorder=1)
+    words: dict[str, Any] = {"ha": "center", "fontsize": SMALLEST, "zorder": 3}
+    axes.text(
+        at, middle, str(size), va="center", bbox={"fc": "white", "ec": "none", "pad": 0.6} if hatch else None, **words
+    )
+    up = 1 if kind in ("mean", "z") else -1
+    axes.text(at, middle + up * (tall / 2 + 0.05), kind, va="bottom" if up > 0 else "top", **words)
 
 
 @drawn
@@ -186,12 +283,18 @@ def weight_grid(table: pd.DataFrame, measures: Sequence[str]) -> Figure:
     measures : sequence of str
         One panel each.
     """
-    fig, grid = plt.subplots(1, len(measures), figsize=(PAGE, 2.4), squeeze=False)
+    titles = {"public_after": "activity inferred", "private_after": "private class inferred"}
+    fig, grid = plt.subplots(1, len(measures), figsize=(PAGE, 2.6), squeeze=False)
     for axes, measure in zip(grid[0], measures, strict=True):
+        share = measure.endswith("_after")
         cells = table.pivot_table(index="beta", columns="alpha", values=measure).sort_index(ascending=False)
-        looks: dict[str, Any] = {"fmt": ".3g", "annot_kws": {"fontsize": SMALLEST}, "cmap": IRIDESCENT}
-        seaborn.heatmap(cells.rename("{:g}".format).rename(columns="{:g}".format), annot=True, ax=axes, **looks)
-        axes.set_title(measure.replace("_", " "))
+        cells = cells.rename("{:g}".format).rename(columns="{:g}".format) * (100 if share else 1)
+        looks: dict[str, Any] = {"fmt": ".0f" if share else ".3g", "annot_kws": {"fontsize": SMALLEST}}
+        key = {"orientation": "horizontal", "label": "percent" if share else "loss per window", "aspect": 15}
+        seaborn.heatmap(cells, annot=True, ax=axes, cmap=IRIDESCENT, cbar_kws=key, **looks)
+        axes.set_title(titles.get(measure, measure))
+        axes.set(xlabel="alpha, weight of classification", ylabel="beta, weight of divergence")
+        axes.label_outer()
         axes.tick_params(axis="y", rotation=0)
     return fig
 
@@ -210,20 +313,27 @@ def weight_frontier(table: pd.DataFrame, *, chance: float, raw: float) -> Figure
     raw : float
         Accuracy on the public class from raw windows.
     """
-    fig, axes = plt.subplots(figsize=(PAGE, 3.0))
-    axes.axhline(raw, color=INK, ls=":", lw=1)
-    axes.axvline(chance, color=INK, ls=":", lw=1)
-    for place, ((alpha, beta), part) in enumerate(table.groupby(["alpha", "beta"], sort=True)):
-        colour, marker = _look(place)
-        label = f"alpha {alpha:g}, beta {beta:g}"
-        axes.plot(part["private_after"], part["public_after"], "-", marker=marker, color=colour, label=label)
-        for row in part.to_dict("records"):
-            name = row["transfer"].removeprefix("mean shift") or " x1"
-            note(axes, name, (row["private_after"], row["public_after"]), (3, 3))
-    axes.set_xlabel("accuracy of the original model on the private class (dotted: chance level)")
-    axes.set_ylabel("accuracy on the public class")
-    axes.set_xlim(0, 1.1 * max(chance, table["private_after"].max()))  # room for the names of the points
-    axes.legend(loc="center left", bbox_to_anchor=(1, 0.5), fontsize=SMALLEST)
+    betas, alphas = (sorted(table[name].unique()) for name in ("beta", "alpha"))
+    fig, grid = plt.subplots(1, len(betas), figsize=(PAGE, 2.5), sharex=True, sharey=True, squeeze=False)
+    for axes, beta in zip(grid[0], betas, strict=True):
+        axes.axhline(100 * raw, color=INK, ls=":", lw=1)
+        axes.axvline(100 * chance, color=INK, ls=":", lw=1)
+        for place, alpha in enumerate(alphas):
+            part = (
+                100
+                * table.loc[table[["alpha", "beta"]].eq([alpha, beta]).all(axis=1), ["private_after", "public_after"]]
+            )
+            look = {"color": SERIES[place], "marker": MARKERS[place], "ms": 5, "lw": 1}
+            axes.plot(*part.to_numpy().T, mfc="white", label=f"alpha {alpha:g}", **look)
+            axes.plot(*part.head(1).to_numpy().T, **look)  # the paper's length
+        axes.set_title(f"beta {beta:g}")
+    grid[0, 0].set(ylabel="activity inferred (%)", xlim=(0, 110 * max(chance, table["private_after"].max())))
+    fig.supxlabel("private class inferred by the original model (%)", fontsize="medium")
+    handles = [
+        *grid[0, 0].get_legend_handles_labels()[0],
+        Line2D([], [], color=INK, ls=":", lw=1, label="chance; activity of raw windows"),
+    ]
+    fig.legend(handles=handles, loc="outside upper left", ncols=len(handles))
     return fig
 
 
@@ -245,30 +355,39 @@ def attack_levels(attacks: pd.DataFrame, *, rows: str = "attacker", panels: str 
 
 @drawn
 def privacy_frontier(table: pd.DataFrame) -> Figure:
-    """Draw activity accuracy against the strongest attacker, one point for each release.
+    """Draw activity accuracy beside the strongest attacker, one row for each release, in four groups.
 
     Parameters
     ----------
     table : pandas.DataFrame
         ``release``, ``activity``, ``strongest``, ``chance`` (the attacker's chance level), ``trivial`` (whether the
-        release needs no method). The shaded area ends 10 points above chance. The dotted line is the activity of the
-        release ``raw``.
+        release needs no method). In each group the release with the weakest attacker comes first. The shaded area ends
+        10 points above chance. Dotted lines are the activity of the release ``raw`` and chance.
     """
-    fig, axes = plt.subplots(figsize=(PAGE, 3.6))
-    chance, activity = float(table["chance"].iloc[0]), table.set_index("release")["activity"]
+    groups = [_group(row["release"], row["trivial"]) for row in table.to_dict("records")]
+    ordered = table.assign(group=groups).sort_values(["group", "strongest"], kind="stable")
+    names = [group for group in range(4) if group in groups]
+    size = (PAGE, 1.0 + 0.17 * len(table) + 0.22 * len(names))
+    heights = [groups.count(group) + 0.6 for group in names]
+    fig, grid = plt.subplots(
+        len(names), 2, figsize=size, sharex="col", sharey="row", squeeze=False, height_ratios=heights
+    )
+    chance, activity = 100 * float(table["chance"].iloc[0]), 100 * table.set_index("release")["activity"]
     raw = float(activity.get("raw", activity.max()))
-    axes.axvspan(0, chance + 0.1, color="#DDEEDD", zorder=0, label="_near chance")
-    axes.axvline(chance, color=INK, ls=":", lw=1)
-    axes.axhline(raw, color=INK, ls=":", lw=1)
-    for place, row in enumerate(table.to_dict("records")):
-        colour, marker = _look(place)
-        face = "white" if row["trivial"] else colour
-        axes.plot(row["strongest"], row["activity"], marker, color=colour, mfc=face, ms=7, label=row["release"])
-    axes.set_xlabel("accuracy of the strongest attacker, all windows of a recording (dotted: chance level)")
-    axes.set_ylabel("activity, independent classifiers")
-    axes.set_xlim(max(0, min(float(table["strongest"].min()), chance) - 0.05), 1.03)
-    axes.set_ylim(min(float(table["activity"].min()), raw) - 0.03, max(float(table["activity"].max()), raw) + 0.03)
-    axes.legend(loc="center left", bbox_to_anchor=(1, 0.5), fontsize=SMALLEST)
+    for (left, right), group in zip(grid, names, strict=True):
+        part, face = ordered[ordered["group"] == group], "white" if group == 0 else SERIES[group]
+        look: dict[str, Any] = {"color": SERIES[group], "marker": MARKERS[group], "mfc": face, "ls": "", "ms": 5}
+        for axes, column in ((left, "activity"), (right, "strongest")):
+            axes.plot(100 * part[column], range(len(part)), clip_on=False, **look)
+            axes.grid(axis="y")
+            axes.tick_params(axis="y", length=0)
+        left.axvline(raw, color=INK, ls=":", lw=1)
+        right.axvline(chance, color=INK, ls=":", lw=1)
+        right.axvspan(min(40, chance - 5), chance + 10, color="#DDEEDD", zorder=0)
+        left.set_yticks(range(len(part)), part["release"], fontsize=SMALLEST)
+        left.set(ylim=(len(part) - 0.5, -0.7), title=_GROUPS[group])
+    grid[-1, 0].set(xlabel="activity inferred (%)", xlim=(min(40, activity.min() - 3), 100))
+    grid[-1, 1].set(xlabel="strongest attacker, recordings (%)", xlim=(min(40, chance - 5), 100))
     return fig
 
 
@@ -286,12 +405,25 @@ def loss_curves(history: pd.DataFrame, terms: Sequence[str]) -> Figure:
     fig, grid = plt.subplots(1, len(terms), figsize=(PAGE, 2.2), squeeze=False)
     for axes, term in zip(grid[0], terms, strict=True):
         seaborn.lineplot(history, x="epoch", y=term, hue="public", style="public", ax=axes, estimator=None)
-        axes.set(title=term.replace("_", " "), ylabel="", yscale="log")
+        axes.set(title=plain(term), ylabel="", yscale="log")
         axes.get_legend().remove()
-    fig.legend(*grid[0, 0].get_legend_handles_labels(), loc="outside upper left", ncols=7)
+    grid[0, 0].set_ylabel("mean of a window")
+    handles, names = grid[0, 0].get_legend_handles_labels()
+    fig.legend(handles, list(map(plain, names)), loc="outside upper left", ncols=4)
     return fig
 
 
-def _look(place: int) -> tuple[str, str]:
-    """Return colour and marker of a series; 49 series have different looks."""
-    return SERIES[place % 7], MARKERS[(place + place // 7) % 7]
+_HEIGHTS = {"mean": 0.38, "log variance": -0.38, "z": 0.0, "private": -0.9}  # of a layer's middle
+_GROUPS = ("No method", "The paper's, some with our redraws", "Rivals", "Ours")
+_UNITS = {"acceleration": "{} (g)", "rotation": "{} (rad/s)"}
+_LAYERS = {"input": (GREY, ""), "output": (GREY, ""), "conv": (RED, "////")}
+_LAYERS |= dict.fromkeys(("mean", "log variance", "z"), (YELLOW, "")) | dict.fromkeys(("private",), (RED, ""))
+
+
+def _group(release: str, trivial: bool) -> int:
+    """Return the place of a release's group in `_GROUPS`."""
+    if trivial or release == "raw":
+        return 0
+    if release.startswith(("deterministic", "probabilistic")):
+        return 1
+    return 2 if release.startswith(("general VAE", "Replacement", "Anonymization")) else 3

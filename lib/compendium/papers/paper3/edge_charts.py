@@ -84,16 +84,24 @@ def links(table: pd.DataFrame, ways: Sequence[str]) -> Figure:
     ways : sequence of str
         Columns to draw.
     """
-    fig, axes = plt.subplots(figsize=(PAGE, 0.9 + 0.36 * len(table)))
+    fig, axes = plt.subplots(figsize=(PAGE, 1.1 + 0.36 * len(table)))
     at, looks = np.arange(len(table))[::-1], zip(SERIES, MARKERS, strict=True)
     for way, (colour, marker), shift in zip(ways, looks, np.linspace(0.2, -0.2, len(ways)), strict=False):
-        axes.plot(1000 * table[way], at + shift, marker, color=colour, ms=5, ls="", label=way.replace("_", " "))
+        axes.plot(1000 * table[way], at + shift, marker, color=colour, ms=5, ls="", label=_WAYS[way])
     for y in at[:-1]:
         axes.axhline(y - 0.5, color=GREY, lw=0.5)
     axes.set_yticks(at, list(table["link"]))
     axes.set(xscale="log", xlabel="milliseconds from latent variables to a window that can be used")
-    fig.legend(*axes.get_legend_handles_labels(), loc="outside upper left", ncols=len(ways))
+    fig.legend(*axes.get_legend_handles_labels(), loc="outside upper left", ncols=2)
     return fig
+
+
+_WAYS = {
+    "device": "decoded and used on the device",
+    "cloud_back": "decoded in the cloud, used on the device",
+    "device_up": "decoded on the device, used in the cloud",
+    "cloud_stays": "decoded and used in the cloud",
+}
 
 
 def _short(title: str) -> str:

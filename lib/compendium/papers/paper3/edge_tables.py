@@ -10,6 +10,8 @@ from typing import Any
 
 import pandas as pd
 
+from compendium.papers.paper3.values import printed_code
+
 #: The bundle behind each of paper 3's tables, and the batch size of the paper's measurement.
 TABLES = {"4": "motionsense-gender", "5": "mobiact-gender", "6": "mobiact-weight", "7": "rivals"}
 BATCHES = {"4": 256, "5": 256, "6": 256, "7": 128}
@@ -35,7 +37,8 @@ def steps_table(record: Mapping[str, Any]) -> pd.DataFrame:
             network = networks[step, code]
             rows.append(
                 {"bundle": bundle["name"], "step": step, "code": code}
-                | {"row": row_name(step, code, bundle["attribute"]), "kind": network["kind"], "batch": batch}
+                | {"row": row_name(step, printed_code(bundle["dataset"], code), bundle["attribute"])}
+                | {"kind": network["kind"], "batch": batch}
                 | {name: timed[name] / batch for name in ("median", "p95", "p99", "least", "cpu")}
                 | {"load": loads[step, code]}
                 | {name: network[name] for name in ("bytes", "weights", "macs")}

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from compendium.papers.paper3.values import ROWS
 from compendium.verdicts.consistency import AGREE
 from compendium.verdicts.printed import printed_values
 
@@ -188,13 +189,14 @@ def routed_counts(printed: pd.DataFrame, routed: pd.Series) -> dict[tuple[str, s
     printed : pandas.DataFrame
         Result of `printed_steps`.
     routed : pandas.Series of int
-        Windows by inferred public class, in the order of the encoders' codes. All other steps process all windows.
+        Windows of MotionSense by inferred activity. The encoders of Table 4 are in the order of the activities in
+        Table 1. All other steps process all windows.
     """
-    found = {}
+    found, order = {}, list(ROWS["motionsense"])
     for row in printed[printed["table"].isin(["4", "7"])].to_dict("records"):
         name, _, code = row["row"].partition("-")
         one_class = name in ("encoder", "decoder")
-        found[row["table"], row["row"]] = int(routed.iloc[int(code)] if one_class else routed.sum())
+        found[row["table"], row["row"]] = int(routed[order[int(code)]] if one_class else routed.sum())
     return found
 
 

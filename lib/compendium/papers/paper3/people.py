@@ -9,14 +9,12 @@ from typing import Any
 
 import pandas as pd
 
-from compendium.papers.paper3.values import TABLES, over_trainings
+from compendium.papers.paper3.values import OTHERS, TABLES, over_trainings
 from compendium.show.tables import number_text
 from compendium.verdicts.printed import printed_values
 from compendium.verdicts.verdicts import COLUMNS
 from compendium.verdicts.words import FEWEST, SIGNS
 
-#: The set with a printed table that each set of other people stands for.
-OTHERS = {"mobifall": "mobiact"}
 PAPERS_PEOPLE = 36
 WIDEST = 0.2
 """The widest interval over people that can decide about an accuracy: a value 10 points away lies outside."""

@@ -89,13 +89,22 @@ def signals(windows: Windows, published: Windows) -> pd.DataFrame:
 
 
 def layer_sizes(anonymizer: LatentAnonymizer) -> dict[str, list[tuple[str, int]]]:
-    """Return the layers of encoder, decoder, classification layer and inference models, read from the networks."""
+    """Return the layers of an autoencoder and of both inference models, read from the networks.
+
+    Returns
+    -------
+    dict of str to list of (str, int)
+        By title: kind and size of each layer. The layers of the autoencoder are those of encoder, latent variables
+        (mean, log variance, z), private layer and decoder.
+    """
     vae, models = anonymizer.vaes_[0], anonymizer.models_
-    values = int(np.prod(models.shape))
-    latent = ("latent", vae.mean.out_features)
-    return {
-        "encoder": [("input", values), *layers(vae.encoder), latent],
-        "decoder": [latent, *layers(vae.decoder)],
-        "private layer": [latent, *layers(vae.classifier)],
-        "inference": [("input", values), *layers(models.public_model.network_)],
-    }
+    given = ("input", int(np.prod(models.shape)))
+    latent = [("mean", vae.mean.out_features), ("log variance", vae.log_variance.out_features)]
+    latent += [("z", vae.classifier.in_features), ("private", vae.classifier.out_features)]
+    *decoder, (_, values) = layers(vae.decoder)
+    found = {f"Autoencoder of one activity; its private layer predicts {anonymizer.private} from z":
+             [given, *layers(vae.encoder), *latent, *decoder, ("output", values)]}  # fmt: skip
+    for name, model in (("activity", models.public_model), (anonymizer.private, models.private_model)):
+        *hidden, (_, classes) = layers(model.network_)
+        found[f"Inference of {name}"] = [given, *hidden, ("output", classes)]
+    return found

@@ -9,13 +9,25 @@ import pandas as pd
 from compendium.papers.paper3.values import PREVENTED, prevented
 
 SHIFTS = {"tables-1-3": "the paper's shift", "chosen-shift": "chosen on validation"}
-_INFERENCE = {"public": "activity accuracy", "private": "private attribute accuracy"}
+_INFERENCE = {"public": "accuracy on the activity", "private": "accuracy on the private attribute"}
 _COLUMNS = ["measure", "problem", "option", "value", "low", "high"]
 
 
+_WORDS_OF = {
+    **{"motionsense": "MotionSense", "mobifall": "MobiFall", "mobiact": "MobiAct", "smartwatch": "Smartwatch"},
+    **{"raw": "six axes", "tail": "ends of recordings", "subjects": "unseen people"},
+}
+
+
 def problem(run: str) -> str:
-    """Return the problem of a run: its name without the notebook's name."""
-    return run.split("-", 1)[1]
+    """Return the problem of a run in words: data set, private attribute, channels, test windows.
+
+    Examples
+    --------
+    >>> problem("30_vae_anonymization-mobifall-gender-raw-subjects")
+    'MobiFall, gender, six axes, unseen people'
+    """
+    return ", ".join(_WORDS_OF.get(word, word) for word in run.split("-")[1:])
 
 
 def inference_intervals(tables: dict[str, pd.DataFrame]) -> pd.DataFrame:
@@ -63,7 +75,7 @@ def attack_intervals(figure8: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for row in figure8.to_dict("records"):
         above = row | {end: row[end] - row["chance"] for end in ("score", "low", "high")}
-        rows.append(_row(f"{row['level']}, above chance", above, row["release"], ("score", "low", "high")))
+        rows.append(_row(f"{row['level']}: accuracy above chance", above, row["release"], ("score", "low", "high")))
     return pd.DataFrame(rows, columns=_COLUMNS)
 
 

@@ -19,6 +19,8 @@ ROWS = {
     "motionsense": {"dws": "down-stairs", "ups": "up-stairs", "wlk": "walking", "jog": "jogging"},
     "mobiact": {"WAL": "walking", "STD": "standing", "JOG": "jogging", "STU": "stairs-up"},
 }
+#: The set with a printed table that each set of other people stands for.
+OTHERS = {"mobifall": "mobiact"}
 EQUAL = 0.02
 """A loss of activity up to this, on average over test windows, counts as none."""
 #: Levels at which re-identification must be prevented.
@@ -43,6 +45,21 @@ _CHANGES = {
     ("mobiact", "weight"): {"3-text-mobiact-weight-activity-drops": "lost"},
 }
 _MEASURED = ("public_before", "public_after", "private_before", "private_after")
+
+
+def printed_code(dataset: str, code: int | None) -> int | None:
+    """Return the number that Tables 4 to 6 give to the encoder of one of our codes; the code itself for other data.
+
+    Our codes follow the sorted names of the activities. The paper's encoders follow its Tables 1 to 3: the third
+    encoder of Table 4 has the most windows, which are walking's.
+
+    Examples
+    --------
+    >>> [printed_code("motionsense", code) for code in range(4)]  # dws, jog, ups, wlk
+    [0, 3, 1, 2]
+    """
+    order = list(ROWS.get(OTHERS.get(dataset, dataset), ()))
+    return code if code is None or not order else order.index(sorted(order)[code])
 
 
 def over_trainings(table: pd.DataFrame, trainings: pd.DataFrame | None = None) -> pd.DataFrame:

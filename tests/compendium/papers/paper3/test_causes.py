@@ -48,6 +48,20 @@ def test_a_retrained_judge_reads_the_class_that_the_shift_moved(causes: Causes, 
     assert naive < 0.3 < 0.8 < informed
 
 
+def test_chance_is_the_most_frequent_class_of_both_attributes(
+    causes: Causes, anonymizer: LatentAnonymizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Causes, "retrained", lambda self, anonymizer: self.models)
+    chance = causes.judged(anonymizer).loc["chance"]
+    for about, test, train in zip(
+        ("public", "private"),
+        causes.models.codes(causes.study.test),
+        causes.models.codes(causes.study.train),
+        strict=True,
+    ):
+        assert chance[about] == (test == np.bincount(train).argmax()).mean()
+
+
 def test_an_experiment_changes_what_it_names(causes: Causes) -> None:
     fitted = causes.fit(latents=3, vae_epochs=1, alpha=0.0)
     assert len(list(causes.study.folder.glob("cause-*/vae-*.safetensors"))) == 2

@@ -1,8 +1,8 @@
 import numpy as np
 import pandas as pd
+from matplotlib.patches import Rectangle
 
 from compendium.papers.paper3 import charts
-from compendium.show.charts import grouped_bars
 from compendium.show.figures import render
 
 
@@ -10,7 +10,10 @@ def test_a_latent_picture_shows_all_windows_and_one_vector() -> None:
     points = pd.DataFrame({"panel": ["before", "after"] * 4, "class": list("aabb") * 2, "x": range(8), "y": range(8)})
     means = pd.DataFrame({"class": ["a", "b"], "x": [0.0, 5.0], "y": [0.0, 5.0]})
     fig = charts.latent_space(points, means)
-    assert [axes.get_title(loc="left") or axes.get_title() for axes in fig.axes] == ["before", "after"]
+    assert [axes.get_title(loc="left") or axes.get_title() for axes in fig.axes] == [
+        "before the shift",
+        "after the shift",
+    ]
     assert sum(len(part.get_offsets()) for axes in fig.axes for part in axes.collections) == 8
     assert len(fig.axes[0].texts) == 1
 
@@ -27,16 +30,33 @@ def test_windows_lie_over_each_other() -> None:
     assert all(len(axes.lines) == 2 for axes in fig.axes)
 
 
-def test_layers_are_labelled_with_their_size() -> None:
-    fig = charts.network_layers({"encoder": [("input", 256), ("dense", 512), ("latent", 10)], "cnn": [("conv", 64)]})
-    assert [text.get_text() for text in fig.axes[0].texts] == ["256", "512", "10"]
+def test_a_network_diagram_has_a_box_for_each_layer_with_its_size() -> None:
+    vae = [
+        ("input", 256),
+        ("dense", 512),
+        ("mean", 10),
+        ("log variance", 10),
+        ("z", 10),
+        ("private", 2),
+        ("output", 256),
+    ]
+    fig = charts.network_diagrams({"vae": vae, "activity": [("input", 768), ("conv", 64)], "gender": [("input", 768)]})
+    *others, vae_axes = fig.axes
+    texts = [text.get_text() for text in vae_axes.texts]
+    assert texts == [word for kind, size in vae for word in (str(size), kind)]
+    boxes = [patch for patch in vae_axes.patches if isinstance(patch, Rectangle)]
+    heights = dict(zip([kind for kind, _ in vae], [box.get_height() for box in boxes], strict=True))
+    assert heights["dense"] > heights["input"] == heights["output"] > heights["z"] > heights["private"]
+    at = {kind: box.get_x() for (kind, _), box in zip(vae, boxes, strict=True)}
+    assert at["mean"] == at["log variance"] < at["z"] == at["private"] < at["output"]
+    assert len(others) == 2
 
 
 def test_the_grid_has_a_cell_for_each_pair() -> None:
     table = pd.DataFrame([(a, b, a * b) for a in (1, 10) for b in (0.1, 1, 2)], columns=["alpha", "beta", "loss"])
     fig = charts.weight_grid(table, ["loss"])
     assert [text.get_text() for text in fig.axes[0].texts] == ["2", "20", "1", "10", "0.1", "1"]  # beta rises upwards
-    assert len(fig.axes) == 2, "a colour key for each panel"
+    assert fig.axes[1].get_xlabel() == "loss per window"  # the colour key
 
 
 def test_each_cell_of_the_grid_is_a_line_through_the_lengths_of_its_shift() -> None:
@@ -48,9 +68,9 @@ def test_each_cell_of_the_grid_is_a_line_through_the_lengths_of_its_shift() -> N
     table = pd.DataFrame(rows, columns=["alpha", "beta", "transfer", "public_after", "private_after"])
     axes = charts.weight_frontier(table, chance=0.57, raw=0.96).axes[0]
     lines = [line for line in axes.lines if line.get_label().startswith("alpha")]
-    assert [line.get_label() for line in lines] == ["alpha 1, beta 0.1", "alpha 10, beta 0.1"]
-    assert lines[0].get_xdata().tolist() == [0.5, 0.4]
-    assert [text.get_text().strip() for text in axes.texts] == ["x1", "x1.5", "x1", "x1.5"]
+    assert [line.get_label() for line in lines] == ["alpha 1", "alpha 10"]
+    assert lines[0].get_xdata().tolist() == [50, 40]
+    assert axes.get_title(loc="left") == "beta 0.1"
 
 
 def test_the_bars_begin_with_raw_windows() -> None:
@@ -71,7 +91,7 @@ def test_attacks_have_levels_intervals_and_chance() -> None:
     table = pd.DataFrame(rows, columns=["release", "attacker", "level", "score", "low", "high", "chance"])
     fig = charts.attack_levels(table.assign(about="gender"))
     assert [axes.get_xlabel() for axes in fig.axes] == [
-        f"{name}: accuracy of the attacker" for name in ("det.", "prob.")
+        f"{name}:\naccuracy of the attacker" for name in ("det.", "prob.")
     ]
     assert [label.get_text() for label in fig.axes[0].get_yticklabels()] == ["paper's", "trees"]
     chances = [line.get_xdata().tolist() for line in fig.axes[0].lines if line.get_marker() == "|"]
@@ -93,30 +113,37 @@ def test_frontier_and_loss_curves_render_the_same_bytes() -> None:
         assert render(draw()) == render(draw())
 
 
-def test_the_pipeline_names_every_class() -> None:
+def test_the_pipeline_names_every_class_and_the_cloud_server() -> None:
     fig = charts.anonymization_pipeline(["dws", "ups"], ["female", "male"], "deterministic", "mean shift")
-    words = " ".join(text.get_text() for text in fig.axes[0].texts)
-    assert all(word in words for word in ("dws", "ups", "female", "male", "mean shift", "deterministic"))
+    words = " ".join(text.get_text().replace("\n", " ") for text in fig.axes[0].texts)
+    names = ("down stairs", "up stairs", "female", "male", "mean shift", "deterministic", "Cloud server")
+    assert all(word in words for word in names)
 
 
-def test_each_of_many_releases_looks_different() -> None:
-    names = [f"release {at}" for at in range(12)]
+def test_each_of_many_releases_has_a_row_with_its_name() -> None:
+    names = ["raw", "deterministic", "general VAE, probabilistic", *(f"codebook {at}" for at in range(9))]
     table = pd.DataFrame({"release": names, "activity": 0.9, "strongest": 1.0, "trivial": False, "chance": 0.57})
-    axes = charts.privacy_frontier(table).axes[0]
-    points = [line for line in axes.lines if line.get_label() in names]
-    assert len({(line.get_color(), line.get_marker()) for line in points}) == len(names)
-    assert axes.get_xlim()[1] > 1  # a marker at 1 is shown whole
+    fig = charts.privacy_frontier(table)
+    rows = [label.get_text() for axes in fig.axes[::2] for label in axes.get_yticklabels()]
+    assert rows == names
+    looks = {
+        (line.get_color(), line.get_marker()) for axes in fig.axes for line in axes.lines if line.get_ls() == "None"
+    }
+    assert len(looks) == 4  # groups
 
 
 def test_printed_accuracies_have_the_form_of_our_bars() -> None:
     printed = charts.printed_panels("motionsense", "gender")
-    assert printed["(a) activity"].loc["dws"].tolist() == [0.9558, 0.8973]
-    assert printed["(b) gender"].loc["ups", "mean shift"] == 0.1703
+    assert printed["(a) activity"].loc["down stairs"].tolist() == [0.9558, 0.8973]
+    assert printed["(b) gender"].loc["up stairs", "mean shift"] == 0.1703
     assert set(charts.printed_panels("mobiact", "weight")) == {"(a) activity", "(b) weight"}
     assert charts.printed_panels("smartwatch", "side") == {}
     columns = {f"{who}_{when}": [0.5] * 5 for who in ("public", "private") for when in ("before", "after")}
     table = pd.DataFrame(columns, index=["dws", "jog", "ups", "wlk", "all"])
-    fig = grouped_bars(charts.inference_panels({"mean shift": table}, "gender"), percent=True, printed=printed)
+    table = table.assign(chance=0.57, windows=[1, 1, 1, 7, 10])
+    fig = charts.inference_bars({"mean shift": table}, "motionsense", "gender")
+    levels = [line[0][1] for axes in fig.axes for some in axes.collections for line in some.get_segments() if len(line)]
+    assert levels == [0.7] + [0.57] * 5  # of the activity for all windows only
     marks = [line.get_ydata() for axes in fig.axes for line in axes.lines if line.get_marker() == "D"]
     assert [values[0] for values in marks] == [0.9558, 0.8973, 0.8767, 0.2625]
     assert np.isnan(marks[0][-1])  # the paper prints no value for all activities together

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from compendium.papers.paper3 import edge_values
+from compendium.papers.paper3.values import printed_code
 from compendium.verdicts import contradictions, judge, printed_values
 
 RUN = "40_edge_timing-motionsense"
@@ -142,14 +143,30 @@ def test_a_busy_board_decides_nothing(printed, measured, judged):
     assert undecided.loc["3-T4-activity-time", "reason"].startswith(why)
 
 
+@pytest.mark.parametrize(("table", "dataset"), [("4", "motionsense"), ("5", "mobiact"), ("6", "mobiact")])
+def test_encoders_are_in_the_order_of_the_activities_in_tables_1_to_3(printed, table, dataset):
+    """The printed counts show it: Table 4's third encoder is walking's; MobiAct's four fit Tables 2 and 3 in order."""
+    counts = printed[printed["table"] == table].set_index("row")["count"]
+    number = {"motionsense": "3-T1", "mobiact": "3-T2"}[dataset]
+    first = printed_values(3)
+    first = first[first["claim_id"].str.startswith(number) & first["claim_id"].str.endswith("embeddings")]
+    theirs = first.set_index(first["where"].str.removeprefix("public class="))["printed"].str.rstrip("k").astype(float)
+    ours = pd.Series({name: counts[f"encoder-{printed_code(dataset, code)}"]
+                      for code, name in enumerate(sorted(theirs.index))})  # fmt: skip
+    known = theirs.index if dataset == "mobiact" else ["dws", "wlk"]  # jogging and stairs up are 7 % apart
+    assert ours[known].rank().to_dict() == theirs[known].rank().to_dict()
+    assert (ours.idxmax(), ours.idxmin()) == (theirs.idxmax(), theirs.idxmin())
+
+
+def test_other_data_have_their_own_order():
+    assert [printed_code("smartwatch", code) for code in range(4)] == [0, 1, 2, 3]
+    assert printed_code("motionsense", None) is None
+
+
 def test_windows_of_each_step_here(printed):
     found = edge_values.routed_counts(printed, pd.Series({"dws": 5, "jog": 4, "ups": 3, "wlk": 2}))
-    assert (found["4", "encoder-2"], found["4", "decoder-3"], found["4", "gender"], found["7", "replacement"]) == (
-        3,
-        2,
-        14,
-        14,
-    )
+    assert [found["4", f"{end}coder-{at}"] for end in ("en", "de") for at in range(4)] == 2 * [5, 3, 2, 4]
+    assert (found["4", "gender"], found["7", "replacement"]) == (14, 14)
     assert len(found) == 14
     rows = edge_values.printed_totals(pd.Series({"4": 0.0037, "5": 0.0635}))
     assert rows["median_ms"].tolist() == pytest.approx([3.7, 63.5])

@@ -29,7 +29,11 @@ def test_one_median_window_a_class(anonymizer: LatentAnonymizer, unseen: Windows
 
 
 def test_layers_are_those_of_the_networks(anonymizer: LatentAnonymizer) -> None:
-    sizes = layer_sizes(anonymizer)
-    assert sizes["encoder"] == [("input", 64), ("dense", 64), ("dense", 32), ("latent", 4)]
-    assert sizes["decoder"][-1] == ("dense", 64)
-    assert sizes["private layer"] == [("latent", 4), ("dense", 2)]
+    (first, vae), *models = layer_sizes(anonymizer).items()
+    assert anonymizer.private in first
+    latent = [("mean", 4), ("log variance", 4), ("z", 4), ("private", 2)]
+    dense = [("dense", 64), ("dense", 32)]
+    assert vae == [("input", 64), *dense, *latent, *dense[::-1], ("output", 64)]
+    assert [title for title, _ in models] == ["Inference of activity", f"Inference of {anonymizer.private}"]
+    for _, sizes in models:
+        assert (sizes[0], sizes[-1]) == (("input", 64), ("output", 2))

@@ -23,35 +23,37 @@ def told():
     }
 
 
-def test_a_run_is_about_what_stands_after_its_notebook():
-    assert problem("30_vae_anonymization-motionsense-gender-tail") == "motionsense-gender-tail"
+def test_a_run_is_named_in_words():
+    assert problem("30_vae_anonymization-motionsense-gender-tail") == "MotionSense, gender, ends of recordings"
 
 
 def test_all_windows_of_each_run_before_and_after(told):
     found = inference_intervals(told).set_index(["measure", "problem", "option"])
-    private = found.loc["private attribute accuracy"]
+    private = found.loc["accuracy on the private attribute"]
     assert private["value"].to_dict() == {
-        ("home-side", "raw"): 0.7,
-        ("home-side", "the paper's shift"): 0.3,
-        ("home-side", "chance"): 0.5,
-        ("home-side-tail", "raw"): 0.7,
-        ("home-side-tail", "the paper's shift"): 0.4,
-        ("home-side-tail", "chance"): 0.5,
-        ("home-side", "chosen on validation"): 0.1,
+        ("home, side", "raw"): 0.7,
+        ("home, side", "the paper's shift"): 0.3,
+        ("home, side", "chance"): 0.5,
+        ("home, side, ends of recordings", "raw"): 0.7,
+        ("home, side, ends of recordings", "the paper's shift"): 0.4,
+        ("home, side, ends of recordings", "chance"): 0.5,
+        ("home, side", "chosen on validation"): 0.1,
     }
-    assert private.loc[("home-side", "raw"), ["low", "high"]].tolist() == pytest.approx([0.6, 0.75])
-    assert found.loc[("activity accuracy", "home-side", "raw"), "value"] == 0.9
-    assert len(found.loc["activity accuracy"]) == 5
+    assert private.loc[("home, side", "raw"), ["low", "high"]].tolist() == pytest.approx([0.6, 0.75])
+    assert found.loc[("accuracy on the activity", "home, side", "raw"), "value"] == 0.9
+    assert len(found.loc["accuracy on the activity"]) == 5
 
 
 def test_attacks_are_counted_from_chance():
     row = {"run": "31_x-home-side", "release": "deterministic", "level": "window", "score": 0.9, "low": 0.8}
     rows = [row | {"high": 0.95, "chance": 0.6}, row | {"level": "person", "score": 1.0, "high": 1.0, "chance": 0.5}]
     found = attack_intervals(pd.DataFrame(rows)).set_index("measure")
-    assert found.loc["window, above chance", ["value", "low", "high"]].tolist() == pytest.approx([0.3, 0.2, 0.35])
-    assert found.loc["person, above chance", "value"] == 0.5
+    assert found.loc["window: accuracy above chance", ["value", "low", "high"]].tolist() == pytest.approx(
+        [0.3, 0.2, 0.35]
+    )
+    assert found.loc["person: accuracy above chance", "value"] == 0.5
     assert set(found["option"]) == {"deterministic"}
-    assert set(found["problem"]) == {"home-side"}
+    assert set(found["problem"]) == {"home, side"}
 
 
 def frontier(run, **releases):
