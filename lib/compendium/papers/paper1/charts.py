@@ -1,6 +1,6 @@
 """The figures of paper 1: accuracy and identifiability in the re-identification game."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from compendium.show.charts import note
-from compendium.show.figures import BLUE, GREEN, GREY, INK, IRIDESCENT, PAGE, PURPLE, RED, SMALLEST, drawn
+from compendium.show.figures import BLUE, CYAN, GREEN, GREY, INK, IRIDESCENT, PAGE, PURPLE, RED, SMALLEST, drawn
 
 PANELS = {
     "hashing": "(a) Feature hashing",
@@ -30,27 +30,35 @@ PANELS = {
 """The methods of Fig. 2, panels (a) to (k)."""
 
 _COMPARED = {
-    "(l) Rel. eff. by features": ("n_features", "relative_effectiveness"),
-    "(m) Accuracy by features": ("n_features", "accuracy"),
-    "(n) Ident. by features": ("n_features", "identifiability"),
-    "(o) Rel. eff. by accuracy": ("accuracy", "relative_effectiveness"),
-    "(p) Rel. eff. by ident.": ("identifiability", "relative_effectiveness"),
+    "l": ("n_features", "relative_effectiveness"),
+    "m": ("n_features", "accuracy"),
+    "n": ("n_features", "identifiability"),
+    "o": ("accuracy", "relative_effectiveness"),
+    "p": ("identifiability", "relative_effectiveness"),
 }  # panels (l) to (p): the columns on the x axis and on the y axis
+_AXES = {"n_features": "features", "relative_effectiveness": "relative\neffectiveness"}
 _MEASURES = ("accuracy", "identifiability")
-_LOSS = (("accuracy", BLUE, "o"), ("identifiability", RED, "s"))
+_LOSS = {"accuracy_loss": (BLUE, "o"), "identifiability_reduction": (RED, "s")}
+_LOOKS_OF = dict(zip(_MEASURES, _LOSS.values(), strict=True))
 
-# colour and marker together: readers cannot tell eleven colours apart
-_COLOURS = (BLUE, BLUE, RED, RED, RED, GREEN, GREEN, GREEN, PURPLE, PURPLE, PURPLE)
-_LOOKS = dict(zip(PANELS, zip(_COLOURS, "osos^os^os^", strict=True), strict=True)) | {
-    "sparse_pca": (BLUE, "^"),
-    "dp_printed": (INK, "D"),
-    "dp_sound": (INK, "v"),
+# one colour and one marker for each order by which methods rank features, the same in every family
+_ORDERS = {"by utility": (GREEN, "^"), "by identifiability": (PURPLE, "v"), "by both (CTV)": ("#DDAA33", "o")}
+_OTHERS = {"hashing": (CYAN, "s"), "PCA": (INK, "D"), "sparse PCA": (GREY, "P")}
+_NOISES = {"noise as printed": ("#882255", "X"), "noise, sound": (INK, "*")}
+_LOOKS = _ORDERS | _OTHERS | _NOISES
+_ENDS = ("utility", "identifiability", "ratio")
+_FAMILIES = {
+    "Scores of information": {"utility": "by utility", "privacy": "by identifiability", "tradeoff": "by both (CTV)"},
+    "SHAP": {f"shap_{end}": order for end, order in zip(_ENDS, _ORDERS, strict=True)},
+    "Gini": {f"gini_{end}": order for end, order in zip(_ENDS, _ORDERS, strict=True)},
+    "Rewriting": {"hashing": "hashing", "pca": "PCA", "sparse_pca": "sparse PCA"},
+    "Differential privacy": {"dp_printed": "noise as printed", "dp_sound": "noise, sound"},
 }
-_NAMES = {method: title.split(" ", 1)[1] for method, title in PANELS.items()} | {
-    "sparse_pca": "Sparse PCA",
-    "dp_printed": "DP as printed",
-    "dp_sound": "DP, sound",
-}
+"""The methods by family, each with a key of `_LOOKS`."""
+
+# printed points are pale and wide, ours crisp and narrow: both cues survive in grey
+_PRINTED: dict[str, Any] = {"lw": 2.4, "alpha": 0.4, "ms": 4.5, "mew": 0, "zorder": 2}
+_OURS: dict[str, Any] = {"lw": 0.7, "ms": 3, "mew": 0.7, "mfc": "white", "zorder": 3}
 
 
 @drawn
@@ -84,6 +92,7 @@ def accuracy_identifiability(
         _cross(axes, rows.iloc[0], **ring, zorder=5)
     axes.plot([], [], "o", ms=6, mfc="none", mec=RED, mew=1.4, label="chosen at a threshold, 95 % interval")
     axes.margins(0.06)
+    _percent(axes)
     _name_chosen(axes, groups)
     bar = fig.colorbar(points, ax=axes, pad=0.02, shrink=0.85, ticks=MaxNLocator(6, integer=True))
     bar.set_label("number of features")
@@ -93,67 +102,91 @@ def accuracy_identifiability(
 
 
 @drawn
-def method_panels(sweeps: pd.DataFrame, base: Mapping[str, float]) -> Figure:
-    """Draw Fig. 2: accuracy loss and identifiability reduction of each method, then a comparison of all methods.
+def method_panels(ours: pd.DataFrame | None = None, printed: pd.DataFrame | None = None) -> Figure:
+    """Draw Fig. 2, (a) to (k): accuracy loss and identifiability reduction of each method, on one scale.
 
     Parameters
     ----------
-    sweeps : pandas.DataFrame
-        Columns method, n_features, accuracy, identifiability, relative_effectiveness.
-    base : mapping
-        Accuracy and identifiability on all features.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        Sixteen panels, (a) to (p), in the paper's order.
+    ours, printed : pandas.DataFrame, optional
+        Columns method, n_features, accuracy_loss, identifiability_reduction. The printed points are as
+        `published.published_curves` returns them.
     """
-    fig, grid = plt.subplots(4, 4, figsize=(PAGE, PAGE * 1.14))
-    panels = grid.ravel()
-    # the paper's axes end at .4; ours extend further if a method loses more
-    top = max(0.4, _most_lost(sweeps, base, list(PANELS)))
-    for axes, (method, title) in zip(panels, PANELS.items(), strict=False):
-        _loss_and_reduction(axes, sweeps[sweeps["method"] == method], base, title, top=top)
-    numbers = pd.to_numeric(sweeps["relative_effectiveness"], errors="coerce")
-    own = sweeps.assign(relative_effectiveness=numbers)
-    looks = {method: look for method, look in _LOOKS.items() if method in PANELS}
-    for axes, (title, (x, y)) in zip(panels[11:], _COMPARED.items(), strict=True):
-        for method, (colour, marker) in looks.items():
-            rows = own[own["method"] == method].dropna(subset=[y]).sort_values(x)
-            if len(rows):
-                axes.plot(rows[x], rows[y], color=colour, marker=marker, ms=2.6, lw=0.7, mfc="white", mew=0.7)
-        axes.set_title(title, fontsize=SMALLEST)
-        axes.set_xlabel(x.replace("n_features", "features").replace("_", " "), fontsize=SMALLEST)
+    sources = _sources(ours, printed, PANELS)
+    fig, grid = plt.subplots(3, 4, figsize=(PAGE, 5.4), sharey=True)
+    for axes, (method, title) in zip(grid.flat, PANELS.items(), strict=False):
+        _loss_and_reduction(axes, sources, method, title)
         _small(axes)
-    handles = _loss_handles()
-    handles += [Line2D([], [], color=c, marker=m, mfc="white", lw=0.7, label=_NAMES[k]) for k, (c, m) in looks.items()]
-    place: dict[str, Any] = {"loc": "outside upper center", "ncols": 5, "fontsize": SMALLEST}
-    fig.legend(handles=handles, columnspacing=1, handlelength=1.6, **place)
+    for axes in grid[:, 0]:
+        axes.set_ylabel("percentage points", fontsize=SMALLEST)
+    grid[-1, -1].axis("off")
+    grid[-1, -1].legend(handles=_loss_handles(sources), loc="center left", fontsize=SMALLEST, labelspacing=1)
     return fig
 
 
 @drawn
-def tradeoff_pair(sweeps: pd.DataFrame, base: Mapping[str, float]) -> Figure:
+def compared_panels(ours: pd.DataFrame | None = None, printed: pd.DataFrame | None = None) -> Figure:
+    """Draw Fig. 2, (l) to (p): relative effectiveness, accuracy and identifiability of all methods.
+
+    Each panel of the paper is a row here, with one part for each family of methods. In (o) and (p) a dotted line shows
+    the value with all features: right of it, the value rose.
+
+    Parameters
+    ----------
+    ours, printed : pandas.DataFrame, optional
+        As for :func:`method_panels`, with the columns accuracy, identifiability, relative_effectiveness (texts are
+        left out).
+    """
+    sources = _sources(ours, printed, PANELS)
+    families = dict(list(_FAMILIES.items())[:4])
+    fig, grid = plt.subplots(len(_COMPARED), 4, figsize=(PAGE, 8), sharey="row", sharex=False)
+    for line, (letter, (x, y)) in zip(grid, _COMPARED.items(), strict=True):
+        for axes, (family, methods) in zip(line, families.items(), strict=True):
+            for source, looks in sources:
+                for method, name in methods.items():
+                    rows = source[source["method"] == method].sort_values(x, kind="stable")
+                    colour, marker = _LOOKS[name]
+                    every = max(1, len(rows) // 8) if looks is _PRINTED and x == "n_features" else 1
+                    style = looks | ({} if x == "n_features" else {"ls": "", "ms": 3})
+                    axes.plot(rows[x], rows[y], color=colour, marker=marker, markevery=every, **style)
+                if x != "n_features" and len(source):
+                    axes.axvline(_base(source, x), color=INK, lw=0.8, ls=":", zorder=1)
+            axes.set_xlabel(_AXES.get(x, x), fontsize=SMALLEST)
+            _small(axes)
+            if letter == "l":
+                axes.set_title(family, fontsize=SMALLEST)
+        line[0].set_ylabel(f"({letter}) {_AXES.get(y, y)}", fontsize=SMALLEST)
+    for line in grid[3:]:  # one scale for all families; features have others
+        limits = [end for axes in line for end in axes.get_xlim()]
+        plt.setp(line, xlim=(min(limits), max(limits)))
+    names = [name for methods in families.values() for method, name in methods.items() if _has(sources, method)]
+    fig.legend(handles=_handles(dict.fromkeys(names), sources), loc="outside upper left", ncols=4, fontsize=SMALLEST)
+    return fig
+
+
+@drawn
+def tradeoff_pair(ours: pd.DataFrame | None = None, printed: pd.DataFrame | None = None) -> Figure:
     """Draw Fig. 1: accuracy loss and identifiability reduction of hashing and of SHAP by CTV, on one scale.
 
     Parameters
     ----------
-    sweeps, base
+    ours, printed
         As for :func:`method_panels`.
     """
-    methods = ("hashing", "shap_ratio")
-    fig, grid = plt.subplots(1, len(methods), figsize=(PAGE, 2.5))
-    top = _most_lost(sweeps, base, methods)
-    for axes, letter, method in zip(grid, "ab", methods, strict=True):
-        rows = sweeps[sweeps["method"] == method]
-        _loss_and_reduction(axes, rows, base, f"({letter}) {_NAMES[method]}", top=top, small=False)
-    fig.legend(handles=_loss_handles(), loc="outside upper left", ncols=2)
+    methods = {"hashing": "(a) Feature hashing", "shap_ratio": "(b) SHAP by CTV"}
+    sources = _sources(ours, printed, methods)
+    fig, grid = plt.subplots(1, len(methods), figsize=(PAGE, 2.7), sharey=True)
+    for axes, (method, title) in zip(grid, methods.items(), strict=True):
+        _loss_and_reduction(axes, sources, method, title)
+    grid[0].set_ylabel("percentage points")
+    fig.legend(handles=_loss_handles(sources), loc="outside upper left", ncols=2)
     return fig
 
 
 @drawn
 def frontier(sweeps: pd.DataFrame, base: pd.Series) -> Figure:
     """Draw accuracy and identifiability of every setting of every method, with intervals and the common frontier.
+
+    Each panel shows one family of methods, and all other settings in grey.
 
     Parameters
     ----------
@@ -162,15 +195,28 @@ def frontier(sweeps: pd.DataFrame, base: pd.Series) -> Figure:
     base : pandas.Series
         All features: accuracy, identifiability, accuracy_chance, identifiability_chance.
     """
-    fig, axes = plt.subplots(figsize=(PAGE, PAGE * 0.6))
-    looks: dict[str, Any] = {"ms": 4.5, "mfc": "white", "mew": 1, "ecolor": GREY, "elinewidth": 0.7, "zorder": 3}
-    for method, (colour, marker) in _LOOKS.items():
-        rows = sweeps[sweeps["method"] == method]
-        if len(rows):
-            _cross(axes, rows, fmt=marker, color=colour, label=_NAMES[method], **looks)
-    _plane(axes, sweeps, base)
-    axes.margins(0.05)
-    fig.legend(loc="outside right upper", fontsize=SMALLEST, labelspacing=0.7)
+    fig, grid = plt.subplots(2, 3, figsize=(PAGE, PAGE * 0.62), sharex=True, sharey=True)
+    looks: dict[str, Any] = {"ms": 4, "mfc": "white", "mew": 0.9, "elinewidth": 0.7, "zorder": 3}
+    names: list[str] = []
+    for axes, (family, methods) in zip(grid.flat, _FAMILIES.items(), strict=False):
+        axes.plot(*_places(sweeps), ".", ms=2, color="#BBBBBB", zorder=1, label="other families")
+        for method, name in methods.items():
+            colour, marker = _LOOKS[name]
+            rows = sweeps[sweeps["method"] == method]
+            if len(rows):
+                _cross(axes, rows, fmt=marker, color=colour, ecolor=GREY, **looks)
+                names.append(name)
+        _plane(axes, sweeps, base)
+        axes.set_title(family, fontsize=SMALLEST)
+        axes.label_outer()
+        _percent(axes)
+    handles = [Line2D([], [], color=c, marker=m, ls="", mfc="white", label=n) for n in dict.fromkeys(names)
+               for c, m in [_LOOKS[n]]]
+    handles += grid[0, 0].get_legend_handles_labels()[0]
+    grid[-1, -1].axis("off")
+    grid[-1, -2].set_xlabel(grid[-1, 0].get_xlabel())
+    grid[0, -1].tick_params(labelbottom=True)
+    grid[-1, -1].legend(handles=handles, loc="upper left", fontsize=SMALLEST)
     return fig
 
 
@@ -189,41 +235,74 @@ def noise_panels(sweeps: pd.DataFrame, base: pd.Series) -> Figure:
     fig, grid = plt.subplots(1, 2, figsize=(PAGE, 2.5), sharey=True)
     for axes, (method, title) in zip(grid, titles.items(), strict=True):
         rows = sweeps[sweeps["method"] == method].sort_values("epsilon")
-        for name, colour, marker in _LOSS:
+        for name, (colour, marker) in _LOOKS_OF.items():
             axes.fill_between(rows["epsilon"], rows[f"{name}_low"], rows[f"{name}_high"], color=colour, alpha=0.2, lw=0)
             axes.plot(rows["epsilon"], rows[name], color=colour, marker=marker, label=name)
             axes.axhline(base[name], color=colour, lw=0.8, ls="--", label=f"{name} without noise")
             axes.axhline(base[f"{name}_chance"], color=colour, lw=0.9, ls=":", label=f"{name} by chance")
-        axes.set(xscale="log", xlabel="ε", title=title, ylim=(0, 1.02))
+        axes.set(xscale="log", xlabel="ε (log scale)", title=title, ylim=(0, 1.02))
+        axes.yaxis.set_major_formatter(lambda share, _: f"{100 * share:.0f} %")
+    grid[0].set_ylabel("test rows recognized")
     fig.legend(*grid[0].get_legend_handles_labels(), loc="outside upper left", ncols=2, columnspacing=1.2)
     return fig
 
 
-def _most_lost(sweeps: pd.DataFrame, base: Mapping[str, float], methods: Sequence[str]) -> float:
-    """Return the largest loss of accuracy or identifiability among some methods."""
-    rows = sweeps[sweeps["method"].isin(methods)]
-    return max(float((base[name] - rows[name]).max()) for name in _MEASURES)
+def _sources(
+    ours: pd.DataFrame | None, printed: pd.DataFrame | None, methods: Iterable[str]
+) -> list[tuple[pd.DataFrame, dict[str, Any]]]:
+    """Return the points of the methods that each source has, with their looks; texts become missing numbers."""
+    found = []
+    for points, looks in ((printed, _PRINTED), (ours, _OURS)):
+        if points is not None and len(points):
+            own = points[points["method"].isin(list(methods))]
+            numbers = pd.to_numeric(own.get("relative_effectiveness"), errors="coerce")
+            found.append((own.assign(relative_effectiveness=numbers), looks))
+    return found
 
 
-def _loss_handles() -> list[Line2D]:
-    names = ("accuracy loss", "identifiability reduction")
-    return [Line2D([], [], color=c, marker=m, label=name) for name, (_, c, m) in zip(names, _LOSS, strict=True)]
+def _has(sources: Sequence[tuple[pd.DataFrame, Any]], method: str) -> bool:
+    return any((points["method"] == method).any() for points, _ in sources)
+
+
+def _base(points: pd.DataFrame, measure: str) -> float:
+    """Return a measure on all features, from a point and its change."""
+    change = {"accuracy": "accuracy_loss", "identifiability": "identifiability_reduction"}[measure]
+    return float((points[measure] + points[change]).iloc[0])
+
+
+def _handles(names: Iterable[str], sources: Sequence[tuple[Any, dict[str, Any]]]) -> list[Line2D]:
+    """Return the legend: what colours and markers mean, then what pale and crisp means."""
+    words = {id(_PRINTED): "printed in the paper (pale)", id(_OURS): "ours (crisp)"}
+    handles = [Line2D([], [], color=c, marker=m, label=name, **_OURS) for name in names for c, m in [_LOOKS[name]]]
+    return handles + [Line2D([], [], color=INK, label=words[id(looks)], **looks) for _, looks in sources]
+
+
+def _loss_handles(sources: Sequence[tuple[Any, dict[str, Any]]]) -> list[Line2D]:
+    """Return the legend of losses: each measure of each source."""
+    words = {id(_PRINTED): "printed", id(_OURS): "ours"}
+    return [
+        Line2D([], [], color=c, marker=m, label=f"{name.replace('_', ' ')},\n{words[id(looks)]}", **looks)
+        for _, looks in sources
+        for name, (c, m) in _LOSS.items()
+    ]
 
 
 def _loss_and_reduction(
-    axes: Axes, rows: pd.DataFrame, base: Mapping[str, float], title: str, *, top: float, small: bool = True
+    axes: Axes, sources: Sequence[tuple[pd.DataFrame, dict[str, Any]]], method: str, title: str
 ) -> None:
-    """Draw accuracy loss and identifiability reduction over the number of features, from 0 to `top`."""
-    rows = rows.sort_values("n_features")
-    for name, colour, marker in _LOSS:
-        looks: dict[str, Any] = {"color": colour, "marker": marker, "ms": 2.6 if small else 4.5}
-        axes.plot(rows["n_features"], base[name] - rows[name], lw=1, **looks)
+    """Draw accuracy loss and identifiability reduction over the number of features."""
+    axes.axhline(0, color=INK, lw=0.5, zorder=1)
+    for points, looks in sources:
+        rows = points[points["method"] == method].sort_values("n_features", kind="stable")
+        every = max(1, len(rows) // 8) if looks is _PRINTED else 1
+        for name, (colour, marker) in _LOSS.items():
+            axes.plot(rows["n_features"], 100 * rows[name], color=colour, marker=marker, markevery=every, **looks)
+    if not _has(sources, method):
+        axes.text(0.5, 0.5, "not printed", ha="center", transform=axes.transAxes, fontsize=SMALLEST)
+        axes.set_xticks([])
     axes.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
-    axes.set(xlim=(0, None), ylim=(min(-0.02, -0.04 * top), top * 1.06))
-    axes.set_title(title, fontsize=SMALLEST if small else None)
-    axes.set_xlabel("features", fontsize=SMALLEST if small else None)
-    if small:
-        _small(axes)
+    axes.set_title(title, fontsize=SMALLEST)
+    axes.set_xlabel("features", fontsize=SMALLEST)
 
 
 def _name_chosen(axes: Axes, groups: Sequence[pd.DataFrame]) -> None:
@@ -250,6 +329,11 @@ def _small(axes: Axes) -> None:
     axes.xaxis.set_major_locator(MaxNLocator(4))
 
 
+def _percent(axes: Axes) -> None:
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_formatter(lambda share, _: f"{100 * share:.0f}")
+
+
 def _plane(axes: Axes, points: pd.DataFrame, base: pd.Series) -> None:
     """Draw the frontier of the points, the chance levels, all features as a star, and the axis labels."""
     edge = _frontier(points)
@@ -257,7 +341,7 @@ def _plane(axes: Axes, points: pd.DataFrame, base: pd.Series) -> None:
     axes.axhline(base["identifiability_chance"], color=INK, lw=0.9, ls=":", label="chance level", zorder=1)
     axes.axvline(base["accuracy_chance"], color=INK, lw=0.9, ls=":", zorder=1)
     axes.plot(*_places(base), "*", ms=11, mfc="white", mec=INK, label="all features", zorder=5)
-    axes.set(xlabel="accuracy of the task model", ylabel="identifiability")
+    axes.set(xlabel="accuracy of the task, % of test rows", ylabel="identifiability, % of test rows")
 
 
 def _frontier(points: pd.DataFrame) -> pd.DataFrame:
