@@ -1,6 +1,6 @@
 """The figures of paper 1: accuracy and identifiability in the re-identification game."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,10 +9,10 @@ from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import MaxNLocator
+from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from compendium.show.charts import note
-from compendium.show.figures import BLUE, CYAN, GREEN, GREY, INK, IRIDESCENT, PAGE, PURPLE, RED, SMALLEST, drawn
+from compendium.show.figures import BLUE, GREEN, GREY, INK, IRIDESCENT, PAGE, PURPLE, RED, SMALLEST, drawn
 
 PANELS = {
     "hashing": "(a) Feature hashing",
@@ -36,14 +36,21 @@ _COMPARED = {
     "o": ("accuracy", "relative_effectiveness"),
     "p": ("identifiability", "relative_effectiveness"),
 }  # panels (l) to (p): the columns on the x axis and on the y axis
-_AXES = {"n_features": "features", "relative_effectiveness": "relative\neffectiveness"}
+_AXES = {
+    "n_features": "features",
+    "relative_effectiveness": "relative\neffectiveness",
+    "accuracy": "accuracy, % of rows",
+    "identifiability": "identifiability, % of rows",
+}
 _MEASURES = ("accuracy", "identifiability")
 _LOSS = {"accuracy_loss": (BLUE, "o"), "identifiability_reduction": (RED, "s")}
 _LOOKS_OF = dict(zip(_MEASURES, _LOSS.values(), strict=True))
 
+_PERCENT = FuncFormatter(lambda share, _: f"{100 * share:.0f}")
+
 # one colour and one marker for each order by which methods rank features, the same in every family
 _ORDERS = {"by utility": (GREEN, "^"), "by identifiability": (PURPLE, "v"), "by both (CTV)": ("#DDAA33", "o")}
-_OTHERS = {"hashing": (CYAN, "s"), "PCA": (INK, "D"), "sparse PCA": (GREY, "P")}
+_OTHERS = {"hashing": ("#009988", "s"), "PCA": (INK, "D"), "sparse PCA": (GREY, "P")}
 _NOISES = {"noise as printed": ("#882255", "X"), "noise, sound": (INK, "*")}
 _LOOKS = _ORDERS | _OTHERS | _NOISES
 _ENDS = ("utility", "identifiability", "ratio")
@@ -58,6 +65,7 @@ _FAMILIES = {
 
 # printed points are pale and wide, ours crisp and narrow: both cues survive in grey
 _PRINTED: dict[str, Any] = {"lw": 2.4, "alpha": 0.4, "ms": 4.5, "mew": 0, "zorder": 2}
+_MANY, _WINDOW = 300, 25  # a series of more points is drawn by running medians over so many
 _OURS: dict[str, Any] = {"lw": 0.7, "ms": 3, "mew": 0.7, "mfc": "white", "zorder": 3}
 
 
@@ -102,7 +110,9 @@ def accuracy_identifiability(
 
 
 @drawn
-def method_panels(ours: pd.DataFrame | None = None, printed: pd.DataFrame | None = None) -> Figure:
+def method_panels(
+    ours: pd.DataFrame | None = None, printed: pd.DataFrame | None = None, panels: Mapping[str, str] = PANELS
+) -> Figure:
     """Draw Fig. 2, (a) to (k): accuracy loss and identifiability reduction of each method, on one scale.
 
     Parameters
@@ -110,16 +120,20 @@ def method_panels(ours: pd.DataFrame | None = None, printed: pd.DataFrame | None
     ours, printed : pandas.DataFrame, optional
         Columns method, n_features, accuracy_loss, identifiability_reduction. The printed points are as
         `published.published_curves` returns them.
+    panels : mapping of str to str
+        The methods to draw, and the title of each panel.
     """
-    sources = _sources(ours, printed, PANELS)
-    fig, grid = plt.subplots(3, 4, figsize=(PAGE, 5.4), sharey=True)
-    for axes, (method, title) in zip(grid.flat, PANELS.items(), strict=False):
+    sources = _sources(ours, printed, panels)
+    lines = -(-len(panels) // 4)
+    fig, grid = plt.subplots(lines, 4, figsize=(PAGE, 0.6 + 1.6 * lines), sharey=True, squeeze=False)
+    for axes, (method, title) in zip(grid.flat, panels.items(), strict=False):
         _loss_and_reduction(axes, sources, method, title)
         _small(axes)
+    for axes in grid.flat[len(panels) :]:
+        axes.remove()
     for axes in grid[:, 0]:
         axes.set_ylabel("percentage points", fontsize=SMALLEST)
-    grid[-1, -1].axis("off")
-    grid[-1, -1].legend(handles=_loss_handles(sources), loc="center left", fontsize=SMALLEST, labelspacing=1)
+    fig.legend(handles=_loss_handles(sources), loc="outside upper left", ncols=2)
     return fig
 
 
@@ -144,22 +158,32 @@ def compared_panels(ours: pd.DataFrame | None = None, printed: pd.DataFrame | No
             for source, looks in sources:
                 for method, name in methods.items():
                     rows = source[source["method"] == method].sort_values(x, kind="stable")
+                    if x == "n_features" and len(rows) > _MANY:
+                        rows[y] = rows[y].rolling(_WINDOW, center=True, min_periods=1).median()
                     colour, marker = _LOOKS[name]
                     every = max(1, len(rows) // 8) if looks is _PRINTED and x == "n_features" else 1
                     style = looks | ({} if x == "n_features" else {"ls": "", "ms": 3})
                     axes.plot(rows[x], rows[y], color=colour, marker=marker, markevery=every, **style)
                 if x != "n_features" and len(source):
-                    axes.axvline(_base(source, x), color=INK, lw=0.8, ls=":", zorder=1)
-            axes.set_xlabel(_AXES.get(x, x), fontsize=SMALLEST)
+                    axes.axvline(_base(source, x), color=INK, lw=0.8, ls=":", alpha=looks.get("alpha"), zorder=1)
+            axes.set_xlabel(_AXES[x], fontsize=SMALLEST)
             _small(axes)
+            _say_if_empty(axes, sources, methods)
+            for axis, name in ((axes.xaxis, x), (axes.yaxis, y)):
+                if name in _MEASURES:
+                    axis.set_major_formatter(_PERCENT)
             if letter == "l":
                 axes.set_title(family, fontsize=SMALLEST)
-        line[0].set_ylabel(f"({letter}) {_AXES.get(y, y)}", fontsize=SMALLEST)
+        line[0].set_ylabel(f"({letter}) {_AXES[y]}".replace(", ", ",\n"), fontsize=SMALLEST)
     for line in grid[3:]:  # one scale for all families; features have others
         limits = [end for axes in line for end in axes.get_xlim()]
         plt.setp(line, xlim=(min(limits), max(limits)))
+    dense = max(len(rows) for source, _ in sources for _, rows in source.groupby("method")) > _MANY
     names = [name for methods in families.values() for method, name in methods.items() if _has(sources, method)]
-    fig.legend(handles=_handles(dict.fromkeys(names), sources), loc="outside upper left", ncols=4, fontsize=SMALLEST)
+    handles = _handles(dict.fromkeys(names), sources)
+    if dense:
+        handles.append(Line2D([], [], ls="", label=f"(l) to (n): medians of {_WINDOW} neighbouring sizes"))
+    fig.legend(handles=handles, loc="outside upper left", ncols=4, fontsize=SMALLEST)
     return fig
 
 
@@ -231,7 +255,7 @@ def noise_panels(sweeps: pd.DataFrame, base: pd.Series) -> Figure:
     base : pandas.Series
         All features without noise: accuracy, identifiability, accuracy_chance, identifiability_chance.
     """
-    titles = {"dp_printed": "as printed: Laplace(1/ε) on every cell", "dp_sound": "sound: clipped, scaled, ε in all"}
+    titles = {"dp_printed": "as printed: Laplace(1/ε) on every cell", "dp_sound": "sound: clipped and scaled, ε for each row"}
     fig, grid = plt.subplots(1, 2, figsize=(PAGE, 2.5), sharey=True)
     for axes, (method, title) in zip(grid, titles.items(), strict=True):
         rows = sweeps[sweeps["method"] == method].sort_values("epsilon")
@@ -241,8 +265,8 @@ def noise_panels(sweeps: pd.DataFrame, base: pd.Series) -> Figure:
             axes.axhline(base[name], color=colour, lw=0.8, ls="--", label=f"{name} without noise")
             axes.axhline(base[f"{name}_chance"], color=colour, lw=0.9, ls=":", label=f"{name} by chance")
         axes.set(xscale="log", xlabel="ε (log scale)", title=title, ylim=(0, 1.02))
-        axes.yaxis.set_major_formatter(lambda share, _: f"{100 * share:.0f} %")
-    grid[0].set_ylabel("test rows recognized")
+        axes.yaxis.set_major_formatter(_PERCENT)
+    grid[0].set_ylabel("% of test rows")
     fig.legend(*grid[0].get_legend_handles_labels(), loc="outside upper left", ncols=2, columnspacing=1.2)
     return fig
 
@@ -264,6 +288,12 @@ def _has(sources: Sequence[tuple[pd.DataFrame, Any]], method: str) -> bool:
     return any((points["method"] == method).any() for points, _ in sources)
 
 
+def _say_if_empty(axes: Axes, sources: Sequence[tuple[pd.DataFrame, Any]], methods: Iterable[str]) -> None:
+    if not any(_has(sources, method) for method in methods):
+        axes.text(0.5, 0.5, "not run by the authors", ha="center", transform=axes.transAxes, fontsize=SMALLEST)
+        axes.tick_params(axis="x", labelbottom=False, length=0)
+
+
 def _base(points: pd.DataFrame, measure: str) -> float:
     """Return a measure on all features, from a point and its change."""
     change = {"accuracy": "accuracy_loss", "identifiability": "identifiability_reduction"}[measure]
@@ -281,7 +311,7 @@ def _loss_handles(sources: Sequence[tuple[Any, dict[str, Any]]]) -> list[Line2D]
     """Return the legend of losses: each measure of each source."""
     words = {id(_PRINTED): "printed", id(_OURS): "ours"}
     return [
-        Line2D([], [], color=c, marker=m, label=f"{name.replace('_', ' ')},\n{words[id(looks)]}", **looks)
+        Line2D([], [], color=c, marker=m, label=f"{name.replace('_', ' ')}, {words[id(looks)]}", **looks)
         for _, looks in sources
         for name, (c, m) in _LOSS.items()
     ]
@@ -297,9 +327,7 @@ def _loss_and_reduction(
         every = max(1, len(rows) // 8) if looks is _PRINTED else 1
         for name, (colour, marker) in _LOSS.items():
             axes.plot(rows["n_features"], 100 * rows[name], color=colour, marker=marker, markevery=every, **looks)
-    if not _has(sources, method):
-        axes.text(0.5, 0.5, "not printed", ha="center", transform=axes.transAxes, fontsize=SMALLEST)
-        axes.set_xticks([])
+    _say_if_empty(axes, sources, [method])
     axes.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
     axes.set_title(title, fontsize=SMALLEST)
     axes.set_xlabel("features", fontsize=SMALLEST)
@@ -326,12 +354,12 @@ def _name_chosen(axes: Axes, groups: Sequence[pd.DataFrame]) -> None:
 
 def _small(axes: Axes) -> None:
     axes.tick_params(labelsize=SMALLEST, pad=1.5)
-    axes.xaxis.set_major_locator(MaxNLocator(4))
+    axes.xaxis.set_major_locator(MaxNLocator(4, integer=True))
 
 
 def _percent(axes: Axes) -> None:
     for axis in (axes.xaxis, axes.yaxis):
-        axis.set_major_formatter(lambda share, _: f"{100 * share:.0f}")
+        axis.set_major_formatter(_PERCENT)
 
 
 def _plane(axes: Axes, points: pd.DataFrame, base: pd.Series) -> None:
@@ -340,7 +368,7 @@ def _plane(axes: Axes, points: pd.DataFrame, base: pd.Series) -> None:
     axes.step(*_places(edge), where="pre", color=INK, lw=1, label="frontier", zorder=2)
     axes.axhline(base["identifiability_chance"], color=INK, lw=0.9, ls=":", label="chance level", zorder=1)
     axes.axvline(base["accuracy_chance"], color=INK, lw=0.9, ls=":", zorder=1)
-    axes.plot(*_places(base), "*", ms=11, mfc="white", mec=INK, label="all features", zorder=5)
+    axes.plot(*_places(base), "*", ms=11, mfc="white", mec=INK, label="all features", zorder=2)
     axes.set(xlabel="accuracy of the task, % of test rows", ylabel="identifiability, % of test rows")
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from compendium.datasets.registry import words
 from compendium.papers.paper1.published import Choices
 from compendium.papers.paper1.values import SETS, TABLES, by_set, printed_table, table_of
 from compendium.verdicts.printed import printed_values
@@ -15,6 +16,7 @@ from sensorprivacy.minimize.select import THRESHOLDS
 from sensorprivacy.readers.iot23 import IOT23_FEATURES
 
 KEPT, LOST, UNDECIDED = "kept", "lost", "undecided"
+_STAGES = {"shap": "SHAP", "information": "mutual information", "gini": "Gini", "ratio": "cost to value"}
 
 
 def printed_statements() -> dict[str, Any]:
@@ -165,16 +167,17 @@ def losses_and_reductions(preselections: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        Columns measure, problem, option, value, low, high. The intervals are those of the paired difference from all
+        Columns measure, problem and option (both in words), value, low, high. The intervals are those of the paired difference from all
         features on the same rows.
     """
     parts = []
-    words = {"accuracy": "loss of accuracy, points", "identifiability": "reduction of identifiability, points"}
-    for name, measure in words.items():
+    measures = {"accuracy": "loss of accuracy, points", "identifiability": "reduction of identifiability, points"}
+    for name, measure in measures.items():
         lost = preselections[f"base_{name}"] - preselections[name]
         low, high = (-100 * preselections[f"{name}_change_{end}"] for end in ("high", "low"))
         numbers = {"value": 100 * lost, "low": low, "high": high}
-        about = preselections[["problem", "preselection"]].rename(columns={"preselection": "option"})
+        stages = preselections["preselection"].str.split("-", expand=True).replace(_STAGES)
+        about = pd.DataFrame({"problem": preselections["problem"].map(words), "option": stages[0] + " by " + stages[1]})
         parts.append(about.assign(measure=measure, **numbers))
     return pd.concat(parts, ignore_index=True)
 
