@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -69,33 +70,37 @@ def frontier(table: pd.DataFrame, hidden: str = "user") -> Figure:
     judged = table.dropna(subset="accuracy").set_index("defence")
     trivial, sure = judged["trivial"].astype(bool), judged["guaranteed"].astype(bool)
     best = _unbeaten(judged[~trivial])
-    kinds = pd.Series("other", judged.index)
-    for name, family in judged["family"].items():
-        place = 0 if trivial[name] else 4 if sure[name] else _FAMILIES.get(family, 5)
+    kinds: dict[Any, str] = {}
+    for name, row in judged.iterrows():
+        place = 0 if row["trivial"] else 4 if row["guaranteed"] else _FAMILIES.get(row["family"], 5)
         kinds[name] = list(_KINDS)[place]
     with plt.rc_context(), plt.style.context(["default", STYLE]):
         fig, axes = plt.subplots(figsize=_SIZE)
         for name, row in judged.iterrows():
-            _point(axes, row, _KINDS[kinds[name]], filled=trivial[name] or name in best)
+            _point(axes, row, _KINDS[kinds[name]], filled=kinds[name] == "trivial" or name in best)
         edge = judged.loc[best].sort_values("accuracy")
-        axes.plot(edge["accuracy"], edge["attack"], color=_GREY, lw=0.8, ls=":", zorder=1, label="filled: unbeaten in both")
+        axes.plot(
+            edge["accuracy"], edge["attack"], color=_GREY, lw=0.8, ls=":", zorder=1, label="filled: unbeaten in both"
+        )
         raw = judged.iloc[0]
         axes.axhline(raw["chance"], color=_GREY, lw=0.9, ls="--", zorder=1, label="chance level")
         units = "recordings" if raw["unit"] == "groups" else raw["unit"]
         axes.set_xlabel("accuracy of the task, % of rows (right: more useful)")
         which = "user" if hidden == "user" else hidden
-        axes.set_ylabel(f"{units} whose {which} the strongest attack infers,\n% of {raw['n']:,.0f} (down: more private)")
+        axes.set_ylabel(
+            f"{units} whose {which} the strongest attack infers,\n% of {raw['n']:,.0f} (down: more private)"
+        )
         for axis in (axes.xaxis, axes.yaxis):
             axis.set_major_formatter(lambda share, _: f"{100 * share:.0f} %")
         low, high = axes.get_ylim()
         axes.set_ylim(max(low, -0.02), min(high, 1.02))
-        shown = [name for name in judged.index if trivial[name] or name in best or name in PAPERS]
+        shown = [name for name in judged.index if kinds[name] == "trivial" or name in best or name in PAPERS]
         shown = list(dict.fromkeys([*shown, *_unbeaten(judged[sure])]))
         _labels(axes, judged.loc[shown])
-        handles = [
+        handles: list[Any] = [
             Line2D([], [], color=colour, marker=marker, ls="", label=kind)
             for kind, (colour, marker) in _KINDS.items()
-            if (kinds == kind).any()
+            if kind in kinds.values()
         ]
         handles += axes.get_legend_handles_labels()[0]
         fig.legend(handles=handles, loc="outside upper left", ncols=4, columnspacing=1.2)
@@ -124,7 +129,8 @@ def _unbeaten(places: pd.DataFrame) -> list[str]:
     accuracy, attack = (places[name].to_numpy(float) for name in ("accuracy", "attack"))
     as_good = (accuracy >= accuracy[:, None]) & (attack <= attack[:, None])
     better = (accuracy > accuracy[:, None]) | (attack < attack[:, None])
-    return list(places.index[~(as_good & better).any(axis=1)])
+    beaten = (as_good & better).any(axis=1).tolist()
+    return [str(name) for name, worse in zip(places.index, beaten, strict=True) if not worse]
 
 
 def _point(axes: Axes, row: pd.Series, looks: tuple[str, str], *, filled: bool) -> None:

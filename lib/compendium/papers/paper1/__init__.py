@@ -5,5 +5,6 @@
 | printed | code | notebook |
 |---|---|---|
 | Fig. 1 | `charts.tradeoff_pair` | 11_selection_methods |
-| Fig. 2 | `charts.method_panels` | 11_selection_methods |
+| Fig. 2 (a) to (k) | `charts.method_panels` | 11_selection_methods; published points alone: 12_game_summary |
+| Fig. 2 (l) to (p) | `charts.compared_panels` | 11_selection_methods; published points alone: 12_game_summary |
 """

@@ -65,7 +65,7 @@ _FAMILIES = {
 
 # printed points are pale and wide, ours crisp and narrow: both cues survive in grey
 _PRINTED: dict[str, Any] = {"lw": 2.4, "alpha": 0.4, "ms": 4.5, "mew": 0, "zorder": 2}
-_MANY, _WINDOW = 300, 25  # a series of more points is drawn by running medians over so many
+_MANY = 100  # a series of more points is drawn by running medians in (l)
 _OURS: dict[str, Any] = {"lw": 0.7, "ms": 3, "mew": 0.7, "mfc": "white", "zorder": 3}
 
 
@@ -158,10 +158,12 @@ def compared_panels(ours: pd.DataFrame | None = None, printed: pd.DataFrame | No
             for source, looks in sources:
                 for method, name in methods.items():
                     rows = source[source["method"] == method].sort_values(x, kind="stable")
-                    if x == "n_features" and len(rows) > _MANY:
-                        rows[y] = rows[y].rolling(_WINDOW, center=True, min_periods=1).median()
+                    if letter == "l" and len(rows) > _MANY:
+                        rows[y] = rows[y].rolling(len(rows) // 20, center=True, min_periods=1).median()
                     colour, marker = _LOOKS[name]
-                    every = max(1, len(rows) // 8) if looks is _PRINTED and x == "n_features" else 1
+                    every = (
+                        max(1, len(rows) // 8) if x == "n_features" and (looks is _PRINTED or len(rows) > _MANY) else 1
+                    )
                     style = looks | ({} if x == "n_features" else {"ls": "", "ms": 3})
                     axes.plot(rows[x], rows[y], color=colour, marker=marker, markevery=every, **style)
                 if x != "n_features" and len(source):
@@ -182,7 +184,7 @@ def compared_panels(ours: pd.DataFrame | None = None, printed: pd.DataFrame | No
     names = [name for methods in families.values() for method, name in methods.items() if _has(sources, method)]
     handles = _handles(dict.fromkeys(names), sources)
     if dense:
-        handles.append(Line2D([], [], ls="", label=f"(l) to (n): medians of {_WINDOW} neighbouring sizes"))
+        handles.append(Line2D([], [], ls="", label=f"(l), series of over {_MANY} sizes: medians of 5 %"))
     fig.legend(handles=handles, loc="outside upper left", ncols=4, fontsize=SMALLEST)
     return fig
 
@@ -234,8 +236,11 @@ def frontier(sweeps: pd.DataFrame, base: pd.Series) -> Figure:
         axes.set_title(family, fontsize=SMALLEST)
         axes.label_outer()
         _percent(axes)
-    handles = [Line2D([], [], color=c, marker=m, ls="", mfc="white", label=n) for n in dict.fromkeys(names)
-               for c, m in [_LOOKS[n]]]
+    handles = [
+        Line2D([], [], color=c, marker=m, ls="", mfc="white", label=n)
+        for n in dict.fromkeys(names)
+        for c, m in [_LOOKS[n]]
+    ]
     handles += grid[0, 0].get_legend_handles_labels()[0]
     grid[-1, -1].axis("off")
     grid[-1, -2].set_xlabel(grid[-1, 0].get_xlabel())
@@ -255,7 +260,10 @@ def noise_panels(sweeps: pd.DataFrame, base: pd.Series) -> Figure:
     base : pandas.Series
         All features without noise: accuracy, identifiability, accuracy_chance, identifiability_chance.
     """
-    titles = {"dp_printed": "as printed: Laplace(1/ε) on every cell", "dp_sound": "sound: clipped and scaled, ε for each row"}
+    titles = {
+        "dp_printed": "as printed: Laplace(1/ε) on every cell",
+        "dp_sound": "sound: clipped and scaled, ε for each row",
+    }
     fig, grid = plt.subplots(1, 2, figsize=(PAGE, 2.5), sharey=True)
     for axes, (method, title) in zip(grid, titles.items(), strict=True):
         rows = sweeps[sweeps["method"] == method].sort_values("epsilon")
@@ -279,8 +287,10 @@ def _sources(
     for points, looks in ((printed, _PRINTED), (ours, _OURS)):
         if points is not None and len(points):
             own = points[points["method"].isin(list(methods))]
-            numbers = pd.to_numeric(own.get("relative_effectiveness"), errors="coerce")
-            found.append((own.assign(relative_effectiveness=numbers), looks))
+            if "relative_effectiveness" in own:
+                numbers = pd.to_numeric(own["relative_effectiveness"], errors="coerce")
+                own = own.assign(relative_effectiveness=numbers)
+            found.append((own, looks))
     return found
 
 

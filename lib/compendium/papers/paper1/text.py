@@ -167,8 +167,8 @@ def losses_and_reductions(preselections: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        Columns measure, problem and option (both in words), value, low, high. The intervals are those of the paired difference from all
-        features on the same rows.
+        Columns measure, problem and option (both in words), value, low, high. The intervals are those of the paired
+        difference from all features on the same rows.
     """
     parts = []
     measures = {"accuracy": "loss of accuracy, points", "identifiability": "reduction of identifiability, points"}

@@ -157,7 +157,9 @@ def test_a_colour_and_a_marker_mean_one_thing():
 @pytest.mark.parametrize("name", ["panels", "compared", "frontier"])
 def test_a_look_in_a_panel_belongs_to_one_method_or_measure(name):
     for axes in figure(name).axes:
-        drawn = [(line.get_color(), line.get_marker(), line.get_alpha()) for line in axes.lines if len(line.get_xdata()) > 2]
+        drawn = [
+            (line.get_color(), line.get_marker(), line.get_alpha()) for line in axes.lines if len(line.get_xdata()) > 2
+        ]
         drawn = [look for look in drawn if look[1] not in ("None", ".", "*")]
         assert len(drawn) == len(set(drawn)), axes.get_title(loc="left")
         assert len({look[::2] for look in drawn}) == len({look[1:] for look in drawn})  # a marker for each colour
@@ -204,7 +206,7 @@ def test_a_dotted_line_marks_the_value_with_all_features():
 
 def test_long_series_are_drawn_by_medians_and_the_legend_says_so():
     fig = figure("compared, printed alone")
-    assert any("medians of 25" in text.get_text() for text in fig.legends[0].get_texts())
+    assert any("medians of 5 %" in text.get_text() for text in fig.legends[0].get_texts())
     assert not any("medians" in text.get_text() for text in figure("compared").legends[0].get_texts())
 
 
