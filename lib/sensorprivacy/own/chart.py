@@ -129,8 +129,7 @@ def _unbeaten(places: pd.DataFrame) -> list[str]:
     accuracy, attack = (places[name].to_numpy(float) for name in ("accuracy", "attack"))
     as_good = (accuracy >= accuracy[:, None]) & (attack <= attack[:, None])
     better = (accuracy > accuracy[:, None]) | (attack < attack[:, None])
-    beaten = (as_good & better).any(axis=1).tolist()
-    return [str(name) for name, worse in zip(places.index, beaten, strict=True) if not worse]
+    return [str(name) for name, beaten in zip(places.index, as_good & better, strict=True) if not beaten.any()]
 
 
 def _point(axes: Axes, row: pd.Series, looks: tuple[str, str], *, filled: bool) -> None:
