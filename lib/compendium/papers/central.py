@@ -6,7 +6,6 @@ import pandas as pd
 
 from sensorprivacy.game.units import Difference
 from sensorprivacy.own.findings import Findings
-from sensorprivacy.own.pages import render
 
 MARGIN = 0.10  # an attack is prevented if its upper bound is below chance plus this
 
@@ -117,4 +116,16 @@ def conclusion(found: Findings, claims: pd.DataFrame) -> str:
     claims : pandas.DataFrame
         As returned by `central_claims`.
     """
-    return " ".join(render("conclusion.txt", found=found, claims=claims.to_dict("records")).split())
+    raw = found.raw.strongest().measure
+    words = {"holds": "holds here", "does not hold": "does not hold here", "undecided": "is undecided here"}
+    return " ".join(
+        [
+            f"On the raw data of {found.problem}, the strongest attack identifies {raw.score:.0%} "
+            f"({raw.low:.0%} to {raw.high:.0%}, n = {raw.n:,} {raw.unit}); chance is {raw.chance:.0%}.",
+            *(f"For a loss of at most {loss:.0%}: {found.recommend(loss).text}" for loss in (0.01, 0.1)),
+            *(
+                f"Paper {row.paper}'s central claim {words.get(row.verdict, f'was {row.verdict}')}."
+                for row in claims.itertuples()
+            ),
+        ]
+    )

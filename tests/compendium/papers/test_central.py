@@ -6,8 +6,8 @@ import pytest
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.preprocessing import FunctionTransformer
 
+from compendium.papers.central import CLAIMS, central_claims, conclusion
 from sensorprivacy.data import Problem
-from sensorprivacy.own.claims import CLAIMS, central_claims, conclusion
 from sensorprivacy.own.comparison import compare
 
 NAMES = [claim.defences[0] for claim in CLAIMS]
