@@ -1,11 +1,13 @@
 from pathlib import Path
 
 import pytest
+import torch
 
 from sensorprivacy.data import Windows
-from sensorprivacy.latent import LatentAnonymizer, ReleaseSettings, Settings
-from sensorprivacy.latent.comparison import CHAIN
+from sensorprivacy.latent import Attacker, LatentAnonymizer, ReleaseSettings, Settings
+from sensorprivacy.latent.comparison import ATTACKED, CHAIN
 from sensorprivacy.latent.study import Study
+from sensorprivacy.latent.trainings import attack_trainings, pooled
 
 
 @pytest.fixture
@@ -18,7 +20,7 @@ def study(windows: Windows, unseen: Windows, monkeypatch: pytest.MonkeyPatch, tm
 def test_printed_trivial_own_and_guaranteed_releases_are_compared(study: Study, anonymizer: LatentAnonymizer) -> None:
     ways = ReleaseSettings(cells=(2,), epsilons=(2.0, 0.5), redraw=1)
     found = ways.releases(study, anonymizer)
-    found |= ways.rivals(study, anonymizer.models_, general_epochs=1, rival_epochs=1)
+    found |= ways.rivals(study, anonymizer.models_, general_epochs=1, rival_epochs=1, thinned=2)
     assert [name for name, release in found.items() if release.trivial] == [
         "raw",
         "inferred label alone",
@@ -26,11 +28,27 @@ def test_printed_trivial_own_and_guaranteed_releases_are_compared(study: Study, 
         "random training window",
     ]
     printed = {"deterministic", "probabilistic", "general VAE, probabilistic", CHAIN}
+    assert found["general VAE, probabilistic"].anonymizer.alpha == 0  # type: ignore[union-attr]
     ours = {"transport, 0.7 kept", "codebook 2", "codebook 2, synthetic", "donor", "donor, synthetic"}
     assert printed | ours | {"guaranteed, per window", "guaranteed, per recording"} <= set(found)
     for release in found.values():
         assert release(study.test).values.shape == study.test.values.shape
-    assert set(ways.rivals(study, anonymizer.models_, general_epochs=0, rival_epochs=1)) == {CHAIN}
+    assert set(ways.rivals(study, anonymizer.models_, rival_epochs=1)) == {"Anonymization AE", CHAIN}
+
+
+def test_figure_8_attacks_the_networks_of_each_seed(study: Study) -> None:
+    """REVIEW A9: Table 1 and Fig. 8 came from different networks, and from one training."""
+    made = ReleaseSettings().trained(study, [0, 3], rival_epochs=1, general_epochs=5)
+    assert [(one.study.vae.seed, tuple(one.releases)) for one in made] == [(0, ATTACKED), (3, ATTACKED)]
+    networks = [one.releases["probabilistic"].anonymizer.vaes_ for one in made]  # type: ignore[attr-defined]
+    again = study.with_seed(3).anonymizer(study.with_seed(3).inference_models()).vaes_
+    for ours, theirs, other in zip(networks[1], again, networks[0], strict=True):
+        assert torch.equal(ours.mean.weight, theirs.mean.weight)
+        assert not torch.equal(ours.mean.weight, other.mean.weight)
+    attacks = attack_trainings(made, [Attacker("paper's", settings=study.inference)], runs=5, share_known=0.5)
+    table = pooled(attacks).table
+    assert set(table["release"]) == set(ATTACKED)
+    assert set(table["runs"]) == {4}
 
 
 def test_budgets_of_both_guaranteed_releases(study: Study, anonymizer: LatentAnonymizer) -> None:

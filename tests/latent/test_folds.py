@@ -182,6 +182,6 @@ def test_folders_tell_divisions_and_general_networks_apart(
     assert study.folder != replace(study, split_seed=1).folder
     models = study.inference_models()
     study.anonymizer(models)
-    study.anonymizer(models, general=True)
+    study.general_vae(models, 1)
     saved = {path.relative_to(study.folder).parts[0] for path in study.folder.rglob("vae-*.safetensors")}
-    assert saved == {"vae-0.safetensors", "vae-1.safetensors", "general-1-64"}
+    assert saved == {"vae-0.safetensors", "vae-1.safetensors", "general-1-5"}

@@ -2,7 +2,6 @@
 
 import re
 import tomllib
-from pathlib import Path
 
 import pytest
 
@@ -24,7 +23,9 @@ def entry_of(notebook, name):
 
 
 def test_all_notebooks_with_figures_are_here():
-    used = [path.stem for path in (project_root() / "notebooks").glob("[0-9]*.ipynb") if "run.figure" in path.read_text()]
+    used = [
+        path.stem for path in (project_root() / "notebooks").glob("[0-9]*.ipynb") if "run.figure" in path.read_text()
+    ]
     assert set(used) <= {path.stem for path in FILES}
     assert len(FIGURES) > 30
 

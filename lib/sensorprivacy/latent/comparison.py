@@ -1,7 +1,9 @@
 """All releases that notebook 31 compares, built from one study."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any
 
 import pandas as pd
 
@@ -9,13 +11,13 @@ from sensorprivacy.latent.anonymizer import LatentAnonymizer
 from sensorprivacy.latent.guaranteed import GuaranteedRelease
 from sensorprivacy.latent.inference import InferenceModels
 from sensorprivacy.latent.releases import SeededRelease, anonymized, moved, shifted, trivial, unrandomized
-from sensorprivacy.latent.rivals import ReplacementAutoencoder
 from sensorprivacy.latent.study import Study
-from sensorprivacy.latent.training import Settings
+from sensorprivacy.latent.trainings import Made
 from sensorprivacy.latent.transfers import Codebook, Donor, Transfer, Transport
 
-GENERAL_BATCH = 512  # of the general autoencoder: small batches would write its many weights too often
 CHAIN = "Replacement + Anonymization AE"
+ATTACKED = ("deterministic", "probabilistic", CHAIN)
+"""The releases of Fig. 8, and that of the paper's rivals."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +87,14 @@ class ReleaseSettings:
         return pd.concat(parts, names=["release"]).reset_index()
 
     def rivals(
-        self, study: Study, models: InferenceModels, *, general_epochs: int, rival_epochs: int
+        self,
+        study: Study,
+        models: InferenceModels,
+        *,
+        rival_epochs: int,
+        general_epochs: int = 0,
+        thinned: int = 1,
+        weights: Mapping[str, float] = MappingProxyType({}),
     ) -> dict[str, SeededRelease]:
         """Train the general autoencoder, and the Replacement and the Anonymization Autoencoder; return their releases.
 
@@ -95,15 +104,35 @@ class ReleaseSettings:
             The study.
         models : InferenceModels
             Its inference models.
-        general_epochs, rival_epochs : int
-            Epochs of the general autoencoder, and of the two others. 0 leaves the general autoencoder out.
+        rival_epochs, general_epochs : int
+            Epochs of the two autoencoders of other papers, and the most of the general one. 0 leaves that out.
+        thinned : int
+            The general autoencoder learns from one training window in so many, see `Study.thinned`.
+        weights : mapping of str to float
+            ``hide`` and ``change`` of the Anonymization Autoencoder.
         """
         found: dict[str, SeededRelease] = {}
         if general_epochs:
-            vae = replace(study.vae, epochs=general_epochs, batch=min(GENERAL_BATCH, study.train.n_windows))
-            general = study.anonymizer(models, modify="probabilistic", general=True, vae=vae)
-            found["general VAE, probabilistic"] = anonymized(general, self.seed)
-        settings = Settings(epochs=rival_epochs, batch=256, precision=study.vae.precision, seed=study.vae.seed)
-        first = ReplacementAutoencoder(settings=settings).fit(study.train)
-        second = study.anonymization_autoencoder(rival_epochs)
+            general = study.thinned(thinned).general_vae(models, general_epochs)
+            found |= {
+                f"general VAE, {name}": anonymized(general.with_(modify=name), self.seed)
+                for name in ("deterministic", "probabilistic")
+            }
+        first = study.replacement_autoencoder(rival_epochs)
+        second = study.anonymization_autoencoder(rival_epochs, **weights)
+        found["Anonymization AE"] = unrandomized(second.transform, self.seed)
         return found | {CHAIN: unrandomized(lambda windows: second.transform(first.transform(windows)), self.seed)}
+
+    def trained(self, study: Study, seeds: Sequence[int], **budget: Any) -> list[Made]:
+        """Return the releases of Fig. 8 under each seed: the paper's two changes, and the chain of its rivals.
+
+        The networks are those of notebook 30, so Fig. 8 is about the anonymizers of Table 1. `budget` is that of
+        `rivals`; the general autoencoder is left out.
+        """
+        made = []
+        for own in map(study.with_seed, seeds):
+            models, seed = own.inference_models(), own.vae.seed
+            releases = replace(self, seed=seed).rivals(own, models, **budget | {"general_epochs": 0})
+            releases |= shifted(own.anonymizer(models), seed)
+            made.append(Made(own, models, {name: releases[name] for name in ATTACKED}))
+        return made

@@ -9,7 +9,7 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -72,8 +72,12 @@ class ReplacementAutoencoder(BaseEstimator):
     hidden: tuple[int, ...] = (256, 128, 32)
     settings: Settings | None = None
 
-    def fit(self, windows: Windows, y: object = None, *, progress: bool = True) -> "ReplacementAutoencoder":
+    def fit(
+        self, windows: Windows, y: object = None, *, progress: bool = True, checkpoint: Path | None = None
+    ) -> "ReplacementAutoencoder":
         """Train on windows whose public class is known.
+
+        The parameters are those of `AnonymizationAutoencoder.fit`.
 
         Raises
         ------
@@ -103,8 +107,8 @@ class ReplacementAutoencoder(BaseEstimator):
         def step(model: nn.Module, given: Tensor, target: Tensor) -> Error:
             return Error((model(given).float() - target).square().sum(dim=1).mean())
 
-        options = {"progress": progress, "label": "Replacement Autoencoder"}
-        self.history_ = train(self.network_, step, (x, wanted), settings, **options)  # type: ignore[arg-type]
+        options: Any = {"progress": progress, "label": "Replacement Autoencoder", "checkpoint": checkpoint}
+        self.history_ = train(self.network_, step, (x, wanted), settings, **options)
         return self
 
     def transform(self, windows: Windows) -> Windows:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
 import pandas as pd
 
 from sensorprivacy.data import Windows
@@ -15,7 +16,7 @@ from sensorprivacy.game.splits import Split
 from sensorprivacy.latent.anonymizer import LatentAnonymizer
 from sensorprivacy.latent.classifiers import Classifier, Kind, Trees
 from sensorprivacy.latent.inference import InferenceModels, PublicModel, train_inference_models, train_public_model
-from sensorprivacy.latent.rivals import AnonymizationAutoencoder
+from sensorprivacy.latent.rivals import AnonymizationAutoencoder, ReplacementAutoencoder
 from sensorprivacy.latent.training import Settings, Start
 from sensorprivacy.latent.windows import Coding, Scaler, Scheme, common_classes, people_folds, split, thinned
 from sensorprivacy.paths import cache_folder
@@ -140,19 +141,54 @@ class Study:
         """Return a study of the same windows in which all trainings have another seed."""
         return replace(self, vae=replace(self.vae, seed=seed), inference=replace(self.inference, seed=seed))
 
+    def thinned(self, every: int) -> "Study":
+        """Return a study that learns from one training window in so many, in batches that are as many times smaller.
+
+        Neighbouring windows share most of their samples. An epoch has as many updates as before and takes less time, so
+        a search can afford it (`bench/latent_every.py`). The test windows stay.
+        """
+        if every == 1:
+            return self
+        parts = {name: getattr(self, name) for name in ("train", "validation")}
+        few: Any = {name: some.take(np.arange(0, some.n_windows, every)) for name, some in parts.items()}
+        how = {"vae": self.vae, "inference": self.inference}
+        few |= {name: replace(one, batch=max(one.batch // every, 2)) for name, one in how.items()}
+        return replace(self, variant=f"{self.variant}-thinned{every}", **few)
+
     def anonymizer(self, models: InferenceModels, **choices: Any) -> LatentAnonymizer:
         """Return the paper's anonymizer, trained; `choices` are more parameters of `LatentAnonymizer`."""
         weights: dict[str, Any] = {"alpha": self.alpha, "beta": self.beta, "vae": self.vae}
         made = LatentAnonymizer(self.private, **weights | choices)
-        words = [f"general-{made.vae.epochs}-{made.vae.batch}"] if made.general and made.vae else []
-        folder = self.folder.joinpath(*words)  # the networks of a general autoencoder have the same file names
+        return made.fit(self.train, validation=self.validation, models=models, checkpoints=self.folder)
+
+    def general_vae(self, models: InferenceModels, epochs: int, *, patience: int = 5) -> LatentAnonymizer:
+        """Return the authors' earlier work, trained: one autoencoder for all activities, without the private class.
+
+        It has 22 times the weights of the autoencoder of one activity, so it soon learns its training windows by heart.
+        It stops after `patience` epochs without progress on validation windows, and keeps the best weights.
+        """
+        vae = replace(self.vae, epochs=epochs, batch=min(self.vae.batch, self.train.n_windows), patience=patience)
+        made = LatentAnonymizer(self.private, alpha=0.0, beta=self.beta, vae=vae, general=True)
+        # the networks of a general autoencoder have the same file names
+        folder = self.folder / f"general-{epochs}-{patience}"
         return made.fit(self.train, validation=self.validation, models=models, checkpoints=folder)
 
-    def anonymization_autoencoder(self, epochs: int) -> AnonymizationAutoencoder:
-        """Return the trained Anonymization Autoencoder, a rival of the paper's."""
-        settings = Settings(epochs=epochs, batch=INFERENCE_BATCH, precision=self.vae.precision, seed=self.vae.seed)
-        saved = self.folder / f"anonymization-autoencoder-{epochs}.safetensors"
-        return AnonymizationAutoencoder(self.private, settings=settings).fit(self.train, checkpoint=saved)
+    def anonymization_autoencoder(
+        self, epochs: int, *, hide: float = 2.0, change: float = 1.0
+    ) -> AnonymizationAutoencoder:
+        """Return the trained Anonymization Autoencoder, a rival of the paper's; its weight `keep` is 1."""
+        saved = self.folder / f"anonymization-autoencoder-{epochs}-{hide:g}-{change:g}.safetensors"
+        rival = AnonymizationAutoencoder(self.private, hide=hide, change=change, settings=self._of_rivals(epochs))
+        return rival.fit(self.train, checkpoint=saved)
+
+    def replacement_autoencoder(self, epochs: int) -> ReplacementAutoencoder:
+        """Return the trained Replacement Autoencoder, a rival. It copies, as every activity is needed."""
+        saved = self.folder / f"replacement-autoencoder-{epochs}.safetensors"
+        return ReplacementAutoencoder(settings=self._of_rivals(epochs)).fit(self.train, checkpoint=saved)
+
+    def _of_rivals(self, epochs: int) -> Settings:
+        batch = min(self.inference.batch, self.train.n_windows)
+        return Settings(epochs=epochs, batch=batch, precision=self.vae.precision, seed=self.vae.seed)
 
     def folds(self, folds: int = 6) -> Iterator["Study"]:
         """Yield a study for each fold of people, see `windows.people_folds`. Together they judge everyone once."""

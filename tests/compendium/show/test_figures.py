@@ -151,7 +151,7 @@ def test_title_and_data_are_not_cut_off_and_not_written_over_another(width, titl
     boxes = [box for _, box in texts(head)]
     assert len(boxes) == 1 + bool(title)
     assert all(box.height < 0.6 * head.dpi and box.width > 0.6 * head.bbox.width for box in boxes)  # few, full lines
-    assert all(0 <= box.x0 and box.x1 <= head.bbox.x1 and 0 <= box.y0 and box.y1 <= head.bbox.y1 for box in boxes)
+    assert all(box.x0 >= 0 and box.x1 <= head.bbox.x1 and box.y0 >= 0 and box.y1 <= head.bbox.y1 for box in boxes)
     assert all(above.y0 > below.y1 for above, below in itertools.pairwise(boxes))
 
 

@@ -44,7 +44,7 @@ def published_curves() -> pd.DataFrame:
     pandas.DataFrame
         dataset, method (a name of `METHODS`), n_features, epsilon (of differential privacy), rows_lost and
         rows_reduced (the accuracy loss and the reduction of identifiability as test rows; negative if the value rose),
-        accuracy_loss and identifiability_reduction (the same as fractions), accuracy, identifiability,
+        accuracy_loss and identifiability_reduction (the same as fractions), accuracy, identifiability, test_rows,
         relative_effectiveness (Definition 2; NaN if undefined), direction (``fall``: both fell; ``rise``: both rose;
         empty if Definition 2 is undefined). The order is the authors'; several rows may have the same size.
     """
@@ -58,6 +58,7 @@ def published_curves() -> pd.DataFrame:
     points["identifiability"] = (bases["identifiability_rows"] - reduced) / bases["test_rows"]
     defined = lost * reduced > 0
     points["relative_effectiveness"] = np.log((reduced / lost.where(defined)).astype(float))
+    points["test_rows"] = bases["test_rows"]
     points["direction"] = np.where(~defined, "", np.where(lost > 0, "fall", "rise"))
     return points
 
