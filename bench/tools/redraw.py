@@ -68,8 +68,8 @@ def selection_methods(run, parameters):
 
 def game_summary(run, parameters):
     """Yield the figures of notebook 12."""
-    stages = earlier_runs.gather("paper", "10_reidentification_game-*", "preselection")
-    yield "advice", show.intervals_by_set(text.losses_and_reductions(stages)), {}
+    stages = text.losses_and_reductions(earlier_runs.gather("paper", "10_reidentification_game-*", "preselection"))
+    yield "advice", show.intervals_by_set(stages.assign(problem=stages["problem"].map(datasets.words))), {}
     curves, tested = published.published_curves(), published.curve_bases()["test_rows"]
     for one in values.ELSEWHERE:
         points, said = curves[curves["dataset"] == one], {"shown": datasets.words(one), "tested": tested[one]}

@@ -7,7 +7,6 @@ from typing import Any
 
 import pandas as pd
 
-from compendium.datasets.registry import words
 from compendium.papers.paper1.published import Choices
 from compendium.papers.paper1.values import SETS, TABLES, by_set, printed_table, table_of
 from sensorprivacy.minimize import METHODS
@@ -166,7 +165,7 @@ def losses_and_reductions(preselections: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        Columns measure, problem and option (both in words), value, low, high. The intervals are those of the paired
+        Columns measure, problem, option (in words), value, low, high. The intervals are those of the paired
         difference from all features on the same rows.
     """
     parts = []
@@ -176,7 +175,7 @@ def losses_and_reductions(preselections: pd.DataFrame) -> pd.DataFrame:
         low, high = (-100 * preselections[f"{name}_change_{end}"] for end in ("high", "low"))
         numbers = {"value": 100 * lost, "low": low, "high": high}
         stages = preselections["preselection"].str.split("-", expand=True).replace(_STAGES)
-        about = pd.DataFrame({"problem": preselections["problem"].map(words), "option": stages[0] + " by " + stages[1]})
+        about = pd.DataFrame({"problem": preselections["problem"], "option": stages[0] + " by " + stages[1]})
         parts.append(about.assign(measure=measure, **numbers))
     return pd.concat(parts, ignore_index=True)
 
