@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 
 from compendium import datasets, show
-from compendium.papers.paper1 import charts, published, text, values
+from compendium.papers.paper1 import charts, curve_charts, published, text, values
 from compendium.paths import RUN_FILE, figures_dir, project_root
 from compendium.show import captions
 from compendium.show.figures import render
@@ -59,9 +59,9 @@ def selection_methods(run, parameters):
     printed = curves[curves["dataset"] == parameters["dataset"]]
     size, users = int(table(game, "base")["n_test"].iloc[0]), int(table(game, "set")["users"].iloc[0])
     given = {"split": SimpleNamespace(test=np.empty(size)), "problem": SimpleNamespace(n_users=users)}
-    yield "figure-1", charts.tradeoff_pair(swept, printed), given
-    yield "figure-2", charts.method_panels(swept, printed), given
-    yield "figure-2-compared", charts.compared_panels(swept, printed), given
+    yield "figure-1", curve_charts.tradeoff_pair(swept, printed), given
+    yield "figure-2", curve_charts.method_panels(swept, printed), given
+    yield "figure-2-compared", curve_charts.compared_panels(swept, printed), given
     yield "frontier", charts.frontier(swept, base), given
     yield "noise", charts.noise_panels(swept[swept["method"].isin(["dp_printed", "dp_sound"])], base), given
 
@@ -73,8 +73,8 @@ def game_summary(run, parameters):
     curves, tested = published.published_curves(), published.curve_bases()["test_rows"]
     for one in values.ELSEWHERE:
         points, said = curves[curves["dataset"] == one], {"shown": datasets.words(one), "tested": tested[one]}
-        yield f"figure-2-{one}", charts.method_panels(printed=points), said
-        yield f"figure-2-compared-{one}", charts.compared_panels(printed=points), said
+        yield f"figure-2-{one}", curve_charts.method_panels(printed=points), said
+        yield f"figure-2-compared-{one}", curve_charts.compared_panels(printed=points), said
 
 
 def one_game(run, parameters):

@@ -10,6 +10,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.text import Text
 
 from compendium.papers.paper1 import charts as game_charts
+from compendium.papers.paper1 import curve_charts
 from compendium.papers.paper1.published import published_curves
 from compendium.papers.paper1.values import METHODS, printed_table
 from compendium.show import charts
@@ -31,7 +32,7 @@ def swept():
     rows = [
         {"method": method, "n_features": size, "epsilon": epsilon, "accuracy": 0.95 - 0.4 / size, "identifiability":
          0.8 - 0.6 / size - 0.001 * place, "relative_effectiveness": "N/A" if size == 1 else 0.1 * size}
-        for place, method in enumerate([*game_charts.PANELS, "dp_printed", "dp_sound"])
+        for place, method in enumerate([*curve_charts.PANELS, "dp_printed", "dp_sound"])
         for size, epsilon in ((1, 0.001), (2, 0.1), (5, 1.0), (20, 10.0))
     ]  # fmt: skip
     table = with_ends(pd.DataFrame(rows))
@@ -69,11 +70,11 @@ BANDS = pd.DataFrame(
 )
 DRAWINGS = {
     "plane": lambda: game_charts.accuracy_identifiability(SUBSETS, CHOSEN, BASE, printed=printed_table("5")),
-    "panels": lambda: game_charts.method_panels(swept(), published("iot-sentinel")),
-    "panels, printed alone": lambda: game_charts.method_panels(printed=published("amir-nprint")),
-    "compared": lambda: game_charts.compared_panels(swept(), published("cic-ids-2017")),
-    "compared, printed alone": lambda: game_charts.compared_panels(printed=published("amir-nprint")),
-    "pair": lambda: game_charts.tradeoff_pair(swept(), published("cic-ids-2017")),
+    "panels": lambda: curve_charts.method_panels(swept(), published("iot-sentinel")),
+    "panels, printed alone": lambda: curve_charts.method_panels(printed=published("amir-nprint")),
+    "compared": lambda: curve_charts.compared_panels(swept(), published("cic-ids-2017")),
+    "compared, printed alone": lambda: curve_charts.compared_panels(printed=published("amir-nprint")),
+    "pair": lambda: curve_charts.tradeoff_pair(swept(), published("cic-ids-2017")),
     "frontier": lambda: game_charts.frontier(swept(), BASE),
     "noise": lambda: game_charts.noise_panels(swept(), BASE),
     "bands": lambda: charts.intervals_by_set(BANDS),
@@ -139,18 +140,18 @@ def test_all_sixteen_panels_are_there_in_the_paper_s_order():
 
 
 def test_every_method_of_table_3_is_in_one_family():
-    members = [method for family in game_charts._FAMILIES.values() for method in family]
+    members = [method for family in curve_charts.FAMILIES.values() for method in family]
     assert set(METHODS) <= set(members)
     assert len(members) == len(set(members))
 
 
 def test_a_colour_and_a_marker_mean_one_thing():
-    for looks in (game_charts._LOOKS, game_charts._LOSS):
+    for looks in (curve_charts.LOOKS, curve_charts._LOSS):
         colours, markers = zip(*looks.values(), strict=True)
         assert len(set(markers)) == len(markers)
-        assert len(set(colours)) == len(colours) or looks is game_charts._LOOKS
-    compared = [game_charts._LOOKS[name] for name in (*game_charts._ORDERS, *game_charts._OTHERS)]
-    measures = [colour for colour, _ in game_charts._LOSS.values()]
+        assert len(set(colours)) == len(colours) or looks is curve_charts.LOOKS
+    compared = [curve_charts.LOOKS[name] for name in (*curve_charts._ORDERS, *curve_charts._OTHERS)]
+    measures = [colour for colour, _ in curve_charts._LOSS.values()]
     assert len({colour for colour, _ in compared} | set(measures)) == len(compared) + len(measures)
 
 
@@ -176,7 +177,7 @@ def test_no_point_lies_outside_its_panel():
 
 
 def test_a_panel_shows_loss_and_reduction_on_one_scale_for_all_panels():
-    one, other = game_charts.tradeoff_pair(swept()).axes
+    one, other = curve_charts.tradeoff_pair(swept()).axes
     _, loss, reduction = one.lines  # after the line at zero
     assert loss.get_xdata().tolist() == [1, 2, 5, 20]
     assert loss.get_ydata() == pytest.approx([40, 20, 8, 2])
@@ -186,11 +187,11 @@ def test_a_panel_shows_loss_and_reduction_on_one_scale_for_all_panels():
 
 def test_the_printed_points_are_as_published():
     points = published("opportunity")
-    panel = game_charts.method_panels(printed=points).axes[0]
+    panel = curve_charts.method_panels(printed=points).axes[0]
     rows = points[points["method"] == "hashing"].sort_values("n_features")
     assert panel.lines[2].get_ydata() == pytest.approx(100 * rows["identifiability_reduction"])
     assert panel.lines[2].get_ydata().max() == pytest.approx(52.129, abs=1e-3)  # curves.md
-    scatter = game_charts.compared_panels(printed=points).axes[12]  # (o), scores of information
+    scatter = curve_charts.compared_panels(printed=points).axes[12]  # (o), scores of information
     assert scatter.get_ylabel().startswith("(o)")
     utility = scatter.lines[0]
     assert np.nanmax(utility.get_ydata()) == pytest.approx(4.593, abs=5e-4)  # curves.md, top 3
