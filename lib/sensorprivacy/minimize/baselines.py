@@ -123,8 +123,8 @@ def sweep(
     pandas.DataFrame
         One row per setting: method, number, variant, n_features, percentile, epsilon, features (tuple of the kept
         names, None if columns were rewritten), accuracy and identifiability (on rows of classes seen in training) with
-        intervals ``_low`` and ``_high``, n (number of units behind them), relative_effectiveness against all
-        features. ``attrs`` has ``base`` (both measures on all features), ``n_train``, ``n_test`` and ``scores`` (how
+        intervals ``_low`` and ``_high``, n (number of units behind them), relative_effectiveness, accuracy_loss
+        and identifiability_reduction against all features. ``attrs`` has ``base`` (both measures on all features), ``n_train``, ``n_test`` and ``scores`` (how
         scores were computed).
 
     Raises
@@ -164,6 +164,8 @@ def sweep(
     base |= {f"{name}_chance": data.prior(label) for name, label in MEASURES.items()}
     table = table.assign(method=method, number=how.number, variant=variant).join(pd.DataFrame(played[1:]))
     table["relative_effectiveness"] = effectiveness_column(table, pd.Series(base), decimals=4)
+    table["accuracy_loss"] = base["accuracy"] - table["accuracy"]
+    table["identifiability_reduction"] = base["identifiability"] - table["identifiability"]
     table.attrs.update(base=base, n_train=len(data.train), n_test=n_test, scores=facts)
     first = ["method", "number", "variant", "n_features", "percentile", "epsilon", "features"]
     return table[first + [column for column in table if column not in first]]

@@ -41,7 +41,7 @@ def page(found: Findings, max_loss: float = 0.01) -> str:
 def write_html(found: Findings, path: Path, max_loss: float = 0.01) -> None:
     """Write the report as one HTML file that requests nothing from a network."""
     picture = io.BytesIO()
-    frontier(found).savefig(picture, format="png", dpi=200)
+    frontier(found.frame, hidden_in(found)).savefig(picture, format="png", dpi=200)
     image = base64.b64encode(picture.getvalue()).decode()
     text = render("compare.html", image=image, **_facts(found, max_loss))
     write_atomically(path, lambda part: part.write_text(text + "\n", encoding="utf-8"))

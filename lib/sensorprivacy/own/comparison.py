@@ -28,7 +28,7 @@ from sensorprivacy.own.chart import frontier
 from sensorprivacy.own.checks import check_learnable, split_of
 from sensorprivacy.own.compare_page import write_html, write_json
 from sensorprivacy.own.defences import Defence
-from sensorprivacy.own.findings import Findings, Untried
+from sensorprivacy.own.findings import Findings, Untried, hidden_in
 from sensorprivacy.own.results import Result, Store, settings_of
 from sensorprivacy.own.running import OutOfTimeError, at_most
 from sensorprivacy.own.words import parse, table_defences
@@ -47,7 +47,7 @@ class Comparison(Findings):
 
     def plot(self) -> Figure:
         """Draw accuracy of the task against the strongest attack, with intervals, chance level and guarantees."""
-        return frontier(self)
+        return frontier(self.frame, hidden_in(self))
 
     def to_html(self, path: str | Path, max_loss: float = 0.01) -> None:
         """Write a self-contained page with advice, frontier, all numbers, guarantees, and what was not tried."""

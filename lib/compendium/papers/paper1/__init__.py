@@ -5,6 +5,7 @@
 
 | printed | code | notebook |
 |---|---|---|
-| Fig. 1 | `charts.tradeoff_pair` | 11_selection_methods |
-| Fig. 2 | `charts.method_panels` | 11_selection_methods |
+| Fig. 1 | `curve_charts.tradeoff_pair` | 11_selection_methods |
+| Fig. 2 (a) to (k) | `curve_charts.method_panels` | 11_selection_methods; published points alone: 12_game_summary |
+| Fig. 2 (l) to (p) | `curve_charts.compared_panels` | 11_selection_methods; published points alone: 12_game_summary |
 """

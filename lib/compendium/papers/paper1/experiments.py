@@ -78,14 +78,15 @@ def greedy_and_knapsack(scores: pd.DataFrame, chosen: Sequence[Any]) -> pd.DataF
     Returns
     -------
     pandas.DataFrame
-        Rows greedy and knapsack; columns utility and identifiability (totals), n_features, features.
+        Rows greedy and knapsack; columns total value, total cost (sums of scores without a unit), n_features, features.
 
     References
     ----------
     Paper 1, section 3.1.
     """
-    by_name = scores.set_index("feature")[["utility", "identifiability"]]
-    ways = {"greedy": list(chosen), "knapsack": knapsack(scores, float(by_name.loc[list(chosen), "utility"].sum()))}
+    totals = {"utility": "total value", "identifiability": "total cost"}
+    by_name = scores.set_index("feature")[list(totals)].rename(columns=totals)
+    ways = {"greedy": list(chosen), "knapsack": knapsack(scores, float(by_name.loc[list(chosen), "total value"].sum()))}
     rows = {
         way: {**by_name.loc[names].sum(), "n_features": len(names), "features": tuple(names)}
         for way, names in ways.items()

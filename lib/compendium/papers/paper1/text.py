@@ -14,6 +14,7 @@ from sensorprivacy.minimize.select import THRESHOLDS
 from sensorprivacy.readers.iot23 import IOT23_FEATURES
 
 KEPT, LOST, UNDECIDED = "kept", "lost", "undecided"
+_STAGES = {"shap": "SHAP", "information": "mutual information", "gini": "Gini", "ratio": "cost to value"}
 _TWO_HOURS = 7200
 
 
@@ -164,16 +165,17 @@ def losses_and_reductions(preselections: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        Columns measure, problem, option, value, low, high. The intervals are those of the paired difference from all
-        features on the same rows.
+        Columns measure, problem, option (in words), value, low, high. The intervals are those of the paired
+        difference from all features on the same rows.
     """
     parts = []
-    words = {"accuracy": "loss of accuracy, points", "identifiability": "reduction of identifiability, points"}
-    for name, measure in words.items():
+    measures = {"accuracy": "loss of accuracy, points", "identifiability": "reduction of identifiability, points"}
+    for name, measure in measures.items():
         lost = preselections[f"base_{name}"] - preselections[name]
         low, high = (-100 * preselections[f"{name}_change_{end}"] for end in ("high", "low"))
         numbers = {"value": 100 * lost, "low": low, "high": high}
-        about = preselections[["problem", "preselection"]].rename(columns={"preselection": "option"})
+        stages = preselections["preselection"].str.split("-", expand=True).replace(_STAGES)
+        about = pd.DataFrame({"problem": preselections["problem"], "option": stages[0] + " by " + stages[1]})
         parts.append(about.assign(measure=measure, **numbers))
     return pd.concat(parts, ignore_index=True)
 

@@ -99,7 +99,7 @@ def printed_table(table: str | None) -> pd.DataFrame:
 def base_table(outcomes: pd.DataFrame, dataset: str) -> pd.DataFrame:
     """Return both players on all features, one row for each split, and the printed row of Table 2 if there is one.
 
-    The printed values count all test rows, so they are in the columns ``<measure>_overall``.
+    The printed values count all test rows, as the columns ``<measure>_overall`` do; their row has them in both columns.
 
     Parameters
     ----------
@@ -115,8 +115,8 @@ def base_table(outcomes: pd.DataFrame, dataset: str) -> pd.DataFrame:
     table = outcomes[[*names, "n_train", "n_test"]].apply(pd.to_numeric)
     table.insert(0, "unit", outcomes["identifiability_unit"])
     if dataset in SETS:
-        columns = [f"{name}_overall" for name in _MEASURES]
-        table.loc["printed in Table 2", columns] = list(by_set("2").loc[dataset, list(_ALL)])
+        columns = [*_MEASURES, *(f"{name}_overall" for name in _MEASURES)]
+        table.loc["printed in Table 2, all test rows", columns] = 2 * list(by_set("2").loc[dataset, list(_ALL)])
     return table.rename_axis("split")
 
 

@@ -10,7 +10,9 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.text import Text
 
 from compendium.papers.paper1 import charts as game_charts
-from compendium.papers.paper1.values import printed_table
+from compendium.papers.paper1 import curve_charts
+from compendium.papers.paper1.published import published_curves
+from compendium.papers.paper1.values import METHODS, printed_table
 from compendium.show import charts
 from compendium.show.figures import SMALLEST, render
 
@@ -30,10 +32,17 @@ def swept():
     rows = [
         {"method": method, "n_features": size, "epsilon": epsilon, "accuracy": 0.95 - 0.4 / size, "identifiability":
          0.8 - 0.6 / size - 0.001 * place, "relative_effectiveness": "N/A" if size == 1 else 0.1 * size}
-        for place, method in enumerate([*game_charts.PANELS, "dp_printed", "dp_sound"])
+        for place, method in enumerate([*curve_charts.PANELS, "dp_printed", "dp_sound"])
         for size, epsilon in ((1, 0.001), (2, 0.1), (5, 1.0), (20, 10.0))
     ]  # fmt: skip
-    return with_ends(pd.DataFrame(rows))
+    table = with_ends(pd.DataFrame(rows))
+    losses = {"accuracy_loss": "accuracy", "identifiability_reduction": "identifiability"}
+    return table.assign(**{loss: BASE[name] - table[name] for loss, name in losses.items()})
+
+
+def published(dataset):
+    curves = published_curves()
+    return curves[curves["dataset"] == dataset]
 
 
 def searched():
@@ -61,8 +70,11 @@ BANDS = pd.DataFrame(
 )
 DRAWINGS = {
     "plane": lambda: game_charts.accuracy_identifiability(SUBSETS, CHOSEN, BASE, printed=printed_table("5")),
-    "panels": lambda: game_charts.method_panels(swept(), BASE),
-    "pair": lambda: game_charts.tradeoff_pair(swept(), BASE),
+    "panels": lambda: curve_charts.method_panels(swept(), published("iot-sentinel")),
+    "panels, printed alone": lambda: curve_charts.method_panels(printed=published("amir-nprint")),
+    "compared": lambda: curve_charts.compared_panels(swept(), published("cic-ids-2017")),
+    "compared, printed alone": lambda: curve_charts.compared_panels(printed=published("amir-nprint")),
+    "pair": lambda: curve_charts.tradeoff_pair(swept(), published("cic-ids-2017")),
     "frontier": lambda: game_charts.frontier(swept(), BASE),
     "noise": lambda: game_charts.noise_panels(swept(), BASE),
     "bands": lambda: charts.intervals_by_set(BANDS),
@@ -114,19 +126,94 @@ def test_no_text_is_written_over_another(drawing):
         assert wide <= 1 or tall <= 2, f"{one.get_text()!r} over {other.get_text()!r}"
 
 
+@functools.cache
+def figure(name):
+    """Return a drawing for tests that only look at it."""
+    return DRAWINGS[name]()
+
+
 def test_all_sixteen_panels_are_there_in_the_paper_s_order():
-    fig = DRAWINGS["panels"]()
-    titles = [axes.get_title(loc="left") for axes in fig.axes if axes.get_title(loc="left")]
-    assert [title[:3] for title in titles] == [f"({letter})" for letter in "abcdefghijklmnop"]
+    titles = [axes.get_title(loc="left") for axes in figure("panels").axes]
+    assert [title[:3] for title in titles if title] == [f"({letter})" for letter in "abcdefghijk"]
+    rows = [axes.get_ylabel() for axes in figure("compared").axes]
+    assert [label[:3] for label in rows if label] == [f"({letter})" for letter in "lmnop"]
+
+
+def test_every_method_of_table_3_is_in_one_family():
+    members = [method for family in curve_charts.FAMILIES.values() for method in family]
+    assert set(METHODS) <= set(members)
+    assert len(members) == len(set(members))
+
+
+def test_a_colour_and_a_marker_mean_one_thing():
+    for looks in (curve_charts.LOOKS, curve_charts._LOSS):
+        colours, markers = zip(*looks.values(), strict=True)
+        assert len(set(markers)) == len(markers)
+        assert len(set(colours)) == len(colours) or looks is curve_charts.LOOKS
+    compared = [curve_charts.LOOKS[name] for name in (*curve_charts._ORDERS, *curve_charts._OTHERS)]
+    measures = [colour for colour, _ in curve_charts._LOSS.values()]
+    assert len({colour for colour, _ in compared} | set(measures)) == len(compared) + len(measures)
+
+
+@pytest.mark.parametrize("name", ["panels", "compared", "frontier"])
+def test_a_look_in_a_panel_belongs_to_one_method_or_measure(name):
+    for axes in figure(name).axes:
+        drawn = [
+            (line.get_color(), line.get_marker(), line.get_alpha()) for line in axes.lines if len(line.get_xdata()) > 2
+        ]
+        drawn = [look for look in drawn if look[1] not in ("None", ".", "*")]
+        assert len(drawn) == len(set(drawn)), axes.get_title(loc="left")
+        assert len({look[::2] for look in drawn}) == len({look[1:] for look in drawn})  # a marker for each colour
+
+
+def test_no_point_lies_outside_its_panel():
+    """The identifiability of nPrint rises by up to four points; the scale once began at -2."""
+    for name in ("panels", "panels, printed alone", "pair"):
+        for axes in figure(name).axes:
+            low, high = axes.get_ylim()
+            for line in axes.lines:
+                points = np.asarray(line.get_ydata(), float)
+                assert low <= np.nanmin(points, initial=0) <= np.nanmax(points, initial=0) <= high
 
 
 def test_a_panel_shows_loss_and_reduction_on_one_scale_for_all_panels():
-    one, other = DRAWINGS["pair"]().axes
-    loss, reduction = one.lines
+    one, other = curve_charts.tradeoff_pair(swept()).axes
+    _, loss, reduction = one.lines  # after the line at zero
     assert loss.get_xdata().tolist() == [1, 2, 5, 20]
-    assert loss.get_ydata() == pytest.approx([0.4, 0.2, 0.08, 0.02])
-    assert reduction.get_ydata() == pytest.approx([0.6, 0.3, 0.12, 0.03])
+    assert loss.get_ydata() == pytest.approx([40, 20, 8, 2])
+    assert reduction.get_ydata() == pytest.approx([60, 30, 12, 3])
     assert one.get_ylim() == other.get_ylim()
+
+
+def test_the_printed_points_are_as_published():
+    points = published("opportunity")
+    panel = curve_charts.method_panels(printed=points).axes[0]
+    rows = points[points["method"] == "hashing"].sort_values("n_features")
+    assert panel.lines[2].get_ydata() == pytest.approx(100 * rows["identifiability_reduction"])
+    assert panel.lines[2].get_ydata().max() == pytest.approx(52.129, abs=1e-3)  # curves.md
+    scatter = curve_charts.compared_panels(printed=points).axes[12]  # (o), scores of information
+    assert scatter.get_ylabel().startswith("(o)")
+    utility = scatter.lines[0]
+    assert np.nanmax(utility.get_ydata()) == pytest.approx(4.593, abs=5e-4)  # curves.md, top 3
+
+
+def test_a_dotted_line_marks_the_value_with_all_features():
+    axes = figure("compared, printed alone").axes[12]
+    dotted = [float(line.get_xdata()[0]) for line in axes.lines if line.get_linestyle() == ":"]
+    assert dotted == [pytest.approx(470 / 479)]  # curves.md
+    rises = [line for line in axes.lines if line.get_marker() == "^"]
+    assert any(x > 470 / 479 for line in rises for x in line.get_xdata())
+
+
+def test_long_series_are_drawn_by_medians_and_the_legend_says_so():
+    fig = figure("compared, printed alone")
+    assert any("medians of 5 %" in text.get_text() for text in fig.legends[0].get_texts())
+    assert not any("medians" in text.get_text() for text in figure("compared").legends[0].get_texts())
+
+
+def test_a_panel_without_points_says_so():
+    words = [text.get_text() for axes in figure("panels, printed alone").axes for text in axes.texts]
+    assert words == ["not run by the authors"] * 3  # SHAP on nPrint
 
 
 def test_the_frontier_holds_what_nothing_beats_in_both():

@@ -8,6 +8,8 @@ from scipy import stats
 from compendium.papers.paper1 import published
 from compendium.papers.paper1 import text as paper1_text
 from compendium.papers.paper1 import values as paper1
+from compendium.paths import project_root
+from compendium.show.tables import readable
 from compendium.verdicts import judge, printed_values
 from sensorprivacy.minimize.select import THRESHOLDS
 
@@ -207,8 +209,21 @@ def test_losses_and_reductions_are_points_with_turned_paired_intervals():
     lost, taken = paper1_text.losses_and_reductions(table).to_dict("records")
     assert (lost["value"], lost["low"], lost["high"]) == pytest.approx((5, 4, 6))
     assert (taken["value"], taken["low"], taken["high"]) == pytest.approx((20, 19, 21))
-    assert (lost["problem"], lost["option"]) == ("a", "shap-ratio")
+    assert (lost["problem"], lost["option"]) == ("a", "SHAP by cost to value")
 
 
 def test_most_often_takes_the_least_of_several():
     assert paper1_text.most_often([0.3, 0.01, 0.3, 0.01, 1.0]) == 0.01
+
+
+def test_the_printed_row_of_the_base_table_is_not_blank():
+    """Its values were in columns that the table of eight columns leaves out."""
+    name = "10_reidentification_game-iot-sentinel"
+    committed = pd.read_csv(project_root() / "figures" / name / "base.csv", index_col="split").head(2)
+    committed["identifiability_unit"] = committed["unit"]
+    table = paper1.base_table(committed, "iot-sentinel")
+    shown = readable(table)
+    assert shown.rows[-1][0] == "printed in Table 2, all test rows"
+    cells = dict(zip(shown.head, shown.rows[-1], strict=True))
+    assert cells["accuracy, %"].startswith("70.6")
+    assert cells["identifiability, %"].startswith("62.0")
