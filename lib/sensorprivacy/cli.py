@@ -267,6 +267,17 @@ def publish(**options: Any) -> int:
     return _work("publish", options)
 
 
+@group.command()
+@click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path), metavar="FOLDER")
+@_option("--out", type=Path, metavar="FILE", help="File to write; the default is recordings.toml in the folder.")
+def recordings(**options: Any) -> int:
+    """Draft the description of a folder of recordings, and say what it leaves open.
+
+    FOLDER has a file for each recording, a folder for each with one file for each sensor, or one long table.
+    """
+    return _work("recordings", options)
+
+
 @group.group()
 def edge() -> None:
     """Run paper 3 on a device: export its networks, measure a board."""

@@ -88,6 +88,11 @@ class Problem:
         """Number of columns, d."""
         return self.features.shape[1]
 
+    @property
+    def n_users(self) -> int:
+        """Number of users."""
+        return int(self.users.nunique())
+
     def filled(self, train: np.ndarray) -> "Problem":
         """Return the problem with its missing values filled from the training rows, so that no held-out row is used.
 
@@ -195,6 +200,11 @@ class Windows:
     def length(self) -> int:
         """Number of samples of a window in each channel."""
         return int(self.values.shape[2])
+
+    @property
+    def n_people(self) -> int:
+        """Number of people."""
+        return int(self.subject.nunique())
 
     def take(self, rows: np.ndarray | Sequence[int]) -> "Windows":
         """Return the windows at the given positions, or those that a boolean mask selects.

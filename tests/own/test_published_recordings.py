@@ -64,6 +64,33 @@ def _published(tmp_path_factory):
     return folder, card
 
 
+def test_short_recordings_are_held_out_whole_and_batches_fit(tmp_path, monkeypatch):
+    """The first part of them had too few windows for a batch, which was found after minutes of training."""
+    monkeypatch.setattr(module, "TASK_MODELS", module.TASK_MODELS[:1])
+    settings = dataclasses.replace(QUICK, length=32, batch=512, epochs=2, inference_epochs=1)
+    words = {"task": "activity", "hide": "gender", "out": tmp_path / "out"}
+    short = write(tmp_path)
+    for file in (tmp_path / "raw").iterdir():
+        pd.read_csv(file).head(100).to_csv(file, index=False)
+    with pytest.warns(UserWarning, match="8 of 16 whole recordings are held out instead, the last of each person"):
+        card = publish_recordings(short, defence=settings, adversaries=FEW, **words)
+    assert "of whole recordings, the last of each person and activity" in card.facts["measured_on"][0]
+    assert "On 24 windows" in card.facts["measured_on"][0]
+
+
+def test_too_short_recordings_are_refused_before_training(tmp_path, monkeypatch):
+    monkeypatch.setattr(module.Latent, "anonymizer", lambda *_: pytest.fail("trained"))
+    short = write(tmp_path)
+    for file in (tmp_path / "raw").iterdir():
+        if file.stem.endswith("1"):
+            file.unlink()
+        else:
+            pd.read_csv(file).head(100).to_csv(file, index=False)
+    words = {"task": "activity", "hide": "gender", "out": tmp_path / "out"}
+    with pytest.raises(ValueError, match=r"too short: there are \d+ windows of 50 samples .* and 0 to .* length=25"):
+        publish_recordings(short, defence=dataclasses.replace(QUICK, length=50), adversaries=FEW, **words)
+
+
 def test_one_file_for_each_recording(published):
     folder, card = published
     files = sorted((folder / "out").glob("recording-*.csv"))

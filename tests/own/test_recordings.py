@@ -167,7 +167,7 @@ def test_order_and_rate_are_checked_or_mended(timed_table: pd.DataFrame, long_ta
     with pytest.raises(ValueError, match=r"all\.csv: column 't' is out of order: .*resample = true"):
         windows_of(shuffled, long_table)
     slow = timed_table.assign(t=timed_table["t"] * 2)
-    with pytest.raises(ValueError, match="'t' has 25 samples per second, but rate = 50: correct the rate"):
+    with pytest.raises(ValueError, match=r"'t' has 25 samples per second in all\.csv, but rate = 50: correct"):
         windows_of(slow, long_table)
     with pytest.raises(ValueError, match="'t' has cells that are no time, such as 'soon'"):
         windows_of(timed_table.assign(t="soon"), long_table)
@@ -207,12 +207,14 @@ def test_only_matched_files_count(long_table: Path) -> None:
         (
             'files = "all.csv"',
             'files = "/data/all.csv"',
-            "key 'files' = '/data/all.csv' is invalid: give a path relative",
+            "key 'files' = '/data/all.csv' is invalid: give a path in the folder",
         ),
         ('trial = "session"', 'file_name = "{1a}.csv"', "key 'file_name' = .* is invalid: give a name with each label"),
         ('trial = "session"', 'file_name = "{a}_{a}.csv"', "key 'file_name' = .* is invalid"),
         ('trial = "session"', 'file_name = "all.csv"', "key 'file_name' = .* is invalid"),
         ('trial = "session"', "resample = true", "key 'resample' = true is invalid: give a key `time`"),
+        ('trial = "session"', "gap = 0.1", "key 'gap' = 0.1 is invalid: give resample = true"),
+        ('trial = "session"', "gap = -1", "key 'gap' = -1 is invalid: give seconds above 0"),
         ('trial = "session"', 'resample = "yes"', "key 'resample' = 'yes' is invalid: give true or false"),
         ('trial = "session"', 'time = "t"', "key 'time': there is no column 't' in the recordings"),
     ],
@@ -275,3 +277,14 @@ def test_padded_digits_of_a_channel_are_numbers(long_table: Path) -> None:
         long_table.parent / "all.csv", index=False
     )
     assert (user_windows(long_table, length=10, stride=5).values == expected.values).all()
+
+
+def test_people_without_a_window_are_named(long_table: Path) -> None:
+    """Their recordings vanished without a word."""
+    table = labelled()
+    table[(table["person"] != 2) | (table.groupby(["person", "activity", "session"]).cumcount() < 9)].to_csv(
+        long_table.parent / "all.csv", index=False
+    )
+    with pytest.warns(UserWarning, match=r"4 recordings are shorter than a window of 10 .*1 people have no window: 2"):
+        found = user_windows(long_table, length=10, stride=5)
+    assert set(found.subject.astype(str)) == {"1"}

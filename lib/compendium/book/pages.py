@@ -4,6 +4,7 @@ A template never holds a number of a result: ``{{ numbers.share("RUN/TABLE", "CO
 ``figures/RUN/TABLE.csv``. The first page of the book and README.md state the same findings, from one template.
 """
 
+import contextlib
 import re
 import shutil
 from collections.abc import Iterable
@@ -14,6 +15,7 @@ import jinja2
 import pandas as pd
 
 from compendium.paths import VERDICTS_FILE, figures_dir
+from compendium.verdicts.quotes import cell, row_in
 from compendium.verdicts.replication import read_verdicts
 from compendium.verdicts.words import BASES, HEADLINE, VERDICTS
 
@@ -52,24 +54,22 @@ class Numbers:
 
     Parameters
     ----------
-    figures : pathlib.Path
-        The folder ``figures/`` with the results of the paper profile.
     verdicts : pandas.DataFrame
         ``figures/verdicts.csv``.
     intervals : bool
         Whether an interval follows a share whose table says what the interval counts.
     """
 
-    def __init__(self, figures: Path, verdicts: pd.DataFrame, *, intervals: bool = True) -> None:
-        self._figures, self._verdicts, self._intervals = figures, verdicts, intervals
+    def __init__(self, verdicts: pd.DataFrame, *, intervals: bool = True) -> None:
+        self._verdicts, self._intervals = verdicts, intervals
 
     def cell(self, table: str, column: str, **where: str) -> Any:
         """Return a cell of a committed table: its column, in the only row with the given values."""
-        return self._row(table, where)[column]
+        return _plain(cell(table, _selector(where), column))
 
     def share(self, table: str, column: str, **where: str) -> str:
         """Return a share in whole percents."""
-        row = self._row(table, where)
+        row = {name: _plain(text) for name, text in row_in(table, _selector(where)).items()}
         text = f"{100 * row[column]:.0f} %"
         low, high, n, unit = (row.get(f"{column}_{name}", row.get(name, "")) for name in ("low", "high", "n", "unit"))
         counted = f"{n:,.0f} {unit}" if n and isinstance(unit, str) and unit else ""
@@ -89,13 +89,17 @@ class Numbers:
         counts = own["verdict"].value_counts().reindex(list(VERDICTS), fill_value=0)
         return pd.concat([counts, pd.Series({"all": len(own)})])
 
-    def _row(self, table: str, where: dict[str, str]) -> dict[Any, Any]:
-        frame = pd.read_csv(self._figures / f"{table}.csv")
-        for name, value in where.items():
-            frame = frame[frame[name] == value]
-        if len(frame) != 1:
-            raise BookError(f"figures/{table}.csv has {len(frame)} rows with {where}, not one: correct the template")
-        return frame.to_dict("records")[0]
+
+def _selector(where: dict[str, str]) -> str:
+    return "; ".join(f"{name}={value}" for name, value in where.items())
+
+
+def _plain(text: str) -> Any:
+    """Return the number that a cell holds, or its text."""
+    for number in (int, float):
+        with contextlib.suppress(ValueError):
+            return number(text)
+    return text
 
 
 def templates(*folders: Path) -> jinja2.Environment:
@@ -110,14 +114,13 @@ def templates(*folders: Path) -> jinja2.Environment:
     )
 
 
-def findings(figures: Path, verdicts: pd.DataFrame, *, book: bool) -> str:
+def findings(verdicts: pd.DataFrame, *, book: bool) -> str:
     """Return the five findings in Markdown: one sentence each, and in the book with intervals and what follows."""
-    numbers = Numbers(figures, verdicts, intervals=book)
+    numbers = Numbers(verdicts, intervals=book)
     return templates().get_template("findings.md").render(numbers=numbers, book=book, headline=HEADLINE).strip()
 
 
 def readme(text: str) -> str:
     """Return the text of ``README.md`` with the findings of the committed results between its two marks."""
-    figures = figures_dir("paper")
-    found = findings(figures, read_verdicts(figures / VERDICTS_FILE), book=False)
+    found = findings(read_verdicts(figures_dir("paper") / VERDICTS_FILE), book=False)
     return _PLACE.sub(lambda match: f"{match[1]}{found}\n{match[2]}", text)

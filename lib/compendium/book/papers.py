@@ -8,6 +8,7 @@ import pandas as pd
 from compendium.show.tables import markdown_text
 from compendium.verdicts.layout import legend, paper_table, title
 from compendium.verdicts.ledger import Entry, one_line
+from compendium.verdicts.quotes import quoted
 from compendium.verdicts.replication import headline_table, tally
 
 
@@ -42,7 +43,7 @@ def tables(verdicts: pd.DataFrame, paper: int) -> str:
 
 
 def linker(ledger: Iterable[Entry]) -> Callable[[str], str]:
-    """Return a function that puts a text of the ledger on one line, in which names of entries are links."""
+    """Return a function that puts a text of the ledger on one line, with the numbers that it quotes and with links."""
     known = "|".join(entry.id for entry in ledger)
     name = re.compile(rf"(?<![\w/\[])({known})\b(?!\])")
-    return lambda text: name.sub(lambda match: f"[{match[1]}](#{match[1].lower()})", one_line(text))
+    return lambda text: name.sub(lambda match: f"[{match[1]}](#{match[1].lower()})", one_line(quoted(text)))

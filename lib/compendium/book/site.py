@@ -63,11 +63,11 @@ def sources(target: Path, only: Iterable[str] = ()) -> Path:
     shown = {name for name in runs if not patterns or any(fnmatchcase(name, pattern) for pattern in patterns)}
     empty(target)
     forms = pages.templates(root / "book")
-    found = pages.findings(figures, verdicts, book=True)
+    found = pages.findings(verdicts, book=True)
     cited = re.findall(r"\(results/(.+?)\.md\)", found)
     executed = build_dir() / "executed"
     context = _of_verdicts(verdicts) | {
-        "numbers": pages.Numbers(figures, verdicts),
+        "numbers": pages.Numbers(verdicts),
         "findings": found,
         "lessons": notebooks.write_lessons(root / "notebooks" / "lessons", target, forms),
         "guides": _guides(root / "book" / "howto"),

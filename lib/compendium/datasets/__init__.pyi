@@ -11,6 +11,7 @@ from .registry import sensor_readings as sensor_readings
 from .registry import sensors as sensors
 from .registry import table as table
 from .registry import windows as windows
+from .registry import words as words
 from .store import available as available
 from .store import names as names
 from .store import present as present

@@ -5,6 +5,7 @@ A reader is imported when its set is asked for. So a notebook depends on the rea
 
 import inspect
 import pkgutil
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -203,6 +204,21 @@ def digest(name: str | Path) -> str:
     if not _is_path(name) and name != "sample":
         return store.fetch(str(name)).digest
     return pooch.file_hash(str(_sample_file() if name == "sample" else Path(name).expanduser()))
+
+
+def words(name: str | Path) -> str:
+    """Return a data set in words, for the titles of figures; the file's name for your own.
+
+    Examples
+    --------
+    >>> words("iot-sentinel-flows"), words("motionsense"), words("my/home.csv")
+    ('IoT Sentinel, flows', 'MotionSense', 'home')
+    """
+    entry = catalogue().get(_SETS.get(str(name), str(name)))
+    if entry is None:
+        return Path(name).stem
+    form = str(name).removeprefix(entry.name).strip("-")
+    return ", ".join(filter(None, [re.split(r"[:(,]| v\d", entry.title)[0].strip(), form]))
 
 
 def _sample_file() -> Path:

@@ -22,6 +22,7 @@ from typing import Any
 import pandas as pd
 from matplotlib.figure import Figure
 
+from compendium.datasets import registry
 from compendium.paths import MACHINE_FILE, RUN_FILE, VERDICTS_FILE, figures_dir, project_root
 from compendium.run import judging
 from compendium.run.dependencies import versions
@@ -98,7 +99,7 @@ class Run:
 
     @property
     def stamp(self) -> str:
-        """The stamp on figures and tables: the profile's name, or nothing in the paper profile."""
+        """The stamp on captions and figures: the profile's name, or nothing in the paper profile."""
         return "" if self.profile == "paper" else self.profile
 
     @property
@@ -145,10 +146,12 @@ class Run:
     def figure(self, fig: Figure, name: str, caption: str = "", about: Any = None, **given: Any) -> None:
         """Add a figure, as ``<name>.png``, and show it in the notebook.
 
-        The parameters are those of :meth:`table`. The caption is also the picture's alternative text.
+        The parameters are those of :meth:`table`. The caption is also the picture's alternative text. Above the picture
+        stand its title and the data that it shows, so that it can be read alone.
         """
         words = self._words("figure", name, caption, about, given)
-        shown = figures.ShownFigure(figures.render(fig, stamp=self.stamp), words.caption, closing=words.closing)
+        png = figures.render(fig, words.title, self._stamped(words.about))
+        shown = figures.ShownFigure(png, words.caption, closing=words.closing)
         self._add(f"{name}.png", shown.png, words)
         _show(shown)
 
@@ -235,7 +238,9 @@ class Run:
         self._add(f"{name}.csv", tables.csv_text(df).encode(), captions.Words(self._stamped(caption)))
 
     def _words(self, kind: str, name: str, caption: str, about: Any, given: Mapping[str, Any]) -> captions.Words:
-        found = captions.Words(caption) if caption else self._captions.words(kind, name, about, given)
+        given = {"data_set": registry.words(str(self.parameters.get("dataset", "")))} | dict(given)
+        own = captions.Words(caption, title=captions.headline(caption))
+        found = own if caption else self._captions.words(kind, name, about, given)
         return replace(found, caption=self._stamped(found.caption))
 
     def _add(self, name: str, content: bytes, words: captions.Words) -> None:
@@ -252,7 +257,7 @@ class Run:
             raise RunError(f"run {self.name} is closed: open it again to add to it")
 
     def _stamped(self, caption: str) -> str:
-        return f"{caption} [{self.stamp}]" if self.stamp else caption
+        return f"{caption} [{self.stamp}]".strip() if self.stamp else caption
 
     def _tally(self, judged: pd.DataFrame) -> str:
         if judged.empty:

@@ -6,15 +6,17 @@
     caption = "SHAP scores of {name}"
     closing = { rule = "extremes", of = "ratio", by = "feature", what = "ratio of cost to value" }
 
-Braces hold names of the notebook, as in an f-string. `Captions.words` explains the keys of an entry.
+Braces hold names of the notebook, as in an f-string; ``{data_set}`` is its data set in words. `Captions.words` explains
+the keys of an entry. Above the entries, ``about`` says of which data the figures are: their second line.
 """
 
 import inspect
+import re
 import string
 import tomllib
 from collections import ChainMap
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +24,7 @@ import pandas as pd
 
 from compendium.show import sentences
 
+_HEADLINE = re.compile(r"(?:Figs?\. [\d, a-z]+[.:] )?.+?(?=[;:.] |$)")  # the first clause of a caption
 _DATA = {"rule", "of", "by", "row"}  # keys of a closing that choose the rule and its numbers; the others are words
 
 
@@ -31,11 +34,16 @@ class CaptionError(LookupError):
 
 @dataclass(frozen=True)
 class Words:
-    """The caption and the closing sentence of one result, and whether every repetition draws it anew."""
+    """The caption and the closing sentence of one result, and whether every repetition draws it anew.
+
+    The title and the data that it is about stand above a figure.
+    """
 
     caption: str = ""
     closing: str = ""
     drawn: bool = False
+    title: str = ""
+    about: str = ""
 
 
 @dataclass(frozen=True)
@@ -64,6 +72,7 @@ class Captions:
             Its name. The entry ``[kind.name]`` may have these keys:
 
             - ``caption``, and ``note``, which follows it unless it is empty;
+            - ``title`` and ``about`` of a figure: by default the first clause of the caption, and the file's ``about``;
             - ``drawn = true`` if the result differs in every repetition, such as fresh noise or measured times;
             - ``closing``: ``rule`` is a function of `sentences`. Its numbers are the column or expression ``of`` of the
               table `about`, named by the column ``by``; or the ``row`` of that name or number; or all of `about`.
@@ -83,11 +92,15 @@ class Captions:
         if entry is None:
             raise CaptionError(f"{self.path} has no entry [{kind}.{name}]: add one with its caption")
         try:
-            caption, note = (_filled(entry.get(key, ""), self._values(given)) for key in ("caption", "note"))
+            texts = {key: _filled(entry.get(key, ""), self._values(given)) for key in ("caption", "note")}
             closing = self._closing(entry["closing"], about, given) if "closing" in entry else ""
+            found = Words("; ".join(filter(None, texts.values())), closing, bool(entry.get("drawn")))
+            if kind != "figure":
+                return found
+            title, of = entry.get("title", headline(texts["caption"])), entry.get("about", entries.get("about", ""))
+            return replace(found, title=_filled(title, self._values(given)), about=_filled(of, self._values(given)))
         except (KeyError, AttributeError, IndexError) as error:
             raise CaptionError(f"{self.path}, [{kind}.{name}]: the notebook has no {error}") from error
-        return Words("; ".join(filter(None, [caption, note])), closing, bool(entry.get("drawn")))
 
     def _values(self, given: Mapping[str, Any]) -> Mapping[str, Any]:
         return ChainMap(dict(given), dict(self.names))
@@ -112,8 +125,28 @@ class Captions:
         return table.eval(closing["of"], local_dict=dict(self._values(given)))
 
 
+def headline(caption: str) -> str:
+    """Return the first clause of a caption, the title of a figure without another one.
+
+    Examples
+    --------
+    >>> headline("Fig. 4. Share of attributes in each group; diamonds: printed")
+    'Fig. 4. Share of attributes in each group'
+    """
+    found = _HEADLINE.match(caption)
+    return found[0] if found else ""
+
+
 def _filled(text: Any, values: Mapping[str, Any]) -> Any:
     """Return a text, or the texts of a mapping, with the placeholders replaced."""
     if isinstance(text, Mapping):
         return {key: _filled(each, values) for key, each in text.items()}
-    return string.Formatter().vformat(text, (), values) if isinstance(text, str) else text
+    return _Lists().vformat(text, (), values) if isinstance(text, str) else text
+
+
+class _Lists(string.Formatter):
+    """Write the members of a list with commas between them."""
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        text = ", ".join(map(str, value)) if isinstance(value, list) else value
+        return str(super().format_field(text, format_spec))

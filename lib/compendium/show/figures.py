@@ -6,10 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
-from typing import ParamSpec
+from typing import Any, ParamSpec
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
@@ -35,7 +37,6 @@ _LIGHT_TO_DARK = ["#FEFBE9", "#EAF0B5", "#C2E3D2", "#9BD2E1", "#7EB2E4", "#9B8AC
 IRIDESCENT = LinearSegmentedColormap.from_list("iridescent", _LIGHT_TO_DARK)
 
 P = ParamSpec("P")
-_STAMP_BAND = 0.16  # inches below a stamped figure
 
 
 def drawn(draw: Callable[P, Figure]) -> Callable[P, Figure]:
@@ -69,24 +70,26 @@ class ShownFigure:
         return "\n".join(filter(None, [f"Figure: {self.caption}", self.closing]))
 
 
-def render(fig: Figure, *, stamp: str = "") -> bytes:
+def render(fig: Figure, title: str = "", about: str = "") -> bytes:
     """Return a figure as PNG, with the same bytes for the same drawing, and close it.
 
     Parameters
     ----------
     fig : matplotlib.figure.Figure
         The figure.
-    stamp : str, optional
-        A word for the lower right corner, such as the profile's name. It has a band of its own below the drawing.
+    title : str, optional
+        What it shows. It has a band of its own above the drawing.
+    about : str, optional
+        Of which data, and with which settings: the line below the title.
     """
-    buffer = io.BytesIO()
     with mpl.rc_context(), plt.style.context(["default", STYLE]):
-        # savefig gives a figure without a layout engine the default one; with none, the layout stays as it is
+        # a figure without a layout engine would be given the default one; with none, the layout stays as it is
         mpl.rcParams["figure.constrained_layout.use"] = False
-        if stamp:
-            _stamp(fig, stamp)
         _settle(fig)
-        fig.savefig(buffer, format="png", metadata={"Software": None})  # matplotlib's version is not in the picture
+        parts = [*_head(fig.get_figwidth(), title, about), fig]
+        buffer, dpi = io.BytesIO(), float(mpl.rcParams["savefig.dpi"])
+        pixels = np.vstack([_pixels(part, dpi) for part in parts])
+        plt.imsave(buffer, pixels, dpi=dpi, format="png", metadata={"Software": None})  # without matplotlib's version
     plt.close(fig)
     return buffer.getvalue()
 
@@ -102,15 +105,27 @@ def _settle(fig: Figure) -> None:
         axes.set_position((x, y, width, height))
 
 
-def _stamp(fig: Figure, word: str) -> None:
-    width, height = fig.get_size_inches()
-    fig.set_size_inches(width, height + _STAMP_BAND)
-    share = _STAMP_BAND / (height + _STAMP_BAND)
-    engine = fig.get_layout_engine()
-    if isinstance(engine, ConstrainedLayoutEngine):
-        engine.set(rect=(0, share, 1, 1 - share))
-    else:
-        for axes in fig.axes:
-            x, y, w, h = axes.get_position(original=True).bounds
-            axes.set_position((x, share + y * (1 - share), w, h * (1 - share)))
-    fig.text(0.99, share / 2, word, ha="right", va="center", fontsize=SMALLEST, color=PURPLE, style="italic")
+def _head(width: float, title: str, about: str) -> list[Figure]:
+    """Return the band above a drawing, with lines that are broken where it ends; none if there is nothing to say."""
+    if not title + about:
+        return []
+    fig, gap = plt.figure(figsize=(width, 1)), 0.05  # inches
+    looks: list[dict[str, Any]] = [{"weight": "bold", "size": 9}, {"size": SMALLEST + 0.5}]
+    texts = [
+        fig.text(0.01, 0.5, line, va="top", wrap=True, **look)  # at the edge itself, every word would have its line
+        for line, look in zip((title, about), looks, strict=True)
+        if line
+    ]
+    tall = [text.get_window_extent().height / fig.dpi + gap for text in texts]
+    fig.set_figheight(gap + sum(tall))
+    for place, text in enumerate(texts):
+        text.set_y(1 - (gap + sum(tall[:place])) / fig.get_figheight())
+    plt.close(fig)
+    return [fig]
+
+
+def _pixels(fig: Figure, dpi: float) -> np.ndarray:
+    fig.set_dpi(dpi)
+    canvas = FigureCanvasAgg(fig)
+    canvas.draw()
+    return np.asarray(canvas.buffer_rgba())

@@ -108,6 +108,7 @@ def replication_text(verdicts: pd.DataFrame, *, profile: str = "paper") -> str:
         "counts": counts(verdicts, by=("paper", "basis")).reset_index(),
         "headlines": headline_table(verdicts, profile),
         "others": _other_people(profile),
+        "decided": decisions(verdicts),
         "absent": _untested(verdicts),
     }
     texts = {name: tables.markdown_text(table) if len(table) else "" for name, table in shown.items()}
@@ -149,6 +150,24 @@ def headline_table(verdicts: pd.DataFrame, profile: str = "paper") -> pd.DataFra
             row["ours"] = _measured(figures_dir(profile) / runs[0], **entry["shown"]) or row["ours"]
         rows.append(row | {"basis": ", ".join(dict.fromkeys(own["basis"])), "results": links})
     return pd.DataFrame(rows, columns=["paper", "claim", "printed", "ours", "verdict", "basis", "results"])
+
+
+def decisions(verdicts: pd.DataFrame) -> pd.DataFrame:
+    """Return how each group of claims in words is decided where chance plays a part, by ``data/paper/claims.toml``.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns claims, test, unit, margin, verdicts (number of each). Groups without verdicts are left out.
+    """
+    rows = []
+    for entry in claims_file()["decided"]:
+        own = verdicts[[any(fnmatchcase(name, p) for p in entry["values"]) for name in verdicts["claim_id"]]]
+        if len(own) and not entry["unit"].startswith("none"):
+            how = {name: entry[name] for name in ("test", "unit", "margin")}
+            claims = ", ".join(f"`{name}`" for name in entry["values"])
+            rows.append({"claims": claims} | how | {"verdicts": tally(own["verdict"])})
+    return pd.DataFrame(rows)
 
 
 def _single(row: pd.Series) -> dict[str, str]:

@@ -16,7 +16,7 @@ COLOURS = {
 
 BASES = {
     "rows": "recomputed from data",
-    "log": "read from the logs that the papers' authors published",
+    "log": "read from the logs and curves that the papers' authors published",
     "text": "a claim in words, decided by a test",
     "arithmetic": "follows from other printed values",
     "configuration": "a size, a type or a setting",

@@ -35,16 +35,17 @@ _SERIAL = (36_526, 54_789)  # days of a spreadsheet, of the years 2000 to 2049
 _FORMS = {8: "%Y%m%d", 10: "%Y%m%d%H", 12: "%Y%m%d%H%M", 14: "%Y%m%d%H%M%S"}
 
 
-def parse_moments(column: pd.Series) -> pd.Series:
+def parse_moments(column: pd.Series, *, day_first: bool = False) -> pd.Series:
     """Return the points in time (UTC) that texts state; NaT where a cell states none.
 
-    Dates such as 5.1.2026 and 13/05/2026 have the day first, 05/13/2026 has not. Names of time zones are ignored.
+    Dates such as 5.1.2026 and 13/05/2026 have the day first, 05/13/2026 has not; `day_first` decides for columns
+    without such a date. Names of time zones are ignored.
     """
     cells = column.map(str, na_action="ignore")
     if cells.notna().all() and cells.str.fullmatch(_ISO).all():  # nothing to guess, and long recordings have many
         return pd.to_datetime(cells, format="ISO8601", utc=True, errors="coerce")
     clean = pd.Series({cell: _plain(cell) for cell in cells.dropna().unique()}, dtype=object)
-    day_first = bool(clean.map(lambda cell: bool(_DAY_FIRST.match(cell))).any())
+    day_first = day_first or bool(clean.map(lambda cell: bool(_DAY_FIRST.match(cell))).any())
     known: dict[Any, pd.Timestamp] = {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # pandas warns if a cell does not follow `dayfirst`

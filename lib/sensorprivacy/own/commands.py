@@ -35,6 +35,20 @@ _READING = ("task", "user", "groups", "keep", "drop", "missing", "rare", "consta
 _OF_TABLES = ("user", "groups", "keep", "drop", "missing", "rare", "constant", "bins", "bounds", "keep_order")
 
 
+def recordings(options: Options) -> int:
+    """Draft the description of a folder of recordings; return the exit code."""
+    from sensorprivacy.own.read.draft import draft
+
+    out = options.out or options.folder / "recordings.toml"
+    if out.exists():
+        raise ValueError(f"{out} exists: move it, or name another file with --out")
+    text, open_points = draft(options.folder)
+    write_atomically(out, lambda part: part.write_text(text, encoding="utf-8"))
+    print(f"{text}\nWritten: {out}\n\nPlease check:")
+    print("\n".join(f"- {point}" for point in open_points))
+    return 0
+
+
 def minimize(options: Options) -> int:
     """Minimize a table, print the report and write the kept columns; return the exit code."""
     check_targets({"--out": options.out, "--json": options.json}, options.file)

@@ -24,7 +24,8 @@ from sensorprivacy.latent.releases import SeededRelease
 from sensorprivacy.latent.study import Study, prepare
 from sensorprivacy.latent.windows import NoSecondRecordingError, private_labels, recording_of
 from sensorprivacy.own.defences import Published
-from sensorprivacy.own.read.recordings import read_description, user_windows
+from sensorprivacy.own.read.description import read_description
+from sensorprivacy.own.read.recordings import user_windows
 from sensorprivacy.readers.motion import AXES, MAGNITUDES, magnitudes
 from sensorprivacy.readers.statistics import window_statistics
 

@@ -11,6 +11,7 @@ from compendium.book import explorers, notebooks, pages, papers, site
 from compendium.book.pages import BookError, Numbers, empty, write
 from compendium.paths import figures_dir
 from compendium.run.runs import read_runs
+from compendium.verdicts import quotes
 from compendium.verdicts.ledger import entries
 from compendium.verdicts.replication import read_verdicts
 
@@ -22,7 +23,7 @@ def verdicts():
 
 def test_there_are_five_findings_with_numbers_of_committed_tables(verdicts):
     for book in (True, False):
-        found = pages.findings(figures_dir("paper"), verdicts, book=book)
+        found = pages.findings(verdicts, book=book)
         assert re.findall(r"^(\d)\. ", found, re.MULTILINE) == list("12345")
         table = pd.read_csv(figures_dir("paper") / "50_one_game-motionsense-subject" / "defences.csv")
         raw = table.set_index("defence").loc["none", "attack"]
@@ -31,14 +32,14 @@ def test_there_are_five_findings_with_numbers_of_committed_tables(verdicts):
 
 
 @pytest.mark.parametrize(("unit", "shown"), [("groups", "45 % (95 % interval 31 to 60, 96 groups)"), (None, "45 %")])
-def test_an_interval_is_shown_where_the_result_says_what_it_counts(tmp_path, unit, shown):
+def test_an_interval_is_shown_where_the_result_says_what_it_counts(monkeypatch, unit, shown):
     row = {"identifiability": 0.45, "identifiability_low": 0.31, "identifiability_high": 0.6, "identifiability_n": 96}
-    (tmp_path / "run").mkdir()
-    pd.DataFrame([row | {"unit": unit, "split": "a"}]).to_csv(tmp_path / "run" / "base.csv")
-    numbers = Numbers(tmp_path, pd.DataFrame())
+    table = pd.DataFrame([row | {"unit": unit or "", "split": "a"}]).astype(str)
+    monkeypatch.setattr(quotes, "tables_of", lambda profile, run: {"base": table}.get)
+    numbers = Numbers(pd.DataFrame())
     assert numbers.share("run/base", "identifiability", split="a") == shown
-    assert Numbers(tmp_path, pd.DataFrame(), intervals=False).share("run/base", "identifiability") == "45 %"
-    with pytest.raises(BookError, match=r"figures/run/base.csv has 0 rows with \{'split': 'b'\}, not one"):
+    assert Numbers(pd.DataFrame(), intervals=False).share("run/base", "identifiability") == "45 %"
+    with pytest.raises(quotes.QuoteError, match=r"figures/run/base.csv has no row 'split=b'"):
         numbers.cell("run/base", "identifiability", split="b")
 
 

@@ -16,7 +16,7 @@ MEMBERS = {
     "iot-sentinel": 581,
     "iot-23": 12,
     "cic-ids-2017": 1,
-    "published": 11,
+    "published": 10,
 }
 
 

@@ -2,6 +2,7 @@
 
 import functools
 import html
+import io
 import itertools
 import struct
 import warnings
@@ -105,10 +106,10 @@ def texts(fig):
 def test_a_drawing_is_the_same_bytes_each_time_whatever_the_session_s_settings(drawing):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        first = render(drawing(), stamp="quick")
+        first = render(drawing(), "Its title", "its data [quick]")
         other = {"font.size": 20, "lines.linewidth": 9, "figure.constrained_layout.use": False}
         with mpl.rc_context(other):
-            assert render(drawing(), stamp="quick") == first
+            assert render(drawing(), "Its title", "its data [quick]") == first
 
 
 def test_a_drawing_says_nothing_of_when_and_with_what_it_was_drawn(drawing):
@@ -142,14 +143,25 @@ def test_no_text_is_written_over_another(drawing):
         assert wide <= 1 or tall <= 2, f"{one.get_text()!r} over {other.get_text()!r}"
 
 
-def test_the_stamp_lies_in_a_band_of_its_own(drawing):
-    fig = drawing()
-    before = fig.get_size_inches()[1]
-    figures._stamp(fig, "quick")
-    assert fig.get_size_inches()[1] > before
-    boxes = {text.get_text(): box for text, box in texts(fig)}
-    stamp = boxes.pop("quick")
-    assert all(box.y0 >= stamp.y1 - 2 or box.x1 < stamp.x0 for box in boxes.values())
+@pytest.mark.parametrize("width", [figures.COLUMN, figures.PAGE])
+@pytest.mark.parametrize("title", ["", f"Accuracy of {'the strongest attacker ' * 3}"])
+def test_title_and_data_are_not_cut_off_and_not_written_over_another(width, title):
+    """Both are longer than a line, so that they need a second one."""
+    (head,) = figures._head(width, title, f"MotionSense: {'24 people, ' * 9}[quick]")
+    boxes = [box for _, box in texts(head)]
+    assert len(boxes) == 1 + bool(title)
+    assert all(box.height < 0.6 * head.dpi and box.width > 0.6 * head.bbox.width for box in boxes)  # few, full lines
+    assert all(box.x0 >= 0 and box.x1 <= head.bbox.x1 and box.y0 >= 0 and box.y1 <= head.bbox.y1 for box in boxes)
+    assert all(above.y0 > below.y1 for above, below in itertools.pairwise(boxes))
+
+
+def test_the_drawing_below_its_title_is_the_drawing_alone(drawing):
+    """Title and data stand in a band of their own, whatever the drawing's layout."""
+    alone, headed = (plt.imread(io.BytesIO(render(drawing(), *head))) for head in ((), ("Its title", "its data")))
+    band = len(headed) - len(alone)
+    assert band > 40
+    assert (headed[band:] == alone).all()
+    assert (headed[:band] < 0.5).any()
 
 
 def test_a_drawing_is_not_shown_twice(drawing):

@@ -22,13 +22,14 @@ FEWEST = 5
 _DRAWS = 2000
 _PRAISED = ("information-utility", "shap-ratio")
 _CANDIDATES = 3  # greedy stages that compete
-_FORMS = ("iot-sentinel-bits", "iot-sentinel-flows")  # of the captures of iot-sentinel
+FORMS = ("iot-sentinel-bits", "iot-sentinel-flows")  # of the captures of iot-sentinel
 _BEST = 2  # methods that the text calls the best performing, without an order
-_Decision = tuple[Any, str]
+Decision = tuple[Any, str]
+"""Our value, and why it is undecided; empty if it is decided."""
 
 
 def advice_statements(
-    best: pd.DataFrame, ranks: pd.DataFrame, thresholds: "pd.Series[float]", pairs: Sequence[tuple[str, str]]
+    best: pd.DataFrame, ranks: pd.DataFrame, thresholds: pd.DataFrame, pairs: Sequence[tuple[str, str]]
 ) -> tuple[dict[str, Any], dict[str, str]]:
     """Return whether the paper's advice holds on the data sets of this machine.
 
@@ -38,8 +39,9 @@ def advice_statements(
         As :func:`.text.advice` returns it.
     ranks : pandas.DataFrame
         Rank of each method (rows, names of `METHODS`) on each data set (columns), 1 the best.
-    thresholds : pandas.Series of float
-        The threshold of highest relative effectiveness, by data set.
+    thresholds : pandas.DataFrame
+        Index data set; the best threshold by two measures: ``threshold`` by relative effectiveness, ``by_points`` by
+        reduction less loss, which small losses do not amplify (section 5.2.1).
     pairs : sequence of (str, str)
         Pairs of data sets in `best` with dense and sparse features of the same traffic.
 
@@ -49,18 +51,18 @@ def advice_statements(
         Our values by claim id, without claims for which there are no data; and the claims that these data sets cannot
         decide, with the reason.
     """
-    found: dict[str, _Decision] = {}
+    found: dict[str, Decision] = {}
     if len(best):
-        found["1-text-preselect-mi-shap"] = best_preselections(best.drop(index=[*_FORMS], errors="ignore"))
+        found["1-text-preselect-mi-shap"] = best_preselections(best.drop(index=[*FORMS], errors="ignore"))
     if ranks.size:
-        apart = ranks.drop(columns=[*_FORMS], errors="ignore")
+        apart = ranks.drop(columns=[*FORMS], errors="ignore")
         printed = printed_values(1).set_index("claim_id")["printed"]
         for claim in ("1-text-best-first", "1-text-best-second"):
             found[claim] = among_best(apart, printed[claim])
         found["1-text-pca-poor"] = poor(apart, "pca")
     if len(thresholds):
-        apart_levels = thresholds.drop(index=[*_FORMS], errors="ignore")
-        found["1-text-recommended-threshold"] = usual_threshold(apart_levels.tolist(), 0.01)
+        apart_levels = thresholds.drop(index=[*FORMS], errors="ignore")
+        found["1-text-recommended-threshold"] = balanced_threshold(apart_levels, 0.01)
     here = [pair for pair in pairs if set(pair) <= set(best.index)]
     if here:
         found["1-text-dense-better"] = dense_beats_sparse(best, here)
@@ -68,7 +70,35 @@ def advice_statements(
     return ours, {claim: why for claim, (_, why) in found.items() if why}
 
 
-def best_preselections(best: pd.DataFrame) -> _Decision:
+def best_thresholds(ablation: pd.DataFrame) -> pd.DataFrame:
+    """Return the best threshold of each data set, for the largest number of features searched.
+
+    Parameters
+    ----------
+    ablation : pandas.DataFrame
+        Table ``ablation`` of notebook 10: problem, searched, threshold, relative_effectiveness, accuracy,
+        identifiability.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Index problem; threshold and its effectiveness, the highest; by_points: the threshold with the largest reduction
+        less loss, both counted from threshold 0.
+    """
+    measures = ["accuracy", "identifiability"]
+    own = ablation.reindex(columns=["problem", "searched", "threshold", "relative_effectiveness", *measures])
+    own = own[own["searched"] == own.groupby("problem")["searched"].transform("max")]
+    effectiveness = pd.to_numeric(own["relative_effectiveness"], errors="coerce").dropna()
+    lost = own[own["threshold"] == 0].set_index("problem")[measures].reindex(own["problem"]) - own[measures].to_numpy()
+    points = (lost["identifiability"] - lost["accuracy"]).astype(float).set_axis(own.index)
+    scores = {"threshold": effectiveness, "by_points": points}
+    places = {name: score.groupby(own["problem"]).idxmax() for name, score in scores.items()}
+    best = {name: own.loc[place].set_index("problem")["threshold"] for name, place in places.items()}
+    highest = effectiveness.groupby(own["problem"]).max()
+    return pd.DataFrame({"threshold": best["threshold"], "effectiveness": highest, "by_points": best["by_points"]})
+
+
+def best_preselections(best: pd.DataFrame) -> Decision:
     """Decide whether mutual information and SHAP cost-to-value are the best greedy stages.
 
     Two of three stages are praised. Random winners would be among them on two thirds of the data sets, so the test is
@@ -90,7 +120,7 @@ def best_preselections(best: pd.DataFrame) -> _Decision:
     return _decided(more, fewer, why)
 
 
-def dense_beats_sparse(best: pd.DataFrame, pairs: Sequence[tuple[str, str]]) -> _Decision:
+def dense_beats_sparse(best: pd.DataFrame, pairs: Sequence[tuple[str, str]]) -> Decision:
     """Decide whether dense features of the same traffic lead to better tradeoffs than sparse ones, by a sign test.
 
     The better one of a pair keeps the accuracy and the other loses it, or its reduction exceeds its loss by more. A
@@ -110,14 +140,14 @@ def dense_beats_sparse(best: pd.DataFrame, pairs: Sequence[tuple[str, str]]) -> 
     return _decided(more, fewer, why)
 
 
-def among_best(ranks: pd.DataFrame, printed: str) -> _Decision:
+def among_best(ranks: pd.DataFrame, printed: str) -> Decision:
     """Decide whether the printed method is one of the two with the lowest mean ranks over the data sets.
 
     The text names the two best performing methods, says that there is no clear winner, and gives no order.
     """
     names = np.array([METHODS[str(name)] for name in ranks.index])
     best = names[np.argsort(ranks.mean(axis=1).to_numpy(), kind="stable")[:_BEST]]
-    orders = np.argsort(_resampled_means(ranks), axis=1, kind="stable")[:, :_BEST]
+    orders = np.argsort(resampled_means(ranks), axis=1, kind="stable")[:, :_BEST]
     share = float(np.mean((names[orders] == printed).any(axis=1)))
     ours = printed if printed in best else " and ".join(best)
     if ranks.shape[1] >= FEWEST and not LEVEL < share < 1 - LEVEL:
@@ -125,15 +155,15 @@ def among_best(ranks: pd.DataFrame, printed: str) -> _Decision:
     return ours, f"the ranking changes with the data sets: {printed} is among the best two in {share:.0%} of resamples"
 
 
-def poor(ranks: pd.DataFrame, method: str) -> _Decision:
+def poor(ranks: pd.DataFrame, method: str) -> Decision:
     """Decide whether the mean rank of a method is in the worse half of all methods."""
-    means = _resampled_means(ranks)
+    means = resampled_means(ranks)
     share = float(np.mean(means[:, list(ranks.index).index(method)] > np.median(means, axis=1)))
     why = f"the ranking changes with the data sets: {METHODS[method]} is in the worse half in {share:.0%} of resamples"
     return _decided(*((1 - share, share) if ranks.shape[1] >= FEWEST else (1.0, 1.0)), why)
 
 
-def usual_threshold(thresholds: Sequence[float], printed: float) -> _Decision:
+def usual_threshold(thresholds: Sequence[float], printed: float) -> Decision:
     """Decide whether the printed threshold is the one that most data sets have; the smallest of several counts."""
     values, draw = np.asarray(thresholds, dtype=float), np.random.default_rng(0)
     modes = np.array([most_often(draw.choice(values, values.size)) for _ in range(_DRAWS)])
@@ -145,7 +175,26 @@ def usual_threshold(thresholds: Sequence[float], printed: float) -> _Decision:
     return own, why
 
 
-def _decided(more: float, fewer: float, why: str) -> _Decision:
+def balanced_threshold(thresholds: pd.DataFrame, printed: float) -> Decision:
+    """Decide whether the printed threshold is the usual one by both measures: the text says *balanced*, and names none.
+
+    The parameter is that of :func:`advice_statements`. Measures that disagree decide nothing.
+    """
+    found = {name: usual_threshold(thresholds[name].tolist(), printed) for name in ("threshold", "by_points")}
+    (own, why), (other, _) = found.values()
+    if own != other:
+        return own, f"by relative effectiveness {own:g} is most often best, by reduction less loss {other:g}"
+    return own, why or found["by_points"][1]
+
+
+def sign_test(true: "pd.Series[bool]", units: str) -> Decision:
+    """Decide whether something is true of most units: true of significantly more than half of them, or of fewer."""
+    wins, trials = int(true.sum()), len(true)
+    more, fewer = (_p_value(wins, trials, 0.5, side) for side in ("greater", "less"))
+    return _decided(more, fewer, f"true of {wins} of {trials} {units} (sign test, p = {min(more, fewer):.2f})")
+
+
+def _decided(more: float, fewer: float, why: str) -> Decision:
     """Return true or false by the p-values of both sides, or None with the reason."""
     return (True, "") if more <= LEVEL else (False, "") if fewer <= LEVEL else (None, why)
 
@@ -154,8 +203,11 @@ def _p_value(wins: int, trials: int, share: float, side: str) -> float:
     return float(scipy.stats.binomtest(wins, trials, share, alternative=side).pvalue) if trials else 1.0
 
 
-def _resampled_means(ranks: pd.DataFrame) -> np.ndarray:
-    """Return the methods' mean ranks over resampled data sets, one row for each resample."""
-    table = ranks.to_numpy(float)
+def resampled_means(ranks: pd.DataFrame) -> np.ndarray:
+    """Return the methods' mean ranks over resampled data sets, one row for each resample.
+
+    The mean counts the data sets on which a method has a rank. It is infinite if a resample has none of them.
+    """
+    table = np.ma.masked_invalid(ranks.to_numpy(float))
     chosen = np.random.default_rng(0).integers(table.shape[1], size=(_DRAWS, table.shape[1]))
-    return np.stack([np.nanmean(table[:, columns], axis=1) for columns in chosen])
+    return np.stack([table[:, columns].mean(axis=1).filled(np.inf) for columns in chosen])

@@ -1,6 +1,7 @@
 """What paper 1's authors published: the logs of their searches, and facts from their notebooks.
 
-They answer the cells of data sets whose rows nobody else can get (`values.FROM_LOGS`).
+They answer the cells of data sets whose rows nobody else can get (`values.FROM_LOGS`). `published_curves` returns the
+points of their Figs. 1 and 2.
 """
 
 import io
@@ -8,9 +9,11 @@ import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from compendium.papers.paper1.values import ELSEWHERE, KEPT, SETS, TABLES, printed_table
+from compendium.paths import data_dir
 
 
 class Choices(NamedTuple):
@@ -29,6 +32,40 @@ class Choices(NamedTuple):
     picked: dict[str, pd.DataFrame]
     searched: dict[str, int]
     subsets: dict[str, int]
+
+
+def published_curves() -> pd.DataFrame:
+    """Return every point of Figs. 1 and 2 that the authors published, for the six data sets with curves.
+
+    ``data/paper/curves.csv`` holds them as counts of test rows, ``curve-bases.csv`` the counts with all features.
+
+    Returns
+    -------
+    pandas.DataFrame
+        dataset, method (a name of `METHODS`), n_features, epsilon (of differential privacy), rows_lost and
+        rows_reduced (the accuracy loss and the reduction of identifiability as test rows; negative if the value rose),
+        accuracy_loss and identifiability_reduction (the same as fractions), accuracy, identifiability, test_rows,
+        relative_effectiveness (Definition 2; NaN if undefined), direction (``fall``: both fell; ``rise``: both rose;
+        empty if Definition 2 is undefined). The order is the authors'; several rows may have the same size.
+    """
+    points = pd.read_csv(data_dir() / "paper" / "curves.csv")
+    points[["dataset", "method"]] = points[["dataset", "method"]].ffill()
+    bases = curve_bases().loc[points["dataset"]].set_axis(points.index)
+    lost, reduced = points["rows_lost"], points["rows_reduced"]
+    points["accuracy_loss"] = lost / bases["test_rows"]
+    points["identifiability_reduction"] = reduced / bases["test_rows"]
+    points["accuracy"] = (bases["accuracy_rows"] - lost) / bases["test_rows"]
+    points["identifiability"] = (bases["identifiability_rows"] - reduced) / bases["test_rows"]
+    defined = lost * reduced > 0
+    points["relative_effectiveness"] = np.log((reduced / lost.where(defined)).astype(float))
+    points["test_rows"] = bases["test_rows"]
+    points["direction"] = np.where(~defined, "", np.where(lost > 0, "fall", "rise"))
+    return points
+
+
+def curve_bases() -> pd.DataFrame:
+    """Return features, test rows, and both players' correct test rows on all features, by data set of the curves."""
+    return pd.read_csv(data_dir() / "paper" / "curve-bases.csv", index_col="dataset")
 
 
 def choices(read: Callable[[str], bytes], choose: Callable[..., pd.DataFrame]) -> Choices:

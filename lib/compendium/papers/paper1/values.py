@@ -120,9 +120,10 @@ def base_table(outcomes: pd.DataFrame, dataset: str) -> pd.DataFrame:
     return table.rename_axis("split")
 
 
-def by_set(table: str) -> pd.DataFrame:
-    """Return Table 1 or 2 as printed, one row for each of `SETS`."""
-    return printed.printed_table(1, table).set_axis(pd.Index(SETS, name="problem"))
+def by_set(table: str, field: str = "value") -> pd.DataFrame:
+    """Return Table 1, 2 or 3 as printed, one row for each of `SETS` (Table 3 has no IoT-23)."""
+    names = dict(zip(printed.printed_table(1, "1").index, SETS, strict=True))
+    return printed.printed_table(1, table, field).rename(index=names).rename_axis("problem")
 
 
 def beside_printed(chosen: pd.DataFrame, table: str | None) -> pd.DataFrame:

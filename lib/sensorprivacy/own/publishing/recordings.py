@@ -1,8 +1,10 @@
 """Publish recordings: rewrite them window by window with paper 3's anonymizer, and attack what is published."""
 
 import secrets
+import warnings
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -50,9 +52,10 @@ def publish_recordings(
 ) -> Card:
     """Write recordings that may be handed on, one file each, and their data card, to a new folder.
 
-    Networks learn from windows in the first 75 % of each recording. Each recording is then cut in windows that do not
+    Networks learn from windows in the first 75 % of each recording, or, of short recordings, from all but the last of
+    each person and public class. Each recording is then cut in windows that do not
     overlap, and every window is rewritten, or drawn from randomized responses with a guarantee. Samples after the last
-    complete window are left out. The last 25 % of the published recordings measure the release.
+    complete window are left out. The rest of the published recordings measures the release.
 
     Parameters
     ----------
@@ -116,16 +119,27 @@ def _fit(
         raise ValueError(f"the task is {task!r}, but the description's public label is {given.public!r}: name this one")
     if hide not in given.private:
         raise ValueError(f"{hide!r} is no private attribute of the description: choose from {', '.join(given.private)}")
-    train = own.windows(settings.length, settings.stride).take(_part(own, settings.length, settings.stride, "train"))
-    train = train.take(common_classes(train, train, hide))
-    if train.n_windows == 0:
+    held = _held(own, settings.length)
+    train = own.windows(settings.length, settings.stride)
+    early = _part(own, settings.length, settings.stride, held, "train")
+    common = early.any() and common_classes(train, train.take(early), hide)
+    if not np.any(common):
         raise ValueError(f"no class of {task!r} has two training windows of each class of {hide!r}: record more")
-    anonymizer = settings.anonymizer(hide, seed).fit(train, progress=progress)
+    train = train.take(early & common)
     cut = own.windows(settings.length, settings.length)
-    known = cut.public.astype(str).isin(anonymizer.models_.public.classes).to_numpy()
-    parts = [cut.take(known & _part(own, settings.length, settings.length, part)) for part in ("train", "test")]
-    if not parts[1].n_windows:
-        raise ValueError(f"no recording has a window of {settings.length} samples in its last quarter to measure on")
+    known = cut.public.isin(set(train.public)).to_numpy()
+    masks = [known & _part(own, settings.length, settings.length, held, part) for part in ("train", "test")]
+    if not all(mask.any() for mask in masks):
+        fits = int(_TEST * np.median(np.bincount(own.run)))
+        raise ValueError(
+            f"the recordings are too short: there are {masks[0].sum()} windows of {settings.length} samples to learn "
+            f"from and {masks[1].sum()} to measure on. Give a smaller length, such as length={fits}, or record two "
+            f"sessions of each {task}"
+        )
+    parts = [cut.take(mask) for mask in masks]
+    fewest = int(train.public.value_counts().min())
+    anonymizer = replace(settings, batch=min(settings.batch, fewest)).anonymizer(hide, seed)
+    anonymizer.fit(train, progress=progress)
     sure = settings.guaranteed
     release = anonymized(anonymizer, seed) if sure is None else GuaranteedRelease(anonymizer, **sure).seeded(seed)
     measured_on = render(
@@ -133,7 +147,7 @@ def _fit(
         train=parts[0].n_windows,
         test=parts[1].n_windows,
         fitted=train.n_windows,
-        share=_TEST,
+        share=None if held.any() else _TEST,
         task=task,
         guaranteed=sure,
     )
@@ -146,12 +160,38 @@ def _fit(
     return FittedRecordings(settings.name, about, task, hide, *shape, anonymizer, facts, sure)
 
 
-def _part(own: OwnRecordings, length: int, stride: int, part: str) -> np.ndarray:
-    """Return a mask of the windows within the first 75 % of their recording, or after it."""
+def _held(own: OwnRecordings, length: int) -> np.ndarray:
+    """Return which recordings are held out whole: none, unless most are too short for a window in their last part.
+
+    Then the last recording of each person and public class is, if there are two.
+    """
+    sizes = np.bincount(own.run)
+    if np.median(_TEST * sizes) >= length:
+        return np.zeros(len(sizes), dtype=bool)
+    firsts = own.table.iloc[np.unique(own.run, return_index=True)[1]]
+    same = firsts.groupby([own.given.subject, own.given.public], sort=False)
+    held = ((same.cumcount(ascending=False) == 0) & (same.cumcount() > 0)).to_numpy()
+    if held.any():
+        warnings.warn(
+            f"most recordings have no window of {length} samples in their last {_TEST:.0%}: {int(held.sum()):,} of "
+            f"{len(held):,} whole recordings are held out instead, the last of each person and {own.given.public}",
+            stacklevel=4,
+        )
+    return held
+
+
+def _part(own: OwnRecordings, length: int, stride: int, held: np.ndarray, part: str) -> np.ndarray:
+    """Return a mask of the windows to learn from (``train``) or to measure on (``test``).
+
+    If no recording is held out whole, these are the windows within the first 75 % of their recording, and after it.
+    """
     starts = own.starts(length, stride)
+    of = own.run[starts]
+    if held.any():
+        return ~held[of] if part == "train" else held[of]
     sizes = np.bincount(own.run)
     begins = np.concatenate([[0], np.cumsum(sizes)[:-1]])
-    offset, border = starts - begins[own.run[starts]], ((1 - _TEST) * sizes).astype(int)[own.run[starts]]
+    offset, border = starts - begins[of], ((1 - _TEST) * sizes).astype(int)[of]
     return offset + length <= border if part == "train" else offset >= border
 
 

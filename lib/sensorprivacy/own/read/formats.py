@@ -4,9 +4,9 @@ import csv
 import importlib
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from io import BytesIO
+from io import BytesIO, StringIO
 from pathlib import Path
 from typing import Any, cast
 
@@ -117,6 +117,32 @@ def read_table(path: str | Path) -> pd.DataFrame:
         frame.attrs["numbers"] = numbers.converted
     frame.attrs["form"] = form.describe()
     return frame
+
+
+def read_bare(path: Path, columns: Sequence[str]) -> pd.DataFrame:
+    """Return a text file without a header, whose columns are separated by commas, semicolons, tabs or spaces.
+
+    Lines may end with ``;``, and a line may hold several records that end so.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    ValueError
+        If a record has another number of values than there are names.
+    """
+    packed = _endings(path)[1]
+    with open_text(path, packed, find_encoding(path, packed)) as lines:
+        text = lines.read()
+    if "," in text:
+        text = text.replace(";", "\n")
+    separator = next((one for one in ",;\t" if one in text), r"\s+")
+    try:
+        table = pd.read_csv(StringIO(text), sep=separator, header=None)
+        table.columns = pd.Index(columns)
+    except ValueError as error:
+        raise ValueError(f"{path.name} does not fit the {len(columns)} names of key `columns`: {error}") from error
+    return table
 
 
 def check_file(path: str | Path) -> Path:

@@ -1,66 +1,25 @@
-"""Read your own recordings, described by a small TOML file, as windows.
-
-The description has these keys::
-
-    name = "my-watch"
-    files = "recordings/*.csv"          # or one long table "all.parquet"; relative to the description, * is any text
-    rate = 50                           # samples per second
-    channels = ["gyro_x", "acc_x"]      # columns of the signal, in this order
-    subject = "person"                  # column, or a name in file_name
-    trial = "session"                   # optional, the same; by default every file is a trial
-    public = "activity"                 # the same
-    private = ["gender"]                # columns of the files or of `people`
-    file_name = "{activity}_{person}.csv"   # optional: the labels in the names of the files
-    people = "people.csv"               # optional: a table of private attributes with the column of `subject`
-    time = "timestamp"                  # optional column: order, gaps and rate are checked, and gaps end a recording
-    resample = true                     # optional: sort by time and interpolate to the rate
+"""Read your own recordings, described by a TOML file with the keys of `description`, as windows.
 
 Files have any format of `formats.read_table`.
 """
 
 import re
-import tomllib
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pooch
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from sensorprivacy.checks import require_columns
 from sensorprivacy.data import Windows
-from sensorprivacy.own.read.clock import Clock, timed
-from sensorprivacy.own.read.formats import read_table
+from sensorprivacy.own.read.clock import TIMES, Clock, timed, times_of
+from sensorprivacy.own.read.description import Description, read_description
+from sensorprivacy.own.read.formats import read_bare, read_table
 from sensorprivacy.readers.files import listing_digest
 from sensorprivacy.readers.motion import cut, window_starts
-
-_Text = Annotated[str, Field(min_length=1)]
-_Names = Annotated[list[_Text], Field(min_length=1)]
-_TEXT, _NAMES = 'a text in quotes, such as "walk"', 'a list of different texts, such as ["x", "y"]'
-_EXPECTED = {"rate": "a number above 0, without quotes", "channels": _NAMES, "private": _NAMES}
-_EXPECTED |= {"resample": "true or false, without quotes"}
-
-
-class Description(BaseModel):
-    """Check the keys of a description, see the text of this module."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-    name: _Text
-    files: _Text
-    rate: Annotated[int | float, Field(gt=0)]
-    channels: _Names
-    subject: _Text
-    public: _Text
-    private: _Names
-    trial: _Text | None = None
-    file_name: _Text | None = None
-    people: _Text | None = None
-    time: _Text | None = None
-    resample: bool = False
 
 
 def user_windows(description: str | Path, *, length: int = 128, stride: int = 10) -> Windows:
@@ -123,7 +82,22 @@ class OwnRecordings:
         if not len(starts):
             longest = np.bincount(self.run).max()
             raise ValueError(f"no recording of {self.given.name} has {length} samples; the longest has {longest}")
+        self._warn_of_short(starts, length)
         return starts
+
+    def _warn_of_short(self, starts: np.ndarray, length: int) -> None:
+        """Warn of recordings shorter than a window, and name the people who have no other ones."""
+        short = len(np.unique(self.run)) - len(np.unique(self.run[starts]))
+        people = self.table[self.given.subject]
+        lost = sorted(map(str, set(people) - set(people.iloc[starts])))
+        if not short:
+            return
+        who = f"; {len(lost)} people have no window: {', '.join(lost[:10])}" if lost else ""
+        warnings.warn(
+            f"{self.given.name}: {short:,} recordings are shorter than a window of {length} samples and are left "
+            f"out{who}",
+            stacklevel=4,
+        )
 
     def windows(self, length: int, stride: int) -> Windows:
         """Return the windows, see `user_windows`."""
@@ -157,12 +131,14 @@ def _read(path: Path, given: Description) -> OwnRecordings:
     table = _recordings(path.parent, given)
     if given.people:
         table = _with_people(table, path.parent / given.people, given)
+    if given.resample:
+        table = _without_missing(table, given)
     _check_columns(table, given)
     keys = [given.subject, "_trial", given.public]
     _refuse_shared_trials(table, keys, given)
     run = (table[keys] != table[keys].shift()).any(axis=1).cumsum().to_numpy() - 1
     if given.time:
-        clock = Clock(given.time, float(given.rate), resample=given.resample)
+        clock = Clock(given.time, float(given.rate), resample=given.resample, gap=float(given.gap or 0))
         table, run = timed(table, run, clock, given.channels)
     else:
         _warn_of_unused_times(table, run, given)
@@ -198,7 +174,7 @@ def _warn_of_unused_times(table: pd.DataFrame, run: np.ndarray, given: Descripti
     """Warn of a column that looks like times: without the key `time`, windows span gaps unseen."""
     roles = {*given.channels, *given.private, given.subject, given.public, given.trial, "_trial", "_file"}
     for name in map(str, table.columns.difference(list(roles))):
-        if re.search(r"(?i)(?<![a-z])(t|ts|time|timestamp|clock|datetime|date|[mun]?s|sec|seconds)(?![a-z])", name):
+        if TIMES.search(name):
             warnings.warn(
                 f"{given.name}: column {name!r} looks like times, but the description has no key `time`, so gaps and "
                 f"the rate are not checked. Add time = {name!r}",
@@ -207,59 +183,28 @@ def _warn_of_unused_times(table: pd.DataFrame, run: np.ndarray, given: Descripti
             return
 
 
-def read_description(path: Path) -> Description:
-    """Return the checked keys of a description; raises as `user_windows`."""
-    if not path.is_file():
-        raise FileNotFoundError(f"there is no description {path}")
-    try:
-        given = Description.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
-        _check_description(path, given)
-        return given
-    except UnicodeDecodeError as error:
-        raise ValueError(f"{path} is not UTF-8 text (byte {error.start}): save it as UTF-8") from error
-    except tomllib.TOMLDecodeError as error:
-        raise ValueError(f"{path} is no TOML: {error}") from error
-    except ValidationError as error:
-        # an unknown key is reported first, as it may be a missing key misspelt
-        first = min(error.errors(), key=lambda found: found["type"] != "extra_forbidden")
-        messages = {"extra_forbidden": "is unknown", "missing": "is missing"}
-        key = str(first["loc"][0])
-        expected = _EXPECTED.get(key, _TEXT)
-        message = messages.get(first["type"], f"= {first['input']!r} is invalid: give {expected}")
-        known = f"; the keys are {', '.join(Description.model_fields)}" if first["type"] in messages else ""
-        raise ValueError(f"{path}: key {key!r} {message}{known}") from error
-
-
-def _check_description(path: Path, given: Description) -> None:
-    """Raise ValueError for keys whose values have the right type but cannot be used."""
-    problems = [
-        ("channels", len(set(given.channels)) < len(given.channels), _NAMES),
-        ("private", len(set(given.private)) < len(given.private), _NAMES),
-        ("files", Path(given.files).is_absolute(), 'a path relative to the description, such as "recordings/*.csv"'),
-        ("resample", given.resample and not given.time, "a key `time` with the column of times, too"),
-    ]
-    names = re.findall(r"\{([^{}]*)\}", given.file_name or "")
-    fits = all(name.isidentifier() for name in names) and len(set(names)) == len(names) > 0
-    form = 'a name with each label once in braces, such as "{activity}_{person}.csv"'
-    problems.append(("file_name", given.file_name is not None and not fits, form))
-    for key, wrong, expected in problems:
-        if wrong:
-            value = str(getattr(given, key)).lower() if key == "resample" else repr(getattr(given, key))
-            raise ValueError(f"{path}: key {key!r} = {value} is invalid: give {expected}")
-
-
 def _matched(folder: Path, given: Description) -> list[Path]:
-    return sorted(path for path in folder.glob(given.files) if path.is_file())
+    """Return the files that a description names; of sensors, their folders' files."""
+    found = sorted(folder.glob(given.files))
+    if given.sensors is None:
+        return [path for path in found if path.is_file()]
+    return [path / name for path in found if path.is_dir() for name in given.sensors]
 
 
 def _recordings(folder: Path, given: Description) -> pd.DataFrame:
     """Return all files as one table, with the labels in their names and the columns ``_trial`` and ``_file``."""
     files = _matched(folder, given)
     if not files:
-        raise FileNotFoundError(f"there is no file {given.files!r} in {folder}")
+        what = "file" if given.sensors is None else "folder"
+        raise FileNotFoundError(f"there is no {what} {given.files!r} in {folder}")
     parts = []
-    for number, file in enumerate(files, start=1):
-        part = read_table(file).assign(**_labels_in(file.name, given.file_name))
+    each = len(given.sensors or [""])
+    for number, file in enumerate(files[::each], start=1):
+        part = (
+            _file(file, given) if given.sensors is None else _joined(files[(number - 1) * each : number * each], given)
+        )
+        file = file if given.sensors is None else file.parent
+        part = part.assign(**_labels_in(file, given.file_name))
         require_columns(part.columns, [given.trial] if given.trial else [], file.name)
         if absent := [name for name in given.channels if name not in part]:
             raise ValueError(
@@ -274,14 +219,44 @@ def _recordings(folder: Path, given: Description) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-def _labels_in(name: str, pattern: str | None) -> dict[str, str]:
-    """Return the labels in the name of a file."""
+def _file(file: Path, given: Description) -> pd.DataFrame:
+    return read_table(file) if given.columns is None else read_bare(file, given.columns)
+
+
+def _joined(files: list[Path], given: Description) -> pd.DataFrame:
+    """Return the sensors of one recording at the times of the first, interpolated; columns are named sensor.column."""
+    tables = {}
+    for file in files:
+        table = _file(file, given)
+        require_columns(table.columns, [str(given.time)], file.name)
+        table = table.sort_values(str(given.time), kind="stable", ignore_index=True)
+        tables[file.stem] = table, times_of(table[str(given.time)])
+    (name, (first, at)), *others = tables.items()
+    begin, end = max(times.iloc[0] for _, times in tables.values()), min(times.iloc[-1] for _, times in tables.values())
+    shared = at.between(begin, end)
+    if not shared.any():
+        raise ValueError(f"{files[0].parent.name}: {', '.join(given.sensors or [])} share no time")
+    joined = first[shared].drop(columns=str(given.time)).add_prefix(f"{name}.")
+    joined.insert(0, str(given.time), first[str(given.time)])
+    for name, (table, times) in others:
+        for column in table.columns.drop(str(given.time)):
+            if pd.api.types.is_numeric_dtype(table[column]):
+                joined[f"{name}.{column}"] = np.interp(at[shared], times, table[column])
+    return joined.reset_index(drop=True)
+
+
+def _labels_in(file: Path, pattern: str | None) -> dict[str, str]:
+    """Return the labels in the name of a file, and of as many of its folders as the pattern names."""
     if pattern is None:
         return {}
-    expression = re.sub(r"\\\{(\w+)\\\}", r"(?P<\1>[^_/]+)", re.escape(pattern))
+    name = "/".join(file.parts[-1 - pattern.count("/") :])
+    expression = re.sub(r"\\\{(\w+)\\\}", r"(?P<\1>[^_/]+?)", re.escape(pattern)).replace(r"\*", "[^/]*")
     match = re.fullmatch(expression, name)
     if match is None:
-        raise ValueError(f"the file name {name!r} does not fit file_name = {pattern!r}")
+        raise ValueError(
+            f"the file name {name!r} does not fit file_name = {pattern!r}; * is any text, and {{person}}/*.csv reads "
+            "the name of a folder"
+        )
     return match.groupdict()
 
 
@@ -297,6 +272,19 @@ def _with_people(table: pd.DataFrame, path: Path, given: Description) -> pd.Data
     if unknown := sorted(set(table[subject]) - set(people[subject])):
         raise ValueError(f"{path.name} does not list subject {unknown[0]}")
     return table.merge(people[[subject, *given.private]], on=subject, how="left", validate="many_to_one")
+
+
+def _without_missing(table: pd.DataFrame, given: Description) -> pd.DataFrame:
+    """Return the samples with a value in every channel: resampling fills a lost one as it fills a short pause."""
+    require_columns(table.columns, given.channels, given.files)
+    whole = table[given.channels].notna().all(axis=1)
+    if not whole.all():
+        warnings.warn(
+            f"{given.name}: {int((~whole).sum()):,} of {len(table):,} samples lack a channel and are left out, the "
+            f"first in {table.loc[~whole, '_file'].iloc[0]}",
+            stacklevel=4,
+        )
+    return table[whole].reset_index(drop=True)
 
 
 def _check_columns(table: pd.DataFrame, given: Description) -> None:

@@ -93,7 +93,7 @@ def texts(drawing):
 
 
 def test_a_drawing_is_the_same_bytes_each_time(drawing):
-    assert render(drawing(), stamp="quick") == render(drawing(), stamp="quick")
+    assert render(drawing()) == render(drawing())
 
 
 def test_letters_are_large_enough_and_none_is_cut_off(drawing):

@@ -96,7 +96,7 @@ def test_several_forms_of_the_same_captures_are_one_data_set():
     """Three forms of IoT Sentinel were three of seven units, and with one of them the ranking was decided."""
     names = ["iot-sentinel", "iot-sentinel-bits", "iot-sentinel-flows", "iot-23", "smartwatch"]
     ranks = ranked(*[[1, 2, 3, 4]] * 5).set_axis(names, axis=1)
-    levels = pd.Series(0.01, index=names)
+    levels = pd.DataFrame({"threshold": 0.01, "by_points": 0.01}, index=names)
     best = stages(*[CLEAR] * 5).set_axis(names, axis=0)
     _, undecided = decisions.advice_statements(best, ranks, levels, [])
     assert {"1-text-best-first", "1-text-pca-poor", "1-text-recommended-threshold"} <= set(undecided)  # three sets
@@ -122,11 +122,34 @@ def test_a_threshold_is_usual_if_resampled_sets_agree(values, decided):
     assert (why == "") is decided
 
 
+def test_the_best_threshold_by_two_measures():
+    """ln(.05 / .01) = 1.61 beats ln(.3 / .1) = 1.10, and .30 - .10 beats .05 - .01; only the largest search counts."""
+    rows = [("a", 5, 0.01, 9.0, 0.9, 0.0), ("a", 9, 0.0, "N/A", 0.9, 0.8), ("a", 9, 0.01, 1.61, 0.89, 0.75)]
+    rows += [("a", 9, 0.1, 1.1, 0.8, 0.5)]
+    names = ["problem", "searched", "threshold", "relative_effectiveness", "accuracy", "identifiability"]
+    found = decisions.best_thresholds(pd.DataFrame(rows, columns=names))
+    assert found.loc["a"].tolist() == [0.01, 1.61, 0.1]
+    assert decisions.best_thresholds(pd.DataFrame(columns=["run"])).empty
+
+
+LEVELS = pd.DataFrame({"threshold": [0.01] * 7, "by_points": [0.01] * 7})
+
+
+def test_a_threshold_is_balanced_only_if_both_measures_say_so():
+    """Small losses amplify relative effectiveness (section 5.2.1), so it alone decides nothing."""
+    assert decisions.balanced_threshold(LEVELS, 0.01) == (0.01, "")
+    assert decisions.balanced_threshold(LEVELS.replace(0.01, 0.03), 0.01) == (0.03, "")
+    value, why = decisions.balanced_threshold(LEVELS.assign(by_points=0.1), 0.01)
+    assert (value, why) == (0.01, "by relative effectiveness 0.01 is most often best, by reduction less loss 0.1")
+    close = LEVELS.assign(by_points=[0.01] * 4 + [0.1] * 3)
+    assert decisions.balanced_threshold(close, 0.01)[1].startswith("0.01 is best on 4 of 7 data sets")
+
+
 def test_every_piece_of_advice_has_a_verdict():
     best = pd.concat([stages(*[UNCLEAR] * 5), nets(0.3)[0].assign(best="shap-ratio", indistinguishable="")])
     pairs = [("dense0", "sparse0"), ("x", "y")]
-    ours, undecided = decisions.advice_statements(best, ranked([1, 2, 3, 4]), pd.Series([0.01]), pairs)
+    ours, undecided = decisions.advice_statements(best, ranked([1, 2, 3, 4]), LEVELS.head(1), pairs)
     judged = judge(ours, run="t", undecided=undecided, ledger=(), unexplained="allow").set_index("claim_id")["verdict"]
     assert judged.to_dict() == dict.fromkeys(sorted(ours), "undecided")
     assert len(judged) == 6
-    assert decisions.advice_statements(best.head(0), pd.DataFrame(), pd.Series(dtype=float), [("a", "b")]) == ({}, {})
+    assert decisions.advice_statements(best.head(0), pd.DataFrame(), LEVELS.head(0), [("a", "b")]) == ({}, {})

@@ -1,0 +1,136 @@
+"""Draft the description of a folder of recordings, and say what only its owner knows."""
+
+import re
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from sensorprivacy.columns.moments import UNITS
+from sensorprivacy.own.read.clock import TIMES, times_of
+from sensorprivacy.own.read.formats import SUFFIXES, read_table
+
+_ROLES = {
+    "subject": re.compile(r"(?i)person|subject|user|participant|^id$"),
+    "public": re.compile(r"(?i)activity|label|class|exercise|task"),
+    "trial": re.compile(r"(?i)trial|session|run"),
+}
+_ACTIVITIES = re.compile(r"(?i)walk|run|jog|sit|stand|stair|lie|lying|cycl|drive|up|down")
+_USUAL = 50.0  # samples per second: of several units of time, the one with the nearest rate is meant
+_ABOUT = ("metadata", "device", "info", "people", "subjects")  # files beside the recordings
+
+
+def draft(folder: Path) -> tuple[str, list[str]]:
+    """Return the text of a description for a folder, and what it leaves open, a sentence each.
+
+    Parameters
+    ----------
+    folder : pathlib.Path
+        Files of recordings, in it or below it: a file for each recording, a folder for each with one file for each
+        sensor, or one long table.
+
+    Raises
+    ------
+    FileNotFoundError
+        If no file has a known format.
+    ValueError
+        If the first file cannot be read.
+    """
+    files = [file for file in sorted(folder.rglob("*")) if file.is_file() and file.suffix.lower() in SUFFIXES]
+    files = [file for file in files if not file.stem.lower().startswith(_ABOUT)]
+    if not files:
+        raise FileNotFoundError(f"{folder} holds no recording: no file ends with {', '.join(SUFFIXES)}")
+    held = Counter(file.name for file in files)
+    folders = sorted({file.parent for file in files} - {folder})
+    sensors = [name for name, count in held.items() if count == len(folders)] if len(held) < len(files) else []
+    units = folders if len(sensors) > 1 else files
+    tables = [read_table(units[0] / name) for name in sensors] if len(sensors) > 1 else [read_table(files[0])]
+    times = [next((str(name) for name in table if TIMES.search(str(name))), "") for table in tables]
+    found, open_points = _labels(units, folder, list(map(str, tables[0].columns)))
+    channels = [
+        f"{Path(name).stem}.{column}" if len(sensors) > 1 else str(column)
+        for name, table in zip(sensors or [""], tables, strict=False)
+        for column in table.select_dtypes("number").columns
+        if not TIMES.search(str(column)) and str(column) not in found.values()
+    ]
+    lines: dict[str, object] = {"name": folder.resolve().name, "files": _glob(units, folder)}
+    lines |= {"sensors": sensors} if len(sensors) > 1 else {}
+    lines |= {"rate": _rate(tables[0], times[0]), "channels": channels, **found, "private": [found["subject"]]}
+    if all(times):
+        lines |= {"time": times[0], "resample": True}
+    else:
+        open_points.append("no column of times was found: gaps go unnoticed; name it with the key time")
+    if not times[0]:
+        open_points.append("the rate is not in the files: correct the key rate (samples per second)")
+    open_points.append(
+        "private lists the person only: add the attributes to hide, and a table of them with the key people"
+    )
+    open_points.append("channels lists every column of numbers: leave only the signals that you want to publish")
+    return "".join(f"{key} = {_toml(value)}\n" for key, value in lines.items()), open_points
+
+
+def _glob(units: list[Path], folder: Path) -> str:
+    """Return the shortest pattern that fits all files or folders."""
+    if len(units) == 1:
+        return units[0].relative_to(folder).as_posix()
+    depths = {len(unit.relative_to(folder).parts) for unit in units}
+    endings = {unit.suffix for unit in units} if units[0].is_file() else {""}
+    last = f"*{endings.pop()}" if len(endings) == 1 else "*"
+    return "/".join(["*"] * (depths.pop() - 1) + [last]) if len(depths) == 1 else f"**/{last}"
+
+
+def _rate(table: pd.DataFrame, time: str) -> float:
+    """Return samples per second, or the usual ones if there are no times."""
+    if not time:
+        return _USUAL
+    times = times_of(table[time]).to_numpy()
+    steps = np.abs(np.diff(times))
+    middle = np.median(steps[steps > 0]) if (steps > 0).any() else 1 / _USUAL
+    step = float(steps[steps < 2 * middle].mean()) or middle  # the mean, because times may be rounded
+    rates = [unit / step for unit in (UNITS if pd.api.types.is_numeric_dtype(table[time]) else UNITS[:1])]
+    return float(f"{min(rates, key=lambda rate: abs(np.log(rate / _USUAL))):.3g}")
+
+
+def _labels(units: list[Path], folder: Path, columns: list[str]) -> tuple[dict[str, str], list[str]]:
+    """Return the keys subject, public, trial and file_name as far as columns or names of files show them."""
+    found = {role: next((name for name in columns if words.search(name)), "") for role, words in _ROLES.items()}
+    names = [unit.relative_to(folder).as_posix() for unit in units]
+    parts = [re.split(r"([_\-/. ]+)", name) for name in names]
+    pattern = ""
+    if len({len(part) for part in parts}) == 1 and len(names) > 1:
+        for at, texts in enumerate(zip(*parts, strict=True)):
+            different = sorted(set(texts))
+            role = next(
+                (role for role in ("public", "subject", "trial") if not found[role] and _plays(role, different)), ""
+            )
+            found |= {role: f"{role}_label"} if role and at % 2 == 0 and len(different) > 1 else {}
+            label = f"{{{role}_label}}" if role and at % 2 == 0 and len(different) > 1 else ""
+            pattern += label or (different[0] if len(different) == 1 else "*")
+    open_points = [
+        f"the key {role} is a guess to be replaced: neither a column nor a part of the file names shows it"
+        for role in ("subject", "public")
+        if not found[role]
+    ]
+    found |= {role: found[role] or role for role in ("subject", "public")}
+    keys = {role: name for role, name in found.items() if name}
+    return keys | ({"file_name": pattern} if "{" in pattern else {}), open_points
+
+
+def _plays(role: str, texts: list[str]) -> bool:
+    """Return whether different parts of file names can be activities, people or trials."""
+    known = [bool(_ACTIVITIES.search(text)) for text in texts]
+    if role == "public":
+        return any(known)
+    digits = all(re.search(r"\d", text) for text in texts)
+    return not any(known) and (not digits or len(texts) > 2 if role == "subject" else digits)
+
+
+def _toml(value: object) -> str:
+    if isinstance(value, list):
+        return f"[{', '.join(map(_toml, value))}]"
+    if isinstance(value, bool):
+        return str(value).lower()
+    return (
+        f"{value:g}" if isinstance(value, float) else '"' + str(value).replace("\\", "\\\\").replace('"', '\\"') + '"'
+    )

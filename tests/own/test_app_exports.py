@@ -1,0 +1,158 @@
+"""Recordings as apps export them: synthetic files in their form, read by the guide's descriptions, and drafted."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from sensorprivacy import cli
+from sensorprivacy.own.read.draft import draft
+from sensorprivacy.own.read.recordings import read_recordings, user_windows
+
+PEOPLE, ACTIVITIES = ("P01", "P02", "P03"), ("walk", "sit")
+
+
+def axes(rate: float, seconds: float = 6, begin: float = 0.0) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    """Return times and three axes whose values are known at every time: t, 2 t and 3 t."""
+    times = begin + np.arange(int(rate * seconds)) / rate
+    return times, {"x": times, "y": 2 * times, "z": 3 * times}
+
+
+def described(folder: Path, name: str, *changes: tuple[str, str]) -> Path:
+    """Write the description of this name in the guide, with changes."""
+    root = Path(__file__).resolve().parents[2]
+    guide = (root / "book" / "howto" / "app-recordings.md").read_text(encoding="utf-8")
+    text = next(text for text in re.findall(r"```toml\n(.*?)```", guide, re.DOTALL) if f'name = "{name}"' in text)
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new)
+    (folder / "my.toml").write_text(text, encoding="utf-8")
+    return folder / "my.toml"
+
+
+def sensor_logger(folder: Path) -> Path:
+    """Write a folder for each recording, with a file for each sensor; times are nanoseconds since 1970."""
+    for person in PEOPLE:
+        for activity in ACTIVITIES:
+            place = folder / f"{activity}_{person}-2026-01-02_10-11-12"
+            place.mkdir(parents=True)
+            for sensor, rate, begin in (("Accelerometer", 50, 0.0), ("Gyroscope", 48.7, 0.3)):
+                times, signal = axes(rate, begin=begin)
+                stamps = (1_760_000_000_000_000_000 + (times * 1e9).astype("int64")).astype("int64")
+                table = pd.DataFrame({"time": stamps, "seconds_elapsed": times, **{k: signal[k] for k in "zyx"}})
+                table.to_csv(place / f"{sensor}.csv", index=False)
+            pd.DataFrame({"device": ["phone"], "version": [3]}).to_csv(place / "Metadata.csv", index=False)
+    return described(folder, "sensor-logger")
+
+
+def test_sensors_in_files_of_one_folder_are_joined_by_their_times(tmp_path):
+    found = read_recordings(sensor_logger(tmp_path))
+    table = found.table
+    np.testing.assert_allclose(table["Gyroscope.x"], table["Accelerometer.x"], atol=1e-6)
+    np.testing.assert_allclose(table["Gyroscope.y"], 2 * table["Accelerometer.x"], atol=1e-6)
+    np.testing.assert_allclose(table["Accelerometer.z"], 3 * table["Accelerometer.x"], atol=1e-6)
+    assert table["Accelerometer.x"].min() >= 0.3  # before, there is no gyroscope
+    windows = found.windows(50, 25)
+    assert set(windows.subject) == set(PEOPLE)
+    assert set(windows.public) == set(ACTIVITIES)
+
+
+def test_labels_may_be_in_the_names_of_folders(tmp_path):
+    for person in PEOPLE:
+        for activity in ACTIVITIES:
+            (tmp_path / person / activity).mkdir(parents=True)
+            times, signal = axes(100)
+            table = pd.DataFrame({f"Acceleration {name} (m/s^2)": values for name, values in signal.items()})
+            table.insert(0, "Time (s)", times)
+            table.to_csv(tmp_path / person / activity / "Accelerometer.csv", index=False, float_format="%.9E")
+    found = user_windows(described(tmp_path, "phyphox"), length=100, stride=100)
+    assert found.subject.value_counts().to_dict() == dict.fromkeys(PEOPLE, 12)
+    assert found.public.value_counts().to_dict() == dict.fromkeys(ACTIVITIES, 18)
+    wrong = described(tmp_path, "phyphox", ("{person}/{activity}/*.csv", "{a}_{b}/*.csv"))
+    with pytest.raises(ValueError, match=r"name 'sit/Accelerometer.csv' does not fit file_name = '\{a\}_\{b\}/\*.csv'"):
+        user_windows(wrong)
+
+
+@pytest.mark.parametrize("end", ["", ";"])
+def test_lines_without_a_header_are_named_by_the_description(tmp_path, end):
+    lines = []
+    for person in (33, 17):
+        for activity, begin in (("Jogging", 49105962326000), ("Sitting", 99105962326000)):
+            times, signal = axes(20)
+            rows = zip(times, *signal.values(), strict=True)
+            lines += [f"{person},{activity},{begin + int(t * 1e9)},{x:.6f},{y:.6f},{z:.6f}{end}" for t, x, y, z in rows]
+    if end:
+        lines[30] += lines.pop(31)
+    (tmp_path / "WISDM_ar_v1.1_raw.txt").write_text("\n".join(lines) + "\n")
+    found = user_windows(described(tmp_path, "wisdm"), length=20, stride=20)
+    assert found.subject.value_counts().to_dict() == {33: 12, 17: 12}
+    with pytest.raises(ValueError, match=r"raw\.txt does not fit the 5 names of key `columns`"):
+        user_windows(described(tmp_path, "wisdm", ('"y", "z"]\nrate', '"y"]\nrate')), length=20)
+
+
+def test_files_separated_by_spaces_with_missing_samples(tmp_path):
+    for person in (101, 102):
+        times, signal = axes(100)
+        signal["x"] = np.where(np.arange(600) == 40, np.nan, signal["x"])
+        table = pd.DataFrame({"t": times, "activity": 4, "heart": np.nan, "temperature": 30, **signal})
+        table.to_csv(tmp_path / f"subject{person}.dat", sep=" ", header=False, index=False, na_rep="NaN")
+    with pytest.warns(
+        UserWarning, match=r"2 of 1,200 samples lack a channel and are left out, the first in subject101"
+    ):
+        found = read_recordings(described(tmp_path, "pamap2"))
+    assert np.bincount(found.run).tolist() == [600, 600]
+    np.testing.assert_allclose(found.table["x"].to_numpy()[:600], axes(100)[0], atol=1e-9)
+
+
+def drafted(folder: Path) -> dict:
+    return tomllib.loads(draft(folder)[0])
+
+
+def test_a_draft_of_sensor_folders_reads_them(tmp_path):
+    sensor_logger(tmp_path).unlink()
+    found = drafted(tmp_path)
+    assert found["sensors"] == ["Accelerometer.csv", "Gyroscope.csv"]
+    assert found["rate"] == 50
+    assert (found["time"], found["files"]) == ("time", "*")
+    assert {"Accelerometer.x", "Gyroscope.z"} < set(found["channels"])
+    (tmp_path / "recordings.toml").write_text(draft(tmp_path)[0])
+    windows = user_windows(tmp_path / "recordings.toml", length=50, stride=25)
+    assert set(windows.subject) == set(PEOPLE)
+    assert set(windows.public) == set(ACTIVITIES)
+
+
+def test_a_draft_of_one_file_for_each_recording_reads_them(tmp_path, capsys):
+    (tmp_path / "rec").mkdir()
+    for person in PEOPLE:
+        for activity in ACTIVITIES:
+            for session in (1, 2):
+                times, signal = axes(30)
+                pd.DataFrame({"t_ms": (times * 1000).round(), **signal}).to_csv(
+                    tmp_path / "rec" / f"{activity}_{person}_{session}.csv", index=False
+                )
+    assert cli.main(["recordings", str(tmp_path)]) == 0
+    said = capsys.readouterr().out
+    assert "Please check:" in said
+    assert "private lists the person only" in said
+    found = tomllib.loads((tmp_path / "recordings.toml").read_text())
+    assert found["file_name"] == "rec/{public_label}_{subject_label}_{trial_label}.csv"
+    assert (found["rate"], found["time"], found["channels"]) == (30, "t_ms", ["x", "y", "z"])
+    windows = user_windows(tmp_path / "recordings.toml", length=30, stride=30)
+    assert windows.subject.value_counts().to_dict() == dict.fromkeys(PEOPLE, 24)
+    assert cli.main(["recordings", str(tmp_path)]) == 2
+    assert "exists: move it" in capsys.readouterr().err
+
+
+def test_a_draft_says_what_no_file_shows(tmp_path):
+    for name in ("a", "b"):
+        pd.DataFrame({"x": np.arange(30.0)}).to_csv(tmp_path / f"{name}.csv", index=False)
+    text, open_points = draft(tmp_path)
+    said = " ".join(open_points)
+    for words in ("key public is a guess", "no column of times", "the rate is not in the files"):
+        assert words in said
+    assert tomllib.loads(text)["rate"] == 50
+    with pytest.raises(FileNotFoundError, match="holds no recording"):
+        draft(tmp_path / "none")
