@@ -124,8 +124,8 @@ def conclusion(found: Findings, claims: pd.DataFrame) -> str:
             f"({raw.low:.0%} to {raw.high:.0%}, n = {raw.n:,} {raw.unit}); chance is {raw.chance:.0%}.",
             *(f"For a loss of at most {loss:.0%}: {found.recommend(loss).text}" for loss in (0.01, 0.1)),
             *(
-                f"Paper {row.paper}'s central claim {words.get(row.verdict, f'was {row.verdict}')}."
-                for row in claims.itertuples()
+                f"Paper {paper}'s central claim {words.get(verdict, f'was {verdict}')}."
+                for paper, verdict in zip(claims["paper"], claims["verdict"], strict=True)
             ),
         ]
     )

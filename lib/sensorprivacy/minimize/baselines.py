@@ -124,8 +124,8 @@ def sweep(
         One row per setting: method, number, variant, n_features, percentile, epsilon, features (tuple of the kept
         names, None if columns were rewritten), accuracy and identifiability (on rows of classes seen in training) with
         intervals ``_low`` and ``_high``, n (number of units behind them), relative_effectiveness, accuracy_loss
-        and identifiability_reduction against all features. ``attrs`` has ``base`` (both measures on all features), ``n_train``, ``n_test`` and ``scores`` (how
-        scores were computed).
+        and identifiability_reduction against all features. ``attrs`` has ``base`` (both measures on all features),
+        ``n_train``, ``n_test`` and ``scores`` (how scores were computed).
 
     Raises
     ------
