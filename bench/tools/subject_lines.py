@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any
 
 FOLDER = Path(__file__).resolve().parents[2] / "notebooks"
-_DRAWS = {"charts", "edge_charts", "latent_charts", "paper2_charts", "show"}
+_DRAWS = {"charts", "diagrams", "curve_charts", "edge_charts", "latent_charts", "paper2_charts", "show"}
 _SHOWS = {"display", "print", "begin"}
 _SIMPLE = (ast.Name, ast.Constant, ast.Attribute, ast.Subscript, ast.Starred, ast.JoinedStr, ast.Tuple)
 _HOLDERS = (ast.List, ast.Dict, ast.Set)
