@@ -1,13 +1,17 @@
 """The diagrams of paper 3: the pipeline (Fig. 1) and the networks (Figs. 2, 3, 9 and 10)."""
 
 from collections.abc import Mapping, Sequence
+from itertools import product
+from typing import Any
 
+import numpy as np
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.patches import Polygon, Rectangle
 
+from compendium.papers.paper3.charts import plain
 from compendium.show.diagrams import Arrow, Box, flow_diagram
 from compendium.show.figures import BLUE, GREEN, GREY, INK, PAGE, PALE, RED, SMALLEST, YELLOW, drawn
 

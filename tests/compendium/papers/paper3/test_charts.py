@@ -40,7 +40,8 @@ def test_a_network_diagram_has_a_box_for_each_layer_with_its_size() -> None:
         ("private", 2),
         ("output", 256),
     ]
-    fig = diagrams.network_diagrams({"vae": vae, "activity": [("input", 768), ("conv", 64)], "gender": [("input", 768)]})
+    others = {"activity": [("input", 768), ("conv", 64)], "gender": [("input", 768)]}
+    fig = diagrams.network_diagrams({"vae": vae, **others})
     *others, vae_axes = fig.axes
     texts = [text.get_text() for text in vae_axes.texts]
     assert texts == [word for kind, size in vae for word in (str(size), kind)]
