@@ -198,6 +198,13 @@ def test_definition_1_gives_other_cells_than_the_tables(number, log, printed):
     assert (changed, absent) == STATED[number]
 
 
+@pytest.mark.parametrize(("number", "lost"), [(9, 0.12), (12, 0.11)])
+def test_a_threshold_of_one_percent_can_lose_ten_times_as_much_of_all_features(number, lost, log, printed):
+    subsets = log(number)
+    accuracy = select(subsets, 0.01)["accuracy"]
+    assert round(1 - accuracy / everything(number, subsets, printed), 2) == lost
+
+
 def test_definition_1_changes_21_of_36_rows():
     assert [sum(pair) for pair in zip(*STATED.values(), strict=True)] == [21, 15]
     assert 6 * len(STATED) == 36
