@@ -4,7 +4,7 @@ For each data set: the rank correlation of v, c and c / v, how many of the best 
 the ranking of Table 3 changes if methods (6) to (8) take the other scores. Another seed shows how much the same of our
 settings changes. The other methods' highest relative
 effectiveness is that of the committed run. Users of CIC-IDS 2017 are hundreds of classes: SHAP on all of its 5,086
-rows would take an hour, so 500 are explained.
+rows would take an hour, so 100 are explained.
 
     python bench/shap_depth.py            # few trees and rows
     python bench/shap_depth.py --full     # 100 trees; writes bench/results/shap_depth*.csv and shap_depth.md
@@ -23,7 +23,7 @@ from sensorprivacy.game import paper_split
 from sensorprivacy.minimize import rank_features, score_features, sweep_methods
 
 HERE = Path(__file__).resolve().parent
-CASES = {"smartwatch": None, "cic-ids-2017": 500}  # rows to explain without a limit; None: all training rows
+CASES = {"smartwatch": None, "cic-ids-2017": 100}  # rows to explain without a limit; None: all training rows
 METHODS = ("shap_utility", "shap_identifiability", "shap_ratio")
 RUNS, ALL = {"max_rows": 200, "max_depth": 8}, {"max_depth": None}
 

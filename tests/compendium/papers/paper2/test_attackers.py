@@ -4,7 +4,9 @@ import numpy as np
 import pandas as pd
 from sklearn.ensemble import RandomForestClassifier
 
+from compendium import datasets
 from compendium.papers.paper2.attackers import average, infer
+from sensorprivacy import threeway
 
 FOREST = RandomForestClassifier(10, random_state=0)
 
@@ -56,3 +58,17 @@ def test_averages_undo_noise_on_states_that_last_but_not_on_states_that_change()
     assert abs(found.loc["slow", "1 row"] - (1 - np.exp(-1) / 2)) < 0.05
     assert found.loc["slow", "25 rows"] > 0.95
     assert found.loc["fast", "25 rows"] < 0.65
+
+
+def test_the_kitchens_withheld_sensor_is_given_back_by_those_that_are_kept(mirror):
+    """Entropy withholds the door of the fridge, which is nearest to one half; what it shows stands in other columns."""
+    kitchen = datasets.table("smart-home-kitchen")
+    nearest = (kitchen.mean() - 0.5).abs().idxmin()
+    division = threeway.find_thresholds(threeway.Appraiser(kitchen)).appraisal.division
+    assert division.sensitive == (nearest,) == ("frigo",)
+    assert set(division.non_sensitive) == {"kettle", "coffe_maker", "microwave"}, "the rarest events are published"
+    kept = kitchen[list(division.kept)]
+    stretches = np.arange(len(kitchen)) // 100
+    of = shares(infer(kitchen, kept, {"frigo": kitchen["frigo"]}, FOREST, groups=stretches), "frigo")
+    assert of["published columns, before noise"] > 0.9
+    assert of["published columns, before noise"] > kitchen["frigo"].mean() + 0.3
