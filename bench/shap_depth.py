@@ -6,8 +6,8 @@ settings changes. The other methods' highest relative
 effectiveness is that of the committed run. Users of CIC-IDS 2017 are hundreds of classes: SHAP on all of its 5,086
 rows would take an hour, so 100 are explained.
 
-    python bench/shap_depth.py            # few trees and rows
-    python bench/shap_depth.py --full     # 100 trees; writes bench/results/shap_depth*.csv and shap_depth.md
+    python bench/shap_depth.py                         # few trees and rows
+    python bench/shap_depth.py --full --trees 100      # writes bench/results/shap_depth*.csv and shap_depth.md
 """
 
 import argparse
@@ -29,7 +29,7 @@ RUNS, ALL = {"max_rows": 200, "max_depth": 8}, {"max_depth": None}
 
 
 def compared(name, trees, rows, full):
-    """Return the agreement of both scores, and the highest relative effectiveness of methods (6) to (8) with each."""
+    """Return the agreement of the scores, and the scores."""
     game, forest = problem(name), RandomForestClassifier(trees)
     split = paper_split(name, game.n_records)
     filled = game.filled(split.train)
@@ -49,6 +49,13 @@ def compared(name, trees, rows, full):
             first = [set(rank_features(found[way], column)[:10]) for way in ("runs", which)]
             row[f"same of ten by {column}, {which}"] = len(first[0] & first[1])
     row |= {f"seconds, {which}": spent for which, spent in taken.items()}
+    return row, found
+
+
+def ranking(name, trees, found):
+    """Return the highest relative effectiveness of the methods, where (6) to (8) take each of the scores."""
+    game, forest = problem(name), RandomForestClassifier(trees)
+    split = paper_split(name, game.n_records)
     committed = pd.read_csv(HERE.parent / "figures" / f"11_selection_methods-{name}" / "ranking.csv")
     committed = committed.set_index("method")["relative_effectiveness"]
     ranks = pd.DataFrame({"committed": committed})
@@ -62,32 +69,34 @@ def compared(name, trees, rows, full):
             best[method] = pd.to_numeric(table["relative_effectiveness"].where(paid), errors="coerce").max()
         ranks[which] = committed.drop(list(METHODS)).reindex(committed.index).fillna(pd.Series(best))
         ranks[f"rank_{which}"] = ranks[which].rank(ascending=False)
-    return row, ranks.rename_axis("method").reset_index().assign(problem=name)
+    return ranks.rename_axis("method").reset_index().assign(problem=name)
 
 
-def main(full):
+def main(full, trees):
     """Measure every case."""
-    rows, ranks = zip(*(compared(name, 100 if full else 8, most, full) for name, most in CASES.items()), strict=True)
-    agreement, ranking = pd.DataFrame(rows), pd.concat(ranks, ignore_index=True)
-    print(agreement.T.to_string(), ranking.to_string(), sep="\n\n")
+    rows, found = zip(*(compared(name, trees, most, full) for name, most in CASES.items()), strict=True)
+    agreement = pd.DataFrame(rows)
+    print(agreement.T.to_string())
     if full:
         agreement.to_csv(HERE / "results" / "shap_depth.csv", index=False, float_format="%.4g")
-        ranking.to_csv(HERE / "results" / "shap_depth_ranking.csv", index=False, float_format="%.6g")
-        shown = agreement[["problem", "rows_explained", "rows_available", *agreement.filter(regex="spear|same")]]
+        shown = agreement.set_index("problem").filter(regex="rows|spear|same").T
         text = f"""# SHAP scores: depth 8 and 200 rows beside no limit
 
-`python bench/shap_depth.py --full`. {machine()}
+`python bench/shap_depth.py --full --trees {trees}`. {machine()}
 
-Rank correlation of the features' scores (v, c, c / v), and how many of the first ten features are the same.
+Rank correlation of the features' scores with those of the runs, and how many of the first ten features are the same.
 
-{shown.T.to_markdown(floatfmt=".3g")}
-
-Ranking of Table 3 with both scores: `shap_depth_ranking.csv`.
+{shown.to_markdown(floatfmt=".3g")}
 """
         (HERE / "results" / "shap_depth.md").write_text(text)
+    ranks = [ranking(name, trees, scores) for name, scores in zip(CASES, found, strict=True)]
+    print(pd.concat(ranks).to_string())
+    if full:
+        pd.concat(ranks).to_csv(HERE / "results" / "shap_depth_ranking.csv", index=False, float_format="%.6g")
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--full", action="store_true", help="100 trees, and writes the results")
+    parser.add_argument("--full", action="store_true", help="the rows of CASES, and writes the results")
+    parser.add_argument("--trees", type=int, default=8, help="of each forest; the runs have 100")
     main(**vars(parser.parse_args()))
