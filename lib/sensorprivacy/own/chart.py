@@ -27,7 +27,7 @@ def frontier(found: Findings) -> Figure:
     """
     with plt.rc_context(), plt.style.context(["default", STYLE]):
         fig, axes = plt.subplots(figsize=_SIZE)
-        places = {one.defence: (one.task().measure.score, one.strongest().measure.score) for one in found.results}
+        places = {one.defence: (one.task().measure.score, one.attacks(one.levels[0])[0].measure.score) for one in found.results}
         own = {one.defence: places[one.defence] for one in found.results if not one.trivial}
         best = {name for name, place in own.items() if not _beaten(place, own)}
         for one in found.results:
@@ -65,7 +65,7 @@ def _point(axes: Axes, one: Result, *, filled: bool) -> None:
         task.score,
         attack.score,
         xerr=[[task.score - task.low], [task.high - task.score]],
-        yerr=[[attack.score - attack.low], [one.highest - attack.score]],
+        yerr=[[attack.score - attack.low], [attack.high - attack.score]],
         marker="X" if one.trivial else "s" if one.guaranteed else "o",
         color=colour,
         mfc=colour if filled else "white",
