@@ -128,14 +128,9 @@ def test_a_subset_may_miss_the_accuracy_by_one_standard_error():
     assert select(table, 0.0, slack=True, rows=1000)["features"] == ("b",)
 
 
-@given(searched, st.sampled_from([0, 0.01, 0.1]), st.sampled_from([0.1, 0.3]), st.sampled_from([0.2, 0.5]))
-def test_with_a_chance_level_more_tolerance_is_never_worse_everywhere(subsets, low, more, chance):
-    """REVIEW E15: at .1, accuracy, attack and linkage were worse than at .01; below chance, nobody is better hidden."""
-    options = {"margin": "standard error", "chance": chance, "rows": 50}
-    strict, loose = select(subsets, low, **options), select(subsets, low + more, **options)
-    gains = (
-        loose["n_features"] < strict["n_features"],
-        max(loose["identifiability"], chance) < max(strict["identifiability"], chance),
-        loose["accuracy"] >= strict["accuracy"],
-    )
-    assert any(gains)
+def test_below_chance_nobody_is_better_hidden():
+    """REVIEW E15: a threshold of .1 was worse than .01 in accuracy, attack and linkage."""
+    subsets = table((("a",), 0.90, 0.15), (("b",), 0.85, 0.10), (("c",), 0.95, 0.60))
+    options = {"margin": "standard error", "rows": 50}
+    assert select(subsets, 0.3, chance=0.2, **options)["features"] == ("a",)
+    assert select(subsets, 0.3, **options)["features"] == ("b",)  # with a chance level of 0, the lower one hides more

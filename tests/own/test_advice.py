@@ -1,5 +1,7 @@
 """What the advice says: ties, defences that are worse, and raw tables without a leak; from results made by hand."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -35,6 +37,13 @@ def test_of_defences_that_do_not_differ_the_one_with_the_weakest_attack_is_chose
     advice = advise([result("none", 0.45), few, weak], 0.1)
     assert advice.alike == ("few columns", "weak attack")
     assert advice.defence == "weak attack"
+
+
+def test_of_equal_attacks_the_guaranteed_one_is_chosen_then_the_one_with_fewer_columns():
+    few, wide = result("few", 0.4, columns=1), result("wide", 0.4, columns=2)
+    sure = replace(result("sure", 0.4, columns=9), guarantees=("stated",), epsilon=1.0)
+    assert advise([result("none", 0.6), wide, few, sure], 0.1).defence == "sure"
+    assert advise([result("none", 0.6), wide, few], 0.1).defence == "few"
 
 
 def test_attacks_below_chance_are_equally_weak():
