@@ -10,7 +10,7 @@ lower end lies above the true rate of the strongest: of the best attacker's own 
 the lower end lies above chance if one attacker is better than the others.
 
     python bench/interval_coverage.py           # about a minute
-    python bench/interval_coverage.py --full    # more trials, writes bench/results/interval_coverage*.csv
+    python bench/interval_coverage.py --full    # more trials, writes bench/results/{interval_coverage,strongest_attacker}.csv
 """
 
 import argparse
@@ -75,23 +75,31 @@ def attacked(people: int, attackers: int, leak: float, trials: int, seed: int = 
 def main() -> None:
     """Measure and print the tables."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--full", action="store_true", help="more trials")
-    full = parser.parse_args().full
-    shares = [
-        dict(zip(("rate", "correlation", "clusters", "sizes"), case, strict=True))
-        | coverage(*case, trials=2000 if full else 100)
-        for case in product((0.2, 0.5, 0.8, 0.95), (0.05, 0.2, 0.5), (5, 12, 24, 60), ("equal", "unequal"))
-    ]
-    attacks = [
-        dict(zip(("people", "attackers", "leak"), case, strict=True)) | attacked(*case, trials=500 if full else 20)
-        for case in product((12, 24, 60), (1, 2, 5, 11), (0.0, 0.1, 0.2, 0.3))
-    ]
-    for name, rows in (("interval_coverage", shares), ("interval_coverage_strongest", attacks)):
+    parser.add_argument("--full", action="store_true", help="more trials, and write the tables")
+    parser.add_argument("--only", choices=MEASURES, help="one of the tables")
+    given = parser.parse_args()
+    for name in [given.only] if given.only else MEASURES:
+        measure, trials, cases = MEASURES[name]
+        rows = [
+            dict(zip(cases, case, strict=True)) | measure(*case, trials=trials if given.full else trials // 25)
+            for case in product(*cases.values())
+        ]
         table = pd.DataFrame(rows).round(3)
         print(table.to_string(index=False), flush=True)
-        if full:
+        if given.full:
             table.to_csv(HERE / "results" / f"{name}.csv", index=False)
 
+
+SHARES = {"rate": (0.2, 0.5, 0.8, 0.95), "correlation": (0.05, 0.2, 0.5), "clusters": (5, 12, 24, 60)}
+SHARES |= {"sizes": ("equal", "unequal")}
+MEASURES = {
+    "interval_coverage": (coverage, 2000, SHARES),
+    "strongest_attacker": (
+        attacked,
+        500,
+        {"people": (12, 24, 60), "attackers": (1, 3, 11), "leak": (0.0, 0.1, 0.2, 0.3)},
+    ),
+}
 
 if __name__ == "__main__":
     main()

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+from scipy import special, stats
 
 FEW = 12  # clusters; below this, the measured coverage is not reliable (bench/interval_coverage.py)
 _FEW_EVENTS = 5  # successes or failures of independent rows; with fewer, the spread of the clusters is not known
@@ -227,19 +227,19 @@ class _Sample:
 
     def bounds(self, tail: float) -> tuple[float, float, float]:
         """Return both ends of the interval with this probability beyond each, and the effective number of rows."""
-        quantile = float(stats.norm.isf(tail))
+        quantile = -float(special.ndtri(tail))
         if math.isinf(self.df):
             return *wilson_bounds(self.score, self.trials, quantile), self.trials
         if math.isinf(self.variance):
             return 0.0, 1.0, self.trials
         spread, effective = self.score * (1 - self.score), self.trials
         if min(self.variance, spread) > _NO_SPREAD:
-            effective = spread / self.variance * (quantile / float(stats.t.isf(tail, self.df))) ** 2
+            effective = spread / self.variance * (quantile / float(special.stdtrit(self.df, tail))) ** 2
             if effective * min(self.score, 1 - self.score) < _FEW_EVENTS:
                 effective = min(effective, self.trials)
         hits, misses = self.score * effective, (1 - self.score) * effective
-        low = float(stats.beta.ppf(tail, hits, misses + 1)) if self.score > 0 else 0.0
-        high = float(stats.beta.isf(tail, hits + 1, misses)) if self.score < 1 else 1.0
+        low = float(special.betaincinv(hits, misses + 1, tail)) if self.score > 0 else 0.0
+        high = float(special.betainccinv(hits + 1, misses, tail)) if self.score < 1 else 1.0
         return low, high, effective
 
 
@@ -256,7 +256,8 @@ def _common_tail(samples: Sequence[_Sample], tail: float) -> float:
     largest, df = (normal @ vectors.T).max(axis=1), samples[0].df
     if math.isfinite(df):
         largest /= np.sqrt(generator.chisquare(df, _DRAWS) / df)
-    beyond = float(stats.t.sf(np.quantile(largest, 1 - tail), df))
+    quantile = -np.quantile(largest, 1 - tail)
+    beyond = float(special.stdtr(df, quantile) if math.isfinite(df) else special.ndtr(quantile))
     return min(max(beyond, tail / len(samples)), tail)
 
 
