@@ -10,7 +10,7 @@ lower end lies above the true rate of the strongest: of the best attacker's own 
 the lower end lies above chance if one attacker is better than the others.
 
     python bench/interval_coverage.py           # about a minute
-    python bench/interval_coverage.py --full    # more trials, writes bench/results/{interval_coverage,strongest_attacker}.csv
+    python bench/interval_coverage.py --full    # more trials, writes interval_coverage.csv and strongest_attacker.csv
 """
 
 import argparse
@@ -29,7 +29,9 @@ ROWS = 30
 CHANCE, CORRELATION, ALIKE = 0.5, 0.2, 0.5  # of attackers: their rate, alike rows of a person, alike attackers
 
 
-def coverage(rate: float, correlation: float, clusters: int, sizes: str, trials: int, seed: int = 0) -> dict[str, float]:
+def coverage(
+    rate: float, correlation: float, clusters: int, sizes: str, trials: int, seed: int = 0
+) -> dict[str, float]:
     """Return the share of trials in which each interval covers the rate, its mean width, and how often it warns."""
     generator = np.random.default_rng(seed)
     many = np.full(clusters, ROWS) if sizes == "equal" else np.geomspace(8, 80, clusters).round().astype(int)

@@ -28,7 +28,9 @@ def table(seed: int, *, grouped: bool) -> Problem:
     groups = np.repeat(np.arange(160), 5)
     users = draw.permutation(np.arange(160) % 8)[groups] if grouped else draw.integers(0, 8, 800)
     task = draw.integers(0, 2, 800)
-    columns = {f"c{place}": draw.normal(size=800) + (draw.normal(size=160)[groups] if grouped else 0) for place in "abc"}
+    columns = {
+        f"c{place}": draw.normal(size=800) + (draw.normal(size=160)[groups] if grouped else 0) for place in "abc"
+    }
     features = pd.DataFrame(columns | {"task": task + draw.normal(0, 0.3, 800)})
     return Problem(features, task, [f"u{user}" for user in users], groups if grouped else None, name=str(seed))
 

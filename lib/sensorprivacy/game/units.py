@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from scipy import special, stats
 
-FEW = 12  # clusters; below this, the measured coverage is not reliable (bench/interval_coverage.py)
+FEW = 12  # clusters; below this, intervals of unequal clusters are wide, and paired ones need normal differences
 _FEW_EVENTS = 5  # successes or failures of independent rows; with fewer, the spread of the clusters is not known
 _NO_SPREAD = 1e-15  # variances below this are rounding
 _DRAWS = 20_000  # of the largest of several standardized deviations
@@ -245,7 +245,9 @@ class _Sample:
 
 def _common_tail(samples: Sequence[_Sample], tail: float) -> float:
     """Return the probability beyond each lower end at which all of them hold together with probability 1 - `tail`."""
-    if samples[0].df == 0 or len({len(one.influence) for one in samples}) > 1:  # such as an attack that failed in a fold
+    if (
+        samples[0].df == 0 or len({len(one.influence) for one in samples}) > 1
+    ):  # such as an attack that failed in a fold
         return tail / len(samples)
     influence = np.stack([one.influence for one in samples])
     length = np.linalg.norm(influence, axis=1, keepdims=True)

@@ -27,7 +27,10 @@ def frontier(found: Findings) -> Figure:
     """
     with plt.rc_context(), plt.style.context(["default", STYLE]):
         fig, axes = plt.subplots(figsize=_SIZE)
-        places = {one.defence: (one.task().measure.score, one.attacks(one.levels[0])[0].measure.score) for one in found.results}
+        places = {
+            one.defence: (one.task().measure.score, one.attacks(one.levels[0])[0].measure.score)
+            for one in found.results
+        }
         own = {one.defence: places[one.defence] for one in found.results if not one.trivial}
         best = {name for name, place in own.items() if not _beaten(place, own)}
         for one in found.results:
