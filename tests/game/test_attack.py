@@ -8,7 +8,8 @@ import pytest
 from sensorprivacy.game import Attack, Attacks, attack, attack_all
 from sensorprivacy.game.attack import THROUGH, Prediction, Question
 from sensorprivacy.game.outcome import Measure
-from sensorprivacy.game.units import share, wilson
+from sensorprivacy.game.units import share
+from sensorprivacy.game.wilson import wilson
 
 RECORDINGS = np.array([0, 0, 0, 1, 1, 1, 2, 2])
 ROWS = Question("user", "row", np.array(["a", "b", "a", "b"]), np.array(list("aaabbbaa")))

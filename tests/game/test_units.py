@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from scipy.stats import beta, binomtest, norm, ttest_1samp
 from scipy.stats import t as student
 
-from sensorprivacy.game.units import _Sample, difference, few_units, share, strongest, wilson, with_intervals
+from sensorprivacy.game.units import _Sample, difference, few_units, share, strongest
+from sensorprivacy.game.wilson import wilson, with_intervals
 
 
 @pytest.mark.parametrize(("successes", "trials"), [(0, 1), (1, 1), (0, 20), (3, 20), (511, 1023), (7, 100_000)])
