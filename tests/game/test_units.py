@@ -97,7 +97,7 @@ def test_intervals_of_clusters_of_unequal_size_cover_shares_near_one(rate, corre
         rates = generator.beta(rate * strength, (1 - rate) * strength, clusters)
         found = share(generator.random(len(codes)) < rates[codes], codes)
         covered += found.low <= rate <= found.high
-    assert covered / trials >= 0.935 - 2 * 0.01  # the lowest of bench/results/intervals.md, two standard errors
+    assert covered / trials >= 0.935 - 2 * 0.01  # the lowest of bench/results/interval_coverage.md, two standard errors
 
 
 def test_rows_as_clusters_have_the_exact_interval():
