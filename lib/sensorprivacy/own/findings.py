@@ -66,8 +66,8 @@ class Findings:
         attack, attack_low, attack_high (they allow for the choice among attackers), attacker, chance, n, unit; the
         same for single rows with prefix ``row_``; auc (macro, the highest); exposed (most exposed user),
         exposed_recall, exposed_precision (empty if nobody is recognized); n_columns; guarantee (text), guaranteed
-        (whether it covers every column), epsilon_row, epsilon_person (of the person with most rows); seconds; reason (why there is no
-        result).
+        (whether it covers every column), epsilon_row, epsilon_person (of the person with most rows); seconds; reason
+        (why there is no result).
         """
         rows = [self._row(result) for result in self.results]
         return pd.DataFrame(rows + [vars(one) for one in self.untried])
