@@ -171,7 +171,7 @@ SHOWS = {"table": "table", "figure": "figure", "conclude": "sentence"}
 def names_of(node, entries):
     """Return the name of a result, or those with words that fit an f-string."""
     if isinstance(node, ast.JoinedStr):
-        parts = (re.escape(part.value) if isinstance(part, ast.Constant) else ".+" for part in node.values)
+        parts = [re.escape(part.value) if isinstance(part, ast.Constant) else ".+" for part in node.values]
         return [name for name in entries if re.fullmatch("".join(parts), name)]
     assert isinstance(node, ast.Constant), ast.unparse(node)
     return [node.value]

@@ -10,7 +10,7 @@ from sensorprivacy.data import Problem
 from sensorprivacy.game.measuring import effectiveness_column
 from sensorprivacy.game.play import play, release, seeded
 from sensorprivacy.game.splits import Split
-from sensorprivacy.game.units import with_intervals
+from sensorprivacy.game.wilson import with_intervals
 from sensorprivacy.minimize.engine_protocol import LABELS, MEASURES, engine_data
 from sensorprivacy.minimize.engines import make_engine
 from sensorprivacy.minimize.greedy import knapsack, take_features
