@@ -102,7 +102,9 @@ def intervals(frame: pd.DataFrame, bins: int | None) -> pd.DataFrame:
     [0, 0, 1, 1]
     """
     cut = frame.copy(deep=False)
-    for name in frame.select_dtypes("number") if bins else ():
+    if bins is None:
+        return cut
+    for name in frame.select_dtypes("number"):
         if frame[name].nunique() > bins:
             cut[name] = pd.cut(frame[name], bins, labels=False)
     return cut

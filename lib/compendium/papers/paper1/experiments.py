@@ -154,7 +154,7 @@ def both_rules(subsets: pd.DataFrame, everything: float) -> pd.DataFrame:
         chosen = {"as printed": printed[columns], "as stated": stated[columns]}
         rows[level] = pd.concat(chosen).swaplevel()
     table = pd.DataFrame(rows).T.rename_axis("threshold").astype(float)
-    return table.set_axis([f"{column}, {rule}" for column, rule in table.columns], axis=1)
+    return table.set_axis([", ".join(names) for names in table.columns.to_flat_index()], axis=1)
 
 
 def compare_preselections(

@@ -88,8 +88,8 @@ def infer(
             if not known.shape[1]:
                 continue
             numbers = coded(known, read_frame(known)).fillna(-1)
-            users = np.asarray(label).astype(str)
-            problem = Problem(numbers, users, users, groups)
+            users = pd.Series(np.asarray(label).astype(str))
+            problem = Problem(numbers, users, users, None if groups is None else pd.Series(groups))
             scene = TableScene(problem, numbers, default_split(problem, seed=seed), model)
             found = attack(scene, {"forest": adaptive_forest}, levels=["row"])[0].measure
             facts = {"inferred": name, "from": seen, "columns": numbers.shape[1], "share": found.score}
