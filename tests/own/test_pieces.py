@@ -105,6 +105,6 @@ def test_unfit_tables_are_refused(tmp_path, content, words):
 
 def test_a_frame_keeps_no_index(table):
     assert "who" in Pieces(table.set_index("who")).columns  # a named index is a column, as in other formats
-    frame = table.set_index(pd.Index(table["who"], name=None)).drop(columns="who")
+    frame = table.set_index(pd.Index(table["who"].to_numpy())).drop(columns="who")
     assert "who" not in Pieces(frame).columns
     assert next(iter(Pieces(frame))).index.equals(pd.RangeIndex(50))

@@ -182,8 +182,8 @@ def refuse_task(task: pd.Series, user: pd.Series, groups: pd.Series | None = Non
         why = "" if found is None or found.reason == NAMED else found.reason
     if why:
         raise ValueError(
-            f"the task column {task.name!r} identifies the user, so no release may hold it ({why}). Choose another task, "
-            "or coarser classes"
+            f"the task column {task.name!r} identifies the user, so no release may hold it ({why}). Choose another "
+            "task, or coarser classes"
         )
 
 

@@ -14,7 +14,7 @@ from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from sensorprivacy.columns.cells import as_frame
+from sensorprivacy.columns.cells import as_frame, is_table
 from sensorprivacy.columns.coding import Reading, coded, read_frame
 from sensorprivacy.columns.judge import warn_of_identifying
 from sensorprivacy.data import Problem
@@ -217,8 +217,35 @@ class FeatureMinimizer(SelectorMixin, BaseEstimator):
             Task labels.
         """
         check_is_fitted(self)
-        matrix = validate_data(self, self._coded(X), dtype="numeric", reset=False)
-        return float(np.mean(self.model_.predict(matrix[:, self.support_]) == column_or_1d(y)))
+        kept = self._kept_numbers(X)
+        return float(np.mean(self.model_.predict(kept) == column_or_1d(y)))
+
+    def transform(self, X: Any) -> Any:
+        """Return the kept features of new rows.
+
+        Parameters
+        ----------
+        X : DataFrame or array-like of shape (n, d)
+            Features, as in `fit`. A table may lack the features that are dropped: a service need not collect them. With
+            ``missing="impute"``, missing numbers are filled with the medians of the training rows.
+
+        Raises
+        ------
+        ValueError
+            If a kept feature is absent, or a value is missing or infinite.
+
+        Warns
+        -----
+        UserWarning
+            If kept numbers are unlike those of `fit`, as after a change of units.
+        """
+        check_is_fitted(self)
+        table = as_frame(X) if is_table(X) else X
+        if isinstance(table, pd.DataFrame) and len(table.columns) < len(self._names):
+            absent = set(self._names) - set(table)
+            if not absent & set(np.array(self._names, dtype=object)[self.support_]):
+                table = table.assign(**dict.fromkeys(absent, 0))[self._names]
+        return super().transform(table)
 
     def summary(self) -> dict[str, Any]:
         """Summarize the kept features, their accuracy and their identifiability.
@@ -253,7 +280,7 @@ class FeatureMinimizer(SelectorMixin, BaseEstimator):
         return self.support_
 
     def _problem(self, X: Any, y: Any, users: Any, groups: Any) -> Problem:
-        X = as_frame(X) if hasattr(X, "to_pandas") else X  # polars, Arrow
+        X = as_frame(X) if is_table(X) else X
         X = X.reset_index(drop=True) if isinstance(X, pd.DataFrame) else X
         self._readings = read_frame(X) if isinstance(X, pd.DataFrame) else {}
         if y is None:
@@ -285,7 +312,7 @@ class FeatureMinimizer(SelectorMixin, BaseEstimator):
 
     def _coded(self, X: Any) -> Any:
         """Return a table in which texts, points in time and durations are numbers, read as in `fit`."""
-        X = as_frame(X) if hasattr(X, "to_pandas") else X
+        X = as_frame(X) if is_table(X) else X
         return coded(X, self._readings) if isinstance(X, pd.DataFrame) else X
 
     def _split(self, problem: Problem) -> Split:
@@ -342,5 +369,5 @@ class FeatureMinimizer(SelectorMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
-        tags.input_tags.allow_nan = False
+        tags.input_tags.allow_nan = self.missing == "impute"
         return tags

@@ -69,10 +69,22 @@ def feature_minimize(
         raise ValueError("user_labels is None: pass the user of each row, or use FeatureMinimizer without users")
     table = as_frame(features)
     minimizer = FeatureMinimizer(threshold, **options).fit(table, utility_labels, users=user_labels, groups=groups)
-    kept = [name for name, chosen in zip(table, minimizer.get_support(), strict=True) if chosen]
-    if isinstance(features, pd.DataFrame):
-        minimized: Any = features.loc[:, minimizer.get_support()].copy()
-        minimized.attrs["feature_minimize"] = minimizer.summary()
-    else:
-        minimized = features.select(kept)  # polars and Arrow have the same method
+    kept = table.loc[:, minimizer.get_support()]
+    minimized: Any = kept.copy()
+    minimized.attrs = {"feature_minimize": minimizer.summary()}  # without notes of the input
+    for name, column in kept.items():
+        if isinstance(column.dtype, pd.CategoricalDtype):
+            minimized[name] = column.cat.remove_unused_categories()
+    if not isinstance(features, pd.DataFrame):
+        minimized = _as_table(minimized, features)
     return (minimized, minimizer) if return_minimizer else minimized
+
+
+def _as_table(frame: pd.DataFrame, like: Any) -> Any:
+    """Return a frame as a table of another library."""
+    names = list(frame)
+    if hasattr(like, "schema") and hasattr(like, "replace_schema_metadata"):
+        import pyarrow as pa
+
+        return pa.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata(None)
+    return like.select(names)  # polars keeps nothing beside the cells

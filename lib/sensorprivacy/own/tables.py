@@ -122,12 +122,13 @@ def load_table(
     frame, name, digest = _read(source, roles)
     roles.check(frame.columns, keep, drop, name)
     frame, hidden = _without_names(frame, roles, keep, drop)
-    refuse_task(frame[task], frame[user], None if groups is None else frame[groups])
     loading = _Loading(frame, roles, name if isinstance(source, Path | str) else "the table")
     loading.drop_unlabelled()
     loading.task, loading.classes = as_classes(frame[task], loading.rows, bins)
     if rare != "keep":
         loading.set_aside(rare)
+    labels = [None if name is None else frame[name].iloc[loading.rows] for name in (task, user, groups)]
+    refuse_task(*labels)
     loading.choose_features(keep, [name for name in drop if name in frame], constant)
     loading.facts["left_out"] |= hidden
     gaps = loading.fill(missing)
