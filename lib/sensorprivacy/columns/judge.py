@@ -224,8 +224,8 @@ def moved(numbers: pd.DataFrame, spans: Mapping[str, Sequence[float]]) -> dict[s
     return found
 
 
-def warn_of_identifying(features: pd.DataFrame, users: Any, groups: Any) -> None:
-    """Warn with `IdentifierWarning` if features identify rows or users; the message names each, and the remedy.
+def warn_of_identifying(features: pd.DataFrame, users: Any, groups: Any) -> dict[str, Finding]:
+    """Return the features that identify rows or users; warn with `IdentifierWarning`, which names the remedy.
 
     Parameters
     ----------
@@ -243,6 +243,31 @@ def warn_of_identifying(features: pd.DataFrame, users: Any, groups: Any) -> None
             "join a published one by them. Drop them, or ignore this warning if they are measurements",
             IdentifierWarning,
             stacklevel=5,
+        )
+    return found
+
+
+def warn_of_strange(
+    rows: pd.DataFrame, numbers: pd.DataFrame, spans: Mapping[str, Sequence[float]], known: Mapping[str, Finding]
+) -> None:
+    """Warn with `IdentifierWarning` if new rows identify someone, or are unlike the first ones.
+
+    Parameters
+    ----------
+    rows, numbers : pandas.DataFrame
+        The rows, and how they are read as numbers.
+    spans : mapping
+        What numbers they must resemble, see `spans_of`.
+    known : mapping
+        Columns of which `warn_of_identifying` has warned.
+    """
+    found = {name: some.reason for name, some in find_identifying(rows, None).items() if name not in known}
+    found |= moved(numbers, spans)
+    if found:
+        warnings.warn(
+            f"these rows are not like those that were fitted: {in_words(found)}. Correct the columns, or fit again",
+            IdentifierWarning,
+            stacklevel=4,
         )
 
 
