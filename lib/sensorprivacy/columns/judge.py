@@ -288,6 +288,7 @@ def _telling_nothing(table: pd.DataFrame) -> dict[str, str]:
     return found
 
 
-def in_words(columns: Mapping[str, str]) -> str:
-    """Return columns with their reasons as one text."""
-    return ", ".join(f"{name} ({reason})" for name, reason in columns.items())
+def in_words(columns: Mapping[str, str], most: int = 20) -> str:
+    """Return columns with their reasons as one text, without those after the first ones."""
+    shown = [f"{name} ({reason})" for name, reason in columns.items()]
+    return ", ".join(shown[:most]) + (f" and {len(shown) - most:,} more" if len(shown) > most else "")

@@ -371,7 +371,8 @@ class FeatureMinimizer(SelectorMixin, BaseEstimator):
         except NoSubsetError:
             if not (self.search or SearchSettings()).more or self.scores_ is None:
                 raise
-            ranked = rank_features(self.scores_, (self.preselection or Preselection()).by)
+            how = self.preselection or Preselection()
+            ranked = rank_features(self.scores_, how.by, variant=how.variant)
 
             def accuracy(some: Sequence[Any], label: str = "task") -> float:
                 return engine.score([tuple(sorted(map(names.index, some)))], label)[0]

@@ -46,7 +46,7 @@ def minimize(options: Options) -> int:
         estimator=RandomForestClassifier(options.trees, n_jobs=-1),
         rare="keep",  # the reader of the table has set rare labels and constant columns aside
         constant="drop",
-        preselection=Preselection(score=options.score, by=options.by),
+        preselection=Preselection(score=options.score, by=options.by, variant="own"),
         search=replace(
             OWN,
             engine=options.engine,

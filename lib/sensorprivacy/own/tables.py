@@ -29,6 +29,7 @@ from sensorprivacy.columns.judge import (
 )
 from sensorprivacy.columns.labels import as_classes, rare_rows
 from sensorprivacy.data import Problem
+from sensorprivacy.own.pages import some
 from sensorprivacy.own.read.formats import read_table, table_name
 
 Missing = Literal["impute", "drop", "error"]
@@ -264,7 +265,7 @@ class _Loading:
         self.facts["numbers_as_text"] = {name: how.example for name, how in texts.items() if how.example}
         self.facts["columns"] = [self._describe(str(name), judged) for name in self.frame]
         if empty:
-            self.notices.append(f"columns without information are dropped: {', '.join(empty)}")
+            self.notices.append(f"columns without information are dropped: {some(list(empty))}")
 
     def _describe(self, name: str, judged: Judged) -> dict[str, Any]:
         """Return how a column was read, what it is used for, and how its cells became numbers."""
