@@ -11,6 +11,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from sensorprivacy.checks import rows_in_words
+
 # 3 | 3,5 | 1.234,5 | -,5e3: digits with a decimal comma, and points or spaces between thousands
 _COMMA = re.compile(r"[+-]?(?=[\d,])(?:\d{1,3}(?:[. \u00a0\u202f]\d{3})+|\d*)(?:,\d+)?(?:[eE][+-]?\d+)?")
 # 1,234 | 1,234,567.8: commas between thousands
@@ -52,11 +54,14 @@ class Numbers:
         Columns that become numbers, with the reason, such as "decimal commas". Filled by `decide`.
     notices : list of str
         Rows that are no records, and cells that count as missing. Filled by `decide`.
+    counts : list of str
+        The same for a card that is handed on: it shows no cell.
     """
 
     def __init__(self, labels: Collection[str] = ()) -> None:
         self.converted: dict[str, str] = {}
         self.notices: list[str] = []
+        self.counts: list[str] = []
         self._labels = set(labels)
         self._ways: dict[str, dict[str, str]] = {}  # an example of each way of writing, by column
         self._numbers: Counter[str] = Counter()  # cells that are numbers
@@ -138,11 +143,16 @@ class Numbers:
             ways, words = found[name], +self._words[name]
             reasons = [written] * (name in commas) + ["separated thousands"] * ("1 234" in ways)
             if words:
-                reasons.append(f"{_in_words(words)} count as missing")
+                reasons.append(f"{sum(words.values()):,} cells count as missing")
             if reasons or name not in self._labels:
                 self.converted[name] = ", ".join(reasons) or "written as text"
-            if any(map(_is_word, words)):
+            if any(map(str.isalpha, "".join(words))):
                 self.notices.append(f"column {name} holds numbers; {_in_words(words)} count as missing")
+                self.counts.append(f"{sum(words.values()):,} cells of {name} that are no numbers count as missing")
+        for name in self._labels & set(self._words) - set(self.converted):
+            if kept := Counter({cell: rows for cell, rows in self._words[name].items() if cell in NA}):
+                said = f"{_in_words(kept)} in {name} are labels: empty such cells if they mean missing ones"
+                self.notices.append(said)
         return self
 
     def _share(self, name: str) -> float:
@@ -169,9 +179,13 @@ class Numbers:
             for name, cell in alone:
                 del self._words[name][cell]
             shown = ", ".join(cell for words in stated for cell in words.values())
-            self.notices.append(f"{self._units} rows below the header state units and are left out: {shown[:60]}")
+            said = rows_in_words(self._units, "of units below the header", "left out")
+            self.counts.append(said)
+            self.notices.append(f"{said}: {shown[:60]}")
         if self._headers:
-            self.notices.append(f"{self._headers} rows repeat the header and are left out")
+            again = rows_in_words(self._headers, "with the header again", "left out")
+            self.counts.append(again)
+            self.notices.append(again)
 
     def apply(self, frame: pd.DataFrame, *, first: bool = True) -> pd.DataFrame:
         """Return the records of a piece; the first piece has the top of the table. Columns of numbers are float64."""
@@ -197,7 +211,7 @@ def tidied(frame: pd.DataFrame, labels: Collection[str], source: Path | str) -> 
     """Return the records of a whole table, with its columns of numbers as numbers; ``attrs`` say what was done."""
     numbers = Numbers(labels).observe(frame).decide(source)
     frame = numbers.apply(frame).reset_index(drop=True)
-    frame.attrs |= {"numbers": numbers.converted, "notices": numbers.notices}
+    frame.attrs |= {"numbers": numbers.converted, "notices": numbers.notices, "counts": numbers.counts}
     return frame
 
 
@@ -220,8 +234,8 @@ def _is_word(cell: str) -> bool:
 
 def _in_words(cells: Counter[str]) -> str:
     """Return how many cells there are, and the most frequent of them."""
-    shown = ", ".join(f"{cell[:40]!r} ({rows:,})" for cell, rows in cells.most_common(_SHOWN))
-    return f"{sum(cells.values()):,} cells such as {shown}"
+    shown = ", ".join(f"{cell[:40]!r} {rows:,}" for cell, rows in cells.most_common(_SHOWN))
+    return f"{sum(cells.values()):,} cells ({shown}{', ...' if len(cells) > _SHOWN else ''})"
 
 
 def looks_like_number(cell: str) -> bool:

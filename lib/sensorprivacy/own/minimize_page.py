@@ -111,8 +111,11 @@ def thresholds(results: pd.DataFrame, **rule: Any) -> list[dict[str, Any]]:
 def _lost(minimizer: FeatureMinimizer) -> float:
     """Return the share of accuracy that is lost on the test rows, if it is more than tolerated and a standard error."""
     everything, kept = minimizer.baseline_.task, minimizer.outcome_.task
-    least = least_accuracy(everything.score, minimizer.threshold, kept.n)
-    return 1 - kept.score / everything.score if kept.n and kept.score < least else 0.0
+    if not kept.n:
+        return 0.0
+    slack = (max(one.score * (1 - one.score) for one in (everything, kept)) / kept.n) ** 0.5
+    least = least_accuracy(everything.score, minimizer.threshold) - slack
+    return 1 - kept.score / everything.score if kept.score < least else 0.0
 
 
 def _repeated(stability: Stability) -> str:

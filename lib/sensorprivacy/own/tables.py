@@ -124,6 +124,7 @@ def load_table(
     roles.check(frame.columns, keep, drop, name)
     frame, hidden = _without_names(frame, roles, keep, drop)
     loading = _Loading(frame, roles, name if isinstance(source, Path | str) else "the table")
+    name = "table" if find_names([name], frame[user]) else name  # pages and cards state it
     loading.drop_unlabelled()
     loading.task, loading.classes = as_classes(frame[task], loading.rows, bins)
     if rare != "keep":
@@ -142,7 +143,7 @@ def load_table(
         task=loading.task[rows],
         users=frame[user].iloc[rows],
         groups=None if groups is None else frame[groups].iloc[rows],
-        name=table_name(Path(name)) if isinstance(source, Path | str) else "table",
+        name=table_name(Path(name)),
         provenance=facts,
         gaps=gaps,
     )

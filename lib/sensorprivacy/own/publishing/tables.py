@@ -11,6 +11,7 @@ import pandas as pd
 
 from sensorprivacy.checks import check_choice
 from sensorprivacy.columns.cells import as_text, is_text, missing_cells
+from sensorprivacy.columns.copies import find_names
 from sensorprivacy.columns.identifiers import IdentifierWarning
 from sensorprivacy.columns.judge import name_of
 from sensorprivacy.own.card import IN_ORDER, SHUFFLED, Card, guarantee, measure_table, write_card
@@ -127,6 +128,8 @@ def publish(
     known = roles["user"]
     selection = Selection(pieces, _labels(chosen, pieces, task=task, user=user, groups=groups))
     found = survey(selection, sample, user=known if known in pieces.columns else None, seed=seed)
+    if known in pieces.columns and find_names([pieces.name], found.sample[known]):
+        pieces.name = "table"
     first = None
     if made is not None:
         columns = learn_columns(found, task=task or "", user=user or "", groups=groups, keep=keep, drop=drop)
@@ -235,7 +238,7 @@ def _facts(fitted: FittedTable, selection: Selection, found: Survey, written: in
         "name": pieces.name,
         "columns": {"task": columns.task, "published": names, "unchanged": unchanged, "dropped": dropped},
         "guarantee": guarantee(step, columns, names, unchanged, found.most_rows, in_order=in_order),
-        "size": [f"{written:,} rows, {len(names)} columns", *selection.left_out, *pieces.notices],
+        "size": [f"{written:,} rows, {len(names)} columns", *selection.left_out, *pieces.counts],
         "rows": written,
         "order": IN_ORDER if in_order else SHUFFLED,
         "input": {"digest": pieces.digest, "rows": found.rows, "sample": len(found.sample)},

@@ -40,7 +40,7 @@ class Pieces:
         the table's cells.
     columns : list of str
         Names of the columns.
-    notices : list of str
+    counts : list of str
         Rows that are no records, and cells of numbers that count as missing.
 
     Raises
@@ -67,7 +67,7 @@ class Pieces:
             else:
                 self._types = self._infer_types()
         self.columns = list(next(iter(self)).columns)
-        self.notices = self._numbers.notices if self._table is None else self._table.attrs["notices"]
+        self.counts = self._numbers.counts if self._table is None else self._table.attrs["counts"]
 
     def __iter__(self) -> Iterator[pd.DataFrame]:
         """Yield the pieces in order, with positions in the whole table as index."""
