@@ -261,8 +261,8 @@ def warn_of_strange(
     known : mapping
         Columns of which `warn_of_identifying` has warned.
     """
-    found = {name: some.reason for name, some in find_identifying(rows, None).items() if name not in known}
-    found |= moved(numbers, spans)
+    named = {name: some.reason for name, some in find_identifying(rows, None).items() if name not in known}
+    found = moved(numbers, spans) | named
     if found:
         warnings.warn(
             f"these rows are not like those that were fitted: {in_words(found)}. Correct the columns, or fit again",

@@ -251,8 +251,9 @@ class FeatureMinimizer(SelectorMixin, BaseEstimator):
         """
         check_is_fitted(self)
         table = self._completed(X)
-        if isinstance(table, pd.DataFrame):
-            kept = table[np.array(self._names, dtype=object)[self.support_]]
+        names = np.array(self._names, dtype=object)[self.support_]
+        if isinstance(table, pd.DataFrame) and set(names) <= set(table):
+            kept = table[names]
             warn_of_strange(kept, coded(kept, self._readings), self._spans, self._identifying)
         return super().transform(table)
 

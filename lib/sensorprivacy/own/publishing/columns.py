@@ -116,8 +116,8 @@ class Columns:
             features = part[[name for name in needed if name not in self.kept]]
             strange |= {name: some.reason for name, some in find_identifying(features, *given).items()}
         cells = {name: how.numbers(found.sample[name]) for name, how in self.features.items() if name in needed}
-        strange |= moved(pd.DataFrame(cells), self.spans)
-        for name in set(self.texts) & set(cells):
+        strange = moved(pd.DataFrame(cells), self.spans) | strange
+        for name in set(self.texts) & set(cells) - set(strange):
             unseen = cells[name] == UNSEEN
             if unseen.mean() > STRANGE:
                 example = found.sample[name][unseen].iloc[0]
