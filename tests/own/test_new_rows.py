@@ -40,7 +40,10 @@ CHANGES = {
         "count .*(unit|outside 0 to 8)",
     ),
     "a text that holds the user": (lambda t: t.assign(mode=t.owner.str.upper()), "mode .*under another name"),
-    "a text that names the user": (lambda t: t.assign(mode=t["mode"] + " of " + t.owner), "mode .*names the user"),
+    "a text that names the user": (
+        lambda t: t.assign(mode=t["mode"] + " of " + t.owner),
+        "mode .*(names the user|under another name)",
+    ),
     "addresses": (lambda t: t.assign(mode=[f"a{at % 9}@b.org" for at in t.index]), "mode .e-mail addresses"),
     "times": (lambda t: t.assign(load=1_700_000_000 + np.arange(len(t))), "load .points in time"),
     "dates of the last century": (lambda t: t.assign(count=19_630_101 + t.index % 28), "count .points in time"),

@@ -15,7 +15,23 @@ _FEWEST_NAMED = 0.01  # share of filled cells whose text names their user
 _FEWEST_NAMES = 5  # labels that several users share; fewer are a category, such as a sex or a room
 _CODES = 4  # numbers of each user, such as cards; a measurement has more
 _WORD = re.compile(r"[^\W_]+")
-_NOBODY = {"other", "others", "unknown", "none", "missing", "guest", "user", "all", "yes", "off", "true", "false"}
+_NOBODY = {
+    "other",
+    "others",
+    "unknown",
+    "none",
+    "null",
+    "nan",
+    "n/a",
+    "missing",
+    "guest",
+    "user",
+    "all",
+    "yes",
+    "off",
+    "true",
+    "false",
+}
 _FIVE_DIGITS = 10_000  # from which a whole number of each user is no age and no size
 
 
@@ -88,7 +104,8 @@ def holds_user(column: pd.Series, user: pd.Series, groups: pd.Series | None = No
         return f"{groups.name!r} under another name: its value alone identifies the recording"
     if is_text(column) and not pd.api.types.is_bool_dtype(column):
         pairs = pd.DataFrame({"cell": as_text(column), "user": as_text(user)}).dropna().value_counts()
-        named = [len(who) > 2 and _is_named(who.lower(), cell.lower()) for cell, who in pairs.index]
+        names = {who for _, who in pairs.index if len(who) > 2 and who.lower() not in _NOBODY}
+        named = [who in names and _is_named(who.lower(), cell.lower()) for cell, who in pairs.index]
         if len(pairs) and pairs[named].sum() > _FEWEST_NAMED * pairs.sum():
             return "its text names the user of the row"
     return ""
