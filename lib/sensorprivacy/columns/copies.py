@@ -15,23 +15,26 @@ _FEWEST_NAMED = 0.01  # share of filled cells whose text names their user
 _FEWEST_NAMES = 5  # labels that several users share; fewer are a category, such as a sex or a room
 _CODES = 4  # numbers of each user, such as cards; a measurement has more
 _WORD = re.compile(r"[^\W_]+")
-_NOBODY = {
-    "other",
-    "others",
-    "unknown",
-    "none",
-    "null",
-    "nan",
-    "n/a",
-    "missing",
-    "guest",
-    "user",
-    "all",
-    "yes",
-    "off",
-    "true",
-    "false",
-}
+_NOBODY = frozenset(
+    [
+        "other",
+        "others",
+        "unknown",
+        "none",
+        "null",
+        "nan",
+        "n/a",
+        "na",
+        "missing",
+        "guest",
+        "user",
+        "all",
+        "yes",
+        "off",
+        "true",
+        "false",
+    ]
+)  # labels that name nobody
 _FIVE_DIGITS = 10_000  # from which a whole number of each user is no age and no size
 
 
@@ -124,9 +127,8 @@ def find_names(texts: Collection[str], users: pd.Series) -> list[str]:
 
     Labels of one or two characters, of digits alone, and words such as "other" name nobody.
     """
-    labels = {tuple(_words(who)) for who in as_text(users).dropna().unique()}
-    labels = {words for words in labels if len(text := "".join(words)) > 2 and not text.isdigit()}
-    labels -= {(word,) for word in _NOBODY}
+    people = [who for who in as_text(users).dropna().unique() if who.lower() not in _NOBODY]
+    labels = {words for who in people if len(text := "".join(words := tuple(_words(who)))) > 2 and not text.isdigit()}
     sizes = {len(words) for words in labels}
     return [text for text in texts if any(part in labels for part in _parts(_words(text), sizes))]
 
