@@ -15,26 +15,8 @@ _FEWEST_NAMED = 0.01  # share of filled cells whose text names their user
 _FEWEST_NAMES = 5  # labels that several users share; fewer are a category, such as a sex or a room
 _CODES = 4  # numbers of each user, such as cards; a measurement has more
 _WORD = re.compile(r"[^\W_]+")
-_NOBODY = frozenset(
-    [
-        "other",
-        "others",
-        "unknown",
-        "none",
-        "null",
-        "nan",
-        "n/a",
-        "na",
-        "missing",
-        "guest",
-        "user",
-        "all",
-        "yes",
-        "off",
-        "true",
-        "false",
-    ]
-)  # labels that name nobody
+_NOBODY = {"other", "others", "unknown", "none", "null", "nan", "n/a", "na", "missing", "guest", "user", "all", "yes"}
+_NOBODY |= {"off", "true", "false"}  # labels that name nobody
 _FIVE_DIGITS = 10_000  # from which a whole number of each user is no age and no size
 
 

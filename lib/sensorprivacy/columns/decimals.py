@@ -166,7 +166,7 @@ class Numbers:
         Such words, as "m/s" and "Smp", occur nowhere else in their columns.
         """
         top = pd.DataFrame() if self._top is None else self._top[list(names)]
-        rows = [{name: str(cell).strip() for name, cell in row.items() if pd.notna(cell)} for _, row in top.iterrows()]
+        rows = [{str(name): str(cell).strip() for name, cell in row.dropna().items()} for _, row in top.iterrows()]
         stated: list[dict[str, str]] = []
         for row in rows:
             words = {name: cell for name, cell in row.items() if cell not in NA}

@@ -40,7 +40,8 @@ def feature_minimize(
     Returns
     -------
     table of the same type
-        The kept columns of `features`, unchanged, with the same index. For pandas, ``attrs["feature_minimize"]`` is
+        The kept columns of `features` with their cells and the same index, but without notes beside the cells
+        and categories that no row has. For pandas, ``attrs["feature_minimize"]`` is
         `FeatureMinimizer.summary`: kept and dropped names, accuracy and identifiability before and after.
     FeatureMinimizer
         Only with `return_minimizer`.

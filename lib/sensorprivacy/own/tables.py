@@ -11,7 +11,7 @@ import pandas as pd
 import pooch
 
 from sensorprivacy.checks import check_choice, rows_in_words
-from sensorprivacy.columns.cells import plain_frame, table_digest
+from sensorprivacy.columns.cells import is_text, plain_frame, table_digest
 from sensorprivacy.columns.coding import Reading, read_column
 from sensorprivacy.columns.copies import find_names
 from sensorprivacy.columns.decimals import tidied
@@ -129,8 +129,8 @@ def load_table(
     loading.task, loading.classes = as_classes(frame[task], loading.rows, bins)
     if rare != "keep":
         loading.set_aside(rare)
-    labels = [None if name is None else frame[name].iloc[loading.rows] for name in (task, user, groups)]
-    refuse_task(*labels)
+    labelled = frame.iloc[loading.rows]
+    refuse_task(labelled[task], labelled[user], None if groups is None else labelled[groups])
     loading.choose_features(keep, [name for name in drop if name in frame], constant)
     loading.facts["left_out"] |= hidden
     gaps = loading.fill(missing)
@@ -213,9 +213,9 @@ def _without_names(
     frame: pd.DataFrame, roles: Roles, keep: Sequence[str], drop: Sequence[str]
 ) -> tuple[pd.DataFrame, dict[str, str]]:
     """Leave out columns whose names hold the label of a user; also return their places, which pages may show."""
-    others = [name for name in frame if name not in {*roles.named.values(), *keep}]
+    others = [name for name in map(str, frame) if name not in {*roles.named.values(), *keep}]
     named = find_names(others, frame[roles.user])
-    left = {name_of(name, NAMED, list(frame)): NAMED for name in named if name not in drop}
+    left = {name_of(name, NAMED, list(map(str, frame))): NAMED for name in named if name not in drop}
     return frame.drop(columns=named), left
 
 
@@ -265,6 +265,12 @@ class _Loading:
         self.facts |= {"left_out": judged.identifying, "dropped": judged.dropped, "coded": list(texts)}
         self.facts["numbers_as_text"] = {name: how.example for name, how in texts.items() if how.example}
         self.facts["columns"] = [self._describe(str(name), judged) for name in self.frame]
+        for name in judged.identifying:
+            if example := read_column(self.frame[name]).example if is_text(self.frame[name]) else "":
+                self.notices.append(
+                    f"column {name} is left out, but most of its cells are numbers; {example[:40]!r} is none. If it "
+                    "is a measurement, the table identifies users better than this page says: correct such cells"
+                )
         if empty:
             self.notices.append(f"columns without information are dropped: {some(list(empty))}")
 
