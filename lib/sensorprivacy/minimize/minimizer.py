@@ -7,6 +7,7 @@ from typing import Any, Self, cast
 
 import numpy as np
 import pandas as pd
+import scipy.sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_selection import SelectorMixin
@@ -14,9 +15,9 @@ from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from sensorprivacy.columns.cells import as_frame
+from sensorprivacy.columns.cells import as_frame, is_table
 from sensorprivacy.columns.coding import Reading, coded, read_frame
-from sensorprivacy.columns.judge import warn_of_identifying
+from sensorprivacy.columns.judge import spans_of, warn_of_identifying, warn_of_strange
 from sensorprivacy.data import Problem
 from sensorprivacy.game.play import Outcome, fit_clone, play, seeded
 from sensorprivacy.game.splits import Split, default_split
@@ -55,7 +56,8 @@ class FeatureMinimizer(SelectorMixin, BaseEstimator):
     constant : {"error", "drop"}
         What to do with constant features.
     missing : {"error", "impute"}
-        What to do with missing values (NaN). ``"impute"`` fills them with the medians of the training rows.
+        What to do with missing values (NaN). ``"impute"`` fills them with the medians of the training rows, in new rows
+        too.
     preselection : Preselection, optional
         Settings of the greedy stage: score, order, limits. See `sensorprivacy.minimize.Preselection`.
     search : SearchSettings, optional
@@ -156,13 +158,21 @@ class FeatureMinimizer(SelectorMixin, BaseEstimator):
             If the search would take more than an hour and `search` does not allow that.
         """
         check_threshold(self.threshold)
-        return self._fit(self._problem(X, y, users, groups), adversary=users is not None)
+        problem = self._problem(X, y, users, groups)
+        self._fit(problem, adversary=users is not None)
+        rows = self.split_.train
+        table = as_frame(X) if is_table(X) else problem.features
+        self._fills = {name: _typical(table[name].iloc[rows]) for name in self._names}
+        self._spans = spans_of(problem.features[[name for name in self._names if name not in self._readings]])
+        return self
 
     def fit_problem(self, problem: Problem) -> Self:
         """Choose the features of a problem; like `fit`, but the problem fills its missing values itself."""
         check_threshold(self.threshold)
         validate_data(self, problem.features, skip_check_array=True)
         self._names, self._readings = list(problem.features.columns), dict[Any, Reading]()
+        self._fills = dict.fromkeys(self._names, 0)
+        self._spans, self._identifying = spans_of(problem.features), dict[str, Any]()
         return self._fit(problem, adversary=True)
 
     def _fit(self, problem: Problem, *, adversary: bool) -> Self:
@@ -217,8 +227,55 @@ class FeatureMinimizer(SelectorMixin, BaseEstimator):
             Task labels.
         """
         check_is_fitted(self)
-        matrix = validate_data(self, self._coded(X), dtype="numeric", reset=False)
+        matrix = validate_data(self, self._coded(self._completed(X)), dtype="numeric", reset=False)
         return float(np.mean(self.model_.predict(matrix[:, self.support_]) == column_or_1d(y)))
+
+    def transform(self, X: Any) -> Any:
+        """Return the kept features of new rows.
+
+        Parameters
+        ----------
+        X : DataFrame or array-like of shape (n, d)
+            Features, as in `fit`. A table may lack the dropped features: a service need not collect them. With
+            ``missing="impute"``, missing cells are filled from the training rows.
+
+        Raises
+        ------
+        ValueError
+            If a kept feature is absent, or a number is missing or infinite.
+
+        Warns
+        -----
+        IdentifierWarning
+            If kept features identify rows, or are unlike those of `fit`, as after a change of units.
+        """
+        check_is_fitted(self)
+        table = self._completed(X)
+        names = np.array(self._names, dtype=object)[self.support_]
+        if isinstance(table, pd.DataFrame) and set(names) <= set(table):
+            kept = table[names]
+            warn_of_strange(kept, coded(kept, self._readings), self._spans, self._identifying)
+        return super().transform(table)
+
+    def _completed(self, X: Any) -> Any:
+        """Return rows with a column for each feature of `fit`, and with filled cells if `missing` says so."""
+        X = as_frame(X) if is_table(X) else X
+        if isinstance(X, pd.DataFrame) and X.shape[1] < len(self._names):
+            absent = set(self._names) - set(X)
+            if not absent & set(np.array(self._names, dtype=object)[self.support_]):
+                dropped = pd.DataFrame({name: self._fills[name] for name in absent}, index=X.index)
+                X = pd.concat([X, dropped], axis=1)[self._names]
+        if self.missing != "impute" or scipy.sparse.issparse(X):
+            return X
+        if not isinstance(X, pd.DataFrame):
+            cells = np.array(X, dtype=float)
+            return np.where(np.isnan(cells), list(self._fills.values()), cells) if cells.ndim == 2 else X
+        gaps = [name for name in X if name in self._fills and X[name].isna().any()]
+        found = X.copy() if gaps else X
+        for name in gaps:
+            number = pd.api.types.is_numeric_dtype(X[name]) and not pd.api.types.is_bool_dtype(X[name])
+            found[name] = (X[name].astype(float) if number else X[name]).fillna(self._fills[name])
+        return found
 
     def summary(self) -> dict[str, Any]:
         """Summarize the kept features, their accuracy and their identifiability.
@@ -253,7 +310,7 @@ class FeatureMinimizer(SelectorMixin, BaseEstimator):
         return self.support_
 
     def _problem(self, X: Any, y: Any, users: Any, groups: Any) -> Problem:
-        X = as_frame(X) if hasattr(X, "to_pandas") else X  # polars, Arrow
+        X = as_frame(X) if is_table(X) else X
         X = X.reset_index(drop=True) if isinstance(X, pd.DataFrame) else X
         self._readings = read_frame(X) if isinstance(X, pd.DataFrame) else {}
         if y is None:
@@ -265,8 +322,7 @@ class FeatureMinimizer(SelectorMixin, BaseEstimator):
         if self.missing not in ("error", "impute"):
             raise ValueError(f"missing={self.missing!r}: choose 'error' or 'impute'")
         gaps = np.isnan(matrix).any(axis=0) if self.missing == "impute" else np.zeros(matrix.shape[1], dtype=bool)
-        if isinstance(X, pd.DataFrame):
-            warn_of_identifying(X, users, groups)
+        self._identifying = warn_of_identifying(X, users, groups) if isinstance(X, pd.DataFrame) else {}
         check_classification_targets(task)
         if users is None:
             said = "without an adversary the fewest features are kept, and identifiability is not measured"
@@ -285,7 +341,7 @@ class FeatureMinimizer(SelectorMixin, BaseEstimator):
 
     def _coded(self, X: Any) -> Any:
         """Return a table in which texts, points in time and durations are numbers, read as in `fit`."""
-        X = as_frame(X) if hasattr(X, "to_pandas") else X
+        X = as_frame(X) if is_table(X) else X
         return coded(X, self._readings) if isinstance(X, pd.DataFrame) else X
 
     def _split(self, problem: Problem) -> Split:
@@ -316,7 +372,8 @@ class FeatureMinimizer(SelectorMixin, BaseEstimator):
         except NoSubsetError:
             if not (self.search or SearchSettings()).more or self.scores_ is None:
                 raise
-            ranked = rank_features(self.scores_, (self.preselection or Preselection()).by)
+            how = self.preselection or Preselection()
+            ranked = rank_features(self.scores_, how.by, variant=how.variant)
 
             def accuracy(some: Sequence[Any], label: str = "task") -> float:
                 return engine.score([tuple(sorted(map(names.index, some)))], label)[0]
@@ -342,5 +399,12 @@ class FeatureMinimizer(SelectorMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
-        tags.input_tags.allow_nan = False
+        tags.input_tags.allow_nan = self.missing == "impute"
         return tags
+
+
+def _typical(column: pd.Series) -> Any:
+    """Return the cell that stands for missing ones: the median of numbers, else the most frequent cell."""
+    if pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column):
+        return float(column.astype(float).median())
+    return next(iter(column.mode()), None)
