@@ -7,17 +7,15 @@ from typing import Any, Self, cast
 
 import numpy as np
 import pandas as pd
-import scipy.sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from sensorprivacy.columns.cells import as_frame, is_table
-from sensorprivacy.columns.coding import Reading, coded, read_frame
-from sensorprivacy.columns.judge import spans_of, warn_of_identifying, warn_of_strange
+from sensorprivacy.columns.coding import Reading, read_frame
+from sensorprivacy.columns.judge import spans_of, warn_of_identifying
 from sensorprivacy.data import Problem
 from sensorprivacy.game.play import Outcome, fit_clone, play, seeded
 from sensorprivacy.game.splits import Split, default_split
@@ -25,6 +23,7 @@ from sensorprivacy.minimize.checks import changing_features, check_classes
 from sensorprivacy.minimize.engine_protocol import Engine, engine_data
 from sensorprivacy.minimize.engines import NoAdversary, make_engine
 from sensorprivacy.minimize.greedy import rank_features, take_features
+from sensorprivacy.minimize.new_rows import TakesNewRows
 from sensorprivacy.minimize.scores import score_features
 from sensorprivacy.minimize.search.exhaustive import search_subsets
 from sensorprivacy.minimize.select import NoSubsetError, check_threshold, fewest_columns, least_accuracy, select
@@ -33,7 +32,7 @@ from sensorprivacy.progress import tqdm
 
 
 @dataclass(eq=False, repr=False)
-class FeatureMinimizer(SelectorMixin, BaseEstimator):
+class FeatureMinimizer(TakesNewRows, BaseEstimator):
     """Keep the features from which users are hardest to identify, at a tolerated loss of accuracy.
 
     The method has two stages (paper 1, section 4.3). First, features are scored and preselected greedily. Then two
@@ -160,10 +159,7 @@ class FeatureMinimizer(SelectorMixin, BaseEstimator):
         check_threshold(self.threshold)
         problem = self._problem(X, y, users, groups)
         self._fit(problem, adversary=users is not None)
-        rows = self.split_.train
-        table = as_frame(X) if is_table(X) else problem.features
-        self._fills = {name: _typical(table[name].iloc[rows]) for name in self._names}
-        self._spans = spans_of(problem.features[[name for name in self._names if name not in self._readings]])
+        self._remember(as_frame(X) if is_table(X) else problem.features, problem.features, self.split_.train)
         return self
 
     def fit_problem(self, problem: Problem) -> Self:
@@ -230,53 +226,6 @@ class FeatureMinimizer(SelectorMixin, BaseEstimator):
         matrix = validate_data(self, self._coded(self._completed(X)), dtype="numeric", reset=False)
         return float(np.mean(self.model_.predict(matrix[:, self.support_]) == column_or_1d(y)))
 
-    def transform(self, X: Any) -> Any:
-        """Return the kept features of new rows.
-
-        Parameters
-        ----------
-        X : DataFrame or array-like of shape (n, d)
-            Features, as in `fit`. A table may lack the dropped features: a service need not collect them. With
-            ``missing="impute"``, missing cells are filled from the training rows.
-
-        Raises
-        ------
-        ValueError
-            If a kept feature is absent, or a number is missing or infinite.
-
-        Warns
-        -----
-        IdentifierWarning
-            If kept features identify rows, or are unlike those of `fit`, as after a change of units.
-        """
-        check_is_fitted(self)
-        table = self._completed(X)
-        names = np.array(self._names, dtype=object)[self.support_]
-        if isinstance(table, pd.DataFrame) and set(names) <= set(table):
-            kept = table[names]
-            warn_of_strange(kept, coded(kept, self._readings), self._spans, self._identifying)
-        return super().transform(table)
-
-    def _completed(self, X: Any) -> Any:
-        """Return rows with a column for each feature of `fit`, and with filled cells if `missing` says so."""
-        X = as_frame(X) if is_table(X) else X
-        if isinstance(X, pd.DataFrame) and X.shape[1] < len(self._names):
-            absent = set(self._names) - set(X)
-            if not absent & set(np.array(self._names, dtype=object)[self.support_]):
-                dropped = pd.DataFrame({name: self._fills[name] for name in absent}, index=X.index)
-                X = pd.concat([X, dropped], axis=1)[self._names]
-        if self.missing != "impute" or scipy.sparse.issparse(X):
-            return X
-        if not isinstance(X, pd.DataFrame):
-            cells = np.array(X, dtype=float)
-            return np.where(np.isnan(cells), list(self._fills.values()), cells) if cells.ndim == 2 else X
-        gaps = [name for name in X if name in self._fills and X[name].isna().any()]
-        found = X.copy() if gaps else X
-        for name in gaps:
-            number = pd.api.types.is_numeric_dtype(X[name]) and not pd.api.types.is_bool_dtype(X[name])
-            found[name] = (X[name].astype(float) if number else X[name]).fillna(self._fills[name])
-        return found
-
     def summary(self) -> dict[str, Any]:
         """Summarize the kept features, their accuracy and their identifiability.
 
@@ -339,11 +288,6 @@ class FeatureMinimizer(SelectorMixin, BaseEstimator):
             gaps={name: fills.get(name, "median") for name, gap in zip(self._names, gaps, strict=True) if gap},
         )
 
-    def _coded(self, X: Any) -> Any:
-        """Return a table in which texts, points in time and durations are numbers, read as in `fit`."""
-        X = as_frame(X) if is_table(X) else X
-        return coded(X, self._readings) if isinstance(X, pd.DataFrame) else X
-
     def _split(self, problem: Problem) -> Split:
         sizes = {"test": self.test_size, "validation": self.validation_size}
         return default_split(problem, **sizes, seed=self.random_state)
@@ -401,10 +345,3 @@ class FeatureMinimizer(SelectorMixin, BaseEstimator):
         tags.target_tags.required = True
         tags.input_tags.allow_nan = self.missing == "impute"
         return tags
-
-
-def _typical(column: pd.Series) -> Any:
-    """Return the cell that stands for missing ones: the median of numbers, else the most frequent cell."""
-    if pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column):
-        return float(column.astype(float).median())
-    return next(iter(column.mode()), None)

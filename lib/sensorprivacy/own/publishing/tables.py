@@ -127,9 +127,7 @@ def publish(
     pieces = Pieces(Path(table) if isinstance(table, str) else table, rows, labels)
     known = roles["user"]
     selection = Selection(pieces, _labels(chosen, pieces, task=task, user=user, groups=groups))
-    found = survey(selection, sample, user=known if known in pieces.columns else None, seed=seed)
-    if known in pieces.columns and find_names([pieces.name], found.sample[known]):
-        pieces.name = "table"
+    found = _survey(selection, sample, known if known in pieces.columns else None, seed)
     first = None
     if made is not None:
         columns = learn_columns(found, task=task or "", user=user or "", groups=groups, keep=keep, drop=drop)
@@ -164,6 +162,14 @@ def _labels(fitted: FittedTable | None, pieces: Pieces, **roles: str | None) -> 
     if fitted is not None:
         roles = {"task": fitted.columns.task if fitted.columns.task in pieces.columns else None}
     return {role: name for role, name in roles.items() if name is not None}
+
+
+def _survey(selection: Selection, rows: int, user: str | None, seed: int) -> Survey:
+    """Pass over the rows; a table whose file is called after a user gets another name."""
+    found = survey(selection, rows, user=user, seed=seed)
+    if user is not None and find_names([selection.pieces.name], found.sample[user]):
+        selection.pieces.name = "table"
+    return found
 
 
 def _select(selection: Selection, found: Survey, features: Sequence[str], missing: Missing, rare: Rare) -> Survey:
