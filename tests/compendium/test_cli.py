@@ -154,7 +154,7 @@ def test_data_lists_every_set_with_size_licence_and_presence(capsys):
 def test_data_list_of_one_says_all_that_is_known(capsys):
     assert main(["data", "list", "mobiact"]) == 0
     card = said(capsys)
-    assert "ask the owner" in card
+    assert "on request from its owner" in card
     assert "Vavoulas" in card
     assert "data/raw/mobiact/" in card
 

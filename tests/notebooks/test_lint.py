@@ -191,7 +191,7 @@ def results(code, captions):
 
 
 def test_each_result_has_its_words_and_no_words_are_left_over(code, captions):
-    shown = sorted((kind, name) for kind, name, _ in results(code, captions))
+    shown = sorted({(kind, name) for kind, name, _ in results(code, captions)})  # two f-strings can fit one name
     assert shown == sorted((kind, name) for kind, entries in captions.items() for name in entries)
     assert all(entry["caption"] for kind in ("table", "figure") for entry in captions.get(kind, {}).values())
 

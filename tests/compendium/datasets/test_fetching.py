@@ -13,5 +13,5 @@ def test_a_set_without_origins_names_the_remedy(toys):
 
 
 def test_a_set_that_only_its_owner_gives_says_whom_to_ask():
-    with pytest.raises(DataUnavailableError, match=r"mobiact is not on this machine .*: ask the owner"):
+    with pytest.raises(DataUnavailableError, match=r"mobiact is not on this machine .*: on request from its owner"):
         fetching.bring(lookup("mobiact"))

@@ -118,7 +118,7 @@ def table():
             "on": [True, False, True, True],
             "what": ["tv", "tv", "fan", "fan"],
             "who": [1, 2, 1, 2],
-            "day": ["m", "m", "t", "t"],
+            "day": ["m", "t", "m", "t"],
         }
     )
 
@@ -132,7 +132,7 @@ def test_a_table_of_ones_own(tmp_path, table, suffix):
     filled = found.filled(np.array([0, 1, 3])).features.to_dict("list")
     assert filled == {"rate": [1.5, 2.5, 3.5, 4.5], "kind": [1, 0, 1, 1], "on": [1, 0, 1, 1]}
     assert (found.task.tolist(), found.users.tolist()) == (["tv", "tv", "fan", "fan"], [1, 2, 1, 2])
-    assert found.groups.tolist() == ["m", "m", "t", "t"]
+    assert found.groups.tolist() == ["m", "t", "m", "t"]
     assert found.name == "home"
     assert found.provenance["coded"] == ["kind"]
     assert problem(path, task="what", user="who").features.shape == (4, 4)
