@@ -107,8 +107,11 @@ def read(claims: pd.DataFrame, tables: Tables, missing: Callable[[str], str]) ->
                 found.undecided[name] = why
             break
         else:
-            reasons = filter(None, map(missing, filter(None, claim.needs.split(", "))))
-            found.no_data[name] = "; ".join(reasons) or f"no value in table {claim.our_table} where {claim.where}"
+            reasons = list(filter(None, map(missing, filter(None, claim.needs.split(", ")))))
+            if not reasons and tables(claim.our_table) is not None:
+                found.undecided[name] = f"the run's table {claim.our_table} has no row where {claim.where}"
+            else:
+                found.no_data[name] = "; ".join(reasons) or f"the run has no table {claim.our_table}"
     return found
 
 

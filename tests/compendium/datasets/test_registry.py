@@ -135,7 +135,7 @@ def test_a_table_of_ones_own(tmp_path, table, suffix):
     assert found.groups.tolist() == ["m", "t", "m", "t"]
     assert found.name == "home"
     assert found.provenance["coded"] == ["kind"]
-    assert problem(path, task="what", user="who").features.shape == (4, 4)
+    assert problem(path, task="what", user="who").features.shape == (4, 3)
 
 
 def test_roles_of_a_table(tmp_path, table):

@@ -93,7 +93,9 @@ def test_without_a_cell_the_missing_data_are_the_reason():
     asked = claim(needs="opportunity, pi3")
     assert read(asked, {"pi3": "no board", "opportunity": "get it"}).no_data == {"1-T1-x": "get it; no board"}
     assert read(asked, {"pi3": "no board"}).no_data == {"1-T1-x": "no board"}
-    assert read(asked).no_data == {"1-T1-x": "no value in table t where level=0.1"}
+    assert read(asked).no_data == {"1-T1-x": "the run has no table t"}
+    older = read(asked, t=table(level=["0.2"], accuracy=["0.4"]))
+    assert older.undecided == {"1-T1-x": "the run's table t has no row where level=0.1"}
 
 
 def test_the_second_row_with_a_text_can_be_named():
