@@ -25,7 +25,7 @@ import pandas as pd
 from compendium.show import sentences
 
 _HEADLINE = re.compile(r"(?:Figs?\. [\d, a-z]+[.:] )?.+?(?=[;:.] |$)")  # the first clause of a caption
-_DATA = {"rule", "of", "by", "row"}  # keys of a closing that choose the rule and its numbers; the others are words
+_DATA = {"rule", "of", "by", "row", "beside"}  # keys of a closing that choose the rule and its numbers; the others are words
 
 
 class CaptionError(LookupError):
@@ -76,6 +76,7 @@ class Captions:
             - ``drawn = true`` if the result differs in every repetition, such as fresh noise or measured times;
             - ``closing``: ``rule`` is a function of `sentences`. Its numbers are the column or expression ``of`` of the
               table `about`, named by the column ``by``; or the ``row`` of that name or number; or all of `about`.
+              ``beside`` has expressions for other numbers, by what they are.
               Other keys are the rule's words.
         about : object
             What the closing sentence is about: a table, or the values that the rule takes, in a tuple.
@@ -122,7 +123,10 @@ class Captions:
             row = closing["row"]
             return about.loc[row] if isinstance(row, str) else about.iloc[row]
         table = about.set_index(closing["by"]) if "by" in closing else about
-        return table.eval(closing["of"], local_dict=dict(self._values(given)))
+        names = dict(self._values(given))
+        found, beside = table.eval(closing["of"], local_dict=names), closing.get("beside", {})
+        others = {_filled(word, names): table.eval(each, local_dict=names) for word, each in beside.items()}
+        return (found, pd.DataFrame(others)) if others else found
 
 
 def headline(caption: str) -> str:

@@ -16,7 +16,11 @@ closing = {rule = "count", of = "age > @least", things = "ages", predicate = "ar
 
 [table.row]
 caption = "One row"
-closing = {rule = "against_chance", row = 0, measure = "age", name = "The age"}
+closing = {rule = "against_chance", row = 0, names = {age = "The age"}}
+
+[table.beside]
+caption = "Beside"
+closing = {rule = "extremes", of = "age", by = "who", what = "age", beside = {"age at {name}" = "chance + @least"}}
 
 [figure.pair]
 caption = "Two values"
@@ -42,6 +46,7 @@ def captions(tmp_path):
         ("table", "ages", AGES.head(0), "There are no numbers for the age of home."),
         ("table", "above", AGES, "1 of 2 ages are above 25."),
         ("table", "row", AGES, "The age is 30, above chance (25)."),
+        ("table", "beside", AGES.head(1), "The age of Ann is 30, age at home 50."),
         ("figure", "pair", (2, 3), "Ours is 2, below theirs (3)."),
         ("sentence", "moved", ({"age": 2}, {"age": 3}), "The age of home rises from 2 to 3."),
     ],
