@@ -39,20 +39,15 @@ def extremes(values: pd.Series | None, what: str, beside: pd.DataFrame | None = 
     share = _share(what, numbers)
     texts = numbers.map(lambda value: _text(value, share))
 
-    def shown(name: Any, text: str) -> str:
-        """Return a number with those beside it."""
-        row = pd.DataFrame() if beside is None else beside.loc[[name]].dropna(axis=1)
-        return ", ".join([text, *(f"{word} {_text(row[word].iloc[0], _share(word, row[word]))}" for word in row)])
-
     highest, lowest = (_text(end, share) for end in (numbers.max(), numbers.min()))
     if len(numbers) == 1:
-        return f"The {what} of {_label(numbers.index[0])} is {shown(numbers.index[0], highest)}."
+        return f"The {what} of {_label(numbers.index[0])} is {_with(highest, numbers.index[0], beside)}."
     if highest == lowest:
         return f"{_several(texts.index)} have the same {what} ({highest})."
     ends = []
     for end in (highest, lowest):
         names = texts.index[texts == end]
-        ends.append(f"{_several(names)} ({shown(names[0], end) if len(names) == 1 else end})")
+        ends.append(f"{_several(names)} ({_with(end, names[0], beside) if len(names) == 1 else end})")
     return f"The {what} is highest for {ends[0]} and lowest for {ends[1]}."
 
 
@@ -287,16 +282,22 @@ def classes(names: Mapping[str, Sequence[str]]) -> str:
     return f"There are {_joined(parts)}."
 
 
-def groups(names: Mapping[str, Sequence[str]]) -> str:
-    """Return the members of each group.
+def groups(
+    names: Mapping[str, Sequence[str]] | pd.Series | None, beside: pd.DataFrame | None = None, prefix: str = ""
+) -> str:
+    """Return the members of each group, or the word for each name, with the numbers `beside` it.
 
     Examples
     --------
     >>> groups({"non-sensitive": ["sex", "race"], "sensitive": ["age"], "ambiguous": []})
     'Non-sensitive: sex, race; sensitive: age; ambiguous: none.'
     """
-    parts = [f"{name}: {', '.join(map(str, own)) or 'none'}" for name, own in names.items()]
-    return _sentence("; ".join(parts).replace("_", "-")) if parts else "There are no groups."
+    parts = []
+    for name, own in () if names is None else names.items():
+        text = own if isinstance(own, str) else ", ".join(map(str, own)) or "none"
+        others = _with("", name, beside)
+        parts.append(f"{prefix}{_label(name)}: {text}{f' ({others})' if others else ''}".replace("_", "-"))
+    return _sentence("; ".join(parts)) if parts else "There are no groups."
 
 
 def changed_cells(original: pd.DataFrame, published: pd.DataFrame) -> str:
@@ -326,6 +327,13 @@ def _text(value: float, share: bool) -> str:
     if share:
         return f"{100 * value + 0.0:.1f} %"
     return f"{value:,.0f}" if abs(value) >= 1000 else tables.number_text(float(value), 3)
+
+
+def _with(text: str, name: Any, beside: pd.DataFrame | None) -> str:
+    """Return a text and the numbers of an entry that stand beside it."""
+    row = pd.DataFrame() if beside is None else beside.loc[[name]].dropna(axis=1)
+    others = [f"{word} {_text(row[word].iloc[0], _share(word, row[word]))}" for word in row]
+    return ", ".join([*([text] if text else []), *others])
 
 
 def _label(name: Any) -> str:

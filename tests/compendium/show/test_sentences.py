@@ -181,7 +181,9 @@ def test_what_cannot_be_measured_is_said():
 def test_groups_are_listed():
     said = sentences.groups({"with_noise": ["age", "sex"], "kept": []})
     assert said == "With-noise: age, sex; kept: none."
-    assert sentences.groups({}) == "There are no groups."
+    assert sentences.groups({}) == sentences.groups(None) == "There are no groups."
+    words, beside = pd.Series({0.01: "pca"}), pd.DataFrame({"attack": [0.9]}, index=[0.01])
+    assert sentences.groups(words, beside, "loss ") == "Loss 0.01: pca (attack 90.0 %)."
 
 
 def test_classes_are_listed():

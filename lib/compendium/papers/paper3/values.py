@@ -105,9 +105,13 @@ def with_chance(overall: pd.Series, public: np.ndarray, private: np.ndarray) -> 
     public, private : numpy.ndarray
         True classes of the test windows as codes.
     """
-    chances = {f"{kind}_chance": np.bincount(codes).max() / len(codes) for kind, codes in
-               {"public": public, "private": private}.items()}
-    return {str(name): value for name, value in overall.items()} | chances | {"private_classes": len(np.unique(private))}
+    chances = {
+        f"{kind}_chance": np.bincount(codes).max() / len(codes)
+        for kind, codes in {"public": public, "private": private}.items()
+    }
+    return (
+        {str(name): value for name, value in overall.items()} | chances | {"private_classes": len(np.unique(private))}
+    )
 
 
 def set_statements(
