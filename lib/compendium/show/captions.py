@@ -25,13 +25,8 @@ import pandas as pd
 from compendium.show import sentences
 
 _HEADLINE = re.compile(r"(?:Figs?\. [\d, a-z]+[.:] )?.+?(?=[;:.] |$)")  # the first clause of a caption
-_DATA = {
-    "rule",
-    "of",
-    "by",
-    "row",
-    "beside",
-}  # keys of a closing that choose the rule and its numbers; the others are words
+# keys of a closing that choose the rule and its numbers; the others are words
+_DATA = {"rule", "of", "by", "row", "beside"}
 
 
 class CaptionError(LookupError):
