@@ -215,7 +215,7 @@ def _beside_chance(value: float, chance: float | None, classes: int | None) -> s
         return ""
     if value >= chance:
         return f" (chance {_text(chance, True)})"
-    opposite = f"; the opposite answer is right in {_text(1 - value, True)}" if classes == 2 else ""  # noqa: PLR2004
+    opposite = f"; the opposite answer is right in {_text(1 - value, True)}" if classes == 2 else ""
     return f" (below chance, {_text(chance, True)}{opposite})"
 
 
