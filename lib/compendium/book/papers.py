@@ -77,11 +77,12 @@ def figures(source: Path, target: Path, places: Mapping[str, Mapping[str, str]],
         path = source / name
         numbers = re.sub(r"^figures?-([\d-]+).*", r"\1", path.stem).strip("-").split("-")
         head = f"Figure{'s' if len(numbers) > 1 else ''} {', '.join(numbers)}"
-        caption = json.loads((path.parent / RUN_FILE).read_text(encoding="utf-8"))["captions"][path.name]
+        captions = json.loads((path.parent / RUN_FILE).read_text(encoding="utf-8"))["captions"]
+        caption = captions.get(path.name, f"{head} of paper {paper}, drawn from our results")
         picture = f"paper-{paper}-{path.name}"
         target.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, target / picture)
-        parts += [f"### {head}, drawn from our results", f"![{caption}]({picture})"]
+        parts += [f"### {head}", f"![{caption}]({picture})"]
         run = path.parent.name
         link = f" [All results of this run](../results/{run}.md)." if "results" in places[run] else ""
         parts.append(f"{caption}.{link}")
