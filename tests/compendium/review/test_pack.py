@@ -1,7 +1,9 @@
 """The reviewer's pack describes every file of the compendium, and nothing that is not there."""
 
 import json
+import re
 import subprocess
+from datetime import datetime
 
 import pytest
 import yaml
@@ -87,6 +89,19 @@ def test_the_manifest_names_files_that_exist_and_counts_all_values(pack):
     manifest = yaml.safe_load((pack / "codecheck.yml").read_text())["manifest"]
     assert all((pack / each["file"]).is_file() for each in manifest)
     assert manifest[0]["comment"].startswith("1077 printed values")
+
+
+def test_the_manifest_follows_version_1_0_and_leaves_nothing_to_fill_in(pack):
+    text = (pack / "codecheck.yml").read_text(encoding="utf-8")
+    assert text.startswith("---\n")
+    record = yaml.safe_load(text)
+    assert record["version"] == "https://codecheck.org.uk/spec/config/1.0/"
+    assert {"manifest", "codechecker", "report", "summary", "check_time", "paper"} <= record.keys()
+    assert all(each["name"] for each in [*record["codechecker"], *record["paper"]["authors"]])
+    assert record["paper"]["title"]
+    assert all((pack / name).is_file() for name in (record["report"], record["paper"]["reference"]))
+    assert datetime.fromisoformat(record["check_time"]).tzinfo is not None
+    assert not re.search(r"fill in|FIXME|TODO|XXX", text)
 
 
 def test_the_report_is_short_and_the_environment_complete(pack):
