@@ -180,7 +180,7 @@ def _verdicts(profile: str, check: bool) -> int:
 def review(cell: str | None, profile: Profile, cores: int, out: Path | None, force: bool) -> int:
     """Recompute one printed value, or pack the compendium for a review.
 
-    With CELL, such as 2-T10-r1-utility, recompute that value and show printed, ours, and what ran. Without, write a pack
+    With CELL, such as 2-T10-r1-utility, recompute that value and show both and what ran. Without, write a pack
     for reviewers to build/review: all files as an RO-Crate, codecheck.yml, the environment and a report of one page.
     """
     if cell is None:

@@ -126,7 +126,9 @@ class Captions:
         table = about.set_index(closing["by"]) if "by" in closing else about
         names = dict(self._values(given))
         found, beside = table.eval(closing["of"], local_dict=names), closing.get("beside", {})
-        others = {_filled(word, names): table.eval(each, local_dict=names) for word, each in beside.items()}
+        others = {
+            _filled(word, names): table.eval(_filled(each, names), local_dict=names) for word, each in beside.items()
+        }
         return (found, pd.DataFrame(others)) if others else found
 
 
@@ -150,8 +152,8 @@ def _filled(text: Any, values: Mapping[str, Any]) -> Any:
 
 
 class _Lists(string.Formatter):
-    """Write the members of a list with commas between them."""
+    """Write the members of a list with commas between them, and a space before the sign of a percentage."""
 
     def format_field(self, value: Any, format_spec: str) -> str:
         text = ", ".join(map(str, value)) if isinstance(value, list) else value
-        return str(super().format_field(text, format_spec))
+        return re.sub(r"(?<=\d)%$", " %", str(super().format_field(text, format_spec)))

@@ -296,7 +296,8 @@ def groups(
     for name, own in () if names is None else names.items():
         text = own if isinstance(own, str) else ", ".join(map(str, own)) or "none"
         others = _with("", name, beside)
-        parts.append(f"{prefix}{_label(name)}: {text}{f' ({others})' if others else ''}".replace("_", "-"))
+        label = _label(name).replace("_", "-")
+        parts.append(f"{prefix}{label}: {text}{f' ({others})' if others else ''}")
     return _sentence("; ".join(parts)) if parts else "There are no groups."
 
 

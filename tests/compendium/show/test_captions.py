@@ -20,7 +20,7 @@ closing = {rule = "against_chance", row = 0, names = {age = "The age"}}
 
 [table.beside]
 caption = "Beside"
-closing = {rule = "extremes", of = "age", by = "who", what = "age", beside = {"age at {name}" = "chance + @least"}}
+closing = {rule = "extremes", of = "age", by = "who", what = "age", beside = {"age at {name}" = "chance + {least} * @step * 2"}}
 
 [figure.pair]
 caption = "Two values"
@@ -60,6 +60,11 @@ def test_placeholders_are_names_of_the_notebook_or_given(captions):
     assert captions.words("table", "ages", AGES, {"name": "work"}).caption == "work: 2 rows at 0.5"
     captions.names["name"] = "later"  # looked up when the result is shown
     assert captions.words("table", "ages", AGES, {}).caption == "later: 2 rows at 0.5"
+
+
+def test_a_percentage_is_written_as_elsewhere(captions):
+    captions.path.write_text('[table.share]\ncaption = "{step:.1%} of {least:g}"\n')
+    assert captions.words("table", "share", AGES, {}).caption == "50.0 % of 25"
 
 
 def test_a_missing_entry_or_name_is_named(captions):
