@@ -20,7 +20,7 @@ closing = {rule = "against_chance", row = 0, names = {age = "The age"}}
 
 [table.beside]
 caption = "Beside"
-closing = {rule = "extremes", of = "age", by = "who", what = "age", beside = {"age at {name}" = "chance + {least} * @step * 2"}}
+closing = {rule = "extremes", by = "who", of = "age", what = "age", beside = {"age at {name}" = "chance + {least}"}}
 
 [figure.pair]
 caption = "Two values"
