@@ -77,6 +77,12 @@ def test_every_file_has_a_licence_and_every_run_its_notebook(graph):
     assert (licence("figures/30_x/a.png"), licence("lib/a.py")) == ("CC-BY-4.0", "MIT")
 
 
+def test_everything_has_a_name_and_a_description(graph):
+    """RO-Crate recommends both for every entity."""
+    assert [name for name, each in graph.items() if not each.get("name")] == []
+    assert [name for name, each in graph.items() if not each.get("description")] == ["ro-crate-metadata.json"]
+
+
 def test_the_root_names_both_licences(graph):
     """Most files are text, figures and tables: naming only the licence of the code would be wrong for them."""
     named = [each["@id"] for each in graph["./"]["license"]]
