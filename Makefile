@@ -5,6 +5,7 @@ CORES   ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu 2>/dev/null || echo 2)
 PYTHON  ?= python3
 ONLY    ?=
 CELL    ?=
+FORCE   ?=
 TESTS   ?= tests
 
 VENV  := .venv
@@ -35,8 +36,8 @@ reproduce: $(READY) ## run every notebook that is out of date, then the report (
 book: $(TOOLS) ## build the book from what reproduce left behind: build/book/html/index.html
 	@$(PY) -m compendium book
 
-review: $(if $(CELL),$(READY),$(TOOLS)) ## pack the compendium for a review, or recompute one value (CELL=2-T10-r1-utility)
-	@$(PY) -m compendium review $(CELL) --profile $(PROFILE) --cores $(CORES)
+review: $(if $(CELL),$(READY),$(TOOLS)) ## pack the compendium for a review, or recompute one value (CELL=2-T10-r1-utility, FORCE=1)
+	@$(PY) -m compendium review $(CELL) --profile $(PROFILE) --cores $(CORES) $(if $(FORCE),--force)
 
 test: $(TOOLS) ## check style and types, run all tests (some: TESTS=path)
 	@$(PY) tests/compiled.py & $(MAKE) --no-print-directory lint && wait

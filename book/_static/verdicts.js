@@ -69,8 +69,9 @@
     if (claim.entries) add("Ledger", ...claim.entries.map((name) => link(name + " ", "ledger.html#" + name.toLowerCase())));
     const place = data.runs[claim.run];
     if (place) {
-      add("Notebook", link(claim.run, place.page + place.section));
-      if (place.results) add("Full results", link("tables and figures", place.results));
+      if (place.results) add("Full results", link("tables and figures, paper profile", place.results));
+      const profile = place.profile ? ", " + place.profile + " profile" : ", not executed here";
+      add("Notebook", link(claim.run + profile, place.page + place.section));
       add("Recompute this value", element("code", "make review CELL=" + claim.id));
       add("Recompute its run", element("code", 'make reproduce PROFILE=paper ONLY="' + claim.run + '"'));
     }

@@ -176,22 +176,23 @@ def _verdicts(profile: str, check: bool) -> int:
 @PROFILE
 @CORES
 @OUT
-def review(cell: str | None, profile: Profile, cores: int, out: Path | None) -> int:
+@click.option("--force", is_flag=True, help="Repeat runs that are up to date, too.")
+def review(cell: str | None, profile: Profile, cores: int, out: Path | None, force: bool) -> int:
     """Recompute one printed value, or pack the compendium for a review.
 
-    With CELL, such as 2-T10-r1-utility, recompute that value and show printed, ours and verdict. Without, write a pack
+    With CELL, such as 2-T10-r1-utility, recompute that value and show both and what ran. Without, write a pack
     for reviewers to build/review: all files as an RO-Crate, codecheck.yml, the environment and a report of one page.
     """
     if cell is None:
         from compendium.review.pack import write_pack
 
-        print(f"{write_pack(out)}: begin with report.md; fill in codecheck.yml")
+        print(f"{write_pack(out)}: begin with report.md; put your name into codecheck.yml")
         return 0
     from compendium.review.cell import recompute
     from compendium.run import processes
 
     processes.guard()
-    print(f"\n{recompute(cell, profile, cores).text()}")
+    print(f"\n{recompute(cell, profile, cores, force=force).text()}")
     return 0
 
 

@@ -16,6 +16,7 @@ from docutils.nodes import make_id
 from compendium.book.pages import write
 from compendium.paths import RUN_FILE, VERDICTS_FILE
 from compendium.run.runs import Run
+from compendium.show.captions import headline
 from compendium.show.tables import html_table, readable
 
 PROFILES = ("paper", "quick")  # the profile that is preferred first
@@ -117,7 +118,7 @@ def write_runs(
     for run in runs:
         committed = run.name in {*shown, *cited} and (figures / run.name / RUN_FILE).is_file()
         found = find(run.name, executed) if run.name in shown else None
-        page = {"page": f"runs/{run.name}.html", "section": ""}
+        page = {"page": f"runs/{run.name}.html", "section": "", "profile": found[1] if found else ""}
         notes = forms.get_template("run.md").render(run=run, profile=found and found[1], committed=committed).strip()
         if found:
             notebook = _with_notes(run, read(found[0]), notes)
@@ -159,9 +160,15 @@ def _results(run: Run, folder: Path, target: Path, forms: jinja2.Environment) ->
         copied, caption = name.replace("/", "-"), record["captions"].get(name, "")
         shutil.copyfile(folder / name, target / copied)
         table = "" if name.endswith(".png") else _table(folder / name, caption)
-        words = Path(name).stem.replace("-", " ")
+        words = _heading(caption) or Path(name).stem.replace("-", " ").capitalize()
         shown.append({"words": words, "file": f"{run.name}/{copied}", "caption": caption, "table": table})
     return forms.get_template("results.md").render(run=run, shown=shown, settings=record["parameters"])
+
+
+def _heading(caption: str) -> str:
+    """Return the first clause of a caption, without the name of the data set that it may begin with."""
+    words = headline(re.sub(r"^[\w-]+: ", "", caption))
+    return (words[:1].upper() + words[1:]).replace("<", "&lt;")
 
 
 def _table(file: Path, caption: str) -> str:

@@ -1,15 +1,31 @@
 """What the pages of the papers and of the ledger show of the verdicts."""
 
+import json
 import re
-from collections.abc import Callable, Iterable
+import shutil
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 
 import pandas as pd
 
+from compendium.paths import RUN_FILE
 from compendium.show.tables import markdown_text
 from compendium.verdicts.layout import legend, paper_table, title
 from compendium.verdicts.ledger import Entry, one_line
 from compendium.verdicts.quotes import quoted
 from compendium.verdicts.replication import headline_table, tally
+
+FIGURES = {
+    1: ["11_selection_methods-cic-ids-2017/figure-1.png"]
+    + [f"12_game_summary/figure-2{kind}-opportunity.png" for kind in ("", "-compared")],
+    2: [f"22_threeway_summary/figure-{number}.png" for number in range(1, 6)],
+    3: [f"30_vae_anonymization-motionsense-gender/{name}.png" for name in ("figure-1", "figures-2-3-9-10", "figure-4")]
+    + [
+        "30_vae_anonymization-motionsense-gender/figures-5-7.png",
+        "31_reidentification_attack-motionsense-gender/figure-8.png",
+    ],
+}
+"""Our drawings of the figures of each paper, in its order."""
 
 
 def outcome(verdicts: pd.DataFrame, paper: int) -> str:
@@ -39,6 +55,37 @@ def tables(verdicts: pd.DataFrame, paper: int) -> str:
         anchor = "statements" if table == "text" else f"table-{table}"
         parts += [f"(paper-{paper}-{anchor})=", f"### {title(paper, str(table))}"]
         parts.append(paper_table(claims, lambda name: f"../verdicts.html#{name}", caption=False))
+    return "\n\n".join(parts)
+
+
+def figures(source: Path, target: Path, places: Mapping[str, Mapping[str, str]], paper: int) -> str:
+    """Return our drawings of a paper's figures in Markdown, in the paper's order, and copy them beside its page.
+
+    A heading has the paper's number in full, so that the search finds "figure 8".
+
+    Parameters
+    ----------
+    source, target : pathlib.Path
+        The committed results, and the folder of the papers' pages.
+    places : mapping of str to mapping
+        The addresses of each run's pages, as :func:`.notebooks.write_runs` returns them.
+    paper : int
+        The paper's number.
+    """
+    parts = []
+    for name in FIGURES[paper]:
+        path = source / name
+        numbers = re.sub(r"^figures?-([\d-]+).*", r"\1", path.stem).strip("-").split("-")
+        head = f"Figure{'s' if len(numbers) > 1 else ''} {', '.join(numbers)}"
+        captions = json.loads((path.parent / RUN_FILE).read_text(encoding="utf-8"))["captions"]
+        caption = captions.get(path.name, f"{head} of paper {paper}, drawn from our results")
+        picture = f"paper-{paper}-{path.name}"
+        target.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path, target / picture)
+        parts += [f"### {head}", f"![{caption}]({picture})"]
+        run = path.parent.name
+        link = f" [All results of this run](../results/{run}.md)." if "results" in places[run] else ""
+        parts.append(f"{caption}.{link}")
     return "\n\n".join(parts)
 
 

@@ -66,6 +66,7 @@ def sources(target: Path, only: Iterable[str] = ()) -> Path:
     found = pages.findings(verdicts, book=True)
     cited = re.findall(r"\(results/(.+?)\.md\)", found)
     executed = build_dir() / "executed"
+    places = notebooks.write_runs(runs.values(), shown, cited, executed, figures, target, forms)
     context = _of_verdicts(verdicts) | {
         "numbers": pages.Numbers(verdicts),
         "findings": found,
@@ -73,7 +74,8 @@ def sources(target: Path, only: Iterable[str] = ()) -> Path:
         "guides": _guides(root / "book" / "howto"),
         "topics": notebooks.TOPICS,
         "runs": list(runs.values()),
-        "places": notebooks.write_runs(runs.values(), shown, cited, executed, figures, target, forms),
+        "places": places,
+        "figures": partial(papers.figures, figures, target / "papers", places),
     }
     for path in sorted((root / "book").rglob("*")):
         if path.is_file() and path.suffix != ".pyc":

@@ -1,15 +1,16 @@
 """Recompute one printed value: ``compendium review 2-T10-r1-utility``."""
 
 import difflib
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import pandas as pd
 
-from compendium.paths import figures_dir
+from compendium.paths import MACHINE_FILE, figures_dir
 from compendium.run.reproduce import looker, reproduce
 from compendium.run.runs import Profile, before, read_runs, select
-from compendium.run.states import FAILED, RunState
+from compendium.run.states import FAILED, RunState, status_file
 from compendium.verdicts.printed import printed_values
 from compendium.verdicts.replication import read_verdicts
 
@@ -26,6 +27,8 @@ class Cell:
         The run that gives the value, and the settings it was recomputed with.
     place : str
         The cell that holds our value: table, row and column.
+    ran, kept : mapping of str to str
+        When each run started that was repeated for this value, and each that was up to date.
     """
 
     committed: pd.Series
@@ -33,6 +36,8 @@ class Cell:
     run: str
     profile: str
     place: str
+    ran: Mapping[str, str]
+    kept: Mapping[str, str]
 
     def text(self) -> str:
         """Return what is printed for the reviewer."""
@@ -40,11 +45,17 @@ class Cell:
         table = f"Table {row['table']}" if str(row["table"]).isdigit() else "text"
         lines = [f"{row['claim_id']}: paper {row['paper']}, {table}, row {row['row']!r}, column {row['column']!r}"]
         lines.append(f"printed     {row['printed']}")
-        for name, found, profile in (("recomputed", row, self.profile), ("committed", self.committed, "paper")):
+        first = "recomputed" if self.run in self.ran else "kept"
+        for name, found, profile in ((first, row, self.profile), ("committed", self.committed, "paper")):
             about = f"{found['verdict']} (basis {found['basis']}; {profile} profile)"
             lines.append(f"{name:11} {_value(found)}  {about}")
         lines += [f"reason      {row['reason']}"] if row["reason"] else []
-        return "\n".join([*lines, f"run         {self.run}", f"cell        {self.place}"])
+        lines += [f"run         {self.run}", f"cell        {self.place}"]
+        lines += [f"repeated    {name}, started {when}" for name, when in self.ran.items()]
+        lines += [
+            f"not run     {name}: up to date since {when}; FORCE=1 repeats it" for name, when in self.kept.items()
+        ]
+        return "\n".join(lines)
 
 
 def _value(row: pd.Series) -> str:
@@ -70,7 +81,9 @@ def find(claim: str) -> "pd.Series[str]":
     return values[known == claim].iloc[0]
 
 
-def recompute(claim: str, profile: Profile, cores: int = 1, say: Callable[[str], None] = print) -> Cell:
+def recompute(
+    claim: str, profile: Profile, cores: int = 1, say: Callable[[str], None] = print, *, force: bool = False
+) -> Cell:
     """Recompute what a printed value needs, and return both values.
 
     The run that the value's row in ``data/paper/paper-<n>.csv`` names, the runs before it and the report are repeated
@@ -86,6 +99,8 @@ def recompute(claim: str, profile: Profile, cores: int = 1, say: Callable[[str],
         Number of runs at a time.
     say : callable, default=print
         Called with each line of progress.
+    force : bool, default=False
+        Whether runs that are up to date are repeated, too.
 
     Raises
     ------
@@ -105,10 +120,22 @@ def recompute(claim: str, profile: Profile, cores: int = 1, say: Callable[[str],
     minutes = sum(runs[each].minutes[profile] for each in [*needed, *report])
     about = f"about {minutes:.3g} min on two idle cores"
     say(f"{claim} needs {len(needed)} run(s) and the report, {about}: {', '.join(needed)}")
+    earlier = {each: _started(each, profile) for each in needed}
+    for each in needed if force else ():
+        status_file(each, profile).unlink(missing_ok=True)
     ended = reproduce(profile, looker(profile), cores=cores, only=[name], say=say)
     if failed := [_failure(each, ended[each]) for each in needed if each in ended and ended[each].status == FAILED]:
         raise RuntimeError("; ".join(failed))
-    return Cell(committed, _row(claim, profile), name, profile, place)
+    now = {each: _started(each, profile) for each in needed}
+    kept = {each: when for each, when in now.items() if when == earlier[each]}
+    ran = {each: when for each, when in now.items() if each not in kept}
+    return Cell(committed, _row(claim, profile), name, profile, place, ran, kept)
+
+
+def _started(run: str, profile: str) -> str:
+    """Return when a run last started on this machine; without its record, that it is not known."""
+    path = figures_dir(profile) / run / MACHINE_FILE
+    return str(json.loads(path.read_text(encoding="utf-8"))["started"]) if path.is_file() else "an unknown time"
 
 
 def _failure(name: str, state: RunState) -> str:

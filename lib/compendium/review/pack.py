@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
 from importlib.metadata import distributions
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -22,9 +23,14 @@ from compendium.verdicts.replication import counts, read_verdicts, summary_line
 
 CODE, TEXT = "MIT", "CC-BY-4.0"
 _LICENCES = {CODE: "https://spdx.org/licenses/MIT", TEXT: "https://spdx.org/licenses/CC-BY-4.0"}
+_LICENSED = {CODE: "licence of code and settings", TEXT: "licence of text, figures and tables"}
 _OF_CODE = {".py", ".pyi", ".ipynb", ".toml", ".yaml", ".yml", ".lock", ".mplstyle", ".sh", ".js", ".css", ""}
 _KINDS = {".ipynb": "application/x-ipynb+json", ".md": "text/markdown", ".toml": "application/toml"}
-_KEPT = ("bench", "book", "data", "figures", "lib", "notebooks", "tests")
+_KEPT = {  # the folders of the repository, and what a file in each is
+    **{"bench": "benchmark, or its result", "book": "source of the book", "data": "printed values, or data catalogue"},
+    **{"figures": "committed result", "lib": "code of the packages", "notebooks": "notebook, captions or lesson"},
+    "tests": "test",
+}
 
 
 def licence(path: str | PurePosixPath) -> str:
@@ -98,18 +104,23 @@ def _crate(root: Path, folder: Path, made: Iterable[str]) -> None:
     cited = _citation(root)
     crate = ROCrate()
 
-    def entity(address: str, kind: str, name: str, **properties: Any) -> Any:
-        return crate.add(ContextEntity(crate, address, {"@type": kind, "name": name, **properties}))
+    def entity(address: str, kind: str, name: str, description: str, **properties: Any) -> Any:
+        about = {"@type": kind, "name": name, "description": description, **properties}
+        return crate.add(ContextEntity(crate, address, about))
 
     crate.name, crate.description = cited["title"], cited["message"]
-    authors = [entity(f"#author-{k}", "Organization", who["name"]) for k, who in enumerate(cited["authors"])]
+    crate.metadata["name"] = "Description of the reviewer's pack"
+    authors = [
+        entity(f"#author-{k}", "Organization", who["name"], "wrote the compendium")
+        for k, who in enumerate(cited["authors"])
+    ]
     crate.root_dataset["creator"] = crate.root_dataset["publisher"] = authors if len(authors) > 1 else authors[0]
     crate.root_dataset["citation"] = [
-        entity(_address(paper), "ScholarlyArticle", paper["title"], datePublished=str(paper["year"]))
+        entity(_address(paper), "ScholarlyArticle", paper["title"], "replicated here", datePublished=str(paper["year"]))
         for paper in cited["references"]
     ]
     crate.root_dataset["license"] = [
-        entity(address, "CreativeWork", name, identifier=name) for name, address in _LICENCES.items()
+        entity(address, "CreativeWork", name, _LICENSED[name], identifier=name) for name, address in _LICENCES.items()
     ]
     files = _files(root)
     for name in files:
@@ -117,13 +128,15 @@ def _crate(root: Path, folder: Path, made: Iterable[str]) -> None:
     for name in made:
         crate.add_file(folder / name, name, properties=_about(folder / name, name, TEXT))
     version = {"version": platform.python_version(), "url": "https://www.python.org/"}
-    python = entity("#python", "ComputerLanguage", "Python", **version)
+    python = entity("#python", "ComputerLanguage", "Python", "language of the notebooks", **version)
     for run in read_runs().values():
         if (figures_dir("paper") / run.name / "run.json").is_file():
             notebook = run.notebook.resolve().relative_to(root).as_posix()
             results = [{"@id": name} for name in files if name.startswith(f"figures/{run.name}/")]
-            action = {"description": run.about, "instrument": {"@id": notebook}, "result": results}
-            crate.root_dataset.append_to("mentions", entity(f"#run-{run.name}", "CreateAction", run.name, **action))
+            action: dict[str, Any] = {"instrument": {"@id": notebook}, "result": results}
+            crate.root_dataset.append_to(
+                "mentions", entity(f"#run-{run.name}", "CreateAction", run.name, run.about, **action)
+            )
             crate.get(notebook)["programmingLanguage"] = python
     crate.write(folder)
 
@@ -132,7 +145,9 @@ def _about(path: Path, name: str, spdx: str) -> dict[str, Any]:
     """Return the properties of a file in the crate; files of an unknown kind are text, like all files here."""
     kind = _KINDS.get(path.suffix) or mimetypes.guess_type(name)[0] or "text/plain"
     size = str(path.stat().st_size)
-    return {"name": name, "license": {"@id": _LICENCES[spdx]}, "contentSize": size, "encodingFormat": kind}
+    role = _KEPT.get(PurePosixPath(name).parts[0], "file of the whole compendium")
+    about = {"name": name, "description": role, "contentSize": size, "encodingFormat": kind}
+    return about | {"license": {"@id": _LICENCES[spdx]}}
 
 
 def _environment() -> str:
@@ -142,8 +157,14 @@ def _environment() -> str:
 
 
 def _codecheck(root: Path, verdicts: pd.DataFrame) -> str:
-    """Return a CODECHECK manifest: the files that a checker compares, and with what."""
+    """Return a CODECHECK manifest of version 1.0, complete as our own check: an independent checker replaces the name.
+
+    References
+    ----------
+    https://codecheck.org.uk/spec/config/1.0/
+    """
     cited = _citation(root)
+    authors = [{"name": author["name"]} for author in cited["authors"]]
     files = [{"file": "figures/verdicts.csv", "comment": f"{len(verdicts)} printed values with ours"}]
     for name, claims in verdicts.groupby("run")["claim_id"]:
         if (figures_dir("paper") / str(name) / "verdicts.csv").is_file():
@@ -152,18 +173,15 @@ def _codecheck(root: Path, verdicts: pd.DataFrame) -> str:
     papers = [{"title": paper["title"], "reference": _address(paper)} for paper in cited["references"]]
     record = {
         "version": "https://codecheck.org.uk/spec/config/1.0/",
-        "paper": {
-            "title": cited["title"],
-            "authors": [{"name": author["name"]} for author in cited["authors"]],
-            "reference": "README.md",
-        },
+        "paper": {"title": cited["title"], "authors": authors, "reference": "README.md"},
         "replicates": papers,
         "manifest": files,
-        "codechecker": [{"name": "fill in your name"}],
-        "summary": "fill in what you recomputed and what came out",
-        "check_time": "fill in the date",
+        "codechecker": authors,
+        "report": "report.md",
+        "summary": summary_line(verdicts),
+        "check_time": datetime.now(UTC).isoformat(timespec="seconds"),
     }
-    return yaml.safe_dump(record, sort_keys=False, allow_unicode=True, width=100)
+    return yaml.safe_dump(record, explicit_start=True, sort_keys=False, allow_unicode=True, width=100)
 
 
 def _report(verdicts: pd.DataFrame) -> str:

@@ -9,11 +9,12 @@ import pandas as pd
 
 from compendium.datasets import store
 from compendium.datasets.errors import nearest
-from compendium.paths import project_root
+from compendium.paths import VERDICTS_FILE, figures_dir, project_root
 from compendium.run.runs import read_runs
 from compendium.show import tables
 from compendium.verdicts import cells, layout
 from compendium.verdicts.printed import missing_words, printed_values
+from compendium.verdicts.replication import read_verdicts
 
 
 def judge_tables(run: str, profile: str, files: Mapping[str, bytes]) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -43,16 +44,36 @@ def judge_tables(run: str, profile: str, files: Mapping[str, bytes]) -> tuple[pd
         why = missing_words().get(name) or store.state(name)["why"]
         return lacking.setdefault(name, why) if why else ""
 
-    judged = cells.judge_run(run, table, missing, unexplained=_unexplained(run, profile))
+    short = profile != "paper" and _is_shortened(run)
+    judged = cells.judge_run(run, table, missing, unexplained="allow" if short else "error")
+    if short and (committed := figures_dir("paper") / VERDICTS_FILE).is_file():
+        judged = undecided_if_short(judged, read_verdicts(committed))
     return judged, pd.DataFrame({"needs": list(lacking), "why": list(lacking.values())})
 
 
-def _unexplained(run: str, profile: str) -> str:
-    """Return whether values may differ without a reason: only in a profile that shortens the run's settings."""
-    if profile == "paper" or not (project_root() / "runs.yaml").is_file():
-        return "error"
-    listed = read_runs().get(run)
-    return "allow" if listed is not None and listed.profiles else "error"
+def _is_shortened(run: str) -> bool:
+    """Return whether a profile shortens the run's settings: only then may a value differ without a reason."""
+    listed = read_runs().get(run) if (project_root() / "runs.yaml").is_file() else None
+    return listed is not None and bool(listed.profiles)
+
+
+def undecided_if_short(judged: pd.DataFrame, committed: pd.DataFrame) -> pd.DataFrame:
+    """Return the verdicts of short settings, undecided where the committed verdict is another one.
+
+    Small models on few rows show neither that a printed value comes out nor that it does not.
+
+    Parameters
+    ----------
+    judged, committed : pandas.DataFrame
+        As :func:`.verdicts.judge` returns them; those of the paper profile. A value without data stays without.
+    """
+    full = committed.set_index("claim_id").reindex(judged["claim_id"]).set_index(judged.index)
+    other = full["verdict"].notna() & (judged["verdict"] != "no data") & (judged["verdict"] != full["verdict"])
+    ours = full["ours"].fillna("").radd(", ours ").where(full["ours"].fillna("") != "", "")
+    reason = "undecided (short settings); the paper profile has: " + full["verdict"] + ours
+    return judged.assign(
+        verdict=judged["verdict"].mask(other, "undecided"), reason=judged["reason"].mask(other, reason)
+    )
 
 
 def check_ids(claims: Iterable[str]) -> None:

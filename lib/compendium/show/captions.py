@@ -25,7 +25,8 @@ import pandas as pd
 from compendium.show import sentences
 
 _HEADLINE = re.compile(r"(?:Figs?\. [\d, a-z]+[.:] )?.+?(?=[;:.] |$)")  # the first clause of a caption
-_DATA = {"rule", "of", "by", "row"}  # keys of a closing that choose the rule and its numbers; the others are words
+# keys of a closing that choose the rule and its numbers; the others are words
+_DATA = {"rule", "of", "by", "row", "beside"}
 
 
 class CaptionError(LookupError):
@@ -76,6 +77,7 @@ class Captions:
             - ``drawn = true`` if the result differs in every repetition, such as fresh noise or measured times;
             - ``closing``: ``rule`` is a function of `sentences`. Its numbers are the column or expression ``of`` of the
               table `about`, named by the column ``by``; or the ``row`` of that name or number; or all of `about`.
+              ``beside`` has expressions for other numbers, by what they are.
               Other keys are the rule's words.
         about : object
             What the closing sentence is about: a table, or the values that the rule takes, in a tuple.
@@ -122,7 +124,12 @@ class Captions:
             row = closing["row"]
             return about.loc[row] if isinstance(row, str) else about.iloc[row]
         table = about.set_index(closing["by"]) if "by" in closing else about
-        return table.eval(closing["of"], local_dict=dict(self._values(given)))
+        names = dict(self._values(given))
+        found, beside = table.eval(closing["of"], local_dict=names), closing.get("beside", {})
+        others = {
+            _filled(word, names): table.eval(_filled(each, names), local_dict=names) for word, each in beside.items()
+        }
+        return (found, pd.DataFrame(others)) if others else found
 
 
 def headline(caption: str) -> str:
@@ -145,8 +152,8 @@ def _filled(text: Any, values: Mapping[str, Any]) -> Any:
 
 
 class _Lists(string.Formatter):
-    """Write the members of a list with commas between them."""
+    """Write the members of a list with commas between them, and a space before the sign of a percentage."""
 
     def format_field(self, value: Any, format_spec: str) -> str:
         text = ", ".join(map(str, value)) if isinstance(value, list) else value
-        return str(super().format_field(text, format_spec))
+        return re.sub(r"(?<=\d)%$", " %", str(super().format_field(text, format_spec)))

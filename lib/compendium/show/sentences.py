@@ -12,10 +12,11 @@ import pandas as pd
 from compendium.show import tables
 
 CAME_OUT = ("exact", "within")  # the verdicts on values that came out as printed
+_NAMED = 3  # so many things are named, more are counted
 _NOT_DECIDED = {"undecided": "undecided", "no data": "without data"}
 
 
-def extremes(values: pd.Series | None, what: str) -> str:
+def extremes(values: pd.Series | None, what: str, beside: pd.DataFrame | None = None) -> str:
     """Return which entries have the highest and the lowest value.
 
     Parameters
@@ -24,6 +25,8 @@ def extremes(values: pd.Series | None, what: str) -> str:
         Numbers by name. Missing and infinite values do not count.
     what : str
         What the numbers are, such as ``"accuracy"``. Accuracies and other shares become percentages.
+    beside : pandas.DataFrame, optional
+        Other numbers of the same entries, such as chance levels, by what they are. They stand beside a single entry.
 
     Examples
     --------
@@ -35,13 +38,17 @@ def extremes(values: pd.Series | None, what: str) -> str:
         return f"There are no numbers for the {what}."
     share = _share(what, numbers)
     texts = numbers.map(lambda value: _text(value, share))
+
     highest, lowest = (_text(end, share) for end in (numbers.max(), numbers.min()))
     if len(numbers) == 1:
-        return f"The {what} of {_label(numbers.index[0])} is {highest}."
+        return f"The {what} of {_label(numbers.index[0])} is {_with(highest, numbers.index[0], beside)}."
     if highest == lowest:
         return f"{_several(texts.index)} have the same {what} ({highest})."
-    top, bottom = (_several(texts.index[texts == end]) for end in (highest, lowest))
-    return f"The {what} is highest for {top} ({highest}) and lowest for {bottom} ({lowest})."
+    ends = []
+    for end in (highest, lowest):
+        names = texts.index[texts == end]
+        ends.append(f"{_several(names)} ({_with(end, names[0], beside) if len(names) == 1 else end})")
+    return f"The {what} is highest for {ends[0]} and lowest for {ends[1]}."
 
 
 def count(flags: Iterable[Any] | None, things: str, predicate: str) -> str:
@@ -50,7 +57,7 @@ def count(flags: Iterable[Any] | None, things: str, predicate: str) -> str:
     Parameters
     ----------
     flags : iterable of bool or None
-        Whether it is true of each thing; a missing value is undecided.
+        Whether it is true of each thing; a missing value is undecided. Up to three things of a series are named.
     things, predicate : str
         The things and the predicate, both in the plural.
 
@@ -72,7 +79,9 @@ def count(flags: Iterable[Any] | None, things: str, predicate: str) -> str:
     if true in (0, len(known)) and len(known) > 1:
         some = f"All {len(known)}" if len(known) > 2 else "Both"
         return f"{some if true else f'None of the {len(known)}'} {things} {predicate}{aside}."
-    return f"{true} of {len(known)} {things} {predicate}{aside}."
+    names = flags.index[flags.fillna(False).astype(bool)] if isinstance(flags, pd.Series) else ()
+    named = f" ({_joined(list(names))})" if 0 < len(names) <= _NAMED and isinstance(names[0], str) else ""
+    return f"{true} of {len(known)} {things}{named} {predicate}{aside}."
 
 
 def most_frequent(values: Iterable[Any] | Mapping[Any, int] | None, what: str, things: str) -> str:
@@ -146,35 +155,38 @@ def against(
     return f"{name} is {shown}, {'above' if value > reference else 'below'} {reference_name} ({other})."
 
 
-def against_chance(row: Mapping[Any, Any] | pd.Series | None, measure: str, name: str) -> str:
-    """Return whether a measure lies above its chance level.
+def against_chance(row: Mapping[Any, Any] | pd.Series | None, names: Mapping[str, str]) -> str:
+    """Return whether measures lie above their chance levels, each in a sentence.
 
     Parameters
     ----------
     row : mapping, series or None
-        The measure, and its bounds and chance level: ``accuracy_low`` or ``low``, and so on. None if there is no row.
-    measure : str
-        Name of the measure in the row.
-    name : str
-        What the measure is, in words.
+        The measures, and their bounds and chance levels: ``accuracy_low`` or ``low``, and so on. None if there is no
+        row.
+    names : mapping of str to str
+        What each measure is, in words, by its name in the row.
     """
     found = {} if row is None else dict(row)
 
-    def end(word: str) -> Any:
+    def end(measure: str, word: str) -> Any:
         return found.get(f"{measure}_{word}", found.get(word))
 
-    return against(name, found.get(measure), end("chance"), "chance", end("low"), end("high"))
+    ends = {each: [end(each, word) for word in ("chance", "low", "high")] for each in names}
+    return " ".join(
+        against(name, found.get(each), ends[each][0], "chance", *ends[each][1:]) for each, name in names.items()
+    )
 
 
 def change(
     before: Mapping[Any, Any] | pd.Series, after: Mapping[Any, Any] | pd.Series, names: Mapping[str, str]
 ) -> str:
-    """Return how measures changed.
+    """Return how measures changed, and where that leaves them beside chance.
 
     Parameters
     ----------
     before, after : mapping or series
-        The measures.
+        The measures. ``after`` may have a chance level, such as ``accuracy_chance``, and a number of classes, such as
+        ``accuracy_classes``: of two classes, the opposite answer is right where an answer is wrong.
     names : mapping of str to str
         What each measure is, in words, by its name.
 
@@ -192,8 +204,19 @@ def change(
         share = _share(name, pair)
         first, last = (_text(value, share) for value in pair)
         moved = "rises" if pair.iloc[1] > pair.iloc[0] else "falls"
-        parts.append(f"the {name} stays at {first}" if first == last else f"the {name} {moved} from {first} to {last}")
+        said = f"the {name} stays at {first}" if first == last else f"the {name} {moved} from {first} to {last}"
+        parts.append(said + _beside_chance(pair.iloc[1], after.get(f"{key}_chance"), after.get(f"{key}_classes")))
     return _sentence(_joined(parts))
+
+
+def _beside_chance(value: float, chance: float | None, classes: int | None) -> str:
+    """Return the chance level in brackets, and what a value below it means; nothing without one."""
+    if chance is None or pd.isna(chance):
+        return ""
+    if value >= chance:
+        return f" (chance {_text(chance, True)})"
+    opposite = f"; the opposite answer is right in {_text(1 - value, True)}" if classes == 2 else ""
+    return f" (below chance, {_text(chance, True)}{opposite})"
 
 
 def first_to_last(values: pd.Series, what: str) -> str:
@@ -206,7 +229,7 @@ def first_to_last(values: pd.Series, what: str) -> str:
 def before_after(row: Mapping[Any, Any] | pd.Series, names: Mapping[str, str]) -> str:
     """Return how measures changed, from a row with columns such as ``public_before`` and ``public_after``."""
     before, after = ({key: row.get(f"{key}_{when}") for key in names} for when in ("before", "after"))
-    return change(before, after, names)
+    return change(before, dict(row) | after, names)
 
 
 def verdicts(judged: pd.DataFrame) -> str:
@@ -240,8 +263,10 @@ def selection(kept: Mapping[str, Any], n_features: int) -> str:
         Number of all features.
     """
     names = list(kept["kept"])
-    words = {key: key for key in ("accuracy", "identifiability")}
+    words = {key: key for key in ("accuracy", "identifiability") if not pd.isna(kept[key])}
     changed = change({key: kept[f"all_{key}"] for key in words}, kept, words)
+    if len(words) == 1:
+        changed += " Nobody is in training and in test rows, so there is no identifiability."
     which = f": {', '.join(map(str, names))}" if len(names) < n_features else ""
     return f"{len(names)} of {n_features} features are kept{which}. {changed}"
 
@@ -255,6 +280,25 @@ def classes(names: Mapping[str, Sequence[str]]) -> str:
     """Return how many classes each attribute has, and which."""
     parts = [f"{len(own)} classes of {name} ({', '.join(map(str, own))})" for name, own in names.items()]
     return f"There are {_joined(parts)}."
+
+
+def groups(
+    names: Mapping[str, Sequence[str]] | pd.Series | None, beside: pd.DataFrame | None = None, prefix: str = ""
+) -> str:
+    """Return the members of each group, or the word for each name, with the numbers `beside` it.
+
+    Examples
+    --------
+    >>> groups({"non-sensitive": ["sex", "race"], "sensitive": ["age"], "ambiguous": []})
+    'Non-sensitive: sex, race; sensitive: age; ambiguous: none.'
+    """
+    parts = []
+    for name, own in () if names is None else names.items():
+        text = own if isinstance(own, str) else ", ".join(map(str, own)) or "none"
+        others = _with("", name, beside)
+        label = _label(name).replace("_", "-")
+        parts.append(f"{prefix}{label}: {text}{f' ({others})' if others else ''}")
+    return _sentence("; ".join(parts)) if parts else "There are no groups."
 
 
 def changed_cells(original: pd.DataFrame, published: pd.DataFrame) -> str:
@@ -277,13 +321,20 @@ def _numbers(values: pd.Series | None) -> pd.Series:
 
 
 def _share(what: str, numbers: pd.Series) -> bool:
-    return tables.names_share(what) and bool(numbers.abs().max() <= 1)
+    return tables.names_share(what) and "points" not in what and bool(numbers.abs().max() <= 1)
 
 
 def _text(value: float, share: bool) -> str:
     if share:
         return f"{100 * value + 0.0:.1f} %"
     return f"{value:,.0f}" if abs(value) >= 1000 else tables.number_text(float(value), 3)
+
+
+def _with(text: str, name: Any, beside: pd.DataFrame | None) -> str:
+    """Return a text and the numbers of an entry that stand beside it."""
+    row = pd.DataFrame() if beside is None else beside.loc[[name]].dropna(axis=1)
+    others = [f"{word} {_text(row[word].iloc[0], _share(word, row[word]))}" for word in row]
+    return ", ".join([*([text] if text else []), *others])
 
 
 def _label(name: Any) -> str:

@@ -20,10 +20,11 @@ _DIGITS = 6
 MOST_COLUMNS = 8
 _NARROW = 105  # characters that fit a page beside each other
 _WRAPPED = 25  # characters after which a text continues in the next line
+_SENTENCE = 60  # characters from which a text is a sentence, which needs a wide column
 # Names of columns that are shares: shown as percentages if all their values lie in [-1, 1].
 _SHARES = re.compile(
     r"(?:^|[\W_])(accuracy|identifiability|attack|share|public|private|chance|vote|recall|precision|loss|gain|lead|lost"
-    r"|activity|worst|balanced|unseen|optimism)(?:$|[\W_])"
+    r"|activity|worst|balanced|unseen|optimism|score|above)(?:$|[\W_])"
 )
 _ENDS = re.compile(r"^(?P<value>.*?)[ _](low|high)$")
 
@@ -88,7 +89,7 @@ def readable(frame: pd.DataFrame, most: int = MOST_COLUMNS) -> Readable:
     Shares become percentages, other numbers have three digits, and bounds stand beside their value:
     ``62.0 [59.1, 64.8]``. If more than `most` columns are left, a column with one value in all rows becomes a remark.
     The first and the last column and those with an interval are kept before others, and a remark names the columns that
-    are left out. A table that fits the page keeps up to three columns more.
+    are left out. An empty column is not shown. A table that fits the page keeps up to three columns more.
 
     Examples
     --------
@@ -101,6 +102,7 @@ def readable(frame: pd.DataFrame, most: int = MOST_COLUMNS) -> Readable:
     bounds = _bounds(flat)
     within = {end for ends in bounds.values() for end in ends}
     columns = {name: _column(flat, name, bounds.get(name)) for name in flat.columns if name not in within}
+    columns = {name: column for name, column in columns.items() if any(column[1]) or not len(flat)}
     names, remarks = list(columns), list[str]()
     if len(names) > most and not _narrow(columns, most):
         names, remarks = _chosen(columns, bounds, most, rows=len(flat))
@@ -222,7 +224,9 @@ def _breakable(text: str) -> Markup:
     """Return escaped text in which a browser may break long names, but not inside an interval."""
     if re.fullmatch(r"[-\d., e+]+\[[-\d., e+]+\]", text):
         return Markup('<span style="white-space:nowrap">{}</span>').format(text)
-    return Markup("<wbr>").join(re.split(r"(?<=[_/=])", text))
+    broken = Markup("<wbr>").join(re.split(r"(?<=[_/=])", text))
+    # a browser squeezes the columns of texts first, so a sentence asks for its width
+    return Markup('<div style="min-width:16rem">{}</div>').format(broken) if len(text) > _SENTENCE else broken
 
 
 def number_text(value: Any, digits: int = _DIGITS) -> str:

@@ -208,8 +208,8 @@ def attack_all(
         Show a progress bar.
     """
     found, named = Attacks(), _named(attackers)
-    for scene in tqdm(scenes, "attacks", disable=not progress):
-        for name, attacker in named:
+    for scene in scenes:
+        for name, attacker in tqdm(named, f"attacks on {scene.name}", disable=not progress, leave=False):
             try:
                 found += attack(scene, {name: attacker}, levels=levels, draws=draws)
             except _FAILURES as error:

@@ -19,6 +19,7 @@ from sensorprivacy.latent.study import Study
 from sensorprivacy.latent.training import Settings
 from sensorprivacy.latent.transfers import Codebook, nearest
 from sensorprivacy.latent.windows import Coding, Scaler, flatten
+from sensorprivacy.progress import tqdm
 
 _MANY = 2000  # windows compared with each other
 _CHUNK = 500
@@ -183,7 +184,7 @@ def exposure(
     pool, owners = flatten(scaler.apply(train.take(known).values)), coding.codes(train.take(known).subject)
     own = pd.Index(coding.classes).get_indexer(pd.Index(test.subject.astype(str)))
     rows = {}
-    for name, release in releases.items():
+    for name, release in tqdm(releases.items(), "releases", leave=False):
         try:
             published, donor = release.with_donors(test)
         except (ValueError, ArithmeticError, RuntimeError) as error:

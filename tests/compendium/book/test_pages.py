@@ -44,7 +44,7 @@ def test_an_interval_is_shown_where_the_result_says_what_it_counts(monkeypatch, 
 
 
 def test_the_explorer_has_every_printed_value_and_its_run(verdicts):
-    places = {name: {"page": "x.html", "section": ""} for name in read_runs()}
+    places = {name: {"page": "x.html", "section": "", "profile": "quick"} for name in read_runs()}
     data = explorers.verdicts_data(verdicts, places)
     assert [claim["id"] for claim in data["claims"]] == verdicts["claim_id"].tolist()
     assert {claim["run"] for claim in data["claims"]} <= set(data["runs"])
@@ -133,10 +133,37 @@ def test_a_page_of_results_has_each_file_once_with_its_caption(tmp_path):
     captions = {"long.csv": "A <long> table", "line.png": "A line"}
     (tmp_path / "in" / "run.json").write_text(json.dumps(record | {"captions": captions}))
     text = notebooks._results(run, tmp_path / "in", tmp_path / "out", pages.templates())
-    assert re.findall(r"^## (.*)$", text, re.MULTILINE) == ["Figure: line", "Table: noise", "Table: long", "Settings"]
+    assert re.findall(r"^## (.*)$", text, re.MULTILINE) == ["A line", "Noise", "A &lt;long> table", "Settings"]
     for words in ("![A line](", "A &lt;long&gt; table", "The first 60 of 70 rows.", "names = ['x']"):
         assert words in text
     assert {path.name for path in (tmp_path / "out").iterdir()} == {"long.csv", "line.png", "drawn-noise.csv"}
+
+
+@pytest.mark.parametrize(
+    ("caption", "heading"),
+    [
+        (
+            "iot-23: the subset chosen at each threshold, of 31 subsets",
+            "The subset chosen at each threshold, of 31 subsets",
+        ),
+        ("Fig. 8. The attacker on windows; intervals", "Fig. 8. The attacker on windows"),
+        ("", ""),
+    ],
+)
+def test_a_heading_of_results_says_what_is_shown(caption, heading):
+    assert notebooks._heading(caption) == heading
+
+
+@pytest.mark.parametrize(("paper", "heads"), [(2, 5), (3, 5), (1, 3)])
+def test_a_paper_s_figures_stand_on_its_page(paper, heads, tmp_path):
+    places = {name: {"page": "x.html", "results": "x"} for name in read_runs()}
+    text = papers.figures(figures_dir("paper"), tmp_path, places, paper)
+    assert len(re.findall(r"^### Figures? \d", text, re.MULTILINE)) == heads
+    named = re.findall(r"^!\[.{20,}\]\((.+)\)$", text, re.MULTILINE)
+    assert sorted(named) == sorted(path.name for path in tmp_path.iterdir())
+    assert len(named) == heads
+    assert "](../results/" in text
+    assert "](../results/" not in papers.figures(figures_dir("paper"), tmp_path, {name: {} for name in places}, paper)
 
 
 def test_the_section_of_the_verdicts_is_found(executed_notebook):

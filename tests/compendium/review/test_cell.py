@@ -16,17 +16,20 @@ CLAIM, RUN = "2-T10-r1-utility", "21_threeway_division-adult"
 @pytest.fixture
 def pretend(monkeypatch, tmp_path):
     """Let the batch write a verdict of its own choice instead of running for minutes; return the calls."""
-    calls, read = [], read_verdicts
+    calls, read, starts = [], read_verdicts, iter(["2026-11-25T10:00:00", "2026-11-25T11:00:00"])
 
-    def set_value(ours, status=OK):
+    def set_value(ours, status=OK, *, repeated=True):
         def reproduce(profile, look, *, cores, only, say):
-            calls.append((profile, cores, only))
+            calls.append((profile, cores, only, cell.status_file(RUN, profile).is_file()))
             return {only[0]: RunState(status, "the reason")}
 
         def both(path):
             found = read(figures_dir("paper") / "verdicts.csv")
             return found if path.parent.name != "quick" else found.assign(ours=ours, low=0.61, high=0.72, unit="rows")
 
+        monkeypatch.setattr(cell, "status_file", lambda run, profile: tmp_path / run)
+        (tmp_path / RUN).touch()
+        monkeypatch.setattr(cell, "_started", lambda run, profile: next(starts) if repeated else "yesterday")
         monkeypatch.setattr(cell, "reproduce", reproduce)
         monkeypatch.setattr(cell, "read_verdicts", both)
         return calls
@@ -37,13 +40,25 @@ def pretend(monkeypatch, tmp_path):
 def test_printed_recomputed_and_committed_are_shown(pretend, capsys):
     calls = pretend("0.6814")
     assert main(["review", CLAIM, "--cores", "2"]) == 0
-    assert calls == [("quick", 2, [RUN])]
+    assert calls == [("quick", 2, [RUN], True)]
     said = capsys.readouterr().out
     assert f"{CLAIM} needs 1 run(s) and the report, about 0.4 min on two idle cores: {RUN}" in said
     assert f"{CLAIM}: paper 2, Table 10, row '(0.50, 0.50)', column 'Utility'\nprinted     0.68\n" in said
     assert "recomputed  0.6814 [0.61, 0.72], unit rows  exact (basis rows; quick profile)" in said
     assert "committed   0.6814550443  exact (basis rows; paper profile)" in said
-    assert said.endswith(f"run         {RUN}\ncell        printed-pairs, alpha=0.5; beta=0.5, utility\n")
+    assert f"run         {RUN}\ncell        printed-pairs, alpha=0.5; beta=0.5, utility\n" in said
+    assert said.endswith(f"repeated    {RUN}, started 2026-11-25T11:00:00\n")
+
+
+def test_a_value_that_nothing_was_run_for_is_not_called_recomputed(pretend, capsys):
+    calls = pretend("0.6814", repeated=False)
+    assert main(["review", CLAIM]) == 0
+    said = capsys.readouterr().out
+    assert "kept        0.6814" in said
+    assert "recomputed" not in said
+    assert said.endswith(f"not run     {RUN}: up to date since yesterday; FORCE=1 repeats it\n")
+    assert main(["review", CLAIM, "--force"]) == 0
+    assert [kept for *_, kept in calls] == [True, False]
 
 
 def test_an_unknown_value_is_named_with_similar_ones(capsys):

@@ -13,7 +13,9 @@ def asked(monkeypatch):
     found = []
     monkeypatch.setattr("compendium.review.pack.write_pack", lambda out: found.append(("pack", out)) or "here")
     value = SimpleNamespace(text=lambda: "a value")
-    monkeypatch.setattr("compendium.review.cell.recompute", lambda *words: found.append(words) or value)
+    monkeypatch.setattr(
+        "compendium.review.cell.recompute", lambda *words, force: found.append((*words, force)) or value
+    )
     return found
 
 
@@ -21,7 +23,7 @@ def test_a_cell_is_optional_and_quick_is_the_profile(asked, capsys):
     assert main(["review"]) == 0
     assert main(["review", "2-T2-age", "--cores", "3"]) == 0
     assert main(["review", "2-T2-age", "--profile", "paper", "--cores", "1"]) == 0
-    assert asked == [("pack", None), ("2-T2-age", "quick", 3), ("2-T2-age", "paper", 1)]
+    assert asked == [("pack", None), ("2-T2-age", "quick", 3, False), ("2-T2-age", "paper", 1, False)]
     assert "here: begin with report.md" in capsys.readouterr().out
 
 

@@ -1,7 +1,9 @@
 """The reviewer's pack describes every file of the compendium, and nothing that is not there."""
 
 import json
+import re
 import subprocess
+from datetime import datetime
 
 import pytest
 import yaml
@@ -75,6 +77,12 @@ def test_every_file_has_a_licence_and_every_run_its_notebook(graph):
     assert (licence("figures/30_x/a.png"), licence("lib/a.py")) == ("CC-BY-4.0", "MIT")
 
 
+def test_everything_has_a_name_and_a_description(graph):
+    """RO-Crate recommends both for every entity."""
+    assert [name for name, each in graph.items() if not each.get("name")] == []
+    assert [name for name, each in graph.items() if not each.get("description")] == ["ro-crate-metadata.json"]
+
+
 def test_the_root_names_both_licences(graph):
     """Most files are text, figures and tables: naming only the licence of the code would be wrong for them."""
     named = [each["@id"] for each in graph["./"]["license"]]
@@ -87,6 +95,19 @@ def test_the_manifest_names_files_that_exist_and_counts_all_values(pack):
     manifest = yaml.safe_load((pack / "codecheck.yml").read_text())["manifest"]
     assert all((pack / each["file"]).is_file() for each in manifest)
     assert manifest[0]["comment"].startswith("1079 printed values")
+
+
+def test_the_manifest_follows_version_1_0_and_leaves_nothing_to_fill_in(pack):
+    text = (pack / "codecheck.yml").read_text(encoding="utf-8")
+    assert text.startswith("---\n")
+    record = yaml.safe_load(text)
+    assert record["version"] == "https://codecheck.org.uk/spec/config/1.0/"
+    assert {"manifest", "codechecker", "report", "summary", "check_time", "paper"} <= record.keys()
+    assert all(each["name"] for each in [*record["codechecker"], *record["paper"]["authors"]])
+    assert record["paper"]["title"]
+    assert all((pack / name).is_file() for name in (record["report"], record["paper"]["reference"]))
+    assert datetime.fromisoformat(record["check_time"]).tzinfo is not None
+    assert not re.search(r"fill in|FIXME|TODO|XXX", text)
 
 
 def test_the_report_is_short_and_the_environment_complete(pack):

@@ -80,3 +80,48 @@ def test_a_statement_on_no_printed_value_is_refused_with_the_nearest_id():
     judging.check_ids(["2-T2-age", "3-text-outperforms-aae"])
     with pytest.raises(LookupError, match=r"there is no printed value '2-T2-aeg'\. Did you mean '2-T2-age'\?"):
         judging.check_ids(["2-T2-age", "2-T2-aeg"])
+
+
+COMMITTED = {"2-T2-age": "exact", "2-T2-work": "differs", "2-T2-country": "exact", "2-T2-gender": "no data"}
+
+
+def verdicts_of(found, ours="0.5"):
+    """Return verdicts by claim, each with our value."""
+    return pd.DataFrame(
+        [{"claim_id": name, "ours": ours, "verdict": verdict, "reason": ""} for name, verdict in found.items()]
+    )
+
+
+@pytest.mark.parametrize(
+    ("claim", "quick", "shown"),
+    [
+        ("2-T2-age", "differs", "undecided"),  # IoT Sentinel: 11 of 22 values, all of which come out
+        ("2-T2-work", "exact", "undecided"),  # a rival of one epoch, which our method beats
+        ("2-T2-country", "exact", "exact"),
+        ("2-T2-country", "no data", "no data"),
+        ("2-T2-gender", "exact", "undecided"),
+        ("2-T2-unknown", "differs", "differs"),
+    ],
+)
+def test_short_settings_never_contradict_the_committed_verdict(claim, quick, shown):
+    found = judging.undecided_if_short(verdicts_of({claim: quick}, "0.4"), verdicts_of(COMMITTED)).iloc[0]
+    assert (found["verdict"], found["ours"]) == (shown, "0.4")
+    full = f"undecided (short settings); the paper profile has: {COMMITTED.get(claim)}, ours 0.5"
+    assert found["reason"] == (full if shown == "undecided" else "")
+
+
+def test_the_committed_verdicts_of_a_short_run_are_asked_for(home, root, monkeypatch):
+    (home / "figures").mkdir()
+    committed = pd.read_csv(root / "figures" / "verdicts.csv", dtype=str, keep_default_na=False)
+    committed[committed["claim_id"] == "2-T2-age"].to_csv(home / "figures" / "verdicts.csv", index=False)
+    monkeypatch.setattr(judging, "_is_shortened", lambda run: True)
+    judged = example(0.9, profile="quick").verdicts().set_index("claim_id")
+    assert judged.loc["2-T2-age", "verdict"] == "undecided"
+    assert judged.loc["2-T2-age", "reason"].startswith("undecided (short settings); the paper profile has: exact, ours")
+    assert judged.loc["2-T2-work", "verdict"] == "exact"
+
+
+def test_runs_are_shortened_by_their_profiles(root, monkeypatch):
+    monkeypatch.setenv("SENSORPRIVACY_HOME", str(root))
+    assert judging._is_shortened("10_reidentification_game-iot-sentinel")
+    assert not judging._is_shortened("20_threeway_example")

@@ -16,7 +16,11 @@ closing = {rule = "count", of = "age > @least", things = "ages", predicate = "ar
 
 [table.row]
 caption = "One row"
-closing = {rule = "against_chance", row = 0, measure = "age", name = "The age"}
+closing = {rule = "against_chance", row = 0, names = {age = "The age"}}
+
+[table.beside]
+caption = "Beside"
+closing = {rule = "extremes", by = "who", of = "age", what = "age", beside = {"age at {name}" = "chance + {least}"}}
 
 [figure.pair]
 caption = "Two values"
@@ -42,6 +46,7 @@ def captions(tmp_path):
         ("table", "ages", AGES.head(0), "There are no numbers for the age of home."),
         ("table", "above", AGES, "1 of 2 ages are above 25."),
         ("table", "row", AGES, "The age is 30, above chance (25)."),
+        ("table", "beside", AGES.head(1), "The age of Ann is 30, age at home 50."),
         ("figure", "pair", (2, 3), "Ours is 2, below theirs (3)."),
         ("sentence", "moved", ({"age": 2}, {"age": 3}), "The age of home rises from 2 to 3."),
     ],
@@ -55,6 +60,11 @@ def test_placeholders_are_names_of_the_notebook_or_given(captions):
     assert captions.words("table", "ages", AGES, {"name": "work"}).caption == "work: 2 rows at 0.5"
     captions.names["name"] = "later"  # looked up when the result is shown
     assert captions.words("table", "ages", AGES, {}).caption == "later: 2 rows at 0.5"
+
+
+def test_a_percentage_is_written_as_elsewhere(captions):
+    captions.path.write_text('[table.share]\ncaption = "{step:.1%} of {least:g}"\n')
+    assert captions.words("table", "share", AGES, {}).caption == "50.0 % of 25"
 
 
 def test_a_missing_entry_or_name_is_named(captions):

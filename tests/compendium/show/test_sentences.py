@@ -28,6 +28,28 @@ def test_the_highest_and_the_lowest_are_named(values, what, said):
     assert sentences.extremes(None if values is None else pd.Series(values), what) == said
 
 
+def test_other_numbers_stand_beside_a_single_entry():
+    values = pd.Series({"a": 0.9, "b": 0.6, "c": 0.9})
+    beside = pd.DataFrame({"chance": [0.5, 0.5, 0.5], "cost": [1.0, 2.5, 3.0]}, index=values.index)
+    said = "The accuracy is highest for a and c (90.0 %) and lowest for b (60.0 %, chance 50.0 %, cost 2.5)."
+    assert sentences.extremes(values, "accuracy", beside) == said
+    assert sentences.extremes(values.head(1), "accuracy", beside) == (
+        "The accuracy of a is 90.0 %, chance 50.0 %, cost 1."
+    )
+
+
+def test_points_are_no_percentages():
+    said = "The loss in points is highest for a (0.9) and lowest for b (-0.5)."
+    assert sentences.extremes(pd.Series({"a": 0.9, "b": -0.5}), "loss in points") == said
+
+
+def test_the_few_that_are_counted_are_named():
+    flags = pd.Series({"raw": False, "donor": True, "shift": None, "noise": False})
+    assert sentences.count(flags, "releases", "protect") == "1 of 4 releases (donor) protect; 1 undecided."
+    many = pd.Series(dict.fromkeys("abcd", True) | {"e": False})
+    assert sentences.count(many, "releases", "protect") == "4 of 5 releases protect."
+
+
 @pytest.mark.parametrize(
     ("flags", "said"),
     [
@@ -77,12 +99,12 @@ def test_the_most_frequent_is_named(values, said):
     ],
 )
 def test_an_interval_decides_whether_chance_is_beaten(row, said):
-    assert sentences.against_chance(row, "accuracy", "The accuracy") == f"The accuracy is {said}"
+    assert sentences.against_chance(row, {"accuracy": "The accuracy"}) == f"The accuracy is {said}"
 
 
 @pytest.mark.parametrize("row", [None, {"accuracy": 0.5}, {"accuracy": math.nan, "chance": 0.5}])
 def test_without_a_number_nothing_is_compared(row):
-    said = sentences.against_chance(row, "accuracy", "The accuracy")
+    said = sentences.against_chance(row, {"accuracy": "The accuracy"})
     assert said == "The accuracy cannot be compared with chance: there are no numbers."
 
 
@@ -97,6 +119,21 @@ def test_without_a_number_nothing_is_compared(row):
 )
 def test_a_change_has_a_direction(after, said):
     assert sentences.change({"a": 0.5}, {"a": after}, {"a": "accuracy"}) == said
+
+
+@pytest.mark.parametrize(
+    ("after", "classes", "said"),
+    [
+        (0.272, 2, "27.2 % (below chance, 57.0 %; the opposite answer is right in 72.8 %)."),
+        (0.272, 3, "27.2 % (below chance, 57.0 %)."),
+        (0.6, 2, "60.0 % (chance 57.0 %)."),
+    ],
+)
+def test_a_value_below_chance_is_not_hidden(after, classes, said):
+    end = {"a": after, "a_chance": 0.57, "a_classes": classes}
+    assert sentences.change({"a": 0.884}, end, {"a": "accuracy"}) == f"The accuracy falls from 88.4 % to {said}"
+    row = {"a_before": 0.884, "a_after": after, "a_chance": 0.57, "a_classes": classes}
+    assert sentences.before_after(row, {"a": "accuracy"}).endswith(said)
 
 
 def test_a_series_is_summed_up_by_its_ends():
@@ -132,6 +169,21 @@ def test_kept_features_are_named_and_what_they_change():
     assert said.startswith("1 of 3 features are kept: a. The accuracy falls from 95.0 % to 90.0 %")
     assert said.endswith("the identifiability rises from 10.0 % to 20.0 %.")
     assert sentences.selection(kept, 1).startswith("1 of 1 features are kept. ")
+
+
+def test_what_cannot_be_measured_is_said():
+    kept = {"kept": ["a"], "accuracy": 0.9, "all_accuracy": 0.95, "identifiability": None, "all_identifiability": None}
+    said = sentences.selection(kept, 3)
+    assert "no numbers" not in said
+    assert said.endswith("Nobody is in training and in test rows, so there is no identifiability.")
+
+
+def test_groups_are_listed():
+    said = sentences.groups({"with_noise": ["age", "sex"], "kept": []})
+    assert said == "With-noise: age, sex; kept: none."
+    assert sentences.groups({}) == sentences.groups(None) == "There are no groups."
+    words, beside = pd.Series({0.01: "pca"}), pd.DataFrame({"attack": [0.9]}, index=[0.01])
+    assert sentences.groups(words, beside, "loss ") == "Loss 0.01: pca (attack 90.0 %)."
 
 
 def test_classes_are_listed():

@@ -34,6 +34,20 @@ def test_only_shares_become_percentages():
     assert found.rows == [["0.33", "125", "24.6", "48842"]]
 
 
+def test_a_table_has_one_unit():
+    assert shown(score=[0.702], chance=[0.57], above=[0.132]).head == ["score, %", "chance, %", "above, %"]
+
+
+def test_an_empty_column_is_not_shown():
+    found = shown(column=["age", "work"], original=[float("nan")] * 2, level=[0.1, None], reason=["", ""])
+    assert (found.head, found.rows) == (["column", "level"], [["age", "0.1"], ["work", ""]])
+
+
+def test_a_sentence_has_a_wide_column():
+    html = ShownTable(pd.DataFrame({"reason": ["word " * 20, "short"]}), "t")._repr_html_()
+    assert html.count("min-width:16rem") == 1
+
+
 def test_large_numbers_are_no_powers_of_ten():
     assert shown(seconds=[24576.4]).rows == [["24,576"]]
 

@@ -160,6 +160,23 @@ def over_draws(redrawn: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame.from_dict(rows, orient="index", columns=["features", *parts]).rename_axis("choice")
 
 
+def possible_draws(chosen: pd.DataFrame, ranges: pd.DataFrame) -> list[bool]:
+    """Return whether each printed accuracy and identifiability could be one more draw.
+
+    Parameters
+    ----------
+    chosen, ranges : pandas.DataFrame
+        As `beside_printed` and `over_draws` return them. Values without an interval are left out.
+    """
+    both = chosen.join(ranges, rsuffix="_drawn") if len(ranges) else chosen.head(0)
+    found: list[bool] = []
+    for name in _MEASURES:
+        ends = [f"printed {name}", f"{name}_low_drawn", f"{name}_high_drawn"]
+        own = both.reindex(columns=ends).astype(float).dropna()
+        found += own[ends[0]].between(own[ends[1]], own[ends[2]]).tolist()
+    return found
+
+
 def over_all_rows(base: pd.DataFrame) -> pd.DataFrame:
     """Return accuracy and identifiability with their intervals as shares of all test rows, as the paper counts them.
 

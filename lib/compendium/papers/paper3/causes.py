@@ -20,6 +20,7 @@ from sensorprivacy.latent.networks import sizes_for
 from sensorprivacy.latent.study import Study
 from sensorprivacy.latent.training import Settings
 from sensorprivacy.latent.transfers import MeanShift
+from sensorprivacy.progress import tqdm
 
 STEPS = {"decoding": ("raw", "decoded"), "shift": ("decoded", "shifted"), "inference": ("shifted", "published")}
 
@@ -145,7 +146,7 @@ class Causes:
         if trainings < 1:
             raise ValueError(f"trainings={trainings}: give at least 1")
         fitted, rows = {}, {}
-        for name, choices in changes.items():
+        for name, choices in tqdm(changes.items(), "experiments", leave=False):
             seeds = range(self.study.vae.seed, self.study.vae.seed + trainings)
             made = [self.fit(**choices, vae_seed=seed) for seed in seeds]
             each = pd.DataFrame([self.row(one) for one in made])

@@ -95,6 +95,25 @@ def over_trainings(table: pd.DataFrame, trainings: pd.DataFrame | None = None) -
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("public class")
 
 
+def with_chance(overall: pd.Series, public: np.ndarray, private: np.ndarray) -> dict[str, Any]:
+    """Return a row of `latent.inference_table` with both chance levels, and the number of private classes.
+
+    Parameters
+    ----------
+    overall : pandas.Series
+        The row of all windows.
+    public, private : numpy.ndarray
+        True classes of the test windows as codes.
+    """
+    chances = {
+        f"{kind}_chance": np.bincount(codes).max() / len(codes)
+        for kind, codes in {"public": public, "private": private}.items()
+    }
+    return (
+        {str(name): value for name, value in overall.items()} | chances | {"private_classes": len(np.unique(private))}
+    )
+
+
 def set_statements(
     dataset: str, private: str, people: pd.DataFrame, provenance: Mapping[str, Any], public: int
 ) -> dict[str, object]:
