@@ -18,6 +18,7 @@ import click
 from sensorprivacy import __version__
 from sensorprivacy.extras import remedy
 from sensorprivacy.minimize.settings import ENGINES, ORDERS, SCORES
+from sensorprivacy.own.running import unwound_by_sigterm
 
 INTERRUPTED = 130  # exit code of a process that Ctrl-C ended
 _COUNT, _SEED = click.IntRange(min=1), click.IntRange(min=0)
@@ -31,7 +32,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code: 0, 1 after a failure, 2 for wrong words, 130 after an interrupt."""
     words = list(sys.argv[1:] if argv is None else argv)
     try:
-        with group.make_context("sensorprivacy", words[:]) as context:
+        with unwound_by_sigterm(), group.make_context("sensorprivacy", words[:]) as context:
             return int(group.invoke(context) or 0)
     except click.exceptions.Exit as ended:  # after --help and --version
         return ended.exit_code
