@@ -74,6 +74,7 @@ def test_no_worker_is_left_two_seconds_after_the_end_of_its_parent(tmp_path, wha
         (tmp_path / "searching.py").write_text(DASK)
         started = ["searching.py", *words]
     parent = subprocess.Popen([sys.executable, *started], cwd=tmp_path, preexec_fn=interruptible)
+    workers: list[psutil.Process] = []
     try:
         workers = working(psutil.Process(parent.pid))
         parent.send_signal(signal.Signals[f"SIG{how}"])
