@@ -1,63 +1,107 @@
-"""Measure how often 95 % intervals of a share cover the true share, when rows come in clusters.
+"""Measure how often 95 % intervals cover the true share: of clusters, and of the strongest of several attackers.
 
-Each cluster has 30 rows and its own rate, drawn from a beta distribution; the intra-class correlation says how much the
-rates differ. The column "covered by rows" treats all rows as independent (Wilson's interval), "covered by clusters" is
-`game.units.share`.
+A cluster has 30 rows, or 8 to 80, and its own rate, drawn from a beta distribution; the intra-class correlation says
+how much the rates differ. "covered by rows" treats all rows as independent (Wilson's interval), "covered by clusters"
+is `game.units.share`.
+
+Attackers guess with a rate of their own for each person; their rates are correlated. "false leak" is how often the
+lower end lies above the true rate of the strongest: of the best attacker's own interval ("alone"), of
+`game.units.strongest`, and of an attacker chosen on half of the people and tested on the others. "found" is how often
+the lower end lies above chance if one attacker is better than the others.
 
     python bench/interval_coverage.py           # about a minute
-    python bench/interval_coverage.py --full    # more trials, writes bench/results/interval_coverage.csv
+    python bench/interval_coverage.py --full    # more trials, writes interval_coverage.csv and strongest_attacker.csv
 """
 
 import argparse
+from collections import Counter
 from itertools import product
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from scipy import stats
 
-from sensorprivacy.game.units import FEW, share
+from sensorprivacy.game.units import FEW, share, strongest
 
 HERE = Path(__file__).resolve().parent
 ROWS = 30
-FEW_EVENTS = 5  # effective successes or failures
+CHANCE, CORRELATION, ALIKE = 0.5, 0.2, 0.5  # of attackers: their rate, alike rows of a person, alike attackers
 
 
-def coverage(rate: float, correlation: float, clusters: int, trials: int, seed: int = 0) -> dict[str, float]:
-    """Return the share of trials in which each interval covers the rate, and how often a warning is given."""
+def coverage(
+    rate: float, correlation: float, clusters: int, sizes: str, trials: int, seed: int = 0
+) -> dict[str, float]:
+    """Return the share of trials in which each interval covers the rate, its mean width, and how often it warns."""
     generator = np.random.default_rng(seed)
-    codes = np.repeat(np.arange(clusters), ROWS)
-    strength = (1 - correlation) / correlation if correlation else 0.0
-    covered = {"covered by rows": 0, "covered by clusters": 0, "warned": 0, "covered without warning": 0}
+    many = np.full(clusters, ROWS) if sizes == "equal" else np.geomspace(8, 80, clusters).round().astype(int)
+    codes, strength = np.repeat(np.arange(clusters), many), (1 - correlation) / correlation
+    found: Counter[str] = Counter()
     for _ in range(trials):
-        rates = generator.beta(rate * strength, (1 - rate) * strength, clusters) if correlation else rate
-        success = generator.random(clusters * ROWS) < np.repeat(np.broadcast_to(rates, clusters), ROWS)
+        rates = generator.beta(rate * strength, (1 - rate) * strength, clusters)
+        success = generator.random(len(codes)) < rates[codes]
         plain, robust = share(success), share(success, codes, unit="groups")
-        inside = robust.low <= rate <= robust.high
-        covered["covered by rows"] += plain.low <= rate <= plain.high
-        covered["covered by clusters"] += inside
-        warned = clusters < FEW or robust.effective * min(robust.score, 1 - robust.score) < FEW_EVENTS
-        covered["warned"] += warned
-        covered["covered without warning"] += inside and not warned
-    silent = trials - covered["warned"]
-    found = {name: count / trials for name, count in covered.items()}
-    return found | {"covered without warning": covered["covered without warning"] / silent if silent else np.nan}
+        found["covered by rows"] += plain.low <= rate <= plain.high
+        found["covered by clusters"] += robust.low <= rate <= robust.high
+        found["too low"] += robust.high < rate
+        found["too high"] += robust.low > rate
+        found["width"] += robust.high - robust.low
+    return {name: count / trials for name, count in found.items()} | {"warned": clusters < FEW}
+
+
+def attacked(people: int, attackers: int, leak: float, trials: int, seed: int = 0) -> dict[str, float]:
+    """Return how often each interval of the strongest attacker misses the truth from above, and finds the leak."""
+    generator = np.random.default_rng(seed)
+    rates = np.full(attackers, CHANCE)
+    rates[0] += leak
+    strength = (1 - CORRELATION) / CORRELATION
+    codes, half = np.repeat(np.arange(people), ROWS), np.repeat(np.arange(people) % 2 == 0, ROWS)
+    found: Counter[str] = Counter()
+    for _ in range(trials):
+        normal = np.sqrt(ALIKE) * generator.standard_normal(people)
+        normal = normal + np.sqrt(1 - ALIKE) * generator.standard_normal((attackers, people))
+        own = stats.beta.ppf(stats.norm.cdf(normal), rates[:, None] * strength, (1 - rates[:, None]) * strength)
+        right = generator.random((attackers, len(codes))) < own[:, codes]
+        best, allowing = strongest(list(right), [codes] * attackers)
+        alone = share(right[best], codes)
+        chosen = right[right[:, half].mean(axis=1).argmax(), ~half]
+        apart = share(chosen, codes[~half])
+        found["above truth"] += allowing.score - rates.max()
+        found["too low, strongest"] += allowing.high < rates.max()
+        for name, low in (("alone", alone.low), ("strongest", allowing.low), ("half chosen", apart.low)):
+            found[f"false leak, {name}"] += low > rates.max()
+            found[f"found, {name}"] += low > CHANCE
+    return {name: count / trials for name, count in found.items()}
 
 
 def main() -> None:
-    """Measure and print the table."""
+    """Measure and print the tables."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--full", action="store_true", help="ten times as many trials")
-    trials = 4000 if (full := parser.parse_args().full) else 400
-    cases = product((0.5, 0.8, 0.95), (0.0, 0.05, 0.2, 0.5), (5, 12, 24, 60))
-    rows = [
-        {"rate": rate, "correlation": correlation, "clusters": count} | coverage(rate, correlation, count, trials)
-        for rate, correlation, count in cases
-    ]
-    table = pd.DataFrame(rows).round(3)
-    print(table.to_string(index=False))
-    if full:
-        table.to_csv(HERE / "results" / "interval_coverage.csv", index=False)
+    parser.add_argument("--full", action="store_true", help="more trials, and write the tables")
+    parser.add_argument("--only", choices=MEASURES, help="one of the tables")
+    given = parser.parse_args()
+    for name in [given.only] if given.only else MEASURES:
+        measure, trials, cases = MEASURES[name]
+        rows = [
+            dict(zip(cases, case, strict=True)) | measure(*case, trials=trials if given.full else trials // 25)
+            for case in product(*cases.values())
+        ]
+        table = pd.DataFrame(rows).round(3)
+        print(table.to_string(index=False), flush=True)
+        if given.full:
+            table.to_csv(HERE / "results" / f"{name}.csv", index=False)
 
+
+SHARES = {"rate": (0.2, 0.5, 0.8, 0.95), "correlation": (0.05, 0.2, 0.5), "clusters": (5, 12, 24, 60)}
+SHARES |= {"sizes": ("equal", "unequal")}
+MEASURES = {
+    "interval_coverage": (coverage, 2000, SHARES),
+    "strongest_attacker": (
+        attacked,
+        500,
+        {"people": (12, 24, 60), "attackers": (1, 3, 11), "leak": (0.0, 0.1, 0.2, 0.3)},
+    ),
+}
 
 if __name__ == "__main__":
     main()

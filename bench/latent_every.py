@@ -38,7 +38,7 @@ def main() -> None:
         # both are judged on all validation windows
         found = grid_search(base, few.train, study.validation, models, alphas=[0, 1, 10], betas=[0.1, 1])
         tables.append(found.assign(every=every, seconds=time.process_time() - begun, precision=study.vae.precision))
-    table = pd.concat(tables).drop(columns="transfer").round(4)
+    table = pd.concat(tables, ignore_index=True).drop(columns="transfer").round(4)
     table.to_csv(RESULTS, index=False)
     print(table.to_string(index=False))
     for measure in ("loss", "private_after"):

@@ -64,7 +64,10 @@ def test_a_mark_in_a_column_of_numbers_is_missing(tmp_path):
     assert found["a"].tolist()[::2] == [1.5, 3]
     assert found["a"].isna().tolist() == [False, True, False]
     assert found["b"].tolist() == ["?", "x", "y"]
-    assert found.attrs["numbers"] == {"a": "'-' is missing", "c": "'?' is missing"}
+    assert found.attrs["numbers"] == {
+        "a": "1 cells count as missing",
+        "c": "1 cells count as missing",
+    }
 
 
 @pytest.mark.parametrize(

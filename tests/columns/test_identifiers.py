@@ -182,7 +182,7 @@ def test_numbers_that_one_text_spoils_are_named(tmp_path):
     cells = [f"{value:.2f}" for value in FEATURES["price"]]
     rooms = FEATURES["room"]
     table = pd.DataFrame({"cost": ["none!", *cells[1:]], "room": rooms, "what": FEATURES["flag"], "who": USERS})
-    table["cost"] = table["cost"].where(table.index % 3 == 0, "12.5")
+    table["cost"] = table["cost"].where(table.index % 5 > 0, "none!")  # one in a hundred would be a missing number
     table.to_csv(tmp_path / "t.csv", index=False)
     found = problem(tmp_path / "t.csv", task="what", user="who")
     assert found.provenance["coded"] == ["cost", "room"]

@@ -8,7 +8,8 @@ import pytest
 from sensorprivacy.game import Attack, Attacks, attack, attack_all
 from sensorprivacy.game.attack import THROUGH, Prediction, Question
 from sensorprivacy.game.outcome import Measure
-from sensorprivacy.game.units import share, wilson
+from sensorprivacy.game.units import share
+from sensorprivacy.game.wilson import wilson
 
 RECORDINGS = np.array([0, 0, 0, 1, 1, 1, 2, 2])
 ROWS = Question("user", "row", np.array(["a", "b", "a", "b"]), np.array(list("aaabbbaa")))
@@ -115,24 +116,21 @@ def test_folds_are_pooled_over_their_units():
 
 def test_the_strongest_is_the_best_at_each_level_for_the_attribute_and_for_identity():
     rows = [
-        ("a", "gender", "window", 0.7, 0.75),
-        ("b", "gender", "window", 0.6, 0.8),
-        ("a", "gender", "person", 0.5, 0.6),
-        ("identity, through identity", "gender", "person", 0.9, 0.95),
-        ("identity", "subject", "person", 0.4, 0.5),
+        ("a", "gender", "window", 14),
+        ("b", "gender", "window", 12),
+        ("a", "gender", "person", 10),
+        ("identity, through identity", "gender", "person", 18),
+        ("identity", "subject", "person", 8),
     ]
-    found = Attacks(
-        Attack(
-            attacker,
-            about,
-            level,
-            "test",
-            Measure(score, 0.0, high, 2, "people", 0.5, auc=0.5, balanced=0.5),
-            np.empty(0),
-            release="r",
-        )
-        for attacker, about, level, score, high in rows
-    )
+    found = Attacks()
+    for attacker, about, level, hits in rows:
+        right = np.arange(20) < hits
+        alone = share(right)
+        measure = Measure(alone.score, alone.low, alone.high, 20, "people", 0.5, auc=hits / 40, balanced=0.5)
+        found.append(Attack(attacker, about, level, "test", measure, right, release="r"))
     best = found.strongest.set_index(["about", "level"])
     assert best["attacker"].tolist() == ["a", "identity, through identity", "identity"]
-    assert best.loc[("gender", "window"), "high"] == 0.8  # the upper bound of any attacker
+    window, alone = best.loc[("gender", "window")], found[0].measure
+    assert (window["score"], window["high"], window["auc"]) == (alone.score, alone.high, 14 / 40)
+    assert wilson(14, 20, 0.975)[0] <= window["low"] < alone.low  # not wider than Bonferroni's
+    assert best.loc[("subject", "person"), "low"] == found[4].measure.low  # one attacker: no choice

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from sensorprivacy.game.joins import join_rows
 from sensorprivacy.game.linkage import k_anonymity, link, linkage
-from sensorprivacy.game.units import wilson
+from sensorprivacy.game.wilson import wilson
 
 
 def by_loops(original, published, numbers, exact=()):

@@ -7,10 +7,11 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import binomtest, norm, ttest_1samp
+from scipy.stats import beta, binomtest, norm, ttest_1samp
 from scipy.stats import t as student
 
-from sensorprivacy.game.units import difference, few_units, share, wilson, wilson_bounds, with_intervals
+from sensorprivacy.game.units import _Sample, difference, few_units, share, strongest
+from sensorprivacy.game.wilson import wilson, with_intervals
 
 
 @pytest.mark.parametrize(("successes", "trials"), [(0, 1), (1, 1), (0, 20), (3, 20), (511, 1023), (7, 100_000)])
@@ -80,7 +81,51 @@ def test_clustered_intervals_cover_the_rate(clusters, correlation):
         success, codes = clustered(generator, 0.5, correlation, clusters)
         found = share(success, codes, unit="groups")
         covered += found.low <= 0.5 <= found.high
-    assert 0.93 - 0.014 <= covered / trials <= 0.97 + 0.014  # two standard errors of a simulation of 1,000 trials
+    # Within two standard errors of a simulation of 1,000 trials. Few large correlated clusters have wider intervals.
+    assert 0.95 - 0.014 <= covered / trials <= 0.98 + 0.014
+
+
+@pytest.mark.parametrize(("rate", "correlation"), [(0.2, 0.2), (0.8, 0.2), (0.8, 0.5), (0.95, 0.2), (0.95, 0.5)])
+@pytest.mark.parametrize("clusters", [12, 24, 60])
+def test_intervals_of_clusters_of_unequal_size_cover_shares_near_one(rate, correlation, clusters):
+    """REVIEW E6: cluster sizes that differ tenfold covered .82 to .90, mostly without a warning."""
+    generator = np.random.default_rng(7)
+    sizes = np.geomspace(8, 80, clusters).astype(int)
+    codes, strength = np.repeat(np.arange(clusters), sizes), (1 - correlation) / correlation
+    covered, trials = 0, 600
+    for _ in range(trials):
+        rates = generator.beta(rate * strength, (1 - rate) * strength, clusters)
+        found = share(generator.random(len(codes)) < rates[codes], codes)
+        covered += found.low <= rate <= found.high
+    assert covered / trials >= 0.935 - 2 * 0.01  # the lowest of bench/results/interval_coverage.md, two standard errors
+
+
+def test_rows_as_clusters_have_the_exact_interval():
+    """Without correlation and with equal clusters, Korn and Graubard's interval is Clopper and Pearson's."""
+    success = np.arange(20_000) % 3 == 0
+    found = share(success, np.arange(20_000))
+    theirs = binomtest(int(success.sum()), 20_000).proportion_ci(method="exact")
+    assert (found.low, found.high) == pytest.approx((theirs.low, theirs.high), abs=1e-5)
+
+
+def test_few_failures_count_a_cluster_as_one_trial():
+    """23 of 24 people recognized always, one in half of the rows: the exact interval of 23.5 of 24."""
+    codes = np.repeat(np.arange(24), 30)
+    found = share(np.arange(720) >= 15, codes, unit="people")
+    assert found.effective == pytest.approx(24)
+    assert (found.low, found.high) == pytest.approx((beta.ppf(0.025, 23.5, 1.5), beta.ppf(0.975, 24.5, 0.5)))
+
+
+def test_unequal_clusters_have_the_degrees_of_freedom_of_their_quadratic_form():
+    weights = np.array([1, 2, 3, 10]) / 16
+    residual = np.eye(4) - weights  # of equally varying means about their weighted mean
+    form = residual.T @ np.diag(weights**2) @ residual
+    codes = np.repeat(np.arange(4), [1, 2, 3, 10])
+    success = np.random.default_rng(1).random(16)
+    sample = _Sample.of(success, codes)
+    assert sample.df == pytest.approx(np.trace(form) ** 2 / np.trace(form @ form))
+    sums = np.bincount(codes, success - success.mean()) / 16
+    assert sample.variance == pytest.approx((sums**2).sum() * (weights**2).sum() / np.trace(form))
 
 
 def test_rows_that_count_as_independent_cover_too_rarely():
@@ -93,18 +138,12 @@ def test_rows_that_count_as_independent_cover_too_rarely():
     assert covered / 300 < 0.6
 
 
-def test_rows_as_clusters_nearly_equal_independent_rows():
-    success = np.arange(5000) % 3 == 0
-    alone, each = share(success), share(success, np.arange(5000))
-    assert (alone.low, alone.high) == pytest.approx(wilson(int(success.sum()), 5000))
-    assert (each.low, each.high) == pytest.approx((alone.low, alone.high), abs=1e-5)
-
-
 def test_equal_clusters_count_as_one_trial_each():
     """Five people, all recognized: 5 of 5, not thousands of rows."""
     found = share(np.ones(5000), np.repeat(np.arange(5), 1000), unit="people")
-    low, high = wilson_bounds(1.0, 5, student.ppf(0.975, 4))
-    assert (found.low, found.high, found.size) == (low, high, "n = 5 people")
+    theirs = binomtest(5, 5).proportion_ci(method="exact")
+    assert (found.low, found.high) == pytest.approx((theirs.low, theirs.high))
+    assert found.size == "n = 5 people"
     assert found.low < 0.566  # Wilson's interval for 5 of 5, which the normal quantile gives
 
 
@@ -136,7 +175,8 @@ def test_the_robust_variance_equals_statsmodels_formula():
     meat = sum((x[codes == c].T @ residual[codes == c]) ** 2 for c in range(15))
     variance = float(15 / 14 * meat.item() / len(success) ** 2)
     p = success.mean()
-    assert share(success, codes).effective == pytest.approx(p * (1 - p) / variance)
+    lowered = (norm.ppf(0.975) / student.ppf(0.975, 14)) ** 2
+    assert share(success, codes).effective == pytest.approx(p * (1 - p) / variance * lowered)
 
 
 def test_paired_differences_equal_scipys_tests():
@@ -188,3 +228,56 @@ def test_the_interval_of_five_people_of_five_is_wide():
     found = share(right, people, unit="people")
     assert found.low < 0.6
     assert (found.n, found.unit) == (5, "people")
+
+
+def test_one_attacker_or_several_equal_ones_have_the_interval_of_a_share():
+    success, codes = clustered(np.random.default_rng(2), 0.4, 0.2, 24)
+    alone = share(success, codes, unit="people")
+    assert strongest([success], [codes], unit="people") == (0, alone)
+    place, equal = strongest([success] * 5, [codes] * 5, unit="people")
+    assert (place, equal.score, equal.high) == (0, alone.score, alone.high)
+    assert equal.low == pytest.approx(alone.low, abs=2e-3)  # the level is drawn
+
+
+def test_independent_attackers_have_the_level_of_sidak():
+    """Known answer: k independent shares hold together at 1 - (1 - tail)^(1 / k) each."""
+    generator = np.random.default_rng(2)
+    success = generator.random((8, 40_000)) < 0.5
+    place, found = strongest(list(success))
+    tail = 1 - (1 - 0.025) ** (1 / 8)
+    expected = max(share(one, confidence=1 - 2 * tail).low for one in success)
+    assert found.low == pytest.approx(expected, abs=2e-4)
+    assert found.high == max(share(one).high for one in success)
+    assert found.score == success[place].mean() == success.mean(axis=1).max()
+
+
+def test_attackers_of_other_units_are_held_to_bonferroni():
+    generator = np.random.default_rng(2)
+    first, second = generator.random(400) < 0.5, generator.random(300) < 0.4
+    low = max(share(one, confidence=1 - 0.05 / 2).low for one in (first, second))
+    assert strongest([first, second])[1].low == pytest.approx(low)
+
+
+def test_one_person_decides_nothing_about_the_strongest_attacker():
+    found = strongest([np.ones(4), np.zeros(4)], [np.zeros(4)] * 2)[1]
+    assert (found.score, found.low, found.high) == (1, 0, 1)
+    assert np.isnan(strongest([np.empty(0)] * 2)[1].score)
+
+
+@pytest.mark.parametrize("people", [12, 24])
+def test_the_strongest_of_eleven_attackers_that_know_nothing_seldom_exceeds_chance(people):
+    """REVIEW E9: the lower end lay above the truth in 5 and 10 % (nominal 2.5). A leak of one is still found."""
+    generator = np.random.default_rng(4)
+    codes, trials, missed, naive, seen = np.repeat(np.arange(people), 20), 150, 0, 0, 0
+    for _ in range(trials):
+        rates = generator.beta(4.5, 4.5, (11, people))  # intra-class correlation .1
+        rates[5:] = (rates[5:] + rates[:6]) / 2  # some attackers are alike
+        guesses = generator.random((11, len(codes))) < rates[:, codes]
+        place, found = strongest(list(guesses), [codes] * 11)
+        missed += found.low > 0.5
+        naive += share(guesses[place], codes).low > 0.5
+        guesses[3] = generator.random(len(codes)) < generator.beta(6.75, 2.25, people)[codes]
+        seen += strongest(list(guesses), [codes] * 11)[1].low > 0.5
+    assert missed / trials <= 0.025 + 2 * 0.0127  # two standard errors
+    assert naive / trials > 0.1
+    assert seen / trials > 0.7

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from sensorprivacy.game.measuring import Undefined, effectiveness_column, relative_effectiveness
-from sensorprivacy.minimize.select import THRESHOLDS, select, select_table
+from sensorprivacy.minimize.select import THRESHOLDS, NoSubsetError, select, select_table
 
 LOGS = {4: "iot23", 5: "sentinel", 6: "cicids", 10: "netml", 11: "nprint", 12: "service"}
 OPPORTUNITY = {  # the columns that the authors' greedy stage kept, data/published/protocol.md
@@ -166,3 +166,45 @@ def test_numbers_of_the_text_follow_from_the_tables(printed):
     assert percent(printed["1-T4-thr01-accuracy"]) == pytest.approx(
         percent(printed["1-text-maintained-accuracy"]), abs=0.5
     )
+
+
+STATED = {4: (1, 0), 7: (5, 3), 8: (5, 4), 9: (5, 4), 10: (0, 0), 12: (5, 4)}
+"""For each table with a whole log: rows that Definition 1 changes, and how many of these have no subset at all."""
+
+
+def everything(number: int, subsets: pd.DataFrame, printed: dict[str, str]) -> float:
+    """Accuracy on all features: from the log if it has them, else as printed in Table 2."""
+    if number == 4:  # Table 2 prints the best subset here, D16
+        return float(subsets.loc[subsets["n_features"] == 9, "accuracy"].iloc[0])
+    name = LOGS.get(number, "opportunity")
+    return percent(printed[f"1-T2-{name}-sota-accuracy"]) / 100
+
+
+@pytest.mark.parametrize("number", STATED)
+def test_definition_1_gives_other_cells_than_the_tables(number, log, printed):
+    """D17: the tables count the loss from the best subset, Definition 1 from all features."""
+    subsets = log(number)
+    reference = everything(number, subsets, printed)
+    decimals = 4 if number == 10 else None  # the log of NetML is printed with six digits, Table 2 with four
+    changed = absent = 0
+    for threshold in THRESHOLDS:
+        chosen = select(subsets, threshold, decimals=decimals)
+        try:
+            stated = select(subsets, threshold, reference=reference, decimals=decimals)
+        except NoSubsetError:
+            changed, absent = changed + 1, absent + 1
+            continue
+        changed += stated["features"] != chosen["features"]
+    assert (changed, absent) == STATED[number]
+
+
+@pytest.mark.parametrize(("number", "lost"), [(9, 0.12), (12, 0.11)])
+def test_a_threshold_of_one_percent_can_lose_ten_times_as_much_of_all_features(number, lost, log, printed):
+    subsets = log(number)
+    accuracy = select(subsets, 0.01)["accuracy"]
+    assert round(1 - accuracy / everything(number, subsets, printed), 2) == lost
+
+
+def test_definition_1_changes_21_of_36_rows():
+    assert [sum(pair) for pair in zip(*STATED.values(), strict=True)] == [21, 15]
+    assert 6 * len(STATED) == 36

@@ -126,3 +126,11 @@ def test_a_subset_may_miss_the_accuracy_by_one_standard_error():
     assert select(table, 0.0)["features"] == ("b",)
     assert select(table, 0.0, slack=True, rows=100)["features"] == ("a",)  # one standard error is .03
     assert select(table, 0.0, slack=True, rows=1000)["features"] == ("b",)
+
+
+def test_below_chance_nobody_is_better_hidden():
+    """REVIEW E15: a threshold of .1 was worse than .01 in accuracy, attack and linkage."""
+    subsets = table((("a",), 0.90, 0.15), (("b",), 0.85, 0.10), (("c",), 0.95, 0.60))
+    options = {"margin": "standard error", "rows": 50}
+    assert select(subsets, 0.3, chance=0.2, **options)["features"] == ("a",)
+    assert select(subsets, 0.3, **options)["features"] == ("b",)  # with a chance level of 0, the lower one hides more

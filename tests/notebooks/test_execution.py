@@ -19,6 +19,7 @@ TWICE = "31_reidentification_attack-smartwatch-side-tail"
 ONE_EACH = {run.notebook.stem: run.name for run in RUNS.values()}
 ONE_EACH |= {"40_edge_timing": "40_edge_timing-motionsense", "50_one_game": "50_one_game-smartwatch-subject"}
 ONE_EACH |= {"33_activity_loss": "33_activity_loss-motionsense-weight"}  # many tests read MotionSense
+ONE_EACH |= {"21_threeway_division": "21_threeway_division-smart-home-kitchen"}  # with every attacker
 del ONE_EACH["31_reidentification_attack"]
 
 # Whether a notebook runs is tested here, not what it finds: few rows and short trainings are enough.

@@ -168,28 +168,37 @@ def test_each_section_ends_with_a_sentence_from_its_numbers(sections, captions):
 SHOWS = {"table": "table", "figure": "figure", "conclude": "sentence"}
 
 
-def results(code):
+def names_of(node, entries):
+    """Return the name of a result, or those with words that fit an f-string."""
+    if isinstance(node, ast.JoinedStr):
+        parts = [re.escape(part.value) if isinstance(part, ast.Constant) else ".+" for part in node.values]
+        return [name for name in entries if re.fullmatch("".join(parts), name)]
+    assert isinstance(node, ast.Constant), ast.unparse(node)
+    return [node.value]
+
+
+def results(code, captions):
     """Return kind, name and placeholders' own values of each result that a notebook shows."""
     found = []
     for call in nodes(code, ast.Call):
         if isinstance(call.func, ast.Attribute) and call.func.attr in SHOWS and is_name(call.func.value, "run"):
-            name = call.args[call.func.attr != "conclude"]
-            assert isinstance(name, ast.Constant), ast.unparse(call)
+            kind = SHOWS[call.func.attr]
             given = {keyword.arg for keyword in call.keywords} - {"about"}
             assert call.func.attr == "conclude" or len(call.args) == 2, f"a caption in a cell: {ast.unparse(call)}"
-            found.append((SHOWS[call.func.attr], name.value, given))
+            name = call.args[call.func.attr != "conclude"]
+            found += [(kind, one, given) for one in names_of(name, captions.get(kind, {}))]
     return found
 
 
 def test_each_result_has_its_words_and_no_words_are_left_over(code, captions):
-    shown = sorted((kind, name) for kind, name, _ in results(code))
+    shown = sorted((kind, name) for kind, name, _ in results(code, captions))
     assert shown == sorted((kind, name) for kind, entries in captions.items() for name in entries)
     assert all(entry["caption"] for kind in ("table", "figure") for entry in captions.get(kind, {}).values())
 
 
 def test_captions_name_what_the_notebook_has(code, captions):
     stored = {node.id for node in nodes(code, ast.Name) if isinstance(node.ctx, ast.Store)}
-    for kind, name, given in results(code):
+    for kind, name, given in results(code, captions):
         wanted = set(re.findall(r"\{(\w+)", json.dumps(captions[kind][name])))
         assert wanted <= stored | given | {"data_set"}, (kind, name)  # the run knows its data set in words
         assert given <= wanted, (kind, name)
@@ -217,7 +226,7 @@ def concludes(source: str, captions: dict[str, dict[str, dict[str, object]]]) ->
     one. If the last statement is an ``if``, its first branch counts: the other one says that there is no data.
     """
     body = [part for part in ast.parse(source).body if ast.unparse(part) != "run.close()"]
-    last = body[-1].body[-1] if isinstance(body[-1], ast.If) else body[-1]
+    last = body[-1].body[-1] if isinstance(body[-1], ast.If | ast.For) else body[-1]
     shown = last.value if isinstance(last, ast.Expr) else None
     if isinstance(shown, ast.Name):
         assigned = [node for part in body for node in ast.walk(part) if isinstance(node, ast.Assign)]
@@ -226,7 +235,9 @@ def concludes(source: str, captions: dict[str, dict[str, dict[str, object]]]) ->
     if not (isinstance(shown, ast.Call) and isinstance(shown.func, ast.Attribute) and is_name(shown.func.value, "run")):
         return False
     if shown.func.attr in {"table", "figure"}:
-        return "closing" in captions.get(shown.func.attr, {}).get(ast.literal_eval(shown.args[1]), {})
+        entries = captions.get(shown.func.attr, {})
+        found = names_of(shown.args[1], entries)
+        return bool(found) and all("closing" in entries.get(name, {}) for name in found)
     return shown.func.attr in {"conclude", "verdicts"}
 
 
@@ -245,6 +256,8 @@ def is_name(node: ast.expr, name: str) -> bool:
         ("if a:\n    run.table(a, 'said')", True),
         ("run.table(a, 'said')\nrun.close()", True),
         ("run.table(a, 'said')\nb = 1", False),
+        ("for b in a:\n    run.table(b, f'sa{b}')", True),
+        ("for b in a:\n    run.table(b, f's{b}')", False),  # one of the names is silent
         ("print(a)", False),
     ],
 )

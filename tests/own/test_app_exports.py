@@ -107,6 +107,33 @@ def test_files_separated_by_spaces_with_missing_samples(tmp_path):
     np.testing.assert_allclose(found.table["x"].to_numpy()[:600], axes(100)[0], atol=1e-9)
 
 
+BANNER = """------------ Data File Created By ActiGraph GT3X+ ActiLife v6.13.3 Firmware v1.9.2 date format dd/MM/yyyy
+Serial Number: MOS2D00000000
+Start Time 23:59:58
+Start Date 11/12/2024
+Epoch Period (hh:mm:ss) 00:00:00
+Download Time 14:52:19
+Download Date 16/12/2024
+Current Memory Address: 0
+Current Battery Voltage: 3.74     Mode = 12
+--------------------------------------------------
+"""
+
+
+def test_lines_about_the_device_are_skipped(tmp_path):
+    for person in PEOPLE:
+        times, signal = axes(30)
+        stamps = (pd.Timestamp("2024-12-11 23:59:58") + pd.to_timedelta(times, unit="s")).strftime(
+            "%d/%m/%Y %H:%M:%S.%f"
+        )
+        table = pd.DataFrame(
+            {"Timestamp": stamps.str[:-3], **{f"Accelerometer {k.upper()}": v for k, v in signal.items()}}
+        )
+        (tmp_path / f"walk_{person}_1.csv").write_text(BANNER + table.to_csv(index=False))
+    found = user_windows(described(tmp_path, "actigraph"), length=30, stride=30)
+    assert found.subject.value_counts().to_dict() == dict.fromkeys(PEOPLE, 6)
+
+
 def drafted(folder: Path) -> dict:
     return tomllib.loads(draft(folder)[0])
 

@@ -125,7 +125,14 @@ def test_the_card_tells_attacks_with_units_and_chance(table, tmp_path):
     assert set(rows["unit"]) == {"groups"}
     assert set(rows["level"]) == {"row", "group"}
     assert (rows["low"] <= rows["score"]).all()
+    chosen = rows["of_strongest"].dropna()
+    questions = rows.reset_index().groupby(["about", "data", "level"])
+    assert len(chosen) == len(questions)  # one attacker on each question
+    highest = questions["high"].max()
+    ends = questions["of_strongest"].agg(lambda some: some.dropna().iloc[0][1])
+    pd.testing.assert_series_equal(ends, highest, check_names=False, check_dtype=False)
     page = card.to_markdown()
+    assert "for the strongest of all attackers" in page
     for part in (
         "- Strongest for user owner of a group: ",
         "There is no formal guarantee",

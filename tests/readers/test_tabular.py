@@ -22,6 +22,7 @@ SHAPES = {
     ("heart", "as_stated"): (720, 14),
     ("student", "as_printed"): (1044, 30),
     ("student", "as_stated"): (1044, 30),
+    ("smart-home-kitchen", "as_printed"): (8495, 8),
 }
 
 
@@ -193,7 +194,7 @@ def test_tables_and_problems_are_loaded_by_name_or_path(mirror, tmp_path):
 
 @pytest.mark.parametrize("name", ["bnak", "motionsense", "t"])
 def test_unknown_table(name):
-    with pytest.raises(UnknownDatasetError, match="titanic, adult, bank, heart, student, sample, or the path"):
+    with pytest.raises(UnknownDatasetError, match="heart, student, smart-home-kitchen, sample, or the path"):
         datasets.table(name)
 
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import entropy
 
-from sensorprivacy.threeway import Division, entropies, evaluate, trisect
+from sensorprivacy.threeway import Division, entropies, evaluate, intervals, trisect
 
 columns = st.lists(st.one_of(st.integers(0, 4), st.none(), st.sampled_from("ab")), min_size=2, max_size=40).filter(
     lambda cells: any(cell is not None for cell in cells)
@@ -121,11 +121,35 @@ def test_evaluation_is_min_max():
 
 @pytest.mark.parametrize(
     ("values", "message"),
-    [([1.0], "n_features=1"), ([], "n_features=0"), ([2.0, 2.0], "all 2 attributes"), ([1.0, np.nan], "finite")],
+    [
+        ([1.0], "n_features=1"),
+        ([], "n_features=0"),
+        ([2.0, 2.0], "all 2 attributes"),
+        ([2.0, 2.0], "into intervals"),
+        ([1.0, np.nan], "finite"),
+    ],
 )
 def test_evaluation_refuses(values, message):
     with pytest.raises(ValueError, match=message):
         evaluate(pd.Series(values, dtype=float))
+
+
+def test_columns_without_a_repeated_value_can_be_divided_by_intervals_of_equal_width():
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"even": rng.uniform(size=300), "tailed": rng.lognormal(size=300), "few": [1, 2, 3] * 100})
+    measured = table[["even", "tailed"]]
+    with pytest.raises(ValueError, match="into intervals"):
+        evaluate(entropies(measured))
+    halves = measured.apply(pd.qcut, q=10, labels=False)  # of equal frequency
+    with pytest.raises(ValueError, match="into intervals"):
+        evaluate(entropies(halves))
+    cut = intervals(table, 10)
+    assert cut["few"].equals(table["few"])
+    counts, _ = np.histogram(table["tailed"], 10)
+    assert entropies(cut)["tailed"] == pytest.approx(entropy(counts))
+    assert evaluate(entropies(cut[["even", "tailed"]])).to_dict() == {"even": 1, "tailed": 0}
+    assert intervals(table, None).equals(table)
+    assert intervals(pd.DataFrame({7: [0.5, 0.1, 0.9, np.nan]}), 2)[7].tolist()[:3] == [0, 0, 1]
 
 
 levels = st.lists(st.sampled_from([0, 0.1, 0.25, 0.5, 0.75, 1.0]) | st.floats(0, 1), min_size=1, max_size=12)

@@ -4,6 +4,7 @@ from .errors import CorruptDataError as CorruptDataError
 from .errors import DataUnavailableError as DataUnavailableError
 from .errors import UnknownDatasetError as UnknownDatasetError
 from .registry import PROBLEMS as PROBLEMS
+from .registry import TABLES as TABLES
 from .registry import WINDOWS as WINDOWS
 from .registry import digest as digest
 from .registry import problem as problem

@@ -87,10 +87,10 @@ def central_claims(found: Findings) -> pd.DataFrame:
         keeps = _decided(claim.loss - loss.high, claim.loss - loss.low)
         limit = attack.chance + MARGIN
         protects = (
-            _decided(limit - one.highest, limit - attack.low) if claim.prevented else _decided(gain.low, gain.high)
+            _decided(limit - attack.high, limit - attack.low) if claim.prevented else _decided(gain.low, gain.high)
         )
         row |= _values("loss", loss) | _values("gain", gain)
-        row |= {"attack_high": one.highest, "chance": attack.chance, "keeps": keeps, "protects": protects}
+        row |= {"attack_high": attack.high, "chance": attack.chance, "keeps": keeps, "protects": protects}
         both = {keeps, protects}
         verdict = "holds" if both == {"yes"} else "does not hold" if "no" in both else "undecided"
         rows.append(row | {"verdict": verdict})

@@ -6,6 +6,8 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 
+_NESTED = (dict, list, tuple, set, np.ndarray)
+
 
 def as_frame(table: Any) -> pd.DataFrame:
     """Return a pandas, polars or Arrow table as a pandas data frame.
@@ -23,21 +25,48 @@ def as_frame(table: Any) -> pd.DataFrame:
     return cast(pd.DataFrame, table.to_pandas())
 
 
-def plain_frame(table: Any) -> pd.DataFrame:
-    """Return a table as a frame whose columns are named by texts, and whose rows are numbered.
+def bare_frame(table: Any) -> pd.DataFrame:
+    """Return the cells of a table alone: what lies beside them, such as notes and unused categories, stays behind.
+
+    A named index, which some formats keep apart, becomes a column. Columns are named by texts, and rows are numbered.
 
     Raises
     ------
     TypeError, ValueError
-        If it is no table, is empty, or has two columns of one name.
+        If it is no table, has two columns of one name, or nested cells.
     """
-    frame = as_frame(table).reset_index(drop=True)
-    frame = frame.set_axis([str(name) for name in frame], axis=1)
-    if frame.empty:
-        raise ValueError(f"the table has {frame.shape[0]} rows and {frame.shape[1]} columns, but needs one of each")
+    frame = as_frame(table)
+    named = [name for name in frame.index.names if name is not None and name not in frame]
+    frame = (frame.reset_index(named) if named else frame).reset_index(drop=True)
+    frame = frame.set_axis([str(name).strip() for name in frame], axis=1)
+    frame.attrs = {}
     if twice := frame.columns[frame.columns.duplicated()].tolist():
         raise ValueError(f"the table has more than one column named {', '.join(twice)}: rename them")
+    for name, column in frame.items():
+        if isinstance(column.dtype, pd.CategoricalDtype):
+            frame[name] = pd.Series(np.asarray(column), column.index)
+        elif column.dtype == object and column.map(lambda cell: isinstance(cell, _NESTED)).any():
+            raise ValueError(f"column {name!r} has nested values: give each of them a column of its own")
     return frame
+
+
+def plain_frame(table: Any) -> pd.DataFrame:
+    """Return a `bare_frame` with at least one row and one column.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `bare_frame`, or if the table is empty.
+    """
+    frame = bare_frame(table)
+    if frame.empty:
+        raise ValueError(f"the table has {frame.shape[0]} rows and {frame.shape[1]} columns, but needs one of each")
+    return frame
+
+
+def is_table(value: Any) -> bool:
+    """Return whether `as_frame` takes a value."""
+    return isinstance(value, pd.DataFrame) or hasattr(value, "to_pandas") or hasattr(value, "collect")
 
 
 def is_text(column: pd.Series) -> bool:

@@ -1,5 +1,8 @@
 """Find columns that hold the user under another name: copies, names in texts, numbers of which each user has few."""
 
+import re
+from collections.abc import Collection
+
 import numpy as np
 import pandas as pd
 
@@ -11,6 +14,9 @@ NEAR = 0.5  # mean recall from which a label that follows from the user names mo
 _FEWEST_NAMED = 0.01  # share of filled cells whose text names their user
 _FEWEST_NAMES = 5  # labels that several users share; fewer are a category, such as a sex or a room
 _CODES = 4  # numbers of each user, such as cards; a measurement has more
+_WORD = re.compile(r"[^\W_]+")
+_NOBODY = {"other", "others", "unknown", "none", "null", "nan", "n/a", "na", "missing", "guest", "user", "all", "yes"}
+_NOBODY |= {"off", "true", "false"}  # labels that name nobody
 _FIVE_DIGITS = 10_000  # from which a whole number of each user is no age and no size
 
 
@@ -83,7 +89,8 @@ def holds_user(column: pd.Series, user: pd.Series, groups: pd.Series | None = No
         return f"{groups.name!r} under another name: its value alone identifies the recording"
     if is_text(column) and not pd.api.types.is_bool_dtype(column):
         pairs = pd.DataFrame({"cell": as_text(column), "user": as_text(user)}).dropna().value_counts()
-        named = [len(who) > 2 and _is_named(who.lower(), cell.lower()) for cell, who in pairs.index]
+        names = {who for _, who in pairs.index if len(who) > 2 and who.lower() not in _NOBODY}
+        named = [who in names and _is_named(who.lower(), cell.lower()) for cell, who in pairs.index]
         if len(pairs) and pairs[named].sum() > _FEWEST_NAMED * pairs.sum():
             return "its text names the user of the row"
     return ""
@@ -95,3 +102,24 @@ def _is_named(who: str, cell: str) -> bool:
     before, after = cell[max(at - 1, 0) : max(at, 0)], cell[at + len(who) :][:1]
     digits = (who[0].isdigit() and before.isdigit()) or (who[-1].isdigit() and after.isdigit())
     return at >= 0 and not digits
+
+
+def find_names(texts: Collection[str], users: pd.Series) -> list[str]:
+    """Return the texts in which the label of any user stands as words of its own: "bobs old phone", but not "bobbin".
+
+    Labels of one or two characters, of digits alone, and words such as "other" name nobody.
+    """
+    people = [who for who in as_text(users).dropna().unique() if who.lower() not in _NOBODY]
+    labels = {words for who in people if len(text := "".join(words := tuple(_words(who)))) > 2 and not text.isdigit()}
+    sizes = {len(words) for words in labels}
+    return [text for text in texts if any(part in labels for part in _parts(_words(text), sizes))]
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text).lower())
+
+
+def _parts(words: list[str], sizes: Collection[int]) -> list[tuple[str, ...]]:
+    """Return all runs of words of some lengths, also without the s of a genitive."""
+    bare = [word.removesuffix("s") for word in words]
+    return [tuple(some[at : at + size]) for size in sizes for some in (words, bare) for at in range(len(words))]

@@ -93,6 +93,8 @@ def _kind(column: pd.Series, name: str, sequences: Sequence[pd.Series]) -> str:
         return ""
     n_values = present.nunique()
     values = present.to_numpy(dtype=float)
+    if not np.isfinite(values).all():
+        return _kind(present[np.isfinite(values)], name, sequences)
     if are_times(values, name, [labels[present.index] for labels in sequences]):
         return "points in time"
     if n_values > 2 and _has_constant_steps(present, sequences):  # two values make no long sequence
@@ -138,7 +140,8 @@ def _coordinates(features: pd.DataFrame) -> dict[str, str]:
     found: dict[str, np.ndarray] = {}
     for name, column in features.items():
         if pd.api.types.is_numeric_dtype(column) and not is_called(_MOTION, str(name)):
-            values = column.dropna().to_numpy(dtype=float)
+            values = column.to_numpy(dtype=float, na_value=np.nan)
+            values = values[np.isfinite(values)]
             if len(values) and (values % 1 != 0).any():
                 found[str(name)] = values
     short = [name for name in found if is_called(_SHORT, name) and np.abs(found[name]).max() <= 180]

@@ -12,13 +12,16 @@ import numpy as np
 import pandas as pd
 
 from sensorprivacy.checks import require_columns
-from sensorprivacy.columns.cells import is_decimal
+from sensorprivacy.columns.cells import as_text, is_decimal, is_text
 from sensorprivacy.columns.coding import read_column
-from sensorprivacy.columns.copies import holds_user, nearly_holds_user
+from sensorprivacy.columns.copies import find_names, holds_user, nearly_holds_user, stands_for
 from sensorprivacy.columns.identifiers import IdentifierWarning, find_identifiers
+from sensorprivacy.columns.labels import FEWEST
 
 SAMPLE = 20_000  # rows that links to the user are looked for in
+STRANGE = 0.05  # share of new cells unlike the first ones, from which a fitted defence does not suit them
 DROPPED, EMPTY, CONSTANT = "you dropped it", "it is empty", "it is constant"
+NAMED = "its name holds the label of a user"
 
 
 @dataclass(frozen=True)
@@ -151,13 +154,78 @@ def find_identifying(
     for name, column in features.items():
         copy = holds_user(column[known], who, recordings) if len(known) else ""
         reason = found.get(str(name)) or copy or (nearly_holds_user(column[known], who) if len(known) else "")
+        reason = reason or (NAMED if find_names([str(name)], user) else _naming(column, user))
         if reason:
             answer[str(name)] = Finding(reason, copy=bool(copy))
     return answer
 
 
-def warn_of_identifying(features: pd.DataFrame, users: Any, groups: Any) -> None:
-    """Warn with `IdentifierWarning` if features identify rows or users; the message names each, and the remedy.
+def _naming(column: pd.Series, user: pd.Series) -> str:
+    if not is_text(column) or pd.api.types.is_bool_dtype(column):
+        return ""
+    named = find_names(as_text(column).dropna().unique(), user)
+    return f"{len(named)} of its texts name a user" if named else ""
+
+
+def name_of(column: str, reason: str, columns: Sequence[str]) -> str:
+    """Return how a page names a column that is left out: by its place, if its own name holds the label of a user."""
+    return f"column {list(columns).index(column) + 1}" if reason == NAMED else column
+
+
+def refuse_task(task: pd.Series, user: pd.Series, groups: pd.Series | None = None) -> None:
+    """Raise ValueError if a task must not leave beside the features: it stands for users, names them, or rows."""
+    known = pd.concat([task, user], axis=1).dropna().index
+    if stands_for(task[known], user[known]):
+        why = "it stands for the user: each of its classes is of one of them"
+    else:
+        found = find_identifying(task.to_frame(), user, groups).get(str(task.name))
+        why = "" if found is None or found.reason == NAMED else found.reason
+    if why:
+        raise ValueError(
+            f"the task column {task.name!r} identifies the user, so no release may hold it ({why}). Choose another "
+            "task, or coarser classes"
+        )
+
+
+def without_rare_texts(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a table in which texts of fewer than `FEWEST` rows are missing: such a text is a name of its row."""
+    rare = {
+        str(name): column.mask(column.map(column.value_counts()) < FEWEST, None)
+        for name, column in table.items()
+        if is_text(column) and not pd.api.types.is_bool_dtype(column)
+    }
+    return table.assign(**rare)
+
+
+def spans_of(numbers: pd.DataFrame) -> dict[str, list[float]]:
+    """Return the lowest value, the quartiles and the highest value of each column, without missing cells."""
+    found = numbers.astype(float).quantile([0, 0.25, 0.5, 0.75, 1])
+    return {str(name): list(column) for name, column in found.items() if column.notna().all()}
+
+
+def moved(numbers: pd.DataFrame, spans: Mapping[str, Sequence[float]]) -> dict[str, str]:
+    """Return the columns whose new rows are not like those of `spans_of`, each with the reason.
+
+    More than 5 % of the numbers are outside the old range, which is widened by half of itself at both ends; or the
+    median moved by a factor of 10 and the middle halves do not overlap, as after a change from W to kW.
+    """
+    found = {}
+    for name, (low, first, middle, third, high) in spans.items():
+        cells = numbers[name].dropna().astype(float) if name in numbers else pd.Series(dtype=float)
+        if cells.empty:
+            continue
+        room = (high - low) / 2
+        strange = ((cells < low - room) | (cells > high + room)).mean()
+        now, sizes = cells.quantile([0.25, 0.5, 0.75]).to_list(), sorted([abs(middle), float(cells.abs().median())])
+        if sizes[1] >= 10 * sizes[0] > 0 and (now[0] > third or now[2] < first):
+            found[name] = f"its median moved from {middle:g} to {now[1]:g}: is the unit another one?"
+        elif strange > STRANGE:
+            found[name] = f"{strange:.0%} of its numbers are outside {low:g} to {high:g}"
+    return found
+
+
+def warn_of_identifying(features: pd.DataFrame, users: Any, groups: Any) -> dict[str, Finding]:
+    """Return the features that identify rows or users; warn with `IdentifierWarning`, which names the remedy.
 
     Parameters
     ----------
@@ -175,6 +243,31 @@ def warn_of_identifying(features: pd.DataFrame, users: Any, groups: Any) -> None
             "join a published one by them. Drop them, or ignore this warning if they are measurements",
             IdentifierWarning,
             stacklevel=5,
+        )
+    return found
+
+
+def warn_of_strange(
+    rows: pd.DataFrame, numbers: pd.DataFrame, spans: Mapping[str, Sequence[float]], known: Mapping[str, Finding]
+) -> None:
+    """Warn with `IdentifierWarning` if new rows identify someone, or are unlike the first ones.
+
+    Parameters
+    ----------
+    rows, numbers : pandas.DataFrame
+        The rows, and how they are read as numbers.
+    spans : mapping
+        What numbers they must resemble, see `spans_of`.
+    known : mapping
+        Columns of which `warn_of_identifying` has warned.
+    """
+    named = {name: some.reason for name, some in find_identifying(rows, None).items() if name not in known}
+    found = moved(numbers, spans) | named
+    if found:
+        warnings.warn(
+            f"these rows are not like those that were fitted: {in_words(found)}. Correct the columns, or fit again",
+            IdentifierWarning,
+            stacklevel=4,
         )
 
 
@@ -195,6 +288,7 @@ def _telling_nothing(table: pd.DataFrame) -> dict[str, str]:
     return found
 
 
-def in_words(columns: Mapping[str, str]) -> str:
-    """Return columns with their reasons as one text."""
-    return ", ".join(f"{name} ({reason})" for name, reason in columns.items())
+def in_words(columns: Mapping[str, str], most: int = 20) -> str:
+    """Return columns with their reasons as one text, without those after the first ones."""
+    shown = [f"{name} ({reason})" for name, reason in columns.items()]
+    return ", ".join(shown[:most]) + (f" and {len(shown) - most:,} more" if len(shown) > most else "")

@@ -28,11 +28,19 @@ _DATE = re.compile(
 _FILLERS = "mon tue wed thu fri sat sun mo di mi do fr sa so mit don fre sam son die uhr um am at of the st nd rd th"
 _SKIPPED = frozenset(_FILLERS.split()) - {"am"}
 _NAME = re.compile(r"(?:^|[\W_])(?:time|timestamp|datetime|date|epoch|ts|unixtime)(?:$|[\W_])", re.IGNORECASE)
+_DAY_NAME = re.compile(
+    r"(?:^|[\W_])(?:date|datum|fecha|dob|d_o_b|birth_?da(?:te|y|tum)|born_on|geburts(?:tag|datum)|geb_?dat(?:um)?)(?:$|[\W_])",
+    re.IGNORECASE,
+)
+_DAY = 86_400  # seconds
+_CENTURY = 3.8e9  # seconds from 1850 to 1970, and from 1970 to 2090
+_DAYS = (1_000, 2_500_000)  # numbers of a day that a column of dates can have: days since 1970, 1900 or 4713 BC
 _SINCE_1970 = (1e9, 2.5e9)  # seconds of the years 2001 to 2049
 _RECENT = (9.46e8, 2.21e9)  # seconds of the years 2000 to 2040
+_BEFORE = (3.1e8, 9.46e8)  # seconds of the years 1980 to 1999
 _DECADE = 3.2e8  # seconds
 _SERIAL = (36_526, 54_789)  # days of a spreadsheet, of the years 2000 to 2049
-_FORMS = {8: "%Y%m%d", 10: "%Y%m%d%H", 12: "%Y%m%d%H%M", 14: "%Y%m%d%H%M%S"}
+_FORMS = {8: ("%Y%m%d", "%m%d%Y", "%d%m%Y"), 10: ("%Y%m%d%H",), 12: ("%Y%m%d%H%M",), 14: ("%Y%m%d%H%M%S",)}
 
 
 def parse_moments(column: pd.Series, *, day_first: bool = False) -> pd.Series:
@@ -92,11 +100,12 @@ def are_moments(cells: pd.Series) -> bool:
 def are_times(values: np.ndarray, name: str, sequences: Iterable[pd.Series]) -> bool:
     """Return whether numbers are points in time.
 
-    They are if nearly all are seconds since 1970 (or thousandths of them, ...) of this century in one decade, days of
-    a spreadsheet with whole seconds, or dates written as 20240131 or 202401312359; or if two of three signs agree: the
-    name, rising values, and a range of seconds since 1970.
+    They are if nearly all are seconds since 1970 (or thousandths of them, ...) of this century in one decade, or whole
+    days of any century in seconds; days of a spreadsheet with whole seconds; dates written as 20240131, 01312024 or
+    202401312359; or numbers of days in a column that is called date, birth_date or dob; or if two of three signs agree:
+    the name, rising values, and a range of seconds since 1970.
     """
-    if _are_digits_of_dates(values) or _are_recent(values) or _are_serials(values, name):
+    if _are_digits_of_dates(values) or _are_recent(values) or _are_serials(values, name) or _are_days(values, name):
         return True
     low, high = values.min(), values.max()
     since_1970 = any(_SINCE_1970[0] <= low / unit and high / unit <= _SINCE_1970[1] for unit in UNITS)
@@ -109,22 +118,45 @@ def are_times(values: np.ndarray, name: str, sequences: Iterable[pd.Series]) -> 
 
 
 def _are_digits_of_dates(values: np.ndarray) -> bool:
-    whole = values[(values % 1 == 0) & (values >= 1900_01_01) & (values < 1e15)]
+    whole = values[(values % 1 == 0) & (values >= 101_1900) & (values < 1e15)]  # 1 January 1900, the month first
     if len(whole) < NEARLY_ALL * len(values):
         return False
     digits = pd.Series(np.unique(whole).astype(np.int64)).astype(str)
+    digits = digits.where(digits.str.len() != 7, "0" + digits)  # 5 March 1985 as 3051985
     length = int(digits.str.len().mode()[0])
     if length not in _FORMS or len(digits) < 2:
         return False
-    found = pd.to_datetime(digits, format=_FORMS[length], errors="coerce")
-    return bool((found.dt.year.between(1900, 2099)).mean() >= NEARLY_ALL)
+    for form in _FORMS[length]:
+        found = pd.to_datetime(digits, format=form, errors="coerce")
+        if (found.dt.year.between(1900, 2099)).mean() >= NEARLY_ALL:
+            return True
+    return False
+
+
+def _are_days(values: np.ndarray, name: str) -> bool:
+    """Return whether numbers are days of any century: whole days in seconds, or days of a column with such a name."""
+    seconds = values / next((unit for unit in UNITS if np.abs(values).max() <= _CENTURY * unit), UNITS[-1])
+    distinct = len(np.unique(values))
+    if distinct >= FEWEST and (seconds % _DAY == 0).mean() >= NEARLY_ALL and np.abs(seconds).max() <= _CENTURY:
+        return bool(np.ptp(seconds) >= FEWEST * _DAY)
+    if not is_called(_DAY_NAME, name):
+        return False
+    middle = float(np.median(np.abs(values)))
+    return distinct > 2 and (middle > _CENTURY / 100 or (_DAYS[0] < middle < _DAYS[1] and not _are_years(values)))
+
+
+def _are_years(values: np.ndarray) -> bool:
+    return bool(((values % 1 == 0) & (values >= 1850) & (values <= 2100)).mean() >= NEARLY_ALL)
 
 
 def _are_recent(values: np.ndarray) -> bool:
     for unit in UNITS:
-        inside = values[(values >= _RECENT[0] * unit) & (values <= _RECENT[1] * unit)]
-        if len(inside) >= NEARLY_ALL * len(values) and len(np.unique(inside)) >= FEWEST:
-            return bool((inside % 1 == 0).all() or np.ptp(inside) <= _DECADE * unit)
+        for low, high in (_RECENT, _BEFORE):
+            inside = values[(values >= low * unit) & (values <= high * unit)]
+            if len(inside) >= NEARLY_ALL * len(values) and len(np.unique(inside)) >= FEWEST:
+                whole, decade = (inside % 1 == 0).all(), np.ptp(inside) <= _DECADE * unit
+                if (whole and decade) or ((whole or decade) and low == _RECENT[0]):
+                    return True
     return False
 
 

@@ -21,5 +21,5 @@ from sensorprivacy.game.tables import TableScene as TableScene
 from sensorprivacy.game.units import difference as difference
 from sensorprivacy.game.units import few_units as few_units
 from sensorprivacy.game.units import share as share
-from sensorprivacy.game.units import wilson as wilson
-from sensorprivacy.game.units import with_intervals as with_intervals
+from sensorprivacy.game.wilson import wilson as wilson
+from sensorprivacy.game.wilson import with_intervals as with_intervals

@@ -9,7 +9,7 @@ import pandas as pd
 from scipy.spatial.distance import cdist
 
 from sensorprivacy.data import check_frame, draw_rows
-from sensorprivacy.game.units import wilson
+from sensorprivacy.game.wilson import wilson
 
 _CELLS = 20_000_000  # distances in memory at once: 160 MB
 _TIE = 1e-9  # distances closer than this are equal

@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from sensorprivacy.game import units
 from sensorprivacy.game.units import share
 
 LEVEL = 0.05  # of tests
 _SCORES = ("score", "low", "high", "chance", "above", "auc", "balanced")
+_GREATEST = _SCORES[5:]  # of any attacker, in a table of the strongest ones
 _COLUMNS = ["release", "attacker", "about", "level", *_SCORES[:3], "deviation", *_SCORES[3:], "n", "runs", "reason"]
 
 
@@ -167,16 +169,23 @@ class Attacks(list[Attack]):
         """The strongest attacker on each release, for each label and level.
 
         Columns: ``release``, ``about``, ``level``, ``attacker``, ``score``, ``low``, ``high``, ``chance``, ``above``,
-        ``n``, and the greatest ``auc`` and ``balanced`` of any attacker. ``high`` is the greatest upper bound of any
-        attacker. The attacker is chosen by its test score, so the score is optimistic for the attacker.
+        ``n``, and the greatest ``auc`` and ``balanced`` of any attacker. The attacker is chosen by its test score, so
+        the score is optimistic for the attacker; the interval allows for the choice, see `strongest`.
         """
-        keys = ["release", "about", "level"]
-        scored = pd.DataFrame([one.to_dict() for one in self if not one.reason], columns=_COLUMNS)
-        groups = scored.groupby(keys, sort=False)
-        best = scored.loc[groups["score"].idxmax()].set_index(keys)
-        wide = best[["attacker", "score", "low", "high", "chance", "above", "n"]]
-        wide = wide.assign(high=groups["high"].max(), auc=groups["auc"].max(), balanced=groups["balanced"].max())
-        return wide.reset_index()
+        rows = [
+            strongest(some).to_dict() | {name: max(getattr(one.measure, name) for one in some) for name in _GREATEST}
+            for some in self.by_strength
+        ]
+        return pd.DataFrame(rows, columns=["release", "about", "level", "attacker", *_SCORES[:5], "n", *_GREATEST])
+
+    @property
+    def by_strength(self) -> list[list[Attack]]:
+        """The results of all attackers on each question, the strongest first, without failed attacks."""
+        asked: dict[tuple[str, ...], list[Attack]] = {}
+        for one in self:
+            if not one.reason:
+                asked.setdefault((one.release, one.about, one.level, one.part), []).append(one)
+        return [sorted(some, key=lambda one: -one.measure.score) for some in asked.values()]
 
     def over_folds(self) -> "Attacks":
         """Return the results of several folds of people, pooled over all their people.
@@ -191,6 +200,25 @@ class Attacks(list[Attack]):
             if not one.reason:
                 pooled_results.setdefault((one.release, one.attacker, one.about, one.level), []).append(one)
         return Attacks(map(_pooled, pooled_results.values()))
+
+
+def strongest(attacks: Sequence[Attack]) -> Attack:
+    """Return the attack with the highest score, with an interval that allows for the choice.
+
+    Parameters
+    ----------
+    attacks : sequence of Attack
+        All attackers' results on one question. The first of several that are equal is returned.
+
+    Returns
+    -------
+    Attack
+        Its interval is that of the largest true score of any attacker, see `sensorprivacy.game.units.strongest`.
+    """
+    rights, clusters = [one.right for one in attacks], [one.clusters for one in attacks]
+    place, found = units.strongest(rights, clusters)
+    best = attacks[place]
+    return replace(best, measure=replace(best.measure, low=found.low, high=found.high))
 
 
 def _pooled(folds: Sequence[Attack]) -> Attack:

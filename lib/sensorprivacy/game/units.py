@@ -1,18 +1,25 @@
 """Intervals and tests whose unit is stated: rows if they are independent, otherwise recordings, groups or people.
 
 Rows of one recording are alike, so a hundred of them say less than a hundred independent rows. All intervals here are
-cluster-robust: they use how much the clusters differ from each other.
+cluster-robust: they use how much the clusters differ from each other. The measured coverage is in
+``bench/interval_coverage.py``, also for the strongest of several attackers.
 """
 
 import math
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+from scipy import special, stats
 
-FEW = 12  # clusters; below this, the measured coverage is not reliable (bench/interval_coverage.py)
+from sensorprivacy.game.wilson import wilson_bounds
+
+FEW = 12  # clusters; below this, intervals of unequal clusters are wide, and paired ones need normal differences
+_FEW_EVENTS = 5  # successes or failures of independent rows; with fewer, the spread of the clusters is not known
+_NO_SPREAD = 1e-15  # variances below this are rounding
+_DRAWS = 20_000  # of the largest of several standardized deviations
+_SEED = 0  # so that equal results have equal intervals
 
 
 @dataclass(frozen=True)
@@ -32,7 +39,7 @@ class Share:
     rows : int
         Number of rows.
     effective : float
-        Number of independent rows that would give an interval of the same width.
+        Number of independent rows that have the same interval.
     """
 
     score: float
@@ -108,8 +115,9 @@ def share(
     Returns
     -------
     Share
-        NaN without rows. Wilson's interval for the effective number of rows, with Student's quantile for the number of
-        clusters. If all clusters are equally successful, each cluster counts as one trial.
+        NaN without rows. Wilson's interval without clusters. With clusters, the exact interval of Clopper and Pearson
+        for the effective number of rows, lowered by Student's quantile (Korn and Graubard). With fewer than 5 effective
+        successes or failures, a cluster counts as one trial at most: so few say nothing about how alike rows are.
 
     Raises
     ------
@@ -118,8 +126,10 @@ def share(
 
     References
     ----------
-    N. Dean, M. Pagano, "Evaluating confidence interval methods for binomial proportions in clustered surveys", J.
-    Survey Statistics and Methodology 3 (2015), 484-503. The measured coverage is in ``bench/interval_coverage.py``.
+    E. L. Korn, B. I. Graubard, "Confidence intervals for proportions with small expected number of positive counts
+    estimated from survey data", Survey Methodology 24 (1998), 193-201. Unequal clusters have fewer degrees of freedom:
+    R. M. Bell, D. F. McCaffrey, "Bias reduction in standard errors for linear regression with multi-stage samples",
+    Survey Methodology 28 (2002), 169-181, if the means of all clusters vary equally.
     """
     success = np.asarray(success, dtype=float)
     if not ((success >= 0) & (success <= 1)).all():
@@ -128,20 +138,131 @@ def share(
         raise ValueError(f"confidence={confidence}: must be above 0 and below 1, such as .95")
     if not len(success):
         return Share(math.nan, math.nan, math.nan, 0, unit, 0, 0.0)
-    score, rows = float(success.mean()), len(success)
-    codes = np.arange(rows) if clusters is None else pd.factorize(np.asarray(clusters))[0]
-    n = int(codes.max()) + 1
-    tail = (1 + confidence) / 2
-    if clusters is None:
-        effective, quantile = float(rows), float(stats.norm.ppf(tail))
-    else:
-        variance = _robust_variance(success - score, codes, n)
-        # Without spread between the clusters, there is no telling how alike rows are: a cluster counts as one trial.
-        spread = score * (1 - score) > 0 and variance > 1e-15
-        effective = score * (1 - score) / variance if spread else float(n)
-        quantile = float(stats.t.ppf(tail, n - 1)) if n > 1 else math.inf
-    low, high = wilson_bounds(score, effective, quantile)
-    return Share(score, low, high, n, unit, rows, effective)
+    found = _Sample.of(success, clusters)
+    low, high, effective = found.bounds((1 - confidence) / 2)
+    return Share(found.score, low, high, len(found.influence), unit, len(success), effective)
+
+
+def strongest(
+    success: Sequence[np.ndarray],
+    clusters: Sequence[np.ndarray | None] | None = None,
+    *,
+    unit: str = "rows",
+    confidence: float = 0.95,
+) -> tuple[int, Share]:
+    """Return the index of the largest of several shares, and that share with an interval of the largest true share.
+
+    The largest of many shares is large by chance, too. The lower end allows for this choice: it is the highest lower
+    end of all shares at a stricter level, at which all of them hold together. The level is that of the largest
+    standardized deviation, whose distribution follows from the correlations of the shares over clusters (a multiplier
+    bootstrap with normal weights). The upper end needs no correction: it is the highest of all upper ends.
+
+    Parameters
+    ----------
+    success : sequence of numpy.ndarray
+        Whether each row is a success, one array for each attacker.
+    clusters : sequence of numpy.ndarray or None, optional
+        Clusters of the rows of each attacker.
+    unit, confidence
+        As for `share`.
+
+    Returns
+    -------
+    tuple of int and Share
+        With one array, the interval is that of `share`.
+
+    References
+    ----------
+    T. Hothorn, F. Bretz, P. Westfall, "Simultaneous inference in general parametric models", Biometrical Journal 50
+    (2008), 346-363.
+
+    Examples
+    --------
+    >>> guesses = np.random.default_rng(0).random((10, 400)) < 0.5
+    >>> alone = max((share(one) for one in guesses), key=lambda found: found.score)
+    >>> best, found = strongest(list(guesses))
+    >>> found.score == alone.score, found.low < alone.low < 0.5
+    (True, True)
+    """
+    groups = [None] * len(success) if clusters is None else clusters
+    shares = [share(one, some, unit=unit, confidence=confidence) for one, some in zip(success, groups, strict=True)]
+    best = max(range(len(shares)), key=lambda one: shares[one].score)
+    if len(shares) == 1 or not shares[best].rows:
+        return best, shares[best]
+    samples = [_Sample.of(np.asarray(one, dtype=float), some) for one, some in zip(success, groups, strict=True)]
+    tail = _common_tail(samples, (1 - confidence) / 2)
+    low = max(one.bounds(tail)[0] for one in samples)
+    return best, replace(shares[best], low=low, high=max(one.high for one in shares))
+
+
+@dataclass(frozen=True)
+class _Sample:
+    """A share of successes, and how it varies.
+
+    `influence` is how much each cluster, or each row without clusters, moves the share. `trials` is the number of
+    clusters of equal size that vary as much, and `df` the degrees of freedom of `variance`: infinite for rows.
+    """
+
+    score: float
+    influence: np.ndarray
+    variance: float
+    df: float
+    trials: float
+
+    @classmethod
+    def of(cls, success: np.ndarray, clusters: np.ndarray | None) -> "_Sample":
+        """Return the share of successes of rows in clusters."""
+        score, rows = float(success.mean()), len(success)
+        if clusters is None:
+            return cls(score, (success - score) / rows, score * (1 - score) / rows, math.inf, rows)
+        codes = pd.factorize(np.asarray(clusters))[0]
+        influence, weights = np.bincount(codes, success - score) / rows, np.bincount(codes) / rows
+        if len(weights) < 2:
+            return cls(score, influence, math.inf, 0.0, 1.0)
+        two, three, four, five = (float((weights**power).sum()) for power in (2, 3, 4, 5))
+        # If the means of all clusters vary equally, the sum of squared influences is a quadratic form with this trace
+        # and this trace of its square. For n equal clusters: a factor of n / (n - 1), and n - 1 degrees of freedom.
+        trace = two - 2 * three + two**2
+        square = four * (1 + 2 * two) - 4 * five + two**4 + 2 * four * two - 4 * two**2 * three + 2 * three**2
+        variance = float((influence**2).sum()) * two / trace
+        return cls(score, influence, variance, trace**2 / square, 1 / two)
+
+    def bounds(self, tail: float) -> tuple[float, float, float]:
+        """Return both ends of the interval with this probability beyond each, and the effective number of rows."""
+        quantile = -float(special.ndtri(tail))
+        if math.isinf(self.df):
+            return *wilson_bounds(self.score, self.trials, quantile), self.trials
+        if math.isinf(self.variance):
+            return 0.0, 1.0, self.trials
+        spread, effective = self.score * (1 - self.score), self.trials
+        if min(self.variance, spread) > _NO_SPREAD:
+            effective = spread / self.variance * (quantile / float(special.stdtrit(self.df, tail))) ** 2
+            if effective * min(self.score, 1 - self.score) < _FEW_EVENTS:
+                effective = min(effective, self.trials)
+        hits, misses = self.score * effective, (1 - self.score) * effective
+        low = float(special.betaincinv(hits, misses + 1, tail)) if self.score > 0 else 0.0
+        high = float(special.betainccinv(hits + 1, misses, tail)) if self.score < 1 else 1.0
+        return low, high, effective
+
+
+def _common_tail(samples: Sequence[_Sample], tail: float) -> float:
+    """Return the probability beyond each lower end at which all of them hold together with probability 1 - `tail`."""
+    if (
+        samples[0].df == 0 or len({len(one.influence) for one in samples}) > 1
+    ):  # such as an attack that failed in a fold
+        return tail / len(samples)
+    influence = np.stack([one.influence for one in samples])
+    length = np.linalg.norm(influence, axis=1, keepdims=True)
+    standard = np.divide(influence, length, out=np.zeros(influence.shape), where=length > 0)
+    values, vectors = np.linalg.eigh(standard @ standard.T)  # of the correlations of the attackers
+    generator = np.random.default_rng(_SEED)
+    normal = generator.standard_normal((_DRAWS, len(samples))) * np.sqrt(np.clip(values, 0, None))
+    largest, df = (normal @ vectors.T).max(axis=1), samples[0].df
+    if math.isfinite(df):
+        largest /= np.sqrt(generator.chisquare(df, _DRAWS) / df)
+    quantile = -np.quantile(largest, 1 - tail)
+    beyond = float(special.stdtr(df, quantile) if math.isfinite(df) else special.ndtr(quantile))
+    return min(max(beyond, tail / len(samples)), tail)
 
 
 def difference(
@@ -185,93 +306,6 @@ def difference(
     else:
         p = float(2 * stats.t.sf(abs(value) / error, n - 1))
     return Difference(value, value - half, value + half, p, n, unit)
-
-
-def wilson(successes: float, trials: float, confidence: float = 0.95) -> tuple[float, float]:
-    """Return Wilson's score interval of a proportion.
-
-    Parameters
-    ----------
-    successes : float
-        Number of successful trials, 0 to `trials`. It may be fractional, for example if ties share one success.
-    trials : float
-        Number of trials, above 0.
-    confidence : float, default .95
-        Coverage, strictly between 0 and 1.
-
-    Returns
-    -------
-    tuple of float
-        Lower and upper bound, both within [0, 1].
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
-    References
-    ----------
-    E. B. Wilson, "Probable inference, the law of succession, and statistical inference", JASA 22 (1927), 209-212.
-
-    Examples
-    --------
-    >>> low, high = wilson(8, 10)
-    >>> round(low, 3), round(high, 3)
-    (0.49, 0.943)
-    """
-    if not 0 < trials < math.inf:
-        raise ValueError(f"trials={trials}: give the number of trials, above 0")
-    if not 0 <= successes <= trials:
-        raise ValueError(f"successes={successes}: must be between 0 and trials={trials}")
-    if not 0 < confidence < 1:
-        raise ValueError(f"confidence={confidence}: must be above 0 and below 1, such as .95")
-    return wilson_bounds(successes / trials, trials, float(stats.norm.ppf((1 + confidence) / 2)))
-
-
-def wilson_bounds(score: float, trials: float, quantile: float) -> tuple[float, float]:
-    """Return Wilson's bounds of a share for a number of trials and a quantile, both within [0, 1]."""
-    if math.isinf(quantile):
-        return 0.0, 1.0
-    square = quantile * quantile
-    centre = (score * trials + square / 2) / (trials + square)
-    half = quantile / (trials + square) * math.sqrt(trials * score * (1 - score) + square / 4)
-    # the bounds 0 and 1 are exact; rounding must not move them
-    low = 0.0 if score == 0 else max(0.0, centre - half)
-    high = 1.0 if score == 1 else min(1.0, centre + half)
-    return low, high
-
-
-def with_intervals(
-    table: pd.DataFrame,
-    trials: int,
-    columns: Iterable[str] = ("accuracy", "identifiability"),
-) -> pd.DataFrame:
-    """Add Wilson's intervals to a table of proportions, as columns ``<name>_low`` and ``<name>_high``.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        One row per outcome.
-    trials : int
-        Number of held-out rows behind each proportion.
-    columns : iterable of str
-        Columns with proportions.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A copy with the two new columns after each proportion. A missing proportion has missing bounds: a lazy search
-        does not measure every one.
-    """
-    wide = table.copy()
-    for name in columns:
-        ends = [
-            (math.nan, math.nan) if math.isnan(share) else wilson(round(share * trials), trials) for share in wide[name]
-        ]
-        place = list(wide.columns).index(name)
-        wide.insert(place + 1, f"{name}_low", [low for low, _ in ends])
-        wide.insert(place + 2, f"{name}_high", [high for _, high in ends])
-    return wide
 
 
 def _robust_variance(residuals: np.ndarray, codes: np.ndarray, n: int) -> float:

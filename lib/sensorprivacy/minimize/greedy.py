@@ -17,6 +17,8 @@ PERCENTILES = {
 }
 """Percentiles of the score that the authors swept."""
 
+HELPS = 0.1  # share of the highest utility from which a feature helps: a forest gives noise a little utility, too
+
 
 def rank_features(scores: pd.DataFrame, by: str = "ratio", *, variant: str = "paper") -> list[Any]:
     """Rank the features in the order that a greedy provider takes them.
@@ -28,10 +30,11 @@ def rank_features(scores: pd.DataFrame, by: str = "ratio", *, variant: str = "pa
     by : {"utility", "identifiability", "ratio", "tradeoff"}
         Utility, highest first. Identifiability, lowest first. Ratio c / v, lowest first. Tradeoff, highest first: the
         mean of utility and privacy, each divided by its maximum.
-    variant : {"paper", "authors"}
+    variant : {"paper", "authors", "own"}
         ``"paper"``: a feature with low identifiability is private; its privacy is the highest c minus its own c.
         ``"authors"``: their notebooks take the *highest* entropy first, use entropy itself as privacy in the tradeoff,
-        and take the highest c / (1 + v) of Gini importances. SHAP values are ranked as in the text.
+        and take the highest c / (1 + v) of Gini importances. SHAP values are ranked as in the text. ``"own"``: features
+        that help the task come first; the others follow by utility, however low their cost is. Ties go by utility.
 
     Returns
     -------
@@ -62,7 +65,12 @@ def rank_features(scores: pd.DataFrame, by: str = "ratio", *, variant: str = "pa
         key = -(_relative(value) + _relative(privacy)) / 2
     else:
         key = -cost / (1 + value) if authors and kind == "gini" else scores["ratio"]
-    return scores["feature"].iloc[np.argsort(key.to_numpy(), kind="stable")].tolist()
+    if variant == "own":
+        useless = value < HELPS * value.max()
+        order = np.lexsort((-value, key.where(~useless, 0.0), useless))
+    else:
+        order = np.argsort(key.to_numpy(), kind="stable")
+    return scores["feature"].iloc[order].tolist()
 
 
 def take_features(

@@ -9,14 +9,13 @@ import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator, clone
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from sensorprivacy.columns.cells import as_frame
-from sensorprivacy.columns.coding import Reading, coded, read_frame
-from sensorprivacy.columns.judge import warn_of_identifying
+from sensorprivacy.columns.cells import as_frame, is_table
+from sensorprivacy.columns.coding import Reading, read_frame
+from sensorprivacy.columns.judge import spans_of, warn_of_identifying
 from sensorprivacy.data import Problem
 from sensorprivacy.game.play import Outcome, fit_clone, play, seeded
 from sensorprivacy.game.splits import Split, default_split
@@ -24,6 +23,7 @@ from sensorprivacy.minimize.checks import changing_features, check_classes
 from sensorprivacy.minimize.engine_protocol import Engine, engine_data
 from sensorprivacy.minimize.engines import NoAdversary, make_engine
 from sensorprivacy.minimize.greedy import rank_features, take_features
+from sensorprivacy.minimize.new_rows import TakesNewRows
 from sensorprivacy.minimize.scores import score_features
 from sensorprivacy.minimize.search.exhaustive import search_subsets
 from sensorprivacy.minimize.select import NoSubsetError, check_threshold, fewest_columns, least_accuracy, select
@@ -32,7 +32,7 @@ from sensorprivacy.progress import tqdm
 
 
 @dataclass(eq=False, repr=False)
-class FeatureMinimizer(SelectorMixin, BaseEstimator):
+class FeatureMinimizer(TakesNewRows, BaseEstimator):
     """Keep the features from which users are hardest to identify, at a tolerated loss of accuracy.
 
     The method has two stages (paper 1, section 4.3). First, features are scored and preselected greedily. Then two
@@ -55,7 +55,8 @@ class FeatureMinimizer(SelectorMixin, BaseEstimator):
     constant : {"error", "drop"}
         What to do with constant features.
     missing : {"error", "impute"}
-        What to do with missing values (NaN). ``"impute"`` fills them with the medians of the training rows.
+        What to do with missing values (NaN). ``"impute"`` fills them with the medians of the training rows, in new rows
+        too.
     preselection : Preselection, optional
         Settings of the greedy stage: score, order, limits. See `sensorprivacy.minimize.Preselection`.
     search : SearchSettings, optional
@@ -156,13 +157,18 @@ class FeatureMinimizer(SelectorMixin, BaseEstimator):
             If the search would take more than an hour and `search` does not allow that.
         """
         check_threshold(self.threshold)
-        return self._fit(self._problem(X, y, users, groups), adversary=users is not None)
+        problem = self._problem(X, y, users, groups)
+        self._fit(problem, adversary=users is not None)
+        self._remember(as_frame(X) if is_table(X) else problem.features, problem.features, self.split_.train)
+        return self
 
     def fit_problem(self, problem: Problem) -> Self:
         """Choose the features of a problem; like `fit`, but the problem fills its missing values itself."""
         check_threshold(self.threshold)
         validate_data(self, problem.features, skip_check_array=True)
         self._names, self._readings = list(problem.features.columns), dict[Any, Reading]()
+        self._fills = dict.fromkeys(self._names, 0)
+        self._spans, self._identifying = spans_of(problem.features), dict[str, Any]()
         return self._fit(problem, adversary=True)
 
     def _fit(self, problem: Problem, *, adversary: bool) -> Self:
@@ -217,7 +223,7 @@ class FeatureMinimizer(SelectorMixin, BaseEstimator):
             Task labels.
         """
         check_is_fitted(self)
-        matrix = validate_data(self, self._coded(X), dtype="numeric", reset=False)
+        matrix = validate_data(self, self._coded(self._completed(X)), dtype="numeric", reset=False)
         return float(np.mean(self.model_.predict(matrix[:, self.support_]) == column_or_1d(y)))
 
     def summary(self) -> dict[str, Any]:
@@ -253,7 +259,7 @@ class FeatureMinimizer(SelectorMixin, BaseEstimator):
         return self.support_
 
     def _problem(self, X: Any, y: Any, users: Any, groups: Any) -> Problem:
-        X = as_frame(X) if hasattr(X, "to_pandas") else X  # polars, Arrow
+        X = as_frame(X) if is_table(X) else X
         X = X.reset_index(drop=True) if isinstance(X, pd.DataFrame) else X
         self._readings = read_frame(X) if isinstance(X, pd.DataFrame) else {}
         if y is None:
@@ -265,8 +271,7 @@ class FeatureMinimizer(SelectorMixin, BaseEstimator):
         if self.missing not in ("error", "impute"):
             raise ValueError(f"missing={self.missing!r}: choose 'error' or 'impute'")
         gaps = np.isnan(matrix).any(axis=0) if self.missing == "impute" else np.zeros(matrix.shape[1], dtype=bool)
-        if isinstance(X, pd.DataFrame):
-            warn_of_identifying(X, users, groups)
+        self._identifying = warn_of_identifying(X, users, groups) if isinstance(X, pd.DataFrame) else {}
         check_classification_targets(task)
         if users is None:
             said = "without an adversary the fewest features are kept, and identifiability is not measured"
@@ -282,11 +287,6 @@ class FeatureMinimizer(SelectorMixin, BaseEstimator):
             None if groups is None else pd.Series(np.asarray(groups)),
             gaps={name: fills.get(name, "median") for name, gap in zip(self._names, gaps, strict=True) if gap},
         )
-
-    def _coded(self, X: Any) -> Any:
-        """Return a table in which texts, points in time and durations are numbers, read as in `fit`."""
-        X = as_frame(X) if hasattr(X, "to_pandas") else X
-        return coded(X, self._readings) if isinstance(X, pd.DataFrame) else X
 
     def _split(self, problem: Problem) -> Split:
         sizes = {"test": self.test_size, "validation": self.validation_size}
@@ -316,7 +316,8 @@ class FeatureMinimizer(SelectorMixin, BaseEstimator):
         except NoSubsetError:
             if not (self.search or SearchSettings()).more or self.scores_ is None:
                 raise
-            ranked = rank_features(self.scores_, (self.preselection or Preselection()).by)
+            how = self.preselection or Preselection()
+            ranked = rank_features(self.scores_, how.by, variant=how.variant)
 
             def accuracy(some: Sequence[Any], label: str = "task") -> float:
                 return engine.score([tuple(sorted(map(names.index, some)))], label)[0]
@@ -342,5 +343,5 @@ class FeatureMinimizer(SelectorMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
-        tags.input_tags.allow_nan = False
+        tags.input_tags.allow_nan = self.missing == "impute"
         return tags

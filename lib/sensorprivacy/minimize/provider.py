@@ -40,7 +40,8 @@ def feature_minimize(
     Returns
     -------
     table of the same type
-        The kept columns of `features`, unchanged, with the same index. For pandas, ``attrs["feature_minimize"]`` is
+        The kept columns of `features` with their cells and the same index, but without notes beside the cells
+        and categories that no row has. For pandas, ``attrs["feature_minimize"]`` is
         `FeatureMinimizer.summary`: kept and dropped names, accuracy and identifiability before and after.
     FeatureMinimizer
         Only with `return_minimizer`.
@@ -69,10 +70,22 @@ def feature_minimize(
         raise ValueError("user_labels is None: pass the user of each row, or use FeatureMinimizer without users")
     table = as_frame(features)
     minimizer = FeatureMinimizer(threshold, **options).fit(table, utility_labels, users=user_labels, groups=groups)
-    kept = [name for name, chosen in zip(table, minimizer.get_support(), strict=True) if chosen]
-    if isinstance(features, pd.DataFrame):
-        minimized: Any = features.loc[:, minimizer.get_support()].copy()
-        minimized.attrs["feature_minimize"] = minimizer.summary()
-    else:
-        minimized = features.select(kept)  # polars and Arrow have the same method
+    kept = table.loc[:, minimizer.get_support()]
+    minimized: Any = kept.copy()
+    minimized.attrs = {"feature_minimize": minimizer.summary()}  # without notes of the input
+    for name, column in kept.items():
+        if isinstance(column.dtype, pd.CategoricalDtype):
+            minimized[name] = column.cat.remove_unused_categories()
+    if not isinstance(features, pd.DataFrame):
+        minimized = _as_table(minimized, features)
     return (minimized, minimizer) if return_minimizer else minimized
+
+
+def _as_table(frame: pd.DataFrame, like: Any) -> Any:
+    """Return a frame as a table of another library."""
+    names = list(frame)
+    if hasattr(like, "schema") and hasattr(like, "replace_schema_metadata"):
+        import pyarrow as pa
+
+        return pa.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata(None)
+    return like.select(names)  # polars keeps nothing beside the cells

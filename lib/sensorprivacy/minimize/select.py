@@ -109,6 +109,7 @@ def select(
     order = ["identifiability", "n_features", "loss", "features"]
     if margin is not None:
         order = ["n_features", "identifiability", "loss", "features"]
+        identifiability = identifiability.clip(lower=chance)  # below chance, nobody is better hidden
         near = identifiability[allowed] <= near_lowest(float(identifiability[allowed].min()), margin, chance, rows)
         allowed = allowed[near.to_numpy()]
     rank = subsets.loc[allowed, ["n_features", "features"]]

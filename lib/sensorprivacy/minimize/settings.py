@@ -12,8 +12,8 @@ SCORES = ("information", "shap", "gini")
 ORDERS = ("utility", "identifiability", "ratio", "tradeoff")
 """Rankings: highest utility, lowest identifiability, lowest cost-to-value ratio, highest normalized mean."""
 
-VARIANTS = ("paper", "authors")
-"""The paper's text, or its authors' notebooks where they differ from it."""
+VARIANTS = ("paper", "authors", "own")
+"""The paper's text, its authors' notebooks where they differ from it, or for wide tables of one's own."""
 
 ENGINES = ("sklearn", "shared")
 """Engines that train the models of a search, see `sensorprivacy.minimize.engines`."""
@@ -32,8 +32,8 @@ class Preselection:
         See `sensorprivacy.minimize.scores.score_features`.
     by : {"ratio", "utility", "identifiability", "tradeoff"}
         See `sensorprivacy.minimize.greedy.rank_features`.
-    variant : {"paper", "authors"}
-        Rank as in the paper's text, or as in its authors' notebooks.
+    variant : {"paper", "authors", "own"}
+        Rank as in the paper's text, as in its authors' notebooks, or with the features first that help the task.
     max_rows, max_depth : int or None
         Limits of the scoring, see `sensorprivacy.minimize.scores.score_features`.
     """

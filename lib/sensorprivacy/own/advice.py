@@ -26,8 +26,10 @@ class Advice:
 
     A defence qualifies if its loss on validation rows is at most `max_loss`. Of these, the defences stay whose
     strongest attack does not differ from the weakest of them, pooled over groups, then on single rows; then those whose
-    most exposed user is not clearly more exposed. Of the defences that are left, these come first: one whose loss is at
-    most `max_loss` by a standard error; one whose guarantee covers every column; fewer columns; the simpler one.
+    most exposed user is not clearly more exposed. Of the defences that are left, the one with the weakest attack is
+    chosen, pooled, then on single rows; an attack below chance is as weak as one at chance. If attacks are equal, these
+    come first: one whose loss is at most `max_loss` by a standard error; one whose guarantee covers every column; fewer
+    columns; the simpler one.
 
     Attributes
     ----------
@@ -53,6 +55,8 @@ class Advice:
         Score of the strongest attack.
     closest : str or None
         If none qualifies, the defence that loses least on validation rows.
+    raw_leaks : bool
+        Whether an attack on the raw table exceeds chance, see `Result.leaks`.
     """
 
     max_loss: float
@@ -66,6 +70,7 @@ class Advice:
     lead: Difference | None = None
     attack: float = float("nan")
     closest: str | None = None
+    raw_leaks: bool = True
 
     @property
     def keeps_task(self) -> bool | None:
@@ -95,7 +100,7 @@ class Advice:
         for name in ("loss", "gain", "row_gain", "lead"):
             found = getattr(self, name)
             row |= {f"{name}{end and '_' + end}": getattr(found, end or "value", None) for end in ("", "low", "high")}
-        facts = ("keeps_task", "protects", "leads", "runner_up", "qualified", "alike", "text")
+        facts = ("raw_leaks", "keeps_task", "protects", "leads", "runner_up", "qualified", "alike", "text")
         return row | {name: getattr(self, name) for name in facts}
 
 
@@ -109,7 +114,7 @@ def advise(results: Sequence[Result], max_loss: float, *, trivial: bool = False)
     qualified = [one for one in open_to if losses[one.defence].value <= max_loss]
     if not qualified:
         closest = min(open_to, key=lambda one: losses[one.defence].value, default=None)
-        return Advice(max_loss, None, closest=None if closest is None else closest.defence)
+        return Advice(max_loss, None, closest=None if closest is None else closest.defence, raw_leaks=raw.leaks)
     safe = {name for name, loss in losses.items() if loss.high <= max_loss}
     best, alike = _best(qualified, safe)
     others = [one for one in qualified if one.family != best.family]
@@ -124,7 +129,8 @@ def advise(results: Sequence[Result], max_loss: float, *, trivial: bool = False)
         raw.attack_minus(best, ROW) if raw.levels[0] != ROW else None,
         None if second is None else second.defence,
         None if second is None else second.attack_minus(best),
-        best.strongest().measure.score,
+        best.attacks(best.levels[0])[0].measure.score,
+        raw_leaks=raw.leaks,
     )
 
 
@@ -132,21 +138,28 @@ def _best(candidates: Sequence[Result], safe: set[str]) -> tuple[Result, list[Re
     """Return the best candidate, and those whose attack does not differ from the weakest; see `Advice`."""
     left = list(candidates)
     for level in left[0].levels:
-        weakest = min(left, key=lambda one: one.strongest(level, "validation").measure.score)
+        weakest = min(left, key=lambda one: _attack(one, level))
         left = [one for one in left if one is weakest or not _stronger(one, weakest, level)]
     alike = left
     least = min(_exposed(one)[1] for one in left)
     left = [one for one in left if _exposed(one)[0] <= least]
 
     def order(one: Result) -> tuple[Any, ...]:
-        return one.defence not in safe, not one.guaranteed, len(one.columns), one.cost, one.defence
+        attacks = [_attack(one, level) for level in one.levels]
+        return *attacks, one.defence not in safe, not one.guaranteed, len(one.columns), one.cost, one.defence
 
     return min(left, key=order), alike
 
 
+def _attack(one: Result, level: str) -> float:
+    """Return the score of the strongest attack on validation rows, or chance if that is higher."""
+    measure = one.attacks(level, "validation")[0].measure
+    return max(measure.score, measure.chance)
+
+
 def _stronger(one: Result, weakest: Result, level: str) -> bool:
-    found = one.attack_minus(weakest, level, "validation")
-    return found.p < LEVEL and found.value > 0
+    above = _attack(one, level) > _attack(weakest, level)
+    return above and one.attack_minus(weakest, level, "validation").p < LEVEL
 
 
 def _exposed(one: Result) -> tuple[float, float]:

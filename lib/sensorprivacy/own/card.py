@@ -6,7 +6,7 @@ import math
 import platform
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sensorprivacy import __version__
 from sensorprivacy.data import Problem
 from sensorprivacy.game.chance import DRAWS
-from sensorprivacy.game.outcome import Measure
+from sensorprivacy.game.outcome import Attacks, strongest
 from sensorprivacy.game.splits import Split
 from sensorprivacy.game.tables import TABLE_ATTACKERS, TableScene, as_numbers, judge, with_task
 from sensorprivacy.own.pages import render
@@ -72,11 +72,33 @@ def write_card(folder: Path, fitted: Any, **facts: Any) -> Card:
     return card
 
 
-def measured(measure: Measure, about: str, attacker: str, data: str, level: str = "row") -> dict[str, Any]:
-    """Return a measurement as JSON values, without the name of the most exposed class."""
-    values = {name: value for name, value in asdict(measure).items() if name != "exposed"}
-    plain = {name: None if isinstance(v, float) and not math.isfinite(v) else v for name, v in values.items()}
-    return {"about": about, "attacker": attacker, "data": data, "level": level, **plain}
+def measured(attacks: Attacks, words: Mapping[str, str]) -> list[dict[str, Any]]:
+    """Return measurements as JSON values, without the names of the most exposed classes.
+
+    Parameters
+    ----------
+    attacks : Attacks
+        Of the releases ``original`` and ``published``.
+    words : mapping
+        What is inferred, by label.
+
+    Returns
+    -------
+    list of dict
+        One for each attack that did not fail. The strongest on a question has ``of_strongest``: the ends of the
+        interval that allows for the choice.
+    """
+    best = {id(some[0]): strongest(some).measure for some in attacks.by_strength}
+    found = []
+    for one in attacks:
+        if one.reason:
+            continue
+        values = {name: value for name, value in asdict(one.measure).items() if name != "exposed"}
+        plain = {name: None if isinstance(v, float) and not math.isfinite(v) else v for name, v in values.items()}
+        row = {"about": words.get(one.about, one.about), "attacker": one.attacker, "data": one.release}
+        chosen = {"of_strongest": [best[id(one)].low, best[id(one)].high]} if id(one) in best and one.measure.n else {}
+        found.append(row | {"level": one.level} | plain | chosen)
+    return found
 
 
 def measure_table(
@@ -115,15 +137,13 @@ def measure_table(
         groups, adversaries predict single rows, and all rows of a group together.
     """
     model, known = RandomForestClassifier(trees, random_state=seed), with_task(raw)
-    found = []
+    found = Attacks()
     for data, table in (("original", raw.features), ("published", public.reset_index(drop=True))):
         beside = known if task_published or data == "original" else None
-        scene = TableScene(raw, as_numbers(table), split, model)
+        scene = TableScene(raw, as_numbers(table), split, model, name=data)
         for one in judge(scene, TABLE_ATTACKERS, known=beside, draws=DRAWS):
-            name = "task model: forest" if one.about == "task" else one.attacker
-            about = f"{one.about} {getattr(columns, one.about)}"
-            found.append(measured(one.measure, about, name, data, one.level))
-    return found
+            found.append(replace(one, attacker="task model: forest") if one.about == "task" else one)
+    return measured(found, {label: f"{label} {getattr(columns, label)}" for label in ("task", "user")})
 
 
 def guarantee(
@@ -177,7 +197,7 @@ def _digests(folder: Path) -> dict[str, str]:
 
 
 def _strongest(rows: Sequence[Row]) -> list[tuple[Row, Row | None]]:
-    """Return the highest accuracy of each inference from published data, and the same from original data."""
+    """Return the strongest attack of each inference from published data, and the same from original data."""
     best: dict[tuple[str, str, str], Row] = {}
     for row in rows:
         if row["score"] is not None:

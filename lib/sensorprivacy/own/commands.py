@@ -12,7 +12,7 @@ from typing import Any
 from sklearn.ensemble import RandomForestClassifier
 
 from sensorprivacy.columns.identifiers import IdentifierWarning
-from sensorprivacy.columns.judge import in_words
+from sensorprivacy.columns.judge import in_words, without_rare_texts
 from sensorprivacy.data import Problem
 from sensorprivacy.game.joins import join_rows
 from sensorprivacy.game.splits import Split
@@ -60,7 +60,7 @@ def minimize(options: Options) -> int:
         estimator=RandomForestClassifier(options.trees, n_jobs=-1),
         rare="keep",  # the reader of the table has set rare labels and constant columns aside
         constant="drop",
-        preselection=Preselection(score=options.score, by=options.by),
+        preselection=Preselection(score=options.score, by=options.by, variant="own"),
         search=replace(
             OWN,
             engine=options.engine,
@@ -93,7 +93,8 @@ def minimize(options: Options) -> int:
         write_atomically(options.json, lambda part: part.write_text(text, encoding="utf-8"))
         print(f"\nWritten: {options.json}")
     if options.out is not None:
-        write_table(loaded.frame.iloc[loaded.rows][[*kept, options.task]], options.out)
+        released = loaded.frame.iloc[loaded.rows][[*kept, options.task]]
+        write_table(without_rare_texts(released), options.out)
         what = f"{len(kept)} features and {options.task}; not {options.user}; rows in random order"
         print(f"\nWritten: {options.out} ({what})")
     return 0

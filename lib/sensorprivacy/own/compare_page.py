@@ -106,15 +106,16 @@ def _losses_cells(found: Findings) -> list[dict[str, str]]:
 def _cells(found: Findings) -> list[dict[str, str]]:
     """Return the main table, the weakest attack first; equal releases share a line."""
     groups: dict[tuple[Any, ...], list[Result]] = {}
-    for one in sorted(found.results, key=lambda one: one.strongest().measure.score):
-        key = (one.columns, one.guarantees, one.task().measure.score, one.strongest().measure.score)
+    attacks = {one.defence: one.strongest() for one in found.results}
+    for one in sorted(found.results, key=lambda one: attacks[one.defence].measure.score):
+        key = (one.columns, one.guarantees, one.task().measure.score, attacks[one.defence].measure.score)
         groups.setdefault(key, []).append(one)
     return [
         {
             "defence": first.defence + (f" and {len(rest)} equal" if rest else ""),
-            "accuracy": _interval(first.task().measure, first.task().measure.high),
-            "strongest attack": _interval(first.strongest().measure, first.highest),
-            "attacker": first.strongest().attacker,
+            "accuracy": _interval(first.task().measure),
+            "strongest attack": _interval(attacks[first.defence].measure),
+            "attacker": attacks[first.defence].attacker,
             "most exposed": _exposed(first),
             "columns": str(len(first.columns)),
             "guarantee": _guarantee(first),
@@ -123,8 +124,8 @@ def _cells(found: Findings) -> list[dict[str, str]]:
     ]
 
 
-def _interval(measure: Measure, high: float) -> str:
-    return f"{measure.score:.1%} ({100 * measure.low:.0f}-{100 * high:.0f})"
+def _interval(measure: Measure) -> str:
+    return f"{measure.score:.1%} ({100 * measure.low:.0f}-{100 * measure.high:.0f})"
 
 
 def _exposed(one: Result) -> str:

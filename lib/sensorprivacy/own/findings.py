@@ -63,11 +63,11 @@ class Findings:
 
         Columns: defence, family, trivial; accuracy of the task with ``_low`` and ``_high``, and loss against the raw
         table, paired, with ``_low`` and ``_high``; for the strongest attack (on whole groups if there are groups):
-        attack, attack_low, attack_high (the highest of all attackers), attacker, chance, n, unit; the same for single
-        rows with prefix ``row_``; auc (macro, the highest); exposed (most exposed user), exposed_recall,
-        exposed_precision (empty if nobody is recognized); n_columns; guarantee (text), guaranteed (whether it covers
-        every column), epsilon_row, epsilon_person (of the person with most rows); seconds; reason (why there is no
-        result).
+        attack, attack_low, attack_high (they allow for the choice among attackers), attacker, chance, n, unit; the
+        same for single rows with prefix ``row_``; auc (macro, the highest); exposed (most exposed user),
+        exposed_recall, exposed_precision (empty if nobody is recognized); n_columns; guarantee (text), guaranteed
+        (whether it covers every column), epsilon_row, epsilon_person (of the person with most rows); seconds; reason
+        (why there is no result).
         """
         rows = [self._row(result) for result in self.results]
         return pd.DataFrame(rows + [vars(one) for one in self.untried])
@@ -122,11 +122,10 @@ class Findings:
         row |= {"accuracy": task.score, "accuracy_low": task.low, "accuracy_high": task.high}
         row |= {"accuracy_chance": task.chance, "loss": loss.value, "loss_low": loss.low, "loss_high": loss.high}
         for prefix, level in (("", result.levels[0]), ("row_", ROW)):
-            attacks = result.attacks(level)
-            best = attacks[0].measure
-            row |= {f"{prefix}attack": best.score, f"{prefix}attack_low": best.low}
-            row |= {f"{prefix}attack_high": max(line.measure.high for line in attacks)}
-            row |= {f"{prefix}attacker": attacks[0].attacker, f"{prefix}chance": best.chance}
+            attack = result.strongest(level)
+            best = attack.measure
+            row |= {f"{prefix}attack": best.score, f"{prefix}attack_low": best.low, f"{prefix}attack_high": best.high}
+            row |= {f"{prefix}attacker": attack.attacker, f"{prefix}chance": best.chance}
             row |= {f"{prefix}n": best.n, f"{prefix}unit": best.unit}
         row["auc"] = max((line.measure.auc for line in result.attacks(ROW)), default=math.nan)
         shown = result.exposure()

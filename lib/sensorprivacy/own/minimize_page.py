@@ -58,6 +58,7 @@ def page(
         left_out=in_words(problem.provenance.get("left_out", {})),
         shares=shares,
         imbalanced=bool(measure.n) and measure.score <= max(measure.chance, float(shares.iloc[0])),
+        lost=_lost(minimizer),
         adversary=adversary,
         few=few_units([f"{adversary.n} {adversary.unit}"]).capitalize(),
         joined=joined,
@@ -105,6 +106,16 @@ def thresholds(results: pd.DataFrame, **rule: Any) -> list[dict[str, Any]]:
         }
         for threshold, row in select_table(results, levels, **rule).iterrows()
     ]
+
+
+def _lost(minimizer: FeatureMinimizer) -> float:
+    """Return the share of accuracy that is lost on the test rows, if it is more than tolerated and a standard error."""
+    everything, kept = minimizer.baseline_.task, minimizer.outcome_.task
+    if not kept.n:
+        return 0.0
+    slack = (max(one.score * (1 - one.score) for one in (everything, kept)) / kept.n) ** 0.5
+    least = least_accuracy(everything.score, minimizer.threshold) - slack
+    return 1 - kept.score / everything.score if kept.score < least else 0.0
 
 
 def _repeated(stability: Stability) -> str:

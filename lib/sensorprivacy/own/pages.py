@@ -50,6 +50,11 @@ def text_table(rows: Sequence[Mapping[str, Any]]) -> str:
     return "\n".join("  ".join(line).rstrip() for line in lines)
 
 
+def some(names: Sequence[str], most: int = 20) -> str:
+    """Return names as a text, without those after the first ones: a page with 5,000 columns stays a page."""
+    return ", ".join(names[:most]) + (f" and {len(names) - most:,} more" if len(names) > most else "")
+
+
 def _keys(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return the names of all columns; some rows have no cell in the last ones."""
     return list(dict.fromkeys(name for row in rows for name in row))
@@ -75,5 +80,5 @@ _pages = Environment(
     lstrip_blocks=True,
 )
 _filters: dict[str, Any] = {"paragraph": _paragraph, "wrap": _wrapped, "table": text_table, "keys": _keys}
-_filters |= {"n": "{:,}".format, "p": lambda share, digits=1: f"{share:.{digits}%}"}
+_filters |= {"some": some, "n": "{:,}".format, "p": lambda share, digits=1: f"{share:.{digits}%}"}
 _pages.filters |= _filters

@@ -13,7 +13,7 @@ from typing import Any
 import joblib
 import numpy as np
 
-from sensorprivacy.game.outcome import Attack, Measure
+from sensorprivacy.game.outcome import LEVEL, Attack, Measure, strongest
 from sensorprivacy.game.tables import GROUP, ROW
 from sensorprivacy.game.units import Difference, difference
 from sensorprivacy.minimize.engines import describe_model
@@ -81,13 +81,24 @@ class Result:
         return sorted(lines, key=lambda line: -line.measure.score)
 
     def strongest(self, level: str | None = None, part: str = "test") -> Attack:
-        """Return the strongest attack at a level; by default, at the level of whole groups if there are groups."""
-        return self.attacks(level or self.levels[0], part)[0]
+        """Return the strongest attack at a level, with an interval that allows for the choice among attackers.
+
+        By default, at the level of whole groups if there are groups.
+        """
+        return strongest(self.attacks(level or self.levels[0], part))
 
     @property
-    def highest(self) -> float:
-        """Upper end of the strongest attack: the highest of all attackers' intervals."""
-        return max(line.measure.high for line in self.attacks(self.levels[0]))
+    def leaks(self) -> bool:
+        """Whether an attack on test rows shows a leak.
+
+        The interval of the strongest attack lies above chance, for groups or rows; or a permutation test shows that
+        someone is recognized, at a level divided by the number of attackers.
+        """
+        tested = self.attacks(ROW)
+        best = [self.strongest(level).measure for level in self.levels]
+        return any(one.low > one.chance for one in best) or any(
+            min(line.measure.p, line.measure.p_any) * len(tested) < LEVEL / 2 for line in tested
+        )
 
     def exposure(self, part: str = "test") -> Attack | None:
         """Return the attack on rows that recognizes one user best; None if no attacker recognizes anyone."""
@@ -100,7 +111,8 @@ class Result:
 
     def attack_minus(self, other: "Result", level: str | None = None, part: str = "test") -> Difference:
         """Return the strongest attack on this release minus that on another, on the same rows or groups."""
-        return _paired(self.strongest(level, part), other.strongest(level, part))
+        level = level or self.levels[0]
+        return _paired(self.attacks(level, part)[0], other.attacks(level, part)[0])
 
     def to_record(self) -> dict[str, Any]:
         """Return JSON values from which `from_record` restores the result."""

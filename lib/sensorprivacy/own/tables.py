@@ -11,12 +11,25 @@ import pandas as pd
 import pooch
 
 from sensorprivacy.checks import check_choice, rows_in_words
-from sensorprivacy.columns.cells import plain_frame, table_digest
+from sensorprivacy.columns.cells import is_text, plain_frame, table_digest
 from sensorprivacy.columns.coding import Reading, read_column
+from sensorprivacy.columns.copies import find_names
+from sensorprivacy.columns.decimals import tidied
 from sensorprivacy.columns.identifiers import IdentifierWarning
-from sensorprivacy.columns.judge import CONSTANT, DROPPED, Judged, Roles, in_words, judge_table
+from sensorprivacy.columns.judge import (
+    CONSTANT,
+    DROPPED,
+    NAMED,
+    Judged,
+    Roles,
+    in_words,
+    judge_table,
+    name_of,
+    refuse_task,
+)
 from sensorprivacy.columns.labels import as_classes, rare_rows
 from sensorprivacy.data import Problem
+from sensorprivacy.own.pages import some
 from sensorprivacy.own.read.formats import read_table, table_name
 
 Missing = Literal["impute", "drop", "error"]
@@ -106,15 +119,20 @@ def load_table(
     check_choice("missing", missing, Missing)
     check_choice("rare", rare, Rare)
     check_choice("constant", constant, Constant)
-    frame, name, digest = _read(source)
     roles = Roles(task, user, groups)
+    frame, name, digest = _read(source, roles)
     roles.check(frame.columns, keep, drop, name)
+    frame, hidden = _without_names(frame, roles, keep, drop)
     loading = _Loading(frame, roles, name if isinstance(source, Path | str) else "the table")
+    name = "table" if find_names([name], frame[user]) else name  # pages and cards state it
     loading.drop_unlabelled()
     loading.task, loading.classes = as_classes(frame[task], loading.rows, bins)
     if rare != "keep":
         loading.set_aside(rare)
-    loading.choose_features(keep, drop, constant)
+    labelled = frame.iloc[loading.rows]
+    refuse_task(labelled[task], labelled[user], None if groups is None else labelled[groups])
+    loading.choose_features(keep, [name for name in drop if name in frame], constant)
+    loading.facts["left_out"] |= hidden
     gaps = loading.fill(missing)
     if missing == "drop" and rare != "keep":
         loading.set_aside(rare)  # dropped rows may leave a user or a class with one row
@@ -125,7 +143,7 @@ def load_table(
         task=loading.task[rows],
         users=frame[user].iloc[rows],
         groups=None if groups is None else frame[groups].iloc[rows],
-        name=table_name(Path(name)) if isinstance(source, Path | str) else "table",
+        name=table_name(Path(name)),
         provenance=facts,
         gaps=gaps,
     )
@@ -159,31 +177,46 @@ def shareable_table(
     ValueError
         If `user` is None, a column is missing, or no column is left.
     """
-    table, _, _ = _read(source)
+    roles = Roles(user=None if user == NOBODY else user)
+    table, _, _ = _read(source, roles)
     if user is None:
         raise ValueError(
             f"user is missing: name the column with the person of each row, or give user={NOBODY!r} if there is none. "
             f"The table has {', '.join(map(str, table.columns[:12]))}"
         )
-    roles = Roles(user=None if user == NOBODY else user)
     roles.check(table.columns, keep, drop, "the table")
-    judged = judge_table([table], roles, keep=keep, drop=drop)
+    hidden: dict[str, str] = {}
+    if "user" in roles.named:
+        table, hidden = _without_names(table, roles, keep, drop)
+    judged = judge_table([table], roles, keep=keep, drop=[name for name in drop if name in table])
     left_out = dict.fromkeys(roles.named.values(), "the user of each row") | dict.fromkeys(drop, DROPPED)
     left_out |= judged.identifying
-    shared = table.drop(columns=list(left_out))
+    shared = table.drop(columns=list(left_out), errors="ignore")
+    left_out |= hidden
     if not shared.shape[1]:
         raise ValueError(f"no column is left: {in_words(left_out)}")
     shared.attrs["left_out"] = left_out
     return shared
 
 
-def _read(source: Any) -> tuple[pd.DataFrame, str, str]:
+def _read(source: Any, roles: Roles) -> tuple[pd.DataFrame, str, str]:
     """Return a table, its name, and the digest of its file or cells."""
+    labels = list(roles.named.values())
     if isinstance(source, Path | str):
         file = Path(source).expanduser()
-        return read_table(file).reset_index(drop=True), file.name, pooch.file_hash(str(file))
+        return read_table(file, labels), file.name, pooch.file_hash(str(file))
     table = plain_frame(source)
-    return table, "table", table_digest(table)
+    return tidied(table, labels, "the table"), "table", table_digest(table)
+
+
+def _without_names(
+    frame: pd.DataFrame, roles: Roles, keep: Sequence[str], drop: Sequence[str]
+) -> tuple[pd.DataFrame, dict[str, str]]:
+    """Leave out columns whose names hold the label of a user; also return their places, which pages may show."""
+    others = [name for name in map(str, frame) if name not in {*roles.named.values(), *keep}]
+    named = find_names(others, frame[roles.user])
+    left = {name_of(name, NAMED, list(map(str, frame))): NAMED for name in named if name not in drop}
+    return frame.drop(columns=named), left
 
 
 class _Loading:
@@ -194,7 +227,7 @@ class _Loading:
         self.rows = np.arange(len(frame))
         self.task, self.classes, self.numbers = pd.Series(dtype=object), "", pd.DataFrame()
         self.readings: dict[str, Reading] = {}
-        self.notices: list[str] = []
+        self.notices: list[str] = list(frame.attrs["notices"])
         self.facts: dict[str, Any] = {"notices": self.notices, "rows_read": len(frame)}
 
     def drop_unlabelled(self) -> None:
@@ -232,8 +265,14 @@ class _Loading:
         self.facts |= {"left_out": judged.identifying, "dropped": judged.dropped, "coded": list(texts)}
         self.facts["numbers_as_text"] = {name: how.example for name, how in texts.items() if how.example}
         self.facts["columns"] = [self._describe(str(name), judged) for name in self.frame]
+        for name in judged.identifying:
+            if example := read_column(self.frame[name]).example if is_text(self.frame[name]) else "":
+                self.notices.append(
+                    f"column {name} is left out, but most of its cells are numbers; {example[:40]!r} is none. If it "
+                    "is a measurement, the table identifies users better than this page says: correct such cells"
+                )
         if empty:
-            self.notices.append(f"columns without information are dropped: {', '.join(empty)}")
+            self.notices.append(f"columns without information are dropped: {some(list(empty))}")
 
     def _describe(self, name: str, judged: Judged) -> dict[str, Any]:
         """Return how a column was read, what it is used for, and how its cells became numbers."""

@@ -198,7 +198,7 @@ def _search(problem: Problem, preselect: int, trees: int, seed: int | None) -> _
         if len(ranked) > preselect:
             table, rows = problem.features[ranked], split.train
             scores = score_features(table.iloc[rows], problem.task.iloc[rows], problem.users.iloc[rows], seed=seed)
-            ranked = rank_features(scores, "ratio")
+            ranked = rank_features(scores, "ratio", variant="own")
         model = RandomForestClassifier(trees)
         found = search_subsets(
             problem, ranked[:preselect], model=model, split=split, seed=seed, engine="shared", progress=False

@@ -3,6 +3,7 @@ from .division import Division as Division
 from .division import Sizes as Sizes
 from .division import entropies as entropies
 from .division import evaluate as evaluate
+from .division import intervals as intervals
 from .division import trisect as trisect
 from .measures import Appraisal as Appraisal
 from .measures import Appraiser as Appraiser

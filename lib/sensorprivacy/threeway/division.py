@@ -83,6 +83,33 @@ def entropies(frame: pd.DataFrame) -> pd.Series:
     return entropies_of_codes(frame, encode(frame))
 
 
+def intervals(frame: pd.DataFrame, bins: int | None) -> pd.DataFrame:
+    """Return a table with its columns of many numbers divided into intervals of equal width.
+
+    Columns without a repeated value have equal entropies, whatever they hold. Intervals of equal frequency would make
+    all entropies equal again.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        n rows.
+    bins : int or None
+        Number of intervals. Columns with fewer distinct numbers, and other columns, stay as they are. None: all stay.
+
+    Examples
+    --------
+    >>> intervals(pd.DataFrame({"level": [0.1, 0.2, 0.9, 1.0]}), 2)["level"].tolist()
+    [0, 0, 1, 1]
+    """
+    cut = frame.copy(deep=False)
+    if bins is None:
+        return cut
+    for name in frame.select_dtypes("number"):
+        if frame[name].nunique() > bins:
+            cut[name] = pd.cut(frame[name], bins, labels=False)
+    return cut
+
+
 def evaluate(entropies: pd.Series) -> pd.Series:
     """Return the evaluation of each attribute: its entropy, rescaled to [0, 1] over all attributes.
 
@@ -113,7 +140,10 @@ def evaluate(entropies: pd.Series) -> pd.Series:
         raise ValueError(f"entropies must be finite, got {values[~np.isfinite(values)].to_dict()}")
     low, high = values.min(), values.max()
     if low == high:
-        raise ValueError(f"all {len(values)} attributes have entropy {low:.6g}: give columns of different entropies")
+        raise ValueError(
+            f"all {len(values)} attributes have entropy {low:.6g}: give columns of different entropies. Columns "
+            "without a repeated value have equal entropies: divide them into intervals first, see `threeway.intervals`"
+        )
     return ((values - low) / (high - low)).rename("evaluation")
 
 

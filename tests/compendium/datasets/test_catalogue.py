@@ -10,7 +10,18 @@ from compendium.datasets.errors import UnknownDatasetError
 from sensorprivacy.readers.files import listing_digest
 
 EVERY = (
-    *("titanic", "adult", "bank", "heart", "student", "smart-home", "motionsense", "iot-sentinel", "iot-23"),
+    *(
+        "titanic",
+        "adult",
+        "bank",
+        "heart",
+        "student",
+        "smart-home",
+        "smart-home-kitchen",
+        "motionsense",
+        "iot-sentinel",
+        "iot-23",
+    ),
     *("cic-ids-2017", "smartwatch", "smart-home-readings", "published", "mobiact", "mobifall", "opportunity"),
     *("amir", "service-recognition"),
 )

@@ -12,6 +12,7 @@ MEMBERS = {
     "student": 2,
     "smart-home": 1,
     "smart-home-readings": 4,
+    "smart-home-kitchen": 1,
     "motionsense": 361,
     "iot-sentinel": 581,
     "iot-23": 12,

@@ -12,6 +12,8 @@ from compendium.datasets import sensor_readings
 from compendium.papers.paper2.smart_home import printed_readings
 from compendium.verdicts import printed_values
 from compendium.verdicts.printed import pair_in, precision
+from sensorprivacy.mechanisms import SeededNoise
+from sensorprivacy.threeway import publish
 from sensorprivacy.threeway.measures import Appraiser
 from sensorprivacy.threeway.thresholds import find_thresholds
 
@@ -333,3 +335,17 @@ def test_sensor_csv_names_other_objects_than_table_6(mirror):
     assert (len(motion), (table["printed"] == "Motion").sum()) == (6, 1)
     shown = printed_values(2).query("table == '5' and column == 'Name'")["printed"].str.lower()
     assert set(motion) <= set(shown)
+
+
+def test_ambiguous_words_get_randomized_response_and_only_numbers_get_laplace_noise(raw):
+    """D41: 17 of the 40 ambiguous attributes at the determined thresholds are texts, and words have no sums."""
+    found = {}
+    for name in TRACES:
+        frame = raw(name)
+        division = find_thresholds(Appraiser(frame)).appraisal.division
+        numbers = [pd.api.types.is_numeric_dtype(frame[column]) for column in division.ambiguous]
+        trace = publish(frame, division, noise_source=SeededNoise(0)).trace.set_index("column")["mechanism"]
+        expected = ["laplace" if number else "randomized response" for number in numbers]
+        assert trace[list(division.ambiguous)].tolist() == expected
+        found[name] = (len(numbers) - sum(numbers), len(numbers))
+    assert found == {"titanic": (2, 5), "adult": (5, 8), "bank": (2, 7), "heart": (4, 5), "student": (4, 15)}

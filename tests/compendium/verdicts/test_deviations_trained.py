@@ -6,11 +6,15 @@ The committed results change when they are computed again. A test that fails the
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.stats
 from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
 
+from compendium import datasets
 from compendium.papers.paper1 import decisions
 from compendium.papers.paper1.values import METHODS
+from sensorprivacy.game import paper_split
 from sensorprivacy.latent.transfers import MeanShift, Moving
+from sensorprivacy.minimize.scores import entropies
 
 
 @pytest.fixture
@@ -107,3 +111,29 @@ def test_no_method_is_the_best_on_most_data_sets(committed):
     for praised in ("(4) Utility", "(8) SHAP by CTV"):
         _, why = decisions.among_best(ranks, praised)
         assert why.startswith("the ranking changes with the data sets")
+
+
+def test_limits_of_shap_change_scores_less_than_a_seed_does(root):
+    """D57: the measurement of bench/shap_depth.py."""
+    found = pd.read_csv(root / "bench/results/shap_depth.csv").set_index("problem")
+    scores = ["utility", "identifiability", "ratio"]
+    unlimited, seed = ([f"spearman of {each}, {which}" for each in scores] for which in ("unlimited", "other seed"))
+    assert found.loc["smartwatch", unlimited].astype(float).round(2).tolist() == [0.91, 0.92, 0.75]
+    assert found.loc["cic-ids-2017", unlimited].astype(float).round(2).tolist() == [0.93, 0.93, 0.82]
+    assert found.loc["smartwatch", seed].astype(float).round(2).tolist() == [0.84, 0.83, 0.64]
+    assert found.loc["cic-ids-2017", seed].astype(float).round(2).tolist() == [0.91, 0.86, 0.90]
+    for name in found.index:
+        assert (found.loc[name, unlimited[:2]].to_numpy() > found.loc[name, seed[:2]].to_numpy()).all()
+    assert found["same of ten by ratio, unlimited"].tolist() == [6, 4]
+    assert found["same of ten by ratio, other seed"].tolist() == [6, 6]
+
+
+def test_bins_of_entropy_change_its_order_little_and_distinct_values_much(mirror):
+    """D57, on CIC-IDS 2017; distinct values are counted by pandas and scipy."""
+    problem = datasets.problem("cic-ids-2017")
+    train = paper_split("cic-ids-2017", problem.n_records).train
+    features = problem.filled(train).features.iloc[train]
+    ten, twenty = (pd.Series(entropies(features, bins), features.columns) for bins in (10, 20))
+    distinct = features.apply(lambda column: scipy.stats.entropy(column.value_counts()))
+    assert round(ten.corr(twenty, method="spearman"), 2) == 0.98
+    assert round(ten.corr(distinct, method="spearman"), 2) == 0.44

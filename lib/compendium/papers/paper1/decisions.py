@@ -187,6 +187,13 @@ def balanced_threshold(thresholds: pd.DataFrame, printed: float) -> Decision:
     return own, why or found["by_points"][1]
 
 
+def ranks_of(ranking: pd.DataFrame) -> pd.DataFrame:
+    """Return the rank of each of the paper's methods (rows) on each data set (columns), among these methods."""
+    found = ranking.reindex(columns=["method", "problem", "rank"])
+    found = found[found["method"].isin(list(METHODS))]
+    return found.pivot_table(index="method", columns="problem", values="rank").rank()
+
+
 def sign_test(true: "pd.Series[bool]", units: str) -> Decision:
     """Decide whether something is true of most units: true of significantly more than half of them, or of fewer."""
     wins, trials = int(true.sum()), len(true)

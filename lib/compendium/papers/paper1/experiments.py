@@ -10,13 +10,13 @@ from sensorprivacy.data import Problem
 from sensorprivacy.game.measuring import effectiveness_column
 from sensorprivacy.game.play import play, release, seeded
 from sensorprivacy.game.splits import Split
-from sensorprivacy.game.units import with_intervals
+from sensorprivacy.game.wilson import with_intervals
 from sensorprivacy.minimize.engine_protocol import LABELS, MEASURES, engine_data
 from sensorprivacy.minimize.engines import make_engine
 from sensorprivacy.minimize.greedy import knapsack, take_features
 from sensorprivacy.minimize.scores import score_features
 from sensorprivacy.minimize.search.exhaustive import search_subsets
-from sensorprivacy.minimize.select import select_table
+from sensorprivacy.minimize.select import THRESHOLDS, NoSubsetError, select, select_table
 from sensorprivacy.progress import tqdm
 
 
@@ -100,7 +100,8 @@ def ablation(subsets: pd.DataFrame, ranked: Sequence[Any], sizes: Iterable[int],
     Parameters
     ----------
     subsets : pandas.DataFrame
-        Table of a search of all `ranked` features.
+        Table of a search of all `ranked` features. Of a race, after the table of an exhaustive search of the first
+        features, because a race drops subsets that fewer features would choose; the first of equal subsets counts.
     ranked : sequence
         The searched features, best first.
     sizes : iterable of int
@@ -117,12 +118,43 @@ def ablation(subsets: pd.DataFrame, ranked: Sequence[Any], sizes: Iterable[int],
     ----------
     Paper 1, section 5.4.1.
     """
-    tables = {}
+    tables, subsets = {}, subsets.drop_duplicates("features", ignore_index=True)
     for size in sorted({min(size, len(ranked)) for size in sizes} | {len(ranked)}):
         kept = set(ranked[:size])
         inside = subsets[[set(features) <= kept for features in subsets["features"]]]
         tables[size] = with_intervals(select_table(inside), trials)
     return pd.concat(tables, names=["searched", "threshold"]).reset_index()
+
+
+def both_rules(subsets: pd.DataFrame, everything: float) -> pd.DataFrame:
+    """Choose subsets by the rule of the printed tables, and by Definition 1.
+
+    The tables tolerate a loss from the best subset's accuracy, Definition 1 from the accuracy of all features.
+
+    Parameters
+    ----------
+    subsets : pandas.DataFrame
+        Table of an exhaustive search.
+    everything : float
+        Accuracy on all features, which need not be among the searched ones.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Index threshold. Columns n_features, accuracy and identifiability, each ``as printed`` and ``as stated``;
+        missing as stated if no subset is accurate enough.
+    """
+    columns, rows = ["n_features", *MEASURES], {}
+    for level in THRESHOLDS:
+        printed = select(subsets, level)
+        try:
+            stated = select(subsets, level, reference=everything)
+        except NoSubsetError:
+            stated = pd.Series(index=columns, dtype=float)
+        chosen = {"as printed": printed[columns], "as stated": stated[columns]}
+        rows[level] = pd.concat(chosen).swaplevel()
+    table = pd.DataFrame(rows).T.rename_axis("threshold").astype(float)
+    return table.set_axis([", ".join(names) for names in table.columns.to_flat_index()], axis=1)
 
 
 def compare_preselections(

@@ -10,6 +10,7 @@ import pandas as pd
 
 from compendium.papers.intervals import with_prediction
 from compendium.verdicts import printed
+from sensorprivacy.game import relative_effectiveness
 
 SETS = {
     "iot-23": "iot23",
@@ -171,6 +172,27 @@ def over_all_rows(base: pd.DataFrame) -> pd.DataFrame:
         for end in ("", "_low", "_high")
     }
     return base.assign(**scaled)
+
+
+def table_2(base: pd.DataFrame, selection: pd.DataFrame, threshold: float) -> pd.DataFrame:
+    """Return both players before and after the choice at a threshold, a row for each data set (Table 2).
+
+    Parameters
+    ----------
+    base, selection : pandas.DataFrame
+        Tables of these names of all runs of notebook 10, with the column ``run``.
+    threshold : float
+        The threshold.
+    """
+    measured = "^(accuracy|identifiability)(_low|_high|_chance)?$"
+    before = over_all_rows(base).groupby("run").first().filter(regex=measured)
+    after = selection.query("threshold == @threshold").set_index("run")
+    found = before.add_prefix("all: ").join(after[["n_features", *_MEASURES]])
+    found["relative_effectiveness"] = [
+        relative_effectiveness(*row, decimals=4)
+        for row in found[[*_MEASURES, *(f"all: {name}" for name in _MEASURES)]].to_numpy()
+    ]
+    return found.rename(lambda run: run.split("-", 1)[1]).rename_axis("problem")
 
 
 def effectiveness_pairs() -> pd.DataFrame:

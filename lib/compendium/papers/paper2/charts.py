@@ -14,6 +14,8 @@ from compendium.show.charts import grouped_bars, note
 from compendium.show.diagrams import Arrow, Box, flow_diagram
 from compendium.show.figures import COLUMN, GROUPS, INK, IRIDESCENT, PAGE, PURPLE, SERIES, drawn
 
+MOST_NAMES = 40  # attributes whose names fit beside a strip
+
 
 def architecture(
     name: str, shape: tuple[int, int], sizes: Sequence[int], thresholds: tuple[float, float], iterations: int
@@ -45,7 +47,7 @@ def architecture(
         Box("noisy", f"{ambiguous} ambiguous", "published with noise", 2, 1, colours["ambiguous"], True),
         Box("publish", "Published data", f"{shape[0]:,} rows, {plain + ambiguous} attributes", 0, 2, rounded=True),
         Box("synthetic", "Synthetic data set", "non-sensitive attributes and attributes with noise", 1, 2),
-        Box("noise", "Noise adder", "Laplace noise, ε lowered from round to round", 2, 2),
+        Box("noise", "Noise adder", "Laplace noise, words at random; ε lowered from round to round", 2, 2),
         Box("measure", "Privacy measure", "a query on the original and on the synthetic data", 1, 3),
     ]
     down = [("divide", "out"), ("divide", "keep"), ("divide", "noisy"), ("keep", "synthetic"), ("noisy", "noise")]
@@ -103,7 +105,8 @@ def group_shares(start: pd.DataFrame, determined: pd.DataFrame, printed: pd.Data
         return frame[names].astype(float).div(frame[names].astype(float).sum(axis=1), axis=0)
 
     last = "at the determined thresholds"
-    shares = {"at the start (0.5, 0.5)": share(start), last: share(determined)}
+    first = "at the start (0.5, 0.5)" + ", of which the paper prints no numbers" * (printed is not None)
+    shares = {first: share(start), last: share(determined)}
     marks = None if printed is None else {last: share(printed)}
     looks = {name: look[:2] for name, look in GROUPS.items()}
     return grouped_bars(shares, ylabel="share of attributes", digits=0, percent=True, looks=looks, printed=marks)
@@ -122,7 +125,8 @@ def partition_strip(evaluation: pd.Series, alpha: float, beta: float) -> Figure:
     """
     ranked = evaluation.sort_values(kind="stable")
     place = np.arange(len(ranked))
-    fig, axes = plt.subplots(figsize=(PAGE, 1.0 + 0.165 * len(ranked)))
+    named = len(ranked) <= MOST_NAMES
+    fig, axes = plt.subplots(figsize=(PAGE, 1.0 + 0.165 * min(len(ranked), MOST_NAMES)))
     near = 1e-9  # a threshold and an evaluation may be the same decimal number, but differ in binary
     groups = np.where(
         ranked >= alpha - near, "sensitive", np.where(ranked <= beta + near, "non_sensitive", "ambiguous")
@@ -139,8 +143,9 @@ def partition_strip(evaluation: pd.Series, alpha: float, beta: float) -> Figure:
         axes.axvline(value, color=INK, lw=1)
         note(axes, f"{sign} = {value:g}", (value, 0), (shift, 3), xycoords=("data", "axes fraction"), ha=side, bbox=box)
     _name_groups(axes, alpha, beta, {name: int((groups == name).sum()) for name in spans})
-    axes.set_yticks(place, [str(name) for name in ranked.index])
+    axes.set_yticks(place if named else [], [str(name) for name in ranked.index] if named else [])
     axes.set(ylim=(-1.6, len(ranked) - 0.4), xlim=(-0.04, 1.04), xlabel="normalized entropy")
+    axes.set_ylabel("" if named else f"{len(ranked)} attributes, by entropy")
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)
     return fig

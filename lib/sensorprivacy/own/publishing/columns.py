@@ -1,16 +1,24 @@
 """The columns of a table that may be published, and how a fitted defence reads them: the first rows and new ones."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pandas as pd
 
-from sensorprivacy.columns.cells import is_text
+from sensorprivacy.columns.cells import as_text, is_text
 from sensorprivacy.columns.coding import UNSEEN, Reading, read_column, read_texts
-from sensorprivacy.columns.copies import stands_for
-from sensorprivacy.columns.judge import Roles, in_words, judge_table
-from sensorprivacy.columns.labels import as_classes, check_labels
+from sensorprivacy.columns.judge import (
+    STRANGE,
+    Roles,
+    find_identifying,
+    in_words,
+    judge_table,
+    moved,
+    refuse_task,
+    spans_of,
+)
+from sensorprivacy.columns.labels import FEWEST, as_classes, check_labels
 from sensorprivacy.data import Problem
 from sensorprivacy.own.checks import split_of
 from sensorprivacy.own.read.pieces import MOST_CATEGORIES, Survey
@@ -30,6 +38,10 @@ class Columns:
         Columns that no release may hold, with the reason.
     fills : dict of str to float
         Numbers that stand for missing cells, by feature; see `learn_fills`.
+    kept : list of str
+        Features that look like identifiers, and that the publisher kept.
+    spans : dict of str to list of float
+        Range and quartiles of features of numbers, which new rows must resemble; see `columns.judge.spans_of`.
     """
 
     task: str
@@ -38,28 +50,42 @@ class Columns:
     features: dict[str, Reading]
     dropped: dict[str, str] = field(default_factory=dict)
     fills: dict[str, float] = field(default_factory=dict)
+    kept: list[str] = field(default_factory=list)
+    spans: dict[str, list[float]] = field(default_factory=dict)
 
     @property
     def texts(self) -> list[str]:
         """Features whose cells are texts."""
         return [name for name, how in self.features.items() if how.read == "texts"]
 
-    def numbers(self, table: pd.DataFrame) -> pd.DataFrame:
+    def numbers(self, table: pd.DataFrame, needed: Collection[str] | None = None) -> pd.DataFrame:
         """Return the features of some rows as finite numbers: a text as the position of its category.
+
+        Parameters
+        ----------
+        table : pandas.DataFrame
+            The rows.
+        needed : sequence of str, optional
+            Features that must be there; of the others, an absent one is 0. Default: all features.
 
         Raises
         ------
         ValueError
-            If the table has other columns, a number is missing or infinite, or a text is unknown.
+            If the table has other columns, a number is missing or infinite, or a text is unknown and none is missing.
         """
-        self.check(table.columns)
-        return pd.DataFrame({name: self._numbers(table[name], how) for name, how in self.features.items()})
+        self.check(table.columns, needed)
+        absent = pd.Series(0, table.index)
+        return pd.DataFrame(
+            {name: self._numbers(table[name], how) if name in table else absent for name, how in self.features.items()}
+        )
 
     def _numbers(self, column: pd.Series, how: Reading) -> pd.Series:
         found = how.numbers(column)
         strange = found.isna() if how.read != "texts" else found.isna() | (found == UNSEEN)
         if not strange.any():
             return found
+        if how.read == "texts" and None in how.categories:  # a text of few rows is a missing one
+            return found.where(~strange, how.categories.index(None)).astype(np.int64)
         if how.read == "texts":
             raise ValueError(
                 f"column {column.name!r} holds {column[strange].iloc[0]!r}, which the fitted defence has not seen: "
@@ -72,6 +98,36 @@ class Columns:
             )
         return found.astype(float).where(~strange, self.fills[str(column.name)])
 
+    def check_new(self, found: Survey, needed: Collection[str]) -> None:
+        """Raise ValueError unless new rows may leave as the first ones did.
+
+        Parameters
+        ----------
+        found : Survey
+            Sample and head of the new table.
+        needed : sequence of str
+            Features that the defence releases or computes with.
+        """
+        self.check(found.sample.columns, needed)
+        labels = [name if name in found.sample else None for name in (self.user, self.groups)]
+        strange: dict[str, str] = {}
+        for part in (found.head, found.sample):
+            given = [part[name] if name is not None else None for name in labels]
+            features = part[[name for name in needed if name not in self.kept]]
+            strange |= {name: some.reason for name, some in find_identifying(features, *given).items()}
+        cells = {name: how.numbers(found.sample[name]) for name, how in self.features.items() if name in needed}
+        strange = moved(pd.DataFrame(cells), self.spans) | strange
+        for name in set(self.texts) & set(cells) - set(strange):
+            unseen = cells[name] == UNSEEN
+            if unseen.mean() > STRANGE:
+                example = found.sample[name][unseen].iloc[0]
+                strange[name] = f"the fitted defence has not seen {unseen.mean():.0%} of its cells, such as {example!r}"
+        if strange:
+            raise ValueError(
+                f"these rows are not like those that the defence was fitted to: {in_words(strange)}. Correct the "
+                "columns, or fit the defence again"
+            )
+
     def cells(self, released: pd.DataFrame) -> pd.DataFrame:
         """Return released numbers with the texts that they stand for. Only the numbers decide, so noise stays noise."""
         found = released.copy()
@@ -80,10 +136,10 @@ class Columns:
             found[name] = texts[np.clip(np.rint(released[name].to_numpy(dtype=float)), 0, len(texts) - 1).astype(int)]
         return found
 
-    def check(self, columns: pd.Index) -> None:
-        """Raise ValueError if a table lacks features or has columns that `learn_columns` never judged."""
+    def check(self, columns: pd.Index, needed: Collection[str] | None = None) -> None:
+        """Raise ValueError if a table lacks needed features or has columns that `learn_columns` never judged."""
         known = {*self.features, *self.dropped, self.task, self.user, self.groups}
-        if absent := [name for name in self.features if name not in columns]:
+        if absent := [name for name in (self.features if needed is None else needed) if name not in columns]:
             raise ValueError(f"the table has no column {', '.join(map(repr, absent))}, which the defence was fitted to")
         if strange := [str(name) for name in columns if name not in known]:
             raise ValueError(
@@ -134,18 +190,18 @@ def learn_columns(
                 f"the {role} column {name!r} is missing in {missing} of {len(sample)} rows: fill or drop them"
             )
     check_labels(sample[task], sample[user])
-    if stands_for(sample[task], sample[user]):
-        raise ValueError(
-            f"the task column {task!r} identifies the user: publishing it would publish the user column {user!r}. "
-            "Choose another task, or coarser classes"
-        )
+    refuse_task(sample[task], sample[user], None if groups is None else sample[groups])
     judged = judge_table([sample, found.head], roles, keep=keep, drop=drop, rows=sample, keep_copies=False)
     reasons = {user: "the user of each row"} | ({groups: "the recording of each row"} if groups is not None else {})
     reasons |= judged.dropped | judged.identifying
     features: dict[str, Reading] = {}
     for name in judged.features:
         if name in found.categories:
-            features[name] = read_texts(found.categories[name])
+            counts = as_text(sample[name]).value_counts()
+            cells = [cell for cell in found.categories[name] if cell is None or counts.get(cell, 0) >= FEWEST]
+            features[name] = read_texts(
+                [None] * (len(cells) < len(found.categories[name]) and None not in cells) + cells
+            )
         elif is_text(sample[name]):
             reasons[name] = f"text with more than {MOST_CATEGORIES:,} different cells"
         else:
@@ -154,7 +210,11 @@ def learn_columns(
         raise ValueError(f"column {blocked[0]!r} cannot be kept: {reasons[blocked[0]]}")
     if not features:
         raise ValueError(f"no column is left to publish beside the task. Dropped: {in_words(reasons)}")
-    return Columns(task, user, groups, features, reasons)
+    kept = [name for name in features if name in judged.found]
+    measured = {
+        name: how.numbers(sample[name]) for name, how in features.items() if how.read in ("numbers", "durations")
+    }
+    return Columns(task, user, groups, features, reasons, kept=kept, spans=spans_of(pd.DataFrame(measured)))
 
 
 def learn_fills(columns: Columns, sample: pd.DataFrame, seed: int) -> Columns:

@@ -54,9 +54,16 @@ class FittedTable:
     step: Any
     facts: dict[str, Any] = field(default_factory=dict)
 
+    @property
+    def needed(self) -> list[str]:
+        """Features that the release depends on: a service need not collect the others."""
+        if isinstance(self.step, MinimizedTable | TopColumns | FeatureMinimizer | ThreeWayDivider):
+            return list(map(str, self.step.get_feature_names_out()))
+        return list(self.columns.features)
+
     def release(self, rows: pd.DataFrame) -> pd.DataFrame:
         """Return the released cells of some rows, with new noise; the task column is not among them."""
-        numbers = self.columns.numbers(rows)
+        numbers = self.columns.numbers(rows, self.needed)
         return self.columns.cells(as_frame(self.step.transform(numbers), self.step, np.asarray(rows.index)))
 
 
@@ -127,9 +134,7 @@ def save_fitted(fitted: FittedTable, folder: Path) -> None:
     if not _as_json(step):
         (folder / OTHER).write_bytes(_as_skops(step, fitted.name))
         sklearn = sklearn_version
-    kept = list(fitted.columns.features)
-    if isinstance(step, MinimizedTable | TopColumns | FeatureMinimizer | ThreeWayDivider):
-        kept = list(map(str, step.get_feature_names_out()))
+    kept = fitted.needed
     laplace = step if isinstance(step, LaplaceNoise) else getattr(step, "noise_", None)
     if laplace is not None:
         bounds = dict(zip(kept, zip(laplace.low_.tolist(), laplace.high_.tolist(), strict=True), strict=True))

@@ -13,6 +13,7 @@ import pandas as pd
 
 from sensorprivacy.data import Windows
 from sensorprivacy.game.attack import attack_all
+from sensorprivacy.game.outcome import Attacks
 from sensorprivacy.latent.adversaries import Attacker, attackers
 from sensorprivacy.latent.anonymizer import LatentAnonymizer
 from sensorprivacy.latent.guaranteed import GuaranteedRelease
@@ -214,11 +215,7 @@ def _measure(
     attacked = scenes(releases, train, test, hide, anonymizer=anonymizer, **options)
     attacks = attack_all(attacked, adversaries, progress=progress)
     words = {PUBLIC: f"task {task}", "subject": "the person"}
-    return [
-        measured(one.measure, words.get(one.about, one.about), one.attacker, one.release, one.level)
-        for one in [*tasks, *attacks]
-        if not one.reason
-    ]
+    return measured(Attacks([*tasks, *attacks]), words)
 
 
 def _check_same(own: OwnRecordings, fitted: FittedRecordings) -> None:

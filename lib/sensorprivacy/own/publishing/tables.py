@@ -11,7 +11,9 @@ import pandas as pd
 
 from sensorprivacy.checks import check_choice
 from sensorprivacy.columns.cells import as_text, is_text, missing_cells
+from sensorprivacy.columns.copies import find_names
 from sensorprivacy.columns.identifiers import IdentifierWarning
+from sensorprivacy.columns.judge import name_of
 from sensorprivacy.own.card import IN_ORDER, SHUFFLED, Card, guarantee, measure_table, write_card
 from sensorprivacy.own.checks import refuse_chance, split_of
 from sensorprivacy.own.comparison import as_defence
@@ -120,18 +122,23 @@ def publish(
             check_can_be_saved(made.make(seed), made.name)
     elif bounds or drop or keep:
         raise ValueError("a fitted defence has its own bounds and columns: leave out bounds, keep and drop")
-    pieces = Pieces(Path(table) if isinstance(table, str) else table, rows)
-    known = chosen.columns.user if chosen is not None else user
+    roles = vars(chosen.columns) if chosen is not None else {"task": task, "user": user, "groups": groups}
+    labels = [name for role in ("task", "user", "groups") if (name := roles[role]) is not None]
+    pieces = Pieces(Path(table) if isinstance(table, str) else table, rows, labels)
+    known = roles["user"]
     selection = Selection(pieces, _labels(chosen, pieces, task=task, user=user, groups=groups))
-    found = survey(selection, sample, user=known if known in pieces.columns else None, seed=seed)
+    found = _survey(selection, sample, known if known in pieces.columns else None, seed)
     first = None
     if made is not None:
         columns = learn_columns(found, task=task or "", user=user or "", groups=groups, keep=keep, drop=drop)
         found = _select(selection, found, list(columns.features), missing, rare)
         made = with_bounds(made, bounds or {}, list(columns.features), columns.texts, list(selection.labels.values()))
         chosen, first = _fit(made, found, columns, pieces.name, seed, missing == "impute")
-    assert chosen is not None
-    chosen.columns.check(pd.Index(pieces.columns))
+    else:
+        assert chosen is not None
+        if missing == "drop":
+            found = _select(selection, found, chosen.needed, missing, "keep")
+        chosen.columns.check_new(found, chosen.needed)
     with ExitStack() as stack:
         folder = stack.enter_context(new_folder(out, "out"))
         if save is not None:
@@ -155,6 +162,14 @@ def _labels(fitted: FittedTable | None, pieces: Pieces, **roles: str | None) -> 
     if fitted is not None:
         roles = {"task": fitted.columns.task if fitted.columns.task in pieces.columns else None}
     return {role: name for role, name in roles.items() if name is not None}
+
+
+def _survey(selection: Selection, rows: int, user: str | None, seed: int) -> Survey:
+    """Pass over the rows; a table whose file is called after a user gets another name."""
+    found = survey(selection, rows, user=user, seed=seed)
+    if user is not None and find_names([selection.pieces.name], found.sample[user]):
+        selection.pieces.name = "table"
+    return found
 
 
 def _select(selection: Selection, found: Survey, features: Sequence[str], missing: Missing, rare: Rare) -> Survey:
@@ -221,14 +236,15 @@ def _facts(fitted: FittedTable, selection: Selection, found: Survey, written: in
     names = [*released.columns, *([columns.task] if columns.task in pieces.columns and publishes_task(step) else [])]
     noisy = getattr(step, "domains_", names if hasattr(step, "epsilon_total_") else [])
     unchanged = [name for name in released if name in columns.features and name not in noisy]
-    dropped = {name: reason for name, reason in columns.dropped.items() if name in pieces.columns}
+    dropped = dict(columns.dropped)
     lost = [*columns.features, *([] if publishes_task(step) else [columns.task])]
     dropped |= {name: f"the defence {fitted.name} drops it" for name in lost if name not in released}
+    dropped = {name_of(name, why, pieces.columns): why for name, why in dropped.items() if name in pieces.columns}
     return {
         "name": pieces.name,
         "columns": {"task": columns.task, "published": names, "unchanged": unchanged, "dropped": dropped},
         "guarantee": guarantee(step, columns, names, unchanged, found.most_rows, in_order=in_order),
-        "size": [f"{written:,} rows, {len(names)} columns", *selection.left_out],
+        "size": [f"{written:,} rows, {len(names)} columns", *selection.left_out, *pieces.counts],
         "rows": written,
         "order": IN_ORDER if in_order else SHUFFLED,
         "input": {"digest": pieces.digest, "rows": found.rows, "sample": len(found.sample)},

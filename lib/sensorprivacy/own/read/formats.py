@@ -2,9 +2,10 @@
 
 import csv
 import importlib
+import sys
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from io import BytesIO, StringIO
 from pathlib import Path
@@ -15,8 +16,9 @@ import pyarrow as pa
 import pyarrow.dataset as arrow_dataset
 import pyarrow.parquet as pq
 
-from sensorprivacy.columns.decimals import Numbers
-from sensorprivacy.own.read.text import OPENERS, find_encoding, infer_delimiter, label_columns, open_text
+from sensorprivacy.columns.cells import bare_frame
+from sensorprivacy.columns.decimals import NA, tidied
+from sensorprivacy.own.read.text import OPENERS, find_encoding, find_header, infer_delimiter, label_columns, open_text
 
 TEXT_SUFFIXES = (".csv", ".tsv", ".txt")
 PARQUET_SUFFIXES = (".parquet", ".pq")
@@ -25,6 +27,7 @@ SUFFIXES = (*TEXT_SUFFIXES, *PARQUET_SUFFIXES, ".feather", *JSON_SUFFIXES, ".xls
 _NAMES = {"utf-8-sig": "UTF-8", "utf-16": "UTF-16", "utf-16-le": "UTF-16", "utf-16-be": "UTF-16", "utf-32": "UTF-32"}
 _NAMES |= {"cp1252": "Windows-1252", "latin-1": "Latin-1"}
 _LOOK_AT = 50  # lines from which the delimiter is inferred
+csv.field_size_limit(sys.maxsize)  # a cell may hold a whole window
 _REMEDIES = {
     ".xls": "save it as .xlsx or .csv",
     ".ods": "save it as .xlsx or .csv",
@@ -48,7 +51,7 @@ class Form:
     delimiter : str
         Of a CSV file.
     skipped : int
-        Lines before the header: 1 if a spreadsheet wrote ``sep=;`` there.
+        Lines before the header: a spreadsheet's ``sep=;``, or the banner of a logger.
     """
 
     suffix: str
@@ -64,6 +67,7 @@ class Form:
         if self.delimiter:
             words += f" with {'tabs' if self.delimiter == chr(9) else self.delimiter}"
         words += f" in {_NAMES[self.encoding]}" if self.encoding else ""
+        words += f", {self.skipped} lines before the header" if self.skipped > 1 else ""
         return words + ({".gz": ", gzip", ".bz2": ", bzip2", ".xz": ", xz"}.get(self.packed, ""))
 
 
@@ -78,7 +82,7 @@ def table_name(file: Path) -> str:
     return Path(file.stem).stem if _endings(file)[1] else file.stem
 
 
-def read_table(path: str | Path) -> pd.DataFrame:
+def read_table(path: str | Path, labels: Collection[str] = ()) -> pd.DataFrame:
     """Return a file as a data frame.
 
     Parameters
@@ -86,14 +90,17 @@ def read_table(path: str | Path) -> pd.DataFrame:
     path : str or pathlib.Path
         CSV (.csv, .tsv, .txt; with a header; delimiter comma, semicolon, tab or bar; decimal point or comma; UTF-8,
         UTF-16, Windows-1252 or Latin-1), JSON lines (.jsonl, .ndjson), Parquet (.parquet, .pq), Feather (.feather) or
-        Excel (.xlsx, first sheet). Texts may be packed (.gz, .bz2, .xz).
+        Excel (.xlsx, first visible sheet). Texts may be packed (.gz, .bz2, .xz).
+    labels : sequence of str
+        Columns of labels, in which NA and None are labels.
 
     Returns
     -------
     pandas.DataFrame
         Its rows and columns, at least one of each. Digits with leading zeros stay texts: 0100 and 100 are different
-        labels. So do long digits that a number would round. ``attrs["form"]`` says how the file is written, and
-        ``attrs["numbers"]`` which columns were converted to numbers.
+        labels. So do long digits that a number would round. ``attrs["form"]`` says how the file is written,
+        ``attrs["numbers"]`` which columns were converted to numbers, ``attrs["notices"]`` which rows are no records.
+        Other metadata of the file are not read.
 
     Raises
     ------
@@ -107,14 +114,11 @@ def read_table(path: str | Path) -> pd.DataFrame:
     """
     file = check_file(path)
     form = form_of(file)
-    parts = list(read_pieces(file, form))
+    parts = list(read_pieces(file, form, labels=labels))
     frame = pd.concat(parts) if len(parts) > 1 else parts[0] if parts else pd.DataFrame()
     if frame.empty:
         raise ValueError(f"{file} has {frame.shape[0]} rows and {frame.shape[1]} columns, but needs one of each")
-    if form.encoding:
-        numbers = Numbers().observe(frame).decide(file)
-        frame = numbers.apply(frame)
-        frame.attrs["numbers"] = numbers.converted
+    frame = tidied(frame, labels, file)
     frame.attrs["form"] = form.describe()
     return frame
 
@@ -176,11 +180,16 @@ def form_of(file: Path) -> Form:
         head = [line for _, line in zip(range(_LOOK_AT), stream, strict=False)]
     if head and head[0].lower().startswith("sep="):  # written by Excel, for Excel
         return Form(suffix, packed, form.encoding, head[0].strip('\r\n"')[4:5] or ",", 1)
-    return Form(suffix, packed, form.encoding, infer_delimiter(head))
+    delimiter = infer_delimiter(head)
+    return Form(suffix, packed, form.encoding, delimiter, find_header(head, delimiter))
 
 
 def read_pieces(
-    file: Path, form: Form, rows: int | None = None, types: Mapping[str, str] | None = None
+    file: Path,
+    form: Form,
+    rows: int | None = None,
+    types: Mapping[str, str] | None = None,
+    labels: Collection[str] = (),
 ) -> Iterator[pd.DataFrame]:
     """Yield a file as it is written, in pieces of at most so many rows, or in one piece.
 
@@ -195,6 +204,8 @@ def read_pieces(
     types : mapping, optional
         Type of each column of a text. By default pandas infers it, for each piece anew; columns of digits with leading
         zeros are texts.
+    labels : sequence of str
+        As in `read_table`.
 
     Raises
     ------
@@ -202,18 +213,29 @@ def read_pieces(
         As `read_table`.
     """
     if form.suffix in TEXT_SUFFIXES:
-        pieces = _read_csv(file, form, rows, types)
+        pieces = _read_csv(file, form, rows, types, labels)
     elif form.suffix in JSON_SUFFIXES:
         pieces = _read_json(file, form, rows)
     elif form.suffix == ".xlsx":
-        pieces = iter([_read_excel(file)])
+        pieces = iter([_read_excel(file, labels)])
     else:
         pieces = _read_arrow(file, form, rows)
-    for piece in pieces:
-        yield piece.set_axis([str(name).strip() for name in piece], axis=1)
+    try:
+        for piece in pieces:
+            yield bare_frame(piece)
+    except ValueError as error:
+        raise error if str(file) in str(error) else ValueError(f"{file}: {error}") from error
 
 
-def _read_csv(file: Path, form: Form, rows: int | None, types: Mapping[str, str] | None) -> Iterator[pd.DataFrame]:
+def _missing(names: Iterable[Any], labels: Collection[str]) -> dict[str, Any]:
+    """Return options of pandas's readers: which texts are missing cells in each column."""
+    texts = {name: [""] if str(name).strip() in labels else sorted(NA) for name in names}
+    return {"keep_default_na": False, "na_values": texts}
+
+
+def _read_csv(
+    file: Path, form: Form, rows: int | None, types: Mapping[str, str] | None, labels: Collection[str]
+) -> Iterator[pd.DataFrame]:
     options: Any = {"sep": form.delimiter, "index_col": False, "low_memory": False, "skiprows": form.skipped}
     try:
         with open_text(file, form.packed, form.encoding) as stream:
@@ -224,6 +246,7 @@ def _read_csv(file: Path, form: Form, rows: int | None, types: Mapping[str, str]
             types = dict.fromkeys(label_columns(file, form.packed, form.encoding, **options), "str")
         else:  # names in the file may have spaces around them
             types = {name: types[name.strip()] for name in names if name.strip() in types}
+        options |= _missing(names, labels)
         with (
             open_text(file, form.packed, form.encoding) as stream,
             pd.read_csv(stream, dtype=types, iterator=True, **options) as reader,
@@ -251,16 +274,12 @@ def _read_json(file: Path, form: Form, rows: int | None) -> Iterator[pd.DataFram
     try:
         with open_text(file, form.packed, form.encoding) as stream:
             found = pd.read_json(stream, **options)
-            for piece in [found] if isinstance(found, pd.DataFrame) else found:
-                for name, column in piece.items():
-                    if column.map(lambda cell: isinstance(cell, dict | list)).any():
-                        raise ValueError(f"column {name!r} has nested values: give each of them a column of its own")
-                yield piece
+            yield from [found] if isinstance(found, pd.DataFrame) else found
     except ValueError as error:
         raise ValueError(f"{file} cannot be read as JSON lines (one record per line): {error}") from error
 
 
-def _read_excel(file: Path) -> pd.DataFrame:
+def _read_excel(file: Path, labels: Collection[str]) -> pd.DataFrame:
     try:
         importlib.import_module("openpyxl")
     except ModuleNotFoundError as error:
@@ -270,10 +289,11 @@ def _read_excel(file: Path) -> pd.DataFrame:
             name="openpyxl",
         ) from error
     try:
-        content = BytesIO(file.read_bytes())
-        names = pd.read_excel(content, header=None, nrows=1)
-        _refuse_twins([str(name) for name in names.to_numpy().ravel()], file)
-        return pd.read_excel(content).dropna(how="all").reset_index(drop=True)
+        with pd.ExcelFile(BytesIO(file.read_bytes())) as book:
+            shown = next(sheet.title for sheet in book.book.worksheets if sheet.sheet_state == "visible")
+            names = pd.read_excel(book, shown, header=None, nrows=1).to_numpy().ravel()
+            _refuse_twins(map(str, names), file)
+            return pd.read_excel(book, shown, **_missing(names, labels)).dropna(how="all").reset_index(drop=True)
     except Exception as error:  # zipfile and openpyxl raise many types for a damaged file
         if str(file) in str(error):
             raise
@@ -284,15 +304,14 @@ def _read_arrow(file: Path, form: Form, rows: int | None) -> Iterator[pd.DataFra
     """Yield a Parquet or Feather file in pieces of at most so many rows, or in one piece."""
     kind = "Feather" if form.suffix == ".feather" else "Parquet"
     try:
-        table = arrow_dataset.dataset(file, format="ipc") if kind == "Feather" else None
-        _refuse_twins((pq.read_schema(file) if table is None else table.schema).names, file)
-        if rows is None:
-            yield pd.read_parquet(file) if table is None else table.to_table().to_pandas()
-        elif table is not None:
-            yield from (piece.to_pandas() for piece in table.to_batches(batch_size=rows))
-        else:
-            with pq.ParquetFile(file) as pieces:
-                yield from (piece.to_pandas() for piece in pieces.iter_batches(rows))
+        if kind == "Parquet":
+            _refuse_twins(pq.read_schema(file).names, file)  # a data set of Parquet files cannot have twins
+        table = arrow_dataset.dataset(file, format="ipc" if kind == "Feather" else "parquet")
+        _refuse_twins(table.schema.names, file)
+        pieces = [table.to_table()] if rows is None else table.to_batches(batch_size=rows)
+        for piece in pieces:  # pandas's notes in the file say which columns are an index without a name
+            columns = [name for name in piece.schema.names if not name.startswith("__index_level_")]
+            yield piece.select(columns).replace_schema_metadata(None).to_pandas()
     except (pa.ArrowException, OSError) as error:
         raise ValueError(f"{file} cannot be read as {kind}: {error}") from error
 

@@ -1,7 +1,7 @@
 """Read a table piece by piece, so that it may be larger than memory: draw a sample, and choose the rows to publish."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ import pooch
 
 from sensorprivacy.checks import require_columns, rows_in_words
 from sensorprivacy.columns.cells import as_text, is_text, missing_cells, plain_frame, table_digest
-from sensorprivacy.columns.decimals import Numbers
+from sensorprivacy.columns.decimals import Numbers, tidied
 from sensorprivacy.columns.labels import FEWEST, find_rare
 from sensorprivacy.own.read.formats import TEXT_SUFFIXES, check_file, form_of, read_pieces, read_table, table_name
 
@@ -30,6 +30,8 @@ class Pieces:
         A file of any format of `formats.read_table`, or a table in memory. Excel sheets are read whole.
     rows : int, optional
         Rows of a piece. By default a file of at most 32 MB is one piece, and others are cut in about 1,000,000 cells.
+    labels : sequence of str
+        Columns of labels, see `formats.read_table`.
 
     Attributes
     ----------
@@ -38,6 +40,8 @@ class Pieces:
         the table's cells.
     columns : list of str
         Names of the columns.
+    counts : list of str
+        Rows that are no records, and cells of numbers that count as missing.
 
     Raises
     ------
@@ -45,12 +49,12 @@ class Pieces:
         As `formats.read_table`.
     """
 
-    def __init__(self, table: Any, rows: int | None = None) -> None:
+    def __init__(self, table: Any, rows: int | None = None, labels: Collection[str] = ()) -> None:
         self._table: pd.DataFrame | None = None
-        self._rows = rows
+        self._rows, self._labels = rows, labels
         if not isinstance(table, Path | str):
-            self.name, self.suffix, self._table = "table", ".csv", plain_frame(table)
-            self.digest = table_digest(self._table)
+            self.name, self.suffix, plain = "table", ".csv", plain_frame(table)
+            self.digest, self._table = table_digest(plain), tidied(plain, labels, "the table")
         else:
             self._file = check_file(table)
             self._form = form_of(self._file)
@@ -59,10 +63,11 @@ class Pieces:
             self.suffix = written.get(self._form.suffix, self._form.suffix)
             most = IN_MEMORY // (8 if self._form.packed else 1)
             if self._form.suffix == ".xlsx" or (rows is None and self._file.stat().st_size <= most):
-                self._table = read_table(self._file)
+                self._table = read_table(self._file, labels)
             else:
                 self._types = self._infer_types()
         self.columns = list(next(iter(self)).columns)
+        self.counts = self._numbers.counts if self._table is None else self._table.attrs["counts"]
 
     def __iter__(self) -> Iterator[pd.DataFrame]:
         """Yield the pieces in order, with positions in the whole table as index."""
@@ -71,8 +76,8 @@ class Pieces:
             yield from (self._table.iloc[start : start + step] for start in range(0, len(self._table), step))
             return
         start = 0
-        for piece in read_pieces(self._file, self._form, self._rows, self._types):
-            piece = self._numbers.apply(self._typed(piece))
+        for at, piece in enumerate(read_pieces(self._file, self._form, self._rows, self._types, self._labels)):
+            piece = self._numbers.apply(self._typed(piece), first=at == 0)
             yield piece.set_axis(pd.RangeIndex(start, start + len(piece)), axis=0)
             start += len(piece)
 
@@ -93,11 +98,9 @@ class Pieces:
             read_table(self._file)  # raises
             raise ValueError(f"{self._file} has no rows")
         self._rows = self._rows or max(1000, _CELLS // head.shape[1])
-        self._numbers = Numbers()
-        if not self._form.encoding:
-            return {}
+        self._numbers = Numbers(self._labels)
         kinds: dict[str, set[str]] = {}
-        for piece in read_pieces(self._file, self._form, self._rows):
+        for piece in read_pieces(self._file, self._form, self._rows, labels=self._labels):
             self._numbers.observe(piece)
             for name, column in piece.items():
                 found = kinds.setdefault(str(name), set())
@@ -106,6 +109,8 @@ class Pieces:
                 if column.isna().any():
                     found.add("f")
         self._numbers.decide(self._file)
+        if not self._form.encoding:
+            return {}
         return {name: _common(found) for name, found in kinds.items()}
 
 

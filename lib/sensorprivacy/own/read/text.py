@@ -24,6 +24,7 @@ _DELIMITERS = (",", ";", "\t", "|")
 _STEP = 2**24  # bytes of a text that are decoded at a time
 _BLOCK = 2**20  # characters that are searched at a time
 _ROWS = 50_000  # that are parsed at a time
+_NUMBER = re.compile(r"[+-]?[\d.,:/ -]*\d[\d.,:/ -]*")
 _LONG = 16  # digits that a float may not hold
 
 
@@ -74,11 +75,29 @@ def infer_delimiter(lines: list[str]) -> str:
     """
 
     def fit(delimiter: str) -> tuple[bool, int, int]:
-        rows = [row for row in csv.reader(lines, delimiter=delimiter) if row]
+        rows = [row for row in csv.reader(lines[find_header(lines, delimiter) :], delimiter=delimiter) if row]
         columns = len(rows[0]) if rows else 0
         return columns > 1, sum(len(row) == columns for row in rows[:-1]) if columns > 1 else 0, columns
 
     return max(_DELIMITERS, key=fit)
+
+
+def find_header(lines: list[str], delimiter: str) -> int:
+    """Return how many lines come before the header: the banner of a logger, such as TOA5 or ActiGraph's.
+
+    The lines of a banner have at most half as many fields as the records, and the header below it has no number. The
+    banner of TOA5 has as many fields as it likes.
+    """
+    reader = csv.reader(lines, delimiter=delimiter)
+    rows = [(row, reader.line_num) for row in reader]
+    if rows and rows[0][0][:1] in (["TOA5"], ["TOACI1"]):
+        return rows[0][1]
+    sizes = [len(row) for row, _ in rows if row]
+    columns = max(set(sizes), key=sizes.count, default=0)
+    at = next((at for at, (row, _) in enumerate(rows) if len(row) == columns), 0)
+    if not at or columns < 3 or any(2 * len(row) > columns for row, _ in rows[:at]) or not all(rows[at][0]):
+        return 0
+    return 0 if any(_NUMBER.fullmatch(cell.strip()) for cell in rows[at][0]) else rows[at - 1][1]
 
 
 def label_columns(file: Path, packed: str, encoding: str, **options: Any) -> list[str]:

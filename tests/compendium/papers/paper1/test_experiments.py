@@ -32,6 +32,28 @@ def test_ablation_searches_only_the_first_features_of_the_order():
     assert table.loc[(1, 0.0), "accuracy_low"] < 0.8 < table.loc[(1, 0.0), "accuracy_high"]
 
 
+def test_ablation_of_a_race_takes_scores_of_few_features_from_the_whole_search():
+    few = searched((("a",), 1, 0.8, 0.3), (("b",), 1, 0.7, 0.5), (("a", "b"), 2, 0.81, 0.6))
+    raced = few.assign(accuracy=np.nan, identifiability=np.nan)  # dropped, since c is better than all of them
+    raced = pd.concat([raced, searched((("c",), 1, 0.9, 0.1))], ignore_index=True)
+    table = experiments.ablation(pd.concat([few, raced]), ["a", "b", "c"], [2, 3], 100)
+    chosen = table.set_index(["searched", "threshold"])["features"]
+    assert (chosen[2, 0.0], chosen[2, 0.03], chosen[3, 0.0]) == (("a", "b"), ("a",), ("c",))
+
+
+def test_definition_1_counts_the_loss_from_all_features():
+    """By hand: all features have .8, the best subset has .9. At .1 the tables need .81 and Definition 1 .72."""
+    subsets = searched((("a",), 1, 0.75, 0.2), (("b",), 1, 0.82, 0.4), (("a", "b"), 2, 0.9, 0.7))
+    table = experiments.both_rules(subsets, 0.8)
+    assert table.loc[0.1, "accuracy, as printed"] == 0.82
+    assert table.loc[0.1, "accuracy, as stated"] == 0.75
+    assert table.loc[0.0, ["n_features, as printed", "n_features, as stated"]].tolist() == [2, 1]
+    strict = experiments.both_rules(subsets, 0.95)  # all features are better than every searched subset
+    assert strict.loc[[0.0, 0.01, 0.03], "accuracy, as stated"].isna().all()
+    assert strict.loc[[0.0, 0.01, 0.03], "accuracy, as printed"].tolist() == [0.9] * 3
+    assert strict.loc[0.1, "accuracy, as stated"] == 0.9
+
+
 def test_the_knapsack_costs_no_more_than_the_greedy_choice():
     scores = pd.DataFrame({"feature": list("abc"), "utility": [6.0, 5.0, 5.0], "identifiability": [4.0, 5.0, 5.0]})
     table = experiments.greedy_and_knapsack(scores, ["a", "b"])
