@@ -14,7 +14,7 @@ from compendium.run.runs import PROFILES, Profile
 from sensorprivacy import __version__
 
 INSTALL = "pip install -r requirements-dev.lock, or use make book, make lessons, make test"
-FILE, COUNT = click.Path(path_type=Path), click.IntRange(min=1)
+FILE, COUNT = click.Path(path_type=Path), click.IntRange(1, 100_000)
 PROFILE = click.option("--profile", type=click.Choice(PROFILES), default="quick", help="Settings of the runs (quick).")
 CORES = click.option("--cores", type=COUNT, default=os.cpu_count() or 1, help="Number of runs at a time.")
 RUNS = click.argument("runs", nargs=-1, metavar="[RUN]...")
