@@ -330,6 +330,7 @@ _bundles = _option("--bundles", type=Path, default=Path("edge"), metavar="FOLDER
 @_option("--threads", type=click.IntRange(1, _THREADS), default=1, help="Threads of onnxruntime.")
 @_option("--batches", type=_COUNT, multiple=True, default=[1, 128, 256], metavar="N...", help="Windows per call.")
 @_option("--seconds", type=_Numbers(0, 3600, min_open=True), default=1.0, help="Time for each step and batch size.")
+@_option("--minutes", type=_Numbers(0, 1440, min_open=True), default=5.0, help="Time for everything.")
 @_bundles
 def measure(**options: Any) -> int:
     """Measure the time and memory of every step on this machine."""
