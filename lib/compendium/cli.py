@@ -237,8 +237,10 @@ def export(out: Path | None, model: Path | None, epochs: int, inference_epochs: 
     from sensorprivacy import latent
     from sensorprivacy.edge.export import write_program
     from sensorprivacy.own.boards import check_shape
+    from sensorprivacy.paths import check_writable
 
     folder = out or build_dir() / "edge"
+    check_writable(folder)
     known = prepare("motionsense", "gender", epochs=epochs, inference_epochs=inference_epochs)
     trained = latent.load(model) if model else known.anonymizer(known.inference_models())
     if model:
