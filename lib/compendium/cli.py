@@ -14,7 +14,7 @@ from compendium.run.runs import PROFILES, Profile
 from sensorprivacy import __version__
 
 INSTALL = "pip install -r requirements-dev.lock, or use make book, make lessons, make test"
-FILE, COUNT = click.Path(path_type=Path), click.IntRange(min=1)
+FILE, COUNT = click.Path(path_type=Path), click.IntRange(1, 100_000)
 PROFILE = click.option("--profile", type=click.Choice(PROFILES), default="quick", help="Settings of the runs (quick).")
 CORES = click.option("--cores", type=COUNT, default=os.cpu_count() or 1, help="Number of runs at a time.")
 RUNS = click.argument("runs", nargs=-1, metavar="[RUN]...")
@@ -238,8 +238,10 @@ def export(out: Path | None, model: Path | None, epochs: int, inference_epochs: 
     from sensorprivacy import latent
     from sensorprivacy.edge.export import write_program
     from sensorprivacy.own.boards import check_shape
+    from sensorprivacy.paths import check_writable
 
     folder = out or build_dir() / "edge"
+    check_writable(folder)
     known = prepare("motionsense", "gender", epochs=epochs, inference_epochs=inference_epochs)
     trained = latent.load(model) if model else known.anonymizer(known.inference_models())
     if model:

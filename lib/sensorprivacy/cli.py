@@ -4,6 +4,7 @@ The work itself is in `sensorprivacy.own.commands`, which is imported when a com
 wait for pandas.
 """
 
+import math
 import os
 import re
 import sys
@@ -18,9 +19,11 @@ import click
 from sensorprivacy import __version__
 from sensorprivacy.extras import remedy
 from sensorprivacy.minimize.settings import ENGINES, ORDERS, SCORES
+from sensorprivacy.own.running import unwound_by_sigterm
 
 INTERRUPTED = 130  # exit code of a process that Ctrl-C ended
-_COUNT, _SEED = click.IntRange(min=1), click.IntRange(min=0)
+_COUNT, _SEED = click.IntRange(1, 100_000), click.IntRange(0, 2**32 - 1)
+_ROWS, _THREADS = 100_000_000, 1024
 _SPECIAL = {  # words of errors that are no parameter of the same name, by command
     "minimize": {"n_preselect": "--preselect", "n_features=": "--preselect ", "race=False": "--exhaustive"},
     "compare": {"max_rows": "--max-rows", "a smaller model": "fewer --trees"},
@@ -31,7 +34,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code: 0, 1 after a failure, 2 for wrong words, 130 after an interrupt."""
     words = list(sys.argv[1:] if argv is None else argv)
     try:
-        with group.make_context("sensorprivacy", words[:]) as context:
+        with unwound_by_sigterm(), group.make_context("sensorprivacy", words[:]) as context:
             return int(group.invoke(context) or 0)
     except click.exceptions.Exit as ended:  # after --help and --version
         return ended.exit_code
@@ -91,6 +94,26 @@ class _Command(click.Command):
         return super().parse_args(ctx, words)
 
 
+class _Jobs(click.IntRange):
+    """A number of workers: no zero, which joblib refuses."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the number."""
+        if (number := super().convert(value, param, ctx)) == 0:
+            self.fail("0 does no work: give 1 or more, or -1 for all cores.", param, ctx)
+        return number
+
+
+class _Numbers(click.FloatRange):
+    """A range of numbers, to which ``nan`` does not belong."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the number."""
+        if math.isnan(number := super().convert(value, param, ctx)):
+            self.fail(f"{value} is no number.", param, ctx)
+        return number
+
+
 def _option(*names: str, **settings: Any) -> Callable[[Any], Any]:
     metavar = {"metavar": "N"} if isinstance(settings.get("type"), click.IntRange | click.FloatRange) else {}
     return click.option(*names, **({"show_default": True} | metavar | settings))
@@ -134,7 +157,7 @@ _columns = _all(
 _features = _all(
     _columns,
     _option("--constant", type=click.Choice(["drop", "error"]), default="drop", help="Constant columns."),
-    _option("--bins", type=int, metavar="N", help="Divide a task of numbers in so many classes of about equal size."),
+    _option("--bins", type=click.IntRange(2, 1000), help="Divide a task of numbers in so many classes of about equal size."),
 )
 
 
@@ -160,18 +183,18 @@ def _work(name: str, options: Mapping[str, Any]) -> int:
 @_task
 @_option("--user", required=True, metavar="COLUMN", help="Column with the user of each record.")
 @_features
-@_option("--threshold", type=click.FloatRange(0, 1), default=0.01, help="Share of accuracy that may be lost.")
+@_option("--threshold", type=_Numbers(0, 1), default=0.01, help="Share of accuracy that may be lost.")
 @_option("--out", type=Path, metavar="FILE", help="Write the kept columns and the task, with the rows in random order.")
 @_option("--json", type=Path, metavar="FILE", help="Write all numbers, and how each column was read and coded.")
-@_option("--preselect", type=_COUNT, default=10, help="Number of features to search.")
+@_option("--preselect", type=click.IntRange(1, 20), default=10, help="Number of features to search.")
 @_option("--score", type=click.Choice(SCORES), default="shap", help="Score for preselecting features.")
 @_option("--by", type=click.Choice(ORDERS), default="ratio", help="Order for preselecting features.")
 @_option("--trees", type=_COUNT, default=100, help="Trees per forest.")
 @_option("--engine", type=click.Choice(ENGINES), default="shared", help="What trains the models of the search.")
 @_option("--store", type=Path, metavar="FILE", help="Save search results here, to continue after an interruption.")
-@_option("--jobs", type=int, help="Worker processes; by default one.")
-@_option("--max-rows", type=_COUNT, default=3000, help="Training rows of the search.")
-@_option("--repeat", type=click.IntRange(min=0), default=5, help="Repetitions that show how stable the choice is.")
+@_option("--jobs", type=_Jobs(-1, _THREADS), help="Worker processes; by default one. -1 uses all cores.")
+@_option("--max-rows", type=click.IntRange(1, _ROWS), default=3000, help="Training rows of the search.")
+@_option("--repeat", type=click.IntRange(0, 1000), default=5, help="Repetitions that show how stable the choice is.")
 @_option("--allow-long", is_flag=True, help="Start even if the search takes more than an hour.", show_default=False)
 @_option(
     "--race/--exhaustive",
@@ -203,14 +226,14 @@ def minimize(**options: Any) -> int:
 @_features
 @_option("--defences", multiple=True, metavar="DEFENCE...", help="Such as minimize:threshold=.01 noise:epsilon=4; by "
     "default about 20.")  # fmt: skip
-@_option("--max-loss", type=click.FloatRange(0, 1), default=0.01, help="Accuracy that may be lost; .01 is one point.")
-@_option("--minutes", type=float, default=10, help="Time budget; defences that still run then are stopped.")
+@_option("--max-loss", type=_Numbers(0, 1), default=0.01, help="Accuracy that may be lost; .01 is one point.")
+@_option("--minutes", type=_Numbers(0, 10_080, min_open=True), default=10, help="Time budget; defences that still run then are stopped.")
 @_option("--report", type=Path, metavar="FILE", help="Write a self-contained HTML page.")
 @_option("--json", type=Path, metavar="FILE", help="Write all numbers.")
 @_option("--store", type=Path, metavar="FILE", help="File that keeps results; by default in your cache folder.")
 @_option("--trees", type=_COUNT, default=100, help="Trees of the judge and of the attackers.")
-@_option("--jobs", type=int, default=-1, help="Threads that train each forest; -1 uses all cores.")
-@_option("--max-rows", type=_COUNT, default=10_000, help="Largest number of training rows.")
+@_option("--jobs", type=_Jobs(-1, _THREADS), default=-1, help="Threads that train each forest; -1 uses all cores.")
+@_option("--max-rows", type=click.IntRange(1, _ROWS), default=10_000, help="Largest number of training rows.")
 @_seed
 @_quiet
 def compare(**options: Any) -> int:
@@ -250,7 +273,7 @@ def compare(**options: Any) -> int:
     help="For noise: what a column can hold, such as lux=0:1000. Other bounds are read from the data, which epsilon "
     "does not cover (tables).",
 )
-@_option("--sample", type=click.IntRange(min=20), default=20_000, help="Rows to fit and measure the defence on.")
+@_option("--sample", type=click.IntRange(20, _ROWS), default=20_000, help="Rows to fit and measure the defence on.")
 @_option("--keep-order", is_flag=True, help="Do not shuffle rows; a known order identifies them.", show_default=False)
 @_seed
 @_quiet
@@ -304,9 +327,10 @@ _bundles = _option("--bundles", type=Path, default=Path("edge"), metavar="FOLDER
 
 @edge.command(cls=_Command)
 @_option("--out", type=Path, required=True, metavar="FILE", help="File for the record (JSON).")
-@_option("--threads", type=int, default=1, help="Threads of onnxruntime.")
-@_option("--batches", type=int, multiple=True, default=[1, 128, 256], metavar="N...", help="Windows per call.")
-@_option("--seconds", type=float, default=1.0, help="Time for each step and batch size.")
+@_option("--threads", type=click.IntRange(1, _THREADS), default=1, help="Threads of onnxruntime.")
+@_option("--batches", type=_COUNT, multiple=True, default=[1, 128, 256], metavar="N...", help="Windows per call.")
+@_option("--seconds", type=_Numbers(0, 3600, min_open=True), default=1.0, help="Time for each step and batch size.")
+@_option("--minutes", type=_Numbers(0, 1440, min_open=True), default=5.0, help="Time for everything.")
 @_bundles
 def measure(**options: Any) -> int:
     """Measure the time and memory of every step on this machine."""
@@ -316,8 +340,8 @@ def measure(**options: Any) -> int:
 
 
 @edge.command()
-@_option("--minutes", type=float, default=1.0, help="Length of the recording.")
-@_option("--speed", type=float, default=20.0, help="Speed of the replay; 1 is real time.")
+@_option("--minutes", type=_Numbers(0, 1440, min_open=True), default=1.0, help="Length of the recording.")
+@_option("--speed", type=_Numbers(0, 100_000, min_open=True), default=20.0, help="Speed of the replay; 1 is real time.")
 @_bundles
 def replay(**options: Any) -> int:
     """Anonymize a stream faster than real time and count missed deadlines."""

@@ -1,9 +1,16 @@
 """Rows are written once each, in an order that says nothing, and folders appear only when complete."""
 
+import errno
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
 
+from sensorprivacy.cli import main
 from sensorprivacy.own.publishing.writing import check_new, new_folder, write_rows
 
 
@@ -60,3 +67,47 @@ def test_a_folder_appears_at_the_end(tmp_path):
         check_new(out, "--out")
     with pytest.raises(ValueError, match="there is no folder"):
         check_new(tmp_path / "no" / "out", "--out")
+
+
+ROLES = "--task place --user owner"
+TARGETS = [
+    f"minimize {{file}} {ROLES} --out {{there}}/a.csv",
+    f"minimize {{file}} {ROLES} --json {{there}}/a.json",
+    f"minimize {{file}} {ROLES} --store {{there}}/a.sqlite",
+    f"compare {{file}} {ROLES} --report {{there}}/a.html",
+    f"compare {{file}} {ROLES} --json {{there}}/a.json",
+    f"compare {{file}} {ROLES} --store {{there}}/a.jsonl",
+    f"publish {{file}} {ROLES} --defence none --out {{there}}/a",
+    f"publish {{file}} {ROLES} --defence none --out {{here}}/a --save {{there}}/a",
+    "publish {file}.toml --task place --hide owner --defence latent --out {there}/a",
+    "publish {file}.toml --task place --hide owner --defence latent --out {here}/a --save {there}/a",
+    "recordings {here} --out {there}/a.toml",
+    "edge export {file}.toml --hide owner --out {there}",
+    "edge export {file}.toml --hide owner --out {here}/b --save {there}/a",
+    "edge measure --out {there}/a.json --bundles {here}/none",
+]
+
+
+@pytest.mark.parametrize("how", ["read-only", "full"])
+@pytest.mark.parametrize("words", TARGETS)
+def test_a_read_only_or_full_target_is_noticed_before_the_work(words, how, tmp_path, monkeypatch, capsys):
+    """The input does not exist, so an error about the target comes before any reading."""
+    there, here = tmp_path / "there", tmp_path / "here"
+    there.mkdir()
+    here.mkdir()
+
+    def probe(dir, real=tempfile.TemporaryFile):
+        if Path(dir) == there and how == "read-only":
+            raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+        return real(dir=dir)
+
+    def usage(folder, real=shutil.disk_usage):
+        return real(folder)._replace(free=0 if Path(folder) == there and how == "full" else 10**12)
+
+    monkeypatch.setattr(tempfile, "TemporaryFile", probe)
+    monkeypatch.setattr(shutil, "disk_usage", usage)
+    assert main(words.format(file=tmp_path / "missing.csv", there=there, here=here).split()) == 1
+    said = capsys.readouterr().err
+    assert f"cannot write to {there}: " in said
+    assert len(said.splitlines()) == 1
+    assert ("Read-only" if how == "read-only" else "0 MB are free") in said

@@ -89,7 +89,7 @@ def run(
     ParameterError
         If a parameter is unknown, of the wrong type, out of range or none of its choices. Nothing has run then.
     NotebookFailedError
-        If a cell raised an error or the kernel died. `output` has the notebook up to that cell.
+        If a cell raised an error or the kernel died. ``<output>.unfinished.ipynb`` has the notebook up to that cell.
     """
     notebook = Path(notebook)
     declared = read_parameters(notebook)
@@ -103,12 +103,15 @@ def run(
         raise ValueError(f"the executed notebook would overwrite {notebook}: choose another output")
     for folder in (output.parent, log.parent):
         check_writable(folder)
+    unfinished = output.with_name(f"{output.stem}.unfinished.ipynb")
+    for earlier in (output, unfinished):
+        earlier.unlink(missing_ok=True)
     started = time.monotonic()
     with log.open("w", encoding="utf-8") as stream:
         stream.write(f"{datetime.now().astimezone():%Y-%m-%d %H:%M:%S %z}  {notebook}  {values}\n")
         try:
             with _progress(output.stem, notebook, bool(values), stream, say) as hooks:
-                _execute(notebook, output, values, stream, hooks)
+                _execute(notebook, unfinished, values, stream, hooks)
         except KeyboardInterrupt:
             # The kernel ends with us. asyncio would print that as an error of its own.
             logging.getLogger("asyncio").setLevel(logging.CRITICAL)
@@ -118,8 +121,9 @@ def run(
             said = _ANSI.sub("", f"{type(error).__name__}: {error}").strip()
             stream.write(f"\nfailed after {seconds:.1f} s\n{said}\n")
             reason = said.splitlines()[-1][:_LENGTH]
-            raise NotebookFailedError(_short(error, notebook, output, log), reason) from error
-    without_error_stream(output)
+            raise NotebookFailedError(_short(error, notebook, unfinished, log), reason) from error
+    without_error_stream(unfinished)
+    unfinished.replace(output)
     seconds = time.monotonic() - started
     # Jupyter interrupts a kernel before it asks it to end. A kernel that shows figures reports that as an error.
     text = _SHUTDOWN.sub("", log.read_text(encoding="utf-8"))
@@ -194,13 +198,13 @@ def _kernel_errors_to(log: TextIO) -> Iterator[None]:
         os.close(console)
 
 
-def _short(error: Any, notebook: Path, output: Path, log: Path) -> str:
+def _short(error: Any, notebook: Path, unfinished: Path, log: Path) -> str:
     """Return a failure in a few lines: the cell, its error, and the files with more."""
     where, what = "", f"{type(error).__name__}: {error}"
     if hasattr(error, "ename"):  # papermill's own error carries the notebook's error and traceback
         where = f" in cell [{error.exec_count}]{_offending_line(error)}"
         what = f"{error.ename}: {error.evalue}"
-    partial = f"the notebook up to that cell: {output}" if output.is_file() else "nothing was executed"
+    partial = f"the notebook up to that cell: {unfinished}" if unfinished.is_file() else "nothing was executed"
     lines = _ANSI.sub("", what).strip().splitlines() or [""]
     return "\n".join([f"{notebook.name} failed{where}", *(f"  {line}" for line in lines[:12]), partial, f"log: {log}"])
 

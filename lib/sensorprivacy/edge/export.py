@@ -234,7 +234,7 @@ How to measure this board
 
 1. Use 64-bit Linux with Python 3.11 or newer. `uname -m` prints aarch64 or x86_64.
    A Raspberry Pi needs Raspberry Pi OS (64-bit).
-2. python3 -m venv measure && measure/bin/pip install numpy onnxruntime
+2. python3 -m venv measure && measure/bin/pip install numpy onnxruntime==1.23.2
    If onnxruntime does not start, install another version: measure/bin/pip install onnxruntime==1.23.2
 3. Close all other programs. Give the board its own power supply: a Pi with a weak one slows down.
 4. measure/bin/python edge.pyz measure --out pi.json

@@ -9,7 +9,9 @@ from sensorprivacy.edge.export import anonymizer_bundles
 from sensorprivacy.latent.anonymizer import LatentAnonymizer
 from sensorprivacy.latent.storage import load, save
 from sensorprivacy.latent.study import prepare
+from sensorprivacy.own.publishing.writing import check_targets
 from sensorprivacy.own.read.recordings import user_windows
+from sensorprivacy.paths import check_writable
 
 _BATCH = 64  # windows of a training step: own recordings can be few
 
@@ -46,6 +48,8 @@ def own_bundles(
     ValueError
         If neither `hide` nor a model is given, or the model does not fit the recordings.
     """
+    check_writable(folder)
+    check_targets({"--save": keep}, recordings)
     if model is not None:
         trained = load(model)
         windows = user_windows(recordings, length=trained.models_.shape[1])

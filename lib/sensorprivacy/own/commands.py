@@ -42,6 +42,7 @@ def recordings(options: Options) -> int:
     out = options.out or options.folder / "recordings.toml"
     if out.exists():
         raise ValueError(f"{out} exists: move it, or name another file with --out")
+    check_targets({"--out": out}, options.folder)
     text, open_points = draft(options.folder)
     write_atomically(out, lambda part: part.write_text(text, encoding="utf-8"))
     print(f"{text}\nWritten: {out}\n\nPlease check:")
@@ -51,7 +52,7 @@ def recordings(options: Options) -> int:
 
 def minimize(options: Options) -> int:
     """Minimize a table, print the report and write the kept columns; return the exit code."""
-    check_targets({"--out": options.out, "--json": options.json}, options.file)
+    check_targets({"--out": options.out, "--json": options.json, "--store": options.store}, options.file)
     if options.out is not None:
         check_room(options.out, options.file)
     minimizer = FeatureMinimizer(

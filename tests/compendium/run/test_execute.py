@@ -67,11 +67,11 @@ def test_a_failing_cell_ends_with_its_error_in_short_and_the_partial_notebook(tm
     message = str(failed.value)
     assert "a.ipynb failed in cell [3]: json.loads('{' * times)" in message
     assert "JSONDecodeError: Expecting property name" in message
-    assert str(tmp_path / "b.ipynb") in message
+    assert str(tmp_path / "b.unfinished.ipynb") in message
     assert str(tmp_path / "log.txt") in message
     assert len(message.splitlines()) < 8
-    assert "so far" in printed(tmp_path / "b.ipynb")
-    assert "never" not in printed(tmp_path / "b.ipynb")
+    assert "so far" in printed(tmp_path / "b.unfinished.ipynb")
+    assert "never" not in printed(tmp_path / "b.unfinished.ipynb")
     assert "decoder.py" in (tmp_path / "log.txt").read_text()
 
 

@@ -1,6 +1,7 @@
 """Processes end with the one that started them."""
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -17,7 +18,10 @@ SLEEP = "import subprocess, sys, time; subprocess.Popen([sys.executable, '-c', '
 
 
 def ended(process: psutil.Process) -> bool:
-    return not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
+    try:
+        return process.status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
 
 
 def wait_for(condition, seconds: float = 100) -> None:
@@ -63,15 +67,28 @@ def test_the_lifeline_of_a_killed_process_is_removed_and_its_own_leaves_nothing(
 
 
 @pytest.mark.slow
-def test_a_single_run_that_is_killed_takes_its_kernel_with_it(tmp_path):
+@pytest.mark.parametrize("how", ["KILL", "TERM", "INT"])
+def test_a_single_run_takes_its_kernel_and_its_workers_with_it_however_it_ends(tmp_path, interruptible, how):
     started = tmp_path / "started"
     cell = nbformat.v4.new_code_cell("x: int = 1  # nothing", metadata={"tags": ["parameters"]})
-    code = f"import os, time\nopen({str(started)!r}, 'w').write(str(os.getpid()))\ntime.sleep(120)"
+    code = f"""
+import time
+from pathlib import Path
+from sensorprivacy.minimize.search.workers import run_in_order
+next(run_in_order(time.sleep, [(0,), (100,)], 2))
+Path({str(started)!r}).touch()
+time.sleep(100)"""
     nbformat.write(nbformat.v4.new_notebook(cells=[cell, nbformat.v4.new_code_cell(code)]), tmp_path / "a.ipynb")
     words = [sys.executable, "-m", "compendium", "run", str(tmp_path / "a.ipynb"), "-o", str(tmp_path / "b.ipynb")]
-    child = subprocess.Popen([*words, "--log", str(tmp_path / "log")], stderr=subprocess.DEVNULL)
-    wait_for(lambda: started.exists() and started.read_text(), seconds=200)
-    kernel = psutil.Process(int(started.read_text()))
-    child.kill()
-    child.wait()
-    wait_for(lambda: ended(kernel), seconds=20)
+    words += ["--log", str(tmp_path / "log")]
+    child = subprocess.Popen(words, stderr=subprocess.DEVNULL, preexec_fn=interruptible)
+    wait_for(started.exists, seconds=100)
+    descendants = psutil.Process(child.pid).children(recursive=True)
+    assert len(descendants) >= 3  # the kernel and two workers
+    child.send_signal(signal.Signals[f"SIG{how}"])
+    child.wait(20)
+    time.sleep(2)
+    left = [process for process in descendants if not ended(process)]
+    end_children()
+    assert not left
+    assert not (tmp_path / "b.ipynb").exists()  # an unfinished notebook has another name

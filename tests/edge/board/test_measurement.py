@@ -2,10 +2,11 @@
 
 import json
 import platform
+import time
 
 import pytest
 
-from sensorprivacy.edge.board import commands, measurement
+from sensorprivacy.edge.board import commands, measurement, timing
 
 
 @pytest.fixture(scope="module")
@@ -53,3 +54,15 @@ def test_settings_out_of_range_and_damaged_bundles_end_the_command(bundle, tmp_p
     assert "is not the manifest of a bundle" in capsys.readouterr().err
     with pytest.raises(SystemExit):
         commands.main(["export"])  # a board cannot export
+
+
+def test_a_slow_board_ends_in_time_and_leaves_out_large_batches(bundle, monkeypatch, tmp_path):
+    """A board on which each call takes four hundredths of a second for each window."""
+    monkeypatch.setattr(timing.Bound, "run", lambda self: time.sleep(0.04 * len(next(iter(self._arrays.values())))))
+    said, began = [], time.monotonic()
+    record = measurement.measure(bundle.folder, batches=(1, 64), minutes=0.02, progress=said.append)
+    assert time.monotonic() - began < 20
+    steps = record["bundles"][0]["steps"]
+    assert {row["batch"] for row in steps} == {1}
+    assert any("round 1 of 3" in line for line in said)
+    measurement.check_record(record)

@@ -1,10 +1,12 @@
 """Measure and replay bundles: commands of ``sensorprivacy edge``, and of ``edge.pyz`` on a board without click."""
 
 import argparse
-import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
+
+MINUTES = 5.0  # of a measurement
 
 # numpy and onnxruntime are imported when a command runs, so that a typing error is reported at once
 
@@ -13,6 +15,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run ``edge.pyz`` and return its exit code: 0, 1 after a failure, 2 for invalid input, 130 after an interrupt."""
     options = vars(_parser().parse_args(argv))
     command = options.pop("command")
+    if sys.maxsize < 2**32:
+        print("error: this Python has 32 bits, and onnxruntime needs 64: install a 64-bit system", file=sys.stderr)
+        return 1
     try:
         return int(command(**options))
     except KeyboardInterrupt:
@@ -20,12 +25,23 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"\ninterrupted{unfinished}", file=sys.stderr)
         return 130
     except ModuleNotFoundError as error:
-        remedy = f"run {sys.executable} -m pip install numpy onnxruntime"
+        remedy = f"run {sys.executable} -m pip install numpy onnxruntime==1.23.2"
         print(f"error: {error.name or error} is not installed: {remedy}", file=sys.stderr)
         return 1
     except (OSError, ValueError, ImportError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2 if isinstance(error, ValueError) else 1
+
+
+def _between(kind: Callable[[str], Any], low: float, high: float) -> Callable[[str], Any]:
+    """Return a type of argparse: numbers from `low` to `high`."""
+
+    def number(text: str) -> Any:
+        if not low <= (value := kind(text)) <= high:
+            raise argparse.ArgumentTypeError(f"{text} is not between {low} and {high}")
+        return value
+
+    return number
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -34,22 +50,25 @@ def _parser() -> argparse.ArgumentParser:
     measure = commands.add_parser("measure", help="measure the time and memory of every step on this machine")
     measure.set_defaults(command=measure_bundles)
     measure.add_argument("--out", type=Path, required=True, metavar="FILE", help="file for the record (JSON)")
-    measure.add_argument("--threads", type=int, default=1, help="threads of onnxruntime (1)")
+    measure.add_argument("--threads", type=_between(int, 1, 1024), default=1, help="threads of onnxruntime (1)")
     measure.add_argument(
-        "--batches", type=int, nargs="+", default=[1, 128, 256], metavar="N", help="windows per call (1 128 256)"
+        "--batches", type=_between(int, 1, 100_000), nargs="+", default=[1, 128, 256], metavar="N", help="windows per call (1 128 256)"
     )
-    measure.add_argument("--seconds", type=float, default=1.0, help="time for each step and batch size (1)")
+    seconds = _between(float, 0.0001, 3600)
+    measure.add_argument("--seconds", type=seconds, default=1.0, help="time for each step and batch size (1)")
+    minutes = _between(float, 0.0001, 1440)
+    measure.add_argument("--minutes", type=minutes, default=MINUTES, help="time for everything; larger batches wait (5)")
     replay = commands.add_parser("replay", help="anonymize a stream faster than real time and count missed deadlines")
     replay.set_defaults(command=replay_bundles)
-    replay.add_argument("--minutes", type=float, default=1.0, help="length of the recording (1)")
-    replay.add_argument("--speed", type=float, default=20.0, help="speed of the replay; 1 is real time (20)")
+    replay.add_argument("--minutes", type=minutes, default=1.0, help="length of the recording (1)")
+    replay.add_argument("--speed", type=_between(float, 0.0001, 100_000), default=20.0, help="speed of the replay; 1 is real time (20)")
     beside = Path(sys.argv[0]).resolve().parent  # bundles lie beside the program
     for command in (measure, replay):
         command.add_argument("--bundles", type=Path, default=beside, metavar="FOLDER", help="a bundle, or their folder")
     return parser
 
 
-def measure_bundles(bundles: Path, out: Path, threads: int, batches: Sequence[int], seconds: float) -> int:
+def measure_bundles(bundles: Path, out: Path, threads: int, batches: Sequence[int], seconds: float, minutes: float = MINUTES) -> int:
     """Measure the bundles in a folder, write the record, and return the exit code."""
     from sensorprivacy.edge.board.measurement import check_target, measure, write_record
 
@@ -59,9 +78,13 @@ def measure_bundles(bundles: Path, out: Path, threads: int, batches: Sequence[in
         batches=tuple(batches),
         threads=threads,
         seconds=seconds,
+        minutes=minutes,
         progress=lambda line: print(f"\r\033[K{line}", end="", file=sys.stderr, flush=True),
     )
     print(file=sys.stderr)
+    for bundle in record["bundles"]:
+        if late := sorted(set(batches) - {row["batch"] for row in bundle["steps"]}):
+            print(f"{bundle['name']}: no time for batches of {late} windows; give more than --minutes {minutes:g}")
     for bundle in record["bundles"]:
         if took := bundle["window"]:
             print(
@@ -79,8 +102,6 @@ def replay_bundles(bundles: Path, minutes: float, speed: float) -> int:
     from sensorprivacy.edge.board.stream import recording, replay
 
     late = 0
-    if not all(math.isfinite(given) and given > 0 for given in (speed, minutes)):
-        raise ValueError(f"--minutes {minutes:g} and --speed {speed:g} must be numbers above 0")
     for bundle in map(read_bundle, find_bundles(bundles)):
         if not bundle.anonymizes:
             continue

@@ -31,6 +31,7 @@ def measure(
     threads: int = 1,
     seconds: float = 1.0,
     rounds: int = ROUNDS,
+    minutes: float = math.inf,
     progress: Callable[[str], object] = lambda _: None,
 ) -> dict[str, Any]:
     """Describe this machine and time every step of the bundles; return both as a record.
@@ -41,6 +42,8 @@ def measure(
         A bundle, or a folder of bundles.
     batches, threads, seconds, rounds, progress
         As for `timing.time_bundle`.
+    minutes : float
+        Time for all bundles. When it is over, only the smallest batches that are still missing are measured.
 
     Raises
     ------
@@ -61,7 +64,7 @@ def measure(
         "made": datetime.datetime.now(datetime.UTC).date().isoformat(),
         "hardware": hardware(),
         "settings": settings | {"batches": list(batches)},
-        "bundles": [time_bundle(bundle, **settings, progress=progress) for bundle in bundles],
+        "bundles": [time_bundle(each, **settings, limit=60 * minutes / len(bundles), progress=progress) for each in bundles],
         "memory": process_memory(peak=True),
     }
 

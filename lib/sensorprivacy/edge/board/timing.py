@@ -4,7 +4,8 @@ import math
 import sys
 import timeit
 from collections.abc import Callable
-from time import perf_counter, process_time
+from itertools import product
+from time import monotonic, perf_counter, process_time
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,9 @@ LEAST, MOST = 5, 2000  # repeats
 ROUNDS = 3
 
 
-def repeated(call: Callable[[], object], *, seconds: float = 1.0, most: int = MOST, warm: int = 3) -> np.ndarray:
+def repeated(
+    call: Callable[[], object], *, seconds: float = 1.0, most: int = MOST, warm: int = 3, limit: float = math.inf
+) -> np.ndarray:
     """Return the seconds of each of many calls.
 
     Parameters
@@ -32,11 +35,13 @@ def repeated(call: Callable[[], object], *, seconds: float = 1.0, most: int = MO
         Greatest number of repeats.
     warm : int
         Calls before the first timed one.
+    limit : float
+        Seconds after which even 5 repeats are too many; one is made in any case.
     """
     for _ in range(warm):
         call()
     once = max(timeit.timeit(call, number=1, timer=perf_counter), 1e-7)
-    repeats = int(min(most, max(LEAST, math.ceil(seconds / once))))
+    repeats = int(min(most, max(LEAST, math.ceil(seconds / once)), max(1, limit / once)))
     return np.array(timeit.repeat(call, number=1, repeat=repeats, timer=perf_counter))
 
 
@@ -53,39 +58,44 @@ def time_steps(
     threads: int,
     seconds: float,
     rounds: int = ROUNDS,
+    limit: float = math.inf,
     progress: Callable[[str], object],
 ) -> list[dict[str, Any]]:
     """Return the seconds of one call of every step at every batch size; divide by `batch` for seconds per window.
 
     All steps take turns in several rounds, so that a busy moment of the machine does not affect one step alone.
     ``cpu`` is the processor time of a call over all threads, in the fastest round. It excludes other programs.
+    After `limit` seconds, no call begins but those of the smallest batch; other batches that lack a step are left out.
     """
     found: dict[tuple[int, int], list[np.ndarray]] = {}
     work: dict[tuple[int, int], float] = {}
     sessions = [bundle.open(step, threads) for step in bundle.steps]
-    for turn in range(rounds):
+    until = monotonic() + limit
+    for turn, batch in product(range(rounds), sorted(batches)):
         for at, (step, session) in enumerate(zip(bundle.steps, sessions, strict=True)):
-            progress(f"{bundle.folder.name}: {step.title}, round {turn + 1} of {rounds}")
-            for batch in batches:
-                try:
-                    bound = Bound(session, _arrays(bundle, session, batch))
-                    bound.run()  # the first call allocates
-                except (MemoryError, RuntimeError) as error:
-                    cause = str(error).partition("\n")[0]
-                    raise ValueError(
-                        f"{bundle.folder.name}, {step.title}: a batch of {batch} windows does not run on this machine "
-                        f"({cause}): name smaller ones, such as --batches 1"
-                    ) from error
-                used = process_time()
-                runs = repeated(bound.run, seconds=seconds / rounds, warm=0)
-                used = (process_time() - used) / (len(runs) + 1)  # one more call found the number of repeats
-                found.setdefault((at, batch), []).append(runs)
-                work[at, batch] = min(used, work.get((at, batch), used))
+            if monotonic() > until and (turn or batch > min(batches)):
+                continue
+            progress(f"{bundle.folder.name}: {step.title}, batches of {batch}, round {turn + 1} of {rounds}")
+            try:
+                bound = Bound(session, _arrays(bundle, session, batch))
+                bound.run()  # the first call allocates
+            except (MemoryError, RuntimeError) as error:
+                cause = str(error).partition("\n")[0]
+                raise ValueError(
+                    f"{bundle.folder.name}, {step.title}: a batch of {batch} windows does not run on this machine "
+                    f"({cause}): name smaller ones, such as --batches 1"
+                ) from error
+            used = process_time()
+            runs = repeated(bound.run, seconds=seconds / rounds, warm=0, limit=until - monotonic())
+            used = (process_time() - used) / (len(runs) + 1)  # one more call found the number of repeats
+            found.setdefault((at, batch), []).append(runs)
+            work[at, batch] = min(used, work.get((at, batch), used))
+    whole = [batch for batch in batches if all((at, batch) in found for at in range(len(sessions)))]
     return [
         {"step": step.name, "code": step.code, "batch": batch, "cpu": work[at, batch]}
         | summary(np.concatenate(found[at, batch]))
         for at, step in enumerate(bundle.steps)
-        for batch in batches
+        for batch in whole
     ]
 
 
@@ -106,6 +116,7 @@ def time_bundle(
     threads: int = 1,
     seconds: float = 1.0,
     rounds: int = ROUNDS,
+    limit: float = math.inf,
     progress: Callable[[str], object] = lambda _: None,
 ) -> dict[str, Any]:
     """Measure a bundle: loading, every step, whole windows, and memory before and after.
@@ -122,6 +133,8 @@ def time_bundle(
         Time to spend on each step and batch size.
     rounds : int
         Rounds in which the steps take turns, each with at least 5 repeats.
+    limit : float
+        Seconds for the steps, see `time_steps`.
     progress : callable
         Called with a line of text before each part.
 
@@ -136,7 +149,7 @@ def time_bundle(
     for step in bundle.steps:
         runs = repeated(lambda step=step: bundle.open(step, threads), seconds=0, warm=1)  # type: ignore[misc]
         loads.append({"step": step.name, "code": step.code} | summary(runs))
-    rows = time_steps(bundle, batches, threads=threads, seconds=seconds, rounds=rounds, progress=progress)
+    rows = time_steps(bundle, batches, threads=threads, seconds=seconds, rounds=rounds, limit=limit, progress=progress)
     progress(f"{bundle.folder.name}: whole windows")
     window = time_window(bundle, threads=threads, seconds=seconds) if bundle.anonymizes else None
     return {

@@ -1,10 +1,14 @@
 """Who trains the models: the engine's threads, joblib's workers, or the workers of a dask cluster."""
 
+import os
+import time
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import cache
 from itertools import islice
+from threading import Thread
 from typing import Any, TypeVar
 
 from joblib import Parallel, delayed, effective_n_jobs
@@ -60,7 +64,7 @@ def run_batches(
         yield from _run_on_dask(client, engine, batches, label, n_trees)
     else:
         work = Parallel(n_jobs=n_jobs, return_as="generator_unordered")
-        yield from work(delayed(_score)(batch, engine, label, n_trees) for batch in batches)
+        yield from work(delayed(_tied)(os.getpid(), _score, batch, engine, label, n_trees) for batch in batches)
 
 
 def _run_on_dask(
@@ -112,7 +116,8 @@ def run_in_order(
     """
     client = getattr(get_active_backend()[0], "client", None)
     if client is None:
-        yield from Parallel(n_jobs=n_jobs, return_as="generator")(delayed(function)(*task) for task in tasks)
+        work = Parallel(n_jobs=n_jobs, return_as="generator")
+        yield from work(delayed(_tied)(os.getpid(), function, *task) for task in tasks)
         return
     waiting: deque[Any] = deque()
     try:
@@ -154,3 +159,24 @@ def _same(engine: Engine) -> Engine:
 
 def _score(batch: list[Subset], engine: Any, label: str, n_trees: int | None) -> tuple[list[Subset], list[Any]]:
     return batch, engine.score(batch, label) if n_trees is None else engine.glimpse(batch, label, n_trees)
+
+
+def _tied(parent: int, function: Callable[..., T], *task: Any) -> T:
+    """Call a function in a worker that ends with the process that started it."""
+    _end_with(parent)
+    return function(*task)
+
+
+@cache
+def _end_with(parent: int) -> None:
+    """Watch for the end of the parent, because a killed process cannot end its workers. Windows shows no such end."""
+    if os.name == "posix" and os.getpid() != parent:
+        Thread(target=_watch, args=(parent, os.getppid()), daemon=True).start()
+
+
+def _watch(parent: int, above: int) -> None:
+    with suppress(ProcessLookupError):
+        while os.getppid() == above:
+            os.kill(parent, 0)  # does nothing to a process that exists
+            time.sleep(0.5)
+    os._exit(1)

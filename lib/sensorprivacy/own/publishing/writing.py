@@ -20,11 +20,12 @@ _MOST_FILES = 200  # open at a time
 
 
 def check_new(folder: Path, option: str) -> None:
-    """Raise ValueError unless a folder can be made: it does not exist or is empty, and its parent exists."""
+    """Raise an error unless a folder can be made: it does not exist or is empty, and its parent can be written to."""
     if not folder.absolute().parent.is_dir():
         raise ValueError(f"{option} {folder}: there is no folder {folder.absolute().parent}: make it first")
     if folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
         raise ValueError(f"{option} {folder} exists already: name a new folder, or remove this one first")
+    _check_parent(folder, option)
 
 
 def check_targets(files: Mapping[str, Path | None], source: Path) -> None:
@@ -41,6 +42,8 @@ def check_targets(files: Mapping[str, Path | None], source: Path) -> None:
     ------
     ValueError
         If a file is a folder, its folder does not exist, or another option or the input has the same file.
+    OSError
+        If its folder is read-only, or its disk is full.
     """
     taken = {source.resolve(): "the input table itself"}
     for option, file in files.items():
@@ -52,6 +55,14 @@ def check_targets(files: Mapping[str, Path | None], source: Path) -> None:
         if (other := taken.get(file.resolve())) is not None:
             raise ValueError(f"{option} {file} is {other}: name another file")
         taken[file.resolve()] = f"the file of {option}"
+        _check_parent(file, option)
+
+
+def _check_parent(path: Path, option: str) -> None:
+    try:
+        check_writable(path.absolute().parent)
+    except OSError as error:
+        raise OSError(f"{option} {path}: {error}") from None
 
 
 def check_room(out: Path, source: Path) -> None:

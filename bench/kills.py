@@ -1,0 +1,160 @@
+"""No process lives two seconds after any end of its parent, and no end leaves half a file under a final name.
+
+python bench/kills.py [--kills N] [--seconds S]    writes bench/results/kills.csv, a row for each kill
+
+Each kill starts a command in a folder of its own, sends KILL, TERM or INT after a random time, and counts its descendants that
+live two seconds after its end. Then it reads every file with a final name. Killed searches continue in one store; at the end
+they must give the numbers of a search that nobody killed.
+"""
+
+import argparse
+import contextlib
+import csv
+import json
+import math
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import nbformat
+import numpy as np
+import pandas as pd
+import psutil
+
+ROWS, SECONDS = 1500, 2.0
+MINIMIZE = "minimize home.csv --task task --user who --score information --quiet --repeat 0 --jobs 2 --json a.json --out a.csv"
+COMMANDS = {  # module, words, and descendants that it has when the time begins
+    "search": ("sensorprivacy", f"{MINIMIZE} --exhaustive --store search.sqlite --trees 400", 2),
+    "race": ("sensorprivacy", f"{MINIMIZE} --race --store race.sqlite --trees 400", 2),
+    "compare": ("sensorprivacy", "compare home.csv --task task --user who --minutes .1 --report a.html --json a.json "
+                                 "--store a.jsonl --quiet", 0),
+    "publish": ("sensorprivacy", "publish home.csv --task task --user who --defence noise:epsilon=4 --out a --save b --quiet", 0),
+    "run": ("compendium", "run a.ipynb -o b.ipynb --log a.log", 3),
+}  # fmt: skip
+CELL = """
+import time
+from sensorprivacy.minimize.search.workers import run_in_order
+list(run_in_order(time.sleep, [(.5,)] * 8, 2))
+"""
+
+
+def prepare(folder: Path) -> None:
+    """Write the table and the notebook that the commands read."""
+    draw = np.random.default_rng(0)
+    table = pd.DataFrame(draw.integers(0, 50, (ROWS, 7)), columns=[f"x{i}" for i in range(7)])
+    table = table.assign(x1=draw.integers(0, 20, ROWS), task=np.where(table["x0"] > 25, "on", "off"))
+    table.assign(who=table["x1"]).drop(columns="x1").to_csv(folder / "home.csv", index=False)
+    cells = [nbformat.v4.new_code_cell("x: int = 1  # nothing", metadata={"tags": ["parameters"]})]
+    cells += [nbformat.v4.new_code_cell(CELL) for _ in range(3)]
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), folder / "a.ipynb")
+
+
+def start(name: str, folder: Path) -> subprocess.Popen:
+    """Start a command in a folder."""
+    module, words, _ = COMMANDS[name]
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    return subprocess.Popen([sys.executable, "-m", module, *words.split()], cwd=folder, **quiet)
+
+
+def living(processes: list[psutil.Process]) -> list[psutil.Process]:
+    """Return the processes that have not ended."""
+    found = []
+    for process in processes:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            found += [process] * (process.status() != psutil.STATUS_ZOMBIE)
+    return found
+
+
+def broken(folder: Path) -> list[str]:
+    """Return the files with a final name that are not whole."""
+    found = []
+    for path in sorted(folder.rglob("*")):
+        hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
+        if hidden or not path.is_file() or path.name in ("a.ipynb", "a.log"):
+            continue
+        try:
+            if path.suffix == ".csv":
+                assert len(pd.read_csv(path)) == ROWS, "rows"
+            elif path.suffix == ".json":
+                json.loads(path.read_text(encoding="utf-8"))
+            elif path.suffix == ".html":
+                assert path.read_text(encoding="utf-8").rstrip().endswith("</html>"), "end"
+            elif path.name == "b.ipynb":
+                cells = nbformat.read(path, as_version=4).cells
+                assert all(cell.execution_count for cell in cells if cell.cell_type == "code"), "cells"
+        except (AssertionError, ValueError) as error:
+            found.append(f"{path.name}: {error}")
+    for whole in (folder / "a", folder / "b"):
+        if whole.is_dir() and not {path.name for path in whole.iterdir()} >= (
+            {"home.csv", "card.md", "card.json"} if whole.name == "a" else {"defence.json"}
+        ):
+            found.append(f"{whole.name}/")
+    return found
+
+
+def kill(name: str, folder: Path, how: str, after: float) -> dict[str, object]:
+    """Start a command, end it after a time, and return what it left."""
+    child = start(name, folder)
+    until, below = math.inf, []
+    while time.monotonic() < until and child.poll() is None:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            below = psutil.Process(child.pid).children(recursive=True) or below
+        if until == math.inf and len(below) >= COMMANDS[name][2]:
+            until = time.monotonic() + after
+        time.sleep(0.05)
+    ended = child.poll() is None
+    if ended:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            below = psutil.Process(child.pid).children(recursive=True)
+        child.send_signal(signal.Signals[f"SIG{how}"])
+    child.wait(60)
+    began = time.monotonic()
+    while living(below) and time.monotonic() - began < SECONDS:
+        time.sleep(0.05)
+    gone, left = time.monotonic() - began, living(below)
+    for process in left:
+        process.kill()
+    return {"command": name, "signal": how if ended else "", "after": f"{after:.1f}", "descendants": len(below),
+            "gone": f"{gone:.1f}", "left": len(left), "broken": "; ".join(broken(folder))}  # fmt: skip
+
+
+def main() -> None:
+    """Kill commands in turn, and compare the searches with undisturbed ones."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--kills", type=int, default=10)
+    parser.add_argument("--seconds", type=float, default=1e9, help="stop after this time")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--out", type=Path, default=Path(__file__).parent / "results" / "kills.csv")
+    given = parser.parse_args()
+    draw, began, rows = random.Random(given.seed), time.monotonic(), []
+    with tempfile.TemporaryDirectory() as temporary:
+        folders = {name: Path(temporary) / name for name in [*COMMANDS, "search alone", "race alone"]}
+        for folder in folders.values():
+            folder.mkdir()
+            prepare(folder)
+        while sum(bool(row["signal"]) for row in rows) < given.kills and time.monotonic() - began < given.seconds:
+            name = list(COMMANDS)[len(rows) % len(COMMANDS)]
+            rows.append(kill(name, folders[name], draw.choice(["KILL", "TERM", "INT"]), draw.uniform(0, 4 if COMMANDS[name][2] else 14)))
+            print(rows[-1], flush=True)
+            for old in (*folders[name].glob("[ab]"), *folders[name].glob("a.[chj]*"), *folders[name].glob("b.*")):
+                shutil.rmtree(old) if old.is_dir() else old.unlink()
+            with given.out.open("w", newline="") as file:
+                writer = csv.DictWriter(file, rows[0])
+                writer.writeheader()
+                writer.writerows(rows)
+        for name in ("search", "race"):
+            for folder in (folders[name], folders[f"{name} alone"]):
+                start(name, folder).wait()
+            both = [json.loads((folder / "a.json").read_text()) for folder in (folders[name], folders[f"{name} alone"])]
+            same = [{key: value for key, value in one.items() if "second" not in key and "found" not in key} for one in both]
+            print(name, "equals an undisturbed one:", same[0] == same[1])
+            print([key for key in same[0] if same[0][key] != same[1][key]])
+
+
+if __name__ == "__main__":
+    main()
