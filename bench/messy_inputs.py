@@ -7,9 +7,11 @@ same inputs.
 """
 
 import argparse
+import bz2
 import contextlib
 import gzip
 import io
+import lzma
 import re
 import sys
 import tempfile
@@ -40,6 +42,13 @@ def table(rows: int = ROWS, seed: int = 0) -> pd.DataFrame:
             "owner": np.array(["ann", "bob", "cy", "dee"])[owner],
         }
     )
+
+
+def packed(path: Path, content: bytes) -> Path:
+    """Write bytes, packed as the ending says, and return the path."""
+    pack = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}.get(path.suffix, bytes)
+    path.write_bytes(pack(content))
+    return path
 
 
 def _text(name: str, encoding: str = "utf-8", **options: Any) -> Writer:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from sensorprivacy.checks import counted
 from sensorprivacy.columns.cells import as_text, is_decimal
 from sensorprivacy.columns.decimals import looks_like_number
 from sensorprivacy.columns.moments import parse_moments
@@ -106,7 +107,9 @@ def read_column(column: pd.Series, kind: str = "") -> Reading:
         return Reading("durations", "seconds")
     if pd.api.types.is_numeric_dtype(column) or is_decimal(column):
         infinite = int(np.isinf(column.to_numpy(dtype=float, na_value=np.nan)).sum())
-        return Reading("numbers", f"{infinite} infinite cells count as missing" if infinite else "as it is")
+        return Reading(
+            "numbers", f"{counted(infinite, 'infinite cell', 'counts', 'count')} as missing" if infinite else "as it is"
+        )
     if column.dtype.kind == "M" or kind == "points in time":
         times = column if column.dtype.kind == "M" else parse_moments(column)
         if times.notna().any():
