@@ -1,6 +1,6 @@
 """Read the cells of a column as numbers that models can learn from: the first rows, and new rows in the same way."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from sensorprivacy.checks import counted
-from sensorprivacy.columns.cells import as_text, is_decimal
+from sensorprivacy.columns.cells import as_text, is_decimal, is_text
 from sensorprivacy.columns.decimals import looks_like_number
 from sensorprivacy.columns.moments import parse_moments
 
@@ -134,6 +134,13 @@ def coded(table: pd.DataFrame, readings: Mapping[Any, Reading]) -> pd.DataFrame:
     for name in [name for name in readings if name in found]:
         found[name] = readings[name].numbers(table[name])
     return found
+
+
+def misread(table: pd.DataFrame, names: Iterable[str]) -> dict[str, str]:
+    """Return those of some columns that are texts although most of their cells are numbers, each with another cell."""
+    texts = [name for name in names if name in table and is_text(table[name])]
+    found = {name: read_column(table[name]).example for name in texts}
+    return {name: cell for name, cell in found.items() if cell and not looks_like_number(cell.strip())}
 
 
 def _read_texts(column: pd.Series) -> Reading:

@@ -51,6 +51,8 @@ class Pieces:
         Names of the columns.
     counts : list of str
         Rows that are no records, and cells of numbers that count as missing.
+    numbers : dict of str to str
+        Columns of numbers that were written in another way, with this way.
 
     Raises
     ------
@@ -77,6 +79,7 @@ class Pieces:
                 self._types = self._infer_types()
         self.columns = list(next(iter(self)).columns)
         self.counts = self._numbers.counts if self._table is None else self._table.attrs["counts"]
+        self.numbers = self._numbers.converted if self._table is None else self._table.attrs["numbers"]
 
     def __iter__(self) -> Iterator[pd.DataFrame]:
         """Yield the pieces in order, with positions in the whole table as index."""
