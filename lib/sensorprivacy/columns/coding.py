@@ -9,7 +9,7 @@ import pandas as pd
 
 from sensorprivacy.checks import counted
 from sensorprivacy.columns.cells import as_text, is_decimal, is_text
-from sensorprivacy.columns.decimals import looks_like_number
+from sensorprivacy.columns.decimals import MISSING, looks_like_number
 from sensorprivacy.columns.moments import parse_moments
 
 _TRUTH = ({"true", "false"}, {"yes", "no"}, {"on", "off"}, {"y", "n"}, {"t", "f"}, {"ja", "nein"}, {"oui", "non"})
@@ -61,7 +61,8 @@ class Reading:
         if self.read == "truth values" and not pd.api.types.is_bool_dtype(column):
             words = as_text(column).str.strip().str.lower()
             true = words.map(lambda cell: float(cell in _TRUE), na_action="ignore").astype(float)
-            return _whole(true.where(words.isna() | words.isin(set().union(*_TRUTH)), UNSEEN))
+            known = words.isna() | words.isin(set().union(*_TRUTH)) | words.isin(MISSING)
+            return _whole(true.mask(words.isin(MISSING)).where(known, UNSEEN))
         if self.read == "points in time":
             times = column if column.dtype.kind == "M" else parse_moments(column)
             return (times - pd.Timestamp(self.start)) / pd.Timedelta(seconds=1)
@@ -145,7 +146,7 @@ def misread(table: pd.DataFrame, names: Iterable[str]) -> dict[str, str]:
 
 def _read_texts(column: pd.Series) -> Reading:
     texts = as_text(column).dropna()
-    cells = {cell.strip().lower() for cell in texts.unique()}
+    cells = {cell.strip().lower() for cell in texts.unique()} - MISSING
     if cells and any(cells <= pair for pair in _TRUTH):
         named = ", ".join(f"{cell} {int(cell in _TRUE)}" for cell in sorted(cells))
         return Reading("truth values", named)

@@ -197,8 +197,11 @@ def form_of(file: Path) -> Form:
     form = Form(suffix, packed, find_encoding(file, packed))
     if suffix in JSON_SUFFIXES:
         return form
-    with open_text(file, form.packed, form.encoding) as stream:
-        head = [line for _, line in zip(range(_LOOK_AT), stream, strict=False)]
+    try:
+        with open_text(file, form.packed, form.encoding) as stream:
+            head = [line for _, line in zip(range(_LOOK_AT), stream, strict=False)]
+    except UnicodeError as error:
+        raise ValueError(f"{file} is not text, although its name says so: save it as CSV in UTF-8") from error
     if isinstance(stream, ZeekTable):
         return Form(".log", packed, form.encoding, "\t")
     if suffix in LOG_SUFFIXES:
@@ -281,6 +284,10 @@ def _read_csv(
     except pd.errors.ParserWarning as error:
         raise ValueError(f"{file} cannot be read as CSV: rows have more values than the header has names") from error
     except (pd.errors.ParserError, pd.errors.EmptyDataError, csv.Error, UnicodeError) as error:
+        if found := re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", str(error)):
+            raise ValueError(
+                f"{file}: line {found[2]} has {found[3]} values, but the header has {found[1]} names: correct the line"
+            ) from error
         raise ValueError(f"{file} cannot be read as CSV: {error}") from error
 
 
