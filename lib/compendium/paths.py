@@ -51,9 +51,15 @@ def data_dir() -> Path:
     return project_root() / "data"
 
 
+def output_root() -> Path:
+    """Return the folder of ``build/`` and ``figures/``: ``SENSORPRIVACY_OUTPUT``, which a read-only checkout needs."""
+    named = os.environ.get("SENSORPRIVACY_OUTPUT")
+    return Path(named).expanduser().resolve() if named else project_root()
+
+
 def build_dir() -> Path:
     """Return the git-ignored folder ``build/`` for executed notebooks, logs and run states."""
-    return project_root() / "build"
+    return output_root() / "build"
 
 
 def figures_dir(profile: str) -> Path:
@@ -62,7 +68,7 @@ def figures_dir(profile: str) -> Path:
     Only the ``paper`` profile writes the committed ``figures/``; any other profile writes the git-ignored
     ``figures/<profile>/``, so that a short run never replaces a full one.
     """
-    figures = project_root() / "figures"
+    figures = output_root() / "figures"
     return figures if profile == "paper" else figures / profile
 
 

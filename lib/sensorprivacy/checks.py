@@ -12,6 +12,17 @@ def check_choice(option: str, value: object, choices: Any) -> None:
         raise ValueError(f"{option} {value!r} is unknown, one of {', '.join(map(str, get_args(choices)))}")
 
 
+def counted(count: int, what: str, one: str = "", many: str = "") -> str:
+    """Return a number of things in words, with the verb for one of them or for many.
+
+    Examples
+    --------
+    >>> counted(1, "cell", "counts", "count"), counted(1200, "cell", "counts", "count")
+    ('1 cell counts', '1,200 cells count')
+    """
+    return f"{count:,} {what}{'s' * (count != 1)} {one if count == 1 else many}".rstrip()
+
+
 def rows_in_words(count: int, which: str = "", done: str = "") -> str:
     """Return a number of rows in words, and what is done with them.
 
@@ -22,7 +33,7 @@ def rows_in_words(count: int, which: str = "", done: str = "") -> str:
     >>> rows_in_words(1, "without user", "dropped")
     '1 row without user is dropped'
     """
-    words = [f"{count:,} row{'s' * (count != 1)}", which, done and f"{'is' if count == 1 else 'are'} {done}"]
+    words = [counted(count, "row"), which, done and f"{'is' if count == 1 else 'are'} {done}"]
     return " ".join(filter(None, words))
 
 

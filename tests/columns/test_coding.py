@@ -11,6 +11,7 @@ from sensorprivacy.columns.coding import UNSEEN, read_column, read_texts
     ("cells", "numbers", "read"),
     [
         (["Yes", "no", None], [1, 0, np.nan], "truth values"),
+        (["on", "unavailable", "off", "-"], [1, np.nan, 0, np.nan], "truth values"),
         ([True, False, True], [1, 0, 1], "truth values"),
         (pd.array([True, None], dtype="boolean"), [1, np.nan], "truth values"),
         (pd.array([3, None], dtype="Int64"), [3, np.nan], "numbers"),

@@ -65,8 +65,8 @@ def test_a_mark_in_a_column_of_numbers_is_missing(tmp_path):
     assert found["a"].isna().tolist() == [False, True, False]
     assert found["b"].tolist() == ["?", "x", "y"]
     assert found.attrs["numbers"] == {
-        "a": "1 cells count as missing",
-        "c": "1 cells count as missing",
+        "a": "1 cell counts as missing",
+        "c": "1 cell counts as missing",
     }
 
 

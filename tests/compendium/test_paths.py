@@ -19,6 +19,15 @@ def test_the_environment_comes_first(checkout, monkeypatch):
     assert paths.build_dir() == checkout.resolve() / "build"
 
 
+def test_results_of_a_read_only_checkout_go_elsewhere(checkout, monkeypatch, tmp_path):
+    """REVIEW C15: figures could not go to another folder."""
+    monkeypatch.setenv("SENSORPRIVACY_HOME", str(checkout))
+    monkeypatch.setenv("SENSORPRIVACY_OUTPUT", str(tmp_path / "mine"))
+    assert paths.build_dir() == tmp_path / "mine" / "build"
+    assert paths.figures_dir("quick") == tmp_path / "mine" / "figures" / "quick"
+    assert paths.data_dir() == checkout.resolve() / "data"
+
+
 def test_a_folder_that_is_no_checkout_is_refused_by_name(tmp_path, monkeypatch):
     monkeypatch.setenv("SENSORPRIVACY_HOME", str(tmp_path))
     with pytest.raises(FileNotFoundError, match="SENSORPRIVACY_HOME"):

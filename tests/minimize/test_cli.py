@@ -203,7 +203,7 @@ def test_numbers_read_as_text_are_named(run, file, table, capsys):
     noise = table["noise"].round(1).astype(str)
     table.assign(noise=["low", *noise[1:]]).to_csv(file, index=False)
     assert run(file, *OWN, *FAST) == 0
-    assert "column noise holds numbers; 1 cells ('low' 1) count as missing" in capsys.readouterr().out
+    assert "column noise holds numbers; 1 cell ('low' 1) counts as missing" in capsys.readouterr().out
     table.assign(noise=noise.where(table.index % 4 > 0, "low")).to_csv(file, index=False)
     assert run(file, *OWN, *FAST) == 0
     assert "noise: read as categories, though it seems to hold numbers, because of 'low'" in capsys.readouterr().out

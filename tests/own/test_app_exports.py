@@ -45,6 +45,7 @@ def sensor_logger(folder: Path) -> Path:
                 table = pd.DataFrame({"time": stamps, "seconds_elapsed": times, **{k: signal[k] for k in "zyx"}})
                 table.to_csv(place / f"{sensor}.csv", index=False)
             pd.DataFrame({"device": ["phone"], "version": [3]}).to_csv(place / "Metadata.csv", index=False)
+            (place / "Annotation.csv").write_text("time,seconds_elapsed,text\n")  # the app writes it even without notes
     return described(folder, "sensor-logger")
 
 

@@ -76,12 +76,26 @@ def read(name, folder):
         return load_table(write(messy.table(), folder), **options(words))
 
 
+FIRST = list(messy.INPUTS)[: list(messy.INPUTS).index("Zeek's log")]
+
+
 def test_there_are_enough_inputs_and_each_has_an_expected_outcome():
-    assert len(messy.INPUTS) >= 40
-    assert set(LEFT_OUT) | set(NOTICES) | set(REFUSED) <= set(messy.INPUTS)
+    assert len(messy.INPUTS) + len(messy.RECORDINGS) >= 120
+    assert set(LEFT_OUT) | set(NOTICES) | set(REFUSED) | set(messy.EXPECTED) <= set(messy.INPUTS)
+    assert len(FIRST) == 61
 
 
-@pytest.mark.parametrize("name", [name for name in messy.INPUTS if name not in REFUSED])
+@pytest.mark.parametrize("name", messy.INPUTS)
+def test_python_reads_what_was_written_or_refuses_it(name, tmp_path):
+    assert messy.doors(name, tmp_path, ["Python"]) == {"Python": "ok"}
+
+
+@pytest.mark.parametrize("name", messy.RECORDINGS)
+def test_recordings_are_read_as_written_or_refused(name, tmp_path):
+    assert set(messy.recorded(name, tmp_path).values()) == {"ok"}
+
+
+@pytest.mark.parametrize("name", [name for name in FIRST if name not in REFUSED])
 def test_a_messy_input_becomes_a_problem(name, tmp_path):
     problem = read(name, tmp_path).problem
     facts = problem.provenance

@@ -1,7 +1,9 @@
 """Exports of real devices are read as their numbers say, with the same result in every format (REVIEW C5, C11, C14)."""
 
+import importlib.util
 import json
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -13,6 +15,10 @@ from sensorprivacy.cli import main
 from sensorprivacy.own.publishing.tables import publish
 from sensorprivacy.own.read.pieces import Pieces
 from sensorprivacy.own.tables import load_table
+
+_SPEC = importlib.util.spec_from_file_location("messy_inputs", Path(__file__).parents[2] / "bench" / "messy_inputs.py")
+messy = importlib.util.module_from_spec(_SPEC)
+_SPEC.loader.exec_module(messy)
 
 ROLES = {"task": "room", "user": "owner"}
 
@@ -162,6 +168,56 @@ def test_a_measurement_that_is_left_out_as_text_is_a_warning(tmp_path):
         "column pulse is left out, but most of its cells are numbers; 'low 0'" in said for said in facts["notices"]
     )
     assert not read(_csv(home(), tmp_path)).problem.provenance["notices"]
+
+
+def test_the_card_says_how_columns_were_read_and_warns_without_cells(tmp_path):
+    table = home().assign(pulse=[f"{60 + at / 7:.3f}" if at % 5 else f"low {at}" for at in range(240)]).astype(object)
+    table.loc[3, "load"] = "secret"
+    card = publish(_csv(table, tmp_path), **ROLES, defence="none", out=tmp_path / "out")
+    read = card.facts["columns"]["read"]
+    assert read == {"numbers (1 cell counts as missing)": ["load"], "numbers": ["count", "voice"], "classes": ["room"]}
+    (warned,) = card.facts["warnings"]
+    assert warned.startswith("Column pulse is dropped, but most of its cells are numbers.")
+    text = card.to_markdown()
+    assert "- Read as numbers (1 cell counts as missing): load" in text
+    assert f"**Warning:** {warned}" in text
+    assert "secret" not in text
+    assert "low" not in text.replace("below", "").replace("allow", "").replace("follow", "").replace("lower", "")
+    clean = publish(_csv(home(), tmp_path), **ROLES, defence="none", out=tmp_path / "clean")
+    assert clean.facts["warnings"] == []
+
+
+@pytest.mark.parametrize("name", [name for name in messy.INPUTS if name.startswith("Excel ")])
+def test_titles_and_hidden_cells_of_excel_are_skipped_and_counted(name, tmp_path):
+    write, _ = messy.INPUTS[name]
+    facts = read(write(messy.table(), tmp_path)).problem.provenance
+    said = {
+        "Excel with a title": ["1 row above the header is left out"],
+        "Excel with a title and a blank row": ["2 rows above the header are left out"],
+        "Excel with four rows above the header": ["4 rows above the header are left out"],
+        "Excel with a hidden column": ["1 hidden column is left out: unhide what you need"],
+        "Excel with hidden rows": ["40 hidden rows are left out: unhide what you need"],
+    }
+    assert facts["notices"] == said.get(name, [])
+    assert {row["column"] for row in facts["columns"]} == set(messy.table()) - (
+        {"temp"} if "hidden column" in name else set()
+    )
+    card = publish(write(messy.table(), tmp_path), **ROLES, defence="none", out=tmp_path / "out")
+    assert set(said.get(name, [])) <= set(card.facts["size"])
+
+
+def test_infinite_numbers_raise_no_warning_of_numpy(tmp_path):
+    table = home().assign(rate=np.where(np.arange(240) % 50, home()["voice"] * 2, np.inf))
+    table.loc[7, "rate"] = -np.inf
+    text = table.rename(columns=lambda name: f" {name}").to_csv(index=False).replace("inf", "Infinity")
+    (tmp_path / "cic.csv").write_text(text)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        problem = read(tmp_path / "cic.csv").problem
+        card = publish(tmp_path / "cic.csv", **ROLES, defence="none", out=tmp_path / "out")
+        assert read(table).problem.features.equals(problem.features)
+    assert problem.features["rate"].isna().sum() == 6
+    assert "rate" in card.facts["columns"]["published"]
 
 
 @pytest.mark.parametrize("kind", FORMATS)

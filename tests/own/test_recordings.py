@@ -1,5 +1,6 @@
 """A user's own recordings, in each way that a description can name them."""
 
+import json
 import warnings
 from pathlib import Path
 
@@ -116,7 +117,7 @@ def test_an_activity_that_returns_within_a_trial_is_cut_apart(tmp_path: Path) ->
         ("rate = 50", 'rate = "50"', "key 'rate' = '50' is invalid"),
         ('["gx", "ax"]', "[]", "key 'channels' = .* is invalid"),
         ('["gx", "ax"]', '["gx", "az"]', "no column 'az'"),
-        ('["gx", "ax"]', '["gx", "note"]', "channel 'note' is .*, not numeric"),
+        ('["gx", "ax"]', '["gx", "note"]', "channel 'note' is not numeric: .* has the cell '.*'. Correct it"),
         ('private = ["gender"]', 'private = ["session"]', "changes within a recording"),
         ('trial = "session"', 'trial = "day"', "all.csv has no column 'day'"),
         ('trial = "session"', 'file_name = "{activity}_{person}.csv"', "'all.csv' does not fit"),
@@ -288,3 +289,18 @@ def test_people_without_a_window_are_named(long_table: Path) -> None:
     with pytest.warns(UserWarning, match=r"4 recordings are shorter than a window of 10 .*1 people have no window: 2"):
         found = user_windows(long_table, length=10, stride=5)
     assert set(found.subject.astype(str)) == {"1"}
+
+
+@pytest.mark.parametrize("key", ["channels", "subject", "public", "private"])
+def test_errors_name_the_columns_of_the_files_only(tmp_path: Path, key: str) -> None:
+    """REVIEW C15: the columns that the reader adds stood in the list of columns."""
+    table = pd.DataFrame({"ax": [0.1] * 200, "who": ["a"] * 200, "act": ["sit"] * 200})
+    table.to_csv(tmp_path / "a.csv", index=False)
+    given = {"channels": ["ax"], "subject": "who", "public": "act", "private": ["who"]}
+    given[key] = ["zz"] if isinstance(given[key], list) else "zz"
+    lines = [f"{name} = {json.dumps(value)}" for name, value in given.items()]
+    (tmp_path / "my.toml").write_text("\n".join(['name = "a"', 'files = "*.csv"', "rate = 50", *lines]))
+    with pytest.raises(ValueError, match="zz") as caught:
+        user_windows(tmp_path / "my.toml")
+    assert "_trial" not in str(caught.value)
+    assert "_file" not in str(caught.value)

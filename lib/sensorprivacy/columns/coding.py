@@ -1,14 +1,15 @@
 """Read the cells of a column as numbers that models can learn from: the first rows, and new rows in the same way."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from sensorprivacy.columns.cells import as_text, is_decimal
-from sensorprivacy.columns.decimals import looks_like_number
+from sensorprivacy.checks import counted
+from sensorprivacy.columns.cells import as_text, is_decimal, is_text
+from sensorprivacy.columns.decimals import MISSING, looks_like_number
 from sensorprivacy.columns.moments import parse_moments
 
 _TRUTH = ({"true", "false"}, {"yes", "no"}, {"on", "off"}, {"y", "n"}, {"t", "f"}, {"ja", "nein"}, {"oui", "non"})
@@ -60,7 +61,8 @@ class Reading:
         if self.read == "truth values" and not pd.api.types.is_bool_dtype(column):
             words = as_text(column).str.strip().str.lower()
             true = words.map(lambda cell: float(cell in _TRUE), na_action="ignore").astype(float)
-            return _whole(true.where(words.isna() | words.isin(set().union(*_TRUTH)), UNSEEN))
+            known = words.isna() | words.isin(set().union(*_TRUTH)) | words.isin(MISSING)
+            return _whole(true.mask(words.isin(MISSING)).where(known, UNSEEN))
         if self.read == "points in time":
             times = column if column.dtype.kind == "M" else parse_moments(column)
             return (times - pd.Timestamp(self.start)) / pd.Timedelta(seconds=1)
@@ -106,7 +108,9 @@ def read_column(column: pd.Series, kind: str = "") -> Reading:
         return Reading("durations", "seconds")
     if pd.api.types.is_numeric_dtype(column) or is_decimal(column):
         infinite = int(np.isinf(column.to_numpy(dtype=float, na_value=np.nan)).sum())
-        return Reading("numbers", f"{infinite} infinite cells count as missing" if infinite else "as it is")
+        return Reading(
+            "numbers", f"{counted(infinite, 'infinite cell', 'counts', 'count')} as missing" if infinite else "as it is"
+        )
     if column.dtype.kind == "M" or kind == "points in time":
         times = column if column.dtype.kind == "M" else parse_moments(column)
         if times.notna().any():
@@ -133,9 +137,16 @@ def coded(table: pd.DataFrame, readings: Mapping[Any, Reading]) -> pd.DataFrame:
     return found
 
 
+def misread(table: pd.DataFrame, names: Iterable[str]) -> dict[str, str]:
+    """Return those of some columns that are texts although most of their cells are numbers, each with another cell."""
+    texts = [name for name in names if name in table and is_text(table[name])]
+    found = {name: read_column(table[name]).example for name in texts}
+    return {name: cell for name, cell in found.items() if cell and not looks_like_number(cell.strip())}
+
+
 def _read_texts(column: pd.Series) -> Reading:
     texts = as_text(column).dropna()
-    cells = {cell.strip().lower() for cell in texts.unique()}
+    cells = {cell.strip().lower() for cell in texts.unique()} - MISSING
     if cells and any(cells <= pair for pair in _TRUTH):
         named = ", ".join(f"{cell} {int(cell in _TRUE)}" for cell in sorted(cells))
         return Reading("truth values", named)

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from sensorprivacy.checks import rows_in_words
+from sensorprivacy.checks import counted, rows_in_words
 
 # 3 | 3,5 | 1.234,5 | -,5e3: digits with a decimal comma, and points or spaces between thousands
 _COMMA = re.compile(r"[+-]?(?=[\d,])(?:\d{1,3}(?:[. \u00a0\u202f]\d{3})+|\d*)(?:,\d+)?(?:[eE][+-]?\d+)?")
@@ -143,15 +143,19 @@ class Numbers:
             ways, words = found[name], +self._words[name]
             reasons = [written] * (name in commas) + ["separated thousands"] * ("1 234" in ways)
             if words:
-                reasons.append(f"{sum(words.values()):,} cells count as missing")
+                reasons.append(f"{counted(sum(words.values()), 'cell', 'counts', 'count')} as missing")
             if reasons or name not in self._labels:
                 self.converted[name] = ", ".join(reasons) or "written as text"
             if any(map(str.isalpha, "".join(words))):
-                self.notices.append(f"column {name} holds numbers; {_in_words(words)} count as missing")
-                self.counts.append(f"{sum(words.values()):,} cells of {name} that are no numbers count as missing")
+                many = sum(words.values())
+                verb = "counts" if many == 1 else "count"
+                self.notices.append(f"column {name} holds numbers; {_in_words(words)} {verb} as missing")
+                are = "is no number counts" if many == 1 else "are no numbers count"
+                self.counts.append(f"{counted(many, 'cell')} of {name} that {are} as missing")
         for name in self._labels & set(self._words) - set(self.converted):
             if kept := Counter({cell: rows for cell, rows in self._words[name].items() if cell in NA}):
-                said = f"{_in_words(kept)} in {name} are labels: empty such cells if they mean missing ones"
+                said = f"{_in_words(kept)} in {name} {'is a label' if sum(kept.values()) == 1 else 'are labels'}: "
+                said += "empty such cells if they mean missing ones"
                 self.notices.append(said)
         return self
 
@@ -235,7 +239,7 @@ def _is_word(cell: str) -> bool:
 def _in_words(cells: Counter[str]) -> str:
     """Return how many cells there are, and the most frequent of them."""
     shown = ", ".join(f"{cell[:40]!r} {rows:,}" for cell, rows in cells.most_common(_SHOWN))
-    return f"{sum(cells.values()):,} cells ({shown}{', ...' if len(cells) > _SHOWN else ''})"
+    return f"{counted(sum(cells.values()), 'cell')} ({shown}{', ...' if len(cells) > _SHOWN else ''})"
 
 
 def looks_like_number(cell: str) -> bool:

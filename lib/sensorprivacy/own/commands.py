@@ -11,6 +11,7 @@ from typing import Any
 
 from sklearn.ensemble import RandomForestClassifier
 
+from sensorprivacy.checks import counted
 from sensorprivacy.columns.identifiers import IdentifierWarning
 from sensorprivacy.columns.judge import in_words, without_rare_texts
 from sensorprivacy.data import Problem
@@ -96,7 +97,7 @@ def minimize(options: Options) -> int:
     if options.out is not None:
         released = loaded.frame.iloc[loaded.rows][[*kept, options.task]]
         write_table(without_rare_texts(released), options.out)
-        what = f"{len(kept)} features and {options.task}; not {options.user}; rows in random order"
+        what = f"{counted(len(kept), 'feature')} and {options.task}; not {options.user}; rows in random order"
         print(f"\nWritten: {options.out} ({what})")
     return 0
 

@@ -11,8 +11,8 @@ import pandas as pd
 import pooch
 
 from sensorprivacy.checks import check_choice, rows_in_words
-from sensorprivacy.columns.cells import is_text, plain_frame, table_digest
-from sensorprivacy.columns.coding import Reading, read_column
+from sensorprivacy.columns.cells import plain_frame, table_digest
+from sensorprivacy.columns.coding import Reading, misread, read_column
 from sensorprivacy.columns.copies import find_names
 from sensorprivacy.columns.decimals import tidied
 from sensorprivacy.columns.identifiers import IdentifierWarning
@@ -265,12 +265,11 @@ class _Loading:
         self.facts |= {"left_out": judged.identifying, "dropped": judged.dropped, "coded": list(texts)}
         self.facts["numbers_as_text"] = {name: how.example for name, how in texts.items() if how.example}
         self.facts["columns"] = [self._describe(str(name), judged) for name in self.frame]
-        for name in judged.identifying:
-            if example := read_column(self.frame[name]).example if is_text(self.frame[name]) else "":
-                self.notices.append(
-                    f"column {name} is left out, but most of its cells are numbers; {example[:40]!r} is none. If it "
-                    "is a measurement, the table identifies users better than this page says: correct such cells"
-                )
+        for name, example in misread(self.frame, judged.identifying).items():
+            self.notices.append(
+                f"column {name} is left out, but most of its cells are numbers; {example[:40]!r} is none. If it "
+                "is a measurement, the table identifies users better than this page says: correct such cells"
+            )
         if empty:
             self.notices.append(f"columns without information are dropped: {some(list(empty))}")
 

@@ -11,6 +11,7 @@ import pandas as pd
 
 from sensorprivacy.checks import check_choice
 from sensorprivacy.columns.cells import as_text, is_text, missing_cells
+from sensorprivacy.columns.coding import misread
 from sensorprivacy.columns.copies import find_names
 from sensorprivacy.columns.identifiers import IdentifierWarning
 from sensorprivacy.columns.judge import name_of
@@ -240,9 +241,21 @@ def _facts(fitted: FittedTable, selection: Selection, found: Survey, written: in
     lost = [*columns.features, *([] if publishes_task(step) else [columns.task])]
     dropped |= {name: f"the defence {fitted.name} drops it" for name in lost if name not in released}
     dropped = {name_of(name, why, pieces.columns): why for name, why in dropped.items() if name in pieces.columns}
+    strange = misread(found.sample, set(columns.dropped) - {columns.user, columns.groups})
+    warned = [
+        f"Column {name_of(name, columns.dropped[name], pieces.columns)} is dropped, but most of its cells are numbers. "
+        "If it is a measurement, the original data identify users better than measured here: correct its other cells."
+        for name in sorted(strange)
+    ]
+    read: dict[str, list[str]] = {}
+    for name in names:
+        how = columns.features[name].read if name in columns.features else "classes" if name == columns.task else ""
+        how += f" ({pieces.numbers[name]})" if name in pieces.numbers else ""
+        read.setdefault(how or "components of several columns", []).append(name)
     return {
         "name": pieces.name,
-        "columns": {"task": columns.task, "published": names, "unchanged": unchanged, "dropped": dropped},
+        "columns": {"task": columns.task, "published": names, "read": read, "unchanged": unchanged, "dropped": dropped},
+        "warnings": warned,
         "guarantee": guarantee(step, columns, names, unchanged, found.most_rows, in_order=in_order),
         "size": [f"{written:,} rows, {len(names)} columns", *selection.left_out, *pieces.counts],
         "rows": written,

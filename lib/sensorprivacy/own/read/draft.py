@@ -18,7 +18,7 @@ _ROLES = {
 }
 _ACTIVITIES = re.compile(r"(?i)walk|run|jog|sit|stand|stair|lie|lying|cycl|drive|up|down")
 _USUAL = 50.0  # samples per second: of several units of time, the one with the nearest rate is meant
-_ABOUT = ("metadata", "device", "info", "people", "subjects")  # files beside the recordings
+_ABOUT = ("metadata", "annotation", "device", "info", "people", "subjects")  # files beside the recordings
 
 
 def draft(folder: Path) -> tuple[str, list[str]]:

@@ -2,6 +2,8 @@
 
 import csv
 import importlib
+import lzma
+import re
 import sys
 import warnings
 from collections import Counter
@@ -16,14 +18,21 @@ import pyarrow as pa
 import pyarrow.dataset as arrow_dataset
 import pyarrow.parquet as pq
 
+from sensorprivacy.checks import counted, rows_in_words
 from sensorprivacy.columns.cells import bare_frame
 from sensorprivacy.columns.decimals import NA, tidied
 from sensorprivacy.own.read.text import OPENERS, find_encoding, find_header, infer_delimiter, label_columns, open_text
+from sensorprivacy.own.read.zeek import ZeekTable
+from sensorprivacy.readers.flows import flow_table
 
 TEXT_SUFFIXES = (".csv", ".tsv", ".txt")
 PARQUET_SUFFIXES = (".parquet", ".pq")
 JSON_SUFFIXES = (".jsonl", ".ndjson")
-SUFFIXES = (*TEXT_SUFFIXES, *PARQUET_SUFFIXES, ".feather", *JSON_SUFFIXES, ".xlsx")
+LOG_SUFFIXES = (".log", ".labeled")  # of Zeek, or a CSV or JSON lines
+CAPTURE_SUFFIXES = (".pcap", ".pcapng", ".cap")
+SUFFIXES = (*TEXT_SUFFIXES, *PARQUET_SUFFIXES, ".feather", *JSON_SUFFIXES, ".xlsx", *LOG_SUFFIXES)
+WHOLE = (".xlsx", *CAPTURE_SUFFIXES)  # formats that are not read in pieces
+_TEXTS = (*TEXT_SUFFIXES, *JSON_SUFFIXES, *LOG_SUFFIXES)
 _NAMES = {"utf-8-sig": "UTF-8", "utf-16": "UTF-16", "utf-16-le": "UTF-16", "utf-16-be": "UTF-16", "utf-32": "UTF-32"}
 _NAMES |= {"cp1252": "Windows-1252", "latin-1": "Latin-1"}
 _LOOK_AT = 50  # lines from which the delimiter is inferred
@@ -43,7 +52,7 @@ class Form:
     Attributes
     ----------
     suffix : str
-        Ending that decides the format, such as ``.csv`` for ``home.csv.gz``.
+        Ending that decides the format, such as ``.csv`` for ``home.csv.gz``, and ``.log`` for every log of Zeek.
     packed : str
         Ending of the compression, such as ``.gz``, or an empty text.
     encoding : str
@@ -62,9 +71,11 @@ class Form:
 
     def describe(self) -> str:
         """Return a few words for a report, such as "CSV with ; in Windows-1252, gzip"."""
-        names = {".feather": "Feather", ".xlsx": "Excel"} | dict.fromkeys(PARQUET_SUFFIXES, "Parquet")
-        words = names.get(self.suffix, "JSON lines" if self.suffix in JSON_SUFFIXES else "CSV")
-        if self.delimiter:
+        names = {".feather": "Feather", ".xlsx": "Excel", ".log": "Zeek log"}
+        names |= dict.fromkeys(PARQUET_SUFFIXES, "Parquet") | dict.fromkeys(JSON_SUFFIXES, "JSON lines")
+        names |= dict.fromkeys(CAPTURE_SUFFIXES, "packets")
+        words = names.get(self.suffix, "CSV")
+        if words == "CSV":
             words += f" with {'tabs' if self.delimiter == chr(9) else self.delimiter}"
         words += f" in {_NAMES[self.encoding]}" if self.encoding else ""
         words += f", {self.skipped} lines before the header" if self.skipped > 1 else ""
@@ -89,8 +100,10 @@ def read_table(path: str | Path, labels: Collection[str] = ()) -> pd.DataFrame:
     ----------
     path : str or pathlib.Path
         CSV (.csv, .tsv, .txt; with a header; delimiter comma, semicolon, tab or bar; decimal point or comma; UTF-8,
-        UTF-16, Windows-1252 or Latin-1), JSON lines (.jsonl, .ndjson), Parquet (.parquet, .pq), Feather (.feather) or
-        Excel (.xlsx, first visible sheet). Texts may be packed (.gz, .bz2, .xz).
+        UTF-16, Windows-1252 or Latin-1), JSON lines (.jsonl, .ndjson), Parquet (.parquet, .pq), Feather (.feather),
+        Excel (.xlsx, visible rows and columns of the first visible sheet), a log of Zeek (.log, .labeled; see `zeek`),
+        or captured packets (.pcap, .pcapng, .cap; a row for each flow, see `flows.flow_table`). Texts and captures may
+        be packed (.gz, .bz2, .xz).
     labels : sequence of str
         Columns of labels, in which NA and None are labels.
 
@@ -114,12 +127,19 @@ def read_table(path: str | Path, labels: Collection[str] = ()) -> pd.DataFrame:
     """
     file = check_file(path)
     form = form_of(file)
-    parts = list(read_pieces(file, form, labels=labels))
-    frame = pd.concat(parts) if len(parts) > 1 else parts[0] if parts else pd.DataFrame()
+    said: list[str] = []
+    if form.suffix in WHOLE:
+        read = _read_excel if form.suffix == ".xlsx" else _read_capture
+        frame, said = read(file, form, labels)
+        frame = bare_frame(frame)
+    else:
+        parts = list(read_pieces(file, form, labels=labels))
+        frame = pd.concat(parts) if len(parts) > 1 else parts[0] if parts else pd.DataFrame()
     if frame.empty:
         raise ValueError(f"{file} has {frame.shape[0]} rows and {frame.shape[1]} columns, but needs one of each")
     frame = tidied(frame, labels, file)
     frame.attrs["form"] = form.describe()
+    frame.attrs |= {about: said + frame.attrs[about] for about in ("notices", "counts")}
     return frame
 
 
@@ -159,11 +179,12 @@ def check_file(path: str | Path) -> Path:
     if file.stat().st_size == 0:
         raise ValueError(f"{file} is empty: remove it, or copy it again from its source")
     suffix, packed = _endings(file)
-    if suffix not in SUFFIXES or (packed and suffix not in TEXT_SUFFIXES + JSON_SUFFIXES):
-        remedy = _REMEDIES.get(suffix or packed, "convert it")
+    known = SUFFIXES + CAPTURE_SUFFIXES
+    if suffix not in known or (packed and suffix not in _TEXTS + CAPTURE_SUFFIXES):
+        remedy = _REMEDIES.get(suffix or packed, "save it as CSV, or correct its name")
         raise ValueError(
-            f"{file} has an unknown format: {remedy}. A name must end in {', '.join(SUFFIXES)}, or in .gz, .bz2 or .xz "
-            "after the ending of a text"
+            f"{file} has an unknown format: {remedy}. A name must end in {', '.join(known)}, or in .gz, .bz2 or .xz "
+            "after the ending of a text or capture"
         )
     return file
 
@@ -171,13 +192,22 @@ def check_file(path: str | Path) -> Path:
 def form_of(file: Path) -> Form:
     """Return how a file is written; raises ValueError if it is no text although its name says so."""
     suffix, packed = _endings(file)
-    if suffix not in TEXT_SUFFIXES + JSON_SUFFIXES:
-        return Form(suffix)
+    if suffix not in _TEXTS:
+        return Form(suffix, packed)
     form = Form(suffix, packed, find_encoding(file, packed))
     if suffix in JSON_SUFFIXES:
         return form
-    with open_text(file, form.packed, form.encoding) as stream:
-        head = [line for _, line in zip(range(_LOOK_AT), stream, strict=False)]
+    try:
+        with open_text(file, form.packed, form.encoding) as stream:
+            head = [line for _, line in zip(range(_LOOK_AT), stream, strict=False)]
+    except UnicodeError as error:
+        raise ValueError(f"{file} is not text, although its name says so: save it as CSV in UTF-8") from error
+    if isinstance(stream, ZeekTable):
+        return Form(".log", packed, form.encoding, "\t")
+    if suffix in LOG_SUFFIXES:
+        suffix = ".csv"
+        if head and head[0].startswith("{"):  # as Zeek writes if it is told so
+            return Form(".jsonl", packed, form.encoding)
     if head and head[0].lower().startswith("sep="):  # written by Excel, for Excel
         return Form(suffix, packed, form.encoding, head[0].strip('\r\n"')[4:5] or ",", 1)
     delimiter = infer_delimiter(head)
@@ -196,7 +226,7 @@ def read_pieces(
     Parameters
     ----------
     file : pathlib.Path
-        The file.
+        The file, of no format in `WHOLE`.
     form : Form
         How it is written.
     rows : int, optional
@@ -212,12 +242,10 @@ def read_pieces(
     ValueError, ModuleNotFoundError
         As `read_table`.
     """
-    if form.suffix in TEXT_SUFFIXES:
+    if form.delimiter:
         pieces = _read_csv(file, form, rows, types, labels)
     elif form.suffix in JSON_SUFFIXES:
         pieces = _read_json(file, form, rows)
-    elif form.suffix == ".xlsx":
-        pieces = iter([_read_excel(file, labels)])
     else:
         pieces = _read_arrow(file, form, rows)
     try:
@@ -256,6 +284,10 @@ def _read_csv(
     except pd.errors.ParserWarning as error:
         raise ValueError(f"{file} cannot be read as CSV: rows have more values than the header has names") from error
     except (pd.errors.ParserError, pd.errors.EmptyDataError, csv.Error, UnicodeError) as error:
+        if found := re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", str(error)):
+            raise ValueError(
+                f"{file}: line {found[2]} has {found[3]} values, but the header has {found[1]} names: correct the line"
+            ) from error
         raise ValueError(f"{file} cannot be read as CSV: {error}") from error
 
 
@@ -279,7 +311,8 @@ def _read_json(file: Path, form: Form, rows: int | None) -> Iterator[pd.DataFram
         raise ValueError(f"{file} cannot be read as JSON lines (one record per line): {error}") from error
 
 
-def _read_excel(file: Path, labels: Collection[str]) -> pd.DataFrame:
+def _read_excel(file: Path, _: Form, labels: Collection[str]) -> tuple[pd.DataFrame, list[str]]:
+    """Return the visible cells of the first visible sheet below its title, and notices of the others."""
     try:
         importlib.import_module("openpyxl")
     except ModuleNotFoundError as error:
@@ -289,15 +322,47 @@ def _read_excel(file: Path, labels: Collection[str]) -> pd.DataFrame:
             name="openpyxl",
         ) from error
     try:
-        with pd.ExcelFile(BytesIO(file.read_bytes())) as book:
-            shown = next(sheet.title for sheet in book.book.worksheets if sheet.sheet_state == "visible")
-            names = pd.read_excel(book, shown, header=None, nrows=1).to_numpy().ravel()
+        # a sheet that is only read does not know its hidden rows
+        with pd.ExcelFile(BytesIO(file.read_bytes()), engine_kwargs={"read_only": False}) as book:
+            sheet = next(sheet for sheet in book.book.worksheets if sheet.sheet_state == "visible")
+            hidden = sorted(row - 1 for row, how in sheet.row_dimensions.items() if how.hidden and row <= sheet.max_row)
+            ends = [(how.min - 1, how.max) for how in sheet.column_dimensions.values() if how.hidden]
+            unseen = [at for at in range(sheet.max_column) if any(first <= at < end for first, end in ends)]
+            top = pd.read_excel(book, sheet.title, header=None, nrows=_LOOK_AT, skiprows=hidden, dtype=str)
+            empty = [at for at in top if at in unseen or not top[at].notna().any()]
+            titles = _rows_before_header(top.drop(columns=empty))
+            shown = [row for row in range(len(hidden) + titles + 1) if row not in set(hidden)]
+            where: Any = {"skiprows": [*hidden, *shown[:titles]], "usecols": [at for at in top if at not in empty]}
+            names = pd.read_excel(book, sheet.title, header=None, nrows=1, **where).to_numpy().ravel()
             _refuse_twins(map(str, names), file)
-            return pd.read_excel(book, shown, **_missing(names, labels)).dropna(how="all").reset_index(drop=True)
+            table = pd.read_excel(book, sheet.title, **where, **_missing(names, labels))
     except Exception as error:  # zipfile and openpyxl raise many types for a damaged file
         if str(file) in str(error):
             raise
         raise ValueError(f"{file} cannot be read as Excel: {error}; save it as CSV") from error
+    said = [rows_in_words(titles, "above the header", "left out")] if titles else []
+    for count, what in ((len(hidden), "row"), (len(unseen), "column")):
+        if count:
+            said.append(f"{counted(count, f'hidden {what}', 'is', 'are')} left out: unhide what you need")
+    return table.dropna(how="all").reset_index(drop=True), said
+
+
+def _rows_before_header(top: pd.DataFrame) -> int:
+    """Return how many rows of a sheet come before its header, as in a text whose lines end with their last cell."""
+    rows = [[re.sub(r"\s", " ", cell).replace('"', "'") for cell in row] for row in top.fillna("").to_numpy()]
+    return find_header(["|".join(cell.replace("|", "/") for cell in row).rstrip("|") + "\n" for row in rows], "|")
+
+
+def _read_capture(file: Path, form: Form, _: Collection[str]) -> tuple[pd.DataFrame, list[str]]:
+    """Return the flows of captured packets, and notices of the packets that are in none."""
+    try:
+        with OPENERS.get(form.packed, open)(file, "rb") as stream:
+            content = stream.read()
+    except (OSError, EOFError, lzma.LZMAError) as error:
+        raise ValueError(f"{file} cannot be unpacked: {error}") from error
+    table, packets, others = flow_table(str(file), content)
+    said = f"{others:,} of {packets:,} packets are no TCP or UDP over IPv4, and are in no flow"
+    return table, [said] if others else []
 
 
 def _read_arrow(file: Path, form: Form, rows: int | None) -> Iterator[pd.DataFrame]:

@@ -14,7 +14,16 @@ from sensorprivacy.checks import require_columns, rows_in_words
 from sensorprivacy.columns.cells import as_text, is_text, missing_cells, plain_frame, table_digest
 from sensorprivacy.columns.decimals import Numbers, tidied
 from sensorprivacy.columns.labels import FEWEST, find_rare
-from sensorprivacy.own.read.formats import TEXT_SUFFIXES, check_file, form_of, read_pieces, read_table, table_name
+from sensorprivacy.own.read.formats import (
+    PARQUET_SUFFIXES,
+    TEXT_SUFFIXES,
+    WHOLE,
+    check_file,
+    form_of,
+    read_pieces,
+    read_table,
+    table_name,
+)
 
 IN_MEMORY = 32 * 2**20  # bytes of a file that is read in one piece
 MOST_CATEGORIES = 10_000  # different cells of a column of text
@@ -27,7 +36,7 @@ class Pieces:
     Parameters
     ----------
     table : path or pandas, polars or Arrow table
-        A file of any format of `formats.read_table`, or a table in memory. Excel sheets are read whole.
+        A file of any format of `formats.read_table`, or a table in memory. Excel sheets and captures are read whole.
     rows : int, optional
         Rows of a piece. By default a file of at most 32 MB is one piece, and others are cut in about 1,000,000 cells.
     labels : sequence of str
@@ -42,6 +51,8 @@ class Pieces:
         Names of the columns.
     counts : list of str
         Rows that are no records, and cells of numbers that count as missing.
+    numbers : dict of str to str
+        Columns of numbers that were written in another way, with this way.
 
     Raises
     ------
@@ -59,15 +70,16 @@ class Pieces:
             self._file = check_file(table)
             self._form = form_of(self._file)
             self.name, self.digest = table_name(self._file), pooch.file_hash(str(self._file))
-            written = {".feather": ".parquet", ".jsonl": ".csv", ".ndjson": ".csv", ".xlsx": ".csv"}
-            self.suffix = written.get(self._form.suffix, self._form.suffix)
+            as_is = self._form.suffix in TEXT_SUFFIXES + PARQUET_SUFFIXES
+            self.suffix = self._form.suffix if as_is else ".parquet" if self._form.suffix == ".feather" else ".csv"
             most = IN_MEMORY // (8 if self._form.packed else 1)
-            if self._form.suffix == ".xlsx" or (rows is None and self._file.stat().st_size <= most):
+            if self._form.suffix in WHOLE or (rows is None and self._file.stat().st_size <= most):
                 self._table = read_table(self._file, labels)
             else:
                 self._types = self._infer_types()
         self.columns = list(next(iter(self)).columns)
         self.counts = self._numbers.counts if self._table is None else self._table.attrs["counts"]
+        self.numbers = self._numbers.converted if self._table is None else self._table.attrs["numbers"]
 
     def __iter__(self) -> Iterator[pd.DataFrame]:
         """Yield the pieces in order, with positions in the whole table as index."""
@@ -83,7 +95,7 @@ class Pieces:
 
     def _typed(self, piece: pd.DataFrame) -> pd.DataFrame:
         """Return a piece of JSON lines with the types of the whole file; CSV has them already."""
-        if self._form.suffix in TEXT_SUFFIXES or not self._types:
+        if self._form.delimiter or not self._types:
             return piece
         piece = piece.reindex(columns=list(self._types))
         return piece.assign(

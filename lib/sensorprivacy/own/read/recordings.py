@@ -264,7 +264,7 @@ def _with_people(table: pd.DataFrame, path: Path, given: Description) -> pd.Data
     """Return the table with the private attributes of each subject."""
     people, subject = read_table(path), given.subject
     require_columns(people.columns, [subject, *given.private], path.name)
-    require_columns(table.columns, [subject], given.files)
+    require_columns(_theirs(table), [subject], given.files)
     people = people.assign(**{subject: people[subject].astype(str)})
     if twice := people.loc[people[subject].duplicated(), subject].tolist():
         raise ValueError(f"{path.name} lists subject {twice[0]} more than once")
@@ -276,7 +276,7 @@ def _with_people(table: pd.DataFrame, path: Path, given: Description) -> pd.Data
 
 def _without_missing(table: pd.DataFrame, given: Description) -> pd.DataFrame:
     """Return the samples with a value in every channel: resampling fills a lost one as it fills a short pause."""
-    require_columns(table.columns, given.channels, given.files)
+    require_columns(_theirs(table), given.channels, given.files)
     whole = table[given.channels].notna().all(axis=1)
     if not whole.all():
         warnings.warn(
@@ -287,12 +287,22 @@ def _without_missing(table: pd.DataFrame, given: Description) -> pd.DataFrame:
     return table[whole].reset_index(drop=True)
 
 
+def _theirs(table: pd.DataFrame) -> pd.Index:
+    """Return the columns that the files and their names have."""
+    return table.columns.drop(["_trial", "_file"])
+
+
 def _check_columns(table: pd.DataFrame, given: Description) -> None:
     wanted = [*given.channels, given.subject, given.public, *given.private]
-    require_columns(table.columns, wanted, given.files)
+    require_columns(_theirs(table), wanted, given.files)
     for name in given.channels:
         if not pd.api.types.is_numeric_dtype(table[name]):
-            raise ValueError(f"channel {name!r} is {table[name].dtype}, not numeric")
+            strange = pd.to_numeric(table[name], errors="coerce").isna() & table[name].notna()
+            first = table[strange].iloc[0] if strange.any() else table.iloc[0]
+            raise ValueError(
+                f"channel {name!r} is not numeric: {first['_file']} has the cell {first[name]!r}. Correct it, or "
+                "remove the channel from `channels`"
+            )
     for name in wanted:
         if missing := int(table[name].isna().sum()):
             where = table.loc[table[name].isna(), "_file"].iloc[0]

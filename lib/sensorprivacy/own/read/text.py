@@ -16,6 +16,7 @@ from typing import Any, TextIO, cast
 import pandas as pd
 
 from sensorprivacy.columns.decimals import MISSING
+from sensorprivacy.own.read.zeek import ZEEK, ZeekTable
 
 OPENERS: Mapping[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 _MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF32_LE: "utf-32", codecs.BOM_UTF32_BE: "utf-32"}
@@ -56,8 +57,11 @@ def find_encoding(file: Path, packed: str) -> str:
 
 
 def open_text(file: Path, packed: str, encoding: str) -> TextIO:
-    """Open a text for reading, unpacked and decoded."""
-    return TextIOWrapper(cast(Any, OPENERS.get(packed, open)(file, "rb")), encoding=encoding, newline="")
+    """Open a text for reading, unpacked and decoded; a log of Zeek becomes a table with tabs and a header."""
+    stream = TextIOWrapper(cast(Any, OPENERS.get(packed, open)(file, "rb")), encoding=encoding, newline="")
+    first = stream.readline()
+    stream.seek(0)
+    return cast(TextIO, ZeekTable(stream, file)) if first.startswith(ZEEK) else stream
 
 
 def infer_delimiter(lines: list[str]) -> str:
