@@ -2,9 +2,9 @@
 
 python bench/kills.py [--kills N] [--seconds S]    writes bench/results/kills.csv, a row for each kill
 
-Each kill starts a command in a folder of its own, sends KILL, TERM or INT after a random time, and counts its descendants that
-live two seconds after its end. Then it reads every file with a final name. Killed searches continue in one store; at the end
-they must give the numbers of a search that nobody killed.
+Each kill starts a command in a folder of its own, sends KILL, TERM or INT after a random time, and counts its
+descendants that live two seconds after its end. Then it reads every file with a final name. Killed searches continue
+in one store; at the end they must give the numbers of a search that nobody killed.
 """
 
 import argparse
@@ -27,13 +27,15 @@ import pandas as pd
 import psutil
 
 ROWS, SECONDS = 1500, 2.0
-MINIMIZE = "minimize home.csv --task task --user who --score information --quiet --repeat 0 --jobs 2 --json a.json --out a.csv"
+MINIMIZE = "minimize home.csv --task task --user who --score information --quiet --repeat 0 --jobs 2 "
+MINIMIZE += "--json a.json --out a.csv"
 COMMANDS = {  # module, words, and descendants that it has when the time begins
     "search": ("sensorprivacy", f"{MINIMIZE} --exhaustive --store search.sqlite --trees 400", 2),
     "race": ("sensorprivacy", f"{MINIMIZE} --race --store race.sqlite --trees 400", 2),
     "compare": ("sensorprivacy", "compare home.csv --task task --user who --minutes .1 --report a.html --json a.json "
                                  "--store a.jsonl --quiet", 0),
-    "publish": ("sensorprivacy", "publish home.csv --task task --user who --defence noise:epsilon=4 --out a --save b --quiet", 0),
+    "publish": ("sensorprivacy", "publish home.csv --task task --user who --defence noise:epsilon=4 "
+                                 "--out a --save b --quiet", 0),
     "run": ("compendium", "run a.ipynb -o b.ipynb --log a.log", 3),
 }  # fmt: skip
 CELL = """
@@ -139,7 +141,14 @@ def main() -> None:
             prepare(folder)
         while sum(bool(row["signal"]) for row in rows) < given.kills and time.monotonic() - began < given.seconds:
             name = list(COMMANDS)[len(rows) % len(COMMANDS)]
-            rows.append(kill(name, folders[name], draw.choice(["KILL", "TERM", "INT"]), draw.uniform(0, 4 if COMMANDS[name][2] else 14)))
+            rows.append(
+                kill(
+                    name,
+                    folders[name],
+                    draw.choice(["KILL", "TERM", "INT"]),
+                    draw.uniform(0, 4 if COMMANDS[name][2] else 14),
+                )
+            )
             print(rows[-1], flush=True)
             for old in (*folders[name].glob("[ab]"), *folders[name].glob("a.[chj]*"), *folders[name].glob("b.*")):
                 shutil.rmtree(old) if old.is_dir() else old.unlink()
@@ -151,7 +160,9 @@ def main() -> None:
             for folder in (folders[name], folders[f"{name} alone"]):
                 start(name, folder).wait()
             both = [json.loads((folder / "a.json").read_text()) for folder in (folders[name], folders[f"{name} alone"])]
-            same = [{key: value for key, value in one.items() if "second" not in key and "found" not in key} for one in both]
+            same = [
+                {key: value for key, value in one.items() if "second" not in key and "found" not in key} for one in both
+            ]
             print(name, "equals an undisturbed one:", same[0] == same[1])
             print([key for key in same[0] if same[0][key] != same[1][key]])
 

@@ -157,7 +157,9 @@ _columns = _all(
 _features = _all(
     _columns,
     _option("--constant", type=click.Choice(["drop", "error"]), default="drop", help="Constant columns."),
-    _option("--bins", type=click.IntRange(2, 1000), help="Divide a task of numbers in so many classes of about equal size."),
+    _option(
+        "--bins", type=click.IntRange(2, 1000), help="Divide a task of numbers in so many classes of about equal size."
+    ),
 )
 
 
@@ -227,7 +229,12 @@ def minimize(**options: Any) -> int:
 @_option("--defences", multiple=True, metavar="DEFENCE...", help="Such as minimize:threshold=.01 noise:epsilon=4; by "
     "default about 20.")  # fmt: skip
 @_option("--max-loss", type=_Numbers(0, 1), default=0.01, help="Accuracy that may be lost; .01 is one point.")
-@_option("--minutes", type=_Numbers(0, 10_080, min_open=True), default=10, help="Time budget; defences that still run then are stopped.")
+@_option(
+    "--minutes",
+    type=_Numbers(0, 10_080, min_open=True),
+    default=10,
+    help="Time budget; defences that still run then are stopped.",
+)
 @_option("--report", type=Path, metavar="FILE", help="Write a self-contained HTML page.")
 @_option("--json", type=Path, metavar="FILE", help="Write all numbers.")
 @_option("--store", type=Path, metavar="FILE", help="File that keeps results; by default in your cache folder.")

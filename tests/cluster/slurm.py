@@ -159,5 +159,6 @@ def _free_ports(count: int) -> list[int]:
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # unwind, so that the daemons end
     with slurm(Path(sys.argv[1])) as variables:
         sys.exit(subprocess.call(sys.argv[2:], env=variables))

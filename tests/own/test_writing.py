@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 from sensorprivacy.cli import main
+from sensorprivacy.minimize.search.results import ResultStore
 from sensorprivacy.own.publishing.writing import check_new, new_folder, write_rows
 
 
@@ -67,6 +68,15 @@ def test_a_folder_appears_at_the_end(tmp_path):
         check_new(out, "--out")
     with pytest.raises(ValueError, match="there is no folder"):
         check_new(tmp_path / "no" / "out", "--out")
+
+
+def test_only_the_owner_reads_a_saved_defence_and_a_store(tmp_path):
+    with new_folder(tmp_path / "saved", "save"), new_folder(tmp_path / "out", "out"):
+        pass
+    ResultStore(tmp_path / "scores.sqlite", "digest").close()
+    modes = {path.name: path.stat().st_mode & 0o777 for path in tmp_path.iterdir()}
+    assert (modes["saved"], modes["scores.sqlite"]) == (0o700, 0o600)
+    assert modes["out"] == 0o777 & ~0o022
 
 
 ROLES = "--task place --user owner"

@@ -61,7 +61,9 @@ def test_a_missing_package_is_named_with_its_remedy(run, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
     code, said = run("measure", "--out", str(tmp_path / "a.json"))
     assert code == 1
-    assert said == f"error: onnxruntime is not installed: run {sys.executable} -m pip install numpy onnxruntime==1.23.2\n"
+    assert (
+        said == f"error: onnxruntime is not installed: run {sys.executable} -m pip install numpy onnxruntime==1.23.2\n"
+    )
 
 
 def test_a_program_without_its_bundles_says_what_to_copy(tmp_path, capsys):

@@ -63,7 +63,9 @@ def test_no_worker_is_left_two_seconds_after_the_end_of_its_parent(tmp_path, wha
     generator = np.random.default_rng(0)
     table = pd.DataFrame(generator.integers(0, 50, (2000, 12)), columns=[f"x{i}" for i in range(12)])
     who = generator.integers(0, 20, 2000)
-    table.assign(who=who, task=np.where(table["x0"] > 25, "on", "off"), x1=who).to_csv(tmp_path / "home.csv", index=False)
+    table.assign(who=who, task=np.where(table["x0"] > 25, "on", "off"), x1=who).to_csv(
+        tmp_path / "home.csv", index=False
+    )
     words = ["minimize", "home.csv", "--task", "task", "--user", "who", "--score", "information", "--preselect", "12"]
     words += ["--allow-long", "--quiet", "--jobs", "2", "--race" if what == "race" else "--exhaustive"]
     words += ["--engine", "sklearn" if what == "sklearn" else "shared"]

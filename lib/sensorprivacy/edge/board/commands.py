@@ -52,23 +52,34 @@ def _parser() -> argparse.ArgumentParser:
     measure.add_argument("--out", type=Path, required=True, metavar="FILE", help="file for the record (JSON)")
     measure.add_argument("--threads", type=_between(int, 1, 1024), default=1, help="threads of onnxruntime (1)")
     measure.add_argument(
-        "--batches", type=_between(int, 1, 100_000), nargs="+", default=[1, 128, 256], metavar="N", help="windows per call (1 128 256)"
+        "--batches",
+        type=_between(int, 1, 100_000),
+        nargs="+",
+        default=[1, 128, 256],
+        metavar="N",
+        help="windows per call (1 128 256)",
     )
     seconds = _between(float, 0.0001, 3600)
     measure.add_argument("--seconds", type=seconds, default=1.0, help="time for each step and batch size (1)")
     minutes = _between(float, 0.0001, 1440)
-    measure.add_argument("--minutes", type=minutes, default=MINUTES, help="time for everything; larger batches wait (5)")
+    measure.add_argument(
+        "--minutes", type=minutes, default=MINUTES, help="time for everything; larger batches wait (5)"
+    )
     replay = commands.add_parser("replay", help="anonymize a stream faster than real time and count missed deadlines")
     replay.set_defaults(command=replay_bundles)
     replay.add_argument("--minutes", type=minutes, default=1.0, help="length of the recording (1)")
-    replay.add_argument("--speed", type=_between(float, 0.0001, 100_000), default=20.0, help="speed of the replay; 1 is real time (20)")
+    replay.add_argument(
+        "--speed", type=_between(float, 0.0001, 100_000), default=20.0, help="speed of the replay; 1 is real time (20)"
+    )
     beside = Path(sys.argv[0]).resolve().parent  # bundles lie beside the program
     for command in (measure, replay):
         command.add_argument("--bundles", type=Path, default=beside, metavar="FOLDER", help="a bundle, or their folder")
     return parser
 
 
-def measure_bundles(bundles: Path, out: Path, threads: int, batches: Sequence[int], seconds: float, minutes: float = MINUTES) -> int:
+def measure_bundles(
+    bundles: Path, out: Path, threads: int, batches: Sequence[int], seconds: float, minutes: float = MINUTES
+) -> int:
     """Measure the bundles in a folder, write the record, and return the exit code."""
     from sensorprivacy.edge.board.measurement import check_target, measure, write_record
 

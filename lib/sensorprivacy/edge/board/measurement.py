@@ -64,7 +64,9 @@ def measure(
         "made": datetime.datetime.now(datetime.UTC).date().isoformat(),
         "hardware": hardware(),
         "settings": settings | {"batches": list(batches)},
-        "bundles": [time_bundle(each, **settings, limit=60 * minutes / len(bundles), progress=progress) for each in bundles],
+        "bundles": [
+            time_bundle(each, **settings, limit=60 * minutes / len(bundles), progress=progress) for each in bundles
+        ],
         "memory": process_memory(peak=True),
     }
 

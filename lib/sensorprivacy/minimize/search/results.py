@@ -84,6 +84,8 @@ class ResultStore:
         if self.path is not None:
             self.path.parent.mkdir(parents=True, exist_ok=True)
         with self._clear_errors():
+            if self.path is not None and not self.path.exists():
+                self.path.touch(mode=0o600)  # results describe people
             # no isolation level: the transactions below begin and end explicitly
             self._database = sqlite3.connect(self.path or ":memory:", timeout=_LOCK_SECONDS, isolation_level=None)
         try:

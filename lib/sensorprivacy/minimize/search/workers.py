@@ -1,20 +1,18 @@
 """Who trains the models: the engine's threads, joblib's workers, or the workers of a dask cluster."""
 
 import os
-import time
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
-from functools import cache
+from contextlib import contextmanager
 from itertools import islice
-from threading import Thread
 from typing import Any, TypeVar
 
 from joblib import Parallel, delayed, effective_n_jobs
 from joblib.parallel import get_active_backend
 
 from sensorprivacy.minimize.engine_protocol import Engine, Subset
+from sensorprivacy.parents import end_with
 
 T = TypeVar("T")
 
@@ -63,8 +61,8 @@ def run_batches(
     elif client is not None:
         yield from _run_on_dask(client, engine, batches, label, n_trees)
     else:
-        work = Parallel(n_jobs=n_jobs, return_as="generator_unordered")
-        yield from work(delayed(_tied)(os.getpid(), _score, batch, engine, label, n_trees) for batch in batches)
+        work = _parallel(n_jobs, "generator_unordered")
+        yield from work(delayed(_score)(batch, engine, label, n_trees) for batch in batches)
 
 
 def _run_on_dask(
@@ -116,8 +114,8 @@ def run_in_order(
     """
     client = getattr(get_active_backend()[0], "client", None)
     if client is None:
-        work = Parallel(n_jobs=n_jobs, return_as="generator")
-        yield from work(delayed(_tied)(os.getpid(), function, *task) for task in tasks)
+        work = _parallel(n_jobs, "generator")
+        yield from work(delayed(function)(*task) for task in tasks)
         return
     waiting: deque[Any] = deque()
     try:
@@ -131,6 +129,10 @@ def run_in_order(
                 yield waiting.popleft().result()
     finally:
         client.cancel(list(waiting))
+
+
+def _parallel(n_jobs: int | None, return_as: str) -> Parallel:
+    return Parallel(n_jobs=n_jobs, return_as=return_as, initializer=end_with, initargs=(os.getpid(),))
 
 
 @contextmanager
@@ -159,24 +161,3 @@ def _same(engine: Engine) -> Engine:
 
 def _score(batch: list[Subset], engine: Any, label: str, n_trees: int | None) -> tuple[list[Subset], list[Any]]:
     return batch, engine.score(batch, label) if n_trees is None else engine.glimpse(batch, label, n_trees)
-
-
-def _tied(parent: int, function: Callable[..., T], *task: Any) -> T:
-    """Call a function in a worker that ends with the process that started it."""
-    _end_with(parent)
-    return function(*task)
-
-
-@cache
-def _end_with(parent: int) -> None:
-    """Watch for the end of the parent, because a killed process cannot end its workers. Windows shows no such end."""
-    if os.name == "posix" and os.getpid() != parent:
-        Thread(target=_watch, args=(parent, os.getppid()), daemon=True).start()
-
-
-def _watch(parent: int, above: int) -> None:
-    with suppress(ProcessLookupError):
-        while os.getppid() == above:
-            os.kill(parent, 0)  # does nothing to a process that exists
-            time.sleep(0.5)
-    os._exit(1)

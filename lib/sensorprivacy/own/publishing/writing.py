@@ -104,7 +104,7 @@ def new_folder(folder: Path, option: str) -> Iterator[Path]:
     part = folder.absolute().with_name(f".{folder.name}.{secrets.token_hex(4)}.part")
     with unwound_by_sigterm():
         try:
-            part.mkdir()
+            part.mkdir(mode=0o700 if "save" in option else 0o777)  # a saved defence describes people
             yield part
             if folder.exists():
                 folder.rmdir()  # empty, see `check_new`
