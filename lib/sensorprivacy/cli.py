@@ -210,7 +210,8 @@ def _work(name: str, options: Mapping[str, Any]) -> int:
 def minimize(**options: Any) -> int:
     """Find the columns of a table that a service should collect.
 
-    FILE is a CSV, JSON lines, Parquet, Feather or Excel file with one record per row.
+    FILE is a CSV, JSON lines, Parquet, Feather or Excel file with one record per row, a log of Zeek, or a pcap or
+    pcapng file.
 
     Features are preselected by their scores. Then a model for the task and an adversary for the users are trained on
     every subset. One page says which columns to keep, how much accuracy that costs, and how well an adversary still
@@ -246,8 +247,8 @@ def minimize(**options: Any) -> int:
 def compare(**options: Any) -> int:
     """Find out which defence suits your data, what it costs, and what attackers still learn.
 
-    FILE is a CSV, JSON lines, Parquet, Feather or Excel file with one record per row; or a TOML file that describes
-    recordings.
+    FILE is a CSV, JSON lines, Parquet, Feather or Excel file with one record per row, a log of Zeek, a pcap or
+    pcapng file; or a TOML file that describes recordings.
 
     For each defence: how well the task still works, and how well the strongest of several attackers identifies the
     users. Cheap defences come first. Ctrl-C shows the best answer so far, and the same command continues later.
@@ -287,8 +288,8 @@ def compare(**options: Any) -> int:
 def publish(**options: Any) -> int:
     """Write a table or recordings that you can hand on, with a data card.
 
-    FILE is a CSV, JSON lines, Parquet, Feather or Excel file with one record per row; or a TOML file that describes
-    recordings.
+    FILE is a CSV, JSON lines, Parquet, Feather or Excel file with one record per row, a log of Zeek, a pcap or
+    pcapng file; or a TOML file that describes recordings.
 
     A table loses the user, the recording, copies of them and identifiers, and its rows are shuffled. Recordings are
     rewritten window by window. The data card states the guarantee, the utility, and what attackers infer. Noise is

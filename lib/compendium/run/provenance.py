@@ -23,7 +23,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from compendium.datasets import registry
-from compendium.paths import MACHINE_FILE, RUN_FILE, VERDICTS_FILE, figures_dir, project_root
+from compendium.paths import MACHINE_FILE, RUN_FILE, VERDICTS_FILE, figures_dir, output_root, project_root
 from compendium.run import judging
 from compendium.run.dependencies import versions
 from compendium.run.states import git, json_bytes, json_value
@@ -201,7 +201,7 @@ class Run:
             self._keep(lacking, cells.MISSING, "What this run needed for printed values and did not have")
         shown = judging.JudgedClaims(judged)
         tally = self._stamped(self._tally(judged)).removesuffix(".")
-        shown.attrs["caption"] = f"{tally}. Files of this run: {self.folder.relative_to(project_root()).as_posix()}/"
+        shown.attrs["caption"] = f"{tally}. Files of this run: {self.folder.relative_to(output_root()).as_posix()}/"
         shown.attrs["closing"] = sentences.verdicts(judged) if len(judged) else ""
         return shown
 

@@ -208,7 +208,7 @@ def summary(ended: Mapping[str, RunState], profile: str) -> str:
     idle = [name for name, state in ended.items() if state.status == NOT_RUN and not state.blocked]
     few = ", ".join(idle) if len(idle) <= _FEW else f"{len(idle)} runs that nobody asked for"
     lines += [f"  not run: {few}"] if idle else []
-    folder, root = figures_dir(profile), project_root()
+    folder, root = figures_dir(profile), output_root()
     if (verdicts := folder / "verdicts.csv").is_file():
         from compendium.verdicts.replication import read_verdicts, summary_line  # here, because it imports pandas
 

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from compendium.paths import build_dir, figures_dir, project_root
+from compendium.paths import build_dir, figures_dir, output_root, project_root
 from sensorprivacy.paths import write_atomically
 
 OK, NO_DATA, FAILED, NOT_RUN = "ok", "no data", "failed", "not run"
@@ -99,7 +99,7 @@ def read_status(run: str, profile: str) -> RunState:
 
 def is_settled(run: str, profile: str) -> bool:
     """Return whether a run need not be repeated: it did not fail, and nobody edited or deleted its results."""
-    state, root = read_status(run, profile), project_root()
+    state, root = read_status(run, profile), output_root()
     if state.status not in (OK, NO_DATA):
         return False
     ended = status_file(run, profile).stat().st_mtime_ns
@@ -120,7 +120,7 @@ def outputs(run: str, profile: str) -> dict[str, str]:
     folder = figures_dir(profile) / run
     files = (path for path in sorted(folder.rglob("*")) if path.is_file())
     stable = (path for path in files if path.name != "machine.json" and "drawn" not in path.relative_to(folder).parts)
-    return {in_checkout(path): _digest(path) for path in stable}
+    return {in_checkout(path, output_root()): _digest(path) for path in stable}
 
 
 def _digest(path: Path) -> str:
