@@ -5,7 +5,7 @@ import json
 import math
 import re
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -28,9 +28,10 @@ from sensorprivacy.own.chart import frontier
 from sensorprivacy.own.checks import check_learnable, split_of
 from sensorprivacy.own.compare_page import write_html, write_json
 from sensorprivacy.own.defences import Defence
-from sensorprivacy.own.findings import Findings, Untried, hidden_in
+from sensorprivacy.own.findings import SEED, Findings, Untried, hidden_in
 from sensorprivacy.own.results import Result, Store, settings_of
 from sensorprivacy.own.running import OutOfTimeError, at_most
+from sensorprivacy.own.tables import load_table
 from sensorprivacy.own.words import parse, table_defences
 from sensorprivacy.progress import tqdm
 
@@ -67,15 +68,20 @@ class ComparisonInterrupted(KeyboardInterrupt):
 
 
 def compare(
-    problem: Problem,
+    problem: Any,
     defences: Mapping[str, Any] | Iterable[Any] | None = None,
     minutes: float = 10,
     *,
+    task: str | None = None,
+    user: str | None = None,
+    groups: str | None = None,
+    keep: Sequence[str] = (),
+    drop: Sequence[str] = (),
     split: Split | None = None,
     model: BaseEstimator | None = None,
     attackers: Mapping[str, Any] | None = None,
     task_published: bool = True,
-    seed: int = 42,
+    seed: int = SEED,
     max_rows: int | None = MOST_ROWS,
     draws: int = DRAWS,
     store: str | Path | None = None,
@@ -86,8 +92,8 @@ def compare(
 
     Parameters
     ----------
-    problem : Problem
-        Features, task labels, users and, if rows come in recordings, groups.
+    problem : Problem, path, or pandas, polars or Arrow table
+        Features, task labels, users and, if rows come in recordings, groups; or a table that has them, or its file.
     defences : mapping or iterable, optional
         Words (see `sensorprivacy.own.parse`), `Defence` objects, or a mapping of names to scikit-learn
         transformers. Default: `table_defences`. The raw table is always judged first. Anything with the attributes of
@@ -96,6 +102,8 @@ def compare(
     minutes : float, default 10
         Time budget. Cheap defences come first. None is started that is expected to exceed the budget. One that takes
         longer than expected is stopped 5 % and 2 seconds after the budget, see `stopping.at_most`.
+    task, user, groups, keep, drop
+        Columns of a table or file, as for `publish`.
     split : Split, optional
         Default: half of the rows for training, a quarter to choose on and a quarter for the reported results; whole
         groups if there are groups. A split without validation rows is halved.
@@ -146,6 +154,7 @@ def compare(
     if draws < _FEWEST_DRAWS:
         raise ValueError(f"draws={draws}: at least {_FEWEST_DRAWS} permutations are needed for a test at 2.5 %")
     chosen = _defences(defences)
+    problem = _problem(problem, {"task": task, "user": user, "groups": groups, "keep": keep, "drop": drop})
     check_labels(problem.task, problem.users)
     split = split_of(problem, split, seed, max_rows)
     problem = problem.filled(split.train)
@@ -153,6 +162,7 @@ def compare(
     attack = TABLE_ATTACKERS if attackers is None else attackers
     known = with_task(problem) if task_published else None
     race = _Race(problem, known, split, player, attack, seed, draws, Store(None if store is None else Path(store)))
+    race.words = {one.name: getattr(one, "word", "") for one in chosen}
     chosen = sorted(chosen, key=lambda one: (one.name != RAW, one.cost(problem.n_features)))
     try:
         with tqdm(total=len(chosen), desc="compare", disable=not progress) as bar:
@@ -191,6 +201,7 @@ class _Race:
     store: Store
     results: list[Result] = field(default_factory=list)
     untried: list[Untried] = field(default_factory=list)
+    words: Mapping[str, str] = field(default_factory=dict)  # by which `publish` knows the defences
     judging: float = 0.0  # seconds of one judgement
     fitting: dict[str, float] = field(default_factory=dict)  # seconds that defences of a kind took to publish
     shared: set[str] = field(default_factory=set)
@@ -268,6 +279,7 @@ class _Race:
             "seconds": time.monotonic() - started,
             "digest": self.problem.digest,
         }
+        facts |= {"words": self.words, "publish": self.problem.provenance.get("publish")}
         read = ("form", "rows_read", "notices", "columns")
         facts["table"] = {name: self.problem.provenance[name] for name in read if name in self.problem.provenance}
         return Comparison(self.problem.name, self.results, self.untried, facts)
@@ -309,6 +321,17 @@ class _Race:
         self.judging = max(self.judging, result.judging)
         kind = _kind(result.defence)
         self.fitting[kind] = max(self.fitting.get(kind, 0.0), result.seconds - result.judging)
+
+
+def _problem(source: Any, named: dict[str, Any]) -> Problem:
+    """Return a problem as it is, or the one that a table or file holds."""
+    if isinstance(source, Problem):
+        if given := [name for name, value in named.items() if value]:
+            raise ValueError(f"a Problem has its own labels and features: leave {', '.join(given)} out")
+        return source
+    if absent := [name for name in ("task", "user") if named[name] is None]:
+        raise ValueError(f"name the columns of the table: {' and '.join(f'{name}=...' for name in absent)}")
+    return load_table(source, **named).problem
 
 
 def _defences(given: Mapping[str, Any] | Iterable[Any] | None) -> list[Defence]:

@@ -55,7 +55,8 @@ def parse(text: str) -> Defence:
     if family not in _FAMILIES:
         raise ValueError(f"unknown defence {text!r}: choose from {', '.join(_FAMILIES)}; {EXAMPLES}")
     build, allowed, bare = _FAMILIES[family]
-    return build(**read_settings(text, {name: _SETTINGS[name] for name in allowed}, bare))
+    found = build(**read_settings(text, {name: _SETTINGS[name] for name in allowed}, bare))
+    return replace(found, word=found.name)
 
 
 def read_settings(text: str, allowed: Mapping[str, Sequence[Any]], bare: Sequence[str] = ()) -> dict[str, Any]:
@@ -216,6 +217,9 @@ _FAMILIES: Mapping[str, tuple[Callable[..., Defence], tuple[str, ...], tuple[str
     "threeway": (_threeway, ("epsilon",), ("printed", "sound")),
     "method": (_method, ("columns",), tuple(_METHODS)),
 }
+
+
+TABLE_FAMILIES = tuple(_FAMILIES)
 
 
 def table_defences() -> list[Defence]:
