@@ -40,6 +40,7 @@ MOST_ROWS = 10_000
 RAW = "none"
 _FEWEST_DRAWS = 39
 _OVERRUN, _OVERRUN_SECONDS = 0.05, 2.0  # a defence may end this much after the budget, then it is stopped
+_MAIN = 3.0  # the first of a family is started if it is expected to take up to so many times the time that is left
 _RESERVE = 1.2  # estimates are raised by this factor, because most machines have other work
 
 
@@ -100,8 +101,10 @@ def compare(
         a `Defence` (``make`` apart) and its method ``publish`` is a defence; it can release other columns than those
         of the problem. Its results are stored if it has a text ``settings``, which differs where releases differ.
     minutes : float, default 10
-        Time budget. Cheap defences come first. None is started that is expected to exceed the budget. One that takes
-        longer than expected is stopped 5 % and 2 seconds after the budget, see `stopping.at_most`.
+        Time budget. The first defence of each family comes before its variants, and cheap ones before dear ones. A
+        variant that is expected to exceed the budget is not started, nor the first of a family that is expected to take
+        three times the time that is left: estimates are rough. What still runs is stopped 5 % and 2 seconds after the
+        budget, see `running.at_most`.
     task, user, groups, keep, drop
         Columns of a table or file, as for `publish`.
     split : Split, optional
@@ -163,7 +166,8 @@ def compare(
     known = with_task(problem) if task_published else None
     race = _Race(problem, known, split, player, attack, seed, draws, Store(None if store is None else Path(store)))
     race.words = {one.name: getattr(one, "word", "") for one in chosen}
-    chosen = sorted(chosen, key=lambda one: (one.name != RAW, one.cost(problem.n_features)))
+    race.main = {one.family: one.name for one in reversed(chosen)}
+    chosen = sorted(chosen, key=race.turn)
     try:
         with tqdm(total=len(chosen), desc="compare", disable=not progress) as bar:
             for one in chosen:
@@ -202,6 +206,7 @@ class _Race:
     results: list[Result] = field(default_factory=list)
     untried: list[Untried] = field(default_factory=list)
     words: Mapping[str, str] = field(default_factory=dict)  # by which `publish` knows the defences
+    main: Mapping[str, str] = field(default_factory=dict)  # the first defence of each family
     judging: float = 0.0  # seconds of one judgement
     fitting: dict[str, float] = field(default_factory=dict)  # seconds that defences of a kind took to publish
     shared: set[str] = field(default_factory=set)
@@ -212,6 +217,15 @@ class _Race:
         facts |= {"draws": self.draws, "model": describe_model(self.model), "attackers": list(self.attackers)}
         text = json.dumps(facts | {"task": self.known is not None, "defence": settings})
         return hashlib.sha256(text.encode()).hexdigest()
+
+    def is_main(self, defence: Defence) -> bool:
+        """Return whether a defence is the first of its family; the others are variants."""
+        return self.main[defence.family] == defence.name
+
+    def turn(self, defence: Defence) -> tuple[Any, ...]:
+        """Return where a defence comes: the raw table, the first of each family, variants; each the cheapest first."""
+        main = self.is_main(defence)
+        return defence.name != RAW, not main, (main or not defence.shares) * defence.cost(self.problem.n_features)
 
     def leave(self, defence: Defence, reason: str) -> None:
         """Note why a defence has no result."""
@@ -225,7 +239,7 @@ class _Race:
             self._add(kept)
             return
         left, expected = budget - (time.monotonic() - started), self.expected(defence)
-        if self.results and expected > left:
+        if self.results and expected > left * (_MAIN if self.is_main(defence) else 1):
             self.leave(
                 defence, f"takes about {duration(expected)}, and {duration(max(left, 0))} of the budget are left"
             )

@@ -227,7 +227,7 @@ def table_defences() -> list[Defence]:
     words = ["none", "prediction", "method:pca", "method:shap_ratio", "method:gini_utility"]
     words += [f"noise:epsilon={level}" for level in (1, 4, 16)]
     words += ["threeway:printed", *(f"threeway:epsilon={level}" for level in (0.5, 1, 4))]
-    words += [f"minimize:threshold={level}" for level in THRESHOLDS]
+    words += ["minimize", *(f"minimize:threshold={level}" for level in THRESHOLDS if level != 0.01)]
     words += [f"minimize+noise:threshold=.01,epsilon={level}" for level in (4, 16)]
     return [parse(word) for word in words]
 
