@@ -268,7 +268,9 @@ def test_words():
     assert (found.modify, found.transfer, found.noise, found.epochs) == ("probabilistic", "transport", 0.5, 20)
     assert parse_latent(found.name) == found
     assert (parse_latent("latent"), Latent().name) == (Latent(), "latent")
-    assert parse_latent("latent:transfer=codebook,cells=4,synthetic=yes").anonymizer("who", 0).transfer == Codebook(4, True)
+    assert parse_latent("latent:transfer=codebook,cells=4,synthetic=yes").anonymizer("who", 0).transfer == Codebook(
+        4, True
+    )
     assert parse_latent("latent:transfer=transport,kept=.7").anonymizer("who", 0).transfer == Transport(0.7)
     sure = parse_latent("guaranteed:activity=2,cell=0,every=5,epochs=3")
     assert (sure.guaranteed, sure.epochs) == ({"activity_epsilon": 2, "cell_epsilon": 0, "every": 5}, 3)
@@ -327,7 +329,12 @@ def test_a_guaranteed_release_publishes_responses_and_adds_them_up(tmp_path, mon
     told = card.facts["guarantee"]
     assert (told["epsilon_recording"], told["epsilon_person"]) == (100.5, 4 * 100.5)
     page = card.to_markdown()
-    for part in ("one randomized response", "a person up to 402", "does not cover the number", "`guaranteed:activity=100.0,cell=0.5"):
+    for part in (
+        "one randomized response",
+        "a person up to 402",
+        "does not cover the number",
+        "activity=100.0,cell=0.5`",
+    ):
         assert part in page
     assert "no formal guarantee" not in page
     again = load_recordings(tmp_path / "saved")

@@ -65,13 +65,25 @@ def test_the_command_on_the_page_publishes_what_was_recommended(table, tmp_path,
     assert card["columns"]["published"] == [*content["columns"]["minimize:threshold=0.2"], "device"]
 
 
+@pytest.mark.parametrize("threshold", [0, 0.1])
+def test_compare_and_publish_choose_the_same_columns(table, tmp_path, monkeypatch, threshold):
+    """As the guide says: also of numbers with gaps, and of texts without."""
+    monkeypatch.setattr(tables, "measure_table", lambda *_, **__: [])
+    texts = np.where(table["day"] > 3, "late", "early")
+    table = table.assign(part=texts, noise=table["noise"].where(table.index % 9 > 0))
+    word = f"minimize:threshold={threshold:g}"
+    found = compare(table, [word], **ROLES, **FAST)
+    card = publish(table, defence=word, out=tmp_path / "out", **ROLES)
+    assert card.facts["columns"]["published"] == [*found[word].columns, "device"]
+
+
 def test_advice_prints_as_text_with_the_call_for_a_table_in_memory(table, tmp_path):
     """REVIEW D6: `print(found.recommend())` was a raw repr."""
     found = compare(table, ["minimize:threshold=.2"], drop=["hour"], **ROLES, **FAST)
     advice = found.recommend(0.2)
     assert repr(advice) == f"{advice.text}\n\n{advice.command}"
     assert advice.command.startswith("publish(table, defence='minimize:threshold=0.2', task='device', user='owner', ")
-    card = eval(advice.command.replace("'release'", "tmp_path / 'out'"))  # noqa: S307
+    card = eval(advice.command.replace("'release'", "tmp_path / 'out'"))
     assert card.facts["columns"]["published"] == [*found["minimize:threshold=0.2"].columns, "device"]
     assert "Publish it" in page(found, 0.2)
     assert "can keep other columns" in " ".join(page(found, 0.2).split())

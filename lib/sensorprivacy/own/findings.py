@@ -13,7 +13,6 @@ from sensorprivacy.game.tables import ROW
 from sensorprivacy.own.advice import LOSSES, Advice, Repetition, advise, repeat_advice
 from sensorprivacy.own.results import Result
 
-
 SEED = 42  # of `compare` and `publish`, unless another is given
 
 
@@ -115,8 +114,12 @@ class Findings:
         file = options.pop("file")
         if file is None:
             return f"publish(table, {', '.join(f'{name}={value!r}' for name, value in options.items())})"
-        each = [(name, one) for name, value in options.items() for one in (value if isinstance(value, list) else [value])]
-        return shlex.join(["sensorprivacy", "publish", file, *(f"{w}" for name, one in each for w in (f"--{name}", one))])
+        each = [
+            (name, one) for name, value in options.items() for one in (value if isinstance(value, list) else [value])
+        ]
+        return shlex.join(
+            ["sensorprivacy", "publish", file, *(f"{w}" for name, one in each for w in (f"--{name}", one))]
+        )
 
     def repeated(self, max_loss: float = 0.01) -> Repetition:
         """Return how often each defence is recommended on redrawn validation rows, see `repeat_advice`."""

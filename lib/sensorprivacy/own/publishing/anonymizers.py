@@ -191,7 +191,9 @@ def words_of(ways: ReleaseSettings) -> dict[str, Latent]:
             found[name] = Latent("uniform", **how | late | {"noise": amount})
     activity, cell = ways.epsilons
     sure: dict[str, Any] = {"activity": activity, "cell": cell, "cells": ways.cells[0], "noise": ways.amounts[-1]}
-    return found | {f"guaranteed, per {unit}": Guaranteed(**sure, every=n) for unit, n in (("window", 1), ("recording", 0))}
+    return found | {
+        f"guaranteed, per {unit}": Guaranteed(**sure, every=n) for unit, n in (("window", 1), ("recording", 0))
+    }
 
 
 @dataclass(frozen=True, eq=False)
