@@ -263,8 +263,8 @@ def publish(**options: Any) -> int:
     recordings.
 
     A table loses the user, the recording, copies of them and identifiers, and its rows are shuffled. Recordings are
-    rewritten window by window, or become a table of window statistics. The data card states the guarantee, the utility, and what attackers infer. Noise is
-    never seeded.
+    rewritten window by window, or become a table of window statistics. The data card states the guarantee, the utility,
+    and what attackers infer. Noise is never seeded.
     """
     return _work("publish", options)
 

@@ -185,7 +185,8 @@ def _publish_statistics(own: OwnRecordings, task: str, hide: str, **options: Any
     """Publish one row of statistics for each window with a defence for tables; windows do not overlap."""
     windows = own.windows(Latent.length, Latent.length)
     hidden = private_labels(windows, hide)
-    table = statistics_of(windows).assign(**{task: windows.public, hide: hidden, _RECORDING: recording_of(windows)})
+    table = statistics_of(windows)
+    table[task], table[hide], table[_RECORDING] = windows.public, hidden, recording_of(windows)
     if people := hide != "subject" and is_of_people(hidden, windows.subject):
         table[_PERSON] = windows.subject
     if "fitted" not in options:
