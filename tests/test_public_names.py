@@ -11,6 +11,7 @@ import sensorprivacy
 NAMES = (
     "FeatureMinimizer",
     "LatentAnonymizer",
+    "Problem",
     "ThreeWayDivider",
     "compare",
     "example_problem",

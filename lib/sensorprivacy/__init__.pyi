@@ -1,3 +1,4 @@
+from .data import Problem as Problem
 from .example import example_problem as example_problem
 from .game.linkage import k_anonymity as k_anonymity
 from .game.linkage import linkage as linkage

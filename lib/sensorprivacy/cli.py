@@ -251,7 +251,8 @@ def compare(**options: Any) -> int:
     pcapng file; or a TOML file that describes recordings.
 
     For each defence: how well the task still works, and how well the strongest of several attackers identifies the
-    users. Cheap defences come first. Ctrl-C shows the best answer so far, and the same command continues later.
+    users. One defence of each kind comes before its variants. The page prints the command that publishes with the
+    recommended one. Ctrl-C shows the best answer so far, and the same command continues later.
     """
     return _work("compare", options)
 
@@ -267,8 +268,9 @@ def compare(**options: Any) -> int:
     "--defence",
     metavar="WORD",
     help="Needed without --fitted; `compare` ranks them. For example minimize:threshold=.01, threeway:epsilon=1, "
-    "minimize+noise:epsilon=4, noise:epsilon=4; on recordings latent, or guaranteed:activity=3,cell=1 (synthetic "
-    "windows of one randomized response for each recording).",
+    "minimize+noise:epsilon=4, noise:epsilon=4 (on recordings, they publish a table of window statistics); on "
+    "recordings latent:transfer=codebook,cells=8,synthetic=yes, or guaranteed:activity=3,cell=1 (synthetic windows of "
+    "one randomized response for each recording).",
 )
 @_option("--out", required=True, type=Path, metavar="FOLDER", help="New folder for the data and the card.")
 @_option("--save", type=Path, metavar="FOLDER", help="New folder for the fitted defence.")
@@ -292,8 +294,8 @@ def publish(**options: Any) -> int:
     pcapng file; or a TOML file that describes recordings.
 
     A table loses the user, the recording, copies of them and identifiers, and its rows are shuffled. Recordings are
-    rewritten window by window. The data card states the guarantee, the utility, and what attackers infer. Noise is
-    never seeded.
+    rewritten window by window, or become a table of window statistics. The data card states the guarantee, the utility,
+    and what attackers infer. Noise is never seeded.
     """
     return _work("publish", options)
 

@@ -253,6 +253,16 @@ def test_the_budget_is_kept_and_cheap_ones_come_first(problem, clock):
     assert found.facts["seconds"] <= 36
 
 
+def test_main_methods_come_before_variants_and_start_in_spite_of_a_rough_estimate(problem, clock):
+    """REVIEW E14: in 4 minutes, `compare` tried seven releases with noise and no minimization."""
+    noises = [slow(f"noise {at}", clock, 4, family="noise") for at in range(4)]
+    search = dataclasses.replace(slow("search", clock, 10, family="search", shares="all"), cost=lambda d: 40)
+    cheap = slow("search again", clock, 0, family="search", shares="all")
+    found = judged(problem, [*noises, search, cheap], minutes=0.36)
+    assert [one.defence for one in found.results] == ["none", "noise 0", "search", "search again"]
+    assert [one.defence for one in found.untried] == ["noise 1", "noise 2", "noise 3"]
+
+
 def test_shared_work_is_counted_once(problem, clock):
     first = slow("first", clock, 20, family="search", shares="search")
     second = dataclasses.replace(slow("second", clock, 0, family="search", shares="search"), cost=lambda d: 40)

@@ -20,7 +20,7 @@ TIMES = 20  # repetitions of the choice
 _CAUTIOUS = 0.68  # coverage of an interval of one standard error to each side
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Advice:
     """A recommended defence. It was chosen on validation rows; every number here is from test rows.
 
@@ -57,6 +57,8 @@ class Advice:
         If none qualifies, the defence that loses least on validation rows.
     raw_leaks : bool
         Whether an attack on the raw table exceeds chance, see `Result.leaks`.
+    command : str
+        The command that publishes with the recommended defence, see `Findings.command`.
     """
 
     max_loss: float
@@ -71,6 +73,11 @@ class Advice:
     attack: float = float("nan")
     closest: str | None = None
     raw_leaks: bool = True
+    command: str = ""
+
+    def __repr__(self) -> str:
+        """Return the advice in words, and the command."""
+        return f"{self.text}\n\n{self.command}".strip()
 
     @property
     def keeps_task(self) -> bool | None:
@@ -100,7 +107,7 @@ class Advice:
         for name in ("loss", "gain", "row_gain", "lead"):
             found = getattr(self, name)
             row |= {f"{name}{end and '_' + end}": getattr(found, end or "value", None) for end in ("", "low", "high")}
-        facts = ("raw_leaks", "keeps_task", "protects", "leads", "runner_up", "qualified", "alike", "text")
+        facts = ("raw_leaks", "keeps_task", "protects", "leads", "runner_up", "qualified", "alike", "text", "command")
         return row | {name: getattr(self, name) for name in facts}
 
 

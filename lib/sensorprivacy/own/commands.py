@@ -154,8 +154,8 @@ def _recordings(options: Options) -> tuple[Problem, Split, list[Any]]:
     from sensorprivacy.own.windows import TABLE_WORDS, own_game
 
     game = own_game(options.file, options.task, options.hide, seed=options.seed)
-    releases = {one.name: one for one in game.defences}
-    words = options.defences or [*TABLE_WORDS, *releases]
+    releases = {name: one for one in game.defences for name in (one.name, one.word) if name}
+    words = options.defences or [*TABLE_WORDS, *(one.name for one in game.defences)]
     return game.problem, game.split, [releases.get(word, word) for word in words]
 
 

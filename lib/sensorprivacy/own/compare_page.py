@@ -57,7 +57,15 @@ def _facts(found: Findings, max_loss: float) -> dict[str, Any]:
     )
     advice = render("recommendation.txt", found=found, max_loss=max_loss)
     answer = {"found": found, "size": size, "advice": advice.split("\n"), "notes": _notes(found)}
+    answer |= {"release": found.recommend(max_loss).command, "published": _published(found, max_loss)}
     return answer | {"losses": _losses_cells(found), "cells": _cells(found)}
+
+
+def _published(found: Findings, max_loss: float) -> str:
+    """Return what the command on the page publishes, if it is not what was compared."""
+    chosen = found.recommend(max_loss).defence
+    word, asked = found.facts.get("words", {}).get(chosen), found.facts.get("publish") or {}
+    return " ".join(render("published.txt", word=word or "", recorded="hide" in asked).split())
 
 
 def write_json(found: Findings, path: Path) -> None:
@@ -72,6 +80,7 @@ def write_json(found: Findings, path: Path) -> None:
         "problem": found.problem,
         "facts": found.facts,
         "defences": found.frame.to_dict("records"),
+        "words": found.facts.get("words"),
         "columns": {one.defence: list(one.columns) for one in found.results},
         "measures": attacks,
         "recommendations": [
@@ -161,6 +170,12 @@ def _notes(found: Findings) -> dict[str, str]:
         "here."
     )
     notes = {"How to read this": " ".join(read.split()), "Guarantees": guarantees}
+    if words := found.facts.get("words", {}):
+        named = {one.defence: words.get(one.defence, "") for one in found.results}
+        references = [one.defence for one in found.results if one.trivial and not named[one.defence]]
+        other = {name: word for name, word in named.items() if word not in ("", name)}
+        text = render("words.txt", words=other, references=references)
+        notes |= {"Words for publish": " ".join(text.split())} if text else {}
     untried: dict[str, list[str]] = {}
     for one in found.untried:
         untried.setdefault(one.reason, []).append(one.defence)

@@ -5,7 +5,7 @@ import json
 import math
 import re
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -28,9 +28,10 @@ from sensorprivacy.own.chart import frontier
 from sensorprivacy.own.checks import check_learnable, split_of
 from sensorprivacy.own.compare_page import write_html, write_json
 from sensorprivacy.own.defences import Defence
-from sensorprivacy.own.findings import Findings, Untried, hidden_in
+from sensorprivacy.own.findings import SEED, Findings, Untried, hidden_in
 from sensorprivacy.own.results import Result, Store, settings_of
 from sensorprivacy.own.running import OutOfTimeError, at_most
+from sensorprivacy.own.tables import load_table
 from sensorprivacy.own.words import parse, table_defences
 from sensorprivacy.progress import tqdm
 
@@ -39,6 +40,7 @@ MOST_ROWS = 10_000
 RAW = "none"
 _FEWEST_DRAWS = 39
 _OVERRUN, _OVERRUN_SECONDS = 0.05, 2.0  # a defence may end this much after the budget, then it is stopped
+_MAIN = 3.0  # the first of a family is started if it is expected to take up to so many times the time that is left
 _RESERVE = 1.2  # estimates are raised by this factor, because most machines have other work
 
 
@@ -67,15 +69,20 @@ class ComparisonInterrupted(KeyboardInterrupt):
 
 
 def compare(
-    problem: Problem,
+    problem: Any,
     defences: Mapping[str, Any] | Iterable[Any] | None = None,
     minutes: float = 10,
     *,
+    task: str | None = None,
+    user: str | None = None,
+    groups: str | None = None,
+    keep: Sequence[str] = (),
+    drop: Sequence[str] = (),
     split: Split | None = None,
     model: BaseEstimator | None = None,
     attackers: Mapping[str, Any] | None = None,
     task_published: bool = True,
-    seed: int = 42,
+    seed: int = SEED,
     max_rows: int | None = MOST_ROWS,
     draws: int = DRAWS,
     store: str | Path | None = None,
@@ -86,16 +93,20 @@ def compare(
 
     Parameters
     ----------
-    problem : Problem
-        Features, task labels, users and, if rows come in recordings, groups.
+    problem : Problem, path, or pandas, polars or Arrow table
+        Features, task labels, users and, if rows come in recordings, groups; or a table that has them, or its file.
     defences : mapping or iterable, optional
         Words (see `sensorprivacy.own.parse`), `Defence` objects, or a mapping of names to scikit-learn
         transformers. Default: `table_defences`. The raw table is always judged first. Anything with the attributes of
         a `Defence` (``make`` apart) and its method ``publish`` is a defence; it can release other columns than those
         of the problem. Its results are stored if it has a text ``settings``, which differs where releases differ.
     minutes : float, default 10
-        Time budget. Cheap defences come first. None is started that is expected to exceed the budget. One that takes
-        longer than expected is stopped 5 % and 2 seconds after the budget, see `stopping.at_most`.
+        Time budget. The first defence of each family comes before its variants, and cheap ones before dear ones. A
+        variant that is expected to exceed the budget is not started, nor the first of a family that is expected to take
+        three times the time that is left: estimates are rough. What still runs is stopped 5 % and 2 seconds after the
+        budget, see `running.at_most`.
+    task, user, groups, keep, drop
+        Columns of a table or file, as for `publish`.
     split : Split, optional
         Default: half of the rows for training, a quarter to choose on and a quarter for the reported results; whole
         groups if there are groups. A split without validation rows is halved.
@@ -146,6 +157,7 @@ def compare(
     if draws < _FEWEST_DRAWS:
         raise ValueError(f"draws={draws}: at least {_FEWEST_DRAWS} permutations are needed for a test at 2.5 %")
     chosen = _defences(defences)
+    problem = _problem(problem, {"task": task, "user": user, "groups": groups, "keep": keep, "drop": drop})
     check_labels(problem.task, problem.users)
     split = split_of(problem, split, seed, max_rows)
     problem = problem.filled(split.train)
@@ -153,7 +165,9 @@ def compare(
     attack = TABLE_ATTACKERS if attackers is None else attackers
     known = with_task(problem) if task_published else None
     race = _Race(problem, known, split, player, attack, seed, draws, Store(None if store is None else Path(store)))
-    chosen = sorted(chosen, key=lambda one: (one.name != RAW, one.cost(problem.n_features)))
+    race.words = {one.name: getattr(one, "word", "") for one in chosen}
+    race.main = {one.family: one.name for one in reversed(chosen)}
+    chosen = sorted(chosen, key=race.turn)
     try:
         with tqdm(total=len(chosen), desc="compare", disable=not progress) as bar:
             for one in chosen:
@@ -191,6 +205,8 @@ class _Race:
     store: Store
     results: list[Result] = field(default_factory=list)
     untried: list[Untried] = field(default_factory=list)
+    words: Mapping[str, str] = field(default_factory=dict)  # by which `publish` knows the defences
+    main: Mapping[str, str] = field(default_factory=dict)  # the first defence of each family
     judging: float = 0.0  # seconds of one judgement
     fitting: dict[str, float] = field(default_factory=dict)  # seconds that defences of a kind took to publish
     shared: set[str] = field(default_factory=set)
@@ -201,6 +217,15 @@ class _Race:
         facts |= {"draws": self.draws, "model": describe_model(self.model), "attackers": list(self.attackers)}
         text = json.dumps(facts | {"task": self.known is not None, "defence": settings})
         return hashlib.sha256(text.encode()).hexdigest()
+
+    def is_main(self, defence: Defence) -> bool:
+        """Return whether a defence is the first of its family; the others are variants."""
+        return self.main[defence.family] == defence.name
+
+    def turn(self, defence: Defence) -> tuple[Any, ...]:
+        """Return where a defence comes: the raw table, the first of each family, variants; each the cheapest first."""
+        main = self.is_main(defence)
+        return defence.name != RAW, not main, (main or not defence.shares) * defence.cost(self.problem.n_features)
 
     def leave(self, defence: Defence, reason: str) -> None:
         """Note why a defence has no result."""
@@ -214,7 +239,7 @@ class _Race:
             self._add(kept)
             return
         left, expected = budget - (time.monotonic() - started), self.expected(defence)
-        if self.results and expected > left:
+        if self.results and expected > left * (_MAIN if self.is_main(defence) else 1):
             self.leave(
                 defence, f"takes about {duration(expected)}, and {duration(max(left, 0))} of the budget are left"
             )
@@ -268,6 +293,7 @@ class _Race:
             "seconds": time.monotonic() - started,
             "digest": self.problem.digest,
         }
+        facts |= {"words": self.words, "publish": self.problem.provenance.get("publish")}
         read = ("form", "rows_read", "notices", "columns")
         facts["table"] = {name: self.problem.provenance[name] for name in read if name in self.problem.provenance}
         return Comparison(self.problem.name, self.results, self.untried, facts)
@@ -309,6 +335,17 @@ class _Race:
         self.judging = max(self.judging, result.judging)
         kind = _kind(result.defence)
         self.fitting[kind] = max(self.fitting.get(kind, 0.0), result.seconds - result.judging)
+
+
+def _problem(source: Any, named: dict[str, Any]) -> Problem:
+    """Return a problem as it is, or the one that a table or file holds."""
+    if isinstance(source, Problem):
+        if given := [name for name, value in named.items() if value]:
+            raise ValueError(f"a Problem has its own labels and features: leave {', '.join(given)} out")
+        return source
+    if absent := [name for name in ("task", "user") if named[name] is None]:
+        raise ValueError(f"name the columns of the table: {' and '.join(f'{name}=...' for name in absent)}")
+    return load_table(source, **named).problem
 
 
 def _defences(given: Mapping[str, Any] | Iterable[Any] | None) -> list[Defence]:

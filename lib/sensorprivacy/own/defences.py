@@ -71,6 +71,8 @@ class Defence:
         Whether the release needs no method, such as the raw table.
     shares : str
         Defences with the same text share most of the work of `fit`: only the first takes long.
+    word : str
+        The word that the command ``publish`` accepts for it; empty for your own transformers.
     """
 
     name: str
@@ -80,6 +82,7 @@ class Defence:
     about: str = ""
     trivial: bool = False
     shares: str = ""
+    word: str = ""
 
     def publish(self, problem: Problem, train: np.ndarray, seed: int | None = 42) -> Published:
         """Fit the transformer to the training rows and release all rows.

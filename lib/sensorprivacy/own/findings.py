@@ -1,8 +1,9 @@
 """All measurements of a comparison, as one table and as advice."""
 
 import math
+import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -11,6 +12,8 @@ import pandas as pd
 from sensorprivacy.game.tables import ROW
 from sensorprivacy.own.advice import LOSSES, Advice, Repetition, advise, repeat_advice
 from sensorprivacy.own.results import Result
+
+SEED = 42  # of `compare` and `publish`, unless another is given
 
 
 def hidden_in(found: "Findings") -> str:
@@ -40,7 +43,8 @@ class Findings:
     untried : list of Untried
         Defences that failed or did not fit into the time budget.
     facts : dict
-        Size of the problem, split, model, seed, seconds, largest number of rows of a person.
+        Size of the problem, split, model, seed, seconds, largest number of rows of a person; ``words``, by which
+        `publish` knows the defences, and its other options.
     """
 
     problem: str
@@ -94,7 +98,28 @@ class Findings:
         ValueError
             If `max_loss` is not from 0 to 1.
         """
-        return advise(self.results, max_loss, trivial=trivial)
+        advice = advise(self.results, max_loss, trivial=trivial)
+        return replace(advice, command=self.command(advice.defence))
+
+    def command(self, defence: str | None) -> str:
+        """Return the command that publishes with a judged defence, or the call in Python for a table in memory.
+
+        Empty if the defence has no word, or if nobody knows what the problem was read from.
+        """
+        word, asked = self.facts.get("words", {}).get(defence), self.facts.get("publish")
+        if not word or not asked:
+            return ""
+        seed = {} if self.facts["seed"] == SEED else {"seed": self.facts["seed"]}
+        options = {"defence": word, **asked, **seed, "out": "release"}
+        file = options.pop("file")
+        if file is None:
+            return f"publish(table, {', '.join(f'{name}={value!r}' for name, value in options.items())})"
+        each = [
+            (name, one) for name, value in options.items() for one in (value if isinstance(value, list) else [value])
+        ]
+        return shlex.join(
+            ["sensorprivacy", "publish", file, *(f"{w}" for name, one in each for w in (f"--{name}", one))]
+        )
 
     def repeated(self, max_loss: float = 0.01) -> Repetition:
         """Return how often each defence is recommended on redrawn validation rows, see `repeat_advice`."""

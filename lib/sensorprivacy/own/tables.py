@@ -102,8 +102,8 @@ def load_table(
         numbers and free text (see `columns.identifiers`), and columns that stand for the user (see `columns.copies`).
         Rows without task, user or group are dropped. The provenance has ``form`` (how the file is written), ``columns``
         (how each column was read and coded), ``notices`` (what was changed, in sentences), ``left_out`` (columns that
-        identify rows or users; a warning names them), ``coded`` (texts), ``numbers_as_text``, ``dropped`` and
-        ``filled`` (columns and their missing cells)).
+        identify rows or users; a warning names them), ``coded`` (texts), ``numbers_as_text``, ``dropped``, ``filled``
+        (columns and their missing cells) and ``publish`` (the options of `publish` for the same table).
 
     Raises
     ------
@@ -137,6 +137,11 @@ def load_table(
     if missing == "drop" and rare != "keep":
         loading.set_aside(rare)  # dropped rows may leave a user or a class with one row
     facts = loading.facts | {"digest": digest, "file": name, "form": frame.attrs.get("form", "table in memory")}
+    if bins is None:  # `publish` divides no task
+        given = {"task": task, "user": user, "groups": groups, "keep": [*keep], "drop": [*drop]}
+        given |= {"missing": "" if missing == "impute" else missing, "rare": "" if rare == "aside" else rare}
+        file = str(source) if isinstance(source, Path | str) else None
+        facts["publish"] = {"file": file} | {option: value for option, value in given.items() if value}
     rows = loading.rows
     problem = Problem(
         loading.numbers.iloc[rows],

@@ -24,6 +24,7 @@ from sensorprivacy.latent.releases import SeededRelease
 from sensorprivacy.latent.study import Study, prepare
 from sensorprivacy.latent.windows import NoSecondRecordingError, private_labels, recording_of
 from sensorprivacy.own.defences import Published
+from sensorprivacy.own.publishing.anonymizers import words_of
 from sensorprivacy.own.read.description import read_description
 from sensorprivacy.own.read.recordings import user_windows
 from sensorprivacy.readers.motion import AXES, MAGNITUDES, magnitudes
@@ -154,6 +155,12 @@ class WindowsDefence:
         return _ABOUT.get(self.release, _OURS)
 
     @property
+    def word(self) -> str:
+        """The word that `publish` accepts; empty for a reference, which cannot be published."""
+        found = words_of(self.game.ways).get(self.name)
+        return "" if found is None else found.name
+
+    @property
     def trivial(self) -> bool:
         """Whether the release needs no method."""
         return self.family in ("label", "donor")
@@ -225,7 +232,7 @@ def windows_game(study: Study, ways: ReleaseSettings | None = None, *, ends: boo
     told: dict[str, Any] = {"rows_of_a_person": int(windows.subject.value_counts().max())}
     if study.private != "subject":
         told |= {"hidden": study.private}
-        if _is_of_people(hidden, windows.subject):
+        if is_of_people(hidden, windows.subject):
             split = replace(split, people=windows.subject.to_numpy())
     problem = Problem(
         statistics_of(windows),
@@ -238,7 +245,7 @@ def windows_game(study: Study, ways: ReleaseSettings | None = None, *, ends: boo
     return WindowsGame(study, ways or ReleaseSettings(), windows, problem, split)
 
 
-def _is_of_people(labels: pd.Series, subject: pd.Series) -> bool:
+def is_of_people(labels: pd.Series, subject: pd.Series) -> bool:
     """Return whether every person has one label, in all recordings."""
     return not pd.DataFrame({"who": subject, "label": labels}).drop_duplicates()["who"].duplicated().any()
 
@@ -288,7 +295,9 @@ def own_game(description: Path, task: str, hide: str, *, seed: int = 42) -> Wind
     fewest = int(study.train.public.value_counts().min())
     study = replace(study, vae=replace(study.vae, batch=min(fewest, BATCH)))
     game = windows_game(study, ReleaseSettings(seed=seed), ends=ends)
-    return replace(game, problem=replace(game.problem, name=given.name))
+    asked = {"publish": {"file": str(description), "task": task, "hide": hide}}
+    problem = replace(game.problem, name=given.name, provenance={**game.problem.provenance, **asked})
+    return replace(game, problem=problem)
 
 
 def _joined(parts: list[Windows]) -> Windows:

@@ -55,7 +55,8 @@ def parse(text: str) -> Defence:
     if family not in _FAMILIES:
         raise ValueError(f"unknown defence {text!r}: choose from {', '.join(_FAMILIES)}; {EXAMPLES}")
     build, allowed, bare = _FAMILIES[family]
-    return build(**read_settings(text, {name: _SETTINGS[name] for name in allowed}, bare))
+    found = build(**read_settings(text, {name: _SETTINGS[name] for name in allowed}, bare))
+    return replace(found, word=found.name)
 
 
 def read_settings(text: str, allowed: Mapping[str, Sequence[Any]], bare: Sequence[str] = ()) -> dict[str, Any]:
@@ -218,12 +219,15 @@ _FAMILIES: Mapping[str, tuple[Callable[..., Defence], tuple[str, ...], tuple[str
 }
 
 
+TABLE_FAMILIES = tuple(_FAMILIES)
+
+
 def table_defences() -> list[Defence]:
     """Return the defences that `compare` tries on a table by default, in the order of the design."""
     words = ["none", "prediction", "method:pca", "method:shap_ratio", "method:gini_utility"]
     words += [f"noise:epsilon={level}" for level in (1, 4, 16)]
     words += ["threeway:printed", *(f"threeway:epsilon={level}" for level in (0.5, 1, 4))]
-    words += [f"minimize:threshold={level}" for level in THRESHOLDS]
+    words += ["minimize", *(f"minimize:threshold={level}" for level in THRESHOLDS if level != 0.01)]
     words += [f"minimize+noise:threshold=.01,epsilon={level}" for level in (4, 16)]
     return [parse(word) for word in words]
 

@@ -3,25 +3,27 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, ClassVar, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
 from sensorprivacy.data import Windows
 from sensorprivacy.latent.anonymizer import LatentAnonymizer
 from sensorprivacy.latent.classifiers import Kind
+from sensorprivacy.latent.comparison import ReleaseSettings
 from sensorprivacy.latent.guaranteed import GuaranteedRelease
 from sensorprivacy.latent.modify import Modify
 from sensorprivacy.latent.networks import Sizes
 from sensorprivacy.latent.storage import load, save
 from sensorprivacy.latent.training import Settings
-from sensorprivacy.latent.transfers import Codebook, Donor, MeanShift, Transfer, Transport
+from sensorprivacy.latent.transfers import Codebook, Donor, Transfer, Transport
 from sensorprivacy.mechanisms import LARGEST_EPSILON
 from sensorprivacy.own.publishing.saved import FILE, damaged, read_saved, write_saved
-from sensorprivacy.own.words import read_settings, split_word
+from sensorprivacy.own.words import TABLE_FAMILIES, read_settings, split_word
 
 SAVED, MODEL = "sensorprivacy-fitted-recordings", "anonymizer.safetensors"
-_TRANSFERS: Mapping[str, type] = {"shift": MeanShift, "transport": Transport, "codebook": Codebook, "donor": Donor}
+_TRANSFERS = ("shift", "transport", "codebook", "donor")
+_ONLY = {"kept": ("transport",), "cells": ("codebook",), "synthetic": ("codebook", "donor")}  # transfers that use it
 
 
 @dataclass(frozen=True)
@@ -31,12 +33,15 @@ class Latent:
     family: ClassVar[str] = "latent"
     unused: ClassVar[tuple[str, ...]] = ("sizes",)  # fields that no word sets
     modify: Modify = "deterministic"
-    transfer: str = "shift"
+    transfer: Literal["shift", "transport", "codebook", "donor"] = "shift"
+    kept: float = 1.0
+    cells: int = 8
+    synthetic: Literal["no", "yes"] = "no"
     noise: float = 0.0
     redraw: int = 0
     alpha: float = 10.0
     beta: float = 0.1
-    epochs: int = 300
+    epochs: int = 100
     inference_epochs: int = 60
     batch: int = 512
     network: Kind = "mlp"
@@ -46,9 +51,20 @@ class Latent:
 
     @property
     def name(self) -> str:
-        """The word that `parse_latent` reads."""
-        given = (f"{name}={value}" for name, value in asdict(self).items() if name not in self.unused)
-        return f"{self.family}:{','.join(given)}"
+        """The word that `parse_latent` reads, with the settings that differ from their defaults."""
+        usual = asdict(type(self)())
+        given = {name: value for name, value in asdict(self).items() if name not in self.unused}
+        words = ",".join(f"{name}={value}" for name, value in given.items() if value != usual[name])
+        return f"{self.family}:{words}" if words else self.family
+
+    @property
+    def _moved_by(self) -> Transfer | None:
+        """The transfer; None for the paper's shift."""
+        if self.transfer == "transport":
+            return Transport(self.kept)
+        if self.transfer == "codebook":
+            return Codebook(self.cells, self.synthetic == "yes")
+        return Donor(synthetic=self.synthetic == "yes") if self.transfer == "donor" else None
 
     @property
     def guaranteed(self) -> dict[str, Any] | None:
@@ -58,11 +74,10 @@ class Latent:
     def anonymizer(self, hide: str, seed: int) -> LatentAnonymizer:
         """Return the anonymizer, not fitted."""
         vae = Settings(self.epochs, self.batch, seed=seed)
-        transfer: Transfer = _TRANSFERS[self.transfer]()
         return LatentAnonymizer(
             hide,
             modify=self.modify,
-            transfer=None if self.transfer == "shift" else transfer,
+            transfer=self._moved_by,
             alpha=self.alpha,
             beta=self.beta,
             vae=vae,
@@ -79,11 +94,10 @@ class Guaranteed(Latent):
     """The word ``guaranteed`` of the command line with its settings; see `GuaranteedRelease` for their meaning."""
 
     family: ClassVar[str] = "guaranteed"
-    unused: ClassVar[tuple[str, ...]] = ("sizes", "modify", "transfer", "redraw")
+    unused: ClassVar[tuple[str, ...]] = ("sizes", "modify", "transfer", "kept", "synthetic", "redraw")
     activity: float = 3.0
     cell: float = 1.0
     every: int = 0
-    cells: int = 8
 
     @property
     def guaranteed(self) -> dict[str, Any]:
@@ -97,7 +111,9 @@ class Guaranteed(Latent):
 
 _SETTINGS: Mapping[str, Sequence[Any]] = {
     "modify": get_args(Modify),
-    "transfer": tuple(_TRANSFERS),
+    "transfer": _TRANSFERS,
+    "kept": (float, 0, 1),
+    "synthetic": ("no", "yes"),
     "network": ("mlp", "cnn"),
     "noise": (float, 0, 1),
     "redraw": (int, 0, 1000),
@@ -116,22 +132,68 @@ _SETTINGS: Mapping[str, Sequence[Any]] = {
 _WORDS: Mapping[str, type[Latent]] = {"latent": Latent, "guaranteed": Guaranteed}
 
 
+def is_latent(text: str) -> bool:
+    """Return whether a word is for recordings: one of `parse_latent`, or a name that no defence has."""
+    return split_word(text)[0] not in TABLE_FAMILIES
+
+
 def parse_latent(text: str) -> Latent:
     """Return the settings of a word such as ``latent:modify=probabilistic,epochs=60`` or ``guaranteed:activity=3``.
+
+    The names of releases in the tables of `compare` and of notebook 50, such as ``codebook 8, synthetic``, are words,
+    too: see `words_of`.
 
     Raises
     ------
     ValueError
-        If a setting is unknown or out of range; the message lists the choices.
+        If a setting is unknown, out of range or of another transfer; the message lists the choices.
+
+    Examples
+    --------
+    >>> parse_latent("codebook 8, synthetic").name
+    'latent:modify=uniform,transfer=codebook,synthetic=yes,noise=0.5,redraw=20'
     """
+    if (known := words_of(ReleaseSettings()).get(text.strip())) is not None:
+        return known
     family, _ = split_word(text)
     if family not in _WORDS:
         raise ValueError(
-            f"unknown defence {text!r} for recordings: choose latent or guaranteed, such as latent:epochs=60"
+            f"unknown defence {text!r} for recordings: choose latent or guaranteed, such as latent:epochs=60, or for "
+            f"a table of window statistics {', '.join(TABLE_FAMILIES)}"
         )
     word = _WORDS[family]
-    known = [one.name for one in fields(word) if one.name not in word.unused]
-    return word(**read_settings(text, {name: _SETTINGS[name] for name in known}))
+    names = [one.name for one in fields(word) if one.name not in word.unused]
+    given = read_settings(text, {name: _SETTINGS[name] for name in names})
+    transfer = given.get("transfer", "shift")
+    for name in [name for name in _ONLY if name in given and family == "latent"]:
+        if transfer not in _ONLY[name]:
+            raise ValueError(f"defence {text!r}: {name} is for transfer={' or '.join(_ONLY[name])}, not {transfer}")
+    return word(**given)
+
+
+def words_of(ways: ReleaseSettings) -> dict[str, Latent]:
+    """Return the settings behind the names of a comparison's releases; ``shift`` names paper 3's own.
+
+    Not of trivial releases, which are references, nor of a second reader, which no word sets.
+    """
+    if ways.second_reader != "none":
+        return {}
+    late: dict[str, Any] = {"noise": ways.amounts[-1], "redraw": ways.redraw}
+    found = {f"shift, {name}": Latent(name) for name in ("deterministic", "probabilistic")}
+    found |= {"shift, probabilistic, redrawn": Latent("probabilistic", **late)}
+    for moved in ways.transfers:
+        how: dict[str, Any] = {"transfer": "transport", "kept": getattr(moved, "kept", 1.0)}
+        if isinstance(moved, Codebook):
+            how = {"transfer": "donor"} if isinstance(moved, Donor) else {"transfer": "codebook", "cells": moved.cells}
+            how |= {"synthetic": "yes" if moved.synthetic else "no"}
+        for amount in ways.amounts:
+            name = moved.name + (f", noise {amount:g}" if len(ways.amounts) > 1 else "")
+            found[name] = Latent("uniform", **how | late | {"noise": amount})
+    activity, cell = ways.epsilons
+    sure: dict[str, Any] = {"activity": activity, "cell": cell, "cells": ways.cells[0], "noise": ways.amounts[-1]}
+    return found | {
+        f"guaranteed, per {unit}": Guaranteed(**sure, every=n) for unit, n in (("window", 1), ("recording", 0))
+    }
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,21 +20,28 @@ from sensorprivacy.latent.guaranteed import GuaranteedRelease
 from sensorprivacy.latent.releases import anonymized
 from sensorprivacy.latent.scene import PUBLIC, scenes
 from sensorprivacy.latent.transfers import Codebook
-from sensorprivacy.latent.windows import common_classes
+from sensorprivacy.latent.windows import common_classes, private_labels, recording_of
 from sensorprivacy.own.card import Card, measured, write_card
+from sensorprivacy.own.defences import Defence
 from sensorprivacy.own.pages import render
 from sensorprivacy.own.publishing.anonymizers import (
     FittedRecordings,
     Latent,
+    is_latent,
     load_recordings,
     parse_latent,
     save_recordings,
 )
+from sensorprivacy.own.publishing.fitted import FORMAT, load_fitted
+from sensorprivacy.own.publishing.saved import is_saved
+from sensorprivacy.own.publishing.tables import publish
 from sensorprivacy.own.publishing.writing import check_new, new_folder
 from sensorprivacy.own.read.formats import PARQUET_SUFFIXES
 from sensorprivacy.own.read.recordings import OwnRecordings, read_recordings
+from sensorprivacy.own.windows import is_of_people, statistics_of
 
 TASK_MODELS = (Attacker("task model: boosted trees", "trees"), Attacker("task model: 1-D CNN", "conv1d"))
+_RECORDING, _PERSON = "recording of the window", "person of the window"
 _TEST = 0.25  # last part of each recording, on which the release is measured
 
 
@@ -42,7 +49,7 @@ def publish_recordings(
     description: Path | str,
     *,
     out: Path | str,
-    defence: str | Latent | None = None,
+    defence: str | Latent | Defence | None = None,
     task: str | None = None,
     hide: str | None = None,
     fitted: Path | str | None = None,
@@ -58,14 +65,16 @@ def publish_recordings(
     overlap, and every window is rewritten, or drawn from randomized responses with a guarantee. Samples after the last
     complete window are left out. The rest of the published recordings measures the release.
 
+    A defence for tables publishes a table of window statistics instead, through `publish.publish`.
+
     Parameters
     ----------
     description : path
         TOML file, see `own.read.recordings`.
     out, fitted, save, seed
         As for `publish.publish`. Windows are rewritten with randomness from the secure source, whatever the seed is.
-    defence : str or Latent, optional
-        A word, see `parse_latent`.
+    defence : str, Latent or Defence, optional
+        A word, see `parse_latent`, or one for tables, see `own.parse`.
     task, hide : str, optional
         The description's public label, and the private attribute to hide.
     adversaries : sequence of Attacker, optional
@@ -89,12 +98,19 @@ def publish_recordings(
     if fitted is None:
         if defence is None or task is None or hide is None:
             raise ValueError("name the defence, the task and the attribute to hide, or a folder with a fitted defence")
-        settings = parse_latent(defence) if isinstance(defence, str) else defence
+        settings = parse_latent(defence) if isinstance(defence, str) and is_latent(defence) else defence
         own = read_recordings(description)
+        _check_labels(own, task, hide)
+        if not isinstance(settings, Latent):
+            return _publish_statistics(own, task, hide, defence=settings, out=out, save=save_to, seed=seed)
         done = _fit(own, settings, task, hide, adversaries or attackers(settings.network), seed, progress)
     else:
         if given := [n for n, v in (("defence", defence), ("task", task), ("hide", hide)) if v is not None]:
             raise ValueError(f"a fitted defence has its own {' and '.join(given)}: leave them out")
+        if is_saved(Path(fitted), FORMAT):
+            known, own = load_fitted(Path(fitted)).columns, read_recordings(description)
+            _check_labels(own, known.task, known.user)
+            return _publish_statistics(own, known.task, known.user, fitted=fitted, out=out, save=save_to, seed=seed)
         done, own = load_recordings(Path(fitted)), read_recordings(description)
         _check_same(own, done)
     with ExitStack() as stack:
@@ -116,10 +132,6 @@ def _fit(
     progress: bool,
 ) -> FittedRecordings:
     given = own.given
-    if task != given.public:
-        raise ValueError(f"the task is {task!r}, but the description's public label is {given.public!r}: name this one")
-    if hide not in given.private:
-        raise ValueError(f"{hide!r} is no private attribute of the description: choose from {', '.join(given.private)}")
     held = _held(own, settings.length)
     train = own.windows(settings.length, settings.stride)
     early = _part(own, settings.length, settings.stride, held, "train")
@@ -159,6 +171,27 @@ def _fit(
         about = f"Synthetic windows of {settings.length} samples, drawn from randomized responses."
     shape = given.channels, given.rate, settings.length
     return FittedRecordings(settings.name, about, task, hide, *shape, anonymizer, facts, sure)
+
+
+def _check_labels(own: OwnRecordings, task: str, hide: str) -> None:
+    given = own.given
+    if task != given.public:
+        raise ValueError(f"the task is {task!r}, but the description's public label is {given.public!r}: name this one")
+    if hide not in (choices := [*given.private, "subject"]):
+        raise ValueError(f"{hide!r} is no private attribute of the description: choose from {', '.join(choices)}")
+
+
+def _publish_statistics(own: OwnRecordings, task: str, hide: str, **options: Any) -> Card:
+    """Publish one row of statistics for each window with a defence for tables; windows do not overlap."""
+    windows = own.windows(Latent.length, Latent.length)
+    hidden = private_labels(windows, hide)
+    table = statistics_of(windows)
+    table[task], table[hide], table[_RECORDING] = windows.public, hidden, recording_of(windows)
+    if people := hide != "subject" and is_of_people(hidden, windows.subject):
+        table[_PERSON] = windows.subject
+    if "fitted" not in options:
+        options |= {"task": task, "user": hide, "groups": _RECORDING, "people": _PERSON if people else None}
+    return publish(table, **options)
 
 
 def _held(own: OwnRecordings, length: int) -> np.ndarray:

@@ -21,6 +21,15 @@ def write_saved(folder: Path, kind: str, content: dict[str, Any]) -> None:
     (folder / FILE).write_text(text + "\n", encoding="utf-8")
 
 
+def is_saved(folder: Path, kind: str) -> bool:
+    """Return whether a folder states that it holds a fitted defence of this kind; `read_saved` checks it."""
+    try:
+        content = json.loads((folder / FILE).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return isinstance(content, dict) and content.get("format") == kind
+
+
 def read_saved(folder: Path, kind: str) -> dict[str, Any]:
     """Return the content of ``defence.json`` after checking format, version and all digests.
 

@@ -38,6 +38,7 @@ def publish(
     task: str | None = None,
     user: str | None = None,
     groups: str | None = None,
+    people: str | None = None,
     fitted: Path | str | None = None,
     save: Path | str | None = None,
     keep: Sequence[str] = (),
@@ -65,6 +66,9 @@ def publish(
         A word of the command line (see `defences.parse`), or any scikit-learn transformer.
     task, user, groups : str, optional
         Column to predict, column with the user, column with the recording. The last two are never published.
+    people : str, optional
+        Column with the person of each row, if `user` is an attribute of people, such as their gender. Then intervals
+        count people. It is never published.
     fitted : path, optional
         Folder of a fitted defence, instead of `defence`, `task`, `user` and `groups`.
     save : path, optional
@@ -131,10 +135,11 @@ def publish(
     found = _survey(selection, sample, known if known in pieces.columns else None, seed)
     first = None
     if made is not None:
+        drop = [*drop, people] if people is not None else drop
         columns = learn_columns(found, task=task or "", user=user or "", groups=groups, keep=keep, drop=drop)
         found = _select(selection, found, list(columns.features), missing, rare)
         made = with_bounds(made, bounds or {}, list(columns.features), columns.texts, list(selection.labels.values()))
-        chosen, first = _fit(made, found, columns, pieces.name, seed, missing == "impute")
+        chosen, first = _fit(made, found, columns, pieces.name, seed, missing == "impute", people)
     else:
         assert chosen is not None
         if missing == "drop":
@@ -189,12 +194,14 @@ def _select(selection: Selection, found: Survey, features: Sequence[str], missin
 
 
 def _fit(
-    made: Any, found: Survey, columns: Columns, name: str, seed: int, fill: bool
+    made: Any, found: Survey, columns: Columns, name: str, seed: int, fill: bool, people: str | None = None
 ) -> tuple[FittedTable, pd.DataFrame]:
     """Fit a defence to the training rows of the sample, and measure it; also return the released sample."""
     columns = learn_fills(columns, found.sample, seed) if fill else columns
     problem = sample_problem(columns, found.sample, name)
     split = split_of(problem, None, seed, None)
+    if people is not None:
+        split = replace(split, people=found.sample[people].to_numpy())
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", IdentifierWarning)  # the user named these columns to keep
         published: Published = made.publish(problem, split.train, None)
