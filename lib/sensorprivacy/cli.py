@@ -18,6 +18,7 @@ import click
 from sensorprivacy import __version__
 from sensorprivacy.extras import remedy
 from sensorprivacy.minimize.settings import ENGINES, ORDERS, SCORES
+from sensorprivacy.printing import visible, visible_streams
 
 INTERRUPTED = 130  # exit code of a process that Ctrl-C ended
 _COUNT, _SEED = click.IntRange(min=1), click.IntRange(min=0)
@@ -29,6 +30,11 @@ _SPECIAL = {  # words of errors that are no parameter of the same name, by comma
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code: 0, 1 after a failure, 2 for wrong words, 130 after an interrupt."""
+    with visible_streams():
+        return _run(argv)
+
+
+def _run(argv: Sequence[str] | None) -> int:
     words = list(sys.argv[1:] if argv is None else argv)
     try:
         with group.make_context("sensorprivacy", words[:]) as context:
@@ -49,11 +55,12 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise
         print(f"error: {missing}", file=sys.stderr)
         return 1
-    except (LookupError, OSError, ValueError, RuntimeError) as error:
+    except (LookupError, OSError, ValueError, RuntimeError, MemoryError) as error:
         # Our own errors explain themselves. SENSORPRIVACY_DEBUG shows the traceback of the others.
         if os.environ.get("SENSORPRIVACY_DEBUG"):
             raise
-        print(f"error: {_in_options(str(error), words[0])}", file=sys.stderr)
+        said = str(error) or "there is not enough memory: give fewer rows or columns"
+        print(f"error: {visible(_in_options(said, words[0]), one_line=True)}", file=sys.stderr)
         return 2 if isinstance(error, ValueError | LookupError | FileNotFoundError) else 1
 
 

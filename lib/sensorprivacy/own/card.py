@@ -66,7 +66,7 @@ def write_card(folder: Path, fitted: Any, **facts: Any) -> Card:
     """
     whole = {"format": FORMAT, "version": VERSION, "defence": {"name": fitted.name, "about": fitted.about}, **facts}
     card = Card(whole | fitted.facts | {"files": _digests(folder), "versions": _versions()})
-    text = json.dumps(card.facts, indent=1, ensure_ascii=False, allow_nan=False)
+    text = json.dumps(card.facts, indent=1, allow_nan=False)
     (folder / "card.json").write_text(text + "\n", encoding="utf-8")
     (folder / "card.md").write_text(card.to_markdown(), encoding="utf-8")
     return card
