@@ -24,8 +24,10 @@ from sensorprivacy.latent.windows import common_classes
 from sensorprivacy.own.card import Card, measured, write_card
 from sensorprivacy.own.pages import render
 from sensorprivacy.own.publishing.anonymizers import (
+    TASK_MODELS,
     FittedRecordings,
     Latent,
+    about_recordings,
     load_recordings,
     parse_latent,
     save_recordings,
@@ -34,7 +36,6 @@ from sensorprivacy.own.publishing.writing import check_new, new_folder
 from sensorprivacy.own.read.formats import PARQUET_SUFFIXES
 from sensorprivacy.own.read.recordings import OwnRecordings, read_recordings
 
-TASK_MODELS = (Attacker("task model: boosted trees", "trees"), Attacker("task model: 1-D CNN", "conv1d"))
 _TEST = 0.25  # last part of each recording, on which the release is measured
 
 
@@ -154,9 +155,7 @@ def _fit(
     )
     scores = _measure(anonymizer, release, parts, task, hide, adversaries, seed, progress)
     facts = {"measured": scores, "measured_on": measured_on.split("\n")}
-    about = f"Paper 3's anonymizer: rewrites windows of {settings.length} samples to hide {hide}."
-    if sure is not None:
-        about = f"Synthetic windows of {settings.length} samples, drawn from randomized responses."
+    about = about_recordings(settings.length, hide, sure)
     shape = given.channels, given.rate, settings.length
     return FittedRecordings(settings.name, about, task, hide, *shape, anonymizer, facts, sure)
 
@@ -211,7 +210,7 @@ def _measure(
     releases: dict[str, Callable[[Windows], Windows]] = {"original": lambda windows: windows, "published": publish}
     options: Any = {"share_known": 1.0, "seed": seed}
     asked = scenes(releases, train, test, PUBLIC, **options)
-    tasks = attack_all(asked, TASK_MODELS, levels=["window"], progress=progress)
+    tasks = attack_all(asked, [Attacker(*one) for one in TASK_MODELS.items()], levels=["window"], progress=progress)
     attacked = scenes(releases, train, test, hide, anonymizer=anonymizer, **options)
     attacks = attack_all(attacked, adversaries, progress=progress)
     words = {PUBLIC: f"task {task}", "subject": "the person"}
