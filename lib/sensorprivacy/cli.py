@@ -138,6 +138,12 @@ _columns = _all(
         help="Users and classes with one row: leave them out, use them, or stop.",
     ),
 )
+_formulas = _option(
+    "--formulas",
+    type=click.Choice(["quote", "keep"]),
+    default="quote",
+    help="Texts that a spreadsheet would run as a formula: write ' before them, or leave them.",
+)
 _features = _all(
     _columns,
     _option("--constant", type=click.Choice(["drop", "error"]), default="drop", help="Constant columns."),
@@ -169,6 +175,7 @@ def _work(name: str, options: Mapping[str, Any]) -> int:
 @_features
 @_option("--threshold", type=click.FloatRange(0, 1), default=0.01, help="Share of accuracy that may be lost.")
 @_option("--out", type=Path, metavar="FILE", help="Write the kept columns and the task, with the rows in random order.")
+@_formulas
 @_option("--json", type=Path, metavar="FILE", help="Write all numbers, and how each column was read and coded.")
 @_option("--preselect", type=_COUNT, default=10, help="Number of features to search.")
 @_option("--score", type=click.Choice(SCORES), default="shap", help="Score for preselecting features.")
@@ -257,6 +264,7 @@ def compare(**options: Any) -> int:
     help="For noise: what a column can hold, such as lux=0:1000. Other bounds are read from the data, which epsilon "
     "does not cover (tables).",
 )
+@_formulas
 @_option("--sample", type=click.IntRange(min=20), default=20_000, help="Rows to fit and measure the defence on.")
 @_option("--keep-order", is_flag=True, help="Do not shuffle rows; a known order identifies them.", show_default=False)
 @_seed

@@ -15,6 +15,7 @@ from markdown_it import MarkdownIt
 
 from sensorprivacy.cli import main
 from sensorprivacy.own.publishing.tables import publish
+from sensorprivacy.own.publishing.writing import Formulas
 
 ESCAPE = "\x1b]0;owned\x07\x1b[2J\x9b31m\u202e"
 MARKUP = "<script>alert(1)</script>![x](http://evil.example/p.png)\n# heading\n[go](http://evil.example) <img src=x>"
@@ -69,7 +70,7 @@ def test_no_command_prints_raw_text_of_a_table(tmp_path, capfd, command, changes
     code, said = run(capfd, command, write(tmp_path, **changes), *words, "--quiet")
     assert code == 0, said
     assert not RAW.search(said)
-    assert "\\x1b]0;owned\\x07" in said or command == "compare" or "room" in changes
+    assert "x1b" in said or command == "compare" or "room" in changes
     for page in [*tmp_path.glob("*.html"), *tmp_path.glob("*.json"), *tmp_path.glob("out/card.*")]:
         assert not RAW.search(page.read_text(encoding="utf-8")), page
 
@@ -168,3 +169,38 @@ def test_no_script_runs_and_no_image_loads_in_a_browser(card, tmp_path, capfd):
             assert shown in opened.inner_text("body")
         browser.close()
     assert faults == []
+
+
+def formulas():
+    return table(room=('=HYPERLINK("http://evil.example")', "+cmd|' /C calc'!A0")).rename(columns={"load": "=cmd|x"})
+
+def test_numbers_dates_and_dashes_are_no_formulas():
+    texts = ["-", "+3.5", "-1,5", "-12:30", "a=b", "=x", "@y", "-x", "+x", "\t=x"]
+    found = Formulas("quote")(pd.DataFrame({"a": texts, "-x": 1}))
+    assert [text for text, new in zip(texts, found["a"], strict=True) if text != new] == texts[5:]
+    assert list(found) == ["a", "'-x"]
+
+
+@pytest.mark.parametrize("mode", ["quote", "keep"])
+def test_formulas_are_quoted_or_named_on_the_card(tmp_path, mode):
+    card = publish(formulas(), task="room", user="owner", defence="none", out=tmp_path / "out", formulas=mode)
+    text = (tmp_path / "out" / "table.csv").read_text()
+    starts = [cell.strip('"')[:1] for line in text.splitlines() for cell in line.split(",")]
+    assert ("=" in starts) == (mode == "keep")
+    said = card.to_markdown()
+    assert "spreadsheet" in said
+    assert ("are quoted" in said) == (mode == "quote")
+    assert "Columns: room, =cmd" in said
+
+
+def test_a_card_without_formulas_does_not_speak_of_them(tmp_path):
+    card = publish(table(), task="room", user="owner", defence="none", out=tmp_path / "out")
+    assert "spreadsheet" not in card.to_markdown()
+
+
+def test_minimize_quotes_formulas(tmp_path, capfd):
+    formulas().to_csv(tmp_path / "home.csv", index=False)
+    code, said = run(capfd, "minimize", tmp_path / "home.csv", *MINIMIZE, "--quiet", "--out", tmp_path / "kept.csv")
+    assert code == 0, said
+    assert "are quoted" in said
+    assert set(pd.read_csv(tmp_path / "kept.csv")["room"].str[:2]) == {"'=", "'+"}

@@ -240,7 +240,7 @@ def test_a_guaranteed_release_publishes_responses_and_adds_them_up(tmp_path, mon
     told = card.facts["guarantee"]
     assert (told["epsilon_recording"], told["epsilon_person"]) == (100.5, 4 * 100.5)
     page = card.to_markdown()
-    for part in ("one randomized response", "a person up to 402", "does not cover the number", "`guaranteed:noise="):
+    for part in ("one randomized response", "a person up to 402", "does not cover the number", "guaranteed:noise="):
         assert part in page
     assert "no formal guarantee" not in page
     again = load_recordings(tmp_path / "saved")

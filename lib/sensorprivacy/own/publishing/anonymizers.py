@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import ConfigDict, Field, TypeAdapter, with_config
 
 from sensorprivacy.data import Windows
-from sensorprivacy.latent.adversaries import attackers
+from sensorprivacy.latent.adversaries import Attacker, attackers
 from sensorprivacy.latent.anonymizer import LatentAnonymizer
 from sensorprivacy.latent.classifiers import Kind
 from sensorprivacy.latent.guaranteed import GuaranteedRelease
@@ -23,7 +23,7 @@ from sensorprivacy.own.publishing.saved import FILE, damaged, read_saved, scores
 from sensorprivacy.own.words import read_settings, split_word
 
 SAVED, MODEL = "sensorprivacy-fitted-recordings", "anonymizer.safetensors"
-TASK_MODELS = {"task model: boosted trees": "trees", "task model: 1-D CNN": "conv1d"}
+TASK_MODELS = (Attacker("task model: boosted trees", "trees"), Attacker("task model: 1-D CNN", "conv1d"))
 _TRANSFERS: Mapping[str, type] = {"shift": MeanShift, "transport": Transport, "codebook": Codebook, "donor": Donor}
 
 
@@ -219,8 +219,8 @@ def load_recordings(folder: Path) -> FittedRecordings:
         modify, sure, length = anonymizer.modify, known["guaranteed"], known["length"]
         name = f"latent:modify={modify}" if sure is None else f"guaranteed:activity={sure['activity_epsilon']:g}"
         about = [f"task {known['task']}", "the person", known["hide"]]
-        names = [one.name for kind in get_args(Kind) for one in attackers(kind)]
-        facts = {"measured": scores(known["facts"].get("measured", []), about, [*names, *TASK_MODELS])}
+        names = [one.name for kind in get_args(Kind) for one in (*attackers(kind), *TASK_MODELS)]
+        facts = {"measured": scores(known["facts"].get("measured", []), about, names)}
         shape = len(known["channels"]), length
         if shape != tuple(anonymizer.models_.shape) or known["hide"] != anonymizer.private:
             raise ValueError("its networks are of other windows or of another attribute")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -32,7 +32,7 @@ from sensorprivacy.own.publishing.anonymizers import (
     parse_latent,
     save_recordings,
 )
-from sensorprivacy.own.publishing.writing import check_new, new_folder
+from sensorprivacy.own.publishing.writing import Formulas, check_new, new_folder
 from sensorprivacy.own.read.formats import PARQUET_SUFFIXES
 from sensorprivacy.own.read.recordings import OwnRecordings, read_recordings
 
@@ -50,6 +50,7 @@ def publish_recordings(
     save: Path | str | None = None,
     adversaries: Sequence[Attacker] | None = None,
     seed: int = 42,
+    formulas: Literal["quote", "keep"] = "quote",
     progress: bool = False,
 ) -> Card:
     """Write recordings that may be handed on, one file each, and their data card, to a new folder.
@@ -63,7 +64,7 @@ def publish_recordings(
     ----------
     description : path
         TOML file, see `own.read.recordings`.
-    out, fitted, save, seed
+    out, fitted, save, seed, formulas
         As for `publish.publish`. Windows are rewritten with randomness from the secure source, whatever the seed is.
     defence : str or Latent, optional
         A word, see `parse_latent`.
@@ -102,8 +103,9 @@ def publish_recordings(
         folder = stack.enter_context(new_folder(out, "out"))
         if save_to is not None:
             save_recordings(done, stack.enter_context(new_folder(save_to, "save")))
-        sizes, windows = _write(own, done, folder)
-        facts = _facts(own, done) | {"guarantee": _guarantee(done, windows), "size": sizes}
+        checked = Formulas(formulas)
+        sizes, windows = _write(own, done, folder, checked)
+        facts = _facts(own, done) | {"formulas": checked.said} | {"guarantee": _guarantee(done, windows), "size": sizes}
         return write_card(folder, done, **facts, seed=seed, reused=fitted is not None)
 
 
@@ -210,7 +212,7 @@ def _measure(
     releases: dict[str, Callable[[Windows], Windows]] = {"original": lambda windows: windows, "published": publish}
     options: Any = {"share_known": 1.0, "seed": seed}
     asked = scenes(releases, train, test, PUBLIC, **options)
-    tasks = attack_all(asked, [Attacker(*one) for one in TASK_MODELS.items()], levels=["window"], progress=progress)
+    tasks = attack_all(asked, TASK_MODELS, levels=["window"], progress=progress)
     attacked = scenes(releases, train, test, hide, anonymizer=anonymizer, **options)
     attacks = attack_all(attacked, adversaries, progress=progress)
     words = {PUBLIC: f"task {task}", "subject": "the person"}
@@ -228,7 +230,9 @@ def _check_same(own: OwnRecordings, fitted: FittedRecordings) -> None:
         )
 
 
-def _write(own: OwnRecordings, fitted: FittedRecordings, folder: Path) -> tuple[list[str], Windows]:
+def _write(
+    own: OwnRecordings, fitted: FittedRecordings, folder: Path, formulas: Formulas
+) -> tuple[list[str], Windows]:
     """Write one file for each recording, in random order; return statements of their size, and the raw windows."""
     given, length = own.given, fitted.length
     windows, run = own.windows(length, length), own.run[own.starts(length, length)]
@@ -245,7 +249,7 @@ def _write(own: OwnRecordings, fitted: FittedRecordings, folder: Path) -> tuple[
     for number, one in enumerate(order, start=1):
         signal = np.concatenate(list(values[run == one]), axis=1).T
         label = np.repeat(labels[run == one], length)
-        table = pd.DataFrame(signal, columns=given.channels).assign(**{given.public: label})
+        table = formulas(pd.DataFrame(signal, columns=given.channels).assign(**{given.public: label}))
         file = folder / f"recording-{number:0{len(str(len(order)))}}{suffix}"
         table.to_parquet(file, index=False) if suffix == ".parquet" else table.to_csv(file, index=False)
     all_samples, samples = len(own.run), len(run) * length

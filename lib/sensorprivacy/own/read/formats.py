@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from io import BytesIO, StringIO
 from pathlib import Path
 from typing import Any, cast
+from zipfile import ZipFile
 
 import pandas as pd
 import pyarrow as pa
@@ -26,6 +27,8 @@ JSON_SUFFIXES = (".jsonl", ".ndjson")
 SUFFIXES = (*TEXT_SUFFIXES, *PARQUET_SUFFIXES, ".feather", *JSON_SUFFIXES, ".xlsx")
 _NAMES = {"utf-8-sig": "UTF-8", "utf-16": "UTF-16", "utf-16-le": "UTF-16", "utf-16-be": "UTF-16", "utf-32": "UTF-32"}
 _NAMES |= {"cp1252": "Windows-1252", "latin-1": "Latin-1"}
+MOST_CELLS = 200_000_000  # of a table in memory
+_MOST_UNPACKED = 2**30  # bytes of an Excel file
 _LOOK_AT = 50  # lines from which the delimiter is inferred
 csv.field_size_limit(sys.maxsize)  # a cell may hold a whole window
 _REMEDIES = {
@@ -289,6 +292,9 @@ def _read_excel(file: Path, labels: Collection[str]) -> pd.DataFrame:
             name="openpyxl",
         ) from error
     try:
+        with ZipFile(file) as archive:
+            if sum(member.file_size for member in archive.infolist()) > _MOST_UNPACKED:
+                raise ValueError(f"it unpacks to more than {_MOST_UNPACKED:,} bytes")
         with pd.ExcelFile(BytesIO(file.read_bytes())) as book:
             shown = next(sheet.title for sheet in book.book.worksheets if sheet.sheet_state == "visible")
             names = pd.read_excel(book, shown, header=None, nrows=1).to_numpy().ravel()
@@ -308,6 +314,12 @@ def _read_arrow(file: Path, form: Form, rows: int | None) -> Iterator[pd.DataFra
             _refuse_twins(pq.read_schema(file).names, file)  # a data set of Parquet files cannot have twins
         table = arrow_dataset.dataset(file, format="ipc" if kind == "Feather" else "parquet")
         _refuse_twins(table.schema.names, file)
+        cells = table.count_rows() * len(table.schema.names)  # the footer has it
+        if rows is None and cells > MOST_CELLS:
+            raise ValueError(
+                f"{file} has {table.count_rows():,} rows and {len(table.schema.names):,} columns, which is too much for "
+                f"memory (more than {MOST_CELLS:,} cells): give fewer rows or columns"
+            )
         pieces = [table.to_table()] if rows is None else table.to_batches(batch_size=rows)
         for piece in pieces:  # pandas's notes in the file say which columns are an index without a name
             columns = [name for name in piece.schema.names if not name.startswith("__index_level_")]
