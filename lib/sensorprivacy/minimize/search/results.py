@@ -193,7 +193,7 @@ class ResultStore:
             ) from error
         except sqlite3.IntegrityError:
             raise
-        except sqlite3.DatabaseError as error:
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
             raise ResultStoreError(f"{self.path} is no file of search results: {error}; name another file") from error
 
     @contextmanager

@@ -7,6 +7,7 @@ import gzip
 import lzma
 import re
 import warnings
+import zlib
 from collections.abc import Mapping
 from functools import lru_cache
 from io import TextIOWrapper
@@ -54,7 +55,7 @@ def find_encoding(file: Path, packed: str) -> str:
                 except UnicodeDecodeError:
                     fits = False
                 head = stream.read(_STEP)
-    except (OSError, EOFError, lzma.LZMAError) as error:
+    except (OSError, EOFError, lzma.LZMAError, zlib.error) as error:
         raise ValueError(f"{file} cannot be unpacked: {error}") from error
     return "utf-8-sig" if fits else "latin-1" if undefined else "cp1252"
 
