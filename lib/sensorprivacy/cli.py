@@ -20,6 +20,7 @@ from sensorprivacy.extras import remedy
 from sensorprivacy.minimize.settings import ENGINES, ORDERS, SCORES
 from sensorprivacy.printing import visible, visible_streams
 
+_LONGEST = 5000  # characters of an error
 INTERRUPTED = 130  # exit code of a process that Ctrl-C ended
 _COUNT, _SEED = click.IntRange(min=1), click.IntRange(min=0)
 _SPECIAL = {  # words of errors that are no parameter of the same name, by command
@@ -59,7 +60,7 @@ def _run(argv: Sequence[str] | None) -> int:
         # Our own errors explain themselves. SENSORPRIVACY_DEBUG shows the traceback of the others.
         if os.environ.get("SENSORPRIVACY_DEBUG"):
             raise
-        said = str(error) or "there is not enough memory: give fewer rows or columns"
+        said = str(error)[:_LONGEST] or "there is not enough memory: give fewer rows or columns"
         print(f"error: {visible(_in_options(said, words[0]), one_line=True)}", file=sys.stderr)
         return 2 if isinstance(error, ValueError | LookupError | FileNotFoundError) else 1
 

@@ -1,21 +1,48 @@
 """Hostile files: nothing of a file is printed raw or becomes markup, and no crafted file ends in a traceback."""
 
+import gzip
 import html
 import importlib.util
 import json
+import pickle
 import re
+import resource
 import shutil
+import sqlite3
 import warnings
+import zipfile
+from functools import cache
 from pathlib import Path
 
+import joblib
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from markdown_it import MarkdownIt
+from sklearn.decomposition import PCA
+from sklearn.ensemble import RandomForestClassifier
+from skops import io
 
 from sensorprivacy.cli import main
+from sensorprivacy.edge.board.bundle import BundleError, read_bundle
+from sensorprivacy.latent import ModelFileError, load
+from sensorprivacy.latent.files import read_parts, write_parts
+from sensorprivacy.latent.storage import FORMAT as MODEL_FORMAT
+from sensorprivacy.minimize.search.results import ResultStoreError
+from sensorprivacy.own.publishing.fitted import OTHER, load_fitted
+from sensorprivacy.own.publishing.saved import FILE, FittedFolderError, write_saved
 from sensorprivacy.own.publishing.tables import publish
 from sensorprivacy.own.publishing.writing import Formulas
+from sensorprivacy.own.read import text
+from sensorprivacy.own.read.formats import read_table
+
+_SPEC = importlib.util.spec_from_file_location(
+    "hostile_inputs", Path(__file__).parents[2] / "bench" / "hostile_inputs.py"
+)
+hostile = importlib.util.module_from_spec(_SPEC)
+_SPEC.loader.exec_module(hostile)
 
 ESCAPE = "\x1b]0;owned\x07\x1b[2J\x9b31m\u202e"
 MARKUP = "<script>alert(1)</script>![x](http://evil.example/p.png)\n# heading\n[go](http://evil.example) <img src=x>"
@@ -86,9 +113,9 @@ BROKEN = {
 @pytest.mark.parametrize("case", BROKEN)
 @pytest.mark.parametrize("command", ["minimize", "compare"])
 def test_errors_and_file_names_are_not_printed_raw(tmp_path, capfd, case, command):
-    text, roles = BROKEN[case]
+    content, roles = BROKEN[case]
     file = tmp_path / "ho\x1b[2Jme\n.csv"
-    file.write_text(text, encoding="utf-8")
+    file.write_text(content, encoding="utf-8")
     roles = roles or ["--task", f"ro{ESCAPE}om", "--user", "owner"]
     code, said = run(capfd, command, file, *roles)
     assert code == 2
@@ -204,3 +231,231 @@ def test_minimize_quotes_formulas(tmp_path, capfd):
     assert code == 0, said
     assert "are quoted" in said
     assert set(pd.read_csv(tmp_path / "kept.csv")["room"].str[:2]) == {"'=", "'+"}
+
+
+# --- items of the review, one by one ---
+
+
+def test_too_many_columns_are_refused_before_they_are_judged(tmp_path, capfd):
+    wide = pd.DataFrame(np.random.default_rng(0).normal(size=(300, 10_000)).round(3)).rename(columns=str)
+    wide = pd.concat([table(300)[["room", "owner"]], wide], axis=1)
+    wide.to_parquet(tmp_path / "wide.parquet")
+    code, said = run(capfd, "minimize", tmp_path / "wide.parquet", *MINIMIZE)
+    assert code == 2
+    assert "10,000 columns besides its labels, at most 5,000 are judged" in said
+    assert "--drop" in said
+
+
+def test_a_long_cell_is_read(tmp_path):
+    frame = table(5).assign(mode=["x" * 200_000, *"abcd"])
+    frame.to_csv(tmp_path / "home.csv", index=False)
+    assert read_table(tmp_path / "home.csv")["mode"].str.len().max() == 200_000
+
+
+def test_a_parquet_file_of_many_equal_rows_is_refused_by_its_footer(tmp_path):
+    group = pa.table({"a": pa.array(np.zeros(1_000_000, np.int8)).dictionary_encode(), "b": np.zeros(1_000_000, np.int8)})
+    with pq.ParquetWriter(tmp_path / "bomb.parquet", group.schema) as writer:
+        for _ in range(101):
+            writer.write_table(group)
+    assert (tmp_path / "bomb.parquet").stat().st_size < 2e6
+    before = pa.total_allocated_bytes()
+    with pytest.raises(ValueError, match="has 101,000,000 rows and 2 columns, which is too much for memory"):
+        read_table(tmp_path / "bomb.parquet")
+    assert pa.total_allocated_bytes() - before < 1e6
+
+
+def test_packed_texts_that_unpack_to_much_are_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(text, "_MOST", 10_000_000)
+    with gzip.open(tmp_path / "bomb.csv.gz", "wb") as file:
+        file.write(b"a,b\n" + b"1,2\n" * 8_000_000)
+    with pytest.raises(ValueError, match="bomb.csv.gz unpacks to more than 100 times its size"):
+        read_table(tmp_path / "bomb.csv.gz")
+
+
+@pytest.mark.parametrize("content", ["[" * 100_000, '{"a":' * 100_000])
+@pytest.mark.parametrize("name", ["recordings.toml", "saved/defence.json", "results.jsonl", "manifest.json"])
+def test_deep_json_and_toml_are_refused_by_name(tmp_path, name, content, capfd):
+    (tmp_path / "saved").mkdir()
+    (tmp_path / name).write_text("a = " * name.endswith("toml") + content + "\n")
+    file = write(tmp_path)
+    code, said = {
+        "recordings.toml": lambda: run(capfd, "compare", tmp_path / name, "--task", "a", "--hide", "b"),
+        "saved/defence.json": lambda: run(capfd, "publish", file, "--fitted", tmp_path / "saved", "--out", tmp_path / "o"),
+        "results.jsonl": lambda: run(capfd, "compare", file, *ROLES, "--store", tmp_path / name),
+        "manifest.json": lambda: run(capfd, "edge", "replay", "--bundles", tmp_path),
+    }[name]()  # fmt: skip
+    assert code == 2
+    assert str(tmp_path / name) in said
+    assert said.count("\n") == 1
+
+
+@pytest.mark.parametrize("seed", range(hostile.LEAST))
+@pytest.mark.parametrize("kind", hostile.KINDS)
+def test_changed_files_end_in_one_line_or_success(tmp_path_factory, kind, seed, valid, tmp_path):
+    assert not hostile.outcome(kind, seed, valid(kind), tmp_path / "changed").startswith("fault")
+
+
+@pytest.fixture(scope="module")
+def valid(tmp_path_factory):
+    """Return a function that makes the valid files of a kind once."""
+
+    @cache
+    def make(kind):
+        folder = tmp_path_factory.mktemp("valid")
+        hostile.KINDS[kind][0](folder)
+        return folder
+
+    return make
+
+
+def restate(folder, **changes):
+    """Change a fitted folder as a forger does, with right digests."""
+    forge(folder, json.loads((folder / FILE).read_text()) | changes)
+
+
+def forge(folder, content):
+    content = dict(content)
+    kind, stated = content.pop("format"), ("digest", "files", "version")
+    write_saved(folder, kind, {name: value for name, value in content.items() if name not in stated})
+
+
+SAID = "Guaranteed: epsilon 0 for everybody."
+
+
+@pytest.mark.parametrize("kind", ["fitted noise", "fitted three-way", "fitted pipeline", "fitted prediction"])
+def test_a_forged_folder_cannot_make_claims(valid, kind, tmp_path):
+    saved = shutil.copytree(valid(kind) / "saved", tmp_path / "saved")
+    content = json.loads((saved / FILE).read_text())
+    for change in ({"about": SAID}, {"name": SAID}, {"facts": {"guarantee": {"statements": [SAID]}}}):
+        forge(saved, content | change)
+        with pytest.raises(FittedFolderError, match="wrong or missing value"):
+            load_fitted(saved)
+    columns = content["columns"] | {"dropped": {"mode": SAID, "owner": SAID}}
+    measured = [row | {"attacker": SAID, "unit": SAID} for row in content["measured"]]
+    forge(saved, content | {"columns": columns, "measured": measured})
+    card = publish(hostile.table(), fitted=saved, out=tmp_path / "out")
+    assert SAID not in (tmp_path / "out" / "card.json").read_text() + card.to_markdown()
+    forge(saved, content | {"measured": [row | {"score": 7.0} for row in measured]})
+    with pytest.raises(FittedFolderError, match="less than or equal to 1"):
+        load_fitted(saved)
+
+
+def test_the_guarantee_of_a_loaded_defence_is_that_of_its_noise(valid, tmp_path):
+    saved = shutil.copytree(valid("fitted noise") / "saved", tmp_path / "saved")
+    noise = json.loads((saved / FILE).read_text())["noise"]
+    restate(saved, noise=noise | {"epsilon": 60.0})
+    card = publish(hostile.table(), fitted=saved, out=tmp_path / "out")
+    assert card.facts["guarantee"]["epsilon_row"] == 60
+    assert "epsilon 60" in card.facts["guarantee"]["statements"][0]
+    for wrong in ({"epsilon": 0.0}, {"epsilon": -1.0}, {"epsilon": float("nan")}, {"bounds": {}}):
+        restate(saved, noise=noise | wrong)
+        with pytest.raises(FittedFolderError, match="is damaged"):
+            load_fitted(saved)
+
+
+def test_a_guarantee_hidden_in_a_transformer_is_dropped(valid, tmp_path):
+    saved = shutil.copytree(valid("fitted pipeline") / "saved", tmp_path / "saved")
+    step = PCA(2).fit(np.random.default_rng(0).normal(size=(20, 4)))
+    step.guarantees_, step.epsilon_total_ = (SAID,), 1e-9
+    (saved / OTHER).write_bytes(io.dumps(step))
+    restate(saved)
+    card = publish(hostile.table(), fitted=saved, out=tmp_path / "out")
+    assert card.facts["guarantee"]["epsilon_row"] is None
+    assert SAID not in card.to_markdown()
+
+
+def schema_bomb(file):
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("schema.json", b"[" + b"1," * 150_000_000 + b"1]")
+
+
+def unknown_loader(file):
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("schema.json", json.dumps({"__loader__": "x", "__class__": "PCA", "__module__": "a", "protocol": 2}))
+
+
+STEPS = {
+    "a pickle": lambda file: file.write_bytes(pickle.dumps(PCA(2))),
+    "joblib": lambda file: joblib.dump(PCA(2), file),
+    "an unknown loader": unknown_loader,
+    "a schema of 300 MB": schema_bomb,
+    "a forest": lambda file: file.write_bytes(io.dumps(RandomForestClassifier(2).fit([[0.0], [1.0]], [0, 1]))),
+    "not fitted": lambda file: file.write_bytes(io.dumps(PCA(2))),
+    "other columns": lambda file: file.write_bytes(io.dumps(PCA(2).fit(np.eye(9)))),
+}
+
+
+@pytest.mark.parametrize("kind", STEPS)
+def test_a_second_file_that_is_no_transformer_is_refused(valid, tmp_path, kind, capfd):
+    saved = shutil.copytree(valid("fitted pipeline") / "saved", tmp_path / "saved")
+    STEPS[kind](saved / OTHER)
+    restate(saved)
+    code, said = run(capfd, "publish", write(tmp_path), "--fitted", saved, "--out", tmp_path / "out")
+    assert code == 2
+    assert said.startswith(f"error: {saved} is ")
+    assert said.count("\n") == 1
+
+
+def test_a_tree_that_points_outside_its_nodes_is_refused(valid, tmp_path):
+    step = load_fitted(valid("fitted prediction") / "saved").step
+    tree = step.forest_.estimators_[0].tree_
+    state = tree.__getstate__()
+    state["nodes"]["left_child"][0] = 10**9
+    tree.__setstate__(state)
+    saved = shutil.copytree(valid("fitted prediction") / "saved", tmp_path / "saved")
+    (saved / OTHER).write_bytes(io.dumps(step))
+    restate(saved)
+    with pytest.raises(FittedFolderError, match="points outside its nodes"):
+        load_fitted(saved)
+
+
+@pytest.mark.parametrize("accuracy", ["abc", float("inf"), -5, b"x"])
+def test_accuracies_in_a_store_are_0_to_1(valid, tmp_path, accuracy):
+    shutil.copy(valid("search results") / "search.db", tmp_path / "search.db")
+    database = sqlite3.connect(tmp_path / "search.db")
+    database.execute("UPDATE scores SET accuracy = ?", (accuracy,))
+    database.commit()
+    database.close()
+    with pytest.raises(ResultStoreError, match="search.db is damaged: it holds the share"):
+        hostile.read_search(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"rate": 0}, "rate is out of its range"),
+        ({"rate": -1.0}, "rate"),
+        ({"stride": 0}, "stride"),
+        ({"length": 10**9}, "length"),
+        ({"deviation": [0.0, 1.0]}, "deviation"),
+        ({"channels": ["x"]}, "fit together"),
+        ({"mapping": [5, 0]}, "fit together"),
+    ],
+)
+def test_numbers_of_a_bundle_are_checked(valid, tmp_path, changes, words):
+    folder = shutil.copytree(valid("bundle"), tmp_path / "bundle")
+    manifest = json.loads((folder / "manifest.json").read_text())
+    (folder / "manifest.json").write_text(json.dumps(manifest | changes))
+    with pytest.raises(BundleError, match=words):
+        read_bundle(folder)
+
+
+def test_a_bundle_names_no_file_outside_its_folder(valid, tmp_path):
+    folder = shutil.copytree(valid("bundle"), tmp_path / "bundle")
+    (tmp_path / "secret").write_text("four")
+    manifest = json.loads((folder / "manifest.json").read_text())
+    manifest["steps"][0]["file"] = "../secret"
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    with pytest.raises(BundleError, match="file of a step is out of its range") as error:
+        read_bundle(folder)
+    assert "4 bytes" not in str(error.value)
+
+
+def test_a_model_of_huge_networks_takes_no_memory(valid, tmp_path):
+    header, parts = read_parts(valid("model") / "model.safetensors", MODEL_FORMAT)
+    huge = header | {"shape": [10**6, 10**5], "sizes": {"hidden": [10**7], "latent": 10**6}}
+    write_parts(tmp_path / "model.safetensors", MODEL_FORMAT, huge, parts)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with pytest.raises(ModelFileError, match="parts do not fit together"):
+        load(tmp_path / "model.safetensors")
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200_000  # KB

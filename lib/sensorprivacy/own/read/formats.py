@@ -322,6 +322,7 @@ def _read_arrow(file: Path, form: Form, rows: int | None) -> Iterator[pd.DataFra
             )
         pieces = [table.to_table()] if rows is None else table.to_batches(batch_size=rows)
         for piece in pieces:  # pandas's notes in the file say which columns are an index without a name
+            piece.validate(full=True)  # forged offsets would read other memory
             columns = [name for name in piece.schema.names if not name.startswith("__index_level_")]
             yield piece.select(columns).replace_schema_metadata(None).to_pandas()
     except (pa.ArrowException, OSError) as error:
