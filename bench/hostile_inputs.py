@@ -306,7 +306,19 @@ def change_description(folder: Path, draw: random.Random) -> None:
         return in_bytes(file, draw)
     lines = file.read_text().splitlines()
     at = draw.randrange(len(lines))
-    new = ["../x", "nan", "-1", "[" * 3000 + "]" * 3000, '"a"', "[]", "true", "1e400", "0", '["a", "a"]', '"\\u001b[2J"']
+    new = [
+        "../x",
+        "nan",
+        "-1",
+        "[" * 3000 + "]" * 3000,
+        '"a"',
+        "[]",
+        "true",
+        "1e400",
+        "0",
+        '["a", "a"]',
+        '"\\u001b[2J"',
+    ]
     lines[at] = f"{lines[at].split(' =')[0]} = {draw.choice(new)}"
     file.write_text("\n".join(lines))
     return None
@@ -379,7 +391,9 @@ def main() -> None:
         pd.DataFrame(rows).to_csv(place / "hostile_inputs.csv", index=False)
         counts = pd.DataFrame(rows).groupby("kind", sort=False)["outcome"].value_counts().unstack(fill_value=0)
         lines = ["| kind | " + " | ".join(counts) + " |", "|---" * (1 + counts.shape[1]) + "|"]
-        lines += [f"| {kind} | " + " | ".join(map(str, row)) + " |" for kind, row in zip(counts.index, counts.to_numpy())]
+        lines += [
+            f"| {kind} | " + " | ".join(map(str, row)) + " |" for kind, row in zip(counts.index, counts.to_numpy())
+        ]
         text = f"# {len(rows)} hostile inputs\n\nEach valid file was changed at random, see `bench/hostile_inputs.py`. "
         text += f"Peak memory of the process, with PyTorch: {peak:.0f} MB.\n\n"
         (place / "hostile_inputs.md").write_text(text + "\n".join(lines) + "\n")

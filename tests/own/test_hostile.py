@@ -201,6 +201,7 @@ def test_no_script_runs_and_no_image_loads_in_a_browser(card, tmp_path, capfd):
 def formulas():
     return table(room=('=HYPERLINK("http://evil.example")', "+cmd|' /C calc'!A0")).rename(columns={"load": "=cmd|x"})
 
+
 def test_numbers_dates_and_dashes_are_no_formulas():
     texts = ["-", "+3.5", "-1,5", "-12:30", "a=b", "=x", "@y", "-x", "+x", "\t=x"]
     found = Formulas("quote")(pd.DataFrame({"a": texts, "-x": 1}))
@@ -253,7 +254,9 @@ def test_a_long_cell_is_read(tmp_path):
 
 
 def test_a_parquet_file_of_many_equal_rows_is_refused_by_its_footer(tmp_path):
-    group = pa.table({"a": pa.array(np.zeros(1_000_000, np.int8)).dictionary_encode(), "b": np.zeros(1_000_000, np.int8)})
+    group = pa.table(
+        {"a": pa.array(np.zeros(1_000_000, np.int8)).dictionary_encode(), "b": np.zeros(1_000_000, np.int8)}
+    )
     with pq.ParquetWriter(tmp_path / "bomb.parquet", group.schema) as writer:
         for _ in range(101):
             writer.write_table(group)
@@ -371,7 +374,9 @@ def schema_bomb(file):
 
 def unknown_loader(file):
     with zipfile.ZipFile(file, "w") as archive:
-        archive.writestr("schema.json", json.dumps({"__loader__": "x", "__class__": "PCA", "__module__": "a", "protocol": 2}))
+        archive.writestr(
+            "schema.json", json.dumps({"__loader__": "x", "__class__": "PCA", "__module__": "a", "protocol": 2})
+        )
 
 
 STEPS = {

@@ -257,7 +257,9 @@ def _wrong_field(bundle: Bundle) -> str:
         "mean": isinstance(bundle.mean, tuple) and numbers(bundle.mean, -1e12),
         "deviation": isinstance(bundle.deviation, tuple) and numbers(bundle.deviation, tiny),
         "mapping": isinstance(bundle.mapping, tuple) and numbers(bundle.mapping, 0, int),
-        "name, attribute, precision and modify": texts((bundle.name, bundle.attribute, bundle.precision, bundle.modify)),
+        "name, attribute, precision and modify": texts(
+            (bundle.name, bundle.attribute, bundle.precision, bundle.modify)
+        ),
         "file of a step": all(isinstance(file, str) and file == Path(file).name != "" for file in files),
         "numbers of a step": numbers([n for step in steps for n in (step.bytes, step.weights, step.macs)], 0, int),
         "names of a step": texts(*((step.name, step.sha256, step.kind) for step in steps)),

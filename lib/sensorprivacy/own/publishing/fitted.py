@@ -216,14 +216,20 @@ def _described(step: Any, content: _Content) -> tuple[str, str]:
     if noise is None:
         return ("none" if len(kept) == len(features) else "minimize"), f"Publishes {of}, unchanged."
     if noise.kind == "row":
-        return f"noise:epsilon={noise.epsilon:g}", f"Publishes {of}, with noise of epsilon {noise.epsilon:g} for each row."
+        return (
+            f"noise:epsilon={noise.epsilon:g}",
+            f"Publishes {of}, with noise of epsilon {noise.epsilon:g} for each row.",
+        )
     many = f"{of}, {len(noise.bounds)} of them with noise of epsilon {noise.epsilon:g} for each of their cells"
     return f"threeway:epsilon={noise.epsilon:g}", f"Publishes {many}."
 
 
 def _row(fitted: FittedTable) -> pd.DataFrame:
     """Return a row that a fitted defence can publish: its first categories, first points in time, and zeros."""
-    cells = {name: [how.categories[0]] if how.categories else [how.start or 0] for name, how in fitted.columns.features.items()}
+    cells = {
+        name: [how.categories[0]] if how.categories else [how.start or 0]
+        for name, how in fitted.columns.features.items()
+    }
     return pd.DataFrame({name: pd.Series(cell) for name, cell in cells.items()})
 
 
@@ -302,8 +308,6 @@ def _step(content: _Content) -> Any:
         step = ThreeWayDivider(division=division, epsilon=noise.epsilon, bounds=bounds, clamp=noise.clamp).fit(ends)
         step.learned_ = noise.learned
         spent = pd.Series({name: step.epsilon * (domain.width > 0) for name, domain in step.domains_.items()})
-        step.guarantees_ = state_guarantees(
-            step.division_, step.domains_, spent, division_from_data=noise.learned
-        )
+        step.guarantees_ = state_guarantees(step.division_, step.domains_, spent, division_from_data=noise.learned)
     check_is_fitted(step)
     return step

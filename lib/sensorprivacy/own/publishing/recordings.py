@@ -230,9 +230,7 @@ def _check_same(own: OwnRecordings, fitted: FittedRecordings) -> None:
         )
 
 
-def _write(
-    own: OwnRecordings, fitted: FittedRecordings, folder: Path, formulas: Formulas
-) -> tuple[list[str], Windows]:
+def _write(own: OwnRecordings, fitted: FittedRecordings, folder: Path, formulas: Formulas) -> tuple[list[str], Windows]:
     """Write one file for each recording, in random order; return statements of their size, and the raw windows."""
     given, length = own.given, fitted.length
     windows, run = own.windows(length, length), own.run[own.starts(length, length)]
