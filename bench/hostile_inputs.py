@@ -1,3 +1,4 @@
+# ruff: noqa: D103, E501 - the names of the short functions say what they do
 """Change valid files at random, and read them: each must end in success or in one line that names the file.
 
     python bench/hostile_inputs.py --full      # about five minutes; writes bench/results/hostile_inputs.csv and .md
@@ -148,7 +149,7 @@ def change_search(folder: Path, draw: random.Random) -> None:
     if draw.random() < 0.15:
         database.execute(f"ALTER TABLE {where} RENAME TO gone")
     else:
-        database.execute(f"UPDATE OR IGNORE {where} SET {column} = ?", (value,))  # noqa: S608
+        database.execute(f"UPDATE OR IGNORE {where} SET {column} = ?", (value,))
     database.commit()
     return database.close()
 
@@ -389,10 +390,11 @@ def main() -> None:
     if given.full:
         place = Path(__file__).parent / "results"
         pd.DataFrame(rows).to_csv(place / "hostile_inputs.csv", index=False)
-        counts = pd.DataFrame(rows).groupby("kind", sort=False)["outcome"].value_counts().unstack(fill_value=0)
+        counts = pd.DataFrame(rows).groupby("kind", sort=False)["outcome"].value_counts().unstack(fill_value=0)  # noqa: PD010
         lines = ["| kind | " + " | ".join(counts) + " |", "|---" * (1 + counts.shape[1]) + "|"]
         lines += [
-            f"| {kind} | " + " | ".join(map(str, row)) + " |" for kind, row in zip(counts.index, counts.to_numpy())
+            f"| {kind} | " + " | ".join(map(str, row)) + " |"
+            for kind, row in zip(counts.index, counts.to_numpy(), strict=True)
         ]
         text = f"# {len(rows)} hostile inputs\n\nEach valid file was changed at random, see `bench/hostile_inputs.py`. "
         text += f"Peak memory of the process, with PyTorch: {peak:.0f} MB.\n\n"

@@ -127,8 +127,8 @@ def test_errors_and_file_names_are_not_printed_raw(tmp_path, capfd, case, comman
 def test_texts_of_a_description_are_not_printed_raw(tmp_path, capfd):
     file = tmp_path / "recordings.toml"
     shown = json.dumps(ESCAPE)[1:-1].replace("\x9b", "\\u009b")
-    for text in (f'name = "a"\n"{shown}" = 1\n', f'name = "a"\nrate = "{shown}"\n', f"name = \x1b[2J{ESCAPE}\n"):
-        file.write_text(text, encoding="utf-8")
+    for broken in (f'name = "a"\n"{shown}" = 1\n', f'name = "a"\nrate = "{shown}"\n', f"name = \x1b[2J{ESCAPE}\n"):
+        file.write_text(broken, encoding="utf-8")
         code, said = run(capfd, "compare", file, "--task", "activity", "--hide", "gender")
         assert code == 2
         assert not RAW.search(said)
@@ -271,7 +271,7 @@ def test_packed_texts_that_unpack_to_much_are_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(text, "_MOST", 10_000_000)
     with gzip.open(tmp_path / "bomb.csv.gz", "wb") as file:
         file.write(b"a,b\n" + b"1,2\n" * 8_000_000)
-    with pytest.raises(ValueError, match="bomb.csv.gz unpacks to more than 100 times its size"):
+    with pytest.raises(ValueError, match=r"bomb.csv.gz unpacks to more than 100 times its size"):
         read_table(tmp_path / "bomb.csv.gz")
 
 
@@ -421,7 +421,7 @@ def test_accuracies_in_a_store_are_0_to_1(valid, tmp_path, accuracy):
     database.execute("UPDATE scores SET accuracy = ?", (accuracy,))
     database.commit()
     database.close()
-    with pytest.raises(ResultStoreError, match="search.db is damaged: it holds the share"):
+    with pytest.raises(ResultStoreError, match=r"search.db is damaged: it holds the share"):
         hostile.read_search(tmp_path)
 
 

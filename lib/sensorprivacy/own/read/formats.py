@@ -317,8 +317,8 @@ def _read_arrow(file: Path, form: Form, rows: int | None) -> Iterator[pd.DataFra
         cells = table.count_rows() * len(table.schema.names)  # the footer has it
         if rows is None and cells > MOST_CELLS:
             raise ValueError(
-                f"{file} has {table.count_rows():,} rows and {len(table.schema.names):,} columns, which is too much for "
-                f"memory (more than {MOST_CELLS:,} cells): give fewer rows or columns"
+                f"{file} has {table.count_rows():,} rows and {len(table.schema.names):,} columns, which is too much "
+                f"for memory (more than {MOST_CELLS:,} cells): give fewer rows or columns"
             )
         pieces = [table.to_table()] if rows is None else table.to_batches(batch_size=rows)
         for piece in pieces:  # pandas's notes in the file say which columns are an index without a name
