@@ -283,7 +283,9 @@ def test_deep_json_and_toml_are_refused_by_name(tmp_path, name, content, capfd):
     file = write(tmp_path)
     code, said = {
         "recordings.toml": lambda: run(capfd, "compare", tmp_path / name, "--task", "a", "--hide", "b"),
-        "saved/defence.json": lambda: run(capfd, "publish", file, "--fitted", tmp_path / "saved", "--out", tmp_path / "o"),
+        "saved/defence.json": lambda: run(
+            capfd, "publish", file, "--fitted", tmp_path / "saved", "--out", tmp_path / "o"
+        ),
         "results.jsonl": lambda: run(capfd, "compare", file, *ROLES, "--store", tmp_path / name),
         "manifest.json": lambda: run(capfd, "edge", "replay", "--bundles", tmp_path),
     }[name]()  # fmt: skip

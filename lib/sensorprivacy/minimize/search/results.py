@@ -117,8 +117,9 @@ class ResultStore:
             )
         if found.get("problem") != problem:
             raise ResultStoreError(
-                f"{self.path} was made from other data: it has results of {found.get('name')!r} (digest "
-                f"{str(found.get('problem'))[:12]}), this problem is {name!r} (digest {problem[:12]}); name another file"
+                f"{self.path} was made from other data: it has results of {found.get('name')!r} "
+                f"(digest {str(found.get('problem'))[:12]}), this problem is {name!r} (digest {problem[:12]}); name "
+                "another file"
             )
 
     def read(self, key: ResultKey, label: str) -> dict[Subset, float]:
