@@ -20,7 +20,9 @@ from sensorprivacy import __version__
 from sensorprivacy.extras import remedy
 from sensorprivacy.minimize.settings import ENGINES, ORDERS, SCORES
 from sensorprivacy.own.running import unwound_by_sigterm
+from sensorprivacy.printing import visible, visible_streams
 
+_LONGEST = 5000  # characters of an error
 INTERRUPTED = 130  # exit code of a process that Ctrl-C ended
 _COUNT, _SEED = click.IntRange(1, 100_000), click.IntRange(0, 2**32 - 1)
 _ROWS, _THREADS = 100_000_000, 1024
@@ -32,6 +34,11 @@ _SPECIAL = {  # words of errors that are no parameter of the same name, by comma
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code: 0, 1 after a failure, 2 for wrong words, 130 after an interrupt."""
+    with visible_streams():
+        return _run(argv)
+
+
+def _run(argv: Sequence[str] | None) -> int:
     words = list(sys.argv[1:] if argv is None else argv)
     try:
         with unwound_by_sigterm(), group.make_context("sensorprivacy", words[:]) as context:
@@ -52,11 +59,12 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise
         print(f"error: {missing}", file=sys.stderr)
         return 1
-    except (LookupError, OSError, ValueError, RuntimeError) as error:
+    except (LookupError, OSError, ValueError, RuntimeError, MemoryError) as error:
         # Our own errors explain themselves. SENSORPRIVACY_DEBUG shows the traceback of the others.
         if os.environ.get("SENSORPRIVACY_DEBUG"):
             raise
-        print(f"error: {_in_options(str(error), words[0])}", file=sys.stderr)
+        said = str(error)[:_LONGEST] or "there is not enough memory: give fewer rows or columns"
+        print(f"error: {visible(_in_options(said, words[0]), one_line=True)}", file=sys.stderr)
         return 2 if isinstance(error, ValueError | LookupError | FileNotFoundError) else 1
 
 
@@ -154,6 +162,12 @@ _columns = _all(
         help="Users and classes with one row: leave them out, use them, or stop.",
     ),
 )
+_formulas = _option(
+    "--formulas",
+    type=click.Choice(["quote", "keep"]),
+    default="quote",
+    help="Texts that a spreadsheet would run as a formula: write ' before them, or leave them.",
+)
 _features = _all(
     _columns,
     _option("--constant", type=click.Choice(["drop", "error"]), default="drop", help="Constant columns."),
@@ -187,6 +201,7 @@ def _work(name: str, options: Mapping[str, Any]) -> int:
 @_features
 @_option("--threshold", type=_Numbers(0, 1), default=0.01, help="Share of accuracy that may be lost.")
 @_option("--out", type=Path, metavar="FILE", help="Write the kept columns and the task, with the rows in random order.")
+@_formulas
 @_option("--json", type=Path, metavar="FILE", help="Write all numbers, and how each column was read and coded.")
 @_option("--preselect", type=click.IntRange(1, 20), default=10, help="Number of features to search.")
 @_option("--score", type=click.Choice(SCORES), default="shap", help="Score for preselecting features.")
@@ -283,6 +298,7 @@ def compare(**options: Any) -> int:
     help="For noise: what a column can hold, such as lux=0:1000. Other bounds are read from the data, which epsilon "
     "does not cover (tables).",
 )
+@_formulas
 @_option("--sample", type=click.IntRange(20, _ROWS), default=20_000, help="Rows to fit and measure the defence on.")
 @_option("--keep-order", is_flag=True, help="Do not shuffle rows; a known order identifies them.", show_default=False)
 @_seed

@@ -1,14 +1,17 @@
 """Find the user's cache, and write files so that nobody reads half of one."""
 
+import json
 import os
 import secrets
 import shutil
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 CACHE_VARIABLE = "SENSORPRIVACY_CACHE"
 _LEAST_MB = 20
+_MOST_JSON = 32 * 2**20  # bytes; Python needs about twenty times as much for short values
 
 
 def check_writable(folder: Path) -> None:
@@ -28,6 +31,18 @@ def check_writable(folder: Path) -> None:
         raise OSError(f"cannot write to {folder}: {error.strerror}; make it a writable folder") from None
     if free < _LEAST_MB:
         raise OSError(f"cannot write to {folder}: only {free:.0f} MB are free, {_LEAST_MB} are needed; make room")
+
+
+def read_json(path: Path) -> Any:
+    """Return the content of a JSON file; raises ValueError, with its path, if it is too large, too deep or no JSON."""
+    if (size := path.stat().st_size) > _MOST_JSON:
+        raise ValueError(f"{path} has {size:,} bytes, at most {_MOST_JSON:,} are read")
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except RecursionError:
+        raise ValueError(f"{path} is nested too deeply") from None
+    except ValueError as error:
+        raise ValueError(f"{path} is no JSON: {error}") from error
 
 
 def write_atomically(path: Path, write: Callable[[Path], object]) -> None:

@@ -6,6 +6,8 @@ from typing import Any
 
 from tqdm import tqdm as _tqdm
 
+from sensorprivacy.printing import terminal
+
 BATCH = "SENSORPRIVACY_BATCH"  # environment variable that is set while notebooks run in a batch
 _INJECTED = "# Parameters"  # the first line of the cell that papermill adds
 
@@ -46,4 +48,5 @@ class tqdm(_tqdm):  # noqa: N801 - it is used in place of tqdm's own class
         return super().__new__(cls, *args, **options)
 
     def __init__(self, *args: Any, disable: bool = False, **options: Any) -> None:
+        options.setdefault("file", terminal(sys.stderr))
         super().__init__(*args, disable=disable or not watched(), **options)  # type: ignore[call-overload]

@@ -7,13 +7,14 @@ import pytest
 from compendium.run.dependencies import imported, module_file
 
 # Which packages a package may import from, besides itself. The library never imports the compendium.
-BOTTOM = {"checks", "data", "extras", "paths", "progress", "columns", "mechanisms"}
+BOTTOM = {"checks", "data", "extras", "paths", "printing", "progress", "columns", "mechanisms"}
 STRATEGIES = {"minimize", "threeway", "latent"}
 LIBRARY = {
     "checks": set(),
     "extras": set(),
     "paths": set(),
-    "progress": set(),
+    "printing": set(),
+    "progress": {"printing"},
     "mechanisms": set(),
     "columns": {"checks"},
     "data": {"columns"},
@@ -23,7 +24,7 @@ LIBRARY = {
     **dict.fromkeys(STRATEGIES, BOTTOM | {"game", "readers"}),
     "edge": BOTTOM | {"game", "latent"},
     "own": BOTTOM | {"game", "readers", "edge", *STRATEGIES},
-    "cli": {"own", "extras", "edge", "minimize"},
+    "cli": {"own", "extras", "edge", "minimize", "printing"},
     "__main__": {"cli"},
     "": STRATEGIES | {"own", "example", "extras", "game"},  # the public names, imported lazily
 }

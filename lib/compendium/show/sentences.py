@@ -79,8 +79,8 @@ def count(flags: Iterable[Any] | None, things: str, predicate: str) -> str:
     if true in (0, len(known)) and len(known) > 1:
         some = f"All {len(known)}" if len(known) > 2 else "Both"
         return f"{some if true else f'None of the {len(known)}'} {things} {predicate}{aside}."
-    names = flags.index[flags.fillna(False).astype(bool)] if isinstance(flags, pd.Series) else ()
-    named = f" ({_joined(list(names))})" if 0 < len(names) <= _NAMED and isinstance(names[0], str) else ""
+    names = list(flags.index[flags.fillna(False).astype(bool)]) if isinstance(flags, pd.Series) else []
+    named = f" ({_joined(names)})" if 0 < len(names) <= _NAMED and isinstance(names[0], str) else ""
     return f"{true} of {len(known)} {things}{named} {predicate}{aside}."
 
 
@@ -333,7 +333,7 @@ def _text(value: float, share: bool) -> str:
 def _with(text: str, name: Any, beside: pd.DataFrame | None) -> str:
     """Return a text and the numbers of an entry that stand beside it."""
     row = pd.DataFrame() if beside is None else beside.loc[[name]].dropna(axis=1)
-    others = [f"{word} {_text(row[word].iloc[0], _share(word, row[word]))}" for word in row]
+    others = [f"{word} {_text(row[word].iloc[0], _share(str(word), row[word]))}" for word in row]
     return ", ".join([*([text] if text else []), *others])
 
 

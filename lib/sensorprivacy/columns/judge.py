@@ -22,6 +22,7 @@ SAMPLE = 20_000  # rows that links to the user are looked for in
 STRANGE = 0.05  # share of new cells unlike the first ones, from which a fitted defence does not suit them
 DROPPED, EMPTY, CONSTANT = "you dropped it", "it is empty", "it is constant"
 NAMED = "its name holds the label of a user"
+MOST_COLUMNS = 5_000  # whose search ends in a reasonable time
 
 
 @dataclass(frozen=True)
@@ -116,9 +117,19 @@ def judge_table(
         Rows in which a column that tells something has two cells or more. Default: the last part.
     keep_copies : bool
         Whether `keep` also keeps columns that hold the user or the recording.
+
+    Raises
+    ------
+    ValueError
+        If there are more columns than `MOST_COLUMNS`.
     """
     rows = parts[-1] if rows is None else rows
     names = [name for name in map(str, rows) if name not in {*roles.named.values(), *drop}]
+    if len(names) > MOST_COLUMNS:
+        raise ValueError(
+            f"the table has {len(names):,} columns besides its labels, at most {MOST_COLUMNS:,} are judged: leave some "
+            "out of the file, or name them in `drop`"
+        )
     dropped = dict.fromkeys(map(str, drop), DROPPED) | _telling_nothing(rows[names])
     judged = [name for name in names if name not in dropped]
     found: dict[str, Finding] = {}

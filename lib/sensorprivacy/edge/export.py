@@ -247,6 +247,7 @@ How to measure this board
 The record holds times, the board's model, its operating system and software versions. It holds no name, serial number
 or address.
 """
+_BESIDE = ("latent/modify.py", "paths.py", "printing.py")
 _MAIN = "import sys\nfrom sensorprivacy.edge.board.commands import main\nsys.exit(main())\n"
 
 
@@ -257,7 +258,7 @@ def write_program(folder: Path | str) -> Path:
     """
     package, path = Path(sensorprivacy.__file__).parent, Path(folder) / PROGRAM
     path.parent.mkdir(parents=True, exist_ok=True)
-    modules = [*sorted((package / "edge/board").glob("*.py")), package / "latent/modify.py", package / "paths.py"]
+    modules = [*sorted((package / "edge/board").glob("*.py")), *(package / name for name in _BESIDE)]
     # these __init__ files stay empty: the library's own need lazy_loader, which a board does not have
     code = {f"sensorprivacy/{name}__init__.py": b"" for name in ("", "edge/", "latent/")}
     code |= {f"sensorprivacy/{file.relative_to(package).as_posix()}": file.read_bytes() for file in modules}

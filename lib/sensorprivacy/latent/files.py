@@ -62,7 +62,10 @@ def read_parts(path: Path, kind: str) -> tuple[dict[str, Any], dict[str, dict[st
     for key, tensor in tensors.items():
         part, _, name = key.partition("/")
         parts.setdefault(part, {})[name] = tensor
-    return json.loads(metadata["header"]), parts
+    try:
+        return dict(json.loads(metadata["header"])), parts
+    except (ValueError, TypeError, RecursionError) as error:
+        raise ModelFileError(f"{path} is damaged: its header is no JSON object") from error
 
 
 def write_checkpoint(path: Path, fingerprint: str, state: Mapping[str, Any], parts: Parts) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from torch import Tensor
+from torch import device as device_of
 
 from sensorprivacy.latent.anonymizer import LatentAnonymizer
 from sensorprivacy.latent.classifiers import Classifier
@@ -87,8 +88,10 @@ def load(path: Path | str, *, device: str = "auto") -> LatentAnonymizer:
     header, parts = read_parts(path, FORMAT)
     try:
         return _rebuild(header, parts, device)
-    except (KeyError, TypeError, RuntimeError) as error:
-        raise ModelFileError(f"{path}: parts do not fit together: {str(error).splitlines()[0]}") from error
+    except (LookupError, TypeError, RuntimeError, ValueError, AttributeError) as error:
+        raise ModelFileError(
+            f"{path}: parts do not fit together: {(str(error).splitlines() or [type(error).__name__])[0]}"
+        ) from error
 
 
 def _header(anonymizer: LatentAnonymizer) -> dict[str, Any]:
@@ -111,14 +114,16 @@ def _header(anonymizer: LatentAnonymizer) -> dict[str, Any]:
 def _rebuild(header: Mapping[str, Any], parts: Mapping[str, Mapping[str, Tensor]], device: str) -> LatentAnonymizer:
     def classifier(name: str, kind: Any, classes: int) -> Classifier:
         model = Classifier(kind, settings=settings)
-        model.classes_, model.network_ = classes, model.build(shape, classes)
-        model.network_.load_state_dict(parts[name])
+        with device_of("meta"):  # without memory: the sizes in the header are not checked yet
+            model.classes_, model.network_ = classes, model.build(shape, classes)
+        model.network_.load_state_dict(parts[name], assign=True)
         model.network_.eval()
         return model
 
     def autoencoder(code: int) -> PrivateVAE:
-        network = PrivateVAE(int(np.prod(shape)), sizes, len(private.classes))
-        network.load_state_dict(parts[f"vae.{code}"])
+        with device_of("meta"):
+            network = PrivateVAE(int(np.prod(shape)), sizes, len(private.classes))
+        network.load_state_dict(parts[f"vae.{code}"], assign=True)
         return network.eval()
 
     made, settings, shape = header["transfer"], Settings(device=device), tuple(header["shape"])

@@ -27,6 +27,7 @@ from sensorprivacy.threeway.publication import ROW_ORDER
 FORMAT, VERSION = "sensorprivacy-data-card", 1
 _PACKAGES = {"numpy": "numpy", "pandas": "pandas", "sklearn": "scikit-learn", "opendp": "opendp", "torch": "torch"}
 _PACKAGES |= {"pyarrow": "pyarrow"}
+TASK_MODEL = "task model: forest"
 SHUFFLED = "Rows are in random order, drawn from the operating system's secure generator."
 IN_ORDER = (
     "Rows are in the order of the input. Anyone who knows that order can identify every row, and neighbouring rows may "
@@ -65,8 +66,9 @@ def write_card(folder: Path, fitted: Any, **facts: Any) -> Card:
         What else the card states, see `Card`.
     """
     whole = {"format": FORMAT, "version": VERSION, "defence": {"name": fitted.name, "about": fitted.about}, **facts}
-    card = Card(whole | fitted.facts | {"files": _digests(folder), "versions": _versions()})
-    text = json.dumps(card.facts, indent=1, ensure_ascii=False, allow_nan=False)
+    measurements = {"measured": [], "measured_on": []} | fitted.facts
+    card = Card(whole | measurements | {"files": _digests(folder), "versions": _versions()})
+    text = json.dumps(card.facts, indent=1, allow_nan=False)
     (folder / "card.json").write_text(text + "\n", encoding="utf-8")
     (folder / "card.md").write_text(card.to_markdown(), encoding="utf-8")
     return card
@@ -142,7 +144,7 @@ def measure_table(
         beside = known if task_published or data == "original" else None
         scene = TableScene(raw, as_numbers(table), split, model, name=data)
         for one in judge(scene, TABLE_ATTACKERS, known=beside, draws=DRAWS):
-            found.append(replace(one, attacker="task model: forest") if one.about == "task" else one)
+            found.append(replace(one, attacker=TASK_MODEL) if one.about == "task" else one)
     return measured(found, {label: f"{label} {getattr(columns, label)}" for label in ("task", "user")})
 
 

@@ -23,7 +23,7 @@ from sensorprivacy.minimize.settings import OWN, Preselection
 from sensorprivacy.own import comparison, minimize_page
 from sensorprivacy.own.compare_page import page
 from sensorprivacy.own.publishing import tables as publishing
-from sensorprivacy.own.publishing.writing import check_room, check_targets, write_table
+from sensorprivacy.own.publishing.writing import Formulas, check_room, check_targets, write_table
 from sensorprivacy.own.running import plain_notices
 from sensorprivacy.own.tables import load_table
 from sensorprivacy.own.words import parse_bounds
@@ -96,9 +96,10 @@ def minimize(options: Options) -> int:
         print(f"\nWritten: {options.json}")
     if options.out is not None:
         released = loaded.frame.iloc[loaded.rows][[*kept, options.task]]
-        write_table(without_rare_texts(released), options.out)
+        formulas = Formulas(options.formulas)
+        write_table(formulas(without_rare_texts(released)), options.out)
         what = f"{counted(len(kept), 'feature')} and {options.task}; not {options.user}; rows in random order"
-        print(f"\nWritten: {options.out} ({what})")
+        print("\n".join([f"\nWritten: {options.out} ({what})", *formulas.said]))
     return 0
 
 
@@ -167,7 +168,7 @@ def publish(options: Options) -> int:
             f"--defence is missing: {first} is a good first choice, and `sensorprivacy compare` finds the best one for "
             "your data; or name a folder with --fitted"
         )
-    common = _named(options, ("task", "defence", "out", "save", "fitted", "seed"))
+    common = _named(options, ("task", "defence", "out", "save", "fitted", "seed", "formulas"))
     try:
         if _check_kind(options):
             from sensorprivacy.own.publishing.recordings import publish_recordings

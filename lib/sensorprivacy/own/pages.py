@@ -5,14 +5,18 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, pass_context, select_autoescape
+from jinja2.runtime import Context
+from markupsafe import Markup
+
+from sensorprivacy.printing import markdown, visible
 
 WIDTH = 88
 MOST_COLUMNS = 40
 
 
 def render(template: str, **values: Any) -> str:
-    """Return a page; values in HTML are escaped."""
+    """Return a page; values in HTML and Markdown are escaped, and control characters are shown."""
     return str(_pages.get_template(template).render(**values)).strip("\n")
 
 
@@ -43,7 +47,8 @@ def text_table(rows: Sequence[Mapping[str, Any]]) -> str:
     none     0 %
     """
     names = _keys(rows)
-    table = [names, *([str(row.get(name, "")) for name in names] for row in rows)]
+    cells = [[row.get(name, "") for name in names] for row in rows]
+    table = [[visible(str(cell), one_line=True) for cell in line] for line in (names, *cells)]
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     lines = [[cell.ljust(width) for cell, width in zip(row, widths, strict=True)] for row in table]
     lines.insert(1, ["-" * width for width in widths])
@@ -72,9 +77,18 @@ def _short(text: Any, width: int) -> str:
     return textwrap.shorten(str(text), width, placeholder="...")
 
 
+@pass_context
+def _shown(context: Context, value: Any) -> Any:
+    """Return how a template shows a value; templates are ours, values can come from a file."""
+    if isinstance(value, Markup):
+        return Markup(visible(value))  # noqa: S704 - it is escaped already
+    return markdown(str(value)) if str(context.name).endswith(".md") else visible(str(value))
+
+
 _pages = Environment(
     loader=FileSystemLoader(Path(__file__).parent / "templates"),
     autoescape=select_autoescape(["html"]),
+    finalize=_shown,
     undefined=StrictUndefined,
     trim_blocks=True,
     lstrip_blocks=True,

@@ -18,6 +18,7 @@ from sensorprivacy.game.tables import GROUP, ROW
 from sensorprivacy.game.units import Difference, difference
 from sensorprivacy.minimize.engines import describe_model
 
+_MOST_BYTES = 2**28  # of a file of results
 Clusters = Callable[[str, str, str], np.ndarray | None]
 
 
@@ -133,6 +134,9 @@ class Result:
             n, packed = line["right"]
             right = np.unpackbits(np.frombuffer(bytes.fromhex(packed), np.uint8), count=n)
             measure, units = Measure(**line["measure"]), clusters(line["about"], line["level"], line["part"])
+            shares = (measure.score, measure.low, measure.high, measure.chance, measure.p, measure.p_any)
+            if any(share < 0 or share > 1 for share in shares) or len(right) != (n if units is None else len(units)):
+                raise ValueError(f"a measurement of {line['attacker']} is out of its range")
             lines.append(Attack(**line | {"measure": measure, "right": right.astype(bool), "clusters": units}))
         tuples = {name: tuple(record[name]) for name in ("columns", "guarantees")}
         return cls(**record | tuples | {"judged": lines})
@@ -176,13 +180,15 @@ class Store:
         if path is None or not path.exists():
             return
         try:
+            if path.stat().st_size > _MOST_BYTES:
+                raise ValueError(path)
             *lines, cut = path.read_text(encoding="utf-8").split("\n")
             for line in lines:
                 entry = json.loads(line)
                 self.found[str(entry["key"])] = dict(entry["result"])
             if not '{"key": '.startswith(cut[:8]):
                 raise ValueError(cut)
-        except (UnicodeDecodeError, ValueError, TypeError, LookupError):
+        except (ValueError, TypeError, LookupError, RecursionError):
             raise ValueError(f"{path} holds no results of a comparison: name another file") from None
         if cut:  # when a process was killed
             os.truncate(path, path.stat().st_size - len(cut.encode()))

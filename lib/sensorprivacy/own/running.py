@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from sensorprivacy.printing import visible
+
 _NEVER = 1e8  # seconds
 _AGAIN = 0.5  # seconds until the next attempt, if the work caught the first exception
 
@@ -85,7 +87,7 @@ def plain_notices() -> Iterator[None]:
             before(message, category, *rest, **options)
         elif str(message) not in said:
             said.add(str(message))
-            print(f"note: {message}", file=sys.stderr)
+            print(f"note: {visible(str(message), one_line=True)}", file=sys.stderr)
 
     with warnings.catch_warnings():
         warnings.filterwarnings("always", category=UserWarning)

@@ -26,6 +26,7 @@ from sensorprivacy.minimize.scores import score_features
 from sensorprivacy.minimize.search.exhaustive import search_subsets
 from sensorprivacy.minimize.select import STANDARD_ERROR, NoSubsetError, fewest_columns, least_accuracy, select
 
+CHOSEN = "The kept columns were chosen from the fitted rows. Epsilon does not cover this choice."
 _SEARCH_ROWS = 4000  # rows on which subsets are searched
 
 
@@ -141,8 +142,7 @@ class MinimizedTable(_KeepsColumns):
             ends = [given.get(name, (np.nan, np.nan)) for name in self.kept_] if given else None
             noise = LaplaceNoise(self.epsilon, sound=True, bounds=ends, seed=self.noise_seed)
             self.noise_ = noise.fit(X[self.kept_])
-            chosen = "The kept columns were chosen from the fitted rows. Epsilon does not cover this choice."
-            self.guarantees_, self.epsilon_total_ = (*self.noise_.guarantees_, chosen), self.noise_.epsilon_total_
+            self.guarantees_, self.epsilon_total_ = (*self.noise_.guarantees_, CHOSEN), self.noise_.epsilon_total_
         return self
 
     def transform(self, X: pd.DataFrame) -> pd.DataFrame:

@@ -24,7 +24,14 @@ def test_list_of_one_set_is_its_card(mirror, machine, capsys, monkeypatch):
     monkeypatch.setenv("SENSORPRIVACY_MIRROR", str(mirror))
     assert run("list", "titanic", "mobiact") == 0
     shown = capsys.readouterr().out
-    for words in ("yes, ", "titanic.zip", "891 + 418 rows", "not redistributable", "on request from its owner", "here     no"):
+    for words in (
+        "yes, ",
+        "titanic.zip",
+        "891 + 418 rows",
+        "not redistributable",
+        "on request from its owner",
+        "here     no",
+    ):
         assert words in shown
 
 

@@ -9,8 +9,11 @@ from typing import Any
 import numpy as np
 import onnxruntime as ort
 
+from sensorprivacy.paths import read_json
+
 FORMAT, VERSION = "sensorprivacy-edge-bundle", 1
 MANIFEST, SAMPLES = "manifest.json", "windows.npy"
+_LONGEST = 1_000_000  # samples of a window
 PIPELINE = ("public", "private", "encoder", "transformation", "decoder")  # in the order in which they run
 
 
@@ -166,9 +169,11 @@ class Bundle(Signal):
         if not path.is_file():
             return None
         try:
-            windows = np.load(path, allow_pickle=False)
-        except ValueError as error:
+            windows = np.load(path, mmap_mode="r", allow_pickle=False)
+        except (ValueError, EOFError) as error:
             raise BundleError(f"{path} is damaged: {error}; copy it again") from error
+        if not isinstance(windows, np.ndarray) or windows.dtype.kind != "f" or not windows.size:
+            raise BundleError(f"{path} holds no windows of decimal numbers; copy it again")
         if windows.shape[1:] != self.shape:
             raise BundleError(f"{path} holds windows of shape {windows.shape[1:]}, but the bundle takes {self.shape}")
         return windows
@@ -213,7 +218,7 @@ def read_bundle(folder: Path | str) -> Bundle:
     if not path.is_file():
         raise FileNotFoundError(f"no {MANIFEST} in {folder}: make a bundle with `python -m sensorprivacy edge export`")
     try:
-        manifest = json.loads(path.read_text(encoding="utf-8"))
+        manifest = read_json(path)
     except ValueError as error:
         raise BundleError(f"{path} is damaged: {error}; copy it again") from error
     if not isinstance(manifest, dict) or manifest.pop("format", None) != FORMAT:
@@ -226,9 +231,45 @@ def read_bundle(folder: Path | str) -> Bundle:
         bundle = Bundle(**fields, steps=steps, folder=folder)
     except (KeyError, TypeError) as error:
         raise BundleError(f"{path}: a field is missing or unknown: {error}") from error
+    if wrong := _wrong_field(bundle):
+        raise BundleError(f"{path}: {wrong}: export the bundle again")
     for step in bundle.steps:
         _verify(folder, step)
     return bundle
+
+
+def _wrong_field(bundle: Bundle) -> str:
+    """Return what is wrong with a field of a manifest; an empty text if they are in their ranges."""
+
+    def numbers(values: Any, least: float, kind: Any = (int, float)) -> bool:
+        return all(isinstance(one, kind) and not isinstance(one, bool) and least <= one < 1e12 for one in values)
+
+    def texts(*values: Any) -> bool:
+        return all(isinstance(some, tuple) and some and all(isinstance(one, str) for one in some) for some in values)
+
+    steps, tiny = bundle.steps, 1e-12
+    files = [step.file for step in steps]
+    checks = {
+        "rate": numbers([bundle.rate], tiny),
+        "stride and length": numbers([bundle.stride, bundle.length], 1, int) and bundle.length <= _LONGEST,
+        "latent": numbers([bundle.latent], 0, int),
+        "channels, public and private": texts(bundle.channels, bundle.public, bundle.private),
+        "mean": isinstance(bundle.mean, tuple) and numbers(bundle.mean, -1e12),
+        "deviation": isinstance(bundle.deviation, tuple) and numbers(bundle.deviation, tiny),
+        "mapping": isinstance(bundle.mapping, tuple) and numbers(bundle.mapping, 0, int),
+        "name, attribute, precision and modify": texts(
+            (bundle.name, bundle.attribute, bundle.precision, bundle.modify)
+        ),
+        "file of a step": all(isinstance(file, str) and file == Path(file).name != "" for file in files),
+        "numbers of a step": numbers([n for step in steps for n in (step.bytes, step.weights, step.macs)], 0, int),
+        "names of a step": texts(*((step.name, step.sha256, step.kind) for step in steps)),
+        "code of a step": numbers([step.code for step in steps if step.code is not None], 0, int),
+    }
+    if wrong := [name for name, right in checks.items() if not right]:
+        return f"{wrong[0]} is out of its range"
+    sizes = {len(bundle.channels), len(bundle.mean), len(bundle.deviation)}
+    codes = all(code < len(bundle.private) for code in bundle.mapping)
+    return "" if len(sizes) == 1 and codes else "channels, mean, deviation or mapping do not fit together"
 
 
 def write_manifest(bundle: Bundle) -> None:

@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from sensorprivacy.printing import terminal, visible, visible_streams
+
 MINUTES = 5.0  # of a measurement
 
 # numpy and onnxruntime are imported when a command runs, so that a typing error is reported at once
@@ -13,6 +15,11 @@ MINUTES = 5.0  # of a measurement
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run ``edge.pyz`` and return its exit code: 0, 1 after a failure, 2 for invalid input, 130 after an interrupt."""
+    with visible_streams():
+        return _run(argv)
+
+
+def _run(argv: Sequence[str] | None) -> int:
     options = vars(_parser().parse_args(argv))
     command = options.pop("command")
     if sys.maxsize < 2**32:
@@ -29,7 +36,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"error: {error.name or error} is not installed: {remedy}", file=sys.stderr)
         return 1
     except (OSError, ValueError, ImportError) as error:
-        print(f"error: {error}", file=sys.stderr)
+        print(f"error: {visible(str(error), one_line=True)}", file=sys.stderr)
         return 2 if isinstance(error, ValueError) else 1
 
 
@@ -90,7 +97,7 @@ def measure_bundles(
         threads=threads,
         seconds=seconds,
         minutes=minutes,
-        progress=lambda line: print(f"\r\033[K{line}", end="", file=sys.stderr, flush=True),
+        progress=lambda line: print(f"\r\033[K{visible(line)}", end="", file=terminal(sys.stderr), flush=True),
     )
     print(file=sys.stderr)
     for bundle in record["bundles"]:

@@ -1,5 +1,6 @@
 """Keep search results in one SQLite file. A killed process loses at most one batch, and processes can share a file."""
 
+import re
 import sqlite3
 import time
 from collections.abc import Iterator, Mapping
@@ -11,6 +12,7 @@ from sensorprivacy.minimize.engine_protocol import Glimpse, Subset
 
 VERSION = 1
 _LOCK_SECONDS = 60.0
+_SUBSET = re.compile(r"\d{1,6}( \d{1,6})*")
 _SCHEMA = (
     "CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
     """CREATE TABLE IF NOT EXISTS runs (
@@ -109,15 +111,17 @@ class ResultStore:
                 self._database.execute(statement)
             facts = {"version": str(VERSION), "problem": problem, "name": name}
             self._database.executemany("INSERT OR IGNORE INTO meta VALUES (?, ?)", facts.items())
-        found = dict(self._database.execute("SELECT key, value FROM meta"))
+        with self._clear_errors():
+            found = dict(self._database.execute("SELECT key, value FROM meta"))
         if found.get("version") != str(VERSION):
             raise ResultStoreError(
                 f"{self.path} has version {found.get('version')} of the format, not {VERSION}: name another file"
             )
-        if found["problem"] != problem:
+        if found.get("problem") != problem:
             raise ResultStoreError(
-                f"{self.path} was made from other data: it has results of {found['name']!r} (digest "
-                f"{found['problem'][:12]}), this problem is {name!r} (digest {problem[:12]}); name another file"
+                f"{self.path} was made from other data: it has results of {found.get('name')!r} "
+                f"(digest {str(found.get('problem'))[:12]}), this problem is {name!r} (digest {problem[:12]}); name "
+                "another file"
             )
 
     def read(self, key: ResultKey, label: str) -> dict[Subset, float]:
@@ -127,7 +131,15 @@ class ResultStore:
                 f"SELECT subset, accuracy FROM scores JOIN runs ON id = run WHERE {_SAME_RUN} AND label = ?",  # noqa: S608
                 (*astuple(key), label),
             )
-            return {tuple(map(int, subset.split())): accuracy for subset, accuracy in rows}
+            return {self._subset(subset, accuracy): accuracy for subset, accuracy in rows}
+
+    def _subset(self, text: object, *shares: object) -> Subset:
+        """Return a stored subset, whose shares must be 0 to 1."""
+        wrong = [share for share in shares if not (isinstance(share, int | float) and 0 <= share <= 1)]
+        if wrong or not isinstance(text, str) or not _SUBSET.fullmatch(text):
+            what = f"the share {wrong[0]!r}" if wrong else f"the subset {text!r}"
+            raise ResultStoreError(f"{self.path} is damaged: it holds {what}; name another file")
+        return tuple(map(int, text.split()))
 
     def write(self, key: ResultKey, label: str, scores: Mapping[Subset, float]) -> None:
         """Add the accuracies of one batch, all or none of them.
@@ -149,7 +161,7 @@ class ResultStore:
                 f"WHERE {_SAME_RUN} AND label = ? AND trees = ?",
                 (*astuple(key), label, trees),
             )
-            yield from ((tuple(map(int, subset.split())), Glimpse(*shown)) for subset, *shown in rows)
+            yield from ((self._subset(subset, *shown), Glimpse(*shown)) for subset, *shown in rows)
 
     def write_glimpses(self, key: ResultKey, label: str, trees: int, glimpses: Mapping[Subset, Glimpse]) -> None:
         """Add the glimpses of one batch, all or none of them."""
@@ -184,7 +196,7 @@ class ResultStore:
             ) from error
         except sqlite3.IntegrityError:
             raise
-        except sqlite3.DatabaseError as error:
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
             raise ResultStoreError(f"{self.path} is no file of search results: {error}; name another file") from error
 
     @contextmanager

@@ -3,11 +3,13 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, ClassVar, Literal, get_args
+from typing import Annotated, Any, ClassVar, Literal, TypedDict, get_args
 
 import numpy as np
+from pydantic import ConfigDict, Field, TypeAdapter, with_config
 
 from sensorprivacy.data import Windows
+from sensorprivacy.latent.adversaries import Attacker, attackers
 from sensorprivacy.latent.anonymizer import LatentAnonymizer
 from sensorprivacy.latent.classifiers import Kind
 from sensorprivacy.latent.comparison import ReleaseSettings
@@ -18,10 +20,11 @@ from sensorprivacy.latent.storage import load, save
 from sensorprivacy.latent.training import Settings
 from sensorprivacy.latent.transfers import Codebook, Donor, Transfer, Transport
 from sensorprivacy.mechanisms import LARGEST_EPSILON
-from sensorprivacy.own.publishing.saved import FILE, damaged, read_saved, write_saved
+from sensorprivacy.own.publishing.saved import FILE, damaged, read_saved, scores, write_saved
 from sensorprivacy.own.words import TABLE_FAMILIES, read_settings, split_word
 
 SAVED, MODEL = "sensorprivacy-fitted-recordings", "anonymizer.safetensors"
+TASK_MODELS = (Attacker("task model: boosted trees", "trees"), Attacker("task model: 1-D CNN", "conv1d"))
 _TRANSFERS = ("shift", "transport", "codebook", "donor")
 _ONLY = {"kept": ("transport",), "cells": ("codebook",), "synthetic": ("codebook", "donor")}  # transfers that use it
 
@@ -240,18 +243,52 @@ class FittedRecordings:
         return published, published.public.to_numpy()
 
 
+@with_config(ConfigDict(extra="forbid"))
+class _Known(TypedDict):
+    """The content of ``defence.json``, besides what `read_saved` checks."""
+
+    task: str
+    hide: str
+    channels: Annotated[list[str], Field(min_length=1)]
+    rate: Annotated[float, Field(gt=0, allow_inf_nan=False)]
+    length: Annotated[int, Field(gt=0)]
+    facts: dict[str, Any]
+    guaranteed: dict[str, float] | None
+
+
+def about_recordings(length: int, hide: str, guaranteed: Any) -> str:
+    """Return one sentence about an anonymizer."""
+    if guaranteed is not None:
+        return f"Synthetic windows of {length} samples, drawn from randomized responses."
+    return f"Paper 3's anonymizer: rewrites windows of {length} samples to hide {hide}."
+
+
 def save_recordings(fitted: FittedRecordings, folder: Path) -> None:
     """Write a fitted anonymizer as ``anonymizer.safetensors`` and ``defence.json``, without the training people."""
     anonymous = fitted.anonymizer.with_()
     anonymous.people_ = ()
     save(anonymous, folder / MODEL)
-    write_saved(folder, SAVED, {name: value for name, value in vars(fitted).items() if name != "anonymizer"})
+    said = ("anonymizer", "name", "about")  # these follow from the others
+    write_saved(folder, SAVED, {name: value for name, value in vars(fitted).items() if name not in said})
 
 
 def load_recordings(folder: Path) -> FittedRecordings:
     """Return the fitted anonymizer in a folder; raises `FittedFolderError` as `fitted.load_fitted`."""
     content = read_saved(folder, SAVED)
     try:
-        return FittedRecordings(**content, anonymizer=load(folder / MODEL))
-    except TypeError as error:
+        known = TypeAdapter(_Known).validate_python(content)
+        anonymizer = load(folder / MODEL)
+        modify, sure, length = anonymizer.modify, known["guaranteed"], known["length"]
+        name = f"latent:modify={modify}" if sure is None else f"guaranteed:activity={sure['activity_epsilon']:g}"
+        about = [f"task {known['task']}", "the person", known["hide"]]
+        names = [one.name for kind in get_args(Kind) for one in (*attackers(kind), *TASK_MODELS)]
+        facts = {"measured": scores(known["facts"].get("measured", []), about, names)}
+        shape = len(known["channels"]), length
+        if shape != tuple(anonymizer.models_.shape) or known["hide"] != anonymizer.private:
+            raise ValueError("its networks are of other windows or of another attribute")
+        rest: dict[str, Any] = {**known, "facts": facts}
+        found = FittedRecordings(name, about_recordings(length, known["hide"], sure), anonymizer=anonymizer, **rest)
+        assert found.release is None or sure is not None  # checks the parameters of the guarantee
+    except (TypeError, ValueError, KeyError, AttributeError) as error:
         raise damaged(folder, f"{FILE} has wrong or missing values ({error})") from error
+    return found

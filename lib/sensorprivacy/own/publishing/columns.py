@@ -54,6 +54,12 @@ class Columns:
     spans: dict[str, list[float]] = field(default_factory=dict)
 
     @property
+    def dropped_roles(self) -> dict[str, str]:
+        """Columns that are dropped because of their role, with the reason."""
+        recording = {} if self.groups is None else {self.groups: "the recording of each row"}
+        return {self.user: "the user of each row"} | recording
+
+    @property
     def texts(self) -> list[str]:
         """Features whose cells are texts."""
         return [name for name, how in self.features.items() if how.read == "texts"]
@@ -192,7 +198,7 @@ def learn_columns(
     check_labels(sample[task], sample[user])
     refuse_task(sample[task], sample[user], None if groups is None else sample[groups])
     judged = judge_table([sample, found.head], roles, keep=keep, drop=drop, rows=sample, keep_copies=False)
-    reasons = {user: "the user of each row"} | ({groups: "the recording of each row"} if groups is not None else {})
+    reasons = Columns(task, user, groups, {}).dropped_roles
     reasons |= judged.dropped | judged.identifying
     features: dict[str, Reading] = {}
     for name in judged.features:

@@ -5,30 +5,38 @@ transformer of scikit-learn, and those of this package, are a file of skops besi
 loaded. The folder belongs to the publisher: domains, categories and learnt weights describe the training rows.
 """
 
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
+from zipfile import ZipFile
 
 import numpy as np
 import pandas as pd
 from pydantic import BaseModel, ConfigDict, ValidationError
 from sklearn import __version__ as sklearn_version
 from sklearn.preprocessing import FunctionTransformer
+from sklearn.tree._tree import Tree
 from sklearn.utils.validation import check_is_fitted
 
+from sensorprivacy.game.tables import TABLE_ATTACKERS
 from sensorprivacy.minimize.minimizer import FeatureMinimizer
 from sensorprivacy.minimize.rewrites import ColumnHasher, LaplaceNoise
+from sensorprivacy.own.card import TASK_MODEL
 from sensorprivacy.own.defences import as_frame
 from sensorprivacy.own.publishing.columns import Columns
-from sensorprivacy.own.publishing.saved import FILE, FittedFolderError, damaged, read_saved, write_saved
-from sensorprivacy.own.transformers import MinimizedTable, Rewritten, TaskPrediction, TopColumns
+from sensorprivacy.own.publishing.saved import FILE, FittedFolderError, damaged, read_saved, scores, write_saved
+from sensorprivacy.own.transformers import CHOSEN, MinimizedTable, Rewritten, TaskPrediction, TopColumns
 from sensorprivacy.threeway.divider import ThreeWayDivider
 from sensorprivacy.threeway.division import Division
+from sensorprivacy.threeway.publication import state_guarantees
 
 FORMAT, OTHER = "sensorprivacy-fitted-table", "step.skops"
 _AS_JSON = (FunctionTransformer, MinimizedTable, TopColumns, FeatureMinimizer, ThreeWayDivider, LaplaceNoise)
 # what a file of skops may hold besides the classes that skops itself trusts: numbers, and our transformers
 _OURS = [f"{kind.__module__}.{kind.__name__}" for kind in (TaskPrediction, Rewritten, ColumnHasher)]
+_MOST_SCHEMA = 2**24  # bytes of the description in it
+_MOST_BYTES = 2**28  # of the second file, packed and unpacked
 _TRUSTED = ["numpy.dtype", "scipy.sparse._csr.csr_matrix", "sklearn.tree._tree.Tree", *_OURS]
 
 
@@ -73,20 +81,18 @@ class _Noise(BaseModel):
     epsilon: float
     clamp: bool = False
     bounds: dict[str, tuple[float, float]]
+    given: list[str]  # columns whose bounds were not read from the data
     types: dict[str, Literal["int64", "float64"]]
-    total: float
-    guarantees: list[str]
+    learned: bool  # whether the kept columns, or the groups, were chosen from the data
 
 
 class _Content(BaseModel):
     model_config = ConfigDict(extra="forbid")
-    name: str
-    about: str
     columns: Columns
     kept: list[str]
     noise: _Noise | None
     sklearn: str | None = None  # the version of scikit-learn that wrote the second file
-    facts: dict[str, Any]
+    measured: list[Any]
 
 
 def check_can_be_saved(step: Any, name: str) -> None:
@@ -142,9 +148,9 @@ def save_fitted(fitted: FittedTable, folder: Path) -> None:
             kind="row",
             epsilon=laplace.epsilon,
             bounds=bounds,
+            given=_given(laplace, kept),
             types=dict.fromkeys(kept, "float64"),
-            total=laplace.epsilon_total_,
-            guarantees=list(step.guarantees_),
+            learned=CHOSEN in step.guarantees_,
         )
     elif isinstance(step, ThreeWayDivider):
         domains: dict[str, Any] = {str(name): domain for name, domain in step.domains_.items()}
@@ -153,17 +159,24 @@ def save_fitted(fitted: FittedTable, folder: Path) -> None:
             epsilon=step.epsilon,
             clamp=step.clamp,
             bounds={name: (domain.low, domain.high) for name, domain in domains.items()},
+            given=[name for name, domain in domains.items() if not domain.from_data],
             types={name: "int64" if domain.integer else "float64" for name, domain in domains.items()},
-            total=step.epsilon_total_,
-            guarantees=list(step.guarantees_),
+            learned=getattr(step, "learned_", step.division is None),
         )
-    facts = {name: value for name, value in vars(fitted).items() if name != "step"}
-    content = _Content(**facts, kept=kept, noise=noise, sklearn=sklearn)
+    measured = fitted.facts.get("measured", [])
+    content = _Content(columns=fitted.columns, kept=kept, noise=noise, sklearn=sklearn, measured=measured)
     write_saved(folder, FORMAT, content.model_dump(mode="json"))
 
 
+def _given(noise: LaplaceNoise, names: list[str]) -> list[str]:
+    """Return the columns whose bounds the publisher gave."""
+    if noise.bounds is None:
+        return []
+    return [name for name, ends in zip(names, np.asarray(noise.bounds, float), strict=True) if not np.isnan(ends).all()]
+
+
 def load_fitted(folder: Path) -> FittedTable:
-    """Return the fitted defence in a folder.
+    """Return the fitted defence in a folder. Its name, its sentence and its guarantee are those of its parameters.
 
     Raises
     ------
@@ -175,10 +188,49 @@ def load_fitted(folder: Path) -> FittedTable:
     except ValidationError as error:
         where = ".".join(map(str, error.errors()[0]["loc"]))
         raise damaged(folder, f"{FILE} has a wrong or missing value at {where}") from error
-    if not set(content.kept) <= set(content.columns.features) or not content.kept:
-        raise damaged(folder, f"it keeps columns {content.kept}, which are no features")
-    step = _step(content) if content.sklearn is None else _other_step(content.sklearn, folder)
-    return FittedTable(content.name, content.about, content.columns, step, content.facts)
+    kept, features = content.kept, content.columns.features
+    if not kept or len(set(kept)) < len(kept) or not set(kept) <= set(features):
+        raise damaged(folder, f"it keeps columns {', '.join(map(repr, kept[:20]))}, which are no features")
+    about = [f"task {content.columns.task}", f"user {content.columns.user}"]
+    try:
+        measured = scores(content.measured, about, [*TABLE_ATTACKERS, TASK_MODEL])
+        step = _step(content) if content.sklearn is None else _other_step(content.sklearn, folder)
+        reasons = dict.fromkeys(content.columns.dropped, "the defence was fitted without it")
+        columns = replace(content.columns, dropped=reasons | content.columns.dropped_roles)
+        found = FittedTable(*_described(step, content), columns, step, {"measured": measured})
+        found.release(_row(found))
+    except FittedFolderError:
+        raise
+    except Exception as error:  # numbers, texts or weights that no fit gives
+        raise damaged(folder, f"it cannot publish a row ({' '.join(str(error).split())[:200]})") from error
+    return found
+
+
+def _described(step: Any, content: _Content) -> tuple[str, str]:
+    """Return a name and a sentence for a loaded defence, of its parameters only."""
+    kept, features, noise = content.kept, content.columns.features, content.noise
+    if content.sklearn is not None:
+        word = {TaskPrediction: "prediction", Rewritten: "rewritten columns"}.get(type(step), type(step).__name__)
+        return word, f"A saved {type(step).__name__}, fitted to {len(features)} columns."
+    of = f"{len(kept)} of {len(features)} columns"
+    if noise is None:
+        return ("none" if len(kept) == len(features) else "minimize"), f"Publishes {of}, unchanged."
+    if noise.kind == "row":
+        return (
+            f"noise:epsilon={noise.epsilon:g}",
+            f"Publishes {of}, with noise of epsilon {noise.epsilon:g} for each row.",
+        )
+    many = f"{of}, {len(noise.bounds)} of them with noise of epsilon {noise.epsilon:g} for each of their cells"
+    return f"threeway:epsilon={noise.epsilon:g}", f"Publishes {many}."
+
+
+def _row(fitted: FittedTable) -> pd.DataFrame:
+    """Return a row that a fitted defence can publish: its first categories, first points in time, and zeros."""
+    cells = {
+        name: [how.categories[0]] if how.categories else [how.start or 0]
+        for name, how in fitted.columns.features.items()
+    }
+    return pd.DataFrame({name: pd.Series(cell) for name, cell in cells.items()})
 
 
 def _other_step(version: str, folder: Path) -> Any:
@@ -189,12 +241,43 @@ def _other_step(version: str, folder: Path) -> Any:
         raise FittedFolderError(
             f"{folder} was saved with scikit-learn {version}, here is {sklearn_version}: fit and save again"
         )
+    if not (folder / OTHER).is_file():
+        raise damaged(folder, f"there is no {OTHER} in it")
+    with ZipFile(folder / OTHER) as archive:  # its listing is read before its contents
+        sizes = {member.filename: member.file_size for member in archive.infolist()}
+    if sum(sizes.values()) > _MOST_BYTES or sizes.get("schema.json", 0) > _MOST_SCHEMA:
+        raise damaged(folder, f"{OTHER} unpacks to {sum(sizes.values()):,} bytes, which is too much")
     whole = (folder / OTHER).read_bytes()
     if strange := _strange(whole):
         raise FittedFolderError(f"{folder} is not loaded: {', '.join(strange)} in {OTHER} could run any code")
     step = io.loads(whole, trusted=_TRUSTED)
+    if not hasattr(step, "transform"):
+        raise damaged(folder, f"{OTHER} holds a {type(step).__name__}, which publishes no columns")
     check_is_fitted(step)
+    for claim in ("epsilon_total_", "guarantees_"):  # no transformer in this file has a guarantee
+        vars(step).pop(claim, None)
+    for tree in _trees(step):
+        _check_tree(tree)
     return step
+
+
+def _trees(thing: Any) -> Iterator[Tree]:
+    """Yield all trees within a loaded transformer."""
+    if isinstance(thing, Tree):
+        yield thing
+    parts: Any = thing.values() if isinstance(thing, dict) else thing if isinstance(thing, list | tuple) else ()
+    for part in [*parts, *getattr(thing, "__dict__", {}).values()]:
+        yield from _trees(part)
+
+
+def _check_tree(tree: Tree) -> None:
+    """Raise ValueError for a tree that would read memory outside its arrays."""
+    left, right, places = tree.children_left, tree.children_right, np.arange(tree.node_count)
+    inner = left != -1
+    inside = all(((some[inner] > places[inner]) & (some[inner] < tree.node_count)).all() for some in (left, right))
+    features = tree.feature[inner]
+    if not (tree.node_count and inside and (features >= 0).all() and (features < tree.n_features).all()):
+        raise ValueError("a tree points outside its nodes or features")
 
 
 def _step(content: _Content) -> Any:
@@ -205,7 +288,10 @@ def _step(content: _Content) -> Any:
         step.kept_, step.noise_ = kept, None
         if noise is not None:
             ends = pd.DataFrame({name: noise.bounds[name] for name in kept}, dtype=float)
-            step.noise_ = LaplaceNoise(noise.epsilon, sound=True, bounds=ends.T.to_numpy()).fit(ends)
+            given = [noise.bounds[name] if name in noise.given else (np.nan, np.nan) for name in kept]
+            step.noise_ = LaplaceNoise(noise.epsilon, sound=True, bounds=given).fit(ends)
+            step.epsilon_total_ = step.noise_.epsilon_total_
+            step.guarantees_ = (*step.noise_.guarantees_, *([CHOSEN] if noise.learned else []))
     else:
         names = list(content.columns.features)
         division = Division(
@@ -218,11 +304,10 @@ def _step(content: _Content) -> Any:
         ends = pd.DataFrame(
             {name: pd.Series(noise.bounds.get(name, (0, 0)), dtype=noise.types.get(name, "float64")) for name in names}
         )
-        step = ThreeWayDivider(
-            division=division, epsilon=noise.epsilon, bounds=dict[Any, Any](noise.bounds), clamp=noise.clamp
-        )
-        step.fit(ends)
-    if noise is not None:
-        step.epsilon_total_, step.guarantees_ = noise.total, tuple(noise.guarantees)
+        bounds: dict[Any, Any] = {name: noise.bounds[name] for name in noise.given}
+        step = ThreeWayDivider(division=division, epsilon=noise.epsilon, bounds=bounds, clamp=noise.clamp).fit(ends)
+        step.learned_ = noise.learned
+        spent = pd.Series({name: step.epsilon * (domain.width > 0) for name, domain in step.domains_.items()})
+        step.guarantees_ = state_guarantees(step.division_, step.domains_, spent, division_from_data=noise.learned)
     check_is_fitted(step)
     return step

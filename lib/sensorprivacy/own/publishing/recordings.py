@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -25,8 +25,10 @@ from sensorprivacy.own.card import Card, measured, write_card
 from sensorprivacy.own.defences import Defence
 from sensorprivacy.own.pages import render
 from sensorprivacy.own.publishing.anonymizers import (
+    TASK_MODELS,
     FittedRecordings,
     Latent,
+    about_recordings,
     is_latent,
     load_recordings,
     parse_latent,
@@ -35,12 +37,11 @@ from sensorprivacy.own.publishing.anonymizers import (
 from sensorprivacy.own.publishing.fitted import FORMAT, load_fitted
 from sensorprivacy.own.publishing.saved import is_saved
 from sensorprivacy.own.publishing.tables import publish
-from sensorprivacy.own.publishing.writing import check_new, new_folder
+from sensorprivacy.own.publishing.writing import Formulas, check_new, new_folder
 from sensorprivacy.own.read.formats import PARQUET_SUFFIXES
 from sensorprivacy.own.read.recordings import OwnRecordings, read_recordings
 from sensorprivacy.own.windows import is_of_people, statistics_of
 
-TASK_MODELS = (Attacker("task model: boosted trees", "trees"), Attacker("task model: 1-D CNN", "conv1d"))
 _RECORDING, _PERSON = "recording of the window", "person of the window"
 _TEST = 0.25  # last part of each recording, on which the release is measured
 
@@ -56,6 +57,7 @@ def publish_recordings(
     save: Path | str | None = None,
     adversaries: Sequence[Attacker] | None = None,
     seed: int = 42,
+    formulas: Literal["quote", "keep"] = "quote",
     progress: bool = False,
 ) -> Card:
     """Write recordings that may be handed on, one file each, and their data card, to a new folder.
@@ -71,7 +73,7 @@ def publish_recordings(
     ----------
     description : path
         TOML file, see `own.read.recordings`.
-    out, fitted, save, seed
+    out, fitted, save, seed, formulas
         As for `publish.publish`. Windows are rewritten with randomness from the secure source, whatever the seed is.
     defence : str, Latent or Defence, optional
         A word, see `parse_latent`, or one for tables, see `own.parse`.
@@ -117,8 +119,9 @@ def publish_recordings(
         folder = stack.enter_context(new_folder(out, "out"))
         if save_to is not None:
             save_recordings(done, stack.enter_context(new_folder(save_to, "save")))
-        sizes, windows = _write(own, done, folder)
-        facts = _facts(own, done) | {"guarantee": _guarantee(done, windows), "size": sizes}
+        checked = Formulas(formulas)
+        sizes, windows = _write(own, done, folder, checked)
+        facts = _facts(own, done) | {"formulas": checked.said} | {"guarantee": _guarantee(done, windows), "size": sizes}
         return write_card(folder, done, **facts, seed=seed, reused=fitted is not None)
 
 
@@ -166,9 +169,7 @@ def _fit(
     )
     scores = _measure(anonymizer, release, parts, task, hide, adversaries, seed, progress)
     facts = {"measured": scores, "measured_on": measured_on.split("\n")}
-    about = f"Paper 3's anonymizer: rewrites windows of {settings.length} samples to hide {hide}."
-    if sure is not None:
-        about = f"Synthetic windows of {settings.length} samples, drawn from randomized responses."
+    about = about_recordings(settings.length, hide, sure)
     shape = given.channels, given.rate, settings.length
     return FittedRecordings(settings.name, about, task, hide, *shape, anonymizer, facts, sure)
 
@@ -262,7 +263,7 @@ def _check_same(own: OwnRecordings, fitted: FittedRecordings) -> None:
         )
 
 
-def _write(own: OwnRecordings, fitted: FittedRecordings, folder: Path) -> tuple[list[str], Windows]:
+def _write(own: OwnRecordings, fitted: FittedRecordings, folder: Path, formulas: Formulas) -> tuple[list[str], Windows]:
     """Write one file for each recording, in random order; return statements of their size, and the raw windows."""
     given, length = own.given, fitted.length
     windows, run = own.windows(length, length), own.run[own.starts(length, length)]
@@ -279,7 +280,7 @@ def _write(own: OwnRecordings, fitted: FittedRecordings, folder: Path) -> tuple[
     for number, one in enumerate(order, start=1):
         signal = np.concatenate(list(values[run == one]), axis=1).T
         label = np.repeat(labels[run == one], length)
-        table = pd.DataFrame(signal, columns=given.channels).assign(**{given.public: label})
+        table = formulas(pd.DataFrame(signal, columns=given.channels).assign(**{given.public: label}))
         file = folder / f"recording-{number:0{len(str(len(order)))}}{suffix}"
         table.to_parquet(file, index=False) if suffix == ".parquet" else table.to_csv(file, index=False)
     all_samples, samples = len(own.run), len(run) * length

@@ -2,12 +2,61 @@
 
 import hashlib
 import json
+from collections.abc import Collection
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import pooch
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+
+from sensorprivacy.paths import read_json
 
 FILE, VERSION = "defence.json", 1
+
+
+_Share = Annotated[float, Field(ge=0, le=1)] | None
+_UNITS = ("rows", "groups", "people", "whole groups")
+
+
+class _Score(BaseModel):
+    """A measurement as `card.measured` writes it, with numbers in their range."""
+
+    model_config = ConfigDict(extra="forbid")
+    about: str
+    attacker: str
+    data: Literal["original", "published"]
+    level: Literal["row", "group", "person", "window", "recording"]
+    score: _Share
+    low: _Share
+    high: _Share
+    n: Annotated[int, Field(ge=0)]
+    unit: str
+    chance: _Share
+    p: _Share
+    p_any: _Share
+    balanced: _Share
+    auc: _Share
+    exposed_recall: _Share
+    exposed_precision: _Share
+    unseen: _Share
+    of_strongest: tuple[_Share, _Share] = (None, None)
+
+
+def scores(found: Any, about: Collection[str], attackers: Collection[str]) -> list[dict[str, Any]]:
+    """Return the measurements in a folder: numbers in their range, and no text that could claim anything.
+
+    Raises
+    ------
+    ValueError
+        If a number is out of its range, or a measurement is of something else.
+    """
+    rows = TypeAdapter(list[_Score]).validate_python(found)
+    if strange := [row.about for row in rows if row.about not in about]:
+        raise ValueError(f"it has measurements of {strange[0]!r}")
+    for row in rows:
+        row.attacker = row.attacker if row.attacker in attackers else "another attacker"
+        row.unit = row.unit if row.unit in _UNITS else "units"
+    return [row.model_dump(mode="json", exclude_unset=True) for row in rows]
 
 
 class FittedFolderError(ValueError):
@@ -42,9 +91,9 @@ def read_saved(folder: Path, kind: str) -> dict[str, Any]:
     if not file.is_file():
         raise FittedFolderError(f"{folder} holds no fitted defence: there is no {FILE} in it")
     try:
-        content = json.loads(file.read_text(encoding="utf-8"))
+        content = read_json(file)
     except ValueError as error:
-        raise FittedFolderError(f"{folder} is damaged: {FILE} is no JSON ({error})") from error
+        raise FittedFolderError(f"{folder} is damaged: {error}") from error
     if not isinstance(content, dict) or content.get("format") != kind:
         raise FittedFolderError(f"{folder} holds no fitted defence of this kind: {FILE} has not the format {kind!r}")
     if content.get("version") != VERSION:
@@ -54,8 +103,9 @@ def read_saved(folder: Path, kind: str) -> dict[str, Any]:
     if content.pop("digest", None) != _digest(content):
         raise FittedFolderError(f"{folder} is damaged: the content of {FILE} does not have the digest that it states")
     found = _digests(folder)
-    for name, digest in content.pop("files").items():
-        if found.get(name) != digest:
+    stated = content.pop("files", None)
+    for name in sorted({*found, *stated} if isinstance(stated, dict) else ["files"]):
+        if not isinstance(stated, dict) or found.get(name) != stated.get(name):
             raise FittedFolderError(f"{folder} is damaged: {name} is not the file that {FILE} states")
     return {name: value for name, value in content.items() if name not in ("format", "version")}
 

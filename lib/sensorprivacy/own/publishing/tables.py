@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pandas as pd
 
@@ -22,7 +22,7 @@ from sensorprivacy.own.defences import Defence, Published, publishes_task
 from sensorprivacy.own.pages import render
 from sensorprivacy.own.publishing.columns import Columns, learn_columns, learn_fills, sample_problem
 from sensorprivacy.own.publishing.fitted import FittedTable, check_can_be_saved, load_fitted, save_fitted
-from sensorprivacy.own.publishing.writing import check_new, new_folder, write_rows
+from sensorprivacy.own.publishing.writing import Formulas, check_new, new_folder, write_rows
 from sensorprivacy.own.read.pieces import Pieces, Selection, Survey, survey
 from sensorprivacy.own.tables import Missing, Rare
 from sensorprivacy.own.words import Bounds, check_bounds, with_bounds
@@ -50,6 +50,7 @@ def publish(
     rows: int | None = None,
     missing: Missing = "impute",
     rare: Rare = "aside",
+    formulas: Literal["quote", "keep"] = "quote",
 ) -> Card:
     """Write a table that may be handed on, and its data card, to a new folder.
 
@@ -94,6 +95,9 @@ def publish(
     rare : {"aside", "keep", "error"}
         Rows of users and classes with one row are left out, published, or an error: such a row is easily recognized.
         Rows without task, user or group are always left out. The card counts the rows left out.
+    formulas : {"quote", "keep"}
+        Write an apostrophe before texts that a spreadsheet would run as a formula, or leave them. The card names their
+        columns.
 
     Returns
     -------
@@ -150,8 +154,11 @@ def publish(
         if save is not None:
             save_fitted(chosen, stack.enter_context(new_folder(save, "save")))
         file = folder / f"{pieces.name}{pieces.suffix}"
-        written = write_rows(_released(selection, chosen, first), file, rows=found.rows, in_order=in_order)
-        facts = _facts(chosen, selection, found, written, in_order=in_order)
+        checked = Formulas(formulas)
+        written = write_rows(
+            map(checked, _released(selection, chosen, first)), file, rows=found.rows, in_order=in_order
+        )
+        facts = {"formulas": checked.said} | _facts(chosen, selection, found, written, in_order=in_order)
         return write_card(folder, chosen, **facts, seed=seed, reused=first is None)
 
 

@@ -1,21 +1,28 @@
 """Write rows in random order, even if they do not fit in memory, to files and folders that appear when complete."""
 
+import re
 import secrets
 import shutil
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from itertools import chain
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from sensorprivacy.checks import check_choice
+from sensorprivacy.columns.cells import as_text, is_text
+from sensorprivacy.own.pages import some
 from sensorprivacy.own.read.formats import PARQUET_SUFFIXES, TEXT_SUFFIXES
 from sensorprivacy.own.running import unwound_by_sigterm
 from sensorprivacy.paths import check_writable, write_atomically
 
+_FORMULA = re.compile(r"[=@\t\r]|[+-](?![\d.,:/ -]*$)")  # but not a number, a date or a dash
 _MOST_FILES = 200  # open at a time
 
 
@@ -111,6 +118,47 @@ def new_folder(folder: Path, option: str) -> Iterator[Path]:
             part.rename(folder)
         finally:
             shutil.rmtree(part, ignore_errors=True)
+
+
+class Formulas:
+    """Quote what a spreadsheet would run as a formula, or count it only.
+
+    Parameters
+    ----------
+    mode : {"quote", "keep"}
+        Write an apostrophe before such texts, or leave them.
+
+    Attributes
+    ----------
+    found : Counter
+        Cells by column, and 1 for the name of a column; complete after all pieces of a table.
+    """
+
+    def __init__(self, mode: Literal["quote", "keep"]) -> None:
+        check_choice("formulas", mode, Literal["quote", "keep"])
+        self.mode, self.found = mode, Counter[str]()
+
+    def __call__(self, piece: pd.DataFrame) -> pd.DataFrame:
+        """Return some rows, with quoted texts and names if they are to be quoted."""
+        piece = piece.copy(deep=False)
+        for name in [name for name in piece if is_text(piece[name])]:
+            texts = as_text(piece[name])
+            runs = texts.str.match(_FORMULA).fillna(False).astype(bool)
+            if runs.any():
+                self.found[str(name)] += int(runs.sum())
+                if self.mode == "quote":
+                    piece[name] = texts.where(~runs, "'" + texts)
+        named = {name: f"'{name}" for name in piece if _FORMULA.match(str(name))}
+        self.found |= dict.fromkeys(map(str, named), 1)
+        return piece.rename(columns=named) if self.mode == "quote" else piece
+
+    @property
+    def said(self) -> list[str]:
+        """What was found, in a sentence; empty if nothing was."""
+        if not self.found:
+            return []
+        done = "are quoted with '" if self.mode == "quote" else "are left as they are: a spreadsheet may run them"
+        return [f"Texts that begin as a spreadsheet's formula {done}. Columns: {some(list(self.found))}."]
 
 
 def write_rows(

@@ -29,6 +29,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 _Text = Annotated[str, Field(min_length=1)]
 _Names = Annotated[list[_Text], Field(min_length=1)]
+_MOST_BYTES = 2**20
 _TEXT, _NAMES = 'a text in quotes, such as "walk"', 'a list of different texts, such as ["x", "y"]'
 _EXPECTED = {"rate": "a number above 0, without quotes", "channels": _NAMES, "private": _NAMES, "sensors": _NAMES}
 _EXPECTED |= {"columns": _NAMES}
@@ -62,9 +63,13 @@ def read_description(path: Path) -> Description:
     if not path.is_file():
         raise FileNotFoundError(f"there is no description {path}")
     try:
+        if path.stat().st_size > _MOST_BYTES:
+            raise ValueError(f"{path} has more than {_MOST_BYTES:,} bytes: is it a description?")
         given = Description.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
         _check_description(path, given)
         return given
+    except RecursionError:
+        raise ValueError(f"{path} is nested too deeply: its keys are texts, numbers and lists of texts") from None
     except UnicodeDecodeError as error:
         raise ValueError(f"{path} is not UTF-8 text (byte {error.start}): save it as UTF-8") from error
     except tomllib.TOMLDecodeError as error:

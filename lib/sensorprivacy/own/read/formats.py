@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from io import BytesIO, StringIO
 from pathlib import Path
 from typing import Any, cast
+from zipfile import ZipFile
 
 import pandas as pd
 import pyarrow as pa
@@ -35,6 +36,8 @@ WHOLE = (".xlsx", *CAPTURE_SUFFIXES)  # formats that are not read in pieces
 _TEXTS = (*TEXT_SUFFIXES, *JSON_SUFFIXES, *LOG_SUFFIXES)
 _NAMES = {"utf-8-sig": "UTF-8", "utf-16": "UTF-16", "utf-16-le": "UTF-16", "utf-16-be": "UTF-16", "utf-32": "UTF-32"}
 _NAMES |= {"cp1252": "Windows-1252", "latin-1": "Latin-1"}
+MOST_CELLS = 200_000_000  # of a table in memory
+_MOST_UNPACKED = 2**30  # bytes of an Excel file
 _LOOK_AT = 50  # lines from which the delimiter is inferred
 csv.field_size_limit(sys.maxsize)  # a cell may hold a whole window
 _REMEDIES = {
@@ -322,6 +325,9 @@ def _read_excel(file: Path, _: Form, labels: Collection[str]) -> tuple[pd.DataFr
             name="openpyxl",
         ) from error
     try:
+        with ZipFile(file) as archive:
+            if sum(member.file_size for member in archive.infolist()) > _MOST_UNPACKED:
+                raise ValueError(f"it unpacks to more than {_MOST_UNPACKED:,} bytes")
         # a sheet that is only read does not know its hidden rows
         with pd.ExcelFile(BytesIO(file.read_bytes()), engine_kwargs={"read_only": False}) as book:
             sheet = next(sheet for sheet in book.book.worksheets if sheet.sheet_state == "visible")
@@ -373,8 +379,15 @@ def _read_arrow(file: Path, form: Form, rows: int | None) -> Iterator[pd.DataFra
             _refuse_twins(pq.read_schema(file).names, file)  # a data set of Parquet files cannot have twins
         table = arrow_dataset.dataset(file, format="ipc" if kind == "Feather" else "parquet")
         _refuse_twins(table.schema.names, file)
+        cells = table.count_rows() * len(table.schema.names)  # the footer has it
+        if rows is None and cells > MOST_CELLS:
+            raise ValueError(
+                f"{file} has {table.count_rows():,} rows and {len(table.schema.names):,} columns, which is too much "
+                f"for memory (more than {MOST_CELLS:,} cells): give fewer rows or columns"
+            )
         pieces = [table.to_table()] if rows is None else table.to_batches(batch_size=rows)
         for piece in pieces:  # pandas's notes in the file say which columns are an index without a name
+            piece.validate(full=True)  # forged offsets would read other memory
             columns = [name for name in piece.schema.names if not name.startswith("__index_level_")]
             yield piece.select(columns).replace_schema_metadata(None).to_pandas()
     except (pa.ArrowException, OSError) as error:

@@ -7,6 +7,7 @@ import gzip
 import lzma
 import re
 import warnings
+import zlib
 from collections.abc import Mapping
 from functools import lru_cache
 from io import TextIOWrapper
@@ -22,6 +23,7 @@ OPENERS: Mapping[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.op
 _MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF32_LE: "utf-32", codecs.BOM_UTF32_BE: "utf-32"}
 _MARKS |= {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 _DELIMITERS = (",", ";", "\t", "|")
+_RATIO, _MOST = 100, 2**30  # a file that unpacks to so many times its size, and to more bytes, is no table
 _STEP = 2**24  # bytes of a text that are decoded at a time
 _BLOCK = 2**20  # characters that are searched at a time
 _ROWS = 50_000  # that are parsed at a time
@@ -43,15 +45,18 @@ def find_encoding(file: Path, packed: str) -> str:
                     return "utf-16-be" if zeros[0] > zeros[1] else "utf-16-le"
                 raise ValueError(f"{file} is not text, although its name says so: save it as CSV in UTF-8")
             decoder, undefined = codecs.getincrementaldecoder("utf-8")(), False
-            fits = True
+            fits, unpacked = True, 0
             while head:
+                unpacked += len(head)
+                if unpacked > max(_MOST, _RATIO * file.stat().st_size):
+                    raise ValueError(f"{file} unpacks to more than {_RATIO} times its size: is it a table?")
                 undefined = undefined or any(byte in head for byte in (b"\x81", b"\x8d", b"\x8f", b"\x90", b"\x9d"))
                 try:
                     decoder.decode(head)
                 except UnicodeDecodeError:
                     fits = False
                 head = stream.read(_STEP)
-    except (OSError, EOFError, lzma.LZMAError) as error:
+    except (OSError, EOFError, lzma.LZMAError, zlib.error) as error:
         raise ValueError(f"{file} cannot be unpacked: {error}") from error
     return "utf-8-sig" if fits else "latin-1" if undefined else "cp1252"
 
