@@ -14,7 +14,15 @@ import filelock
 
 from compendium.datasets import store
 from compendium.datasets.errors import CorruptDataError, DataUnavailableError
-from compendium.paths import build_dir, figures_dir, mirror_address, project_root, remember_mirror, remembered_mirror
+from compendium.paths import (
+    build_dir,
+    figures_dir,
+    mirror_address,
+    output_root,
+    project_root,
+    remember_mirror,
+    remembered_mirror,
+)
 from compendium.run import processes, states
 from compendium.run.cluster import left_jobs, variables, why, words_for
 from compendium.run.job import hindered
