@@ -29,8 +29,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 SEEDS, LEAST = 40, 2
-MOST_MB = 1500  # of the whole process, which imports PyTorch
-DEEP: Any = None
 VALUES = [None, True, -1, 0, 2.5, -5.0, 1e308, 10**30, float("nan"), float("inf"), "abc", "", "\x1b[2J", "../../etc/passwd",
           [], {}, [None], {"a": 1}, "1" * 5000, [[1]] * 9]  # fmt: skip
 ROLES = {"task": "room", "user": "owner"}
