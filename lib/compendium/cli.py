@@ -138,7 +138,7 @@ def report(what: str, profile: Profile, check: bool) -> int:
     elif what == "ledger":
         from compendium.verdicts.ledger import page
         from compendium.verdicts.printed import printed_values
-        from compendium.verdicts.replication import read_verdicts
+        from compendium.verdicts.verdicts import read_verdicts
 
         stored = figures_dir("paper") / "verdicts.csv"
         verdicts = read_verdicts(stored) if stored.is_file() else printed_values().assign(verdict="", reason="")

@@ -4,7 +4,6 @@ The work itself is in `sensorprivacy.own.commands`, which is imported when a com
 wait for pandas.
 """
 
-import math
 import os
 import re
 import sys
@@ -19,6 +18,7 @@ import click
 from sensorprivacy import __version__
 from sensorprivacy.extras import remedy
 from sensorprivacy.minimize.settings import ENGINES, ORDERS, SCORES
+from sensorprivacy.options import Command, Jobs, Numbers
 from sensorprivacy.own.running import unwound_by_sigterm
 from sensorprivacy.printing import visible, visible_streams
 
@@ -83,43 +83,6 @@ def _in_options(message: str, command: str) -> str:
         message = re.sub(rf"`{name}`|(?<![\w:,-]){name}=True", option, message)
         message = re.sub(rf"(?<![\w:,-]){name}='?([^ ',.;:)]*(?:\.\d+)?)'?", rf"{option} \1", message)
     return re.sub("^(?=(?:out|save|bounds) )", "--", message)
-
-
-class _Command(click.Command):
-    """A command whose options with several values also take them in a row: ``--bounds lux=0:9 hour=0:23``."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Repeat such an option before each of its values."""
-        several = {"--defences", "--bounds", "--batches"}
-        words: list[str] = []
-        option = ""
-        for word in args:
-            if word.startswith("--"):
-                option = word
-            elif option in several and words[-1] != option:
-                words.append(option)
-            words.append(word)
-        return super().parse_args(ctx, words)
-
-
-class _Jobs(click.IntRange):
-    """A number of workers: no zero, which joblib refuses."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the number."""
-        if (number := super().convert(value, param, ctx)) == 0:
-            self.fail("0 does no work: give 1 or more, or -1 for all cores.", param, ctx)
-        return number
-
-
-class _Numbers(click.FloatRange):
-    """A range of numbers, to which ``nan`` does not belong."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the number."""
-        if math.isnan(number := super().convert(value, param, ctx)):
-            self.fail(f"{value} is no number.", param, ctx)
-        return number
 
 
 def _option(*names: str, **settings: Any) -> Callable[[Any], Any]:
@@ -194,12 +157,12 @@ def _work(name: str, options: Mapping[str, Any]) -> int:
     return int(getattr(import_module("sensorprivacy.own.commands"), name)(SimpleNamespace(**options, given=given)))
 
 
-@group.command(cls=_Command)
+@group.command(cls=Command)
 @_file
 @_task
 @_option("--user", required=True, metavar="COLUMN", help="Column with the user of each record.")
 @_features
-@_option("--threshold", type=_Numbers(0, 1), default=0.01, help="Share of accuracy that may be lost.")
+@_option("--threshold", type=Numbers(0, 1), default=0.01, help="Share of accuracy that may be lost.")
 @_option("--out", type=Path, metavar="FILE", help="Write the kept columns and the task, with the rows in random order.")
 @_formulas
 @_option("--json", type=Path, metavar="FILE", help="Write all numbers, and how each column was read and coded.")
@@ -209,7 +172,7 @@ def _work(name: str, options: Mapping[str, Any]) -> int:
 @_option("--trees", type=_COUNT, default=100, help="Trees per forest.")
 @_option("--engine", type=click.Choice(ENGINES), default="shared", help="What trains the models of the search.")
 @_option("--store", type=Path, metavar="FILE", help="Save search results here, to continue after an interruption.")
-@_option("--jobs", type=_Jobs(-1, _THREADS), help="Worker processes; by default one. -1 uses all cores.")
+@_option("--jobs", type=Jobs(-1, _THREADS), help="Worker processes; by default one. -1 uses all cores.")
 @_option("--max-rows", type=click.IntRange(1, _ROWS), default=3000, help="Training rows of the search.")
 @_option("--repeat", type=click.IntRange(0, 1000), default=5, help="Repetitions that show how stable the choice is.")
 @_option("--allow-long", is_flag=True, help="Start even if the search takes more than an hour.", show_default=False)
@@ -236,7 +199,7 @@ def minimize(**options: Any) -> int:
     return _work("minimize", options)
 
 
-@group.command(cls=_Command)
+@group.command(cls=Command)
 @_file
 @_task
 @_user
@@ -244,10 +207,10 @@ def minimize(**options: Any) -> int:
 @_features
 @_option("--defences", multiple=True, metavar="DEFENCE...", help="Such as minimize:threshold=.01 noise:epsilon=4; by "
     "default about 20.")  # fmt: skip
-@_option("--max-loss", type=_Numbers(0, 1), default=0.01, help="Accuracy that may be lost; .01 is one point.")
+@_option("--max-loss", type=Numbers(0, 1), default=0.01, help="Accuracy that may be lost; .01 is one point.")
 @_option(
     "--minutes",
-    type=_Numbers(0, 10_080, min_open=True),
+    type=Numbers(0, 10_080, min_open=True),
     default=10,
     help="Time budget; defences that still run then are stopped.",
 )
@@ -255,7 +218,7 @@ def minimize(**options: Any) -> int:
 @_option("--json", type=Path, metavar="FILE", help="Write all numbers.")
 @_option("--store", type=Path, metavar="FILE", help="File that keeps results; by default in your cache folder.")
 @_option("--trees", type=_COUNT, default=100, help="Trees of the judge and of the attackers.")
-@_option("--jobs", type=_Jobs(-1, _THREADS), default=-1, help="Threads that train each forest; -1 uses all cores.")
+@_option("--jobs", type=Jobs(-1, _THREADS), default=-1, help="Threads that train each forest; -1 uses all cores.")
 @_option("--max-rows", type=click.IntRange(1, _ROWS), default=10_000, help="Largest number of training rows.")
 @_seed
 @_quiet
@@ -273,7 +236,7 @@ def compare(**options: Any) -> int:
 
 
 @group.command(
-    cls=_Command, options_metavar="--task COLUMN (--user COLUMN | --hide ATTRIBUTE) --defence WORD --out FOLDER"
+    cls=Command, options_metavar="--task COLUMN (--user COLUMN | --hide ATTRIBUTE) --defence WORD --out FOLDER"
 )
 @_file
 @_option("--task", metavar="COLUMN", help="Column to predict (the task); it is published.")
@@ -351,12 +314,12 @@ def export(**options: Any) -> int:
 _bundles = _option("--bundles", type=Path, default=Path("edge"), metavar="FOLDER", help="A bundle, or their folder.")
 
 
-@edge.command(cls=_Command)
+@edge.command(cls=Command)
 @_option("--out", type=Path, required=True, metavar="FILE", help="File for the record (JSON).")
 @_option("--threads", type=click.IntRange(1, _THREADS), default=1, help="Threads of onnxruntime.")
 @_option("--batches", type=_COUNT, multiple=True, default=[1, 128, 256], metavar="N...", help="Windows per call.")
-@_option("--seconds", type=_Numbers(0, 3600, min_open=True), default=1.0, help="Time for each step and batch size.")
-@_option("--minutes", type=_Numbers(0, 1440, min_open=True), default=5.0, help="Time for everything.")
+@_option("--seconds", type=Numbers(0, 3600, min_open=True), default=1.0, help="Time for each step and batch size.")
+@_option("--minutes", type=Numbers(0, 1440, min_open=True), default=5.0, help="Time for everything.")
 @_bundles
 def measure(**options: Any) -> int:
     """Measure the time and memory of every step on this machine."""
@@ -366,8 +329,8 @@ def measure(**options: Any) -> int:
 
 
 @edge.command()
-@_option("--minutes", type=_Numbers(0, 1440, min_open=True), default=1.0, help="Length of the recording.")
-@_option("--speed", type=_Numbers(0, 100_000, min_open=True), default=20.0, help="Speed of the replay; 1 is real time.")
+@_option("--minutes", type=Numbers(0, 1440, min_open=True), default=1.0, help="Length of the recording.")
+@_option("--speed", type=Numbers(0, 100_000, min_open=True), default=20.0, help="Speed of the replay; 1 is real time.")
 @_bundles
 def replay(**options: Any) -> int:
     """Anonymize a stream faster than real time and count missed deadlines."""

@@ -83,7 +83,7 @@ def test_identifiers_are_left_out_with_a_notice(run, file, table, tmp_path):
         (["--task", "owner"], "must be different columns"),
         (["--trees", "0"], "'--trees'"),
         (["--max-loss", "2"], "'--max-loss'"),
-        (["--minutes", "-1"], "--minutes -1.0: give a time budget above 0"),
+        (["--minutes", "-1"], "'--minutes': -1.0 is not in the range"),
         (["--minutes", ".00001"], "--minutes 1e-05 gave no first answer"),
         (["--report", "no/such/report.html"], "there is no"),
         (["--groups", "device2"], "each user needs several groups"),

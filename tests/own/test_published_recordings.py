@@ -333,7 +333,7 @@ def test_a_guaranteed_release_publishes_responses_and_adds_them_up(tmp_path, mon
         "one randomized response",
         "a person up to 402",
         "does not cover the number",
-        "activity=100.0,cell=0.5`",
+        "activity=100.0,cell=0.5",
     ):
         assert part in page
     assert "no formal guarantee" not in page

@@ -7,10 +7,12 @@ import pytest
 from compendium.run.dependencies import imported, module_file
 
 # Which packages a package may import from, besides itself. The library never imports the compendium.
-BOTTOM = {"checks", "data", "extras", "paths", "printing", "progress", "columns", "mechanisms"}
+BOTTOM = {"parents", "checks", "data", "extras", "paths", "printing", "progress", "columns", "mechanisms"}
 STRATEGIES = {"minimize", "threeway", "latent"}
 LIBRARY = {
     "checks": set(),
+    "options": set(),
+    "parents": set(),
     "extras": set(),
     "paths": set(),
     "printing": set(),
@@ -24,9 +26,9 @@ LIBRARY = {
     **dict.fromkeys(STRATEGIES, BOTTOM | {"game", "readers"}),
     "edge": BOTTOM | {"game", "latent"},
     "own": BOTTOM | {"game", "readers", "edge", *STRATEGIES},
-    "cli": {"own", "extras", "edge", "minimize", "printing"},
+    "cli": {"options", "own", "extras", "edge", "minimize", "printing"},
     "__main__": {"cli"},
-    "": STRATEGIES | {"own", "example", "extras", "game"},  # the public names, imported lazily
+    "": STRATEGIES | {"own", "example", "extras", "game", "data"},  # the public names, imported lazily
 }
 # Within the compendium; every package of it may import the library.
 COMPENDIUM = {

@@ -16,7 +16,7 @@ import pandas as pd
 
 from compendium.paths import VERDICTS_FILE, figures_dir
 from compendium.verdicts.quotes import cell, row_in
-from compendium.verdicts.replication import read_verdicts
+from compendium.verdicts.verdicts import read_verdicts
 from compendium.verdicts.words import BASES, HEADLINE, VERDICTS
 
 MARK = ".made-by-sensorprivacy"

@@ -18,7 +18,7 @@ from compendium.paths import VERDICTS_FILE, build_dir, data_dir, figures_dir, pr
 from compendium.run.runs import read_runs
 from compendium.show.tables import markdown_text
 from compendium.verdicts.ledger import Entry, entries, overview
-from compendium.verdicts.replication import read_verdicts
+from compendium.verdicts.verdicts import read_verdicts
 from compendium.verdicts.words import PAPERS
 
 _PICTURES = {"frontier.png": "50_one_game-motionsense-subject/frontier.png", "game.png": "00_start_here/game.png"}

@@ -12,7 +12,7 @@ from compendium.run.reproduce import looker, reproduce
 from compendium.run.runs import Profile, before, read_runs, select
 from compendium.run.states import FAILED, RunState, status_file
 from compendium.verdicts.printed import printed_values
-from compendium.verdicts.replication import read_verdicts
+from compendium.verdicts.verdicts import read_verdicts
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,8 @@ from compendium.paths import build_dir, figures_dir, project_root
 from compendium.run.runs import read_runs
 from compendium.show import tables
 from compendium.show.tables import page
-from compendium.verdicts.replication import counts, read_verdicts, summary_line
+from compendium.verdicts.replication import counts, summary_line
+from compendium.verdicts.verdicts import read_verdicts
 
 CODE, TEXT = "MIT", "CC-BY-4.0"
 _LICENCES = {CODE: "https://spdx.org/licenses/MIT", TEXT: "https://spdx.org/licenses/CC-BY-4.0"}

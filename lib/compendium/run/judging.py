@@ -14,7 +14,7 @@ from compendium.run.runs import read_runs
 from compendium.show import tables
 from compendium.verdicts import cells, layout
 from compendium.verdicts.printed import missing_words, printed_values
-from compendium.verdicts.replication import read_verdicts
+from compendium.verdicts.verdicts import read_verdicts
 
 
 def judge_tables(run: str, profile: str, files: Mapping[str, bytes]) -> tuple[pd.DataFrame, pd.DataFrame]:

@@ -218,7 +218,8 @@ def summary(ended: Mapping[str, RunState], profile: str) -> str:
     lines += [f"  not run: {few}"] if idle else []
     folder, root = figures_dir(profile), output_root()
     if (verdicts := folder / "verdicts.csv").is_file():
-        from compendium.verdicts.replication import read_verdicts, summary_line  # here, because it imports pandas
+        from compendium.verdicts.replication import summary_line  # here, because it imports pandas
+        from compendium.verdicts.verdicts import read_verdicts
 
         lines.append(summary_line(read_verdicts(verdicts)))
     lines.append(f"tables and figures: {folder.relative_to(root)}/<run>/")

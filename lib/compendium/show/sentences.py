@@ -92,10 +92,7 @@ def most_frequent(values: Iterable[Any] | Mapping[Any, int] | None, what: str, t
     values : iterable, or mapping of value to int, or None
         The value of each thing, or how many things have each value. Missing values do not count.
     what, things : str
-        What the values are, in the singular, and what has them, in the plural.
 
-    Examples
-    --------
     >>> most_frequent(["a", "b", "a"], "best method", "data sets")
     'The most frequent best method is a (2 of 3 data sets), before b (1).'
     """
@@ -161,8 +158,7 @@ def against_chance(row: Mapping[Any, Any] | pd.Series | None, names: Mapping[str
     Parameters
     ----------
     row : mapping, series or None
-        The measures, and their bounds and chance levels: ``accuracy_low`` or ``low``, and so on. None if there is no
-        row.
+        The measures, and their bounds and chance levels: ``accuracy_low`` or ``low``, and so on.
     names : mapping of str to str
         What each measure is, in words, by its name in the row.
     """
@@ -206,7 +202,8 @@ def change(
         moved = "rises" if pair.iloc[1] > pair.iloc[0] else "falls"
         said = f"the {name} stays at {first}" if first == last else f"the {name} {moved} from {first} to {last}"
         parts.append(said + _beside_chance(pair.iloc[1], after.get(f"{key}_chance"), after.get(f"{key}_classes")))
-    return _sentence(_joined(parts))
+    text = _joined(parts)
+    return f"{text[0].upper()}{text[1:]}."
 
 
 def _beside_chance(value: float, chance: float | None, classes: int | None) -> str:
@@ -298,7 +295,8 @@ def groups(
         others = _with("", name, beside)
         label = _label(name).replace("_", "-")
         parts.append(f"{prefix}{label}: {text}{f' ({others})' if others else ''}")
-    return _sentence("; ".join(parts)) if parts else "There are no groups."
+    text = "; ".join(parts)
+    return f"{text[0].upper()}{text[1:]}." if parts else "There are no groups."
 
 
 def changed_cells(original: pd.DataFrame, published: pd.DataFrame) -> str:
@@ -308,9 +306,9 @@ def changed_cells(original: pd.DataFrame, published: pd.DataFrame) -> str:
     same = (before.astype(object) == after.astype(object)) | (before.isna() & after.isna())
     moved = int((~same).to_numpy().sum())
     left = original.shape[1] - len(common)
-    out = "every column is published" if not left else f"{left} of {original.shape[1]} columns are not published"
+    out = "Every column is published" if not left else f"{left} of {original.shape[1]} columns are not published"
     noise = f"noise changes {moved:,} of {same.size:,} published cells" if moved else "no published cell is changed"
-    return _sentence(f"{out}, and {noise}")
+    return f"{out}, and {noise}."
 
 
 def _numbers(values: pd.Series | None) -> pd.Series:
@@ -350,7 +348,3 @@ def _several(names: Sequence[Any] | pd.Index) -> str:
 
 def _joined(parts: Sequence[str]) -> str:
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
-
-
-def _sentence(text: str) -> str:
-    return f"{text[0].upper()}{text[1:]}."

@@ -17,12 +17,11 @@ from compendium.show.tables import page
 from compendium.verdicts import earlier_runs
 from compendium.verdicts.ledger import one_line
 from compendium.verdicts.printed import claims_file, printed_values
-from compendium.verdicts.verdicts import COLUMNS, in_paper_order
+from compendium.verdicts.verdicts import COLUMNS, in_paper_order, read_verdicts
 from compendium.verdicts.words import BASES, HEADLINE, VERDICTS
 from sensorprivacy.paths import write_atomically
 
 OK, NO_DATA = "ok", "no data"
-_TEXTS = ("claim_id", "table", "row", "column", "printed", "ours", "unit", "verdict", "basis", "reason", "run")
 
 
 class CollectError(ValueError):
@@ -261,13 +260,6 @@ def _read(folder: Path, name: str) -> pd.DataFrame:
     if hashlib.sha256(content).hexdigest() != digest:
         raise CollectError(f"{folder / VERDICTS_FILE} is not what run {name} wrote: run it again")
     return read_verdicts(folder / VERDICTS_FILE)
-
-
-def read_verdicts(path: Path) -> pd.DataFrame:
-    """Return verdicts from a file, with the types that :func:`.verdicts.judge` gives them."""
-    number = {name: [""] for name in ("low", "high")}
-    frame = pd.read_csv(path, dtype=dict.fromkeys(_TEXTS, str), keep_default_na=False, na_values=number)
-    return frame.astype({"low": float, "high": float})
 
 
 def _absent(claims: pd.DataFrame, runs: Mapping[str, Any], profile: str) -> pd.DataFrame:

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -10,6 +11,8 @@ import pandas as pd
 from compendium.verdicts.ledger import Entry, entries, explanation, one_line
 from compendium.verdicts.printed import kind_of, pair_in, precision, printed_values, same_name, set_in
 from compendium.verdicts.words import FEWEST
+
+_TEXTS = ("claim_id", "table", "row", "column", "printed", "ours", "unit", "verdict", "basis", "reason", "run")
 
 COLUMNS = (
     *("claim_id", "paper", "table", "row", "column", "printed", "ours", "low", "high", "unit"),
@@ -209,3 +212,10 @@ def in_paper_order(judged: pd.DataFrame, values: pd.DataFrame | None = None) -> 
     printed = (printed_values() if values is None else values)["claim_id"]
     order = pd.Series(range(len(printed)), index=printed)
     return judged.sort_values("claim_id", key=lambda ids: ids.map(order), kind="stable").reset_index(drop=True)
+
+
+def read_verdicts(path: Path) -> pd.DataFrame:
+    """Return verdicts from a file, with the types that `judge` gives them."""
+    number = {name: [""] for name in ("low", "high")}
+    frame = pd.read_csv(path, dtype=dict.fromkeys(_TEXTS, str), keep_default_na=False, na_values=number)
+    return frame.astype({"low": float, "high": float})

@@ -20,6 +20,7 @@ from sensorprivacy.columns.labels import FEWEST
 
 SAMPLE = 20_000  # rows that links to the user are looked for in
 STRANGE = 0.05  # share of new cells unlike the first ones, from which a fitted defence does not suit them
+UNKNOWN = "the defence was fitted without it"
 DROPPED, EMPTY, CONSTANT = "you dropped it", "it is empty", "it is constant"
 NAMED = "its name holds the label of a user"
 MOST_COLUMNS = 5_000  # whose search ends in a reasonable time
@@ -179,8 +180,8 @@ def _naming(column: pd.Series, user: pd.Series) -> str:
 
 
 def name_of(column: str, reason: str, columns: Sequence[str]) -> str:
-    """Return how a page names a column that is left out: by its place, if its own name holds the label of a user."""
-    return f"column {list(columns).index(column) + 1}" if reason == NAMED else column
+    """Return how a page names a column that is left out: by its place, if its name may hold the label of a user."""
+    return f"column {list(columns).index(column) + 1}" if reason in (NAMED, UNKNOWN) else column
 
 
 def refuse_task(task: pd.Series, user: pd.Series, groups: pd.Series | None = None) -> None:

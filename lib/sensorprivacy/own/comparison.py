@@ -6,14 +6,13 @@ import math
 import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from matplotlib.figure import Figure
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 from sklearn.ensemble import RandomForestClassifier
 
 from sensorprivacy.columns.labels import check_labels
@@ -32,12 +31,11 @@ from sensorprivacy.own.findings import SEED, Findings, Untried, hidden_in
 from sensorprivacy.own.results import Result, Store, settings_of
 from sensorprivacy.own.running import OutOfTimeError, at_most
 from sensorprivacy.own.tables import load_table
-from sensorprivacy.own.words import parse, table_defences
+from sensorprivacy.own.words import RAW, chosen_defences
 from sensorprivacy.progress import tqdm
 
 VERSION = 5  # raise it when results change: stored ones are then ignored
 MOST_ROWS = 10_000
-RAW = "none"
 _FEWEST_DRAWS = 39
 _OVERRUN, _OVERRUN_SECONDS = 0.05, 2.0  # a defence may end this much after the budget, then it is stopped
 _MAIN = 3.0  # the first of a family is started if it is expected to take up to so many times the time that is left
@@ -156,7 +154,7 @@ def compare(
         raise ValueError(f"minutes={minutes}: give a time budget above 0")
     if draws < _FEWEST_DRAWS:
         raise ValueError(f"draws={draws}: at least {_FEWEST_DRAWS} permutations are needed for a test at 2.5 %")
-    chosen = _defences(defences)
+    chosen = chosen_defences(defences)
     problem = _problem(problem, {"task": task, "user": user, "groups": groups, "keep": keep, "drop": drop})
     check_labels(problem.task, problem.users)
     split = split_of(problem, split, seed, max_rows)
@@ -276,18 +274,17 @@ class _Race:
 
     def comparison(self, started: float) -> Comparison:
         """Return everything that was measured so far."""
+        shares, known = self.problem.task.value_counts(normalize=True), self.problem.provenance
         facts = {
             "rows": self.problem.n_records,
             "columns": self.problem.n_features,
             "users": int(self.problem.users.nunique()),
             "classes": int(self.problem.task.nunique()),
-            "rows_of_a_person": int(
-                self.problem.provenance.get("rows_of_a_person", self.problem.users.value_counts().max())
-            ),
-            "most_frequent_class": _most_frequent(self.problem.task),
+            "rows_of_a_person": int(known.get("rows_of_a_person", self.problem.users.value_counts().max())),
+            "most_frequent_class": {"class": str(shares.index[0]), "share": float(shares.iloc[0])},
             "split": self.split.how,
             "task_published": self.known is not None,
-            "hidden": self.problem.provenance.get("hidden", "user"),
+            "hidden": known.get("hidden", "user"),
             "model": describe_model(self.model),
             "seed": self.seed,
             "seconds": time.monotonic() - started,
@@ -346,38 +343,6 @@ def _problem(source: Any, named: dict[str, Any]) -> Problem:
     if absent := [name for name in ("task", "user") if named[name] is None]:
         raise ValueError(f"name the columns of the table: {' and '.join(f'{name}=...' for name in absent)}")
     return load_table(source, **named).problem
-
-
-def _defences(given: Mapping[str, Any] | Iterable[Any] | None) -> list[Defence]:
-    """Return defences from words, transformers and defences, with the raw table among them."""
-    if isinstance(given, str):
-        raise ValueError(f"defences={given!r}: give a list of words")
-    if isinstance(given, Mapping):
-        chosen = [as_defence(step, str(name)) for name, step in given.items()]
-    else:
-        chosen = table_defences() if given is None else [parse(one) if isinstance(one, str) else one for one in given]
-    chosen = list({one.name: one for one in chosen if one.name != RAW}.values())
-    return [parse(RAW), *chosen]
-
-
-def as_defence(step: Any, name: str = "") -> Defence:
-    """Return a defence from a word, a defence or a scikit-learn transformer, which is cloned for every use."""
-    if isinstance(step, str | Defence):
-        known = parse(step) if isinstance(step, str) else step
-        return replace(known, name=name or known.name)
-    name = name or type(step).__name__
-    if not (hasattr(step, "fit") and hasattr(step, "transform")):
-        raise ValueError(f"defence {name!r} is a {type(step).__name__}: give a transformer with fit and transform")
-
-    def make(seed: int | None) -> Any:
-        return seeded(step, seed) if hasattr(step, "get_params") else clone(step, safe=False)
-
-    return Defence(name, name, make, about=f"Your transformer {type(step).__name__}.")
-
-
-def _most_frequent(task: pd.Series) -> dict[str, Any]:
-    shares = task.value_counts(normalize=True)
-    return {"class": str(shares.index[0]), "share": float(shares.iloc[0])}
 
 
 def _kind(name: str) -> str:

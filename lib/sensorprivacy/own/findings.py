@@ -139,7 +139,8 @@ class Findings:
 
     def recommendations(self, losses: Sequence[float] = LOSSES) -> pd.DataFrame:
         """Return the advice for several losses, one row each."""
-        return pd.DataFrame([self.recommend(loss).to_dict() for loss in losses])
+        found = pd.DataFrame([self.recommend(loss).to_dict() for loss in losses])
+        return found.apply(lambda column: column.astype(float) if column.isna().all() else column)
 
     def _row(self, result: Result) -> dict[str, Any]:
         row: dict[str, Any] = {name: getattr(result, name) for name in ("defence", "family", "trivial")}

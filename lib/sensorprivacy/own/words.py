@@ -1,14 +1,16 @@
 """The words of the command line that name defences for tables, and the bounds of noise."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.preprocessing import FunctionTransformer
 
+from sensorprivacy.game.play import seeded
 from sensorprivacy.mechanisms import LARGEST_EPSILON, SeededNoise
 from sensorprivacy.minimize.baselines import METHODS
 from sensorprivacy.minimize.rewrites import LaplaceNoise
@@ -17,6 +19,7 @@ from sensorprivacy.own.defences import Defence
 from sensorprivacy.own.transformers import MinimizedTable, Rewritten, TaskPrediction, TopColumns
 from sensorprivacy.threeway.divider import ThreeWayDivider
 
+RAW = "none"
 PRINTED_EPSILON = 8.0  # of each ambiguous column, where paper 2's loop starts in notebook 21
 Bounds = Mapping[str, tuple[float, float]]
 _SEARCHED = 0.02  # time of one model of the search, in units of a judge's forest
@@ -307,3 +310,30 @@ def with_bounds(
 def _takes(step: Any) -> bool:
     sound = isinstance(step, LaplaceNoise) and step.sound
     return sound or isinstance(step, ThreeWayDivider) or (isinstance(step, MinimizedTable) and step.epsilon is not None)
+
+
+def chosen_defences(given: Mapping[str, Any] | Iterable[Any] | None) -> list[Defence]:
+    """Return defences from words, transformers and defences, with the raw table among them."""
+    if isinstance(given, str):
+        raise ValueError(f"defences={given!r}: give a list of words")
+    if isinstance(given, Mapping):
+        chosen = [as_defence(step, str(name)) for name, step in given.items()]
+    else:
+        chosen = table_defences() if given is None else [parse(one) if isinstance(one, str) else one for one in given]
+    chosen = list({one.name: one for one in chosen if one.name != RAW}.values())
+    return [parse(RAW), *chosen]
+
+
+def as_defence(step: Any, name: str = "") -> Defence:
+    """Return a defence from a word, a defence or a scikit-learn transformer, which is cloned for every use."""
+    if isinstance(step, str | Defence):
+        known = parse(step) if isinstance(step, str) else step
+        return replace(known, name=name or known.name)
+    name = name or type(step).__name__
+    if not (hasattr(step, "fit") and hasattr(step, "transform")):
+        raise ValueError(f"defence {name!r} is a {type(step).__name__}: give a transformer with fit and transform")
+
+    def make(seed: int | None) -> Any:
+        return seeded(step, seed) if hasattr(step, "get_params") else clone(step, safe=False)
+
+    return Defence(name, name, make, about=f"Your transformer {type(step).__name__}.")

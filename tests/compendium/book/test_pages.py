@@ -13,7 +13,7 @@ from compendium.paths import figures_dir
 from compendium.run.runs import read_runs
 from compendium.verdicts import quotes
 from compendium.verdicts.ledger import entries
-from compendium.verdicts.replication import read_verdicts
+from compendium.verdicts.verdicts import read_verdicts
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ from compendium.review import cell
 from compendium.run.runs import read_runs
 from compendium.run.states import FAILED, OK, RunState
 from compendium.verdicts.printed import printed_values
-from compendium.verdicts.replication import read_verdicts
+from compendium.verdicts.verdicts import read_verdicts
 
 CLAIM, RUN = "2-T10-r1-utility", "21_threeway_division-adult"
 

@@ -38,7 +38,7 @@ def test_values_are_read_from_the_tables_of_the_run(home):
         "exact",
         "undecided",
     ]
-    assert judged.loc["2-text-sample-instances", "verdict"] == "no data"
+    assert judged.loc["2-text-sample-instances", "verdict"] == "undecided"  # the table has no such row
     text = (run.close() / "verdicts.csv").read_text().splitlines()
     assert text[0] == "claim_id,paper,table,row,column,printed,ours,low,high,unit,verdict,basis,reason,run"
     assert [row.split(",")[0] for row in text[1:3]] == ["2-T2-age", "2-T2-work"]
@@ -47,7 +47,7 @@ def test_values_are_read_from_the_tables_of_the_run(home):
 
 def test_verdicts_show_themselves(home):
     html = example().verdicts()._repr_html_()
-    assert "49 printed values: 3 exact, 46 no data; " in html
+    assert "49 printed values: 3 exact, 10 undecided, 36 no data; " in html
     assert "<b>=</b> 0.290 " in html
 
 

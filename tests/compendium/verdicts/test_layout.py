@@ -7,7 +7,7 @@ import pytest
 from compendium.paths import figures_dir
 from compendium.verdicts.layout import legend, ours_text, paper_table, paper_tables, titles
 from compendium.verdicts.printed import printed_values
-from compendium.verdicts.replication import read_verdicts
+from compendium.verdicts.verdicts import read_verdicts
 from compendium.verdicts.words import COLOURS, SIGNS, VERDICTS
 
 

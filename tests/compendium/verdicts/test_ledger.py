@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from compendium.verdicts import entries, printed_values
 from compendium.verdicts.ledger import explained, explanation, overview, page
-from compendium.verdicts.replication import read_verdicts
+from compendium.verdicts.verdicts import read_verdicts
 
 GOOD = """
 [[entry]]

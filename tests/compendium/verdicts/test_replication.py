@@ -14,8 +14,8 @@ from compendium.paths import data_dir
 from compendium.run.provenance import Run
 from compendium.verdicts import collect, counts, headline, judge, printed_values, write_replication
 from compendium.verdicts.printed import claims_file, missing_words
-from compendium.verdicts.replication import CollectError, headline_table, read_verdicts, replication_text, summary_line
-from compendium.verdicts.verdicts import COLUMNS
+from compendium.verdicts.replication import CollectError, headline_table, replication_text, summary_line
+from compendium.verdicts.verdicts import COLUMNS, read_verdicts
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.tree._tree import Tree
 from sklearn.utils.validation import check_is_fitted
 
+from sensorprivacy.columns.judge import UNKNOWN
 from sensorprivacy.game.tables import TABLE_ATTACKERS
 from sensorprivacy.minimize.minimizer import FeatureMinimizer
 from sensorprivacy.minimize.rewrites import ColumnHasher, LaplaceNoise
@@ -195,7 +196,7 @@ def load_fitted(folder: Path) -> FittedTable:
     try:
         measured = scores(content.measured, about, [*TABLE_ATTACKERS, TASK_MODEL])
         step = _step(content) if content.sklearn is None else _other_step(content.sklearn, folder)
-        reasons = dict.fromkeys(content.columns.dropped, "the defence was fitted without it")
+        reasons = dict.fromkeys(content.columns.dropped, UNKNOWN)
         columns = replace(content.columns, dropped=reasons | content.columns.dropped_roles)
         found = FittedTable(*_described(step, content), columns, step, {"measured": measured})
         found.release(_row(found))

@@ -17,7 +17,6 @@ from sensorprivacy.columns.identifiers import IdentifierWarning
 from sensorprivacy.columns.judge import name_of
 from sensorprivacy.own.card import IN_ORDER, SHUFFLED, Card, guarantee, measure_table, write_card
 from sensorprivacy.own.checks import refuse_chance, split_of
-from sensorprivacy.own.comparison import as_defence
 from sensorprivacy.own.defences import Defence, Published, publishes_task
 from sensorprivacy.own.pages import render
 from sensorprivacy.own.publishing.columns import Columns, learn_columns, learn_fills, sample_problem
@@ -25,7 +24,7 @@ from sensorprivacy.own.publishing.fitted import FittedTable, check_can_be_saved,
 from sensorprivacy.own.publishing.writing import Formulas, check_new, new_folder, write_rows
 from sensorprivacy.own.read.pieces import Pieces, Selection, Survey, survey
 from sensorprivacy.own.tables import Missing, Rare
-from sensorprivacy.own.words import Bounds, check_bounds, with_bounds
+from sensorprivacy.own.words import Bounds, as_defence, check_bounds, with_bounds
 
 SAMPLE = 20_000  # rows that a defence is fitted to and measured on
 

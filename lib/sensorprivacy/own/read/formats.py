@@ -1,30 +1,25 @@
 """Read tables in the formats that people have, whole or in pieces, with an error where a reader would guess."""
 
 import csv
-import importlib
-import lzma
 import re
 import sys
 import warnings
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from io import BytesIO, StringIO
+from io import StringIO
 from pathlib import Path
 from typing import Any, cast
-from zipfile import ZipFile
 
 import pandas as pd
 import pyarrow as pa
 import pyarrow.dataset as arrow_dataset
 import pyarrow.parquet as pq
 
-from sensorprivacy.checks import counted, rows_in_words
 from sensorprivacy.columns.cells import bare_frame
-from sensorprivacy.columns.decimals import NA, tidied
+from sensorprivacy.columns.decimals import tidied
 from sensorprivacy.own.read.text import OPENERS, find_encoding, find_header, infer_delimiter, label_columns, open_text
+from sensorprivacy.own.read.whole import LOOK_AT, missing_cells, read_capture, read_excel, refuse_twins
 from sensorprivacy.own.read.zeek import ZeekTable
-from sensorprivacy.readers.flows import flow_table
 
 TEXT_SUFFIXES = (".csv", ".tsv", ".txt")
 PARQUET_SUFFIXES = (".parquet", ".pq")
@@ -37,8 +32,6 @@ _TEXTS = (*TEXT_SUFFIXES, *JSON_SUFFIXES, *LOG_SUFFIXES)
 _NAMES = {"utf-8-sig": "UTF-8", "utf-16": "UTF-16", "utf-16-le": "UTF-16", "utf-16-be": "UTF-16", "utf-32": "UTF-32"}
 _NAMES |= {"cp1252": "Windows-1252", "latin-1": "Latin-1"}
 MOST_CELLS = 200_000_000  # of a table in memory
-_MOST_UNPACKED = 2**30  # bytes of an Excel file
-_LOOK_AT = 50  # lines from which the delimiter is inferred
 csv.field_size_limit(sys.maxsize)  # a cell may hold a whole window
 _REMEDIES = {
     ".xls": "save it as .xlsx or .csv",
@@ -132,8 +125,7 @@ def read_table(path: str | Path, labels: Collection[str] = ()) -> pd.DataFrame:
     form = form_of(file)
     said: list[str] = []
     if form.suffix in WHOLE:
-        read = _read_excel if form.suffix == ".xlsx" else _read_capture
-        frame, said = read(file, form, labels)
+        frame, said = read_excel(file, labels) if form.suffix == ".xlsx" else read_capture(file, form.packed)
         frame = bare_frame(frame)
     else:
         parts = list(read_pieces(file, form, labels=labels))
@@ -202,7 +194,7 @@ def form_of(file: Path) -> Form:
         return form
     try:
         with open_text(file, form.packed, form.encoding) as stream:
-            head = [line for _, line in zip(range(_LOOK_AT), stream, strict=False)]
+            head = [line for _, line in zip(range(LOOK_AT), stream, strict=False)]
     except UnicodeError as error:
         raise ValueError(f"{file} is not text, although its name says so: save it as CSV in UTF-8") from error
     if isinstance(stream, ZeekTable):
@@ -258,26 +250,20 @@ def read_pieces(
         raise error if str(file) in str(error) else ValueError(f"{file}: {error}") from error
 
 
-def _missing(names: Iterable[Any], labels: Collection[str]) -> dict[str, Any]:
-    """Return options of pandas's readers: which texts are missing cells in each column."""
-    texts = {name: [""] if str(name).strip() in labels else sorted(NA) for name in names}
-    return {"keep_default_na": False, "na_values": texts}
-
-
 def _read_csv(
     file: Path, form: Form, rows: int | None, types: Mapping[str, str] | None, labels: Collection[str]
 ) -> Iterator[pd.DataFrame]:
     options: Any = {"sep": form.delimiter, "index_col": False, "low_memory": False, "skiprows": form.skipped}
     try:
         with open_text(file, form.packed, form.encoding) as stream:
-            head = [line for _, line in zip(range(_LOOK_AT), stream, strict=False)][form.skipped :]
+            head = [line for _, line in zip(range(LOOK_AT), stream, strict=False)][form.skipped :]
         names = next(csv.reader(head, delimiter=form.delimiter), [])
-        _refuse_twins(names, file)  # pandas would rename them: x, x.1
+        refuse_twins(names, file)  # pandas would rename them: x, x.1
         if types is None:
             types = dict.fromkeys(label_columns(file, form.packed, form.encoding, **options), "str")
         else:  # names in the file may have spaces around them
             types = {name: types[name.strip()] for name in names if name.strip() in types}
-        options |= _missing(names, labels)
+        options |= missing_cells(names, labels)
         with (
             open_text(file, form.packed, form.encoding) as stream,
             pd.read_csv(stream, dtype=types, iterator=True, **options) as reader,
@@ -314,71 +300,14 @@ def _read_json(file: Path, form: Form, rows: int | None) -> Iterator[pd.DataFram
         raise ValueError(f"{file} cannot be read as JSON lines (one record per line): {error}") from error
 
 
-def _read_excel(file: Path, _: Form, labels: Collection[str]) -> tuple[pd.DataFrame, list[str]]:
-    """Return the visible cells of the first visible sheet below its title, and notices of the others."""
-    try:
-        importlib.import_module("openpyxl")
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(
-            f'{file} is an Excel file, and reading it needs openpyxl: pip install "sensorprivacy[formats]", or save it '
-            "as CSV",
-            name="openpyxl",
-        ) from error
-    try:
-        with ZipFile(file) as archive:
-            if sum(member.file_size for member in archive.infolist()) > _MOST_UNPACKED:
-                raise ValueError(f"it unpacks to more than {_MOST_UNPACKED:,} bytes")
-        # a sheet that is only read does not know its hidden rows
-        with pd.ExcelFile(BytesIO(file.read_bytes()), engine_kwargs={"read_only": False}) as book:
-            sheet = next(sheet for sheet in book.book.worksheets if sheet.sheet_state == "visible")
-            hidden = sorted(row - 1 for row, how in sheet.row_dimensions.items() if how.hidden and row <= sheet.max_row)
-            ends = [(how.min - 1, how.max) for how in sheet.column_dimensions.values() if how.hidden]
-            unseen = [at for at in range(sheet.max_column) if any(first <= at < end for first, end in ends)]
-            top = pd.read_excel(book, sheet.title, header=None, nrows=_LOOK_AT, skiprows=hidden, dtype=str)
-            empty = [at for at in top if at in unseen or not top[at].notna().any()]
-            titles = _rows_before_header(top.drop(columns=empty))
-            shown = [row for row in range(len(hidden) + titles + 1) if row not in set(hidden)]
-            where: Any = {"skiprows": [*hidden, *shown[:titles]], "usecols": [at for at in top if at not in empty]}
-            names = pd.read_excel(book, sheet.title, header=None, nrows=1, **where).to_numpy().ravel()
-            _refuse_twins(map(str, names), file)
-            table = pd.read_excel(book, sheet.title, **where, **_missing(names, labels))
-    except Exception as error:  # zipfile and openpyxl raise many types for a damaged file
-        if str(file) in str(error):
-            raise
-        raise ValueError(f"{file} cannot be read as Excel: {error}; save it as CSV") from error
-    said = [rows_in_words(titles, "above the header", "left out")] if titles else []
-    for count, what in ((len(hidden), "row"), (len(unseen), "column")):
-        if count:
-            said.append(f"{counted(count, f'hidden {what}', 'is', 'are')} left out: unhide what you need")
-    return table.dropna(how="all").reset_index(drop=True), said
-
-
-def _rows_before_header(top: pd.DataFrame) -> int:
-    """Return how many rows of a sheet come before its header, as in a text whose lines end with their last cell."""
-    rows = [[re.sub(r"\s", " ", cell).replace('"', "'") for cell in row] for row in top.fillna("").to_numpy()]
-    return find_header(["|".join(cell.replace("|", "/") for cell in row).rstrip("|") + "\n" for row in rows], "|")
-
-
-def _read_capture(file: Path, form: Form, _: Collection[str]) -> tuple[pd.DataFrame, list[str]]:
-    """Return the flows of captured packets, and notices of the packets that are in none."""
-    try:
-        with OPENERS.get(form.packed, open)(file, "rb") as stream:
-            content = stream.read()
-    except (OSError, EOFError, lzma.LZMAError) as error:
-        raise ValueError(f"{file} cannot be unpacked: {error}") from error
-    table, packets, others = flow_table(str(file), content)
-    said = f"{others:,} of {packets:,} packets are no TCP or UDP over IPv4, and are in no flow"
-    return table, [said] if others else []
-
-
 def _read_arrow(file: Path, form: Form, rows: int | None) -> Iterator[pd.DataFrame]:
     """Yield a Parquet or Feather file in pieces of at most so many rows, or in one piece."""
     kind = "Feather" if form.suffix == ".feather" else "Parquet"
     try:
         if kind == "Parquet":
-            _refuse_twins(pq.read_schema(file).names, file)  # a data set of Parquet files cannot have twins
+            refuse_twins(pq.read_schema(file).names, file)  # a data set of Parquet files cannot have twins
         table = arrow_dataset.dataset(file, format="ipc" if kind == "Feather" else "parquet")
-        _refuse_twins(table.schema.names, file)
+        refuse_twins(table.schema.names, file)
         cells = table.count_rows() * len(table.schema.names)  # the footer has it
         if rows is None and cells > MOST_CELLS:
             raise ValueError(
@@ -392,8 +321,3 @@ def _read_arrow(file: Path, form: Form, rows: int | None) -> Iterator[pd.DataFra
             yield piece.select(columns).replace_schema_metadata(None).to_pandas()
     except (pa.ArrowException, OSError) as error:
         raise ValueError(f"{file} cannot be read as {kind}: {error}") from error
-
-
-def _refuse_twins(names: Iterable[str], file: Path) -> None:
-    if twice := [name for name, count in Counter(map(str.strip, names)).items() if name and count > 1]:
-        raise ValueError(f"{file} has more than one column named {', '.join(twice)}: rename them")
