@@ -116,12 +116,7 @@ def publish(
     >>> publish("home.csv", **words, out="published")  # doctest: +SKIP
     """
     _check_options(defence, task, user, fitted)
-    check_choice("missing", missing, Missing)
-    check_choice("rare", rare, Rare)
-    out, save = Path(out), None if save is None else Path(save)
-    for folder, option in ((out, "out"), (save, "save")):
-        if folder is not None:
-            check_new(folder, option)
+    out, save = _checked_targets(out, save, missing, rare)
     chosen = load_fitted(Path(fitted)) if fitted is not None else None
     made = as_defence(defence) if chosen is None else None
     if made is not None:
@@ -154,11 +149,21 @@ def publish(
             save_fitted(chosen, stack.enter_context(new_folder(save, "save")))
         file = folder / f"{pieces.name}{pieces.suffix}"
         checked = Formulas(formulas)
-        written = write_rows(
-            map(checked, _released(selection, chosen, first)), file, rows=found.rows, in_order=in_order
-        )
+        released = map(checked, _released(selection, chosen, first))
+        written = write_rows(released, file, rows=found.rows, in_order=in_order)
         facts = {"formulas": checked.said} | _facts(chosen, selection, found, written, in_order=in_order)
         return write_card(folder, chosen, **facts, seed=seed, reused=first is None)
+
+
+def _checked_targets(out: Path | str, save: Path | str | None, missing: str, rare: str) -> tuple[Path, Path | None]:
+    """Return the folders as paths; raise ValueError if one is not new, or a choice is unknown."""
+    check_choice("missing", missing, Missing)
+    check_choice("rare", rare, Rare)
+    folders = Path(out), None if save is None else Path(save)
+    for folder, option in zip(folders, ("out", "save"), strict=True):
+        if folder is not None:
+            check_new(folder, option)
+    return folders
 
 
 def _check_options(defence: Any, task: str | None, user: str | None, fitted: Any) -> None:
