@@ -31,8 +31,8 @@ _Text = Annotated[str, Field(min_length=1)]
 _Names = Annotated[list[_Text], Field(min_length=1)]
 _MOST_BYTES = 2**20
 _TEXT, _NAMES = 'a text in quotes, such as "walk"', 'a list of different texts, such as ["x", "y"]'
-_EXPECTED = {"rate": "a number above 0, without quotes", "channels": _NAMES, "private": _NAMES, "sensors": _NAMES}
-_EXPECTED |= {"columns": _NAMES}
+_EXPECTED = {"rate": "a number above 0, without quotes", "channels": _NAMES, "private": _NAMES}
+_EXPECTED |= {"sensors": _NAMES, "columns": _NAMES}
 _EXPECTED |= {"resample": "true or false, without quotes", "gap": "seconds above 0, without quotes"}
 
 
