@@ -195,6 +195,6 @@ def test_a_missing_extra_is_named_with_its_remedy(tmp_path, monkeypatch):
     def absent(name):
         raise ModuleNotFoundError(f"No module named {name!r}")
 
-    monkeypatch.setattr("sensorprivacy.own.read.formats.importlib.import_module", absent)
+    monkeypatch.setattr("sensorprivacy.own.read.whole.importlib.import_module", absent)
     with pytest.raises(ModuleNotFoundError, match=r'needs openpyxl: pip install "sensorprivacy\[formats\]"'):
         read_table(file)
