@@ -21,6 +21,10 @@ PACKAGES = ("sensorprivacy", "compendium")
 # found or downloaded changes no result.
 _VERIFIED = "compendium.datasets.store"
 
+# What computes results: the library and the papers' own computations. The rest of the compendium runs, draws and
+# judges: `review.verify` checks parameters, data, files and verdicts themselves.
+_COMPUTING = ("sensorprivacy/", "compendium/papers/", "compendium/studies.py")
+
 # Packages that results depend on.
 _PACKAGES = ["sensorprivacy", "numpy", "scipy", "pandas", "pyarrow", "scikit-learn", "joblib", "numba", "opendp"]
 _PACKAGES += ["torch", "shap", "matplotlib", "seaborn", "onnxruntime"]
@@ -60,21 +64,48 @@ def package_files(notebook: Path, lib: Path, sets: Iterable[str] = ()) -> list[P
 
 
 def code_digest(notebook: Path, lib: Path, sets: Iterable[str] = ()) -> str:
-    """Return the SHA-256 of a notebook's code and of the package files that a run of it imports.
+    """Return the SHA-256 of a notebook's code and of the files that compute its results.
 
-    It is the same on every machine: it depends on relative paths and contents only, and not on text cells or outputs.
+    It is the same on every machine: it depends on relative paths and contents only. Text cells, outputs, docstrings,
+    lines of comment and the code that runs, draws or judges do not change it.
 
     Parameters
     ----------
     notebook, lib, sets
         As for `package_files`.
     """
-    cells = "\0".join(source for source, _ in code_cells(notebook))
+    cells = "\0".join(_bare_code(source) for source, _ in code_cells(notebook))
     digest = hashlib.sha256(cells.encode())
     for path in package_files(notebook, lib, sets):
-        content = hashlib.sha256(path.read_bytes()).hexdigest()
-        digest.update(f"\n{path.relative_to(lib).as_posix()} {content}".encode())
+        name = path.relative_to(lib).as_posix()
+        if name.startswith(_COMPUTING):
+            digest.update(f"\n{name} {_content_digest(path)}".encode())
     return digest.hexdigest()
+
+
+@cache
+def _content_digest(path: Path) -> str:
+    is_code = path.suffix in {".py", ".pyi"}
+    content = _bare_code(path.read_text(encoding="utf-8")).encode() if is_code else path.read_bytes()
+    return hashlib.sha256(content).hexdigest()
+
+
+def _bare_code(source: str) -> str:
+    """Return code without docstrings, lines of comment and empty lines; what only IPython understands, as it is."""
+    try:
+        nodes = list(ast.walk(ast.parse(source)))
+    except SyntaxError:
+        return source
+    texts, words = set(), set()
+    for node in nodes:
+        if isinstance(node, ast.Constant | ast.JoinedStr) and node.end_lineno is not None:
+            texts.update(range(node.lineno, node.end_lineno))  # from its second line on, numbered from 0
+        documented = isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
+        if documented and ast.get_docstring(node, clean=False) is not None:
+            words.update(range(node.body[0].lineno - 1, node.body[0].end_lineno or 0))
+    lines = enumerate(source.splitlines())
+    kept = (line for at, line in lines if at not in words and (at in texts or line.lstrip()[:1] not in ("", "#")))
+    return "\n".join(kept)
 
 
 def versions() -> dict[str, str]:

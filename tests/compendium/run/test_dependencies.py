@@ -56,9 +56,53 @@ def test_the_digest_of_the_code_changes_with_the_code_and_nothing_else(lib):
     assert code_digest(lib.parent / "a.ipynb", lib) == first  # text and outputs are no code
     (lib / "sensorprivacy/minimize/greedy.py").write_text("other = 1")  # not imported
     assert code_digest(notebook(lib.parent, cell), lib) == first
-    (lib / "sensorprivacy/game/splits.py").write_text("other = 1")  # imported through others
+    change(lib, "game/splits.py", "other = 1")  # imported through others
     second = code_digest(notebook(lib.parent, cell), lib)
     assert len({first, second, code_digest(notebook(lib.parent, cell, "x = 1"), lib)}) == 3
+
+
+def change(lib: Path, name: str, text: str) -> None:
+    (lib / "sensorprivacy" / name).write_text(text)
+    for each in (dependencies.module_file, dependencies._needed, dependencies._imported_by):
+        each.cache_clear()
+    dependencies._content_digest.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "same"),
+    [
+        (
+            'def f():\n    """Old."""\n    return 1',
+            'def f():\n    """New.\n\n    Longer.\n    """\n\n    return 1',
+            True,
+        ),
+        ("x = 1\n    # one", "# one\n\n# two\nx = 1", True),
+        ('x = """\n# a"""', 'x = """\n# b"""', False),
+        ('x = "# no comment"', 'x = "# another text"', False),
+        ('x = """text"""', 'x = """another"""', False),
+        ("if a:\n    x = 1\n    y = 2", "if a:\n    x = 1\ny = 2", False),
+        ('def f():\n    """Doc."""', "def f():\n    pass", False),
+    ],
+)
+def test_words_about_the_code_do_not_change_its_digest(lib, before, after, same):
+    cell = "from sensorprivacy.game import splits"
+    change(lib, "game/splits.py", before)
+    first = code_digest(notebook(lib.parent, cell), lib)
+    change(lib, "game/splits.py", after)
+    assert (code_digest(notebook(lib.parent, cell), lib) == first) == same
+
+
+def test_code_that_draws_and_judges_does_not_change_the_digest(lib):
+    for name in ("show/__init__.py", "papers/__init__.py"):
+        (lib / "compendium" / name).parent.mkdir(parents=True, exist_ok=True)
+        (lib / "compendium" / name).write_text("x = 1")
+    (lib / "compendium/__init__.py").write_text("")
+    cell = notebook(lib.parent, "from compendium import papers, show")
+    first = code_digest(cell, lib)
+    change(lib, "../compendium/show/__init__.py", "x = 2")
+    assert code_digest(cell, lib) == first
+    change(lib, "../compendium/papers/__init__.py", "x = 2")
+    assert code_digest(cell, lib) != first
 
 
 def test_imports_are_followed_and_other_modules_left_out(lib):
@@ -185,6 +229,7 @@ def test_a_change_in_the_reader_of_captures_concerns_the_runs_that_read_captures
         stream.write("CHANGED = True\n")
     for each in (dependencies.module_file, dependencies._needed, dependencies._imported_by):
         each.cache_clear()
+    dependencies._content_digest.cache_clear()
     assert (code_digest(path, lib, sets) != before) == outdated
 
 
