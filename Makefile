@@ -23,7 +23,7 @@ COMPILE = $(PY) -m piptools compile --quiet --strip-extras --no-header --annotat
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help reproduce book review test lint bench notebook lessons data lock clean
+.PHONY: help reproduce verify book review test lint bench notebook lessons data lock clean
 
 help: ## show this help
 	@echo "usage: make TARGET [PROFILE=quick|paper] [CORES=n] [PYTHON=python3]"
@@ -32,6 +32,9 @@ help: ## show this help
 
 reproduce: $(READY) ## run every notebook that is out of date, then the report (some: ONLY="RUN ...")
 	@$(PY) -m compendium reproduce --profile $(PROFILE) --cores $(CORES) $(ONLY)
+
+verify: $(READY) ## check that every committed result belongs to this state of the code (runs nothing)
+	@$(PY) -m compendium verify
 
 book: $(TOOLS) ## build the book from what reproduce left behind: build/book/html/index.html
 	@$(PY) -m compendium book

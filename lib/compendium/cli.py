@@ -127,32 +127,11 @@ def report(what: str, profile: Profile, check: bool) -> int:
     WHAT is ledger (DEVIATIONS.md), data (data/README.md), readme (the findings of README.md), index
     (data/paper/index.md) or verdicts (those of all runs).
     """
-    from compendium.paths import data_dir, figures_dir, project_root
-
     if what == "verdicts":
         return _verdicts(profile, check)
-    if what == "index":
-        from compendium.verdicts import layout
+    from compendium.review.verify import document
 
-        path, text = data_dir() / "paper" / "index.md", layout.index_page()
-    elif what == "ledger":
-        from compendium.verdicts.ledger import page
-        from compendium.verdicts.printed import printed_values
-        from compendium.verdicts.verdicts import read_verdicts
-
-        stored = figures_dir("paper") / "verdicts.csv"
-        verdicts = read_verdicts(stored) if stored.is_file() else printed_values().assign(verdict="", reason="")
-        path, text = project_root() / "DEVIATIONS.md", page(verdicts)
-    elif what == "readme":
-        from compendium.book.pages import readme
-
-        path = project_root() / "README.md"
-        text = readme(path.read_text(encoding="utf-8"))
-    else:
-        from compendium.datasets import cards
-
-        path = data_dir() / "README.md"
-        text = cards.page(path.read_text(encoding="utf-8"))
+    path, text = document(what)
     path.write_text(text, encoding="utf-8", newline="\n")
     print(path)
     return 0
@@ -169,6 +148,24 @@ def _verdicts(profile: str, check: bool) -> int:
         recompute.write(profile)
     print(f"{len(recompute.judged_runs(profile))} runs, {len(differ)} cells of their verdicts differ")
     return int(check and len(differ) > 0)
+
+
+@compendium.command()
+def verify() -> int:
+    """Verify that every committed result belongs to this state of the code, without running anything.
+
+    The exit code is 1 if a file or a page does not follow from its record, or if other code, parameters, packages or
+    data made a run's results.
+    """
+    from compendium.review.verify import ABSENT, STALE, WRONG
+    from compendium.review.verify import verify as findings
+
+    found = findings()
+    for one in found.itertuples():
+        print(f"{one.kind:7}{one.where}: {one.what}")
+    wrong, stale, absent = (int((found["kind"] == kind).sum()) for kind in (WRONG, STALE, ABSENT))
+    print(f"{wrong} wrong, {stale} stale, {absent} runs without results")
+    return int(bool((found["kind"] != ABSENT).any()))
 
 
 @compendium.command()

@@ -39,7 +39,7 @@ COMPENDIUM = {
     "verdicts": {"paths", "show"},
     "papers": {"paths", "show", "verdicts"},
     "run": {"paths", "datasets", "show", "verdicts"},
-    "review": {"paths", "datasets", "show", "verdicts", "papers", "run"},
+    "review": {"paths", "datasets", "show", "verdicts", "papers", "run", "book"},
     "book": {"paths", "datasets", "show", "verdicts", "papers", "run"},
     "lessons": {"paths"},
     "cli": {"paths", "datasets", "studies", "verdicts", "papers", "run", "review", "book", "lessons"},
