@@ -1,8 +1,8 @@
 """The folder of a run: its figures, tables and verdicts, and a record of how they were made.
 
 :meth:`Run.close` writes everything at the end. So a run that fails leaves the results of the last run as they were.
-``run.json`` records what is the same in every repetition of a run. ``machine.json`` (ignored by git) records the rest,
-such as times and the computer.
+``run.json`` records what is the same in every repetition of a run. ``machine.json`` records the rest, such as times,
+memory, the commit and the computer.
 """
 
 import datetime
@@ -276,9 +276,20 @@ class Run:
             "seconds": round(time.perf_counter() - self._clock, 1),
             "platform": platform.platform(),
             "processors": os.cpu_count(),
+            "peak_mb": _peak(),
             "commit": git("rev-parse", "HEAD"),
             "dirty": None if (changed := git("status", "--porcelain")) is None else bool(changed),
         }
+
+
+def _peak() -> int | None:
+    """Return the most memory that this process has held, in MB; None on Windows, which does not tell."""
+    try:
+        import resource
+    except ModuleNotFoundError:
+        return None
+    held = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return int(held / (1e6 if sys.platform == "darwin" else 1e3))
 
 
 def _show(result: Any) -> None:

@@ -93,6 +93,7 @@ def test_what_changes_from_run_to_run_is_kept_apart(home):
     machine = json.loads((folder / "machine.json").read_text())
     assert {"started", "seconds", "platform", "processors", "commit", "dirty", "drawn"} <= set(machine)
     assert not {"started", "seconds", "commit", "dirty"} & set(record(folder))
+    assert 50 < machine["peak_mb"] < 50_000  # pandas and matplotlib are loaded
     assert set(machine["drawn"]) == {"drawn/noise.csv"}
     assert (machine["commit"], machine["dirty"]) == (None, None)  # this home is no git checkout
 
