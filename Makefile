@@ -23,7 +23,7 @@ COMPILE = $(PY) -m piptools compile --quiet --strip-extras --no-header --annotat
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help reproduce verify book review test lint bench notebook lessons data lock clean
+.PHONY: help reproduce verify book review archive test lint bench notebook lessons data lock clean
 
 help: ## show this help
 	@echo "usage: make TARGET [PROFILE=quick|paper] [CORES=n] [PYTHON=python3]"
@@ -41,6 +41,9 @@ book: $(TOOLS) ## build the book from what reproduce left behind: build/book/htm
 
 review: $(if $(CELL),$(READY),$(TOOLS)) ## pack the compendium for a review, or recompute one value (CELL=2-T10-r1-utility, FORCE=1)
 	@$(PY) -m compendium review $(CELL) --profile $(PROFILE) --cores $(CORES) $(if $(FORCE),--force)
+
+archive: $(TOOLS) ## pack sources, results, environment and licences into one file in build/
+	@$(PY) -m compendium archive
 
 test: $(TOOLS) ## check style and types, run all tests (some: TESTS=path)
 	@$(PY) tests/compiled.py & $(MAKE) --no-print-directory lint && wait

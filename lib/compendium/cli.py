@@ -169,6 +169,17 @@ def verify() -> int:
 
 
 @compendium.command()
+@OUT
+def archive(out: Path | None) -> int:
+    """Pack sources, results, environment and licences into one file, described by an RO-Crate."""
+    from compendium.review.pack import write_archive
+
+    path = write_archive(out)
+    print(f"{path}: {path.stat().st_size / 1e6:.0f} MB")
+    return 0
+
+
+@compendium.command()
 @click.argument("cell", required=False)
 @PROFILE
 @CORES

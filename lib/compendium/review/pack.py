@@ -5,6 +5,7 @@ import platform
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from importlib.metadata import distributions
@@ -21,6 +22,7 @@ from compendium.show import tables
 from compendium.show.tables import page
 from compendium.verdicts.replication import counts, summary_line
 from compendium.verdicts.verdicts import read_verdicts
+from sensorprivacy import __version__
 
 CODE, TEXT = "MIT", "CC-BY-4.0"
 _LICENCES = {CODE: "https://spdx.org/licenses/MIT", TEXT: "https://spdx.org/licenses/CC-BY-4.0"}
@@ -73,6 +75,28 @@ def write_pack(folder: Path | None = None) -> Path:
     shutil.rmtree(folder, ignore_errors=True)
     part.rename(folder)
     return folder
+
+
+def write_archive(folder: Path | None = None) -> Path:
+    """Write the reviewer's pack as one file, for an archive such as Zenodo.
+
+    Parameters
+    ----------
+    folder : path, optional
+        Folder for the file; default ``build``.
+
+    Returns
+    -------
+    pathlib.Path
+        ``sensor-privacy-compendium-<version>.zip``: sources, results, environment and licences, described by an
+        RO-Crate.
+    """
+    folder = folder or build_dir()
+    with tempfile.TemporaryDirectory() as made:
+        pack = write_pack(Path(made) / "pack")
+        part = shutil.make_archive(str(folder / f".sensor-privacy-compendium-{__version__}"), "zip", pack)
+    path = Path(part).with_name(Path(part).name[1:])
+    return Path(part).replace(path)
 
 
 def _files(root: Path) -> list[str]:

@@ -3,6 +3,7 @@
 import json
 import re
 import subprocess
+import zipfile
 from datetime import datetime
 
 import pytest
@@ -11,6 +12,7 @@ from rocrate.rocrate import ROCrate
 
 from compendium.cli import main
 from compendium.review.pack import licence
+from sensorprivacy import __version__
 
 TYPES = {
     "README.md": "text/markdown",
@@ -117,3 +119,17 @@ def test_the_report_is_short_and_the_environment_complete(pack):
     environment = (pack / "environment.txt").read_text()
     assert "numpy==" in environment
     assert "scikit-learn==" in environment
+
+
+def test_the_archive_is_one_file_that_an_archive_takes(root, tmp_path, monkeypatch, pack):
+    """Sources, results, environment, licences and the description, in less than 100 MB."""
+    monkeypatch.setenv("SENSORPRIVACY_HOME", str(root))
+    assert main(["archive", "--out", str(tmp_path)]) == 0
+    (path,) = tmp_path.iterdir()
+    assert path.name == f"sensor-privacy-compendium-{__version__}.zip"
+    assert path.stat().st_size < 100e6
+    with zipfile.ZipFile(path) as archive:
+        names = {name for name in archive.namelist() if not name.endswith("/")}
+        assert archive.testzip() is None
+    assert names == {found.relative_to(pack).as_posix() for found in pack.rglob("*") if found.is_file()}
+    assert {"LICENSE", "LICENSE-TEXT", "requirements.lock", "environment.txt", "ro-crate-metadata.json"} <= names
