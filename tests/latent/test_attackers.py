@@ -1,4 +1,5 @@
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -70,6 +71,36 @@ def test_a_publication_is_read_once_for_all_attackers(
     other = replace_values(windows, windows.values * 2)
     assert not np.array_equal(mechanism.inputs(other), first[0])  # equal labels are not the same windows
     assert len(read) == 3
+
+
+def test_an_interrupted_attack_goes_on_from_the_predictions_that_it_kept(
+    windows: Windows, unseen: Windows, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    trained: list[int] = []
+    predict = Attacker.predict
+
+    def counted(self: Attacker, *task: Any) -> np.ndarray:
+        if len(trained) == stop:
+            raise KeyboardInterrupt
+        trained.append(task[-1])
+        return predict(self, *task)
+
+    monkeypatch.setattr(Attacker, "predict", counted)
+    stop, options = -1, {"runs": 3, "kept": tmp_path}
+    whole = attacked(as_it_is, windows, unseen, "gender", PLAIN, runs=3)
+    assert trained == [0, 1, 2]
+    trained.clear()
+    stop = 2
+    with pytest.raises(KeyboardInterrupt):
+        attacked(as_it_is, windows, unseen, "gender", PLAIN, **options)
+    stop = -1
+    again = attacked(as_it_is, windows, unseen, "gender", replace(PLAIN, name="renamed"), **options)
+    assert trained == [0, 1, 2]  # not 0 and 1 twice
+    assert list(again.table["score"]) == list(whole.table["score"])
+    for release, by, seed in ((noise, PLAIN, 0), (as_it_is, replace(PLAIN, dropout=0.1), 0), (as_it_is, PLAIN, 9)):
+        trained.clear()
+        attacked(release, windows, unseen, "gender", by, seed=seed, **options)
+        assert len(trained) == 3, "another release, attacker or seed is another attack"
 
 
 @pytest.mark.parametrize("attacker", ALL, ids=lambda one: one.name)

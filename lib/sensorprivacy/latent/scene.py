@@ -1,10 +1,12 @@
 """What attackers on windows see: publications of the windows that they know, and of those that they attack."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
+import joblib
 import numpy as np
 import pandas as pd
 
@@ -15,6 +17,7 @@ from sensorprivacy.latent.adversaries import Attacker, Mechanism, Release, mecha
 from sensorprivacy.latent.anonymizer import LatentAnonymizer
 from sensorprivacy.latent.study import Study
 from sensorprivacy.latent.windows import Coding, private_labels, recording_of
+from sensorprivacy.paths import write_atomically
 
 PUBLIC = "public class"  # name of the activity as an attribute that an attacker infers
 LEVELS = ("window", "recording", "person")
@@ -48,6 +51,9 @@ class WindowScene:
         frequent as among all people, in each activity; an attacker on identity has people in these shares.
     seed : int
         Seed of samples and weights; run r uses seed + r.
+    kept : path, optional
+        Folder in which the predictions of trained attackers are kept as they end: an interrupted attack goes on from
+        there. An attacker who sees and learns the same predicts the same.
 
     Raises
     ------
@@ -69,6 +75,7 @@ class WindowScene:
     runs: int = 1
     share_known: float = 0.5
     seed: int = 0
+    kept: Path | None = None
     _published: dict[tuple[str, int], Windows] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -128,9 +135,17 @@ class WindowScene:
         known = self.train.take(self._known(attacker, np.random.default_rng([self.seed, run])))
         learned, attacked = (self._inputs(some, attacker, run * _RUNS) for some in (known, self.test))
         codes = coding.codes(_labels(known, wanted))
-        probabilities = attacker.predict(learned, codes, attacked, len(coding.classes), self.seed + run)
+        task = learned, codes, attacked, len(coding.classes), self.seed + run
+        probabilities = attacker.predict(*task) if self.kept is None else self._kept(attacker, task, self.kept)
         prior = np.bincount(codes, minlength=len(coding.classes)) + 0.5
         return Prediction(probabilities, prior / prior.sum(), np.unique(codes))
+
+    def _kept(self, attacker: Attacker, task: tuple[Any, ...], folder: Path) -> np.ndarray:
+        """Return an attacker's probabilities, read from the folder if it made them before."""
+        path = folder / f"{joblib.hash((replace(attacker, name=''), task))}.npy"
+        if not path.is_file():
+            write_atomically(path, lambda part: _save(part, attacker.predict(*task)))
+        return np.load(path, allow_pickle=False)
 
     def published(self, windows: Windows, draw: int) -> Windows:
         """Return the publication of windows with a number, which is made once."""
@@ -181,6 +196,11 @@ class WindowScene:
             wanted = min(share * (public == activity).sum(), most)
             found += [some[: round(wanted * part)] for some, part in here]
         return np.sort(np.concatenate(found))
+
+
+def _save(path: Path, values: np.ndarray) -> None:
+    with path.open("wb") as stream:  # np.save adds a suffix to a path
+        np.save(stream, values, allow_pickle=False)
 
 
 def _sampled_people(
@@ -248,7 +268,7 @@ def fold_scenes(
     releases : callable
         Returns the releases of a study, by name, given its fitted anonymizer.
     **options
-        ``runs``, ``share_known`` and ``seed`` of `WindowScene`.
+        ``runs``, ``share_known``, ``seed`` and ``kept`` of `WindowScene`.
     """
     for study in studies:
         anonymizer = study.anonymizer(study.inference_models())

@@ -121,14 +121,14 @@ def read_all(made: Iterable[Made]) -> dict[str, Rights]:
 
 
 def attack_trainings(
-    made: Iterable[Made], attackers: Sequence[Attacker], *, runs: int, share_known: float
+    made: Iterable[Made], attackers: Sequence[Attacker], *, runs: int, **options: Any
 ) -> list[Attacks]:
     """Return the attacks on each training; `runs` are those on all trainings together, at least one on each.
 
-    `attackers` and `share_known` are those of `sensorprivacy.game.attack_all` and `WindowScene`.
+    `attackers` are those of `sensorprivacy.game.attack_all`, the options ``share_known`` and ``kept`` of `WindowScene`.
     """
     made = list(made)
-    each: Any = {"runs": max(runs // len(made), 1), "share_known": share_known}
+    each: Any = {"runs": max(runs // len(made), 1), **options}
     return [
         attack_all(
             scenes(releases, study.train, study.test, study.private, seed=_APART * study.vae.seed, **each), attackers
