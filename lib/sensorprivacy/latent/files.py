@@ -87,7 +87,7 @@ def read_checkpoint(path: Path, fingerprint: str) -> tuple[dict[str, Any], dict[
         raise CheckpointError(f"checkpoint cannot be read: {error}; delete it") from error
     if state["fingerprint"] != fingerprint:
         raise CheckpointError(
-            f"checkpoint {path} belongs to another training (data, network or settings): delete or move it"
+            f"checkpoint {path} is of another training (data, network or settings): delete or move it"
         )
     return state, parts
 

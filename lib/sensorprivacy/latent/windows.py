@@ -197,9 +197,8 @@ def split(
         parts["validation"], gap = _tails(windows, learned, validation)
         learned &= ~parts["validation"] & ~gap
     if scheme == "recordings" and not held.any():
-        raise NoSecondRecordingError(
-            f"nobody in {windows.name} has two recordings of one activity: record more, or use another scheme"
-        )
+        lacking = f"nobody in {windows.name} has two recordings of one activity"
+        raise NoSecondRecordingError(f"{lacking}: record more, or use another scheme")
     for part, mask in parts.items():
         if not mask.any():
             raise ValueError(

@@ -133,9 +133,8 @@ class NoAdversary:
 
     def __init__(self, engine: Engine, n_features: int) -> None:
         self.name = f"{engine.name}, no adversary among {n_features} features"
-        self.model, self.threads = engine.model, engine.threads
-        self.engine, self.n_features = engine, n_features
-        self.n_trees = getattr(engine, "n_trees", 0)
+        self.model, self.threads, self.predict = engine.model, engine.threads, engine.predict
+        self.engine, self.n_features, self.n_trees = engine, n_features, getattr(engine, "n_trees", 0)
 
     def glimpse(self, subsets: Sequence[Subset], label: str, n_trees: int) -> list[Glimpse]:
         """Return what the first trees show. For users nothing is unknown."""
@@ -148,7 +147,3 @@ class NoAdversary:
         if label == "users":
             return [len(subset) / self.n_features for subset in subsets]
         return self.engine.score(subsets, label)
-
-    def predict(self, subsets: Sequence[Subset], label: str) -> list[np.ndarray]:
-        """Return the predictions of each subset."""
-        return self.engine.predict(subsets, label)

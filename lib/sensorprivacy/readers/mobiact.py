@@ -129,10 +129,8 @@ def _found(
     found: dict[int, list[_Recording]] = {}
     for (subject, at, trial), sensors in sorted(rows.items()):
         if subject not in folder.people.index:
-            raise ValueError(
-                f"{folder.table} does not list subject {subject}, who has {next(iter(sensors.values()))}: add the "
-                "person's row to the table, or remove the files"
-            )
+            lacking = f"{folder.table} does not list subject {subject}, who has {next(iter(sensors.values()))}"
+            raise ValueError(f"{lacking}: add the person's row to the table, or remove the files")
         found.setdefault(subject, []).append(_Recording(subject, activities[at], trial, folder, sensors))
     return found
 
@@ -150,10 +148,8 @@ def _kept(
             if len({one.activity for one in recordings}) == activities:
                 chosen.setdefault(subject, recordings)
     if subjects is not None and (lacking := sorted(set(subjects) - set(chosen))):
-        raise ValueError(
-            f"subject {', '.join(map(str, lacking))} lacks a recording of some activity: put the owner's MobiFall "
-            "folder beside MobiAct's if these are its people, or set subjects=None to read everyone who has all"
-        )
+        who = f"subject {', '.join(map(str, lacking))} lacks a recording of some activity"
+        raise ValueError(f"{who}: add the owner's MobiFall folder, or set subjects=None to read everyone who has all")
     kept = [one for number in sorted(chosen) if subjects is None or number in subjects for one in chosen[number]]
     for one in kept:
         _check_pair(one)

@@ -159,9 +159,8 @@ def _table(text: str, member: str) -> pd.DataFrame:
         return people
     unknown = people.loc[~people["gender"].isin(_GENDERS)]
     if len(unknown):
-        raise ValueError(
-            f"{member}: gender {unknown['gender'].iloc[0]!r} of subject {unknown['subject'].iloc[0]} is not M or F"
-        )
+        row = unknown.iloc[0]
+        raise ValueError(f"{member}: gender {row['gender']!r} of subject {row['subject']} is not M or F")
     numbers = people[["subject", "age", "height", "weight"]].astype(int)
     numbers["weight_class"] = weight_class(numbers["weight"])
     return numbers.assign(gender=people["gender"].map(_GENDERS)).set_index("subject")

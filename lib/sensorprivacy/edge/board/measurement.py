@@ -53,9 +53,7 @@ def measure(
         If a setting is out of range.
     """
     if min(threads, rounds) < 1 or not seconds > 0 or not batches or min(batches) < 1:
-        raise ValueError(
-            f"threads={threads}, seconds={seconds}, rounds={rounds}, batches={batches}: all must be above 0"
-        )
+        raise ValueError(f"{threads=}, {seconds=}, {rounds=}, {batches=}: all must be above 0")
     bundles = [read_bundle(path) for path in find_bundles(folder)]
     settings: dict[str, Any] = {"batches": batches, "threads": threads, "seconds": seconds, "rounds": rounds}
     return {

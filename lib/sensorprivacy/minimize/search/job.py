@@ -60,10 +60,8 @@ def feature_positions(problem: Problem, features: Sequence[Any] | None) -> list[
     if not names or len(set(names)) != len(names):
         raise ValueError(f"features={names}: name at least one feature to search, each feature once")
     if len(names) > MAX_FEATURES:
-        raise TooManyFeaturesError(
-            f"{len(names)} features have {2 ** len(names) - 1:,} subsets: search at most {MAX_FEATURES} features, "
-            "preselected with sensorprivacy.minimize.greedy (the paper keeps 10 to 15)"
-        )
+        many = f"{len(names)} features have {2 ** len(names) - 1:,} subsets"
+        raise TooManyFeaturesError(f"{many}: search at most {MAX_FEATURES}, preselected with minimize.take_features")
     return sorted(columns.index(name) for name in names)
 
 
@@ -230,18 +228,18 @@ class SearchJob:
             bar.update(len(batch))
         return shown
 
+    def frame(self) -> pd.DataFrame:
+        """Return a table of all subsets without their results."""
+        names = list(self.problem.features.columns)
+        features = [tuple(names[position] for position in subset) for subset in self.subsets]
+        return pd.DataFrame({"features": features, "n_features": list(map(len, self.subsets))})
+
     def table(self, lazy: float | None) -> pd.DataFrame:
         """Return the results of all subsets. Identifiabilities of those that do not pass threshold `lazy` are NaN."""
-        names, (task, users) = list(self.problem.features.columns), (self.scores[label] for label in LABELS)
+        task, users = (self.scores[label] for label in LABELS)
         least = 0.0 if lazy is None else least_accuracy(max(task.values()), lazy)
-        return pd.DataFrame(
-            {
-                "features": [tuple(names[position] for position in subset) for subset in self.subsets],
-                "n_features": [len(subset) for subset in self.subsets],
-                "accuracy": [task[subset] for subset in self.subsets],
-                "identifiability": [users[s] if task[s] >= least else math.nan for s in self.subsets],
-            }
-        )
+        shown = [users[subset] if task[subset] >= least else math.nan for subset in self.subsets]
+        return self.frame().assign(accuracy=[task[subset] for subset in self.subsets], identifiability=shown)
 
     def close(self) -> None:
         """Close the result store."""
