@@ -48,11 +48,7 @@ class Search:
 
 
 def find_thresholds(
-    appraiser: Appraiser,
-    alpha: float = 0.5,
-    beta: float = 0.5,
-    step: float = 0.05,
-    search: Rule = "alternate",
+    appraiser: Appraiser, alpha: float = 0.5, beta: float = 0.5, step: float = 0.05, search: Rule = "alternate"
 ) -> Search:
     """Search the thresholds for a suitable division.
 

@@ -249,11 +249,7 @@ def recording(bundle: Bundle, seconds: float) -> np.ndarray:
 
 
 def replay(
-    pipeline: Pipeline,
-    signal: np.ndarray,
-    *,
-    speed: float = 20.0,
-    progress: Callable[[int], object] = lambda _: None,
+    pipeline: Pipeline, signal: np.ndarray, *, speed: float = 20.0, progress: Callable[[int], object] = lambda _: None
 ) -> dict[str, float]:
     """Feed a recording to a stream anonymizer, each sample at its time, and return counts and times.
 
