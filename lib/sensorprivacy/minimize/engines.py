@@ -43,15 +43,12 @@ class SklearnEngine:
     def score(self, subsets: Sequence[Subset], label: str) -> list[float]:
         """Return the accuracy of each subset on the held-out rows, see `Engine.score`."""
         true = self.data.labels[label][1]
-        return [float(np.mean(self._predicted(subset, label) == true)) for subset in subsets]
+        return [float(np.mean(predicted == true)) for predicted in self.predict(subsets, label)]
 
     def predict(self, subsets: Sequence[Subset], label: str) -> list[np.ndarray]:
         """Return the predicted codes of the held-out rows, see `Engine.predict`."""
-        return [self._predicted(subset, label) for subset in subsets]
-
-    def _predicted(self, subset: Subset, label: str) -> np.ndarray:
-        columns, known = list(subset), self.data.labels[label][0]
-        return fit_predict(self.player, self.data.train[:, columns], known, self.data.test[:, columns])
+        train, test, known = self.data.train, self.data.test, self.data.labels[label][0]
+        return [fit_predict(self.player, train[:, chosen], known, test[:, chosen]) for chosen in map(list, subsets)]
 
     def __sizeof__(self) -> int:
         return object.__sizeof__(self) + sys.getsizeof(self.data)

@@ -212,8 +212,7 @@ def mobiact_windows(
 ) -> Windows:
     """Return windows of MobiAct's people, see `read_mobiact` and `motion.cut_windows`."""
     about = {"rate": rate, "activities": activities, "subjects": subjects, "trials": trials}
-    found = _stored("mobiact", files, progress, form=form, **about)
-    return cut_windows(found, channels, length, stride, windowing, _provenance(found, form))
+    return _windows("mobiact", files, (channels, length, stride, windowing), progress, form=form, **about)
 
 
 def mobifall_windows(
@@ -231,18 +230,15 @@ def mobifall_windows(
 ) -> Windows:
     """Return windows of MobiFall's nine people, see `read_mobiact` and `motion.cut_windows`."""
     about = {"rate": rate, "activities": activities, "subjects": subjects, "trials": trials}
-    found = _stored("mobifall", files, progress, form="raw", **about)
-    return cut_windows(found, channels, length, stride, windowing, _provenance(found, "raw"))
+    return _windows("mobifall", files, (channels, length, stride, windowing), progress, form="raw", **about)
 
 
-def _stored(name: str, files: Files, progress: bool, **about: Any) -> Recordings:
-    return stored(name, files, lambda: read_mobiact(files, **about, name=name, progress=progress), **about)
-
-
-def _provenance(found: Recordings, form: str) -> dict[str, Any]:
-    """Return how recordings were read, and which people come from each of the owner's sets."""
+def _windows(name: str, files: Files, cutting: tuple[Any, ...], progress: bool, **about: Any) -> Windows:
+    """Return windows; their provenance says how they were read, and who comes from each of the owner's sets."""
+    found = stored(name, files, lambda: read_mobiact(files, **about, name=name, progress=progress), **about)
     people = found.table.groupby("source")["subject"].unique()
     trials = sorted(map(int, found.table["trial"].unique()))
     shared = len({*found.table["subject"]} & {*PAPER_MEN, *PAPER_WOMEN})
     read = {name: list(map(int, some)) for name, some in people.items()}
-    return {"form": form, "trials": trials, "people": read, "paper_people": shared}
+    known = {"form": about["form"], "trials": trials, "people": read, "paper_people": shared}
+    return cut_windows(found, *cutting, known)

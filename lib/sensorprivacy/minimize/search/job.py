@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator
 
 from sensorprivacy.data import Problem
@@ -17,7 +18,7 @@ from sensorprivacy.game.splits import Split, default_split
 from sensorprivacy.minimize.engine_protocol import LABELS, Engine, Glimpse, Subset, engine_data
 from sensorprivacy.minimize.engines import make_engine
 from sensorprivacy.minimize.search.results import ResultKey, ResultStore
-from sensorprivacy.minimize.search.workers import n_workers, run_batches
+from sensorprivacy.minimize.search.workers import run_batches
 from sensorprivacy.minimize.select import least_accuracy
 from sensorprivacy.progress import tqdm
 
@@ -174,7 +175,7 @@ class SearchJob:
 
     def estimate(self) -> Estimate:
         """Estimate the remaining time by training a few models of three sizes; skipped for short searches."""
-        workers, n_models, seconds = n_workers(self.n_jobs), len(LABELS) * len(self.subsets), 0.0
+        workers, n_models, seconds = effective_n_jobs(self.n_jobs), len(LABELS) * len(self.subsets), 0.0
         if n_models - self.n_scores > _WORTH_ESTIMATING:
             seconds = sum(self._train_samples(label) for label in LABELS) / workers
         return Estimate(n_models - self.n_scores, seconds, workers)
@@ -256,7 +257,7 @@ class SearchJob:
     def _batch_size(self, label: str, missing: int, share: float = 1.0) -> int:
         if self.batch_size is not None:
             return self.batch_size
-        seconds, workers = max(share * self.fit_seconds.get(label, 0.1), 1e-6), n_workers(self.n_jobs)
+        seconds, workers = max(share * self.fit_seconds.get(label, 0.1), 1e-6), effective_n_jobs(self.n_jobs)
         # workers share the batches of a label; an engine with threads divides each batch itself
         shares = 1
         if workers > 1 or not self.engine.threads:
