@@ -107,10 +107,9 @@ class InferenceModels(PublicModel):
         counts = np.zeros((len(self.public.classes), len(self.private.classes)), dtype=np.int64)
         np.add.at(counts, (public, private), 1)
         for row, column in np.argwhere(counts < 2)[:1]:
-            raise ValueError(
-                f"{self.public.classes[row]!r} has {counts[row, column]} training window(s) of {self.attribute} "
-                f"{self.private.classes[column]!r}, but its mean latent needs two: add windows, or leave the class out"
-            )
+            few = f"{counts[row, column]} training window(s) of {self.attribute} {self.private.classes[column]!r}"
+            remedy = "its mean latent needs two: add windows, or leave the class out"
+            raise ValueError(f"{self.public.classes[row]!r} has {few}, but {remedy}")
 
 
 def train_public_model(

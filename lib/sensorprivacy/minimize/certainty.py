@@ -43,9 +43,7 @@ def optimism_table(on_validation: SearchResult, on_test: SearchResult) -> pd.Dat
     """
     parts = on_validation.key.part, on_test.key.part
     if parts != ("validation", "test") or on_validation.key.split != on_test.key.split:
-        raise ValueError(
-            f"searches on {parts} rows: pass one on validation rows, then one on test rows of the same split"
-        )
+        raise ValueError(f"searches on {parts} rows: pass one on validation, then one on test rows of the same split")
     test = on_test.table.set_index("features")[list(_SIGNS)]
     if set(on_validation.table["features"]) != set(test.index):
         raise ValueError("the two searches have different subsets: search the same features on both parts")

@@ -173,10 +173,8 @@ def _check_tables(one: _Recording, folders: Sequence[OwnerFolder]) -> None:
             both = (one.folder.people, other.people)
             said = [f"{p['age']} years, {p['weight']} kg, {p['gender']}" for p in (t.loc[one.subject] for t in both)]
             if said[0] != said[1]:
-                raise ValueError(
-                    f"subject {one.subject} is {said[0]} in {one.folder.table}, but {said[1]} in {other.table}: the "
-                    "number may stand for two people; leave it out of subjects"
-                )
+                found = f"{said[0]} in {one.folder.table}, but {said[1]} in {other.table}"
+                raise ValueError(f"subject {one.subject} is {found}: if these are two people, leave it out of subjects")
 
 
 def _read(files: Files, one: _Recording, person: pd.Series) -> tuple[np.ndarray, np.ndarray]:

@@ -200,10 +200,8 @@ def _check_duration(bundle: Mapping[str, Any], settings: Mapping[str, Any]) -> N
     free = [row for row in bundle["steps"] if 2 * LEAST * rounds < row["repeats"] < MOST * rounds / 2]
     ratios = [row["repeats"] * row["mean"] / seconds for row in free]
     if ratios and not 1 / _FITS < median(ratios) < _FITS:
-        raise ValueError(
-            f"{bundle['name']}: a step took {median(ratios) * seconds:.3g} s, but the settings allow {seconds:g} s; "
-            "are the times in seconds?"
-        )
+        took = f"a step took {median(ratios) * seconds:.3g} s, but the settings allow {seconds:g} s"
+        raise ValueError(f"{bundle['name']}: {took}; are the times in seconds?")
 
 
 def _title(row: Mapping[str, Any]) -> str:

@@ -101,7 +101,7 @@ class StreamAnonymizer:
         bundle = pipeline.bundle
         if not math.isclose(rate, bundle.rate, rel_tol=0.01):
             raise StreamError(
-                f"a stream of {rate:g} samples a second, but {bundle.name} needs {bundle.rate:g}: resample it"
+                f"a stream of {rate:g} samples a second, {bundle.name} needs {bundle.rate:g}: resample it"
             )
         if merge not in get_args(Merge):
             raise StreamError(f"merge {merge!r} is unknown: choose from {', '.join(get_args(Merge))}")
@@ -202,10 +202,8 @@ class StreamAnonymizer:
         if passed <= self._span + self._reach:  # over a longer gap, the rate cannot be measured
             found = self._arrived / passed * self._rate
             if abs(found / self._rate - 1) > _TOLERANCE:
-                raise StreamError(
-                    f"{found:.1f} samples a second arrive, {self._pipeline.bundle.name} was trained at {self._rate:g}: "
-                    "resample the stream, or repair the sensor"
-                )
+                trained = f"{self._pipeline.bundle.name} was trained at {self._rate:g}"
+                raise StreamError(f"{found:.1f} samples a second arrive, {trained}: resample, or repair the sensor")
         self._from, self._arrived = slot, 0
 
     def _check_alone(self) -> None:
@@ -213,9 +211,7 @@ class StreamAnonymizer:
         self._alone = self._alone + 1 if self._held == 1 else 0
         if self._alone >= _ALONE:
             apart = f"came alone, more than {self._reach / self._rate:g} s apart"
-            raise StreamError(
-                f"{self._alone} samples in a row {apart}, but there must be {self._rate:g} a second: resample"
-            )
+            raise StreamError(f"{self._alone} samples in a row {apart}: give {self._rate:g} a second")
 
     def _restart(self, time: float) -> None:
         """Forget all samples; the sample of this time is the first."""

@@ -81,10 +81,9 @@ def time_steps(
                 bound.run()  # the first call allocates
             except (MemoryError, RuntimeError) as error:
                 cause = str(error).partition("\n")[0]
-                raise ValueError(
-                    f"{bundle.folder.name}, {step.title}: a batch of {batch} windows does not run on this machine "
-                    f"({cause}): name smaller ones, such as --batches 1"
-                ) from error
+                failed = f"a batch of {batch} windows does not run on this machine ({cause})"
+                where = f"{bundle.folder.name}, {step.title}"
+                raise ValueError(f"{where}: {failed}: name smaller ones, such as --batches 1") from error
             used = process_time()
             runs = repeated(bound.run, seconds=seconds / rounds, warm=0, limit=until - monotonic())
             used = (process_time() - used) / (len(runs) + 1)  # one more call found the number of repeats

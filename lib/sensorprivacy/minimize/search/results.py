@@ -103,9 +103,8 @@ class ResultStore:
             self._database.execute("PRAGMA synchronous=NORMAL")
             tables = {row[0] for row in self._database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
         if tables and "meta" not in tables:
-            raise ResultStoreError(
-                f"{self.path} is another database (tables {', '.join(sorted(tables))}): name another file"
-            )
+            listed = ", ".join(sorted(tables))
+            raise ResultStoreError(f"{self.path} is another database (tables {listed}): name another file")
         with self._transaction():
             for statement in _SCHEMA:
                 self._database.execute(statement)
@@ -117,9 +116,7 @@ class ResultStore:
             raise ResultStoreError(f"{self.path} has version {found.get('version')}, not {VERSION}: name another file")
         if found.get("problem") != problem:
             ours, theirs = f"{name!r} ({problem[:12]})", f"{found.get('name')!r} ({str(found.get('problem'))[:12]})"
-            raise ResultStoreError(
-                f"{self.path} was made from other data, {theirs} instead of {ours}: name another file"
-            )
+            raise ResultStoreError(f"{self.path} was made from other data, {theirs} instead of {ours}: name another")
 
     def read(self, key: ResultKey, label: str) -> dict[Subset, float]:
         """Return all stored accuracies of one label (``"task"`` or ``"users"``), by subset."""

@@ -145,10 +145,8 @@ def _killed_workers_explained(what: str, remedy: str) -> Iterator[None]:
     try:
         yield
     except KilledWorker as error:
-        count = error.allowed_failures + 1
-        raise RuntimeError(
-            f"{what} ended {count} workers of the cluster, maybe for lack of memory: {remedy}"
-        ) from error
+        ended = f"{what} ended {error.allowed_failures + 1} workers of the cluster"
+        raise RuntimeError(f"{ended}, maybe for lack of memory: {remedy}") from error
 
 
 def _same(engine: Engine) -> Engine:
