@@ -167,22 +167,17 @@ class Windows:
             raise ValueError(f"windows must be n x channels x length and not empty, got shape {values.shape}")
         broken = ~np.isfinite(values).all(axis=(1, 2))
         if broken.any():
-            raise ValueError(
-                f"{int(broken.sum())} of {len(values)} windows have missing or infinite values (first: window "
-                f"{int(broken.argmax())}): drop or fill them first"
-            )
+            count = f"{int(broken.sum())} of {len(values)} windows have missing or infinite values"
+            raise ValueError(f"{count} (first: window {int(broken.argmax())}): drop or fill them first")
         object.__setattr__(self, "values", values)
         index = pd.RangeIndex(len(values))
         for role in ("public", "subject", "trial"):
             labels = getattr(self, role)
             object.__setattr__(self, role, _labels(np.asarray(labels), role, index))
         if not isinstance(self.private, pd.DataFrame):
-            raise TypeError(
-                f"private must be a DataFrame with one column for each attribute, got {type(self.private).__name__}"
-            )
-        private = {
-            str(name): _labels(column.to_numpy(), f"private[{name}]", index) for name, column in self.private.items()
-        }
+            kind = type(self.private).__name__
+            raise TypeError(f"private must be a DataFrame with one column for each attribute, got {kind}")
+        private = {str(name): _labels(of.to_numpy(), f"private[{name}]", index) for name, of in self.private.items()}
         object.__setattr__(self, "private", pd.DataFrame(private, index=index))
         object.__setattr__(self, "provenance", _plain(self.provenance))
 

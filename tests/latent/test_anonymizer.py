@@ -198,5 +198,5 @@ def test_too_few_windows_for_the_batch(windows: Windows, models: InferenceModels
 
 
 def test_inference_models_of_another_attribute_are_refused(windows: Windows, models: InferenceModels) -> None:
-    with pytest.raises(ValueError, match="inference models predict 'gender', but private='subject'"):
+    with pytest.raises(ValueError, match="models of 'gender', but private='subject'"):
         LatentAnonymizer("subject").fit(windows, models=models, progress=False)

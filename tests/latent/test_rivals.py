@@ -62,7 +62,7 @@ def test_a_rival_can_be_attacked(replaced: ReplacementAutoencoder, windows: Wind
 @pytest.mark.parametrize(
     ("sensitive", "neutral", "words"),
     [
-        (["swim"], ["walk"], "'swim' does not occur: sines has jog, walk"),
+        (["swim"], ["walk"], "'swim' is not in sines: it has jog, walk"),
         (["jog"], ["jog"], "'jog' is both sensitive and neutral"),
         (["jog"], [], "name a neutral public class"),
     ],

@@ -98,21 +98,6 @@ def test_shap_is_the_mean_of_the_maximum_over_classes(problem):
     np.testing.assert_allclose(shap_values(problem.features, problem.users, forest, rows), by_hand)
 
 
-def test_answer_of_shap_in_another_shape_is_refused(problem, monkeypatch):
-    import shap
-
-    class Older:
-        def __init__(self, model):
-            self.classes = len(model.classes_)
-
-        def shap_values(self, X, **_):
-            return [np.zeros(X.shape)] * self.classes
-
-    monkeypatch.setattr(shap, "TreeExplainer", Older)
-    with pytest.raises(RuntimeError, match=r"shape \(2, 3, 5\), not \(rows, features, classes\) = \(3, 5, 2\)"):
-        shap_values(problem.features, problem.task, SMALL, np.arange(3))
-
-
 def test_gini_scores_are_the_importances_of_the_forests(problem):
     frame = score_features(
         problem.features, problem.task, problem.users, "gini", forest=RandomForestClassifier(5), seed=1

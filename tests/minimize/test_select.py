@@ -79,7 +79,7 @@ def test_table_names_undefined_effectiveness():
 def test_lazy_table_serves_thresholds_that_it_was_searched_for():
     lazy = SUBSETS.assign(identifiability=[math.nan, 0.5, 0.6, 0.6])
     assert select(lazy, 0.1)["features"] == ("b",)
-    with pytest.raises(ValueError, match="1 subsets pass threshold 1 but have no identifiability"):
+    with pytest.raises(ValueError, match="1 subsets pass threshold 1 without identifiability"):
         select(lazy, 1)
 
 

@@ -106,7 +106,7 @@ def test_refuses_what_is_no_frame(thing):
 
 
 def test_refuses_values_that_cannot_be_compared():
-    with pytest.raises(TypeError, match="'a' holds values that cannot be compared"):
+    with pytest.raises(TypeError, match="'a' has values that do not compare"):
         entropies(pd.DataFrame({"a": [[1], [2]]}))
 
 

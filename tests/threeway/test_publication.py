@@ -187,7 +187,7 @@ def test_refuses(frame, arguments, message):
 
 
 def test_refuses_other_tables(frame):
-    with pytest.raises(ValueError, match="make the division from this table"):
+    with pytest.raises(ValueError, match="divide a table with its columns"):
         publish(frame.drop(columns="job"), DIVISION)
     with pytest.raises(ValueError, match="0 rows"):
         publish(frame.head(0), DIVISION)

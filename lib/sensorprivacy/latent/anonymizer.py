@@ -161,9 +161,7 @@ class LatentAnonymizer(BaseEstimator):
         )
         known = self.models_
         if known.attribute != self.private:
-            raise ValueError(
-                f"the inference models predict {known.attribute!r}, but private={self.private!r}: train models of it"
-            )
+            raise ValueError(f"models of {known.attribute!r}, but private={self.private!r}: train models of it")
         data = self._arrays(windows)
         held = self._arrays(validation) if validation is not None else None
         known.check_cells(*data[1:])

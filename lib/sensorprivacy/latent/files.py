@@ -86,9 +86,7 @@ def read_checkpoint(path: Path, fingerprint: str) -> tuple[dict[str, Any], dict[
     except ModelFileError as error:
         raise CheckpointError(f"checkpoint cannot be read: {error}; delete it") from error
     if state["fingerprint"] != fingerprint:
-        raise CheckpointError(
-            f"checkpoint {path} belongs to another training (data, network or settings): delete or move it"
-        )
+        raise CheckpointError(f"checkpoint {path} is of another training (data, network, settings): delete or move it")
     return state, parts
 
 

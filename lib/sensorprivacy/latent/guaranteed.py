@@ -17,13 +17,7 @@ from sensorprivacy.latent.modify import RandomSource, SecretSource, draw_noise, 
 from sensorprivacy.latent.releases import SeededRelease
 from sensorprivacy.latent.transfers import Codebook
 from sensorprivacy.latent.windows import recording_of, replace_values
-from sensorprivacy.mechanisms import (
-    NoiseSource,
-    SecureNoise,
-    SeededNoise,
-    check_epsilon,
-    randomized_response,
-)
+from sensorprivacy.mechanisms import NoiseSource, SecureNoise, SeededNoise, check_epsilon, randomized_response
 
 
 @dataclass(frozen=True, eq=False)

@@ -107,10 +107,9 @@ class InferenceModels(PublicModel):
         counts = np.zeros((len(self.public.classes), len(self.private.classes)), dtype=np.int64)
         np.add.at(counts, (public, private), 1)
         for row, column in np.argwhere(counts < 2)[:1]:
-            raise ValueError(
-                f"{self.public.classes[row]!r} has {counts[row, column]} training window(s) of {self.attribute} "
-                f"{self.private.classes[column]!r}, but its mean latent needs two: add windows, or leave the class out"
-            )
+            few = f"{counts[row, column]} training window(s) of {self.attribute} {self.private.classes[column]!r}"
+            remedy = "its mean latent needs two: add windows, or leave the class out"
+            raise ValueError(f"{self.public.classes[row]!r} has {few}, but {remedy}")
 
 
 def train_public_model(
@@ -205,21 +204,12 @@ def train_inference_models(
     labels = private_labels(windows, private)
     coding = Coding.fit(labels, private)
     held_codes = coding.codes(private_labels(validation, private)) if validation is not None else None
-    base = train_public_model(
-        windows,
-        validation=validation,
-        kind=kind,
-        settings=replace(settings, seed=settings.seed * 2),
-        checkpoint=checkpoints / "inference-0.safetensors" if checkpoints else None,
-        progress=progress,
-    )
-    model = Classifier(kind, settings=replace(settings, seed=settings.seed * 2 + 1)).fit(
-        base.scaled(windows),
-        coding.codes(labels),
-        classes=len(coding.classes),
-        validation=(base.scaled(validation), held_codes) if validation is not None and held_codes is not None else None,
-        checkpoint=checkpoints / "inference-1.safetensors" if checkpoints else None,
-        progress=progress,
-        label=f"inference of {private}",
-    )
+    first, second = (replace(settings, seed=settings.seed * 2 + model) for model in (0, 1))
+    kept = [checkpoints / f"inference-{model}.safetensors" if checkpoints else None for model in (0, 1)]
+    options: dict[str, Any] = {"checkpoint": kept[0], "progress": progress}
+    base = train_public_model(windows, validation=validation, kind=kind, settings=first, **options)
+    held = (base.scaled(validation), held_codes) if validation is not None and held_codes is not None else None
+    options |= {"checkpoint": kept[1], "classes": len(coding.classes), "label": f"inference of {private}"}
+    x, codes = base.scaled(windows), coding.codes(labels)
+    model = Classifier(kind, settings=second).fit(x, codes, validation=held, **options)
     return InferenceModels(base.shape, base.scaler, base.public, base.public_model, private, coding, model)

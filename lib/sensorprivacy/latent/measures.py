@@ -146,12 +146,7 @@ def _residuals(anonymizer: LatentAnonymizer, windows: Windows, cells: int) -> di
     return {"latent z": z, "residual z - m(y, p)": residual, "whitened residual": white, f"cell of {cells}": cell}
 
 
-def exposure(
-    releases: Mapping[str, SeededRelease],
-    study: Study,
-    *,
-    settings: Settings | None = None,
-) -> pd.DataFrame:
+def exposure(releases: Mapping[str, SeededRelease], study: Study, *, settings: Settings | None = None) -> pd.DataFrame:
     """Measure what each release shows of the people whose training windows it uses.
 
     Parameters

@@ -20,19 +20,11 @@ from torch.nn import functional
 from torch.optim import Adam, Optimizer
 
 from sensorprivacy.data import Windows
+from sensorprivacy.latent import training
 from sensorprivacy.latent.classifiers import Classifier
 from sensorprivacy.latent.files import read_checkpoint, write_checkpoint
 from sensorprivacy.latent.networks import dense
-from sensorprivacy.latent.training import (
-    Settings,
-    apply_in_chunks,
-    check_finite,
-    fingerprint,
-    multiplying,
-    pick_device,
-    seeded,
-    train,
-)
+from sensorprivacy.latent.training import Settings, apply_in_chunks, seeded
 from sensorprivacy.latent.windows import Coding, Scaler, flatten, private_labels, replace_values
 from sensorprivacy.progress import tqdm
 
@@ -86,9 +78,7 @@ class ReplacementAutoencoder(BaseEstimator):
         """
         known = set(windows.public.astype(str))
         if unknown := sorted({*self.sensitive, *self.neutral} - known):
-            raise ValueError(
-                f"public class {unknown[0]!r} does not occur: {windows.name} has {', '.join(sorted(known))}"
-            )
+            raise ValueError(f"public class {unknown[0]!r} is not in {windows.name}: it has {', '.join(sorted(known))}")
         if both := sorted(set(self.sensitive) & set(self.neutral)):
             raise ValueError(f"public class {both[0]!r} is both sensitive and neutral: remove it from one list")
         if self.sensitive and not self.neutral:
@@ -108,7 +98,7 @@ class ReplacementAutoencoder(BaseEstimator):
             return Error((model(given).float() - target).square().sum(dim=1).mean())
 
         options: Any = {"progress": progress, "label": "Replacement Autoencoder", "checkpoint": checkpoint}
-        self.history_ = train(self.network_, step, (x, wanted), settings, **options)
+        self.history_ = training.train(self.network_, step, (x, wanted), settings, **options)
         return self
 
     def transform(self, windows: Windows) -> Windows:
@@ -177,17 +167,16 @@ class AnonymizationAutoencoder(BaseEstimator):
         """
         settings = self.settings or Settings(epochs=20, batch=256)
         if windows.length % 2 ** len(self.filters):
-            raise ValueError(
-                f"windows of {windows.length} samples cannot be halved {len(self.filters)} times: change filters"
-            )
+            raise ValueError(f"{windows.length} samples cannot be halved {len(self.filters)} times: change filters")
         labels = private_labels(windows, self.private)
         codings = Coding.fit(windows.public, "public class"), Coding.fit(labels, self.private)
         self.scaler_ = Scaler.fit(windows.values)
-        device = pick_device(settings.device)
+        device = training.pick_device(settings.device)
         arrays = self.scaler_.apply(windows.values), codings[0].codes(windows.public), codings[1].codes(labels)
         data = [torch.as_tensor(array).to(device) for array in arrays]
         self.network_ = seeded(lambda: _convolutional(windows.n_channels, self.filters), settings.seed).to(device)
-        mark = f"{settings.epochs} {self.keep} {self.hide} {self.change} {fingerprint(self.network_, data, settings)}"
+        of_data = training.fingerprint(self.network_, data, settings)
+        mark = f"{settings.epochs} {self.keep} {self.hide} {self.change} {of_data}"
         if checkpoint and checkpoint.is_file():
             state, parts = read_checkpoint(checkpoint, mark)
             self.network_.load_state_dict(parts["model"])
@@ -219,7 +208,7 @@ class AnonymizationAutoencoder(BaseEstimator):
                     for batch in order.tensor_split(-(-len(order) // settings.batch))
                 ]
                 mean = torch.stack(losses).mean(dim=0)
-                check_finite(mean, epoch + 1)
+                training.check_finite(mean, epoch + 1)
                 rows.append([epoch + 1, *mean.tolist()])
         return rows
 
@@ -231,7 +220,7 @@ class AnonymizationAutoencoder(BaseEstimator):
         self, adversaries: list[nn.Module], own: Optimizer, other: Optimizer, x: Tensor, public: Tensor, private: Tensor
     ) -> Tensor:
         """Train the adversaries on one published batch, then the autoencoder against them; return its three terms."""
-        precision = multiplying(x.device, (self.settings or Settings()).precision)
+        precision = training.multiplying(x.device, (self.settings or Settings()).precision)
         other.zero_grad()
         with precision:
             with torch.no_grad():

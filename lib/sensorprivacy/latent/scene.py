@@ -80,9 +80,7 @@ class WindowScene:
 
     def __post_init__(self) -> None:
         if not 0 < self.share_known <= 1 or self.runs < 1:
-            raise ValueError(
-                f"share_known={self.share_known}, runs={self.runs}: give a share above 0 and at least one run"
-            )
+            raise ValueError(f"share_known={self.share_known}, runs={self.runs}: give a share above 0 and a run")
 
     @cached_property
     def strangers(self) -> bool:

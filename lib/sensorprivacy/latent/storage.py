@@ -89,9 +89,8 @@ def load(path: Path | str, *, device: str = "auto") -> LatentAnonymizer:
     try:
         return _rebuild(header, parts, device)
     except (LookupError, TypeError, RuntimeError, ValueError, AttributeError) as error:
-        raise ModelFileError(
-            f"{path}: parts do not fit together: {(str(error).splitlines() or [type(error).__name__])[0]}"
-        ) from error
+        cause = (str(error).splitlines() or [type(error).__name__])[0]
+        raise ModelFileError(f"{path}: parts do not fit together: {cause}") from error
 
 
 def _header(anonymizer: LatentAnonymizer) -> dict[str, Any]:

@@ -69,10 +69,8 @@ class Settings:
 
     def __post_init__(self) -> None:
         if self.epochs < 1 or self.batch < 2 or not self.rate > 0:
-            raise ValueError(
-                f"epochs={self.epochs}, batch={self.batch}, rate={self.rate}: "
-                "give at least 1 epoch, batches of 2 and a rate above 0"
-            )
+            given = f"epochs={self.epochs}, batch={self.batch}, rate={self.rate}"
+            raise ValueError(f"{given}: give at least 1 epoch, batches of 2 and a rate above 0")
         if self.patience is not None and self.patience < 1:
             raise ValueError(f"patience={self.patience}: give at least 1 epoch, or None")
         for name, known in (("precision", get_args(Precision)), ("start", get_args(Start))):
@@ -175,9 +173,8 @@ def train(
         If the loss becomes infinite or not a number.
     """
     if len(data[0]) < settings.batch:
-        raise ValueError(
-            f"{label}: {len(data[0])} windows are too few for a batch of {settings.batch}: lower batch, or add windows"
-        )
+        few = f"{len(data[0])} windows are too few for a batch of {settings.batch}"
+        raise ValueError(f"{label}: {few}: lower batch, or add windows")
     if settings.patience is not None and not (validation is not None and len(validation[0])):
         raise ValueError(f"{label}: early stopping needs validation windows; pass them, or patience=None")
     device = pick_device(settings.device)
@@ -189,10 +186,8 @@ def train(
     if checkpoint and checkpoint.is_file():
         state.load(checkpoint)
         if len(state.rows) > settings.epochs:
-            raise CheckpointError(
-                f"checkpoint {checkpoint} has {len(state.rows)} epochs, more than the {settings.epochs} asked for: "
-                "delete or move it"
-            )
+            much = f"{len(state.rows)} epochs, more than the {settings.epochs} asked for"
+            raise CheckpointError(f"checkpoint {checkpoint} has {much}: delete or move it")
     bar = tqdm(total=settings.epochs, initial=len(state.rows), desc=label, disable=not progress, leave=False)
     with bar, torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
         while len(state.rows) < settings.epochs and not state.stale(settings.patience):

@@ -226,10 +226,8 @@ def _cells(residual: Array, private: Array, classes: int, cells: int) -> tuple[A
         smallest = np.where(empty, counts.sum(axis=1), len(residual) + 1).argmin()
         centres = np.delete(centres, smallest, axis=0)
     if len(centres) < cells:
-        warnings.warn(
-            f"{cells} cells were merged to {len(centres)}, because some had no training window of a private class",
-            stacklevel=3,
-        )
+        lacking = "because some had no training window of a private class"
+        warnings.warn(f"{cells} cells were merged to {len(centres)}, {lacking}", stacklevel=3)
     return centres, cell, counts
 
 

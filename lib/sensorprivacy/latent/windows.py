@@ -197,15 +197,13 @@ def split(
         parts["validation"], gap = _tails(windows, learned, validation)
         learned &= ~parts["validation"] & ~gap
     if scheme == "recordings" and not held.any():
-        raise NoSecondRecordingError(
-            f"nobody in {windows.name} has two recordings of one activity: record more, or use another scheme"
-        )
+        lacking = f"nobody in {windows.name} has two recordings of one activity"
+        raise NoSecondRecordingError(f"{lacking}: record more, or use another scheme")
     for part, mask in parts.items():
         if not mask.any():
-            raise ValueError(
-                f"no recording of {windows.name} is long enough for a {part} part with a gap of {overlap(windows)} "
-                "windows: use longer recordings, a longer stride, or another scheme"
-            )
+            short = f"is long enough for a {part} part with a gap of {overlap(windows)} windows"
+            remedy = "use longer recordings, a longer stride, or another scheme"
+            raise ValueError(f"no recording of {windows.name} {short}: {remedy}")
     chosen = np.flatnonzero(parts["validation"]) if validation else None
     return Split(np.flatnonzero(learned), np.flatnonzero(held), validation=chosen, how=scheme, seed=seed)
 

@@ -8,7 +8,6 @@ from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
 
 from sensorprivacy.data import Problem
-from sensorprivacy.game.splits import default_split
 from sensorprivacy.minimize.engine_protocol import engine_data
 from sensorprivacy.minimize.engines import make_engine
 from sensorprivacy.minimize.minimizer import FeatureMinimizer
@@ -42,12 +41,9 @@ def optimism_table(on_validation: SearchResult, on_test: SearchResult) -> pd.Dat
     ValueError
         If the searches differ in their split or subsets, or were evaluated on other rows.
     """
-    parts = (on_validation.key.part, on_test.key.part)
+    parts = on_validation.key.part, on_test.key.part
     if parts != ("validation", "test") or on_validation.key.split != on_test.key.split:
-        raise ValueError(
-            f"the searches were evaluated on {parts[0]} and {parts[1]} rows: pass a search on validation rows, then "
-            "one on test rows of the same split"
-        )
+        raise ValueError(f"searches on {parts} rows: pass one on validation, then one on test rows of the same split")
     test = on_test.table.set_index("features")[list(_SIGNS)]
     if set(on_validation.table["features"]) != set(test.index):
         raise ValueError("the two searches have different subsets: search the same features on both parts")
@@ -110,21 +106,14 @@ def repeat_selection(minimizer: FeatureMinimizer, problem: Problem, repetitions:
     counts = {str(name): 0 for name in minimizer.preselected_}
     seeds = range((minimizer.random_state or 0) + 1, (minimizer.random_state or 0) + 1 + repetitions)
     for seed in tqdm(seeds, desc=f"{problem.name}: repetitions", disable=not minimizer.progress):
-        sizes = {"test": minimizer.test_size, "validation": minimizer.validation_size}
-        split = default_split(problem, **sizes, seed=seed).capped(ROWS, ROWS, seed=seed)
+        split = minimizer._split(problem, seed).capped(ROWS, ROWS, seed=seed)
         part = "test" if split.validation is None else "validation"
         data = engine_data(problem, split, part)
         engine = make_engine(settings.engine, data, forest, seed)
-        how: dict[str, Any] = {"margin": settings.margin, "slack": settings.slack, "rows": len(split.part(part))}
-        how["chance"] = data.prior("users")
-        if settings.reference == "all":
-            how["reference"] = engine.score([tuple(range(problem.n_features))], "task")[0]
-        found = search_subsets(
-            problem, minimizer.preselected_, split=split, part=part, seed=seed, engine=engine, allow_long=True,
-            n_jobs=minimizer.n_jobs, progress=False,
-        )  # fmt: skip
+        how: dict[str, Any] = {"split": split, "part": part, "seed": seed, "engine": engine, "n_jobs": minimizer.n_jobs}
+        found = search_subsets(problem, minimizer.preselected_, **how, allow_long=True, progress=False)
         try:
-            kept = select(found.table, minimizer.threshold, **how)["features"]
+            kept = select(found.table, minimizer.threshold, **minimizer._rule(data, engine))["features"]
         except NoSubsetError:
             kept = minimizer.preselected_  # and more of the others
         for name in kept:

@@ -30,10 +30,8 @@ def check_classes(labels: np.ndarray, word: str, rare: str) -> None:
         raise ValueError(f"{word} has only one class ({counts.index[0]!r}): a model needs at least two")
     alone = counts.index[counts == 1].tolist()
     if rare == "error" and alone:
-        raise ValueError(
-            f"{word}: {_shortened(list(map(repr, alone)))} with one row each, which cannot be both in training and in "
-            "test: drop those rows, or keep them with rare='keep'"
-        )
+        names = _shortened(list(map(repr, alone)))
+        raise ValueError(f"{word}: {names} with one row each, too few to train and test: drop them, or rare='keep'")
 
 
 def changing_features(features: pd.DataFrame, constant: str) -> list[Any]:

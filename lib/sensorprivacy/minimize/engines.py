@@ -43,15 +43,12 @@ class SklearnEngine:
     def score(self, subsets: Sequence[Subset], label: str) -> list[float]:
         """Return the accuracy of each subset on the held-out rows, see `Engine.score`."""
         true = self.data.labels[label][1]
-        return [float(np.mean(self._predicted(subset, label) == true)) for subset in subsets]
+        return [float(np.mean(predicted == true)) for predicted in self.predict(subsets, label)]
 
     def predict(self, subsets: Sequence[Subset], label: str) -> list[np.ndarray]:
         """Return the predicted codes of the held-out rows, see `Engine.predict`."""
-        return [self._predicted(subset, label) for subset in subsets]
-
-    def _predicted(self, subset: Subset, label: str) -> np.ndarray:
-        columns, known = list(subset), self.data.labels[label][0]
-        return fit_predict(self.player, self.data.train[:, columns], known, self.data.test[:, columns])
+        train, test, known = self.data.train, self.data.test, self.data.labels[label][0]
+        return [fit_predict(self.player, train[:, chosen], known, test[:, chosen]) for chosen in map(list, subsets)]
 
     def __sizeof__(self) -> int:
         return object.__sizeof__(self) + sys.getsizeof(self.data)
@@ -133,9 +130,8 @@ class NoAdversary:
 
     def __init__(self, engine: Engine, n_features: int) -> None:
         self.name = f"{engine.name}, no adversary among {n_features} features"
-        self.model, self.threads = engine.model, engine.threads
-        self.engine, self.n_features = engine, n_features
-        self.n_trees = getattr(engine, "n_trees", 0)
+        self.model, self.threads, self.predict = engine.model, engine.threads, engine.predict
+        self.engine, self.n_features, self.n_trees = engine, n_features, getattr(engine, "n_trees", 0)
 
     def glimpse(self, subsets: Sequence[Subset], label: str, n_trees: int) -> list[Glimpse]:
         """Return what the first trees show. For users nothing is unknown."""
@@ -148,7 +144,3 @@ class NoAdversary:
         if label == "users":
             return [len(subset) / self.n_features for subset in subsets]
         return self.engine.score(subsets, label)
-
-    def predict(self, subsets: Sequence[Subset], label: str) -> list[np.ndarray]:
-        """Return the predictions of each subset."""
-        return self.engine.predict(subsets, label)

@@ -73,13 +73,7 @@ def rank_features(scores: pd.DataFrame, by: str = "ratio", *, variant: str = "pa
     return scores["feature"].iloc[order].tolist()
 
 
-def take_features(
-    scores: pd.DataFrame,
-    by: str = "ratio",
-    *,
-    n_features: int,
-    variant: str = "paper",
-) -> list[Any]:
+def take_features(scores: pd.DataFrame, by: str = "ratio", *, n_features: int, variant: str = "paper") -> list[Any]:
     """Return the features that a greedy provider keeps.
 
     Parameters

@@ -17,10 +17,10 @@ from sensorprivacy.columns.cells import as_frame, is_table
 from sensorprivacy.columns.coding import Reading, read_frame
 from sensorprivacy.columns.judge import spans_of, warn_of_identifying
 from sensorprivacy.data import Problem
-from sensorprivacy.game.play import Outcome, fit_clone, play, seeded
+from sensorprivacy.game.play import fit_clone, play, seeded
 from sensorprivacy.game.splits import Split, default_split
 from sensorprivacy.minimize.checks import changing_features, check_classes
-from sensorprivacy.minimize.engine_protocol import Engine, engine_data
+from sensorprivacy.minimize.engine_protocol import Engine, EngineData, engine_data
 from sensorprivacy.minimize.engines import NoAdversary, make_engine
 from sensorprivacy.minimize.greedy import rank_features, take_features
 from sensorprivacy.minimize.new_rows import TakesNewRows
@@ -176,7 +176,7 @@ class FeatureMinimizer(TakesNewRows, BaseEstimator):
         if settings.reference not in REFERENCES:
             raise ValueError(f"unknown reference {settings.reference!r}: choose from {', '.join(REFERENCES)}")
         self.adversary_ = adversary
-        self.split_ = self._split(problem)
+        self.split_ = self._split(problem, self.random_state)
         problem = problem.filled(self.split_.train)
         self.search_split_ = self.split_.capped(settings.max_rows, settings.max_rows, seed=self.random_state)
         usable = changing_features(problem.features, self.constant)
@@ -184,11 +184,7 @@ class FeatureMinimizer(TakesNewRows, BaseEstimator):
         part = "test" if self.split_.validation is None else "validation"
         data = engine_data(problem, self.search_split_, part)
         engine = make_engine(settings.engine, data, self._searching(settings), self.random_state)
-        everything = tuple(range(problem.n_features))
-        reference = engine.score([everything], "task")[0] if settings.reference == "all" else None
-        rows = len(self.search_split_.part(part))
-        self.rule_: dict[str, Any] = {"margin": settings.margin, "slack": settings.slack, "rows": rows}
-        self.rule_ |= {"reference": reference, "chance": data.prior("users") if self.adversary_ else 0.0}
+        self.rule_ = self._rule(data, engine)
         alone = settings.lazy and settings.reference == "best"  # the table serves the choice at this threshold only
         found = search_subsets(
             problem, self.preselected_, split=self.search_split_, part=part, seed=self.random_state,
@@ -201,16 +197,23 @@ class FeatureMinimizer(TakesNewRows, BaseEstimator):
         self.results_, self.race_ = found.table, found.race
         self.chosen_ = self._choose(engine, list(problem.features))
         kept = list(self.chosen_["features"])
-        with tqdm(total=2, desc=f"{problem.name}: evaluation", disable=not self.progress) as bar:
-            self.baseline_ = self._play(problem, None)
-            bar.update()
-            self.outcome_ = self._play(problem, kept)
-            bar.update()
+        final = self.split_.capped(settings.final_rows, None, seed=self.random_state)
+        bar = tqdm([None, kept], desc=f"{problem.name}: evaluation", disable=not self.progress)
+        how: dict[str, Any] = {"model": self.estimator, "split": final, "seed": self.random_state}
+        self.baseline_, self.outcome_ = (play(problem, names, **how) for names in bar)
         self.support_ = np.isin(np.asarray(problem.features.columns, dtype=object), kept)
-        learnt = self.split_.capped(settings.final_rows, None, seed=self.random_state).train
+        learnt = final.train
         model = seeded(RandomForestClassifier() if self.estimator is None else self.estimator, self.random_state)
         self.model_ = fit_clone(model, problem.features.iloc[learnt][kept].to_numpy(), problem.task.to_numpy()[learnt])
         return self
+
+    def _rule(self, data: EngineData, engine: Engine) -> dict[str, Any]:
+        """Return the options of `select` for subsets that an engine has scored on held-out rows."""
+        settings, everything = self.search or SearchSettings(), tuple(range(data.train.shape[1]))
+        reference = engine.score([everything], "task")[0] if settings.reference == "all" else None
+        chance = data.prior("users") if self.adversary_ else 0.0
+        rule = {"margin": settings.margin, "slack": settings.slack, "rows": len(data.test)}
+        return rule | {"reference": reference, "chance": chance}
 
     def score(self, X: Any, y: Any) -> float:
         """Return the accuracy of the task on new rows, for a model trained on the kept features of the training rows.
@@ -288,9 +291,8 @@ class FeatureMinimizer(TakesNewRows, BaseEstimator):
             gaps={name: fills.get(name, "median") for name, gap in zip(self._names, gaps, strict=True) if gap},
         )
 
-    def _split(self, problem: Problem) -> Split:
-        sizes = {"test": self.test_size, "validation": self.validation_size}
-        return default_split(problem, **sizes, seed=self.random_state)
+    def _split(self, problem: Problem, seed: int | None) -> Split:
+        return default_split(problem, test=self.test_size, validation=self.validation_size, seed=seed)
 
     def _preselect(self, problem: Problem, usable: list[Any]) -> list[Any]:
         self.scores_ = None
@@ -334,11 +336,6 @@ class FeatureMinimizer(TakesNewRows, BaseEstimator):
         if settings.max_trees is None or self.search_split_ is self.split_ or trees <= settings.max_trees:
             return self.estimator
         return cast(BaseEstimator, clone(forest).set_params(n_estimators=settings.max_trees))
-
-    def _play(self, problem: Problem, names: Sequence[Any] | None) -> Outcome:
-        rows = (self.search or SearchSettings()).final_rows
-        split = self.split_.capped(rows, None, seed=self.random_state)
-        return play(problem, names, model=self.estimator, split=split, seed=self.random_state)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

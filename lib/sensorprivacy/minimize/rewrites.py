@@ -1,6 +1,7 @@
 """Methods that rewrite columns instead of dropping them: feature hashing, principal components, noise."""
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -18,6 +19,7 @@ from sensorprivacy.mechanisms import SecureNoise, SeededNoise, check_epsilon, la
 SPARSE_PCA_ROWS = 2000
 
 
+@dataclass(eq=False, repr=False)
 class ColumnHasher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Hash column names into fewer columns and add the columns that share one, with random signs (method 1).
 
@@ -39,8 +41,7 @@ class ColumnHasher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     Paper 1, section 2.2.2; Weinberger et al., "Feature hashing for large scale multitask learning", ICML 2009.
     """
 
-    def __init__(self, n_columns: int = 10) -> None:
-        self.n_columns = n_columns
+    n_columns: int = 10
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the names of the columns. Columns without names are called ``x0``, ``x1``, ..."""
@@ -57,6 +58,7 @@ class ColumnHasher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         return np.asarray(validate_data(self, X, reset=False, dtype=float) @ self.projection_)
 
 
+@dataclass(eq=False, repr=False)
 class LaplaceNoise(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Add Laplace noise to every cell (method 12), either as the paper's authors did or with a privacy guarantee.
 
@@ -98,13 +100,11 @@ class LaplaceNoise(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     Paper 1, section 2.2.1; Dwork, McSherry, Nissim, Smith, "Calibrating noise to sensitivity", TCC 2006.
     """
 
-    def __init__(
-        self, epsilon: float = 1.0, *, sound: bool = False, bounds: Any = None, seed: int | None = None
-    ) -> None:
-        self.epsilon = epsilon
-        self.sound = sound
-        self.bounds = bounds
-        self.seed = seed
+    epsilon: float = 1.0
+    _: KW_ONLY
+    sound: bool = False
+    bounds: Any = None
+    seed: int | None = None
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -97,15 +97,13 @@ def select(
     best = accuracy.max() if reference is None else reference
     allowed = subsets.index[accuracy >= least_accuracy(best, threshold, rows if slack else None)]
     if allowed.empty:
-        raise NoSubsetError(
-            f"no subset keeps an accuracy of {(1 - threshold) * best:.4f} (threshold {threshold} below {best:.4f}); "
-            f"the best has {accuracy.max():.4f}: raise the threshold, or search more features"
-        )
+        least = f"{(1 - threshold) * best:.4f} (threshold {threshold} below {best:.4f}), the best {accuracy.max():.4f}"
+        raise NoSubsetError(f"no subset keeps an accuracy of {least}: raise the threshold, or search more features")
     if identifiability[allowed].isna().any():
-        raise ValueError(
-            f"{int(identifiability[allowed].isna().sum())} subsets pass threshold {threshold} but have no "
-            "identifiability: search with lazy set to at least this threshold"
+        lacking = (
+            f"{int(identifiability[allowed].isna().sum())} subsets pass threshold {threshold} without identifiability"
         )
+        raise ValueError(f"{lacking}: search with lazy set to at least this threshold")
     order = ["identifiability", "n_features", "loss", "features"]
     if margin is not None:
         order = ["n_features", "identifiability", "loss", "features"]

@@ -129,10 +129,8 @@ def _found(
     found: dict[int, list[_Recording]] = {}
     for (subject, at, trial), sensors in sorted(rows.items()):
         if subject not in folder.people.index:
-            raise ValueError(
-                f"{folder.table} does not list subject {subject}, who has {next(iter(sensors.values()))}: add the "
-                "person's row to the table, or remove the files"
-            )
+            lacking = f"{folder.table} does not list subject {subject}, who has {next(iter(sensors.values()))}"
+            raise ValueError(f"{lacking}: add the person's row to the table, or remove the files")
         found.setdefault(subject, []).append(_Recording(subject, activities[at], trial, folder, sensors))
     return found
 
@@ -150,10 +148,8 @@ def _kept(
             if len({one.activity for one in recordings}) == activities:
                 chosen.setdefault(subject, recordings)
     if subjects is not None and (lacking := sorted(set(subjects) - set(chosen))):
-        raise ValueError(
-            f"subject {', '.join(map(str, lacking))} lacks a recording of some activity: put the owner's MobiFall "
-            "folder beside MobiAct's if these are its people, or set subjects=None to read everyone who has all"
-        )
+        who = f"subject {', '.join(map(str, lacking))} lacks a recording of some activity"
+        raise ValueError(f"{who}: add the owner's MobiFall folder, or set subjects=None to read everyone who has all")
     kept = [one for number in sorted(chosen) if subjects is None or number in subjects for one in chosen[number]]
     for one in kept:
         _check_pair(one)
@@ -177,10 +173,8 @@ def _check_tables(one: _Recording, folders: Sequence[OwnerFolder]) -> None:
             both = (one.folder.people, other.people)
             said = [f"{p['age']} years, {p['weight']} kg, {p['gender']}" for p in (t.loc[one.subject] for t in both)]
             if said[0] != said[1]:
-                raise ValueError(
-                    f"subject {one.subject} is {said[0]} in {one.folder.table}, but {said[1]} in {other.table}: the "
-                    "number may stand for two people; leave it out of subjects"
-                )
+                found = f"{said[0]} in {one.folder.table}, but {said[1]} in {other.table}"
+                raise ValueError(f"subject {one.subject} is {found}: if these are two people, leave it out of subjects")
 
 
 def _read(files: Files, one: _Recording, person: pd.Series) -> tuple[np.ndarray, np.ndarray]:
@@ -216,8 +210,7 @@ def mobiact_windows(
 ) -> Windows:
     """Return windows of MobiAct's people, see `read_mobiact` and `motion.cut_windows`."""
     about = {"rate": rate, "activities": activities, "subjects": subjects, "trials": trials}
-    found = _stored("mobiact", files, progress, form=form, **about)
-    return cut_windows(found, channels, length, stride, windowing, _provenance(found, form))
+    return _windows("mobiact", files, (channels, length, stride, windowing), progress, form=form, **about)
 
 
 def mobifall_windows(
@@ -235,18 +228,15 @@ def mobifall_windows(
 ) -> Windows:
     """Return windows of MobiFall's nine people, see `read_mobiact` and `motion.cut_windows`."""
     about = {"rate": rate, "activities": activities, "subjects": subjects, "trials": trials}
-    found = _stored("mobifall", files, progress, form="raw", **about)
-    return cut_windows(found, channels, length, stride, windowing, _provenance(found, "raw"))
+    return _windows("mobifall", files, (channels, length, stride, windowing), progress, form="raw", **about)
 
 
-def _stored(name: str, files: Files, progress: bool, **about: Any) -> Recordings:
-    return stored(name, files, lambda: read_mobiact(files, **about, name=name, progress=progress), **about)
-
-
-def _provenance(found: Recordings, form: str) -> dict[str, Any]:
-    """Return how recordings were read, and which people come from each of the owner's sets."""
+def _windows(name: str, files: Files, cutting: tuple[Any, ...], progress: bool, **about: Any) -> Windows:
+    """Return windows; their provenance says how they were read, and who comes from each of the owner's sets."""
+    found = stored(name, files, lambda: read_mobiact(files, **about, name=name, progress=progress), **about)
     people = found.table.groupby("source")["subject"].unique()
     trials = sorted(map(int, found.table["trial"].unique()))
     shared = len({*found.table["subject"]} & {*PAPER_MEN, *PAPER_WOMEN})
     read = {name: list(map(int, some)) for name, some in people.items()}
-    return {"form": form, "trials": trials, "people": read, "paper_people": shared}
+    known = {"form": about["form"], "trials": trials, "people": read, "paper_people": shared}
+    return cut_windows(found, *cutting, known)

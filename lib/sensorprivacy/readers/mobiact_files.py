@@ -129,10 +129,8 @@ def check_header(head: str, member: str, person: pd.Series) -> None:
         stated = found.get(name, "0")
         same = stated[:1].upper() == value[:1].upper() if name == "Gender" else stated == value
         if stated not in ("0", "") and not same:
-            raise ValueError(
-                f"{member}: its header has {name} {stated}, but the owner's table has {value} for subject "
-                f"{person.name}: one of them is another person's; replace the file or correct the table"
-            )
+            both = f"its header has {name} {stated}, but the owner's table has {value} for subject {person.name}"
+            raise ValueError(f"{member}: {both}: replace the file, or correct the table")
 
 
 def check_time(seconds: np.ndarray, member: str) -> None:
@@ -146,10 +144,9 @@ def check_time(seconds: np.ndarray, member: str) -> None:
     back = np.flatnonzero(np.diff(seconds) < 0)
     if len(back):
         at = back[0] + 1
-        raise ValueError(
-            f"{member}: the time stamps go backwards at sample {at + 1} of {len(seconds)} (from {seconds[at - 1]:.3f} "
-            f"to {seconds[at]:.3f} s, {len(back)} time(s) in all): replace the file, or leave out this subject"
-        )
+        steps = f"from {seconds[at - 1]:.3f} to {seconds[at]:.3f} s, {len(back)} time(s) in all"
+        where = f"the time stamps go backwards at sample {at + 1} of {len(seconds)} ({steps})"
+        raise ValueError(f"{member}: {where}: replace the file, or leave out this subject")
 
 
 def _table(text: str, member: str) -> pd.DataFrame:
@@ -159,9 +156,8 @@ def _table(text: str, member: str) -> pd.DataFrame:
         return people
     unknown = people.loc[~people["gender"].isin(_GENDERS)]
     if len(unknown):
-        raise ValueError(
-            f"{member}: gender {unknown['gender'].iloc[0]!r} of subject {unknown['subject'].iloc[0]} is not M or F"
-        )
+        row = unknown.iloc[0]
+        raise ValueError(f"{member}: gender {row['gender']!r} of subject {row['subject']} is not M or F")
     numbers = people[["subject", "age", "height", "weight"]].astype(int)
     numbers["weight_class"] = weight_class(numbers["weight"])
     return numbers.assign(gender=people["gender"].map(_GENDERS)).set_index("subject")

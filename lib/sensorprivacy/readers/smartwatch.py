@@ -7,15 +7,9 @@ import numpy as np
 import pandas as pd
 
 from sensorprivacy.data import Problem, Windows
+from sensorprivacy.readers import motion
 from sensorprivacy.readers.files import Files
-from sensorprivacy.readers.motion import (
-    Channels,
-    Recordings,
-    Windowing,
-    cut_windows,
-    join_recordings,
-    statistics_problem,
-)
+from sensorprivacy.readers.motion import Channels, Recordings, Windowing
 
 EXERCISES = ("PEN", "ABD", "FEL", "IR", "ER", "TRAP", "ROW")
 
@@ -59,12 +53,12 @@ def read_smartwatch(files: Files) -> Recordings:
             "trial": np.arange(1, len(order) + 1),
         }
     )
-    return join_recordings(series, table, pd.DataFrame({"side": side}), "smartwatch")
+    return motion.join_recordings(series, table, pd.DataFrame({"side": side}), "smartwatch")
 
 
 def smartwatch_problem(files: Files, *, length: int = 100, stride: int = 50) -> Problem:
     """Return 135 statistics of the 4,677 windows: exercise = task, person = user, recording = group."""
-    return statistics_problem(files, "smartwatch", lambda: read_smartwatch(files), length, stride)
+    return motion.statistics_problem(files, "smartwatch", lambda: read_smartwatch(files), length, stride)
 
 
 def smartwatch_windows(
@@ -77,4 +71,4 @@ def smartwatch_windows(
     activities: Sequence[str] = EXERCISES,
 ) -> Windows:
     """Return windows of the smartwatch set, see `motion.cut_windows`; the trial is the number of the series."""
-    return cut_windows(read_smartwatch(files).of(activities), channels, length, stride, windowing)
+    return motion.cut_windows(read_smartwatch(files).of(activities), channels, length, stride, windowing)

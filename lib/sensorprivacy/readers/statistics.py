@@ -24,31 +24,15 @@ def group_statistics(values: np.ndarray, group: np.ndarray, n_groups: int) -> pd
     pandas.DataFrame
         n_groups rows; columns mean, std (of the population), q1, median, q3 (interpolated linearly), min, max.
     """
-    values = np.asarray(values, dtype=float)
-    group = np.asarray(group, dtype=np.int64)
-    order = np.lexsort((values, group))
-    ordered = values[order]
-    count = np.bincount(group, minlength=n_groups)
-    first = np.cumsum(count) - count
-    some = np.maximum(count, 1)
+    values, group = np.asarray(values, dtype=float), np.asarray(group, dtype=np.int64)
+    some = np.maximum(np.bincount(group, minlength=n_groups), 1)
     mean = np.bincount(group, weights=values, minlength=n_groups) / some
     spread = np.bincount(group, weights=(values - mean[group]) ** 2, minlength=n_groups)
-    table = {"mean": mean, "std": np.sqrt(spread / some)}
+    table = pd.DataFrame({"mean": mean, "std": np.sqrt(spread / some)})
+    groups = pd.Series(values).groupby(group)
     for name, share in (("q1", 0.25), ("median", 0.5), ("q3", 0.75), ("min", 0.0), ("max", 1.0)):
-        table[name] = _quantile(ordered, first, count, share)
-    return pd.DataFrame(table)
-
-
-def _quantile(ordered: np.ndarray, first: np.ndarray, count: np.ndarray, share: float) -> np.ndarray:
-    """Return a quantile of each run of ascending values, interpolated linearly; 0 where a run is empty."""
-    found = np.zeros(len(count))
-    filled = count > 0
-    place = (count[filled] - 1) * share
-    below = np.floor(place).astype(np.int64)
-    above = np.ceil(place).astype(np.int64)
-    low, high = ordered[first[filled] + below], ordered[first[filled] + above]
-    found[filled] = low + (high - low) * (place - below)
-    return found
+        table[name] = groups.quantile(share).reindex(range(n_groups), fill_value=0.0)
+    return table
 
 
 def window_statistics(

@@ -196,15 +196,11 @@ def check_thresholds(alpha: float, beta: float) -> None:
 def check_division(division: Division, frame: pd.DataFrame) -> None:
     """Raise TypeError or ValueError unless each column of `frame` is in exactly one group of `division`."""
     if not isinstance(division, Division):
-        raise TypeError(
-            f"division is a {type(division).__name__}: give a Division, such as division_ of a fitted divider"
-        )
+        raise TypeError(f"division is a {type(division).__name__}: give a Division, such as a divider's division_")
     named = [*division.sensitive, *division.kept]
     if len(named) != len(set(named)) or set(named) != set(frame.columns):
-        raise ValueError(
-            f"the division has columns {named}, the table has {list(frame.columns)}: make the division from this "
-            "table, or from another table with the same columns"
-        )
+        have = list(frame.columns)
+        raise ValueError(f"the division has columns {named}, the table has {have}: divide a table with its columns")
 
 
 def encode(frame: pd.DataFrame) -> Iterator[np.ndarray]:
@@ -230,9 +226,7 @@ def encode(frame: pd.DataFrame) -> Iterator[np.ndarray]:
         try:
             codes, uniques = pd.factorize(column)
         except TypeError as error:
-            raise TypeError(
-                f"column {name!r} holds values that cannot be compared ({error}): make them text"
-            ) from error
+            raise TypeError(f"column {name!r} has values that do not compare ({error}): make them text") from error
         if len(uniques) == 0:
             raise ValueError(f"column {name!r} is all missing: drop it, it has nothing to publish or protect")
         # Arrow refuses to compare its texts and times with numbers

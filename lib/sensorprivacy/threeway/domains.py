@@ -212,9 +212,7 @@ def domains_of(
     """Return the domains of some columns by name, see :func:`domain_of`. Unknown names raise ValueError."""
     bounds, categories = dict(bounds or {}), dict(categories or {})
     if unknown := [name for name in (*bounds, *categories, *categorical) if name not in frame.columns]:
-        raise ValueError(
-            f"bounds or categories are given for columns {unknown}, which are not in the table: {list(frame.columns)}"
-        )
+        raise ValueError(f"bounds or categories of {unknown}: the table has only the columns {list(frame.columns)}")
     return {
         name: domain_of(
             frame[name], bounds=bounds.get(name), categories=categories.get(name), categorical=name in categorical

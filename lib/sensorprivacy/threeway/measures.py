@@ -9,16 +9,8 @@ import numpy as np
 import pandas as pd
 
 from sensorprivacy.data import check_frame
-from sensorprivacy.threeway.division import (
-    Division,
-    Sizes,
-    check_thresholds,
-    encode,
-    entropies_of_codes,
-    entropy_of_counts,
-    evaluate,
-    trisect,
-)
+from sensorprivacy.threeway import division as coded
+from sensorprivacy.threeway.division import Division, Sizes, check_thresholds, evaluate, trisect
 
 Utility = Literal["as_printed", "as_stated"]
 
@@ -66,7 +58,7 @@ def joint_entropies(columns: Sequence[np.ndarray]) -> list[float]:
             joint = joint[shared]
         # number the remaining classes 0, 1, ... without gaps, so that products of codes fit 64 bits
         joint = (np.cumsum(common, dtype=np.int32 if n < 2**29 else np.int64) - 1)[joint].astype(np.int64)
-        values.append(entropy_of_counts(counts[common], n) + unique / n * np.log(n))
+        values.append(coded.entropy_of_counts(counts[common], n) + unique / n * np.log(n))
     return values
 
 
@@ -175,8 +167,8 @@ class Appraiser:
     def __init__(self, frame: pd.DataFrame, utility: Utility = "as_printed", decimals: int | None = 2) -> None:
         self._set(utility, decimals)
         check_frame(frame)
-        codes = list(encode(frame))
-        self.entropies = entropies_of_codes(frame, codes)
+        codes = list(coded.encode(frame))
+        self.entropies = coded.entropies_of_codes(frame, codes)
         self.evaluation = evaluate(self.entropies)
         rising = np.argsort(self.evaluation.to_numpy(), kind="stable")
         self._levels = self.evaluation.to_numpy()[rising]

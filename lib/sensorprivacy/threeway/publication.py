@@ -161,6 +161,7 @@ def publish(
         for name in frame.columns
         if name not in division.sensitive
     }
+    how: Any = {"compared": level > 0, "division_from_data": division_from_data}
     return Publication(
         data=pd.DataFrame(published, index=range(len(frame)), columns=pd.Index(list(published))),
         trace=pd.DataFrame(trace, columns=TRACE),
@@ -169,9 +170,7 @@ def publish(
         level=overall,
         reached=overall >= level,
         stopped=stopped,
-        guarantees=state_guarantees(
-            division, domains, spent, compared=level > 0, division_from_data=division_from_data
-        ),
+        guarantees=state_guarantees(division, domains, spent, **how),
     )
 
 
@@ -252,14 +251,12 @@ def state_guarantees(
     """
     lines = []
     if domains:
-        lines.append(
+        lines += [
             f"Each cell of {_listed(list(domains))} gets its own noise. Its published value is at most e^epsilon times "
-            "more likely than under any other value of its domain (local differential privacy)."
-        )
-        lines.append(
+            "more likely than under any other value of its domain (local differential privacy).",
             f"Epsilon adds up over columns: the noisy cells of one row have a total epsilon of {spent.sum():g}. A "
-            "person with several rows loses that much for each row."
-        )
+            "person with several rows loses that much for each row.",
+        ]
     if compared:
         lines.append(
             "The published draw was chosen by comparing draws with the original data. Epsilon does not cover this "

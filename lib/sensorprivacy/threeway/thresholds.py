@@ -48,11 +48,7 @@ class Search:
 
 
 def find_thresholds(
-    appraiser: Appraiser,
-    alpha: float = 0.5,
-    beta: float = 0.5,
-    step: float = 0.05,
-    search: Rule = "alternate",
+    appraiser: Appraiser, alpha: float = 0.5, beta: float = 0.5, step: float = 0.05, search: Rule = "alternate"
 ) -> Search:
     """Search the thresholds for a suitable division.
 
@@ -221,9 +217,7 @@ def _algorithm_1(walk: _Walk, *, strict: bool) -> str:
 
 def _grid(walk: _Walk) -> str:
     if len(walk.alphas) * len(walk.betas) > LARGEST_GRID:
-        raise ValueError(
-            f"the grid would have {len(walk.alphas)} x {len(walk.betas)} pairs: use a step of .001 or more"
-        )
+        raise ValueError(f"{len(walk.alphas)} x {len(walk.betas)} pairs are too many: use a step of .001 or more")
     points = [(i, j) for i in walk.alphas for j in walk.betas if walk.legal((i, j)) and (i, j) != walk.point]
     # nearest first: a later pair must be strictly better, so ties go to the pair fewest steps away
     points.sort(key=lambda point: (abs(point[0]) + abs(point[1]), abs(point[0]), point))

@@ -69,7 +69,7 @@ def test_a_missing_package_is_named_with_its_remedy(run, tmp_path, monkeypatch):
 def test_a_program_without_its_bundles_says_what_to_copy(tmp_path, capsys):
     assert commands.main(["replay", "--bundles", str(tmp_path)]) == 1
     said = capsys.readouterr().err
-    assert f"no bundle in {tmp_path}: copy the whole folder that `sensorprivacy edge export` wrote" in said
+    assert f"no bundle in {tmp_path}: copy the whole folder of `sensorprivacy edge export`" in said
 
 
 def test_a_system_of_32_bits_is_refused_in_one_line(run, tmp_path, monkeypatch):

@@ -137,7 +137,7 @@ def test_a_slightly_different_rate_is_accepted():
 
 
 def test_invalid_settings_and_samples_are_refused():
-    with pytest.raises(StreamError, match="the stream has 20 samples a second, plain was trained at 50: resample it"):
+    with pytest.raises(StreamError, match="a stream of 20 samples a second, plain needs 50: resample it"):
         StreamAnonymizer(Plain(), rate=20)
     with pytest.raises(StreamError, match="merge 'sum' is unknown"):
         StreamAnonymizer(Plain(), rate=RATE, merge="sum")

@@ -265,9 +265,7 @@ def test_too_many_features():
 def test_store_of_other_data_is_refused(problem, tiny, tmp_path):
     path = tmp_path / "scores.sqlite"
     search_subsets(problem, ["task"], model=tiny, result_store=path, **QUIET)
-    with pytest.raises(
-        ResultStoreError, match=r"made from other data: it has results of 'toy' .* this problem is 'newer'"
-    ):
+    with pytest.raises(ResultStoreError, match=r"made from other data, 'toy' .* instead of 'newer'"):
         search_subsets(
             dataclasses.replace(problem, task=1 - problem.task, name="newer"),
             ["task"],
@@ -292,7 +290,7 @@ def test_files_that_are_no_store_are_refused_and_left_alone(problem, tmp_path):
     ResultStore(old, problem.digest).close()
     with sqlite3.connect(old) as base:
         base.execute("UPDATE meta SET value = '0' WHERE key = 'version'")
-    with pytest.raises(ResultStoreError, match="version 0 of the format, not 1"):
+    with pytest.raises(ResultStoreError, match="has version 0, not 1"):
         ResultStore(old, problem.digest)
 
 

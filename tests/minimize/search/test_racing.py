@@ -78,18 +78,11 @@ def test_survivors_have_the_scores_of_the_exhaustive_search(raced, whole):
     assert raced.table[["features", "n_features"]].equals(whole[["features", "n_features"]])
 
 
-def test_a_race_says_how_many_trees_it_grew(raced, whole):
+def test_a_race_says_how_many_trees_it_grew(raced):
     table = raced.table
     assert (raced.race.finished, raced.race.dropped) == ((~table["dropped"]).sum(), table["dropped"].sum())
-    assert set(table["trees_accuracy"]) <= {0, 4, 16}
-    kept = ~table["dropped"]
-    assert (table.loc[kept, ["trees_accuracy", "trees_identifiability"]] == 16).all(axis=None)
-    assert table["partial_accuracy"].notna().equals(table["trees_accuracy"] > 0)
-    finished = table["trees_accuracy"] == 16
-    assert table["partial_accuracy"][finished].equals(whole["accuracy"][finished])
     looked, done = raced.race.grown["task"]
-    assert done == finished.sum()
-    assert (table["trees_accuracy"] == 4).sum() <= looked < 127
+    assert raced.race.finished <= done <= looked < 127
     assert raced.race.share("task") == (looked * 4 + done * 16) / (127 * 16)
 
 

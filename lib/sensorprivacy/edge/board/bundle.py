@@ -291,9 +291,8 @@ def find_bundles(folder: Path | str) -> list[Path]:
     folder = Path(folder)
     found = [folder] if (folder / MANIFEST).is_file() else sorted(path.parent for path in folder.glob(f"*/{MANIFEST}"))
     if not found:
-        raise FileNotFoundError(
-            f"no bundle in {folder}: copy the whole folder that `sensorprivacy edge export` wrote, or name --bundles"
-        )
+        remedy = "copy the whole folder of `sensorprivacy edge export`, or name --bundles"
+        raise FileNotFoundError(f"no bundle in {folder}: {remedy}")
     return found
 
 

@@ -58,26 +58,16 @@ def _parser() -> argparse.ArgumentParser:
     measure.set_defaults(command=measure_bundles)
     measure.add_argument("--out", type=Path, required=True, metavar="FILE", help="file for the record (JSON)")
     measure.add_argument("--threads", type=_between(int, 1, 1024), default=1, help="threads of onnxruntime (1)")
-    measure.add_argument(
-        "--batches",
-        type=_between(int, 1, 100_000),
-        nargs="+",
-        default=[1, 128, 256],
-        metavar="N",
-        help="windows per call (1 128 256)",
-    )
-    seconds = _between(float, 0.0001, 3600)
+    windows, seconds, minutes = _between(int, 1, 100_000), _between(float, 0.0001, 3600), _between(float, 0.0001, 1440)
+    batches: Any = {"nargs": "+", "default": [1, 128, 256], "metavar": "N", "help": "windows per call (1 128 256)"}
+    measure.add_argument("--batches", type=windows, **batches)
     measure.add_argument("--seconds", type=seconds, default=1.0, help="time for each step and batch size (1)")
-    minutes = _between(float, 0.0001, 1440)
-    measure.add_argument(
-        "--minutes", type=minutes, default=MINUTES, help="time for everything; larger batches wait (5)"
-    )
+    measure.add_argument("--minutes", type=minutes, default=MINUTES, help="time for everything (5)")
     replay = commands.add_parser("replay", help="anonymize a stream faster than real time and count missed deadlines")
     replay.set_defaults(command=replay_bundles)
     replay.add_argument("--minutes", type=minutes, default=1.0, help="length of the recording (1)")
-    replay.add_argument(
-        "--speed", type=_between(float, 0.0001, 100_000), default=20.0, help="speed of the replay; 1 is real time (20)"
-    )
+    speed = _between(float, 0.0001, 100_000)
+    replay.add_argument("--speed", type=speed, default=20.0, help="speed of the replay; 1 is real time (20)")
     beside = Path(sys.argv[0]).resolve().parent  # bundles lie beside the program
     for command in (measure, replay):
         command.add_argument("--bundles", type=Path, default=beside, metavar="FOLDER", help="a bundle, or their folder")

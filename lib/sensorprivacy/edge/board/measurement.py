@@ -53,9 +53,7 @@ def measure(
         If a setting is out of range.
     """
     if min(threads, rounds) < 1 or not seconds > 0 or not batches or min(batches) < 1:
-        raise ValueError(
-            f"threads={threads}, seconds={seconds}, rounds={rounds}, batches={batches}: all must be above 0"
-        )
+        raise ValueError(f"{threads=}, {seconds=}, {rounds=}, {batches=}: all must be above 0")
     bundles = [read_bundle(path) for path in find_bundles(folder)]
     settings: dict[str, Any] = {"batches": batches, "threads": threads, "seconds": seconds, "rounds": rounds}
     return {
@@ -202,10 +200,8 @@ def _check_duration(bundle: Mapping[str, Any], settings: Mapping[str, Any]) -> N
     free = [row for row in bundle["steps"] if 2 * LEAST * rounds < row["repeats"] < MOST * rounds / 2]
     ratios = [row["repeats"] * row["mean"] / seconds for row in free]
     if ratios and not 1 / _FITS < median(ratios) < _FITS:
-        raise ValueError(
-            f"{bundle['name']}: a step took {median(ratios) * seconds:.3g} s, but the settings allow {seconds:g} s; "
-            "are the times in seconds?"
-        )
+        took = f"a step took {median(ratios) * seconds:.3g} s, but the settings allow {seconds:g} s"
+        raise ValueError(f"{bundle['name']}: {took}; are the times in seconds?")
 
 
 def _title(row: Mapping[str, Any]) -> str:

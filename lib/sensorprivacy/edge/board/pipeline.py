@@ -48,9 +48,7 @@ class Bound:
             for end in ends:
                 array = arrays[end.name]
                 if array.dtype != _TYPES[end.type]:
-                    raise BundleError(
-                        f"{end.name} has type {end.type}, expected {array.dtype}: export the bundle again"
-                    )
+                    raise BundleError(f"{end.name} is {end.type}, expected {array.dtype}: export the bundle again")
                 bind(end.name, "cpu", 0, array.dtype.type, list(array.shape), array.ctypes.data)
 
     def run(self) -> None:
@@ -67,10 +65,6 @@ class Pipeline:
         Bundle with all steps of the pipeline.
     threads : int
         Threads of onnxruntime.
-    modify : str, optional
-        How the target class is chosen, see `latent.modify.targets`; by default as the bundle states.
-    source : RandomSource, optional
-        Source of randomness; by default the operating system's secure generator.
 
     Raises
     ------
@@ -78,16 +72,11 @@ class Pipeline:
         If a step is missing, or its file does not hold the expected network.
     """
 
-    def __init__(
-        self, bundle: Bundle, *, threads: int = 1, modify: str | None = None, source: RandomSource | None = None
-    ) -> None:
+    def __init__(self, bundle: Bundle, *, threads: int = 1) -> None:
         if not bundle.anonymizes:
             present = ", ".join(step.title for step in bundle.steps)
-            raise BundleError(
-                f"{bundle.folder} does not hold the whole pipeline, only {present}: choose another bundle"
-            )
-        self.bundle, self.modify = bundle, modify or bundle.modify
-        self._source = source or SecretSource()
+            raise BundleError(f"{bundle.folder} holds a part of the pipeline only, {present}: choose another bundle")
+        self.bundle, self._source = bundle, SecretSource()
         self._generator = generator_of(self._source)
         self._mapping = np.asarray(bundle.mapping)
         self._mean, self._deviation = bundle.scale
@@ -171,7 +160,7 @@ class Pipeline:
         return Published(shown, public, private, target)
 
     def _targets(self, private: np.ndarray, source: RandomSource) -> np.ndarray:
-        return targets(private, self.modify, self._mapping, source)  # type: ignore[arg-type]
+        return targets(private, self.bundle.modify, self._mapping, source)  # type: ignore[arg-type]
 
     def _run(self, name: str, code: int | None, **given: np.ndarray) -> list[np.ndarray]:
         return self._sessions[name, code].run(None, given)

@@ -101,7 +101,7 @@ class StreamAnonymizer:
         bundle = pipeline.bundle
         if not math.isclose(rate, bundle.rate, rel_tol=0.01):
             raise StreamError(
-                f"the stream has {rate:g} samples a second, {bundle.name} was trained at {bundle.rate:g}: resample it"
+                f"a stream of {rate:g} samples a second, {bundle.name} needs {bundle.rate:g}: resample it"
             )
         if merge not in get_args(Merge):
             raise StreamError(f"merge {merge!r} is unknown: choose from {', '.join(get_args(Merge))}")
@@ -188,10 +188,8 @@ class StreamAnonymizer:
     def _late(self, slot: int, time: float) -> None:
         behind = self._last - slot
         if behind > self._reach:
-            raise StreamError(
-                f"the clock went back: a sample of {time:.3f} s, {behind / self._rate:.3f} s behind the one before: "
-                "use a monotonic clock, or make a new StreamAnonymizer"
-            )
+            late = f"{behind / self._rate:.3f} s behind the one before"
+            raise StreamError(f"the clock went back: a sample of {time:.3f} s, {late}: use a monotonic clock")
         self.counts.late += 1
         self._arrived += 1
 
@@ -204,20 +202,16 @@ class StreamAnonymizer:
         if passed <= self._span + self._reach:  # over a longer gap, the rate cannot be measured
             found = self._arrived / passed * self._rate
             if abs(found / self._rate - 1) > _TOLERANCE:
-                raise StreamError(
-                    f"{found:.1f} samples a second arrive, {self._pipeline.bundle.name} was trained at {self._rate:g}: "
-                    "resample the stream, or repair the sensor"
-                )
+                trained = f"{self._pipeline.bundle.name} was trained at {self._rate:g}"
+                raise StreamError(f"{found:.1f} samples a second arrive, {trained}: resample, or repair the sensor")
         self._from, self._arrived = slot, 0
 
     def _check_alone(self) -> None:
         """Raise an error if the samples are so rare that almost every one starts the buffer again."""
         self._alone = self._alone + 1 if self._held == 1 else 0
         if self._alone >= _ALONE:
-            raise StreamError(
-                f"{self._alone} samples in a row came alone, more than {self._reach / self._rate:g} s apart: "
-                f"{self._pipeline.bundle.name} was trained at {self._rate:g} samples a second: resample the stream"
-            )
+            apart = f"came alone, more than {self._reach / self._rate:g} s apart"
+            raise StreamError(f"{self._alone} samples in a row {apart}: give {self._rate:g} a second")
 
     def _restart(self, time: float) -> None:
         """Forget all samples; the sample of this time is the first."""
@@ -251,11 +245,7 @@ def recording(bundle: Bundle, seconds: float) -> np.ndarray:
 
 
 def replay(
-    pipeline: Pipeline,
-    signal: np.ndarray,
-    *,
-    speed: float = 20.0,
-    progress: Callable[[int], object] = lambda _: None,
+    pipeline: Pipeline, signal: np.ndarray, *, speed: float = 20.0, progress: Callable[[int], object] = lambda _: None
 ) -> dict[str, float]:
     """Feed a recording to a stream anonymizer, each sample at its time, and return counts and times.
 

@@ -59,7 +59,7 @@ def time_steps(
     seconds: float,
     rounds: int = ROUNDS,
     limit: float = math.inf,
-    progress: Callable[[str], object],
+    progress: Callable[[str], object] = lambda _: None,
 ) -> list[dict[str, Any]]:
     """Return the seconds of one call of every step at every batch size; divide by `batch` for seconds per window.
 
@@ -81,10 +81,9 @@ def time_steps(
                 bound.run()  # the first call allocates
             except (MemoryError, RuntimeError) as error:
                 cause = str(error).partition("\n")[0]
-                raise ValueError(
-                    f"{bundle.folder.name}, {step.title}: a batch of {batch} windows does not run on this machine "
-                    f"({cause}): name smaller ones, such as --batches 1"
-                ) from error
+                failed = f"a batch of {batch} windows does not run on this machine ({cause})"
+                where = f"{bundle.folder.name}, {step.title}"
+                raise ValueError(f"{where}: {failed}: name smaller ones, such as --batches 1") from error
             used = process_time()
             runs = repeated(bound.run, seconds=seconds / rounds, warm=0, limit=until - monotonic())
             used = (process_time() - used) / (len(runs) + 1)  # one more call found the number of repeats
@@ -110,14 +109,7 @@ def time_window(bundle: Bundle, *, threads: int, seconds: float) -> dict[str, fl
 
 
 def time_bundle(
-    bundle: Bundle,
-    *,
-    batches: tuple[int, ...] = BATCHES,
-    threads: int = 1,
-    seconds: float = 1.0,
-    rounds: int = ROUNDS,
-    limit: float = math.inf,
-    progress: Callable[[str], object] = lambda _: None,
+    bundle: Bundle, *, batches: tuple[int, ...] = BATCHES, threads: int = 1, seconds: float = 1.0, **how: Any
 ) -> dict[str, Any]:
     """Measure a bundle: loading, every step, whole windows, and memory before and after.
 
@@ -131,12 +123,8 @@ def time_bundle(
         Threads of onnxruntime.
     seconds : float
         Time to spend on each step and batch size.
-    rounds : int
-        Rounds in which the steps take turns, each with at least 5 repeats.
-    limit : float
-        Seconds for the steps, see `time_steps`.
-    progress : callable
-        Called with a line of text before each part.
+    **how
+        ``rounds``, ``limit`` and ``progress`` of `time_steps`.
 
     Returns
     -------
@@ -149,8 +137,7 @@ def time_bundle(
     for step in bundle.steps:
         runs = repeated(lambda step=step: bundle.open(step, threads), seconds=0, warm=1)  # type: ignore[misc]
         loads.append({"step": step.name, "code": step.code} | summary(runs))
-    rows = time_steps(bundle, batches, threads=threads, seconds=seconds, rounds=rounds, limit=limit, progress=progress)
-    progress(f"{bundle.folder.name}: whole windows")
+    rows = time_steps(bundle, batches, threads=threads, seconds=seconds, **how)
     window = time_window(bundle, threads=threads, seconds=seconds) if bundle.anonymizes else None
     return {
         "name": bundle.folder.name,

@@ -66,10 +66,8 @@ def code_columns(train: np.ndarray, test: np.ndarray) -> CodedColumns:
     """
     parts = [np.asarray(part, dtype=float) for part in (train, test)]
     if any(part.ndim != 2 or 0 in part.shape for part in parts) or parts[0].shape[1] != parts[1].shape[1]:
-        raise ValueError(
-            f"training and held-out rows must be tables of equal width with at least one row and column, got shapes "
-            f"{parts[0].shape} and {parts[1].shape}"
-        )
+        shapes = " and ".join(str(part.shape) for part in parts)
+        raise ValueError(f"give two tables of equal width with at least one row and column, not of shapes {shapes}")
     n_train = len(parts[0])
     with np.errstate(over="ignore"):
         both = np.concatenate(parts).astype(np.float32)
@@ -77,10 +75,8 @@ def code_columns(train: np.ndarray, test: np.ndarray) -> CodedColumns:
     if not finite.all():
         at = int(np.argmin(finite.all(axis=0)))
         bad = np.flatnonzero(~finite[:, at])
-        raise ValueError(
-            f"column {at} has missing, infinite or too large values in {len(bad)} rows "
-            f"(first: row {bad[0]} of training and held-out rows together): fill or drop them"
-        )
+        where = f"in {len(bad)} rows (first: row {bad[0]} of training and held-out rows together)"
+        raise ValueError(f"column {at} has missing, infinite or too large values {where}: fill or drop them")
     small = (both.max(axis=0) - both.min(axis=0) < _FEW) & (both == np.floor(both)).all(axis=0)
     codes, values = np.empty(both.T.shape, dtype=np.uint32), [both[:0, 0]] * both.shape[1]
     if small.any():
@@ -243,10 +239,8 @@ def lay_out(top_class: int, top_row: int, top_code: int) -> Layout:
     # weights are 32-bit integers
     weight_bits = min(32, _ITEM_BITS - class_bits - row_bits - code_bits)
     if weight_bits < 4:
-        raise ValueError(
-            f"{top_row + 1} distinct rows, {top_class + 1} classes and {top_code + 1} distinct values are too many "
-            "for the shared forest: use engine='sklearn'"
-        )
+        many = f"{top_row + 1} distinct rows, {top_class + 1} classes and {top_code + 1} distinct values"
+        raise ValueError(f"{many} are too many for the shared forest: use engine='sklearn'")
     shift = class_bits + weight_bits
     masks = [2**bits - 1 for bits in (class_bits, weight_bits, row_bits)]
     numbers = (masks[0], class_bits, masks[1], shift, masks[2], shift + row_bits)

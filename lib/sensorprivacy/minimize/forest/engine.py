@@ -100,7 +100,11 @@ class SharedEngine:
         if n_threads is not None and n_threads < 1:
             raise ValueError(f"n_threads={n_threads}: use at least one thread")
         self.columns = code_columns(data.train, data.test)
-        self.labels = {label: _known_classes(*parts) for label, parts in data.labels.items()}
+        known = {label: np.unique(train, return_inverse=True) for label, (train, _) in data.labels.items()}
+        # the training classes numbered without gaps, the code of each number, and the held-out codes
+        self.labels = {
+            label: (at.astype(np.int64), names, data.labels[label][1]) for label, (names, at) in known.items()
+        }
         self.most = {label: most_groups(self.columns, classes) for label, (classes, *_) in self.labels.items()}
         self.n_trees = int(forest.n_estimators)
         self.max_features = forest.max_features
@@ -260,12 +264,6 @@ def tried_features(max_features: str | float | None, width: int) -> int:
     if isinstance(max_features, float):
         return max(1, int(max_features * width))
     return min(int(max_features), width)
-
-
-def _known_classes(train: np.ndarray, test: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the training classes numbered without gaps, the code of each number, and the held-out codes."""
-    names, classes = np.unique(train, return_inverse=True)
-    return classes.astype(np.int64), names, np.asarray(test)
 
 
 def _check_model(forest: Any) -> None:

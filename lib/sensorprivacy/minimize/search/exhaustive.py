@@ -12,17 +12,7 @@ import pandas as pd
 from sensorprivacy.data import Problem
 from sensorprivacy.minimize.engine_protocol import LABELS
 from sensorprivacy.minimize.search.job import HOUR, SearchJob, duration
-from sensorprivacy.minimize.search.racing import (
-    FEATURES,
-    LONG,
-    TREES,
-    Race,
-    Rule,
-    Runner,
-    can_race,
-    expected_share,
-    work,
-)
+from sensorprivacy.minimize.search.racing import Race, Runner, choices, expected_share, races
 from sensorprivacy.minimize.search.results import ResultKey
 from sensorprivacy.minimize.select import THRESHOLDS, check_threshold, least_accuracy, select, select_table
 from sensorprivacy.progress import tqdm
@@ -43,8 +33,7 @@ class SearchResult:
     table : pandas.DataFrame
         One row per subset, by size and then by column order: ``features`` (tuple of names), ``n_features``,
         ``accuracy``, ``identifiability`` (NaN if a lazy search did not train the adversary, or a race dropped the
-        subset). A race adds ``dropped``, and for each score the trees that were grown and the score of these trees:
-        ``trees_accuracy``, ``partial_accuracy``, ``trees_identifiability``, ``partial_identifiability``.
+        subset). A race adds ``dropped``.
     key : ResultKey
         Problem, engine, model, split, part and seed of the search.
     lazy : float or None
@@ -141,54 +130,22 @@ def search_subsets(
     if lazy is not None:
         check_threshold(lazy)
     with closing(SearchJob(problem, features, **options)) as job:
-        racing = _races(job, race)
+        racing = races(job, race)
         found = job.n_scores
         expected = job.estimate()
         seconds = expected.seconds
         if racing:
             seconds *= expected_share(len(job.positions), job.engine.n_trees)  # type: ignore[attr-defined]
         if seconds > HOUR and not allow_long:
-            advice = "search fewer features (n_preselect) with fewer trees"
-            raise SearchTooLongError(
-                f"searching {len(job.positions)} features of {problem.name} means {expected}"
-                + (f"; a race takes about {duration(seconds)}" if racing else "")
-                + f": start it with allow_long=True, or {advice}"
-            )
+            time = f"{expected}{f'; a race takes about {duration(seconds)}' if racing else ''}"
+            remedy = "start it with allow_long=True, or search fewer features (n_preselect) with fewer trees"
+            raise SearchTooLongError(f"{len(job.positions)} features of {problem.name} mean {time}: {remedy}")
         if racing:
-            table, raced = Runner(job, _rule(lazy, **dict(rule or {}))).run()
+            table, raced = Runner(job, choices(lazy, **dict(rule or {}))).run()
         else:
             train_by_size(job, lazy)
             table, raced = job.table(lazy), None
         return SearchResult(table, job.key, lazy, job.n_scores - found, found, raced)
-
-
-def _races(job: SearchJob, race: bool | None) -> bool:
-    """Return whether a search races, and reject a race that is impossible."""
-    possible = can_race(job.engine)
-    if race is None:
-        long = work(len(job.positions), job.engine, len(job.split.train)) >= LONG
-        return possible and long and len(job.positions) >= FEATURES
-    if race and not possible:
-        raise ValueError(
-            f"race=True needs engine='shared' and at least {2 * TREES[0]} trees, got engine {job.engine.name!r} with "
-            f"{job.engine.model}: pass race=False for the exhaustive search"
-        )
-    return race
-
-
-def _rule(
-    lazy: float | None, threshold: float | None = None, thresholds: Sequence[float] | None = None, **options: Any
-) -> Rule:
-    """Return the choices that a race must not change."""
-    if thresholds is not None:
-        levels = {*thresholds} if threshold is None else {*thresholds, threshold}
-        if not levels or any(lazy is not None and level > lazy for level in levels):
-            raise ValueError(f"thresholds={thresholds}: name at least one threshold, none of them above {lazy=}")
-        for level in levels:
-            check_threshold(level)
-        return Rule(sorted(levels), **options)
-    levels = {level for level in (*THRESHOLDS, threshold, lazy) if level is not None}
-    return Rule(sorted(level for level in levels if lazy is None or level <= lazy), **options)
 
 
 def train_by_size(job: SearchJob, lazy: float | None = None) -> None:
@@ -206,11 +163,8 @@ def train_by_size(job: SearchJob, lazy: float | None = None) -> None:
         Largest threshold l. The adversary is trained only if the task model can still pass it.
     """
     best, known = -math.inf, job.scores["task"]
-    bar = tqdm(
-        total=len(job.subsets) * (2 if lazy is None else 1), desc="search", unit="model", disable=not job.progress,
-        dynamic_ncols=True,
-    )  # fmt: skip
-    with bar:
+    total = len(job.subsets) * (2 if lazy is None else 1)
+    with tqdm(total=total, desc="search", unit="model", disable=not job.progress, dynamic_ncols=True) as bar:
         for _, same_size in groupby(reversed(job.subsets), key=len):
             level = list(same_size)
             job.train("task", level, bar)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator
 
 from sensorprivacy.data import Problem
@@ -17,7 +18,7 @@ from sensorprivacy.game.splits import Split, default_split
 from sensorprivacy.minimize.engine_protocol import LABELS, Engine, Glimpse, Subset, engine_data
 from sensorprivacy.minimize.engines import make_engine
 from sensorprivacy.minimize.search.results import ResultKey, ResultStore
-from sensorprivacy.minimize.search.workers import n_workers, run_batches
+from sensorprivacy.minimize.search.workers import run_batches
 from sensorprivacy.minimize.select import least_accuracy
 from sensorprivacy.progress import tqdm
 
@@ -60,10 +61,8 @@ def feature_positions(problem: Problem, features: Sequence[Any] | None) -> list[
     if not names or len(set(names)) != len(names):
         raise ValueError(f"features={names}: name at least one feature to search, each feature once")
     if len(names) > MAX_FEATURES:
-        raise TooManyFeaturesError(
-            f"{len(names)} features have {2 ** len(names) - 1:,} subsets: search at most {MAX_FEATURES} features, "
-            "preselected with sensorprivacy.minimize.greedy (the paper keeps 10 to 15)"
-        )
+        many = f"{len(names)} features have {2 ** len(names) - 1:,} subsets"
+        raise TooManyFeaturesError(f"{many}: search at most {MAX_FEATURES}, preselected with minimize.take_features")
     return sorted(columns.index(name) for name in names)
 
 
@@ -176,7 +175,7 @@ class SearchJob:
 
     def estimate(self) -> Estimate:
         """Estimate the remaining time by training a few models of three sizes; skipped for short searches."""
-        workers, n_models, seconds = n_workers(self.n_jobs), len(LABELS) * len(self.subsets), 0.0
+        workers, n_models, seconds = effective_n_jobs(self.n_jobs), len(LABELS) * len(self.subsets), 0.0
         if n_models - self.n_scores > _WORTH_ESTIMATING:
             seconds = sum(self._train_samples(label) for label in LABELS) / workers
         return Estimate(n_models - self.n_scores, seconds, workers)
@@ -230,18 +229,18 @@ class SearchJob:
             bar.update(len(batch))
         return shown
 
+    def frame(self) -> pd.DataFrame:
+        """Return a table of all subsets without their results."""
+        names = list(self.problem.features.columns)
+        features = [tuple(names[position] for position in subset) for subset in self.subsets]
+        return pd.DataFrame({"features": features, "n_features": list(map(len, self.subsets))})
+
     def table(self, lazy: float | None) -> pd.DataFrame:
         """Return the results of all subsets. Identifiabilities of those that do not pass threshold `lazy` are NaN."""
-        names, (task, users) = list(self.problem.features.columns), (self.scores[label] for label in LABELS)
+        task, users = (self.scores[label] for label in LABELS)
         least = 0.0 if lazy is None else least_accuracy(max(task.values()), lazy)
-        return pd.DataFrame(
-            {
-                "features": [tuple(names[position] for position in subset) for subset in self.subsets],
-                "n_features": [len(subset) for subset in self.subsets],
-                "accuracy": [task[subset] for subset in self.subsets],
-                "identifiability": [users[s] if task[s] >= least else math.nan for s in self.subsets],
-            }
-        )
+        shown = [users[subset] if task[subset] >= least else math.nan for subset in self.subsets]
+        return self.frame().assign(accuracy=[task[subset] for subset in self.subsets], identifiability=shown)
 
     def close(self) -> None:
         """Close the result store."""
@@ -258,7 +257,7 @@ class SearchJob:
     def _batch_size(self, label: str, missing: int, share: float = 1.0) -> int:
         if self.batch_size is not None:
             return self.batch_size
-        seconds, workers = max(share * self.fit_seconds.get(label, 0.1), 1e-6), n_workers(self.n_jobs)
+        seconds, workers = max(share * self.fit_seconds.get(label, 0.1), 1e-6), effective_n_jobs(self.n_jobs)
         # workers share the batches of a label; an engine with threads divides each batch itself
         shares = 1
         if workers > 1 or not self.engine.threads:

@@ -20,15 +20,16 @@ Every round is complete before the next begins. So the result does not depend on
 import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from threadpoolctl import threadpool_limits
 
-from sensorprivacy.minimize.engine_protocol import LABELS, Engine
+from sensorprivacy.minimize.engine_protocol import LABELS, MEASURES, Engine
 from sensorprivacy.minimize.search.bounds import Scores, sample_of_sizes
 from sensorprivacy.minimize.search.job import SearchJob
-from sensorprivacy.minimize.select import least_accuracy, near_lowest
+from sensorprivacy.minimize.select import THRESHOLDS, check_threshold, least_accuracy, near_lowest
 from sensorprivacy.progress import tqdm
 
 TREES = (4, 12, 36)
@@ -112,6 +113,33 @@ def can_race(engine: Engine) -> bool:
 def work(n_features: int, engine: Engine, n_train: int) -> float:
     """Return the trees times training rows of an exhaustive search. They do not depend on the machine."""
     return float(len(LABELS) * (2**n_features - 1) * getattr(engine, "n_trees", 0) * n_train)
+
+
+def races(job: SearchJob, race: bool | None) -> bool:
+    """Return whether a search races, and reject a race that is impossible."""
+    possible = can_race(job.engine)
+    if race is None:
+        long = work(len(job.positions), job.engine, len(job.split.train)) >= LONG
+        return possible and long and len(job.positions) >= FEATURES
+    if race and not possible:
+        needed = f"engine='shared' and at least {2 * TREES[0]} trees"
+        raise ValueError(f"race=True needs {needed}, got {job.engine.name!r} with {job.engine.model}: pass race=False")
+    return race
+
+
+def choices(
+    lazy: float | None, threshold: float | None = None, thresholds: Sequence[float] | None = None, **options: Any
+) -> Rule:
+    """Return the choices that a race must not change."""
+    if thresholds is not None:
+        levels = {*thresholds} if threshold is None else {*thresholds, threshold}
+        if not levels or any(lazy is not None and level > lazy for level in levels):
+            raise ValueError(f"thresholds={thresholds}: name at least one threshold, none of them above {lazy=}")
+        for level in levels:
+            check_threshold(level)
+        return Rule(sorted(levels), **options)
+    levels = {level for level in (*THRESHOLDS, threshold, lazy) if level is not None}
+    return Rule(sorted(level for level in levels if lazy is None or level <= lazy), **options)
 
 
 def expected_share(n_features: int, forest: int) -> float:
@@ -256,29 +284,12 @@ class Runner:
         self.grown[label][stage] += len(subsets)
 
     def _table(self) -> pd.DataFrame:
-        """Return the results of all subsets: scores of the finished ones, partial scores of the others."""
-        names = list(self.job.problem.features.columns)
+        """Return the results of all subsets: no scores of the dropped ones."""
         done = np.logical_and.reduce([self.scores[label].finished for label in LABELS])[self.at]
-        table = pd.DataFrame(
-            {
-                "features": [tuple(names[position] for position in subset) for subset in self.job.subsets],
-                "n_features": [len(subset) for subset in self.job.subsets],
-            }
-        )
-        columns = dict(zip(LABELS, ("accuracy", "identifiability"), strict=True))
-        for label, column in columns.items():
+        table = self.job.frame()
+        for column, label in MEASURES.items():
             table[column] = np.where(done, self.scores[label].exact[self.at], np.nan)
-        table["dropped"] = ~done
-        for label, column in columns.items():
-            scores = self.scores[label]
-            partial, trees = np.full(len(scores.exact), np.nan), np.zeros(len(scores.exact), dtype=int)
-            for count, glimpse in zip(self.trees, scores.glimpses, strict=True):
-                seen = ~np.isnan(glimpse[:, 0])
-                partial[seen], trees[seen] = glimpse[seen, 0], count
-            partial[scores.finished], trees[scores.finished] = scores.exact[scores.finished], self.forest
-            table[f"trees_{column}"] = trees[self.at]
-            table[f"partial_{column}"] = partial[self.at]
-        return table
+        return table.assign(dropped=~done)
 
     def _summary(self) -> Race:
         done = np.logical_and.reduce([self.scores[label].finished for label in LABELS])

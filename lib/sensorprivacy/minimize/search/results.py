@@ -103,9 +103,8 @@ class ResultStore:
             self._database.execute("PRAGMA synchronous=NORMAL")
             tables = {row[0] for row in self._database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
         if tables and "meta" not in tables:
-            raise ResultStoreError(
-                f"{self.path} is a database with other content (tables {', '.join(sorted(tables))}): name another file"
-            )
+            listed = ", ".join(sorted(tables))
+            raise ResultStoreError(f"{self.path} is another database (tables {listed}): name another file")
         with self._transaction():
             for statement in _SCHEMA:
                 self._database.execute(statement)
@@ -114,15 +113,10 @@ class ResultStore:
         with self._clear_errors():
             found = dict(self._database.execute("SELECT key, value FROM meta"))
         if found.get("version") != str(VERSION):
-            raise ResultStoreError(
-                f"{self.path} has version {found.get('version')} of the format, not {VERSION}: name another file"
-            )
+            raise ResultStoreError(f"{self.path} has version {found.get('version')}, not {VERSION}: name another file")
         if found.get("problem") != problem:
-            raise ResultStoreError(
-                f"{self.path} was made from other data: it has results of {found.get('name')!r} "
-                f"(digest {str(found.get('problem'))[:12]}), this problem is {name!r} (digest {problem[:12]}); name "
-                "another file"
-            )
+            ours, theirs = f"{name!r} ({problem[:12]})", f"{found.get('name')!r} ({str(found.get('problem'))[:12]})"
+            raise ResultStoreError(f"{self.path} was made from other data, {theirs} instead of {ours}: name another")
 
     def read(self, key: ResultKey, label: str) -> dict[Subset, float]:
         """Return all stored accuracies of one label (``"task"`` or ``"users"``), by subset."""
@@ -190,10 +184,8 @@ class ResultStore:
         try:
             yield
         except sqlite3.OperationalError as error:  # a full disk, a read-only folder, a lock that is never released
-            raise OSError(
-                f"{self.path}: cannot read or write search results ({error}); check the free space and permissions, or "
-                "name another file"
-            ) from error
+            remedy = "check the free space and permissions, or name another file"
+            raise OSError(f"{self.path}: cannot read or write search results ({error}); {remedy}") from error
         except sqlite3.IntegrityError:
             raise
         except (sqlite3.DatabaseError, UnicodeDecodeError) as error:

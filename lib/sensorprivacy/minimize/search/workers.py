@@ -19,11 +19,6 @@ T = TypeVar("T")
 _MOST_TASKS = 1000  # that a dask scheduler holds, however many batches there are
 
 
-def n_workers(n_jobs: int | None) -> int:
-    """Return the number of workers that `n_jobs` means, under an enclosing ``joblib.parallel_config``."""
-    return int(effective_n_jobs(n_jobs))
-
-
 def run_batches(
     engine: Engine, batches: list[list[Subset]], label: str, n_trees: int | None = None, n_jobs: int | None = None
 ) -> Iterator[tuple[list[Subset], list[Any]]]:
@@ -56,7 +51,7 @@ def run_batches(
         If a batch ends one worker of a dask cluster after another.
     """
     client = getattr(get_active_backend()[0], "client", None)
-    if engine.threads and n_workers(n_jobs) == 1:
+    if engine.threads and effective_n_jobs(n_jobs) == 1:
         yield from (_score(batch, engine, label, n_trees) for batch in batches)
     elif client is not None:
         yield from _run_on_dask(client, engine, batches, label, n_trees)
@@ -123,7 +118,7 @@ def run_in_order(
             for task in tasks:
                 with _large_data():
                     waiting.append(client.submit(function, *task, pure=False))
-                if len(waiting) > 2 * n_workers(n_jobs):
+                if len(waiting) > 2 * effective_n_jobs(n_jobs):
                     yield waiting.popleft().result()
             while waiting:
                 yield waiting.popleft().result()
@@ -150,9 +145,8 @@ def _killed_workers_explained(what: str, remedy: str) -> Iterator[None]:
     try:
         yield
     except KilledWorker as error:
-        raise RuntimeError(
-            f"{what} ended {error.allowed_failures + 1} workers of the cluster, maybe for lack of memory: {remedy}"
-        ) from error
+        ended = f"{what} ended {error.allowed_failures + 1} workers of the cluster"
+        raise RuntimeError(f"{ended}, maybe for lack of memory: {remedy}") from error
 
 
 def _same(engine: Engine) -> Engine:
