@@ -5,7 +5,7 @@ import os
 import secrets
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +54,31 @@ def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
         part.replace(path)
     finally:
         part.unlink(missing_ok=True)
+
+
+def resumed(path: Path | None, work: Callable[[int], Iterable[dict[str, Any]]]) -> Iterator[dict[str, Any]]:
+    """Yield results of long work, and keep each in a file as it ends: first those that the file has, then the rest.
+
+    Parameters
+    ----------
+    path : path, optional
+        The file, one line of JSON for each result. Without it, nothing is kept.
+    work : callable
+        ``work(n)`` yields the results from number n on: dicts of numbers and texts.
+    """
+    if path is None:
+        yield from work(0)
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a+", encoding="utf-8") as stream:
+        stream.seek(0)
+        whole = [line for line in stream.readlines() if line.endswith("\n")]  # a killed process may leave half a line
+        stream.truncate(len("".join(whole).encode()))
+        yield from map(json.loads, whole)
+        for result in work(len(whole)):
+            stream.write(f"{json.dumps(result)}\n")
+            stream.flush()
+            yield result
 
 
 def cache_folder() -> Path:

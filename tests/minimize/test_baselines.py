@@ -154,6 +154,31 @@ def fake(method, *rows, base=(0.9, 0.8)):
     return table
 
 
+def test_an_interrupted_sweep_goes_on_from_the_settings_that_it_kept(problem, monkeypatch, tmp_path):
+    played, play_setting, stop = [], baselines._play, [2]
+
+    def counted(*task):
+        if len(played) == stop[0]:
+            raise KeyboardInterrupt
+        played.append(tuple(task[1]))
+        return play_setting(*task)
+
+    monkeypatch.setattr(baselines, "_play", counted)
+    options = {**FAST, "split": random_split(240, seed=5), "seed": 5}
+    with pytest.raises(KeyboardInterrupt):
+        sweep(problem, "utility", kept=tmp_path, **options)
+    (file,) = tmp_path.iterdir()
+    assert len(file.read_text().splitlines()) == 2
+    file.write_text(file.read_text() + '{"accuracy": 0.')  # killed while it wrote a line
+    stop[0] = -1
+    again = sweep(problem, "utility", kept=tmp_path, **options)
+    assert len(played) == 5  # all features and four sizes, each once
+    pd.testing.assert_frame_equal(again, sweep(problem, "utility", **options), check_exact=True)
+    for other in ({"seed": 6}, {"part": "test", "sizes": [2]}, {"split": random_split(240, seed=6)}):
+        sweep(problem, "utility", kept=tmp_path, **options | other)
+    assert len(list(tmp_path.iterdir())) == 4, "another seed, size or split is another sweep"
+
+
 def test_rank_by_highest_relative_effectiveness():
     ranked = rank_methods(
         [

@@ -23,7 +23,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from compendium.datasets import registry
-from compendium.paths import MACHINE_FILE, RUN_FILE, VERDICTS_FILE, figures_dir, output_root, project_root
+from compendium.paths import MACHINE_FILE, RUN_FILE, VERDICTS_FILE, build_dir, figures_dir, output_root, project_root
 from compendium.run import judging
 from compendium.run.dependencies import versions
 from compendium.run.states import git, json_bytes, json_value
@@ -101,6 +101,11 @@ class Run:
     def stamp(self) -> str:
         """The stamp on captions and figures: the profile's name, or nothing in the paper profile."""
         return "" if self.profile == "paper" else self.profile
+
+    @property
+    def kept(self) -> Path:
+        """Folder for parts that an interrupted run goes on from; each state of the code has its own."""
+        return build_dir() / "kept" / self.name / self._record["code"][:12]
 
     @property
     def judges(self) -> bool:

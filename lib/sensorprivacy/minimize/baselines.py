@@ -1,10 +1,12 @@
 """The twelve feature selection methods of paper 1, section 5.2, behind one function."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
+from pathlib import Path
 from typing import Any
 
+import joblib
 import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator, clone
@@ -19,6 +21,7 @@ from sensorprivacy.minimize.rewrites import ColumnHasher, LaplaceNoise, componen
 from sensorprivacy.minimize.scores import score_features
 from sensorprivacy.minimize.search.workers import run_in_order
 from sensorprivacy.minimize.settings import VARIANTS
+from sensorprivacy.paths import resumed
 from sensorprivacy.progress import tqdm
 
 
@@ -79,6 +82,7 @@ def sweep(
     scores: pd.DataFrame | None = None,
     n_jobs: int | None = None,
     progress: bool = True,
+    kept: Path | None = None,
     **scoring: Any,
 ) -> pd.DataFrame:
     """Play the game at every size (or epsilon) of one method.
@@ -115,6 +119,8 @@ def sweep(
         Joblib workers. Each trains one setting at a time.
     progress : bool, default True
         Show a progress bar.
+    kept : path, optional
+        Folder in which the results of settings are kept as they end: an interrupted sweep goes on from there.
     **scoring
         ``forest``, ``max_rows`` and ``max_depth`` of `sensorprivacy.minimize.scores.score_features`.
 
@@ -154,11 +160,19 @@ def sweep(
         table["features"] = [tuple(ranked[:n]) for n in table["n_features"]]
 
     planned = table.assign(method=method, variant=variant).to_dict("records")
-    # all features first: the base of relative effectiveness
-    parts = chain([(data, range(len(names)))], (released(data, names, row, seed) for row in planned))
     whole = make_engine(engine, data, model, seed)  # columns that are only selected are prepared once
-    tasks = ((part, columns, model, seed, whole if part is data else engine) for part, columns in parts)
-    work = run_in_order(_play, tasks, n_jobs)
+
+    def play_from(first: int) -> Iterator[dict[str, Any]]:
+        # all features first: the base of relative effectiveness
+        parts = chain(
+            [(data, range(len(names)))][first:],
+            (released(data, names, row, seed) for row in planned[max(first - 1, 0) :]),
+        )
+        tasks = ((part, columns, model, seed, whole if part is data else engine) for part, columns in parts)
+        return run_in_order(_play, tasks, n_jobs)
+
+    key = problem.features, problem.task, problem.users, split, part, planned, str(model), seed, engine
+    work = resumed(None if kept is None else kept / f"{joblib.hash(key)}.jsonl", play_from)
     played = list(tqdm(work, total=len(table) + 1, desc=f"{problem.name}: {method}", disable=not progress))
     base, n_test = {name: played[0][name] for name in MEASURES}, len(data.test)
     base |= {f"{name}_chance": data.prior(label) for name, label in MEASURES.items()}

@@ -104,6 +104,12 @@ def test_the_checkout_knows_its_commit(root, monkeypatch):
     assert len(run._machine()["commit"]) == 40
 
 
+def test_another_state_of_the_code_keeps_its_parts_elsewhere(home):
+    one, other = (Run("21_x", parameters={}, code=code).kept for code in ("a" * 64, "b" * 64))
+    assert one != other
+    assert one.is_relative_to(home / "build" / "kept" / "21_x")
+
+
 def test_a_rerun_leaves_the_same_bytes(home):
     first = contents(fill(Run("21_x", parameters={"b": 1, "a": 2})))
     second = contents(fill(Run("21_x", parameters={"a": 2, "b": 1})))
