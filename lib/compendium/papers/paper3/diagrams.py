@@ -12,8 +12,8 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Polygon, Rectangle
 
 from compendium.papers.paper3.charts import plain
-from compendium.show.diagrams import Arrow, Box, flow_diagram
-from compendium.show.figures import BLUE, GREEN, GREY, INK, PAGE, PALE, RED, SMALLEST, YELLOW, drawn
+from compendium.show.diagrams import from_file
+from compendium.show.figures import BLUE, GREY, INK, PAGE, PALE, RED, SMALLEST, YELLOW, drawn
 
 _HEIGHTS = {"mean": 0.38, "log variance": -0.38, "z": 0.0, "private": -0.9}  # of a layer's middle
 _LAYERS = {"input": (GREY, ""), "output": (GREY, ""), "conv": (RED, "////")}
@@ -30,32 +30,8 @@ def anonymization_pipeline(public: Sequence[str], private: Sequence[str], modify
     modify, transfer : str
         The two choices of Algorithm 1, in words.
     """
-    names = {name: ", ".join(map(plain, classes)) for name, classes in (("y", public), ("p", private))}
-    boxes = [
-        Box("x", "Window x", "from the sensors", 0, 1, rounded=True),
-        Box("y", "Public inference", f"y: {names['y']}", 1, 0, colour=BLUE),
-        Box("p", "Private inference", f"p: {names['p']}", 1, 2, colour=RED),
-        Box("e", "Encoder of y", "q(z|x), one z drawn", 1, 1),
-        Box("c", "Cloud server", "mean latents m(y, p) of the training windows", 2, -1, colour=GREEN, rounded=True),
-        Box("t", "Transformation", f"{transfer} from m(y, p) to m(y, p')", 2, 1),
-        Box("m", "Modify", f"p to p': {modify}", 2, 2, colour=RED),
-        Box("d", "Decoder of y", "p(x|z')", 3, 1),
-        Box("o", "Published window", "instead of x", 3, 2, rounded=True),
-    ]
-    arrows = [
-        Arrow("x", "y", leave="up"),
-        Arrow("x", "p", leave="down"),
-        Arrow("x", "e"),
-        Arrow("y", "e", leave="down", enter="up"),
-        Arrow("p", "m"),
-        Arrow("m", "t", leave="up", enter="down"),
-        Arrow("e", "t"),
-        Arrow("c", "t", leave="down", enter="up"),
-        Arrow("t", "d"),
-        Arrow("d", "o", leave="down", enter="up"),
-    ]
-    device = {"on the device": [box.key for box in boxes if box.key != "c"]}
-    return flow_diagram(boxes, arrows, frames=device, column_gap=0.36, row_gap=0.3)
+    names = {name: ", ".join(map(plain, classes)) for name, classes in (("public", public), ("private", private))}
+    return from_file("pipeline", modify=modify, transfer=transfer, **names)
 
 
 @drawn
