@@ -149,10 +149,10 @@ def report(what: str, profile: Profile, check: bool) -> int:
         path = project_root() / "README.md"
         text = readme(path.read_text(encoding="utf-8"))
     else:
-        from compendium.datasets import cards
+        from compendium.datasets import cli as sets
 
         path = data_dir() / "README.md"
-        text = cards.page(path.read_text(encoding="utf-8"))
+        text = sets.page(path.read_text(encoding="utf-8"))
     path.write_text(text, encoding="utf-8", newline="\n")
     print(path)
     return 0
@@ -160,7 +160,7 @@ def report(what: str, profile: Profile, check: bool) -> int:
 
 def _verdicts(profile: str, check: bool) -> int:
     """Write the verdicts that follow from the runs' tables, or print where the files differ from them."""
-    from compendium.verdicts import recompute
+    from compendium.verdicts import earlier_runs as recompute
 
     differ = recompute.differences(profile)
     if len(differ):

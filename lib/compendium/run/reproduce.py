@@ -24,9 +24,8 @@ from compendium.paths import (
     remembered_mirror,
 )
 from compendium.run import processes, states
-from compendium.run.cluster import left_jobs, variables, why, words_for
-from compendium.run.job import hindered
-from compendium.run.plan import planned
+from compendium.run.job import hindered, planned
+from compendium.run.processes import left_jobs, variables, why, words_for
 from compendium.run.runs import Run, last_states, read_runs, select
 from compendium.run.states import FAILED, NO_DATA, NOT_RUN, OK, DataState, RunState
 from sensorprivacy.paths import check_writable

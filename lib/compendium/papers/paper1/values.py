@@ -8,8 +8,8 @@ import math
 
 import pandas as pd
 
-from compendium.papers.intervals import with_prediction
 from compendium.verdicts import printed
+from compendium.verdicts.cells import with_prediction
 from sensorprivacy.game import relative_effectiveness
 
 SETS = {
