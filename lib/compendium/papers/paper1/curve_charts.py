@@ -119,9 +119,8 @@ def compared_panels(ours: pd.DataFrame | None = None, printed: pd.DataFrame | No
                     if letter == "l" and len(rows) > _MANY:
                         rows[y] = rows[y].rolling(len(rows) // 20, center=True, min_periods=1).median()
                     colour, marker = LOOKS[name]
-                    every = (
-                        max(1, len(rows) // 8) if x == "n_features" and (looks is _PRINTED or len(rows) > _MANY) else 1
-                    )
+                    sparse = x == "n_features" and (looks is _PRINTED or len(rows) > _MANY)
+                    every = max(1, len(rows) // 8) if sparse else 1
                     style = looks | ({} if x == "n_features" else {"ls": "", "ms": 3})
                     axes.plot(rows[x], rows[y], color=colour, marker=marker, markevery=every, **style)
                 if x != "n_features" and len(source):

@@ -73,10 +73,10 @@ def group_shares(start: pd.DataFrame, determined: pd.DataFrame, printed: pd.Data
     printed : pandas.DataFrame, optional
         The numbers that the paper prints for the determined thresholds.
     """
-    names = list(GROUPS)
 
     def share(frame: pd.DataFrame) -> pd.DataFrame:
-        return frame[names].astype(float).div(frame[names].astype(float).sum(axis=1), axis=0)
+        numbers = frame[list(GROUPS)].astype(float)
+        return numbers.div(numbers.sum(axis=1), axis=0)
 
     last = "at the determined thresholds"
     first = "at the start (0.5, 0.5)" + ", of which the paper prints no numbers" * (printed is not None)
@@ -102,9 +102,8 @@ def partition_strip(evaluation: pd.Series, alpha: float, beta: float) -> Figure:
     named = len(ranked) <= MOST_NAMES
     fig, axes = plt.subplots(figsize=(PAGE, 1.0 + 0.165 * min(len(ranked), MOST_NAMES)))
     near = 1e-9  # a threshold and an evaluation may be the same decimal number, but differ in binary
-    groups = np.where(
-        ranked >= alpha - near, "sensitive", np.where(ranked <= beta + near, "non_sensitive", "ambiguous")
-    )
+    open_ = np.where(ranked <= beta + near, "non_sensitive", "ambiguous")
+    groups = np.where(ranked >= alpha - near, "sensitive", open_)
     spans = {"non_sensitive": (-0.04, beta), "ambiguous": (beta, alpha), "sensitive": (alpha, 1.04)}
     for name, (low, high) in spans.items():
         colour, _, marker = GROUPS[name]

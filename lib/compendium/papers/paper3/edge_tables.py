@@ -257,9 +257,8 @@ def paper_boards(machines: Mapping[str, Record], here: Record) -> tuple[dict[str
     for name, record in machines.items():
         if not is_pi3(record):
             if record is not here:
-                unused.append(
-                    f"{_UNUSED}: {name}: {record['hardware'].get('board') or 'an unknown board'}, not a {PI3}"
-                )
+                board = record["hardware"].get("board") or "an unknown board"
+                unused.append(f"{_UNUSED}: {name}: {board}, not a {PI3}")
             continue
         kept = []
         for bundle in record["bundles"]:

@@ -187,8 +187,7 @@ def _draw_layer(axes: Axes, at: int, kind: str, size: int, middle: float, tall: 
     if kind == "private":
         axes.plot([at, at], [middle + tall / 2, _HEIGHTS["z"] - 0.4], color=INK, lw=0.8, zorder=1)
     words: dict[str, Any] = {"ha": "center", "fontsize": SMALLEST, "zorder": 3}
-    axes.text(
-        at, middle, str(size), va="center", bbox={"fc": "white", "ec": "none", "pad": 0.6} if hatch else None, **words
-    )
+    box = {"fc": "white", "ec": "none", "pad": 0.6} if hatch else None
+    axes.text(at, middle, str(size), va="center", bbox=box, **words)
     up = 1 if kind in ("mean", "z") else -1
     axes.text(at, middle + up * (tall / 2 + 0.05), kind, va="bottom" if up > 0 else "top", **words)
