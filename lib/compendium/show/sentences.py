@@ -168,9 +168,8 @@ def against_chance(row: Mapping[Any, Any] | pd.Series | None, names: Mapping[str
         return found.get(f"{measure}_{word}", found.get(word))
 
     ends = {each: [end(each, word) for word in ("chance", "low", "high")] for each in names}
-    return " ".join(
-        against(name, found.get(each), ends[each][0], "chance", *ends[each][1:]) for each, name in names.items()
-    )
+    said = [against(name, found.get(each), ends[each][0], "chance", *ends[each][1:]) for each, name in names.items()]
+    return " ".join(said)
 
 
 def change(

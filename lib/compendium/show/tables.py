@@ -30,47 +30,28 @@ _ENDS = re.compile(r"^(?P<value>.*?)[ _](low|high)$")
 
 
 @dataclass(frozen=True)
-class ShownSentence:
-    """A sentence that ends a section, for Jupyter to show."""
+class Shown:
+    """A result for Jupyter to show: as HTML, and as text where there is no browser, with its closing sentence below."""
 
+    html: str
     text: str
-
-    def _repr_markdown_(self) -> str:
-        return self.text
+    closing: str = ""
 
     def _repr_html_(self) -> str:
-        return closing_html(self.text)
+        return self.html + closing_html(self.closing)
 
     def __repr__(self) -> str:
-        return self.text
+        return "\n".join(filter(None, [self.text, self.closing]))
+
+
+def shown_table(frame: pd.DataFrame, caption: str, closing: str = "") -> Shown:
+    """Return a table below its caption, for Jupyter to show."""
+    return Shown(html_table(readable(frame), caption), markdown_text(frame, caption), closing)
 
 
 def closing_html(text: str) -> str:
     """Return a closing sentence as HTML; nothing if it is empty."""
     return page("closing.html", text=text)
-
-
-@dataclass(frozen=True)
-class ShownTable:
-    """A table with its caption and closing sentence, for Jupyter to show; `markdown` is the text of its file."""
-
-    frame: pd.DataFrame
-    caption: str
-    closing: str = ""
-
-    @property
-    def markdown(self) -> str:
-        """The table in Markdown, below its caption."""
-        return markdown_text(self.frame, self.caption)
-
-    def _repr_markdown_(self) -> str:
-        return "\n".join(filter(None, [self.markdown, self.closing]))
-
-    def _repr_html_(self) -> str:
-        return html_table(readable(self.frame), self.caption) + closing_html(self.closing)
-
-    def __repr__(self) -> str:
-        return self._repr_markdown_()
 
 
 @dataclass(frozen=True)
