@@ -131,19 +131,6 @@ def readme(text: str) -> str:
     return _PLACE.sub(lambda match: f"{match[1]}{found}\n{match[2]}", text)
 
 
-FIGURES = {
-    1: ["11_selection_methods-cic-ids-2017/figure-1.png"]
-    + [f"12_game_summary/figure-2{kind}-opportunity.png" for kind in ("", "-compared")],
-    2: [f"22_threeway_summary/figure-{number}.png" for number in range(1, 6)],
-    3: [f"30_vae_anonymization-motionsense-gender/{name}.png" for name in ("figure-1", "figures-2-3-9-10", "figure-4")]
-    + [
-        "30_vae_anonymization-motionsense-gender/figures-5-7.png",
-        "31_reidentification_attack-motionsense-gender/figure-8.png",
-    ],
-}
-"""Our drawings of the figures of each paper, in its order."""
-
-
 def outcome(verdicts: pd.DataFrame, paper: int) -> str:
     """Return a sentence with the counts of a paper's verdicts, computed from them."""
     own = verdicts[verdicts["paper"] == paper]
@@ -174,7 +161,9 @@ def tables(verdicts: pd.DataFrame, paper: int) -> str:
     return "\n\n".join(parts)
 
 
-def figures(source: Path, target: Path, places: Mapping[str, Mapping[str, str]], paper: int) -> str:
+def figures(
+    source: Path, target: Path, places: Mapping[str, Mapping[str, str]], paper: int, names: Iterable[str]
+) -> str:
     """Return our drawings of a paper's figures in Markdown, in the paper's order, and copy them beside its page.
 
     A heading has the paper's number in full, so that the search finds "figure 8".
@@ -187,9 +176,11 @@ def figures(source: Path, target: Path, places: Mapping[str, Mapping[str, str]],
         The addresses of each run's pages, as :func:`.notebooks.write_runs` returns them.
     paper : int
         The paper's number.
+    names : iterable of str
+        The figures, each as ``RUN/FILE``.
     """
     parts = []
-    for name in FIGURES[paper]:
+    for name in names:
         path = source / name
         numbers = re.sub(r"^figures?-([\d-]+).*", r"\1", path.stem).strip("-").split("-")
         head = f"Figure{'s' if len(numbers) > 1 else ''} {', '.join(numbers)}"

@@ -72,7 +72,6 @@ def sources(target: Path, only: Iterable[str] = ()) -> Path:
         "findings": found,
         "lessons": notebooks.write_lessons(root / "notebooks" / "lessons", target, forms),
         "guides": _guides(root / "book" / "howto"),
-        "topics": notebooks.TOPICS,
         "runs": list(runs.values()),
         "places": places,
         "figures": partial(pages.figures, figures, target / "papers", places),

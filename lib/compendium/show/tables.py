@@ -149,20 +149,11 @@ def _bounds(plain: pd.DataFrame) -> dict[str, tuple[str, str]]:
         if not re.search(r"(^|[ _])low$", low) or high not in plain.columns:
             continue
         match = _ENDS.match(low)
-        value = match["value"] if match else _value_between(plain, low, high)
-        if value is not None and value in plain.columns and pd.api.types.is_numeric_dtype(plain[value]):
+        # bounds without a name are those of the column on their left
+        value = match["value"] if match else str(plain.columns[max(plain.columns.get_loc(low) - 1, 0)])
+        if value in plain.columns and pd.api.types.is_numeric_dtype(plain[value]):
             found[value] = (low, high)
     return found
-
-
-def _value_between(plain: pd.DataFrame, low: str, high: str) -> str | None:
-    """Return the first numeric column left of the bounds whose values all lie between them."""
-    for name in plain.columns[: list(plain.columns).index(low)]:
-        if pd.api.types.is_float_dtype(plain[name]):
-            rows = plain[[name, low, high]].dropna()
-            if len(rows) and bool(((rows[low] <= rows[name]) & (rows[name] <= rows[high])).all()):
-                return str(name)
-    return None
 
 
 def _column(plain: pd.DataFrame, name: str, ends: tuple[str, str] | None) -> tuple[str, list[str]]:

@@ -9,7 +9,7 @@ import pytest
 
 from compendium.book import explorers, notebooks, pages, site
 from compendium.book.pages import BookError, Numbers, empty, write
-from compendium.paths import figures_dir
+from compendium.paths import figures_dir, project_root
 from compendium.run.runs import read_runs
 from compendium.verdicts import earlier_runs
 from compendium.verdicts.ledger import entries
@@ -157,13 +157,16 @@ def test_a_heading_of_results_says_what_is_shown(caption, heading):
 @pytest.mark.parametrize(("paper", "heads"), [(2, 5), (3, 5), (1, 3)])
 def test_a_paper_s_figures_stand_on_its_page(paper, heads, tmp_path):
     places = {name: {"page": "x.html", "results": "x"} for name in read_runs()}
-    text = pages.figures(figures_dir("paper"), tmp_path, places, paper)
+    page = (project_root() / "book" / "papers" / f"paper-{paper}.md").read_text(encoding="utf-8")
+    names = re.findall(r'"([\w-]+/figures?-[\w-]+\.png)"', page)
+    text = pages.figures(figures_dir("paper"), tmp_path, places, paper, names)
     assert len(re.findall(r"^### Figures? \d", text, re.MULTILINE)) == heads
     named = re.findall(r"^!\[.{20,}\]\((.+)\)$", text, re.MULTILINE)
     assert sorted(named) == sorted(path.name for path in tmp_path.iterdir())
     assert len(named) == heads
     assert "](../results/" in text
-    assert "](../results/" not in pages.figures(figures_dir("paper"), tmp_path, {name: {} for name in places}, paper)
+    nowhere: dict = {name: {} for name in places}
+    assert "](../results/" not in pages.figures(figures_dir("paper"), tmp_path, nowhere, paper, names)
 
 
 def test_the_section_of_the_verdicts_is_found(executed_notebook):
