@@ -160,13 +160,7 @@ def _settle(lost: list[str], runs: Mapping[str, Run], profile: str, started: int
 
 
 def _snakemake(
-    names: list[str],
-    profile: str,
-    only: list[str],
-    places: list[str],
-    *,
-    again: list[str] | None = None,
-    dry_run: bool = False,
+    names: list[str], profile: str, only: list[str], places: list[str], again: Iterable[str] = (), dry_run: bool = False
 ) -> None:
     """Let Snakemake run what is out of date, and some runs `again`."""
     words = [sys.executable, "-m", processes.__name__, "snakemake", *places, "--keep-going"]

@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 from markupsafe import Markup
 
+_Columns = Mapping[str, tuple[str, list[str]]]  # the title and the texts of each column
 _DIGITS = 6
 MOST_COLUMNS = 8
 _NARROW = 105  # characters that fit a page beside each other
@@ -92,15 +93,13 @@ def readable(frame: pd.DataFrame, most: int = MOST_COLUMNS) -> Readable:
     return Readable([columns[name][0] for name in names], rows, numeric, remarks)
 
 
-def _narrow(columns: Mapping[str, tuple[str, list[str]]], most: int) -> bool:
+def _narrow(columns: _Columns, most: int) -> bool:
     """Return whether a table with a few columns too many fits all the same, such as one of counts."""
     widths = [max(map(len, [*title.split(), *texts]), default=0) for title, texts in columns.values()]
     return len(columns) <= most + 3 and sum(min(width, _WRAPPED) for width in widths) <= _NARROW
 
 
-def _chosen(
-    columns: Mapping[str, tuple[str, list[str]]], bounds: Iterable[str], most: int, rows: int
-) -> tuple[list[str], list[str]]:
+def _chosen(columns: _Columns, bounds: Iterable[str], most: int, rows: int) -> tuple[list[str], list[str]]:
     """Return the columns to show, and remarks on the others.
 
     The first and the last column are kept before those with an interval, then chance levels, then others. The first

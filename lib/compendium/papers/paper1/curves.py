@@ -241,9 +241,7 @@ def adversary_helps(ranks: pd.DataFrame) -> Decision:
     return sign_test(found[found != 0.5] > 0.5, "data sets")
 
 
-def curve_statements(
-    points: pd.DataFrame, own: pd.DataFrame, ranks: pd.DataFrame
-) -> tuple[dict[str, bool | None], dict[str, str]]:
+def curve_statements(points: pd.DataFrame, own: pd.DataFrame, ranks: pd.DataFrame) -> tuple[dict, dict[str, str]]:
     """Return our values of the statements about the curves by claim id, and the reasons of undecided ones.
 
     Parameters

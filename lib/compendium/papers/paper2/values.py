@@ -157,9 +157,8 @@ def summary_statements(start: pd.DataFrame, final: pd.DataFrame, extreme: pd.Dat
     """
     # the paper compares its printed values
     more = extreme["utility"].astype(float).round(2) > final["utility"].astype(float).round(2)
-    each = {"titanic": "2-text-extreme-utility-titanic", "heart": "2-text-extreme-utility-heart"}
-    each |= {"student": "2-text-extreme-utility-student"}
-    ours: dict[str, object] = {claim: bool(more[name]) for name, claim in each.items() if name in more}
+    known = [name for name in ("titanic", "heart", "student") if name in more]
+    ours: dict[str, object] = {f"2-text-extreme-utility-{name}": bool(more[name]) for name in known}
     if not set(TRACE_TABLES) <= set(start.index):
         return ours
     improved = bool((final[list(GAINS)] > start[list(GAINS)]).all(axis=None))

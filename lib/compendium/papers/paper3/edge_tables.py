@@ -132,27 +132,22 @@ def budget_shares(records: Records) -> dict[str, float]:
 
 def windows_table(records: Records) -> pd.DataFrame:
     """Return the milliseconds of a whole window and its share of the budget, one row per record and bundle."""
-    return pd.DataFrame(
-        {
-            "label": f"{name}, {bundle['name']}",
-            "machine": name,
-            "cpu": record["hardware"]["cpu"],
-            "bundle": bundle["name"],
-            "windows": bundle["samples"],
-        }
-        | {f"{part}_ms": 1000 * bundle["window"][part] for part in ("median", "p95", "p99")}
-        | {"budget_ms": 1000 * bundle["budget"], "share_of_budget": bundle["window"]["p99"] / bundle["budget"]}
-        for name, record, bundle in _whole_pipelines(records)
-    )
+    rows = []
+    for name, record, bundle in _whole_pipelines(records):
+        row = {"label": f"{name}, {bundle['name']}", "machine": name, "cpu": record["hardware"]["cpu"]}
+        row |= {"bundle": bundle["name"], "windows": bundle["samples"]}
+        row |= {f"{part}_ms": 1000 * bundle["window"][part] for part in ("median", "p95", "p99")}
+        share = bundle["window"]["p99"] / bundle["budget"]
+        rows.append(row | {"budget_ms": 1000 * bundle["budget"], "share_of_budget": share})
+    return pd.DataFrame(rows)
 
 
 def hardware_table(records: Records) -> pd.DataFrame:
     """Describe each machine, one row per record."""
-    rows = {
-        name: record["hardware"]
-        | {"threads": record["settings"]["threads"], "most_memory_mb": record["memory"] / 2**20}
-        for name, record in records.items()
-    }
+    rows = {}
+    for name, record in records.items():
+        used = {"threads": record["settings"]["threads"], "most_memory_mb": record["memory"] / 2**20}
+        rows[name] = record["hardware"] | used
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("machine")
 
 

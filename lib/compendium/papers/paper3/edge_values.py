@@ -85,13 +85,9 @@ def compare_steps(printed: pd.DataFrame, ours: pd.DataFrame) -> pd.DataFrame:
         on the machine), ``bound_ms`` and ``times_bound``: printed over bound.
     """
     both = printed.merge(ours, on=["table", "row"], how="inner", suffixes=("", "_ours"))
-    return both.assign(
-        printed_ms=1000 * both["printed"],
-        recomputed_ms=1000 * both["recomputed"],
-        ours_ms=1000 * both["cpu"],
-        bound_ms=1000 * both["bound"],
-        times_bound=both["printed"] / both["bound"],
-    )
+    columns = {"printed": "printed", "recomputed": "recomputed", "ours": "cpu", "bound": "bound"}
+    times = {f"{name}_ms": 1000 * both[column] for name, column in columns.items()}
+    return both.assign(**times, times_bound=both["printed"] / both["bound"])
 
 
 def compare_shapes(both: pd.DataFrame) -> pd.DataFrame:

@@ -22,12 +22,7 @@ from sensorprivacy.progress import tqdm
 
 
 def search_rival(
-    study: Study,
-    models: InferenceModels,
-    *,
-    hides: Sequence[float],
-    changes: Sequence[float],
-    epochs: int,
+    study: Study, models: InferenceModels, *, hides: Sequence[float], changes: Sequence[float], epochs: int
 ) -> tuple[pd.DataFrame, dict[str, float]]:
     """Search the weights of the Anonymization Autoencoder on validation windows, by the rule of `tuning.choose_shift`.
 

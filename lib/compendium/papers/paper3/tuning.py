@@ -110,7 +110,6 @@ def choose_shift(
     fitted: LatentAnonymizer,
     validation: Windows,
     scales: Sequence[float],
-    *,
     redraws: Sequence[int] = (0,),
     lost: float = 0.02,
 ) -> tuple[pd.DataFrame, LatentAnonymizer]:

@@ -41,6 +41,7 @@ _CHANGES = {
     },
     ("mobiact", "weight"): {"3-text-mobiact-weight-activity-drops": "lost"},
 }
+Decided = dict[str, bool | None]  # statements by claim id; None if the data decide neither way
 _MEASURED = ("public_before", "public_after", "private_before", "private_after")
 
 
@@ -176,9 +177,7 @@ def hides_better(difference: Rights, people: np.ndarray) -> bool | None:
     return decided(lower is True and public.low > -EQUAL, lower is False and public.high < EQUAL)
 
 
-def change_statements(
-    dataset: str, private: str, found: Mapping[str, Rights], people: np.ndarray
-) -> dict[str, bool | None]:
+def change_statements(dataset: str, private: str, found: Mapping[str, Rights], people: np.ndarray) -> Decided:
     """Return our values for sections 5.3.1 and 5.4.1: the deterministic change over all activities.
 
     Parameters
@@ -206,7 +205,7 @@ def change_statements(
     return {claim: said.get(what) for claim, what in claims.items()}
 
 
-def layer_statement(dataset: str, found: Mapping[str, Rights], people: np.ndarray) -> dict[str, bool | None]:
+def layer_statement(dataset: str, found: Mapping[str, Rights], people: np.ndarray) -> Decided:
     """Return whether the private classification term helps to hide the class at equal activity, on MotionSense.
 
     Parameters
@@ -271,7 +270,7 @@ def attack_statements(
     rival: str,
     found: Mapping[str, Rights],
     people: np.ndarray,
-) -> dict[str, bool | None]:
+) -> Decided:
     """Return our values for sections 5.3 and 5.4.2: re-identification. None means that the data cannot decide.
 
     Parameters
