@@ -1,6 +1,6 @@
 # The runs of runs.yaml as a graph. `compendium reproduce` calls this, on this machine or on a cluster (--executor slurm).
 # Each run writes its own status file, also if it fails or has no data, so that the report can follow it.
-from compendium.run.plan import plan
+from compendium.run.job import plan
 
 PROFILE = config.get("profile", "quick")
 JOBS = plan(PROFILE, config.get("only", []))

@@ -29,13 +29,11 @@ def project_root() -> Path:
         If none of these is a checkout of the compendium.
     """
     named = os.environ.get("SENSORPRIVACY_HOME")
+    if named and not _is_root(Path(named).expanduser()):
+        what = "holds no notebooks/, data/ and lib/: point it at the checkout"
+        raise FileNotFoundError(f"SENSORPRIVACY_HOME={named} {what}")
     if named:
-        root = Path(named).expanduser().resolve()
-        if not _is_root(root):
-            raise FileNotFoundError(
-                f"SENSORPRIVACY_HOME={named} holds no notebooks/, data/ and lib/: point it at the checkout"
-            )
-        return root
+        return Path(named).expanduser().resolve()
     here = Path.cwd().resolve()
     for folder in (Path(__file__).resolve().parents[2], here, *here.parents):
         if _is_root(folder):
@@ -131,9 +129,8 @@ def mirror() -> Path | str | None:
         return named
     folder = Path(url2pathname(address.path)) if address.scheme == "file" else Path(named).expanduser()
     if not folder.is_dir():
-        raise FileNotFoundError(
-            f"{MIRROR_VARIABLE}={named} is neither a folder nor an http(s) or file address: correct or unset it"
-        )
+        what = "is neither a folder nor an http(s) or file address: correct or unset it"
+        raise FileNotFoundError(f"{MIRROR_VARIABLE}={named} {what}")
     return folder.resolve()
 
 

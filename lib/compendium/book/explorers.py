@@ -156,9 +156,8 @@ def shifts(figures: Path) -> dict[str, Any]:
 def noise(figures: Path) -> list[dict[str, Any]]:
     """Return the defences of the common game that have an epsilon, for each data set."""
     made = []
-    for folder in sorted(
-        figures.glob("50_one_game-*"), key=lambda folder: (not folder.match("*-motionsense-subject"), folder.name)
-    ):
+    folders = sorted(figures.glob("50_one_game-*"))
+    for folder in sorted(folders, key=lambda folder: not folder.match("*-motionsense-subject")):
         table = pd.read_csv(folder / "defences.csv")
         raw = table[table["defence"] == "none"].iloc[0]
         known = table.join(table["defence"].str.extract(r"^(?P<kind>.*?)[:,]epsilon=(?P<epsilon>[\d.]+)$"))

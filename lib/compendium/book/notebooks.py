@@ -21,15 +21,6 @@ from compendium.show.tables import html_table, readable
 
 PROFILES = ("paper", "quick")  # the profile that is preferred first
 MOST_ROWS = 60  # longer tables are shown up to here; the CSV file has all rows
-TOPICS = {
-    "0": "Start here",
-    "1": "Paper 1: drop columns",
-    "2": "Paper 2: drop columns, or add noise",
-    "3": "Paper 3: rewrite windows",
-    "4": "Paper 3 on a device",
-    "5": "All three defences in one game",
-    "9": "Report",
-}
 _JUDGED = "printed values: "
 _SCROLLS = 'style="overflow-x:auto" tabindex="0" role="region" aria-label="table"'
 _SOLUTION = re.compile(r"^( *)### BEGIN SOLUTION\n.*?^ *### END SOLUTION", re.DOTALL | re.MULTILINE)

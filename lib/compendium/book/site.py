@@ -12,7 +12,7 @@ from typing import Any
 
 import pandas as pd
 
-from compendium.book import explorers, notebooks, pages, papers
+from compendium.book import explorers, notebooks, pages
 from compendium.book.pages import BookError, empty, write
 from compendium.paths import VERDICTS_FILE, build_dir, data_dir, figures_dir, project_root
 from compendium.run.runs import read_runs
@@ -72,10 +72,9 @@ def sources(target: Path, only: Iterable[str] = ()) -> Path:
         "findings": found,
         "lessons": notebooks.write_lessons(root / "notebooks" / "lessons", target, forms),
         "guides": _guides(root / "book" / "howto"),
-        "topics": notebooks.TOPICS,
         "runs": list(runs.values()),
         "places": places,
-        "figures": partial(papers.figures, figures, target / "papers", places),
+        "figures": partial(pages.figures, figures, target / "papers", places),
     }
     for path in sorted((root / "book").rglob("*")):
         if path.is_file() and path.suffix != ".pyc":
@@ -109,13 +108,13 @@ def _of_verdicts(verdicts: pd.DataFrame) -> dict[str, Any]:
         return markdown_text(table.assign(entry=[f"[{entry.id}](#{entry.id.lower()})" for entry in own]))
 
     return {
-        "outcome": partial(papers.outcome, verdicts),
-        "headlines": partial(papers.headlines, verdicts),
-        "changed": partial(papers.changed, ledger),
-        "tables": partial(papers.tables, verdicts),
+        "outcome": partial(pages.outcome, verdicts),
+        "headlines": partial(pages.headlines, verdicts),
+        "changed": partial(pages.changed, ledger),
+        "tables": partial(pages.tables, verdicts),
         "ledger": groups,
         "overview": overview_of,
-        "linked": papers.linker(ledger),
+        "linked": pages.linker(ledger),
     }
 
 

@@ -149,7 +149,7 @@ def _reason(error: RequestException) -> str:
     return found[0] if found[0] in ("refused", "timed out", "certificate") else "name not resolved"
 
 
-def download_wheel(requirement: str, folder: Path, *, ignore_requires_python: bool = False) -> Path:
+def download_wheel(requirement: str, folder: Path, ignore_requires_python: bool) -> Path:
     """Download a wheel from the package index of the user's pip, without installing it.
 
     Parameters

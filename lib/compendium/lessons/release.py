@@ -6,6 +6,7 @@ import os
 import shutil
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from compendium.paths import project_root
@@ -14,18 +15,7 @@ from sensorprivacy.paths import write_atomically
 COURSE = "sensor-privacy"
 WRITTEN = ".lessons.json"  # digests of the sources that `make_course` wrote last
 _COMPILED = shutil.ignore_patterns("__pycache__")
-CONFIG = f"""# Settings of nbgrader for this course folder. Run nbgrader's commands here.
-c = get_config()
-c.CourseDirectory.course_id = "{COURSE}"
-c.CourseDirectory.release_directory = "student"
-c.ExecutePreprocessor.timeout = 300
-c.ExecutePreprocessor.kernel_name = "python3"
-c.GenerateFeedback.preprocessors = [
-    "nbgrader.preprocessors.GetGrades",
-    "compendium.lessons.feedback.HideTests",
-    "nbconvert.preprocessors.CSSHTMLHeaderPreprocessor",
-]
-"""
+CONFIG = Path(__file__).with_name("nbgrader_config.txt")  # the settings of a new course folder
 
 
 def lessons() -> list[Path]:
@@ -63,7 +53,7 @@ def make_course(out: Path, notice: Callable[[str], object] = lambda _: None) -> 
     out.mkdir(parents=True, exist_ok=True)
     config_file = out / "nbgrader_config.py"
     if not config_file.is_file():  # a teacher may have changed it
-        write_atomically(config_file, lambda path: path.write_text(CONFIG, encoding="utf-8"))
+        write_atomically(config_file, partial(shutil.copyfile, CONFIG))
     config = Config()
     config.CourseDirectory.update({"root": str(out), "course_id": COURSE, "release_directory": "student"})
     api = NbGraderAPI(config=config)

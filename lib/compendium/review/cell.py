@@ -2,7 +2,7 @@
 
 import difflib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import pandas as pd
@@ -52,9 +52,8 @@ class Cell:
         lines += [f"reason      {row['reason']}"] if row["reason"] else []
         lines += [f"run         {self.run}", f"cell        {self.place}"]
         lines += [f"repeated    {name}, started {when}" for name, when in self.ran.items()]
-        lines += [
-            f"not run     {name}: up to date since {when}; FORCE=1 repeats it" for name, when in self.kept.items()
-        ]
+        again = "FORCE=1 repeats it"
+        lines += [f"not run     {name}: up to date since {when}; {again}" for name, when in self.kept.items()]
         return "\n".join(lines)
 
 
@@ -81,9 +80,7 @@ def find(claim: str) -> "pd.Series[str]":
     return values[known == claim].iloc[0]
 
 
-def recompute(
-    claim: str, profile: Profile, cores: int = 1, say: Callable[[str], None] = print, *, force: bool = False
-) -> Cell:
+def recompute(claim: str, profile: Profile, cores: int = 1, *, force: bool = False) -> Cell:
     """Recompute what a printed value needs, and return both values.
 
     The run that the value's row in ``data/paper/paper-<n>.csv`` names, the runs before it and the report are repeated
@@ -97,8 +94,6 @@ def recompute(
         Settings. With "paper", the results of runs replace the committed ones in ``figures/``.
     cores : int, default=1
         Number of runs at a time.
-    say : callable, default=print
-        Called with each line of progress.
     force : bool, default=False
         Whether runs that are up to date are repeated, too.
 
@@ -119,11 +114,11 @@ def recompute(
     report = [run.name for run in runs.values() if run.after_all]
     minutes = sum(runs[each].minutes[profile] for each in [*needed, *report])
     about = f"about {minutes:.3g} min on two idle cores"
-    say(f"{claim} needs {len(needed)} run(s) and the report, {about}: {', '.join(needed)}")
+    print(f"{claim} needs {len(needed)} run(s) and the report, {about}: {', '.join(needed)}")
     earlier = {each: _started(each, profile) for each in needed}
     for each in needed if force else ():
         status_file(each, profile).unlink(missing_ok=True)
-    ended = reproduce(profile, looker(profile), cores=cores, only=[name], say=say)
+    ended = reproduce(profile, looker(profile), cores=cores, only=[name])
     if failed := [_failure(each, ended[each]) for each in needed if each in ended and ended[each].status == FAILED]:
         raise RuntimeError("; ".join(failed))
     now = {each: _started(each, profile) for each in needed}

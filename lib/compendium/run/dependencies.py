@@ -194,9 +194,7 @@ def module_file(name: str, lib: Path) -> Path | None:
 @cache  # notebooks share most modules
 def _needed(name: str, lib: Path) -> tuple[set[Path], set[str]]:
     """Return the files that importing a name runs, and the names that these import."""
-    parts = name.split(".")
-    files: set[Path] = set()
-    names: set[str] = set()
+    parts, files, names = name.split("."), set[Path](), set[str]()
     for depth in range(1, len(parts) + 1):  # importing a module runs the __init__ of every package above it
         module = ".".join(parts[:depth])
         file = module_file(module, lib)

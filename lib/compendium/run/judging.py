@@ -71,9 +71,8 @@ def undecided_if_short(judged: pd.DataFrame, committed: pd.DataFrame) -> pd.Data
     other = full["verdict"].notna() & (judged["verdict"] != "no data") & (judged["verdict"] != full["verdict"])
     ours = full["ours"].fillna("").radd(", ours ").where(full["ours"].fillna("") != "", "")
     reason = "undecided (short settings); the paper profile has: " + full["verdict"] + ours
-    return judged.assign(
-        verdict=judged["verdict"].mask(other, "undecided"), reason=judged["reason"].mask(other, reason)
-    )
+    verdict = judged["verdict"].mask(other, "undecided")
+    return judged.assign(verdict=verdict, reason=judged["reason"].mask(other, reason))
 
 
 def check_ids(claims: Iterable[str]) -> None:

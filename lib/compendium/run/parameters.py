@@ -25,12 +25,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, TypeAdapter, Valida
 
 from compendium.datasets.errors import nearest
 
-_TYPES: dict[str, Any] = {
-    "int": int,
-    "float": Annotated[float, Field(allow_inf_nan=False)],
-    "bool": bool,
-    "str": str,
-}
+_TYPES: dict[str, Any] = {"int": int, "float": Annotated[float, Field(allow_inf_nan=False)], "bool": bool, "str": str}
 _ANNOTATION = re.compile(r"(?P<many>list\[)?(?P<item>int|float|bool|str)(?(many)\])(?P<optional> \| None)?")
 _NONE = ("none", "None", "null", "~")
 _COMMENT = re.compile(r"(.*?)\s*(?:\{\s*([^{}]*?)\s*\}\s*)?")
@@ -94,10 +89,8 @@ class Parameter:
         """The parts of the annotation: many, item, optional."""
         match = _ANNOTATION.fullmatch(self.annotation)
         if match is None:
-            known = ", ".join(_TYPES)
-            raise ValueError(
-                f"type {self.annotation!r} is none of {known}, list[...] of them, with or without '| None'"
-            )
+            known = f"{', '.join(_TYPES)}, list[...] of them, with or without '| None'"
+            raise ValueError(f"type {self.annotation!r} is none of {known}")
         return match
 
     @property

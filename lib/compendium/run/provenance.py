@@ -144,9 +144,8 @@ class Run:
             Values for placeholders of the caption that are no names of the notebook.
         """
         words = self._words("table", name, caption, df if about is None else about, given)
-        shown = tables.ShownTable(df, words.caption, words.closing)
         self._add(f"{name}.csv", tables.csv_text(df).encode(), words)
-        _show(shown)
+        _show(tables.shown_table(df, words.caption, words.closing))
 
     def figure(self, fig: Figure, name: str, caption: str = "", about: Any = None, **given: Any) -> None:
         """Add a figure, as ``<name>.png``, and show it in the notebook.
@@ -156,9 +155,8 @@ class Run:
         """
         words = self._words("figure", name, caption, about, given)
         png = figures.render(fig, words.title, self._stamped(words.about))
-        shown = figures.ShownFigure(png, words.caption, closing=words.closing)
-        self._add(f"{name}.png", shown.png, words)
-        _show(shown)
+        self._add(f"{name}.png", png, words)
+        _show(figures.shown_figure(png, words.caption, words.closing))
 
     def conclude(self, name: str, *about: Any, **given: Any) -> None:
         """Show the sentence that ends a section below anything but a table or a figure.
@@ -173,7 +171,7 @@ class Run:
             Values for placeholders that are no names of the notebook.
         """
         data = about[0] if len(about) == 1 else about
-        _show(tables.ShownSentence(self._captions.words("sentence", name, data, given).closing))
+        _show(tables.Shown("", "", self._captions.words("sentence", name, data, given).closing))
 
     def verdicts(
         self, statements: Mapping[str, Any] | None = None, undecided: Mapping[str, str] | None = None

@@ -12,21 +12,13 @@ from typing import TextIO
 
 import filelock
 
+from compendium import paths
 from compendium.datasets import store
 from compendium.datasets.errors import CorruptDataError, DataUnavailableError
-from compendium.paths import (
-    build_dir,
-    figures_dir,
-    mirror_address,
-    output_root,
-    project_root,
-    remember_mirror,
-    remembered_mirror,
-)
+from compendium.paths import build_dir, figures_dir, output_root, project_root
 from compendium.run import processes, states
-from compendium.run.cluster import left_jobs, variables, why, words_for
-from compendium.run.job import hindered
-from compendium.run.plan import planned
+from compendium.run.job import hindered, planned
+from compendium.run.processes import left_jobs, variables, why, words_for
 from compendium.run.runs import Run, last_states, read_runs, select
 from compendium.run.states import FAILED, NO_DATA, NOT_RUN, OK, DataState, RunState
 from sensorprivacy.paths import check_writable
@@ -140,9 +132,9 @@ def reproduce(
 
 def _settle_mirror(say: Callable[[str], None]) -> None:
     """Remember the mirror for later shells, which may lack the variable; say if a remembered one is gone."""
-    remember_mirror()
-    remembered = remembered_mirror()
-    if remembered and mirror_address() is None and "SENSORPRIVACY_MIRROR" not in os.environ:
+    paths.remember_mirror()
+    remembered = paths.remembered_mirror()
+    if remembered and paths.mirror_address() is None and "SENSORPRIVACY_MIRROR" not in os.environ:
         say(f"the data mirror used before is gone: {remembered}; set SENSORPRIVACY_MIRROR, or delete build/mirror.txt")
 
 
@@ -168,13 +160,7 @@ def _settle(lost: list[str], runs: Mapping[str, Run], profile: str, started: int
 
 
 def _snakemake(
-    names: list[str],
-    profile: str,
-    only: list[str],
-    places: list[str],
-    *,
-    again: list[str] | None = None,
-    dry_run: bool = False,
+    names: list[str], profile: str, only: list[str], places: list[str], again: Iterable[str] = (), dry_run: bool = False
 ) -> None:
     """Let Snakemake run what is out of date, and some runs `again`."""
     words = [sys.executable, "-m", processes.__name__, "snakemake", *places, "--keep-going"]

@@ -173,12 +173,10 @@ def select(runs: Mapping[str, Run], wanted: Iterable[str], profile: str | None =
             raise RunsError(f"no run {word!r}; there are {', '.join(runs)}")
         if not any(run.runs_in(profile) for run in found):
             only = " and ".join(found[0].minutes)
-            raise RunsError(
-                f"{found[0].name} is in the profile {only} only: add --profile {only} (with make: PROFILE={only})"
-            )
-    return {
-        name: run for name, run in runs.items() if run.runs_in(profile) and any(fnmatchcase(name, w) for w in words)
-    }
+            how = f"add --profile {only} (with make: PROFILE={only})"
+            raise RunsError(f"{found[0].name} is in the profile {only} only: {how}")
+    here = {name: run for name, run in runs.items() if run.runs_in(profile)}
+    return {name: run for name, run in here.items() if any(fnmatchcase(name, word) for word in words)}
 
 
 def last_states(profile: str) -> dict[str, RunState]:

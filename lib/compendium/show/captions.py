@@ -126,9 +126,8 @@ class Captions:
         table = about.set_index(closing["by"]) if "by" in closing else about
         names = dict(self._values(given))
         found, beside = table.eval(closing["of"], local_dict=names), closing.get("beside", {})
-        others = {
-            _filled(word, names): table.eval(_filled(each, names), local_dict=names) for word, each in beside.items()
-        }
+        filled = {_filled(word, names): _filled(each, names) for word, each in beside.items()}
+        others = {word: table.eval(each, local_dict=names) for word, each in filled.items()}
         return (found, pd.DataFrame(others)) if others else found
 
 

@@ -1,9 +1,11 @@
 """Diagrams of boxes and arrows, laid out on a grid from data."""
 
 import textwrap
+import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 from matplotlib import pyplot as plt
@@ -11,9 +13,10 @@ from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch, PathPatch
-from matplotlib.path import Path
+from matplotlib.path import Path as Line
 
-from compendium.show.figures import BLUE, GREEN, INK, PAGE, PALE, RED, SMALLEST, drawn
+from compendium.show import figures as style
+from compendium.show.figures import INK, PAGE, PALE, SMALLEST, drawn
 
 _LINE = 0.135  # inches from one line of text to the next
 _PAD = 0.1  # inches between a box's text and its edge
@@ -123,22 +126,20 @@ def flow_diagram(
 _Place = tuple[float, float, float, float]  # left, bottom, width, height in inches
 
 
+def from_file(diagram: str, /, **values: Any) -> Figure:
+    """Draw a diagram of ``templates/diagrams.toml``; the values fill the braces in its texts."""
+    file = Path(__file__).with_name("templates") / "diagrams.toml"
+    found = tomllib.loads(file.read_text(encoding="utf-8"))[diagram]
+    boxes, arrows = found.pop("boxes"), found.pop("arrows")
+    for box in boxes.values():
+        box |= {word: box[word].format_map(values) for word in ("title", "text") if word in box}
+        box["colour"] = getattr(style, box.get("colour", "PALE"))
+    return flow_diagram([Box(key, **box) for key, box in boxes.items()], [Arrow(**one) for one in arrows], **found)
+
+
 def game_diagram() -> Figure:
     """Draw the re-identification game: three defences, the published data, the task model and the adversary."""
-    defences = {
-        "drop": ("1. Drop columns", "data minimization"),
-        "noise": ("2. Drop or add noise", "three-way decisions"),
-        "rewrite": ("3. Rewrite windows", "autoencoders"),
-    }
-    boxes = [
-        Box("data", "Sensor data", "of many people", 0, 1, rounded=True),
-        *(Box(key, *text, 1, row, BLUE) for row, (key, text) in enumerate(defences.items())),
-        Box("published", "Published data", "", 2, 1, rounded=True),
-        Box("task", "Task model", "must still work: utility", 3, 0, GREEN),
-        Box("adversary", "Adversary", "must fail to identify people: privacy", 3, 2, RED),
-    ]
-    arrows = [Arrow("data", key) for key in defences] + [Arrow(key, "published") for key in defences]
-    return flow_diagram(boxes, [*arrows, Arrow("published", "task"), Arrow("published", "adversary")])
+    return from_file("game")
 
 
 def _wrapped(box: Box, wide: float) -> tuple[str, str]:
@@ -153,11 +154,11 @@ def _lines(texts: tuple[str, str]) -> int:
 
 def _draw_box(axes: Axes, box: Box, texts: tuple[str, str], place: _Place) -> None:
     left, bottom, wide, tall = place
-    style = f"round,pad=0,rounding_size={0.12 if box.rounded else 0.02}"
+    shape = f"round,pad=0,rounding_size={0.12 if box.rounded else 0.02}"
     plain = box.colour == PALE
     light = tuple(part if plain else 1 - 0.3 * (1 - part) for part in to_rgb(box.colour))
     edge = INK if plain else box.colour
-    axes.add_patch(FancyBboxPatch((left, bottom), wide, tall, boxstyle=style, fc=light, ec=edge, lw=1.1, zorder=3))
+    axes.add_patch(FancyBboxPatch((left, bottom), wide, tall, boxstyle=shape, fc=light, ec=edge, lw=1.1, zorder=3))
     title, text = texts
     upper = bottom + (tall + _lines(texts) * _LINE) / 2 - 0.02
     spread = _LINE * 72 / 7.5 / 1.2  # relative to matplotlib's own line spacing
@@ -171,8 +172,8 @@ def _draw_box(axes: Axes, box: Box, texts: tuple[str, str], place: _Place) -> No
 def _frame(axes: Axes, title: str, places: Sequence[_Place]) -> None:
     left, bottom = min(p[0] for p in places) - 0.11, min(p[1] for p in places) - 0.11
     right, top = max(p[0] + p[2] for p in places) + 0.11, max(p[1] + p[3] for p in places) + 0.29
-    style = "round,pad=0,rounding_size=0.08"
-    frame = FancyBboxPatch((left, bottom), right - left, top - bottom, boxstyle=style, fc="none", ec="#999999", ls=":")
+    shape = "round,pad=0,rounding_size=0.08"
+    frame = FancyBboxPatch((left, bottom), right - left, top - bottom, boxstyle=shape, fc="none", ec="#999999", ls=":")
     axes.add_patch(frame)
     axes.text(left + 0.08, top - 0.05, title, ha="left", va="top", fontsize=7.5, color="#555555", style="italic")
 
@@ -180,7 +181,7 @@ def _frame(axes: Axes, title: str, places: Sequence[_Place]) -> None:
 def _draw_arrow(axes: Axes, arrow: Arrow, places: Mapping[str, _Place]) -> None:
     points = _route(places[arrow.start], places[arrow.end], arrow.leave, arrow.enter)
     line = "--" if arrow.dashed else "-"
-    axes.add_patch(PathPatch(Path(points), fc="none", ec=INK, lw=1, ls=line, zorder=2))
+    axes.add_patch(PathPatch(Line(points), fc="none", ec=INK, lw=1, ls=line, zorder=2))
     (x0, y0), (x1, y1) = points[-2:]
     near = (x1 - (x1 - x0) * 1e-3, y1 - (y1 - y0) * 1e-3)
     head = {"arrowstyle": "-|>", "color": INK, "lw": 0.8, "shrinkA": 0, "shrinkB": 0}

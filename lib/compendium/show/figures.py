@@ -3,7 +3,6 @@
 import base64
 import io
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
 from typing import Any, ParamSpec
@@ -16,7 +15,7 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-from compendium.show.tables import closing_html, page
+from compendium.show.tables import Shown, page
 
 STYLE = Path(__file__).parents[2] / "sensorprivacy" / "own" / "compendium.mplstyle"  # one style for both packages
 COLUMN, PAGE = 3.4, 7.0  # inches: one column, two columns
@@ -52,22 +51,11 @@ def drawn(draw: Callable[P, Figure]) -> Callable[P, Figure]:
     return styled
 
 
-@dataclass(frozen=True)
-class ShownFigure:
-    """A rendered figure with its caption, for Jupyter to show."""
-
-    png: bytes
-    caption: str
-    inches: float = PAGE
-    closing: str = ""
-
-    def _repr_html_(self) -> str:
-        width = round(self.inches * 110)  # pixels: letters are then as large as the text around the figure
-        data = base64.b64encode(self.png).decode()
-        return page("figure.html", caption=self.caption, data=data, width=width) + closing_html(self.closing)
-
-    def __repr__(self) -> str:
-        return "\n".join(filter(None, [f"Figure: {self.caption}", self.closing]))
+def shown_figure(png: bytes, caption: str, closing: str = "") -> Shown:
+    """Return a rendered figure with its caption, for Jupyter to show."""
+    width = round(PAGE * 110)  # pixels: letters are then as large as the text around the figure
+    html = page("figure.html", caption=caption, data=base64.b64encode(png).decode(), width=width)
+    return Shown(html, f"Figure: {caption}", closing)
 
 
 def render(fig: Figure, title: str = "", about: str = "") -> bytes:

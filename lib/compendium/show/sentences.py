@@ -12,6 +12,8 @@ import pandas as pd
 from compendium.show import tables
 
 CAME_OUT = ("exact", "within")  # the verdicts on values that came out as printed
+_Row = Mapping[Any, Any] | pd.Series
+_Number = float | None
 _NAMED = 3  # so many things are named, more are counted
 _NOT_DECIDED = {"undecided": "undecided", "no data": "without data"}
 
@@ -116,12 +118,7 @@ def most_frequent(values: Iterable[Any] | Mapping[Any, int] | None, what: str, t
 
 
 def against(
-    name: str,
-    value: float | None,
-    reference: float | None,
-    reference_name: str,
-    low: float | None = None,
-    high: float | None = None,
+    name: str, value: _Number, reference: _Number, reference_name: str, low: _Number = None, high: _Number = None
 ) -> str:
     """Return whether a value lies above or below a reference; with an interval, whether the interval shows it.
 
@@ -152,7 +149,7 @@ def against(
     return f"{name} is {shown}, {'above' if value > reference else 'below'} {reference_name} ({other})."
 
 
-def against_chance(row: Mapping[Any, Any] | pd.Series | None, names: Mapping[str, str]) -> str:
+def against_chance(row: _Row | None, names: Mapping[str, str]) -> str:
     """Return whether measures lie above their chance levels, each in a sentence.
 
     Parameters
@@ -168,14 +165,11 @@ def against_chance(row: Mapping[Any, Any] | pd.Series | None, names: Mapping[str
         return found.get(f"{measure}_{word}", found.get(word))
 
     ends = {each: [end(each, word) for word in ("chance", "low", "high")] for each in names}
-    return " ".join(
-        against(name, found.get(each), ends[each][0], "chance", *ends[each][1:]) for each, name in names.items()
-    )
+    said = [against(name, found.get(each), ends[each][0], "chance", *ends[each][1:]) for each, name in names.items()]
+    return " ".join(said)
 
 
-def change(
-    before: Mapping[Any, Any] | pd.Series, after: Mapping[Any, Any] | pd.Series, names: Mapping[str, str]
-) -> str:
+def change(before: _Row, after: _Row, names: Mapping[str, str]) -> str:
     """Return how measures changed, and where that leaves them beside chance.
 
     Parameters
@@ -223,7 +217,7 @@ def first_to_last(values: pd.Series, what: str) -> str:
     return change({what: first}, {what: last}, {what: what})
 
 
-def before_after(row: Mapping[Any, Any] | pd.Series, names: Mapping[str, str]) -> str:
+def before_after(row: _Row, names: Mapping[str, str]) -> str:
     """Return how measures changed, from a row with columns such as ``public_before`` and ``public_after``."""
     before, after = ({key: row.get(f"{key}_{when}") for key in names} for when in ("before", "after"))
     return change(before, dict(row) | after, names)

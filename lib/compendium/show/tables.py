@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 from markupsafe import Markup
 
+_Columns = Mapping[str, tuple[str, list[str]]]  # the title and the texts of each column
 _DIGITS = 6
 MOST_COLUMNS = 8
 _NARROW = 105  # characters that fit a page beside each other
@@ -30,47 +31,28 @@ _ENDS = re.compile(r"^(?P<value>.*?)[ _](low|high)$")
 
 
 @dataclass(frozen=True)
-class ShownSentence:
-    """A sentence that ends a section, for Jupyter to show."""
+class Shown:
+    """A result for Jupyter to show: as HTML, and as text where there is no browser, with its closing sentence below."""
 
+    html: str
     text: str
-
-    def _repr_markdown_(self) -> str:
-        return self.text
+    closing: str = ""
 
     def _repr_html_(self) -> str:
-        return closing_html(self.text)
+        return self.html + closing_html(self.closing)
 
     def __repr__(self) -> str:
-        return self.text
+        return "\n".join(filter(None, [self.text, self.closing]))
+
+
+def shown_table(frame: pd.DataFrame, caption: str, closing: str = "") -> Shown:
+    """Return a table below its caption, for Jupyter to show."""
+    return Shown(html_table(readable(frame), caption), markdown_text(frame, caption), closing)
 
 
 def closing_html(text: str) -> str:
     """Return a closing sentence as HTML; nothing if it is empty."""
     return page("closing.html", text=text)
-
-
-@dataclass(frozen=True)
-class ShownTable:
-    """A table with its caption and closing sentence, for Jupyter to show; `markdown` is the text of its file."""
-
-    frame: pd.DataFrame
-    caption: str
-    closing: str = ""
-
-    @property
-    def markdown(self) -> str:
-        """The table in Markdown, below its caption."""
-        return markdown_text(self.frame, self.caption)
-
-    def _repr_markdown_(self) -> str:
-        return "\n".join(filter(None, [self.markdown, self.closing]))
-
-    def _repr_html_(self) -> str:
-        return html_table(readable(self.frame), self.caption) + closing_html(self.closing)
-
-    def __repr__(self) -> str:
-        return self._repr_markdown_()
 
 
 @dataclass(frozen=True)
@@ -111,15 +93,13 @@ def readable(frame: pd.DataFrame, most: int = MOST_COLUMNS) -> Readable:
     return Readable([columns[name][0] for name in names], rows, numeric, remarks)
 
 
-def _narrow(columns: Mapping[str, tuple[str, list[str]]], most: int) -> bool:
+def _narrow(columns: _Columns, most: int) -> bool:
     """Return whether a table with a few columns too many fits all the same, such as one of counts."""
     widths = [max(map(len, [*title.split(), *texts]), default=0) for title, texts in columns.values()]
     return len(columns) <= most + 3 and sum(min(width, _WRAPPED) for width in widths) <= _NARROW
 
 
-def _chosen(
-    columns: Mapping[str, tuple[str, list[str]]], bounds: Iterable[str], most: int, rows: int
-) -> tuple[list[str], list[str]]:
+def _chosen(columns: _Columns, bounds: Iterable[str], most: int, rows: int) -> tuple[list[str], list[str]]:
     """Return the columns to show, and remarks on the others.
 
     The first and the last column are kept before those with an interval, then chance levels, then others. The first
@@ -168,20 +148,11 @@ def _bounds(plain: pd.DataFrame) -> dict[str, tuple[str, str]]:
         if not re.search(r"(^|[ _])low$", low) or high not in plain.columns:
             continue
         match = _ENDS.match(low)
-        value = match["value"] if match else _value_between(plain, low, high)
-        if value is not None and value in plain.columns and pd.api.types.is_numeric_dtype(plain[value]):
+        # bounds without a name are those of the column on their left
+        value = match["value"] if match else str(plain.columns[max(plain.columns.get_loc(low) - 1, 0)])
+        if value in plain.columns and pd.api.types.is_numeric_dtype(plain[value]):
             found[value] = (low, high)
     return found
-
-
-def _value_between(plain: pd.DataFrame, low: str, high: str) -> str | None:
-    """Return the first numeric column left of the bounds whose values all lie between them."""
-    for name in plain.columns[: list(plain.columns).index(low)]:
-        if pd.api.types.is_float_dtype(plain[name]):
-            rows = plain[[name, low, high]].dropna()
-            if len(rows) and bool(((rows[low] <= rows[name]) & (rows[name] <= rows[high])).all()):
-                return str(name)
-    return None
 
 
 def _column(plain: pd.DataFrame, name: str, ends: tuple[str, str] | None) -> tuple[str, list[str]]:

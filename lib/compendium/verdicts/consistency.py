@@ -170,9 +170,8 @@ def _check_algorithm(values: Any) -> _Found:
 
 def _check_example(values: Any) -> _Found:
     """Compare the worked stability of section 4.2, which multiplies, with Eq. (11), which adds."""
-    attributes, kept, printed = (
-        values.loc[f"2-text-{name}", "value"] for name in ("sample-attributes", "example-kept", "example-denominator")
-    )
+    names = ("sample-attributes", "example-kept", "example-denominator")
+    attributes, kept, printed = (values.loc[f"2-text-{name}", "value"] for name in names)
     if printed != attributes * kept:
         why = f"Eq. (11) with {attributes:.0f} attributes, {kept:.0f} of them kept, divides by {attributes * kept:.0f}"
         yield "2-text-example-denominator", why
@@ -214,13 +213,12 @@ def _check_times(values: Any) -> _Found:
             yield name, f"the row's own {time:g} s / {count:,.0f} is {time / count:.7f}"
 
 
+_OF_DIVISIONS = (_check_sample_table, _check_sample_utility, _check_traces, _check_extremes)
+_OF_TEXT = (_check_thresholds, _check_algorithm, _check_example)
 _CHECKS: dict[int, tuple[Callable[[Any], _Found], ...]] = {
-    2: (
-        _check_sample_table, _check_sample_utility, _check_traces, _check_thresholds, _check_algorithm,
-        _check_example, _check_extremes,
-    ),
+    2: (*_OF_DIVISIONS, *_OF_TEXT),
     3: (_check_activity_gain, _check_times),
-}  # fmt: skip
+}
 
 
 def _thresholds(values: Any, table: str) -> list[tuple[float, float]]:

@@ -1,12 +1,21 @@
 """Read the tables and settings of earlier runs, through the record that each run wrote."""
 
+import hashlib
+import io
 import json
+import re
 from fnmatch import fnmatchcase
 from typing import Any
 
 import pandas as pd
 
-from compendium.paths import RUN_FILE, figures_dir
+from compendium.paths import RUN_FILE, VERDICTS_FILE, figures_dir
+from compendium.show.tables import csv_text
+from compendium.verdicts import cells
+from compendium.verdicts.cells import row_of, tables_of
+from compendium.verdicts.printed import printed_values
+from compendium.verdicts.verdicts import COLUMNS, in_paper_order
+from sensorprivacy.paths import write_atomically
 
 
 def gather(profile: str, runs: str, table: str) -> pd.DataFrame:
@@ -62,3 +71,137 @@ def engines(verdicts: pd.DataFrame, profile: str) -> pd.DataFrame:
 
 def _record(profile: str, run: str) -> dict[str, Any]:
     return json.loads((figures_dir(profile) / run / RUN_FILE).read_text(encoding="utf-8"))
+
+
+REFERENCE = re.compile(r"\{(?:=(?P<own>[^{}]*)|(?P<table>[^{}|]+)\|(?P<rest>[^{}]*))\}")
+
+
+class QuoteError(LookupError):
+    """A text quotes a number that no committed table has."""
+
+
+def quoted(text: str) -> str:
+    """Return a text with the numbers that it quotes from the results in ``figures/``.
+
+    Examples
+    --------
+    >>> quoted("{=12} attributes: {22_threeway_summary/table-4 | data set=adult | records | ,} rows")
+    '12 attributes: 48,842 rows'
+    """
+    return REFERENCE.sub(_number, text)
+
+
+def row_in(place: str, where: str) -> dict[str, str]:
+    """Return a row of the committed table ``RUN/TABLE``, its cells as text; `where` names it as in :mod:`.cells`.
+
+    Raises
+    ------
+    QuoteError
+        If there is no such table or row.
+    """
+    run, _, name = place.rpartition("/")
+    frame = tables_of("paper", run)(name)
+    row = None if frame is None else row_of(frame, where, f"figures/{place}.csv")
+    if row is None:
+        raise QuoteError(f"figures/{place}.csv has no row {where!r}: correct the reference")
+    return row
+
+
+def cell(place: str, where: str, column: str) -> str:
+    """Return a cell of such a row.
+
+    Raises
+    ------
+    QuoteError
+        If there is no such table, row or column.
+    """
+    row = row_in(place, where)
+    if column not in row:
+        raise QuoteError(f"figures/{place}.csv has no column {column!r}: correct the reference")
+    return row[column]
+
+
+def _number(match: re.Match[str]) -> str:
+    if match["own"] is not None:
+        return match["own"]
+    place, parts = match["table"].strip(), [part.strip() for part in match["rest"].split("|")]
+    where, column, form = [*parts, ""] if len(parts) == 2 else parts
+    run, _, name = place.rpartition("/")
+    if where:
+        return _written(cell(place, where, column), form)
+    frame = gather("paper", run, name)
+    if frame.empty:
+        raise QuoteError(f"{match[0]}: no committed run has the table {place}")
+    return _written(frame.eval(column, engine="python"), form)
+
+
+def _written(value: Any, form: str) -> str:
+    if not form:
+        return str(value)
+    if form in ("%", "points"):
+        return f"{100 * float(value):.0f} %" if form == "%" else f"{100 * float(value):.1f}"
+    text = format(round(float(value)) if form == "," else float(value), form)
+    return text.replace("0.", ".", 1) if text.removeprefix("-").startswith("0.") else text
+
+
+def recompute(profile: str, run: str) -> pd.DataFrame:
+    """Return the verdicts of a run, read again from its tables; see :func:`.cells.judge_run`."""
+    tables = cells.tables_of(profile, run)
+    missing = tables(cells.MISSING)
+    why = {} if missing is None else dict(zip(missing["needs"], missing["why"], strict=True))
+    judged = cells.judge_run(run, tables, lambda name: why.get(name, ""), unexplained="allow")
+    return in_paper_order(judged)
+
+
+def judged_runs(profile: str) -> list[str]:
+    """Return the runs of a profile that reproduce printed values and have written verdicts."""
+    folders = (figures_dir(profile) / str(run) for run in printed_values()["run"].unique())
+    return sorted(folder.name for folder in folders if (folder / VERDICTS_FILE).is_file())
+
+
+def differences(profile: str) -> pd.DataFrame:
+    """Return where written verdicts do not follow from the tables of their runs.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns file, claim_id, field, written, recomputed: one row for each cell that differs, in the runs' own files
+        and in the file of all runs.
+    """
+    again = {run: _texts(csv_text(recompute(profile, run))) for run in judged_runs(profile)}
+    parts = [_differing(f"{run}/{VERDICTS_FILE}", _read(profile, run), frame) for run, frame in again.items()]
+    if (figures_dir(profile) / VERDICTS_FILE).is_file():
+        whole = _read(profile, "")
+        whole = whole[whole["run"].isin(list(again))]
+        parts.append(_differing(VERDICTS_FILE, whole, pd.concat([_texts(""), *again.values()])))
+    return pd.concat(parts, ignore_index=True)
+
+
+def _differing(file: str, written: pd.DataFrame, again: pd.DataFrame) -> pd.DataFrame:
+    one, other = (frame.melt(id_vars="claim_id", var_name="field") for frame in (written, again))
+    both = one.merge(other, on=["claim_id", "field"], how="outer", suffixes=("_written", "_again")).fillna("absent")
+    both = both[both["value_written"] != both["value_again"]]
+    names = {"value_written": "written", "value_again": "recomputed"}
+    return both.rename(columns=names).assign(file=file)[["file", "claim_id", "field", "written", "recomputed"]]
+
+
+def _read(profile: str, run: str) -> pd.DataFrame:
+    return _texts((figures_dir(profile) / run / VERDICTS_FILE).read_text(encoding="utf-8"))
+
+
+def _texts(content: str) -> pd.DataFrame:
+    if not content:
+        return pd.DataFrame(columns=list(COLUMNS), dtype=str)
+    return pd.read_csv(io.StringIO(content), dtype=str, keep_default_na=False)
+
+
+def write(profile: str) -> None:
+    """Write the recomputed verdicts of runs to their files, and the files' digests to the runs' records."""
+    for run in judged_runs(profile):
+        folder = figures_dir(profile) / run
+        content = csv_text(recompute(profile, run)).encode()
+        record = json.loads((folder / RUN_FILE).read_text(encoding="utf-8"))
+        record["files"][VERDICTS_FILE] = hashlib.sha256(content).hexdigest()
+        text = json.dumps(record, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+        for name, data in ((VERDICTS_FILE, content), (RUN_FILE, text.encode())):
+            write_atomically(folder / name, lambda part, data=data: part.write_bytes(data))  # type: ignore[misc]

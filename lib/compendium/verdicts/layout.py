@@ -132,11 +132,9 @@ def _grid(places: list[Any]) -> tuple[list[str], list[list[Any]]]:
     columns = list(dict.fromkeys(column for _, column, _ in places))
     labels = {row: _row_label(row) for row, _, _ in places}
     width = max(map(len, labels.values()))
-    heads = (
-        ["data set", "thresholds"] if width == 2 else ["threshold" if all("threshold " in r for r in labels) else ""]
-    )
-    rows: list[list[Any]] = []
-    above = ""
+    heads = ["threshold" if all("threshold " in row for row in labels) else ""]
+    heads = ["data set", "thresholds"] if width == 2 else heads
+    rows, above = list[list[Any]](), ""
     for row, (first, *rest) in labels.items():
         label = ["" if width == 2 and first == above else first, *rest, *[""] * (width - 1 - len(rest))]
         rows.append([*label, *(cells.get((row, column), _EMPTY) for column in columns)])

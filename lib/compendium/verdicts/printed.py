@@ -23,7 +23,6 @@ COLUMNS = (
     *("basis", "varied", "run", "our_table", "where", "our_column", "needs", "undecided"),
 )
 
-_NUMBER = re.compile(r"-?(\d{1,3}(,\d{3})+|\d+)(\.\d+)?")
 _PAIR = re.compile(r"\(\s*(-?[\d.]+)\s*,\s*(-?[\d.]+)\s*\)")
 
 
@@ -101,9 +100,9 @@ def set_in(printed: str) -> tuple[str, ...]:
 def pair_in(printed: str) -> tuple[tuple[float, int], tuple[float, int]]:
     """Return both numbers of a printed pair ``(a, b)``, each with its decimals."""
     match = _PAIR.fullmatch(printed.strip())
-    first, second = map(_plain, match.groups()) if match else (None, None)
-    if first is None or second is None:
+    if match is None:
         raise ValueError(f"{printed!r} is not a pair of numbers (a, b)")
+    first, second = ((float(text), len(text.partition(".")[2])) for text in match.groups())
     return first, second
 
 
@@ -133,13 +132,6 @@ def precision(values: pd.DataFrame) -> pd.Series:
     # the most frequent number of decimals; the larger one of two that are equally frequent
     usual = printed.groupby(family).transform(lambda group: group.mode().max())
     return printed.where(printed.isna() | (printed >= usual), usual).astype("Int64")
-
-
-def _plain(text: str) -> tuple[float, int] | None:
-    match = _NUMBER.fullmatch(text.strip())
-    if match is None:
-        return None
-    return float(match.group(0).replace(",", "")), max(len(match.group(3) or "") - 1, 0)
 
 
 @cache

@@ -111,10 +111,8 @@ def replication_text(verdicts: pd.DataFrame, *, profile: str = "paper") -> str:
         "absent": _untested(verdicts),
     }
     texts = {name: tables.markdown_text(table) if len(table) else "" for name, table in shown.items()}
-    return (
-        page("replication.md", profile=profile, summary=summary_line(verdicts), **texts, texts=claims_file()["page"])
-        + "\n"
-    )
+    texts |= {"profile": profile, "summary": summary_line(verdicts)}
+    return page("replication.md", **texts, texts=claims_file()["page"]) + "\n"
 
 
 def summary_line(verdicts: pd.DataFrame) -> str:
@@ -207,10 +205,8 @@ def _untested(verdicts: pd.DataFrame) -> pd.DataFrame:
     absent = verdicts[verdicts["verdict"] == NO_DATA]
     rows = []
     for reason, own in absent.groupby("reason", sort=False):
-        named = [
-            f"{p}: {'text' if t == 'text' else f'Table {t}'}" for p, t in zip(own["paper"], own["table"], strict=True)
-        ]
-        where = ", ".join(dict.fromkeys(named))
+        named = own["paper"].astype(str) + ": " + ("Table " + own["table"]).replace("Table text", "text")
+        where = ", ".join(named.unique())
         rows.append({"values": len(own), "paper": where, "missing": str(reason)})
     return pd.DataFrame(rows, columns=["values", "paper", "missing"])
 

@@ -28,14 +28,6 @@ Equal sizes and sums of printed numbers are easy to reach, so headlines count th
 HEADLINE = ("rows", "log", "text")
 """The bases that compare the paper with something other than itself."""
 
-VARIED = {
-    "rows": "other test rows were drawn",
-    "draws": "other training rows, test rows and models were drawn",
-    "trainings": "the same data, other trained networks",
-    "windows": "timing",
-}
-"""What can differ between the paper's run and ours, so that an interval over it can contain a printed value."""
-
 PAPERS = {
     1: "Data minimization",
     2: "Three-way decisions and differential privacy",

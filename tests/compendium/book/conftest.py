@@ -9,10 +9,10 @@ import pandas as pd
 import pytest
 from filelock import FileLock
 
-from compendium.show.tables import ShownTable
+from compendium.show.tables import shown_table
 
 RUNS = ["20_threeway_example", "21_threeway_division-titanic", "30_vae_anonymization-motionsense-gender"]
-TABLE = ShownTable(pd.DataFrame({"release": ["raw"], "accuracy": [0.62]}), "A table [quick]")._repr_html_()
+TABLE = shown_table(pd.DataFrame({"release": ["raw"], "accuracy": [0.62]}), "A table [quick]")._repr_html_()
 VERDICTS = "<p><b>1 printed values: 1 exact [quick]</b></p><table><tr><td>1.0</td></tr></table>"
 
 

@@ -7,11 +7,11 @@ import nbformat
 import pandas as pd
 import pytest
 
-from compendium.book import explorers, notebooks, pages, papers, site
+from compendium.book import explorers, notebooks, pages, site
 from compendium.book.pages import BookError, Numbers, empty, write
-from compendium.paths import figures_dir
+from compendium.paths import figures_dir, project_root
 from compendium.run.runs import read_runs
-from compendium.verdicts import quotes
+from compendium.verdicts import earlier_runs
 from compendium.verdicts.ledger import entries
 from compendium.verdicts.verdicts import read_verdicts
 
@@ -35,11 +35,11 @@ def test_there_are_five_findings_with_numbers_of_committed_tables(verdicts):
 def test_an_interval_is_shown_where_the_result_says_what_it_counts(monkeypatch, unit, shown):
     row = {"identifiability": 0.45, "identifiability_low": 0.31, "identifiability_high": 0.6, "identifiability_n": 96}
     table = pd.DataFrame([row | {"unit": unit or "", "split": "a"}]).astype(str)
-    monkeypatch.setattr(quotes, "tables_of", lambda profile, run: {"base": table}.get)
+    monkeypatch.setattr(earlier_runs, "tables_of", lambda profile, run: {"base": table}.get)
     numbers = Numbers(pd.DataFrame())
     assert numbers.share("run/base", "identifiability", split="a") == shown
     assert Numbers(pd.DataFrame(), intervals=False).share("run/base", "identifiability") == "45 %"
-    with pytest.raises(quotes.QuoteError, match=r"figures/run/base.csv has no row 'split=b'"):
+    with pytest.raises(earlier_runs.QuoteError, match=r"figures/run/base.csv has no row 'split=b'"):
         numbers.cell("run/base", "identifiability", split="b")
 
 
@@ -82,20 +82,20 @@ def test_every_epsilon_is_a_committed_row():
 
 
 def test_names_of_entries_in_a_text_of_the_ledger_are_links():
-    linked = papers.linker(entries())
+    linked = pages.linker(entries())
     text = "See D31,\nD4 (D6) and [D7], not D999 or figures/D5.csv."
     assert linked(text) == "See [D31](#d31), [D4](#d4) ([D6](#d6)) and [D7], not D999 or figures/D5.csv."
 
 
 def test_a_paper_page_counts_its_verdicts(verdicts):
     own = verdicts[verdicts["paper"] == 2]
-    assert f"We list {len(own)} values" in papers.outcome(verdicts, 2)
+    assert f"We list {len(own)} values" in pages.outcome(verdicts, 2)
     recomputed = (own["basis"] == "rows") & (own["verdict"] != "no data")
-    assert f"We recomputed {recomputed.sum()} of them from data" in papers.outcome(verdicts, 2)
-    assert f"{(own['verdict'] == 'exact').sum()} exact" in papers.outcome(verdicts, 2)
-    assert "[D6](../ledger.md#d6)" in papers.changed(entries(), 2)
-    assert "(paper-2-table-14)=" in papers.tables(verdicts, 2)
-    assert "../ledger.md#d6" in papers.headlines(verdicts, 2)
+    assert f"We recomputed {recomputed.sum()} of them from data" in pages.outcome(verdicts, 2)
+    assert f"{(own['verdict'] == 'exact').sum()} exact" in pages.outcome(verdicts, 2)
+    assert "[D6](../ledger.md#d6)" in pages.changed(entries(), 2)
+    assert "(paper-2-table-14)=" in pages.tables(verdicts, 2)
+    assert "../ledger.md#d6" in pages.headlines(verdicts, 2)
 
 
 def test_the_paper_profile_is_preferred(tmp_path):
@@ -157,13 +157,16 @@ def test_a_heading_of_results_says_what_is_shown(caption, heading):
 @pytest.mark.parametrize(("paper", "heads"), [(2, 5), (3, 5), (1, 3)])
 def test_a_paper_s_figures_stand_on_its_page(paper, heads, tmp_path):
     places = {name: {"page": "x.html", "results": "x"} for name in read_runs()}
-    text = papers.figures(figures_dir("paper"), tmp_path, places, paper)
+    page = (project_root() / "book" / "papers" / f"paper-{paper}.md").read_text(encoding="utf-8")
+    names = re.findall(r'"([\w-]+/figures?-[\w-]+\.png)"', page)
+    text = pages.figures(figures_dir("paper"), tmp_path, places, paper, names)
     assert len(re.findall(r"^### Figures? \d", text, re.MULTILINE)) == heads
     named = re.findall(r"^!\[.{20,}\]\((.+)\)$", text, re.MULTILINE)
     assert sorted(named) == sorted(path.name for path in tmp_path.iterdir())
     assert len(named) == heads
     assert "](../results/" in text
-    assert "](../results/" not in papers.figures(figures_dir("paper"), tmp_path, {name: {} for name in places}, paper)
+    nowhere: dict = {name: {} for name in places}
+    assert "](../results/" not in pages.figures(figures_dir("paper"), tmp_path, nowhere, paper, names)
 
 
 def test_the_section_of_the_verdicts_is_found(executed_notebook):

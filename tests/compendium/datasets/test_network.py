@@ -142,8 +142,8 @@ def wheels(machine, tmp_path, monkeypatch, kit):
 def test_a_wheel_comes_from_the_users_own_index(wheels, tmp_path):
     (tmp_path / "to").mkdir()
     with pytest.raises(network.NotThereError, match="toydata"):
-        network.download_wheel("toydata==1.0", tmp_path / "to")
-    got = network.download_wheel("toydata==1.0", tmp_path / "to", ignore_requires_python=True)
+        network.download_wheel("toydata==1.0", tmp_path / "to", False)
+    got = network.download_wheel("toydata==1.0", tmp_path / "to", True)
     assert got.read_bytes() == (wheels / got.name).read_bytes()
 
 
@@ -153,9 +153,9 @@ def test_an_index_that_is_down_is_asked_once_and_says_nothing_of_the_network(mac
     monkeypatch.delenv("PIP_FIND_LINKS", raising=False)
     monkeypatch.delenv("PIP_NO_INDEX", raising=False)
     with pytest.raises(network.NotThereError, match="nosuchthing"):
-        network.download_wheel("nosuchthing==1.0", tmp_path)
+        network.download_wheel("nosuchthing==1.0", tmp_path, False)
     monkeypatch.setattr(network.subprocess, "run", lambda *_, **__: pytest.fail("asked again"))
     with pytest.raises(network.NotThereError, match="package index cannot be reached"):
-        network.download_wheel("nosuchthing==1.0", tmp_path)
+        network.download_wheel("nosuchthing==1.0", tmp_path, False)
     assert len(caplog.records) == 1
     assert set(network.NETWORK.unreachable) == {"the package index"}

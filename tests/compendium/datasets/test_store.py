@@ -12,8 +12,7 @@ import time
 
 import pytest
 
-from compendium.datasets import cache as cache_module
-from compendium.datasets import extraction, network, store
+from compendium.datasets import fetching, finding, network, store
 from compendium.datasets.catalogue import lookup
 from compendium.datasets.errors import CorruptDataError, DataUnavailableError, UnknownDatasetError
 from compendium.datasets.finding import Search
@@ -175,7 +174,7 @@ def test_listed_members_in_every_carrier(toys, machine, cache, kit, carrier):
 def test_a_tar_is_unpacked_once(toys, machine, kit, monkeypatch):
     kit.put(machine / "walks", {"people.csv": kit.B, "w.tar.xz": kit.tarred(kit.LISTED)})
     assert store.available("walks")
-    monkeypatch.setattr(extraction, "walk", lambda *_: pytest.fail("unpacked again"))
+    monkeypatch.setattr(fetching, "walk", lambda *_: pytest.fail("unpacked again"))
     assert store.available("walks")
 
 
@@ -204,8 +203,8 @@ def test_a_second_look_is_free_and_a_changed_file_is_noticed(toys, machine, kit,
     kit.put(machine / "toy-folder", {"a.csv": kit.A, "rest.zip": kit.zipped({"deep/b.txt": kit.B})})
     assert store.available("toy")
     hashed = []
-    real = cache_module.sha256
-    monkeypatch.setattr(cache_module, "sha256", lambda *given: hashed.append(1) or real(*given))
+    real = finding.sha256
+    monkeypatch.setattr(finding, "sha256", lambda *given: hashed.append(1) or real(*given))
     assert store.available("toy")
     assert not hashed
     store.verify("toy")
@@ -546,7 +545,7 @@ def test_a_full_disk_is_a_clear_error(toys, machine, web, kit, whole, monkeypatc
     def full(*_, **__):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(extraction, "walk", full)
+    monkeypatch.setattr(fetching, "walk", full)
     with pytest.raises(DataUnavailableError, match=r"toy cannot be written to .*toy-folder: No space left on device"):
         store.fetch("toy")
 

@@ -39,5 +39,5 @@ def test_a_course_folder_uses_it():
     from traitlets.config import Config
 
     settings = Config()
-    exec(release.CONFIG, {"get_config": lambda: settings})
+    exec(release.CONFIG.read_text(), {"get_config": lambda: settings})
     assert f"{feedback.__name__}.HideTests" in settings.GenerateFeedback.preprocessors

@@ -6,11 +6,12 @@ import pytest
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.preprocessing import FunctionTransformer
 
-from compendium.papers.central import CLAIMS, central_claims, conclusion
+from compendium.papers.central import central_claims, conclusion
+from compendium.verdicts.printed import claims_file
 from sensorprivacy.data import Problem
 from sensorprivacy.own.comparison import compare
 
-NAMES = [claim.defences[0] for claim in CLAIMS]
+NAMES = [claim["defences"][0] for claim in claims_file()["central"]]
 
 
 @pytest.fixture(scope="module")

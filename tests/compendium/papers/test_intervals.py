@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from compendium.papers.intervals import prediction_interval
+from compendium.verdicts.cells import prediction_interval
 from compendium.verdicts.words import FEWEST
 
 

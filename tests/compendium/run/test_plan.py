@@ -5,8 +5,8 @@ import json
 import pytest
 
 from compendium.paths import project_root
+from compendium.run.job import plan, planned
 from compendium.run.parameters import read_parameters, resolve
-from compendium.run.plan import plan, planned
 from compendium.run.runs import read_runs, select
 
 

@@ -17,8 +17,7 @@ import pytest
 
 from compendium.paths import mirror_address
 from compendium.run import reproduce as workflow
-from compendium.run.job import perform
-from compendium.run.plan import planned
+from compendium.run.job import perform, planned
 from compendium.run.reproduce import BusyError, reproduce, summary
 from compendium.run.runs import RunsError, read_runs, statuses
 from compendium.run.states import (

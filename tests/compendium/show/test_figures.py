@@ -18,7 +18,7 @@ from matplotlib.text import Text
 from compendium import show
 from compendium.papers.paper2 import charts as paper2_charts
 from compendium.show import Arrow, Box, figures
-from compendium.show.figures import SMALLEST, ShownFigure, render
+from compendium.show.figures import SMALLEST, render, shown_figure
 
 SETS = ["titanic", "adult", "bank", "heart", "student"]
 SIZES = pd.DataFrame(
@@ -211,7 +211,7 @@ def test_an_upright_arrow_may_have_a_label():
 
 
 def test_a_shown_figure_has_its_caption_as_alternative_text():
-    shown = ShownFigure(b"\x89PNG", 'A "caption" & more')
+    shown = shown_figure(b"\x89PNG", 'A "caption" & more')
     assert 'alt="A "caption" & more"' in html.unescape(shown._repr_html_())
     assert "&amp; more" in shown._repr_html_()
     assert "caption" in repr(shown)

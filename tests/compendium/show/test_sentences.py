@@ -6,8 +6,8 @@ import pandas as pd
 import pytest
 
 from compendium.show import sentences
-from compendium.show.figures import ShownFigure
-from compendium.show.tables import ShownTable
+from compendium.show.figures import shown_figure
+from compendium.show.tables import shown_table
 
 
 @pytest.mark.parametrize(
@@ -200,9 +200,9 @@ def test_changed_cells_are_counted():
 
 
 def test_a_closing_sentence_is_shown_below():
-    table = ShownTable(pd.DataFrame({"a": [1]}), "Caption", "So a < b.")
+    table = shown_table(pd.DataFrame({"a": [1]}), "Caption", "So a < b.")
     assert table._repr_html_().endswith('<p class="sp-closing" style="text-align:left">So a &lt; b.</p>')
-    assert "So" not in table.markdown
-    assert table._repr_markdown_().endswith("\nSo a < b.")
-    assert ShownFigure(b"", "F", closing="So.")._repr_html_().endswith(">So.</p>")
-    assert "sp-closing" not in ShownTable(pd.DataFrame({"a": [1]}), "t")._repr_html_()
+    assert "So" not in table.text
+    assert repr(table).endswith("\nSo a < b.")
+    assert shown_figure(b"", "F", closing="So.")._repr_html_().endswith(">So.</p>")
+    assert "sp-closing" not in shown_table(pd.DataFrame({"a": [1]}), "t")._repr_html_()

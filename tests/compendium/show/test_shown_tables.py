@@ -4,7 +4,7 @@ import re
 
 import pandas as pd
 
-from compendium.show.tables import MOST_COLUMNS, ShownTable, readable
+from compendium.show.tables import MOST_COLUMNS, readable, shown_table
 
 
 def shown(**columns):
@@ -44,7 +44,7 @@ def test_an_empty_column_is_not_shown():
 
 
 def test_a_sentence_has_a_wide_column():
-    html = ShownTable(pd.DataFrame({"reason": ["word " * 20, "short"]}), "t")._repr_html_()
+    html = shown_table(pd.DataFrame({"reason": ["word " * 20, "short"]}), "t")._repr_html_()
     assert html.count("min-width:16rem") == 1
 
 
@@ -82,7 +82,7 @@ def test_a_narrow_table_keeps_its_constant_columns():
 
 
 def test_a_wide_table_scrolls_in_its_own_box_and_says_what_is_missing():
-    html = ShownTable(wide(11), "Many")._repr_html_()
+    html = shown_table(wide(11), "Many")._repr_html_()
     assert '<div class="sp-table" style="overflow-x:auto"' in html
     assert "More columns in the CSV file: c7, c8, c9." in html
     assert len(re.findall("<th ", html)) == MOST_COLUMNS
@@ -90,4 +90,4 @@ def test_a_wide_table_scrolls_in_its_own_box_and_says_what_is_missing():
 
 def test_its_markdown_keeps_every_column():
     frame = pd.DataFrame([list(range(10))], columns=list("abcdefghij"))
-    assert "| i | j |" in ShownTable(frame, "").markdown
+    assert "| i | j |" in shown_table(frame, "").text

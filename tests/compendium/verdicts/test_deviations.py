@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import entropy
 
 from compendium.datasets import sensor_readings
-from compendium.papers.paper2.smart_home import printed_readings
+from compendium.papers.paper2.values import printed_readings
 from compendium.verdicts import printed_values
 from compendium.verdicts.printed import pair_in, precision
 from sensorprivacy.mechanisms import SeededNoise

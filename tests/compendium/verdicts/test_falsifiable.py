@@ -10,8 +10,8 @@ import pytest
 
 from compendium.papers.paper1 import curves, decisions, published
 from compendium.papers.paper1 import text as paper1
-from compendium.papers.paper2 import summary as paper2_summary
 from compendium.papers.paper2 import values as paper2
+from compendium.papers.paper2 import values as paper2_summary
 from compendium.papers.paper3 import edge_values
 from compendium.papers.paper3 import values as paper3
 from compendium.verdicts import cells, judge, printed_values

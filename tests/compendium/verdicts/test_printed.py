@@ -17,9 +17,12 @@ from compendium.verdicts.printed import (
     printed_values,
     set_in,
 )
-from compendium.verdicts.words import BASES, PAPERS, VARIED
+from compendium.verdicts.words import BASES, PAPERS
 
 WORDS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+
+VARIED = {"rows", "draws", "trainings", "windows"}
+"""What can differ between the paper's run and ours: test rows; training rows and models, too; trainings; timing."""
 
 
 def plain(text: str) -> tuple[float, int] | None:
@@ -128,7 +131,7 @@ def test_the_files_keep_their_rules(root, paper):
         else:
             assert number_in(claim.printed) == (claim.value, decimals)
         assert set(claim.basis.split(" | ")) <= set(BASES), claim.claim_id
-        assert set(filter(None, claim.varied.split(", "))) <= set(VARIED), claim.claim_id
+        assert set(filter(None, claim.varied.split(", "))) <= VARIED, claim.claim_id
         cells = (claim.basis, claim.our_table, claim.where, claim.our_column)
         assert len({cell.count("|") for cell in cells}) == 1, claim.claim_id
 

@@ -70,6 +70,7 @@ def frontier(sweeps: pd.DataFrame, base: pd.Series) -> Figure:
         All features: accuracy, identifiability, accuracy_chance, identifiability_chance.
     """
     fig, grid = plt.subplots(2, 3, figsize=(PAGE, PAGE * 0.62), sharex=True, sharey=True)
+    legend: dict[str, Any] = {"ls": "", "mfc": "white"}
     looks: dict[str, Any] = {"ms": 4, "mfc": "white", "mew": 0.9, "elinewidth": 0.7, "zorder": 3}
     names: list[str] = []
     for axes, (family, methods) in zip(grid.flat, FAMILIES.items(), strict=False):
@@ -84,11 +85,7 @@ def frontier(sweeps: pd.DataFrame, base: pd.Series) -> Figure:
         axes.set_title(family, fontsize=SMALLEST)
         axes.label_outer()
         _percent(axes)
-    handles = [
-        Line2D([], [], color=c, marker=m, ls="", mfc="white", label=n)
-        for n in dict.fromkeys(names)
-        for c, m in [LOOKS[n]]
-    ]
+    handles = [Line2D([], [], color=LOOKS[n][0], marker=LOOKS[n][1], label=n, **legend) for n in dict.fromkeys(names)]
     handles += grid[0, 0].get_legend_handles_labels()[0]
     grid[-1, -1].axis("off")
     grid[-1, -2].set_xlabel(grid[-1, 0].get_xlabel())
@@ -174,8 +171,6 @@ def _places(rows: Any) -> tuple[Any, Any]:
 
 def _cross(axes: Axes, rows: Any, **looks: Any) -> None:
     """Draw points with the intervals of both measures."""
-    arms = [
-        np.array([rows[name] - rows[f"{name}_low"], rows[f"{name}_high"] - rows[name]], dtype=float).clip(0)
-        for name in MEASURES
-    ]
-    axes.errorbar(*_places(rows), yerr=arms[1].reshape(2, -1), xerr=arms[0].reshape(2, -1), **looks)
+    pairs = [[rows[name] - rows[f"{name}_low"], rows[f"{name}_high"] - rows[name]] for name in MEASURES]
+    across, up = (np.array(pair, dtype=float).clip(0).reshape(2, -1) for pair in pairs)
+    axes.errorbar(*_places(rows), yerr=up, xerr=across, **looks)

@@ -1,6 +1,6 @@
 """Figs. 1 and 2 of paper 1: the curves of every method, printed ones and ours, and the looks of methods."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pandas as pd
@@ -11,6 +11,9 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from compendium.show.figures import BLUE, GREEN, GREY, INK, PAGE, PURPLE, RED, SMALLEST, drawn
+
+Points = pd.DataFrame | None  # points of the curves, if there are any
+Sources = list[tuple[pd.DataFrame, dict[str, Any]]]  # points, each with their looks
 
 PANELS = {
     "hashing": "(a) Feature hashing",
@@ -68,9 +71,7 @@ _OURS: dict[str, Any] = {"lw": 0.7, "ms": 3, "mew": 0.7, "mfc": "white", "zorder
 
 
 @drawn
-def method_panels(
-    ours: pd.DataFrame | None = None, printed: pd.DataFrame | None = None, panels: Mapping[str, str] = PANELS
-) -> Figure:
+def method_panels(ours: Points = None, printed: Points = None, panels: Mapping[str, str] = PANELS) -> Figure:
     """Draw Fig. 2, (a) to (k): accuracy loss and identifiability reduction of each method, on one scale.
 
     Parameters
@@ -96,7 +97,7 @@ def method_panels(
 
 
 @drawn
-def compared_panels(ours: pd.DataFrame | None = None, printed: pd.DataFrame | None = None) -> Figure:
+def compared_panels(ours: Points = None, printed: Points = None) -> Figure:
     """Draw Fig. 2, (l) to (p): relative effectiveness, accuracy and identifiability of all methods.
 
     Each panel of the paper is a row here, with one part for each family of methods. In (o) and (p) a dotted line shows
@@ -119,9 +120,8 @@ def compared_panels(ours: pd.DataFrame | None = None, printed: pd.DataFrame | No
                     if letter == "l" and len(rows) > _MANY:
                         rows[y] = rows[y].rolling(len(rows) // 20, center=True, min_periods=1).median()
                     colour, marker = LOOKS[name]
-                    every = (
-                        max(1, len(rows) // 8) if x == "n_features" and (looks is _PRINTED or len(rows) > _MANY) else 1
-                    )
+                    sparse = x == "n_features" and (looks is _PRINTED or len(rows) > _MANY)
+                    every = max(1, len(rows) // 8) if sparse else 1
                     style = looks | ({} if x == "n_features" else {"ls": "", "ms": 3})
                     axes.plot(rows[x], rows[y], color=colour, marker=marker, markevery=every, **style)
                 if x != "n_features" and len(source):
@@ -148,7 +148,7 @@ def compared_panels(ours: pd.DataFrame | None = None, printed: pd.DataFrame | No
 
 
 @drawn
-def tradeoff_pair(ours: pd.DataFrame | None = None, printed: pd.DataFrame | None = None) -> Figure:
+def tradeoff_pair(ours: Points = None, printed: Points = None) -> Figure:
     """Draw Fig. 1: accuracy loss and identifiability reduction of hashing and of SHAP by CTV, on one scale.
 
     Parameters
@@ -166,9 +166,7 @@ def tradeoff_pair(ours: pd.DataFrame | None = None, printed: pd.DataFrame | None
     return fig
 
 
-def _sources(
-    ours: pd.DataFrame | None, printed: pd.DataFrame | None, methods: Iterable[str]
-) -> list[tuple[pd.DataFrame, dict[str, Any]]]:
+def _sources(ours: Points, printed: Points, methods: Iterable[str]) -> Sources:
     """Return the points of the methods that each source has, with their looks; texts become missing numbers."""
     found = []
     for points, looks in ((printed, _PRINTED), (ours, _OURS)):
@@ -181,11 +179,11 @@ def _sources(
     return found
 
 
-def _has(sources: Sequence[tuple[pd.DataFrame, Any]], method: str) -> bool:
+def _has(sources: Sources, method: str) -> bool:
     return any((points["method"] == method).any() for points, _ in sources)
 
 
-def _say_if_empty(axes: Axes, sources: Sequence[tuple[pd.DataFrame, Any]], methods: Iterable[str]) -> None:
+def _say_if_empty(axes: Axes, sources: Sources, methods: Iterable[str]) -> None:
     if not any(_has(sources, method) for method in methods):
         axes.text(0.5, 0.5, "not run by the authors", ha="center", transform=axes.transAxes, fontsize=SMALLEST)
         axes.tick_params(axis="x", labelbottom=False, length=0)
@@ -197,14 +195,14 @@ def _base(points: pd.DataFrame, measure: str) -> float:
     return float((points[measure] + points[change]).iloc[0])
 
 
-def _handles(names: Iterable[str], sources: Sequence[tuple[Any, dict[str, Any]]]) -> list[Line2D]:
+def _handles(names: Iterable[str], sources: Sources) -> list[Line2D]:
     """Return the legend: what colours and markers mean, then what pale and crisp means."""
     words = {id(_PRINTED): "printed in the paper (pale)", id(_OURS): "ours (crisp)"}
     handles = [Line2D([], [], color=c, marker=m, label=name, **_OURS) for name in names for c, m in [LOOKS[name]]]
     return handles + [Line2D([], [], color=INK, label=words[id(looks)], **looks) for _, looks in sources]
 
 
-def _loss_handles(sources: Sequence[tuple[Any, dict[str, Any]]]) -> list[Line2D]:
+def _loss_handles(sources: Sources) -> list[Line2D]:
     """Return the legend of losses: each measure of each source."""
     words = {id(_PRINTED): "printed", id(_OURS): "ours"}
     return [
@@ -214,9 +212,7 @@ def _loss_handles(sources: Sequence[tuple[Any, dict[str, Any]]]) -> list[Line2D]
     ]
 
 
-def _loss_and_reduction(
-    axes: Axes, sources: Sequence[tuple[pd.DataFrame, dict[str, Any]]], method: str, title: str
-) -> None:
+def _loss_and_reduction(axes: Axes, sources: Sources, method: str, title: str) -> None:
     """Draw accuracy loss and identifiability reduction over the number of features."""
     axes.axhline(0, color=INK, lw=0.5, zorder=1)
     for points, looks in sources:

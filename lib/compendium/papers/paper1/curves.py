@@ -33,11 +33,9 @@ def grouped_curves(sweeps: pd.DataFrame) -> pd.DataFrame:
     names = ["problem", "method", "n_features", "accuracy", "identifiability", "base_accuracy", "base_identifiability"]
     own = sweeps.reindex(columns=[*sweeps.columns, *(name for name in names if name not in sweeps)])
     own = own[own["method"].isin(list(METHODS)) & ~own["problem"].isin(FORMS)]
-    changes = {
-        name: own[f"base_{measure}"].astype(float) - own[measure].astype(float)
-        for name, measure in zip(_VALUES, ("accuracy", "identifiability"), strict=True)
-    }
-    return own.assign(dataset=own["problem"], **changes)
+    for name, measure in zip(_VALUES, ("accuracy", "identifiability"), strict=True):
+        own = own.assign(**{name: own[f"base_{measure}"].astype(float) - own[measure].astype(float)})
+    return own.assign(dataset=own["problem"])
 
 
 def best_points(points: pd.DataFrame, least_loss: float | None = None) -> pd.DataFrame:
@@ -243,9 +241,7 @@ def adversary_helps(ranks: pd.DataFrame) -> Decision:
     return sign_test(found[found != 0.5] > 0.5, "data sets")
 
 
-def curve_statements(
-    points: pd.DataFrame, own: pd.DataFrame, ranks: pd.DataFrame
-) -> tuple[dict[str, bool | None], dict[str, str]]:
+def curve_statements(points: pd.DataFrame, own: pd.DataFrame, ranks: pd.DataFrame) -> tuple[dict, dict[str, str]]:
     """Return our values of the statements about the curves by claim id, and the reasons of undecided ones.
 
     Parameters

@@ -61,10 +61,9 @@ def advice_statements(
             found[claim] = among_best(apart, printed[claim])
         found["1-text-pca-poor"] = poor(apart, "pca")
     if len(thresholds):
-        apart_levels = thresholds.drop(index=[*FORMS], errors="ignore")
-        found["1-text-recommended-threshold"] = balanced_threshold(apart_levels, 0.01)
-    here = [pair for pair in pairs if set(pair) <= set(best.index)]
-    if here:
+        levels = thresholds.drop(index=[*FORMS], errors="ignore")
+        found["1-text-recommended-threshold"] = balanced_threshold(levels, 0.01)
+    if here := [pair for pair in pairs if set(pair) <= set(best.index)]:
         found["1-text-dense-better"] = dense_beats_sparse(best, here)
     ours = {claim: value for claim, (value, _) in found.items()}
     return ours, {claim: why for claim, (_, why) in found.items() if why}
@@ -126,11 +125,8 @@ def dense_beats_sparse(best: pd.DataFrame, pairs: Sequence[tuple[str, str]]) -> 
     The better one of a pair keeps the accuracy and the other loses it, or its reduction exceeds its loss by more. A
     pair counts only if it is decided for both whether they keep the accuracy.
     """
-    net = {
-        name: (row["accuracy"] == KEPT, row["reduction"] - row["loss"])
-        for name, row in best.iterrows()
-        if row["accuracy"] in (KEPT, LOST)
-    }
+    known = best[best["accuracy"].isin([KEPT, LOST])]
+    net = {name: (row["accuracy"] == KEPT, row["reduction"] - row["loss"]) for name, row in known.iterrows()}
     decided = [pair for pair in pairs if set(pair) <= set(net)]
     wins = sum(net[dense] > net[sparse] for dense, sparse in decided)
     more, fewer = (_p_value(wins, len(decided), 0.5, side) for side in ("greater", "less"))

@@ -155,11 +155,8 @@ def log_choices(found: Choices) -> pd.DataFrame:
             chosen, whole, held = found.picked[table], 2**size - 1, found.subsets[table]
             right = log_matches(chosen, table).all(axis=1) | (held == whole)
             why = f"the authors' log holds {held:,} of {whole:,} subsets, and another one of them is chosen"
-            part = chosen[["accuracy", "identifiability", "n_features"]].assign(
-                file=_file(dataset), line=chosen["line"]
-            )
-            part = part.assign(undecided=["" if fits else why for fits in right]).reset_index()
-            parts.append(part.assign(table=table))
+            about = {"table": table, "file": _file(dataset), "undecided": ["" if fits else why for fits in right]}
+            parts.append(chosen.assign(**about).reset_index())
     columns = ["table", "threshold", "accuracy", "identifiability", "n_features", "file", "line", "undecided"]
     return pd.concat(parts, ignore_index=True)[columns]
 
@@ -178,12 +175,10 @@ def log_facts(protocol: pd.DataFrame) -> pd.DataFrame:
         dataset (the word in claim ids), features, accuracy, identifiability, and the lines of ``protocol.csv`` with
         both.
     """
-    known = {
-        (row["dataset"], row["topic"]): (line, row["fact"]) for line, (_, row) in enumerate(protocol.iterrows(), 2)
-    }
+    lines = protocol.assign(line=range(2, len(protocol) + 2)).set_index(["dataset", "topic"])[["line", "fact"]]
     rows = []
     for word in (SETS[dataset] for dataset in ELSEWHERE):
-        (line, base), (size_line, size) = known[word, "base"], known[word, "rows"]
+        (line, base), (size_line, size) = lines.loc[(word, "base")], lines.loc[(word, "rows")]
         accuracy, identifiability = re.findall(r"acc (0\.\d+), ident (0\.\d+)", base)[0]
         features = re.findall(r" x ([\d,]*\d)", size)[0].replace(",", "")
         sizes = {"dataset": word, "features": int(features), "line of features": size_line}

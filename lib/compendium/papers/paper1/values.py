@@ -8,8 +8,8 @@ import math
 
 import pandas as pd
 
-from compendium.papers.intervals import with_prediction
 from compendium.verdicts import printed
+from compendium.verdicts.cells import with_prediction
 from sensorprivacy.game import relative_effectiveness
 
 SETS = {
@@ -75,10 +75,8 @@ def table_of(dataset: str, searched: int | None = None) -> str | None:
 
     The default of `searched` is the largest search. The result is None if the paper prints no table.
     """
-    tables = TABLES.get(dataset)
-    if not tables:
-        return None
-    return tables[min(tables, key=lambda size: abs(size - (searched or max(tables))))]
+    tables = TABLES.get(dataset, {})
+    return tables[min(tables, key=lambda size: abs(size - (searched or max(tables))))] if tables else None
 
 
 def printed_table(table: str | None) -> pd.DataFrame:
@@ -183,12 +181,11 @@ def over_all_rows(base: pd.DataFrame) -> pd.DataFrame:
     A row of a user without training rows is an error then. The game itself counts such rows apart, in
     ``<measure>_unseen``. The interval is that of the other rows, scaled, and so ``<measure>_n`` counts these.
     """
-    scaled = {
-        f"{name}{end}": base[f"{name}{end}"] * (1 - base[f"{name}_unseen"])
-        for name in _MEASURES
-        for end in ("", "_low", "_high")
-    }
-    return base.assign(**scaled)
+    scaled = base.copy()
+    for name in _MEASURES:
+        ends = [name, f"{name}_low", f"{name}_high"]
+        scaled[ends] = base[ends].mul(1 - base[f"{name}_unseen"], axis=0)
+    return scaled
 
 
 def table_2(base: pd.DataFrame, selection: pd.DataFrame, threshold: float) -> pd.DataFrame:
@@ -205,10 +202,8 @@ def table_2(base: pd.DataFrame, selection: pd.DataFrame, threshold: float) -> pd
     before = over_all_rows(base).groupby("run").first().filter(regex=measured)
     after = selection.query("threshold == @threshold").set_index("run")
     found = before.add_prefix("all: ").join(after[["n_features", *_MEASURES]])
-    found["relative_effectiveness"] = [
-        relative_effectiveness(*row, decimals=4)
-        for row in found[[*_MEASURES, *(f"all: {name}" for name in _MEASURES)]].to_numpy()
-    ]
+    scores = found[[*_MEASURES, *(f"all: {name}" for name in _MEASURES)]].to_numpy()
+    found["relative_effectiveness"] = [relative_effectiveness(*row, decimals=4) for row in scores]
     return found.rename(lambda run: run.split("-", 1)[1]).rename_axis("problem")
 
 

@@ -44,13 +44,7 @@ def secrets(
 
 
 def infer(
-    original: pd.DataFrame,
-    published: pd.DataFrame,
-    labels: Mapping[str, Any],
-    model: BaseEstimator,
-    *,
-    groups: Sequence[Any] | None = None,
-    seed: int = 42,
+    original: pd.DataFrame, published: pd.DataFrame, labels: Mapping[str, Any], model: BaseEstimator, groups: Any = None
 ) -> pd.DataFrame:
     """Let a forest infer labels from all other columns, and from the published ones: before noise, unchanged, and all.
 
@@ -66,8 +60,6 @@ def infer(
         The forest.
     groups : sequence, optional
         Recording of each row. Whole recordings are learned from or attacked. Default: rows are drawn at random.
-    seed : int
-        Draws the split.
 
     Returns
     -------
@@ -90,7 +82,7 @@ def infer(
             numbers = coded(known, read_frame(known)).fillna(-1)
             users = pd.Series(np.asarray(label).astype(str))
             problem = Problem(numbers, users, users, None if groups is None else pd.Series(groups))
-            scene = TableScene(problem, numbers, default_split(problem, seed=seed), model)
+            scene = TableScene(problem, numbers, default_split(problem, seed=42), model)
             found = attack(scene, {"forest": adaptive_forest}, levels=["row"])[0].measure
             facts = {"inferred": name, "from": seen, "columns": numbers.shape[1], "share": found.score}
             rows.append(facts | {key: getattr(found, key) for key in ("low", "high", "chance", "n", "unit")})

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
 from compendium.show.charts import grouped_bars, note
-from compendium.show.diagrams import Arrow, Box, flow_diagram
+from compendium.show.diagrams import Arrow, Box, flow_diagram, from_file
 from compendium.show.figures import COLUMN, GROUPS, INK, IRIDESCENT, PAGE, PURPLE, SERIES, drawn
 
 MOST_NAMES = 40  # attributes whose names fit beside a strip
@@ -36,35 +36,9 @@ def architecture(
         Number of moves of the search.
     """
     sensitive, plain, ambiguous = sizes
-    alpha, beta = thresholds
-    colours = {group: colour for group, (colour, _, _) in GROUPS.items()}
-    boxes = [
-        Box("data", "Original data", f"{name}: {shape[0]:,} rows, {shape[1]} attributes", 0, 0, rounded=True),
-        Box("divide", "Three-way divider", f"entropy against (α, β), {iterations} moves from (0.5, 0.5)", 1, 0),
-        Box("evaluate", "Data set evaluation", f"utility and stability; best at ({alpha:g}, {beta:g})", 2, 0),
-        Box("out", f"{sensitive} sensitive", "not published", 0, 1, colours["sensitive"], True),
-        Box("keep", f"{plain} non-sensitive", "published unchanged", 1, 1, colours["non_sensitive"], True),
-        Box("noisy", f"{ambiguous} ambiguous", "published with noise", 2, 1, colours["ambiguous"], True),
-        Box("publish", "Published data", f"{shape[0]:,} rows, {plain + ambiguous} attributes", 0, 2, rounded=True),
-        Box("synthetic", "Synthetic data set", "non-sensitive attributes and attributes with noise", 1, 2),
-        Box("noise", "Noise adder", "Laplace noise, words at random; ε lowered from round to round", 2, 2),
-        Box("measure", "Privacy measure", "a query on the original and on the synthetic data", 1, 3),
-    ]
-    down = [("divide", "out"), ("divide", "keep"), ("divide", "noisy"), ("keep", "synthetic"), ("noisy", "noise")]
-    arrows = [
-        Arrow("data", "divide"),
-        Arrow("divide", "evaluate", "division"),
-        Arrow("evaluate", "divide", "next (α, β)", "up", "up", dashed=True),
-        *(Arrow(start, end, "", "down", "up") for start, end in [*down, ("synthetic", "measure")]),
-        Arrow("noise", "synthetic", "", "left", "right"),
-        Arrow("measure", "noise", "too little: lower ε", "right", "down", dashed=True),
-        Arrow("measure", "publish", "enough", "left", "down"),
-    ]
-    parts = {
-        "Three-way division of attributes": ["data", "divide", "evaluate", "out", "keep", "noisy"],
-        "Privacy of ambiguous attributes": ["publish", "synthetic", "noise", "measure"],
-    }
-    return flow_diagram(boxes, arrows, frames=parts)
+    words: dict[str, Any] = {"sensitive": sensitive, "plain": plain, "ambiguous": ambiguous}
+    words |= {"rows": shape[0], "columns": shape[1], "published": plain + ambiguous, "moves": iterations}
+    return from_file("architecture", name=name, alpha=thresholds[0], beta=thresholds[1], **words)
 
 
 def three_actions(name: str, groups: Mapping[str, Sequence[str]]) -> Figure:
@@ -99,10 +73,10 @@ def group_shares(start: pd.DataFrame, determined: pd.DataFrame, printed: pd.Data
     printed : pandas.DataFrame, optional
         The numbers that the paper prints for the determined thresholds.
     """
-    names = list(GROUPS)
 
     def share(frame: pd.DataFrame) -> pd.DataFrame:
-        return frame[names].astype(float).div(frame[names].astype(float).sum(axis=1), axis=0)
+        numbers = frame[list(GROUPS)].astype(float)
+        return numbers.div(numbers.sum(axis=1), axis=0)
 
     last = "at the determined thresholds"
     first = "at the start (0.5, 0.5)" + ", of which the paper prints no numbers" * (printed is not None)
@@ -128,9 +102,8 @@ def partition_strip(evaluation: pd.Series, alpha: float, beta: float) -> Figure:
     named = len(ranked) <= MOST_NAMES
     fig, axes = plt.subplots(figsize=(PAGE, 1.0 + 0.165 * min(len(ranked), MOST_NAMES)))
     near = 1e-9  # a threshold and an evaluation may be the same decimal number, but differ in binary
-    groups = np.where(
-        ranked >= alpha - near, "sensitive", np.where(ranked <= beta + near, "non_sensitive", "ambiguous")
-    )
+    open_ = np.where(ranked <= beta + near, "non_sensitive", "ambiguous")
+    groups = np.where(ranked >= alpha - near, "sensitive", open_)
     spans = {"non_sensitive": (-0.04, beta), "ambiguous": (beta, alpha), "sensitive": (alpha, 1.04)}
     for name, (low, high) in spans.items():
         colour, _, marker = GROUPS[name]

@@ -1,14 +1,11 @@
-"""Paper 2 (three-way division): its printed tables, and the tables and statements that they are compared with.
-
-Statements are values by claim id. Those on several data sets are in `summary`.
-"""
+"""Paper 2 (three-way decisions): the tables and statements that its printed values are compared with."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
 import pandas as pd
 
 from compendium.verdicts.consistency import TRACE_TABLES as TRACE_TABLES
-from compendium.verdicts.printed import pair_in, printed_table, set_in
+from compendium.verdicts.printed import pair_in, printed_table, same_name, set_in
 from sensorprivacy.threeway import Appraiser, Division, Search
 
 GROUPS = ("sensitive", "non_sensitive", "ambiguous")
@@ -147,3 +144,146 @@ def titanic_statements(frame: pd.DataFrame, evaluation: pd.Series, division: Div
         "2-text-titanic-survived-values": set(frame["Survived"].dropna().unique()),
         "2-text-titanic-ambiguous": {"Age", "Fare", "Cabin"} <= set(division.ambiguous),
     }
+
+
+def summary_statements(start: pd.DataFrame, final: pd.DataFrame, extreme: pd.DataFrame) -> dict[str, object]:
+    """Return our values for the statements of sections 5.2 and 5.3.
+
+    Parameters
+    ----------
+    start, final, extreme : pandas.DataFrame
+        Sizes of the groups and measures, one row for each data set: at (.5, .5), at the determined thresholds, and at
+        (1, 0). Without all five data sets, there are only the statements on single ones.
+    """
+    # the paper compares its printed values
+    more = extreme["utility"].astype(float).round(2) > final["utility"].astype(float).round(2)
+    known = [name for name in ("titanic", "heart", "student") if name in more]
+    ours: dict[str, object] = {f"2-text-extreme-utility-{name}": bool(more[name]) for name in known}
+    if not set(TRACE_TABLES) <= set(start.index):
+        return ours
+    improved = bool((final[list(GAINS)] > start[list(GAINS)]).all(axis=None))
+    sizes = pd.concat([start["ambiguous"], final["ambiguous"], extreme["ambiguous"]], axis=1)
+    return ours | {
+        "2-text-all-improve": improved,
+        "2-text-determined-beats-start": improved,
+        "2-text-start-no-ambiguous": bool((start["ambiguous"] == 0).all()),
+        "2-text-start-smallest-ambiguous": bool((start["ambiguous"] == sizes.min(axis=1)).all()),
+        "2-text-extreme-largest-ambiguous": bool((extreme["ambiguous"] == sizes.max(axis=1)).all()),
+        "2-text-extreme-stability": bool((extreme["stability"] < final["stability"]).all()),
+        "2-text-extreme-suitability": bool((extreme["suitability"] < final["suitability"]).all()),
+        "2-text-datasets": len(start),
+    }
+
+
+def threshold_statements() -> dict[str, object]:
+    """Return whether the paper's assumptions on thresholds hold for its own printed pairs."""
+    pairs = [pair for table in ("3", *TRACE_TABLES.values()) for pair in printed_thresholds(table)]
+    return {
+        "2-text-beta-below-alpha": all(0 <= beta < alpha <= 1 for alpha, beta in pairs),
+        "2-text-thresholds-sum-to-one": all(abs(alpha + beta - 1) < 1e-9 for alpha, beta in pairs),
+    }
+
+
+def iteration_statements(mean: pd.Series, literal: Mapping[str, str], step: float) -> dict[str, object]:
+    """Return our values for sections 4.3 and 5.1 (Fig. 3): step sizes and Algorithm 1.
+
+    Parameters
+    ----------
+    mean : pandas.Series
+        Mean number of iterations over the data sets, by step size.
+    literal : mapping
+        The reason why Algorithm 1 as written stopped, by data set.
+    step : float
+        The step size of all experiments.
+
+    Returns
+    -------
+    dict of str to object
+        "Many more" means at least twice as many iterations at the smallest step as at `step`. "Hardly change" means
+        that the numbers from `step` to the largest step differ by at most a tenth of the smallest step's number.
+    """
+    mean = mean.sort_index()
+    beyond = mean[mean.index >= step]
+    return {
+        "2-text-step": step,
+        "2-text-start": (0.5, 0.5),
+        "2-text-fig3-more-iterations-below": bool(mean.iloc[0] >= 2 * mean.loc[step]),
+        "2-text-fig3-little-change-beyond": bool(beyond.max() - beyond.min() <= mean.iloc[0] / 10),
+        "2-text-algorithm-stops": not any("cycle" in why for why in literal.values()),
+    }
+
+
+_WORDS = ["type", "object", "location"]
+
+# the owners name the measured quantity, the paper names the type of sensor
+_TYPES = {
+    "motion": "Motion",
+    "light": "Light",
+    "pressure": "Pressure",
+    "contact": "Reed switch",
+    "current": "Smart plug",
+    "temperature": "Temperature & Humidity",
+    "humidity": "Temperature & Humidity",
+}
+
+
+def printed_readings(readings: pd.DataFrame) -> pd.DataFrame:
+    """Return for each printed reading of Table 5 our reading at its time, or the last one before.
+
+    Parameters
+    ----------
+    readings : pandas.DataFrame
+        Columns sensor_id, timestamp, value. About one reading in five minutes, picked from the sample tables.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Index: the start of the claim ids. Columns sensor, printed_time, printed_value, time, value, undecided. Only
+        sensors with readings. Readings every five minutes cannot decide a row if none of them has the printed time.
+    """
+    claims, rows = printed_table(2, "5", "claim_id")["Sensor ID"], {}
+    for claim, (_, row) in zip(claims, printed_table(2, "5", "printed").iterrows(), strict=True):
+        time = pd.Timestamp(row["Timestamp"])
+        own = readings[(readings["sensor_id"] == int(row["Sensor ID"])) & (readings["timestamp"] <= time)]
+        if len(own):
+            last = own.sort_values("timestamp").iloc[-1]
+            why = f"sensor {row['Sensor ID']} has no public reading at {time}: there is about one in five minutes"
+            found = (row["Sensor ID"], time, row["Value"], last["timestamp"], last["value"])
+            rows[claim.removesuffix("-sensor")] = (*found, "" if last["timestamp"] == time else why)
+    columns = ["sensor", "printed_time", "printed_value", "time", "value", "undecided"]
+    return pd.DataFrame.from_dict(rows, orient="index", columns=columns).rename_axis("row")
+
+
+def sensor_table(sensors: pd.DataFrame) -> pd.DataFrame:
+    """Return the sensors of Table 6 in the owners' list.
+
+    Parameters
+    ----------
+    sensors : pandas.DataFrame
+        Columns ``sensor_id`` and ``name``; a name has the form ``location/object/measured``.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Index ``sensor``, the printed number. Type, object and location of the sensor that agrees with at least two of
+        the three printed words.
+    """
+    known = _described(sensors["name"].str.strip())
+    rows = {}
+    for number, words in printed_table(2, "6", "printed").set_axis(_WORDS, axis=1).iterrows():
+        agreed = [sum(same_name(words[word]) == same_name(one[word]) for word in _WORDS) for one in known]
+        if max(agreed) >= 2:
+            rows[number] = known[agreed.index(max(agreed))]
+    return pd.DataFrame.from_dict(rows, orient="index", columns=_WORDS).rename_axis("sensor")
+
+
+def _described(names: pd.Series) -> list[dict[str, str]]:
+    """Return the sensors in the words of Table 6, where temperature and humidity of one place are one sensor."""
+    found: list[dict[str, str]] = []
+    for name in names:
+        location, thing, measured = name.split("/")
+        thing = f"{thing} contact" if measured == "contact" else thing
+        one = {"type": _TYPES[measured], "object": thing, "location": location}
+        if one not in found:
+            found.append(one)
+    return found

@@ -4,7 +4,7 @@
 
 | printed | code | notebook |
 |---|---|---|
-| Figs. 1-3, 9, 10 | `diagrams.anonymization_pipeline`, `diagrams.network_diagrams` | 30_vae_anonymization |
+| Figs. 1-3, 9, 10 | `pictures.anonymization_pipeline`, `pictures.network_diagrams` | 30_vae_anonymization |
 | Fig. 4 | `charts.latent_space` | 30_vae_anonymization |
 | Figs. 5-7 | `charts.inference_bars` | 30_vae_anonymization |
 | Fig. 8 | `charts.attack_levels` | 31_reidentification_attack |

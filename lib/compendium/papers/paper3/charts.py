@@ -12,17 +12,7 @@ from matplotlib.lines import Line2D
 
 from compendium.papers.paper3.values import TABLES
 from compendium.show.charts import grouped_bars, intervals_by_set
-from compendium.show.figures import (
-    BLUE,
-    GREY,
-    INK,
-    IRIDESCENT,
-    MARKERS,
-    PAGE,
-    SERIES,
-    SMALLEST,
-    drawn,
-)
+from compendium.show.figures import BLUE, GREY, INK, IRIDESCENT, MARKERS, PAGE, SERIES, SMALLEST, drawn
 from compendium.verdicts.printed import printed_values
 
 _NAMES = {
@@ -100,13 +90,11 @@ def inference_panels(tables: Mapping[str, pd.DataFrame], private: str) -> dict[s
     dict of str to pandas.DataFrame
         One table a panel: one row a public class, one column a change, ``raw`` first.
     """
-    first = next(iter(tables.values()))
-    return {
-        title: pd.DataFrame(
-            {"raw": first[f"{which}_before"]} | {change: table[f"{which}_after"] for change, table in tables.items()}
-        ).rename(index=plain)
-        for which, title in (("public", "(a) activity"), ("private", f"(b) {private}"))
-    }
+    found, first = {}, next(iter(tables.values()))
+    for which, title in (("public", "(a) activity"), ("private", f"(b) {private}")):
+        after = {change: table[f"{which}_after"] for change, table in tables.items()}
+        found[title] = pd.DataFrame({"raw": first[f"{which}_before"]} | after).rename(index=plain)
+    return found
 
 
 def chance_levels(table: pd.DataFrame, private: str) -> dict[str, pd.Series]:
@@ -135,11 +123,8 @@ def printed_panels(dataset: str, private: str) -> dict[str, pd.DataFrame]:
     cells = own.assign(name=own["where"].str.removeprefix("public class=").map(plain))
     wide = cells.pivot_table(index="name", columns="our_column", values="value", sort=False)
     panels = {"(a) activity": "public", f"(b) {private}": "private"} if len(own) else {}
-    ends = {"before": "raw", "after": "mean shift"}
-    return {
-        title: wide[[f"{which}_{end}" for end in ends]].set_axis(list(ends.values()), axis=1)
-        for title, which in panels.items()
-    }
+    measured = {title: wide[[f"{which}_before", f"{which}_after"]] for title, which in panels.items()}
+    return {title: frame.set_axis(["raw", "mean shift"], axis=1) for title, frame in measured.items()}
 
 
 @drawn
@@ -219,20 +204,16 @@ def weight_frontier(table: pd.DataFrame, *, chance: float, raw: float) -> Figure
         axes.axhline(100 * raw, color=INK, ls=":", lw=1)
         axes.axvline(100 * chance, color=INK, ls=":", lw=1)
         for place, alpha in enumerate(alphas):
-            part = (
-                100
-                * table.loc[table[["alpha", "beta"]].eq([alpha, beta]).all(axis=1), ["private_after", "public_after"]]
-            )
+            cells = table[(table["alpha"] == alpha) & (table["beta"] == beta)]
+            part = 100 * cells[["private_after", "public_after"]]
             look = {"color": SERIES[place], "marker": MARKERS[place], "ms": 5, "lw": 1}
             axes.plot(*part.to_numpy().T, mfc="white", label=f"alpha {alpha:g}", **look)
             axes.plot(*part.head(1).to_numpy().T, **look)  # the paper's length
         axes.set_title(f"beta {beta:g}")
     grid[0, 0].set(ylabel="activity inferred (%)", xlim=(0, 110 * max(chance, table["private_after"].max())))
     fig.supxlabel("private class inferred by the original model (%)", fontsize="medium")
-    handles = [
-        *grid[0, 0].get_legend_handles_labels()[0],
-        Line2D([], [], color=INK, ls=":", lw=1, label="chance; activity of raw windows"),
-    ]
+    handles = grid[0, 0].get_legend_handles_labels()[0]
+    handles.append(Line2D([], [], color=INK, ls=":", lw=1, label="chance; activity of raw windows"))
     fig.legend(handles=handles, loc="outside upper left", ncols=len(handles))
     return fig
 
@@ -269,9 +250,8 @@ def privacy_frontier(table: pd.DataFrame) -> Figure:
     names = [group for group in range(4) if group in groups]
     size = (PAGE, 1.0 + 0.17 * len(table) + 0.22 * len(names))
     heights = [groups.count(group) + 0.6 for group in names]
-    fig, grid = plt.subplots(
-        len(names), 2, figsize=size, sharex="col", sharey="row", squeeze=False, height_ratios=heights
-    )
+    shared: dict[str, Any] = {"sharex": "col", "sharey": "row", "squeeze": False}
+    fig, grid = plt.subplots(len(names), 2, figsize=size, height_ratios=heights, **shared)
     chance, activity = 100 * float(table["chance"].iloc[0]), 100 * table.set_index("release")["activity"]
     raw = float(activity.get("raw", activity.max()))
     for (left, right), group in zip(grid, names, strict=True):

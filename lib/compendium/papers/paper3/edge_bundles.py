@@ -87,9 +87,8 @@ def rivals_bundle(windows: Windows, attribute: str, folder: Path) -> Bundle:
     signal, once = signal_of(windows, attribute), Settings(epochs=1, batch=64)
     replacement = ReplacementAutoencoder(settings=once).fit(windows, progress=False)
     anonymization = AnonymizationAutoencoder(attribute, settings=once).fit(windows, progress=False)
-    public, private = (
-        tuple(sorted(map(str, labels.unique()))) for labels in (windows.public, windows.private[attribute])
-    )
+    labels = (windows.public, windows.private[attribute])
+    public, private = (tuple(sorted(map(str, some.unique()))) for some in labels)
     models: dict[tuple[str, int | None], graphs.Graph] = {}
     for name, classes in (("public", public), ("private", private)):
         network = Classifier("cnn").build(signal.shape, len(classes)).eval()

@@ -5,12 +5,15 @@ Real code reaches neither limit, so the bound is no forecast. The ratio of a pri
 that time the networks explain.
 """
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from compendium.papers.paper3.values import printed_code
+from sensorprivacy.edge.board.measurement import RecordError, read_records
 
 #: The bundle behind each of paper 3's tables, and the batch size of the paper's measurement.
 TABLES = {"4": "motionsense-gender", "5": "mobiact-gender", "6": "mobiact-weight", "7": "rivals"}
@@ -129,27 +132,22 @@ def budget_shares(records: Records) -> dict[str, float]:
 
 def windows_table(records: Records) -> pd.DataFrame:
     """Return the milliseconds of a whole window and its share of the budget, one row per record and bundle."""
-    return pd.DataFrame(
-        {
-            "label": f"{name}, {bundle['name']}",
-            "machine": name,
-            "cpu": record["hardware"]["cpu"],
-            "bundle": bundle["name"],
-            "windows": bundle["samples"],
-        }
-        | {f"{part}_ms": 1000 * bundle["window"][part] for part in ("median", "p95", "p99")}
-        | {"budget_ms": 1000 * bundle["budget"], "share_of_budget": bundle["window"]["p99"] / bundle["budget"]}
-        for name, record, bundle in _whole_pipelines(records)
-    )
+    rows = []
+    for name, record, bundle in _whole_pipelines(records):
+        row = {"label": f"{name}, {bundle['name']}", "machine": name, "cpu": record["hardware"]["cpu"]}
+        row |= {"bundle": bundle["name"], "windows": bundle["samples"]}
+        row |= {f"{part}_ms": 1000 * bundle["window"][part] for part in ("median", "p95", "p99")}
+        share = bundle["window"]["p99"] / bundle["budget"]
+        rows.append(row | {"budget_ms": 1000 * bundle["budget"], "share_of_budget": share})
+    return pd.DataFrame(rows)
 
 
 def hardware_table(records: Records) -> pd.DataFrame:
     """Describe each machine, one row per record."""
-    rows = {
-        name: record["hardware"]
-        | {"threads": record["settings"]["threads"], "most_memory_mb": record["memory"] / 2**20}
-        for name, record in records.items()
-    }
+    rows = {}
+    for name, record in records.items():
+        used = {"threads": record["settings"]["threads"], "most_memory_mb": record["memory"] / 2**20}
+        rows[name] = record["hardware"] | used
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("machine")
 
 
@@ -210,3 +208,104 @@ def lower_bound(
     memory = network["weights"] * _BYTES[precision] / BANDWIDTH
     arithmetic = network["macs"] * batch / (cores * MACS_PER_CYCLE * CLOCK)
     return max(arithmetic, memory) / batch  # the two overlap
+
+
+Record = Mapping[str, Any]
+_UNUSED = "Not compared with the printed seconds"
+_ARM = ("aarch64", "arm64", "armv7l", "armv8l")
+_OVERCLOCKED = 2.0  # no Raspberry Pi 3 runs at twice its clock
+
+
+def read_boards(paths: Iterable[Path | str]) -> dict[str, dict[str, Any]]:
+    """Read records and return them by name, see `measurement.read_records`.
+
+    Raises
+    ------
+    RecordError
+        Also if a record names the paper's board but comes from another machine: another processor, another number of
+        cores, or times that the board cannot reach.
+    """
+    found = read_records(paths)
+    for name, record in found.items():
+        if is_pi3(record):
+            _refuse_other_machines(name, record)
+    return found
+
+
+def paper_boards(machines: Mapping[str, Record], here: Record) -> tuple[dict[str, dict[str, Any]], list[str]]:
+    """Return the records of Raspberry Pi 3 Model B with paper 3's networks only, and what was left out.
+
+    Parameters
+    ----------
+    machines : mapping of str to dict
+        Records by name. The record `here` itself is left out without a word, unless it is of such a board.
+    here : dict
+        Record of this run's networks. A bundle counts if it has the same networks.
+
+    Returns
+    -------
+    tuple of dict and list of str
+        Records without other bundles; and one line for each record or bundle left out, with the reason.
+    """
+    found: dict[str, dict[str, Any]] = {}
+    unused = []
+    for name, record in machines.items():
+        if not is_pi3(record):
+            if record is not here:
+                board = record["hardware"].get("board") or "an unknown board"
+                unused.append(f"{_UNUSED}: {name}: {board}, not a {PI3}")
+            continue
+        kept = []
+        for bundle in record["bundles"]:
+            if reason := _other_networks(bundle, here):
+                unused.append(f"{_UNUSED}: {name}, {bundle['name']}: {reason}")
+            else:
+                kept.append(bundle)
+        if kept:
+            found[name] = {**record, "bundles": kept}
+    return found, unused
+
+
+def first_steps(boards: Mapping[str, Record]) -> pd.DataFrame | None:
+    """Return the steps of Tables 4 to 7 from the first record, which decides the printed seconds; None without one."""
+    return next(map(paper_rows, boards.values()), None)
+
+
+def is_pi3(record: Record) -> bool:
+    """Return whether a record is of a Raspberry Pi 3 Model B, the paper's board."""
+    return bool(re.match(r"Raspberry Pi 3 Model B(?! Plus)", str(record["hardware"].get("board") or "")))
+
+
+def _other_networks(bundle: Record, here: Record) -> str:
+    """Return why a bundle's times cannot be compared with the paper's; an empty text if they can."""
+    if bundle["name"] not in TABLES.values() or bundle["precision"] != "float32":
+        return "not one of paper 3's networks in float32"
+    if _sizes(bundle) not in [_sizes(ours) for ours in here["bundles"] if ours["name"] == bundle["name"]]:
+        return "other networks than this run's; export them again with its parameters"
+    return ""
+
+
+def _sizes(bundle: Record) -> dict[Any, tuple[Any, ...]]:
+    keys = ("kind", "weights", "macs")
+    return {(each["step"], each["code"]): tuple(each[key] for key in keys) for each in bundle["networks"]}
+
+
+def _refuse_other_machines(name: str, record: Record) -> None:
+    hardware, claim = record["hardware"], f"{name}: the record names a {PI3}, but"
+    if hardware["machine"] not in _ARM:
+        raise RecordError(f"{claim} its processor is {hardware['machine']}: measure on the board itself")
+    if hardware["cores"] != CORES:
+        raise RecordError(f"{claim} it has {hardware['cores']} cores, not {CORES}: measure on the board itself")
+    speed = MACS_PER_CYCLE * CLOCK * min(CORES, record["settings"]["threads"])
+    for bundle in record["bundles"]:
+        if bundle["precision"] != "float32":  # multiply-adds of 8 bits have another peak
+            continue
+        macs = {(each["step"], each["code"]): each["macs"] for each in bundle["networks"]}
+        for row in bundle["steps"]:
+            # the weights may stay in the cache between the calls, so only the multiply-adds limit a repeated step
+            needed = macs[row["step"], row["code"]] * row["batch"] / speed
+            if row["least"] * _OVERCLOCKED < needed:
+                raise RecordError(
+                    f"{claim} {bundle['name']}, {row['step']} takes {1000 * row['least']:.3g} ms at batch size "
+                    f"{row['batch']}, and the board needs at least {1000 * needed:.3g} ms: measure on the board itself"
+                )

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from compendium.papers.paper3.values import ROWS
+from compendium.papers.paper3.values import ROWS, decided
 from compendium.verdicts.consistency import AGREE
 from compendium.verdicts.printed import printed_values
 
@@ -24,10 +24,7 @@ _COLUMNS = {
     "Time (s)": "time",
     "Time / Embedding (s)": "printed",
 }
-_REALTIME = {
-    "motionsense": "3-text-pi3-realtime-motionsense",
-    "mobiact": "3-text-pi3-realtime-mobiact",
-}
+
 _BUDGETS = {"4": 200.0, "5": 500.0, "6": 500.0, "7": 200.0}  # milliseconds, by table
 
 
@@ -88,13 +85,9 @@ def compare_steps(printed: pd.DataFrame, ours: pd.DataFrame) -> pd.DataFrame:
         on the machine), ``bound_ms`` and ``times_bound``: printed over bound.
     """
     both = printed.merge(ours, on=["table", "row"], how="inner", suffixes=("", "_ours"))
-    return both.assign(
-        printed_ms=1000 * both["printed"],
-        recomputed_ms=1000 * both["recomputed"],
-        ours_ms=1000 * both["cpu"],
-        bound_ms=1000 * both["bound"],
-        times_bound=both["printed"] / both["bound"],
-    )
+    columns = {"printed": "printed", "recomputed": "recomputed", "ours": "cpu", "bound": "bound"}
+    times = {f"{name}_ms": 1000 * both[column] for name, column in columns.items()}
+    return both.assign(**times, times_bound=both["printed"] / both["bound"])
 
 
 def compare_shapes(both: pd.DataFrame) -> pd.DataFrame:
@@ -266,7 +259,7 @@ def section_6_statements(
         "3-text-general-vae-weights": float(weights["times"]["motionsense"]),
         # "several orders of magnitude": at least two
         "3-text-transformation-negligible": bool(transformation * 100 <= networks),
-        **{_REALTIME[name]: bool(share < 1) for name, share in shares.items()},
+        **{f"3-text-pi3-realtime-{name}": bool(share < 1) for name, share in shares.items()},
         "3-text-comparable-to-rivals": _no_longer(totals["4"], totals["7"]),
         "3-text-decoder-in-cloud": bool((offloading["cloud_back"] > offloading["device"]).all()),
     }
@@ -274,6 +267,4 @@ def section_6_statements(
 
 def _no_longer(ours: tuple[float, float], theirs: tuple[float, float]) -> bool | None:
     """Return whether ours takes no longer, with a margin of `_SLOWER`: None if fastest and slowest calls disagree."""
-    if ours[1] <= _SLOWER * theirs[0]:
-        return True
-    return False if ours[0] > _SLOWER * theirs[1] else None
+    return decided(ours[1] <= _SLOWER * theirs[0], ours[0] > _SLOWER * theirs[1])

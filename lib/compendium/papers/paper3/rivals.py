@@ -22,14 +22,7 @@ from sensorprivacy.progress import tqdm
 
 
 def search_rival(
-    study: Study,
-    models: InferenceModels,
-    *,
-    hides: Sequence[float],
-    changes: Sequence[float],
-    epochs: int,
-    lost: float = 0.02,
-    progress: bool = True,
+    study: Study, models: InferenceModels, *, hides: Sequence[float], changes: Sequence[float], epochs: int
 ) -> tuple[pd.DataFrame, dict[str, float]]:
     """Search the weights of the Anonymization Autoencoder on validation windows, by the rule of `tuning.choose_shift`.
 
@@ -44,8 +37,6 @@ def search_rival(
         Weights of the private divergence and of the change, beside 1 for the activity.
     epochs : int
         Epochs of each training.
-    lost, progress
-        As for `choose_shift` and `grid_search`.
 
     Returns
     -------
@@ -59,11 +50,11 @@ def search_rival(
     pairs = [{"hide": float(hide), "change": float(change)} for hide, change in product(hides, changes)]
     if len(pairs) == 1:
         return pd.DataFrame(pairs).assign(chosen=True), pairs[0]
-    for pair in tqdm(pairs, "hide x change", disable=not progress):
+    for pair in tqdm(pairs, "hide x change"):
         rival = study.anonymization_autoencoder(epochs, **pair)
         overall = inference_table(models, study.validation, rival.transform(study.validation)).loc["all"]
         rows.append(pair | {name: overall[name] for name in ("public_before", "public_after", "private_after")})
-    table = with_choice(pd.DataFrame(rows), lost)
+    table = with_choice(pd.DataFrame(rows))
     return table, pairs[int(table["chosen"].to_numpy().argmax())]
 
 
@@ -138,9 +129,9 @@ def with_rivals(
     study: Study,
     seeds: Sequence[int],
     *,
-    modify: Modify = "deterministic",
-    scales: Sequence[float] = (1.0,),
-    redraws: Sequence[int] = (0,),
+    modify: Modify,
+    scales: Sequence[float],
+    redraws: Sequence[int],
     **budget: Any,
 ) -> list[Made]:
     """Train the paper's anonymizer and its rivals under each seed; see `ReleaseSettings.rivals` for their `budget`.

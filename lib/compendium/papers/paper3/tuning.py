@@ -37,7 +37,6 @@ def grid_search(
     betas: Sequence[float],
     transfers: Sequence[Transfer] = (MeanShift(),),
     folder: Path | None = None,
-    progress: bool = True,
 ) -> pd.DataFrame:
     """Train an anonymizer for every pair of weights, and measure each transfer on validation windows.
 
@@ -55,8 +54,6 @@ def grid_search(
         Transfers to measure on the same networks.
     folder : pathlib.Path, optional
         Folder for finished cells, so that an interrupted search continues.
-    progress : bool
-        Show a progress bar.
 
     Returns
     -------
@@ -67,29 +64,22 @@ def grid_search(
     """
     key = _key(base, train, validation, models, transfers)
     parts = []
-    for alpha, beta in tqdm(list(product(alphas, betas)), "alpha x beta", disable=not progress):
+    for alpha, beta in tqdm(list(product(alphas, betas)), "alpha x beta"):
         saved = folder / f"{key}-{alpha:g}-{beta:g}.csv" if folder else None
         if saved and saved.is_file():
             parts.append(pd.read_csv(saved))
             continue
         fresh = clone(base).set_params(alpha=alpha, beta=beta, transfer=None)
-        parts.append(_cell(fresh, train, validation, models, transfers))
+        fitted = fresh.fit(train, validation=validation, models=models, progress=False)
+        loss = fitted.history_.groupby("public")["validation_total"].last().mean()
+        rows = []
+        for one in transfers:
+            cell = {"alpha": float(alpha), "beta": float(beta), "transfer": one.name, "loss": loss}
+            rows.append(cell | _measured(fitted.with_(transfer=one), validation))
+        parts.append(pd.DataFrame(rows).drop(columns="public_before"))
         if saved:
             write_atomically(saved, partial(parts[-1].to_csv, index=False))
     return pd.concat(parts, ignore_index=True)
-
-
-def _cell(
-    fresh: LatentAnonymizer, train: Windows, validation: Windows, models: InferenceModels, transfers: Sequence[Transfer]
-) -> pd.DataFrame:
-    """Train one anonymizer and measure each transfer."""
-    fitted = fresh.fit(train, validation=validation, models=models, progress=False)
-    loss = fitted.history_.groupby("public")["validation_total"].last().mean()
-    rows = []
-    for transfer in transfers:
-        cell = {"alpha": float(fitted.alpha), "beta": float(fitted.beta), "transfer": transfer.name, "loss": loss}
-        rows.append(cell | _measured(fitted.with_(transfer=transfer), validation))
-    return pd.DataFrame(rows).drop(columns="public_before")
 
 
 def _key(
@@ -120,7 +110,6 @@ def choose_shift(
     fitted: LatentAnonymizer,
     validation: Windows,
     scales: Sequence[float],
-    *,
     redraws: Sequence[int] = (0,),
     lost: float = 0.02,
 ) -> tuple[pd.DataFrame, LatentAnonymizer]:
@@ -163,7 +152,7 @@ def choose_shift(
     return table, candidates[int(table["chosen"].to_numpy().argmax())]
 
 
-def with_choice(table: pd.DataFrame, lost: float) -> pd.DataFrame:
+def with_choice(table: pd.DataFrame, lost: float = 0.02) -> pd.DataFrame:
     """Mark the row with the least private accuracy among those that lose little activity; see `choose_shift`."""
     acceptable = table["public_after"] >= table["public_before"] - lost
     badness = table["private_after"].where(acceptable, np.inf) if acceptable.any() else -table["public_after"]
@@ -171,13 +160,7 @@ def with_choice(table: pd.DataFrame, lost: float) -> pd.DataFrame:
 
 
 def repeat_over_seeds(
-    study: Study,
-    seeds: Sequence[int],
-    *,
-    modify: Modify = "deterministic",
-    scales: Sequence[float] = (1.0,),
-    redraws: Sequence[int] = (0,),
-    progress: bool = True,
+    study: Study, seeds: Sequence[int], *, modify: Modify, scales: Sequence[float], redraws: Sequence[int]
 ) -> pd.DataFrame:
     """Train all networks with each seed, and measure the paper's shift and the chosen one on test windows.
 
@@ -191,8 +174,6 @@ def repeat_over_seeds(
         As for `LatentAnonymizer`.
     scales, redraws : sequences
         Values from which `choose_shift` chooses for each seed.
-    progress : bool
-        Show a progress bar.
 
     Returns
     -------
@@ -208,7 +189,7 @@ def repeat_over_seeds(
     if not seeds or len(set(seeds)) < len(seeds):
         raise ValueError(f"seeds {list(seeds)}: give at least one seed, and each seed once")
     parts = []
-    for seed in tqdm(seeds, "seeds", disable=not progress):
+    for seed in tqdm(seeds, "seeds"):
         own = study.with_seed(seed)
         models = own.inference_models()
         plain = own.anonymizer(models, modify=modify)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from compendium.papers.intervals import with_prediction
+from compendium.verdicts.cells import with_prediction
 from sensorprivacy.game.units import Difference
 from sensorprivacy.latent.trainings import Rights, mean_over_trainings
 
@@ -25,10 +25,7 @@ EQUAL = 0.02
 """A loss of activity up to this, on average over test windows, counts as none."""
 #: Levels at which re-identification must be prevented.
 PREVENTED = ("recording", "person")
-_PREVENTS = {
-    "gender": "3-text-probabilistic-prevents-mobiact-gender",
-    "weight": "3-text-probabilistic-prevents-mobiact-weight",
-}
+
 #: The earlier general autoencoder with the paper's change, among the releases of `ReleaseSettings.rivals`.
 GENERAL = "general VAE, deterministic"
 _CHANGES = {
@@ -44,6 +41,7 @@ _CHANGES = {
     },
     ("mobiact", "weight"): {"3-text-mobiact-weight-activity-drops": "lost"},
 }
+Decided = dict[str, bool | None]  # statements by claim id; None if the data decide neither way
 _MEASURED = ("public_before", "public_after", "private_before", "private_after")
 
 
@@ -105,13 +103,10 @@ def with_chance(overall: pd.Series, public: np.ndarray, private: np.ndarray) -> 
     public, private : numpy.ndarray
         True classes of the test windows as codes.
     """
-    chances = {
-        f"{kind}_chance": np.bincount(codes).max() / len(codes)
-        for kind, codes in {"public": public, "private": private}.items()
-    }
-    return (
-        {str(name): value for name, value in overall.items()} | chances | {"private_classes": len(np.unique(private))}
-    )
+    found: dict[str, Any] = {str(name): value for name, value in overall.items()}
+    for kind, codes in (("public", public), ("private", private)):
+        found[f"{kind}_chance"] = np.bincount(codes).max() / len(codes)
+    return found | {"private_classes": len(np.unique(private))}
 
 
 def set_statements(
@@ -151,11 +146,14 @@ def set_statements(
     return {"3-text-mobiact-activities": provenance["activities"]} if dataset == "mobiact" else {}
 
 
+def decided(shown: bool, excluded: bool) -> bool | None:
+    """Return True if a statement is shown, False if it is excluded, and None if the data decide neither."""
+    return True if shown else False if excluded else None
+
+
 def below(difference: Difference) -> bool | None:
     """Return whether a difference is below 0: True or False if its interval lies on one side, None if it contains 0."""
-    if difference.high < 0:
-        return True
-    return False if difference.low > 0 else None
+    return decided(difference.high < 0, difference.low > 0)
 
 
 def hides_better(difference: Rights, people: np.ndarray) -> bool | None:
@@ -176,14 +174,10 @@ def hides_better(difference: Rights, people: np.ndarray) -> bool | None:
     """
     private, public = (mean_over_trainings(values, people) for values in (difference.private, difference.public))
     lower = below(private)
-    if lower is True and public.low > -EQUAL:
-        return True
-    return False if lower is False and public.high < EQUAL else None
+    return decided(lower is True and public.low > -EQUAL, lower is False and public.high < EQUAL)
 
 
-def change_statements(
-    dataset: str, private: str, found: Mapping[str, Rights], people: np.ndarray, ours: str = "mean shift"
-) -> dict[str, bool | None]:
+def change_statements(dataset: str, private: str, found: Mapping[str, Rights], people: np.ndarray) -> Decided:
     """Return our values for sections 5.3.1 and 5.4.1: the deterministic change over all activities.
 
     Parameters
@@ -191,28 +185,27 @@ def change_statements(
     dataset, private : str
         Data set and private attribute. A pair that the paper does not treat has no claims.
     found : mapping of str to Rights
-        Readings under several trainings: ``raw``, `ours`, ``Anonymization AE``, `GENERAL`. A claim about a method that
-        is missing is None.
+        Readings under several trainings: ``raw``, ``mean shift`` (the paper's change), ``Anonymization AE``, `GENERAL`.
+        A claim about a method that is missing is None.
     people : numpy.ndarray
         Person of each test window.
-    ours : str
-        The paper's change.
     """
     claims = _CHANGES.get((dataset, private), {})
-    if not {"raw", ours} <= set(found):
+    if not {"raw", "mean shift"} <= set(found):
         return dict.fromkeys(claims)
-    lost = below(mean_over_trainings((found[ours] - found["raw"]).public, people))
+    ours = found["mean shift"]
+    lost = below(mean_over_trainings((ours - found["raw"]).public, people))
     said: dict[str, bool | None] = {"lost": lost, "gained": None if lost is None else not lost}
     for name, claim in (("Anonymization AE", "aae"), (GENERAL, "general")):
         if name in found:
-            each = found[ours] - found[name]
+            each = ours - found[name]
             said |= {claim: hides_better(each, people)}
             said |= {f"{claim} private": below(mean_over_trainings(each.private, people))}
             said |= {f"{claim} public": below(mean_over_trainings(-each.public, people))}
     return {claim: said.get(what) for claim, what in claims.items()}
 
 
-def layer_statement(dataset: str, found: Mapping[str, Rights], people: np.ndarray) -> dict[str, bool | None]:
+def layer_statement(dataset: str, found: Mapping[str, Rights], people: np.ndarray) -> Decided:
     """Return whether the private classification term helps to hide the class at equal activity, on MotionSense.
 
     Parameters
@@ -256,21 +249,17 @@ def prevented(attacks: pd.DataFrame, margin: float = 0.1) -> bool | None:
         data make neither true.
     """
     asked = attacks[attacks["level"].isin(PREVENTED)]
-    others = asked[asked["about"] != "subject"]
-    asked = others if len(others) else asked
+    if (asked["about"] != "subject").any():
+        asked = asked[asked["about"] != "subject"]
     if asked["level"].nunique() < len(PREVENTED):
         return None
     limit = asked["chance"] + margin
-    if (asked["low"] > limit).any():
-        return False
-    return True if (asked["high"] < limit).all() else None
+    return decided(bool((asked["high"] < limit).all()), bool((asked["low"] > limit).any()))
 
 
 def exceeded(attack: pd.Series) -> bool | None:
     """Return whether an attack's interval is above the chance level: True, False if below, None if it contains it."""
-    if attack["low"] > attack["chance"]:
-        return True
-    return False if attack["high"] < attack["chance"] else None
+    return decided(attack["low"] > attack["chance"], attack["high"] < attack["chance"])
 
 
 def attack_statements(
@@ -281,7 +270,7 @@ def attack_statements(
     rival: str,
     found: Mapping[str, Rights],
     people: np.ndarray,
-) -> dict[str, bool | None]:
+) -> Decided:
     """Return our values for sections 5.3 and 5.4.2: re-identification. None means that the data cannot decide.
 
     Parameters
@@ -303,7 +292,7 @@ def attack_statements(
     """
     hidden = prevented(strongest[strongest["release"] == "probabilistic"])
     if dataset == "mobiact":
-        return {_PREVENTS[private]: hidden}
+        return {f"3-text-probabilistic-prevents-mobiact-{private}": hidden}
     ours, theirs = (found[f"attacked: {name}"] for name in ("probabilistic", rival))
     windows = attacks[attacks["level"] == "window"].set_index("release")
     # one training does not show how far the next one lies

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from compendium.papers.paper2 import summary as paper2_summary
+from compendium.papers.paper2 import values as paper2_summary
 
 
 def measures(**columns):

@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.patches import Rectangle
 
-from compendium.papers.paper3 import charts, diagrams
+from compendium.papers.paper3 import charts, pictures
 from compendium.show.figures import render
 
 
@@ -41,7 +41,7 @@ def test_a_network_diagram_has_a_box_for_each_layer_with_its_size() -> None:
         ("output", 256),
     ]
     others = {"activity": [("input", 768), ("conv", 64)], "gender": [("input", 768)]}
-    fig = diagrams.network_diagrams({"vae": vae, **others})
+    fig = pictures.network_diagrams({"vae": vae, **others})
     *others, vae_axes = fig.axes
     texts = [text.get_text() for text in vae_axes.texts]
     assert texts == [word for kind, size in vae for word in (str(size), kind)]
@@ -115,7 +115,7 @@ def test_frontier_and_loss_curves_render_the_same_bytes() -> None:
 
 
 def test_the_pipeline_names_every_class_and_the_cloud_server() -> None:
-    fig = diagrams.anonymization_pipeline(["dws", "ups"], ["female", "male"], "deterministic", "mean shift")
+    fig = pictures.anonymization_pipeline(["dws", "ups"], ["female", "male"], "deterministic", "mean shift")
     words = " ".join(text.get_text().replace("\n", " ") for text in fig.axes[0].texts)
     names = ("down stairs", "up stairs", "female", "male", "mean shift", "deterministic", "Cloud server")
     assert all(word in words for word in names)

@@ -26,13 +26,13 @@ def study(windows: Windows, unseen: Windows, tmp_path: Path, monkeypatch: pytest
 
 
 def test_the_weights_of_a_rival_are_chosen_like_our_shift(study: Study, models: InferenceModels) -> None:
-    table, chosen = search_rival(study, models, hides=[0.0, 50.0], changes=[1.0, 100.0], epochs=3, progress=False)
+    table, chosen = search_rival(study, models, hides=[0.0, 50.0], changes=[1.0, 100.0], epochs=3)
     assert table[["hide", "change"]].to_numpy().tolist() == [[0, 1], [0, 100], [50, 1], [50, 100]]
     acceptable = table[table["public_after"] >= table["public_before"] - 0.02]
     best = acceptable["private_after"].idxmin() if len(acceptable) else table["public_after"].idxmax()
     assert table["chosen"].tolist() == [row == best for row in range(4)]
     assert chosen == table.loc[best, ["hide", "change"]].to_dict()
-    again = search_rival(study, models, hides=[0.0, 50.0], changes=[1.0, 100.0], epochs=3, progress=False)[0]
+    again = search_rival(study, models, hides=[0.0, 50.0], changes=[1.0, 100.0], epochs=3)[0]
     assert again.equals(table)
     text = needed({"rival": table, "not searched": table[["hide", "chosen"]]})
     assert text.startswith(
@@ -51,7 +51,7 @@ def test_one_pair_of_weights_needs_no_search(study: Study, models: InferenceMode
 def test_ours_and_the_rivals_are_compared_over_trainings(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(networks.GENERAL, 256, Sizes((16,), 2))
     budget = {"rival_epochs": 1, "general_epochs": 1, "thinned": 2}
-    made = with_rivals(study, [0, 3], scales=[1.0], redraws=[0, 2], **budget)
+    made = with_rivals(study, [0, 3], modify="deterministic", scales=[1.0], redraws=[0, 2], **budget)
     found = read_all(made)
     general = "general VAE, deterministic"
     names = ["raw", "mean shift", general, "Anonymization AE", "mean shift, chosen", f"{general}, chosen"]

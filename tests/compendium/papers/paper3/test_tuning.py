@@ -30,7 +30,7 @@ BASE = LatentAnonymizer("gender", vae=Settings(epochs=2, batch=64), sizes=Sizes(
 
 def test_every_cell_and_transfer_has_a_row(windows: Windows, unseen: Windows, models: InferenceModels) -> None:
     transfers = (MeanShift(), Transport(0.5))
-    found = grid_search(BASE, windows, unseen, models, alphas=[1, 10], betas=[0.1], transfers=transfers, progress=False)
+    found = grid_search(BASE, windows, unseen, models, alphas=[1, 10], betas=[0.1], transfers=transfers)
     assert found[["alpha", "transfer"]].to_numpy().tolist() == [
         [1, "mean shift"],
         [1, "transport, 0.5 kept"],
@@ -38,7 +38,7 @@ def test_every_cell_and_transfer_has_a_row(windows: Windows, unseen: Windows, mo
         [10, "transport, 0.5 kept"],
     ]
     alone = LatentAnonymizer("gender", alpha=10, vae=BASE.vae, sizes=BASE.sizes)
-    alone.fit(windows, validation=unseen, models=models, progress=False)
+    alone.fit(windows, validation=unseen, models=models)
     last = alone.history_.groupby("public")["validation_total"].last().mean()
     assert found["loss"].iloc[2] == pytest.approx(last)
     assert (found["worst_public"] <= found["public_after"]).all()
@@ -50,7 +50,7 @@ def test_every_cell_and_transfer_has_a_row(windows: Windows, unseen: Windows, mo
 def test_an_interrupted_search_continues(
     windows: Windows, unseen: Windows, models: InferenceModels, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = grid_search(BASE, windows, unseen, models, alphas=[1, 2, 3], betas=[0.1], progress=False)
+    whole = grid_search(BASE, windows, unseen, models, alphas=[1, 2, 3], betas=[0.1])
     done = []
     real = module._cell
 
@@ -62,8 +62,8 @@ def test_an_interrupted_search_continues(
 
     monkeypatch.setattr(module, "_cell", counted)
     with pytest.raises(KeyboardInterrupt):
-        grid_search(BASE, windows, unseen, models, alphas=[1, 2, 3], betas=[0.1], folder=tmp_path, progress=False)
-    found = grid_search(BASE, windows, unseen, models, alphas=[1, 2, 3], betas=[0.1], folder=tmp_path, progress=False)
+        grid_search(BASE, windows, unseen, models, alphas=[1, 2, 3], betas=[0.1], folder=tmp_path)
+    found = grid_search(BASE, windows, unseen, models, alphas=[1, 2, 3], betas=[0.1], folder=tmp_path)
     assert done == [1, 2, 3, 3]
     pd.testing.assert_frame_equal(found, whole)
 
@@ -76,7 +76,7 @@ def test_other_data_or_settings_are_other_cells(
         (BASE, windows),
         (LatentAnonymizer("gender", vae=Settings(epochs=1, batch=64), sizes=BASE.sizes), unseen),
     ):
-        grid_search(base, windows, held, models, alphas=[1], betas=[0.1], folder=tmp_path, progress=False)
+        grid_search(base, windows, held, models, alphas=[1], betas=[0.1], folder=tmp_path)
     assert len(list(tmp_path.iterdir())) == 3
 
 
@@ -128,7 +128,7 @@ def study(windows: Windows, unseen: Windows, tmp_path: Path, monkeypatch: pytest
 
 
 def test_each_seed_is_a_training_of_its_own(study: Study) -> None:
-    found = repeat_over_seeds(study, [0, 3], scales=[1.0, 2.0], redraws=[0, 2], progress=False)
+    found = repeat_over_seeds(study, [0, 3], modify="deterministic", scales=[1.0, 2.0], redraws=[0, 2])
     assert found[["seed", "change"]].drop_duplicates().to_numpy().tolist() == [
         [0, "mean shift"],
         [0, "chosen"],
@@ -160,4 +160,4 @@ def test_the_spread_over_seeds_by_hand() -> None:
 @pytest.mark.parametrize("seeds", [[], [1, 1]])
 def test_seeds_are_named_once(study: Study, seeds: list[int]) -> None:
     with pytest.raises(ValueError, match="give at least one seed, and each seed once"):
-        repeat_over_seeds(study, seeds, progress=False)
+        repeat_over_seeds(study, seeds, modify="deterministic", scales=[1.0], redraws=[0])
