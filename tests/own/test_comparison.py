@@ -91,7 +91,7 @@ def test_the_strongest_attack_is_the_highest_of_all(found):
             assert one.strongest(level).measure.score == max(scores)
     names = {line.attacker for line in found["quiet"].judged}
     attackers = {"adaptive forest", "naive forest", "nearest row", "task column alone", "most frequent user"}
-    assert names == {"task", "who is missing", *attackers}
+    assert names == {"task", "who is missing", "tuned model", *attackers}
 
 
 def test_the_same_call_gives_the_same_numbers(problem):
@@ -273,6 +273,12 @@ def test_shared_work_is_counted_once(problem, clock):
 def test_a_budget_that_is_too_short_is_refused(problem, clock):
     with pytest.raises(ValueError, match=r"minutes=0.05 gave no first answer: dear takes about 62 s, and 2 s of"):
         judged(problem, [slow("dear", clock, 50)], minutes=0.05)
+
+
+def test_a_comparison_of_defences_that_all_fail_names_the_cause(problem):
+    """REVIEW E17: "give more time", where the only defence refused the columns."""
+    with pytest.raises(ValueError, match="^no defence could be judged: broken failed: no way; odd failed: bad bins$"):
+        judged(problem, {"broken": Raises(ArithmeticError("no way")), "odd": Raises(ValueError("bad bins"))})
 
 
 @pytest.mark.parametrize(

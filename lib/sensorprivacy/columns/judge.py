@@ -302,7 +302,7 @@ def _telling_nothing(table: pd.DataFrame) -> dict[str, str]:
     for name, cells in table.items():
         if cells.isna().all():
             found[str(name)] = EMPTY
-        elif (cells == cells.iloc[0]).all():
+        elif cells.notna().all() and (cells == cells.iloc[0]).all():  # a nullable column compares NA as NA
             found[str(name)] = CONSTANT
     return found
 

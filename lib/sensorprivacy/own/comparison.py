@@ -34,8 +34,9 @@ from sensorprivacy.own.tables import load_table
 from sensorprivacy.own.words import RAW, chosen_defences
 from sensorprivacy.progress import tqdm
 
-VERSION = 5  # raise it when results change: stored ones are then ignored
+VERSION = 6  # raise it when results change: stored ones are then ignored
 MOST_ROWS = 10_000
+FAILED = "failed:"  # how the reason of a defence begins that raised an error
 _FEWEST_DRAWS = 39
 _OVERRUN, _OVERRUN_SECONDS = 0.05, 2.0  # a defence may end this much after the budget, then it is stopped
 _MAIN = 3.0  # the first of a family is started if it is expected to take up to so many times the time that is left
@@ -181,11 +182,7 @@ def compare(
                 race.leave(one, "interrupted")
         raise ComparisonInterrupted(race.comparison(started)) from None
     if len(race.results) == 1 and len(chosen) > 1:
-        first = race.untried[0]
-        raise ValueError(
-            f"minutes={minutes:g} gave no first answer: {first.defence} {first.reason}. Give more time, fewer rows "
-            "(max_rows) or a smaller model; the raw table's result is kept if there is a store"
-        )
+        raise ValueError(_no_answer(race.untried, minutes))
     return race.comparison(started)
 
 
@@ -258,7 +255,7 @@ class _Race:
         except Exception as error:  # a defence of the user's may raise anything; the others go on
             if defence.name == RAW:
                 raise
-            self.leave(defence, f"failed: {' '.join(str(error).split()) or type(error).__name__}")
+            self.leave(defence, f"{FAILED} {' '.join(str(error).split()) or type(error).__name__}")
             return
         self._add(result)
         if settings is not None:
@@ -343,6 +340,18 @@ def _problem(source: Any, named: dict[str, Any]) -> Problem:
     if absent := [name for name in ("task", "user") if named[name] is None]:
         raise ValueError(f"name the columns of the table: {' and '.join(f'{name}=...' for name in absent)}")
     return load_table(source, **named).problem
+
+
+def _no_answer(untried: Sequence[Untried], minutes: float) -> str:
+    """Return why no defence was judged: every one failed, or there was too little time."""
+    failed = [one for one in untried if one.reason.startswith(FAILED)]
+    if len(failed) == len(untried):
+        return f"no defence could be judged: {'; '.join(f'{one.defence} {one.reason}' for one in failed[:3])}"
+    first = next(one for one in untried if one not in failed)
+    return (
+        f"minutes={minutes:g} gave no first answer: {first.defence} {first.reason}. Give more time, fewer rows "
+        "(max_rows) or a smaller model; the raw table's result is kept if there is a store"
+    )
 
 
 def _kind(name: str) -> str:

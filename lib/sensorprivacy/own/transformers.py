@@ -88,8 +88,8 @@ class _KeepsColumns(TransformerMixin, BaseEstimator):
 class MinimizedTable(_KeepsColumns):
     """Keep the columns that paper 1's two stages choose, and add noise to them if wanted.
 
-    Of the subsets whose identifiability is within one standard error of the lowest, the smallest is kept: in small
-    tables, the paper's rule keeps columns that are lower by chance. The loss is measured from the accuracy on all
+    Of the subsets whose identifiability is within one standard error of the lowest, or of chance if that is higher, the
+    smallest is kept: in small tables, the paper's rule keeps columns that are lower by chance. The loss is measured from the accuracy on all
     columns. If every searched subset loses more, the best-ranked columns are kept, as few as bisection finds to lose
     little enough. The same search serves every threshold; it is done once for the last table.
 
@@ -179,6 +179,7 @@ class _Searched:
         """Return the columns to keep."""
         try:
             how: Any = {"reference": self.reference, "margin": STANDARD_ERROR, "rows": len(self.split.test)}
+            how["chance"] = engine_data(self.problem, self.split, "test").prior("users")
             return list(select(self.subsets, threshold, **how)["features"])
         except NoSubsetError:
             least = least_accuracy(self.reference, threshold)
