@@ -63,7 +63,7 @@ def test_the_page_counts_missing_texts_and_missing_numbers(table):
     assert f"missing texts are a category of their own: {', '.join(counts)}" in said["notices"]
     assert "missing values are filled with the median of the training rows: lux (6)" in said["notices"]
     assert said["filled"] == {"lux": 6}
-    with pytest.raises(ValueError, match="column 'mode' has .* missing values of 300"):
+    with pytest.raises(ValueError, match=r"column 'mode' has .* missing values of 300"):
         load_table(table, **ROLES, missing="error")
     kept = load_table(table[["mode", "lux", "room", "owner"]], **ROLES, missing="drop").problem
     assert kept.n_records == table[["mode", "lux"]].notna().all(axis=1).sum()
