@@ -6,11 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.linear_model import LogisticRegression
 
 from sensorprivacy.data import Problem
-from sensorprivacy.game import attack, tables
-from sensorprivacy.game.play import fit_clone
+from sensorprivacy.game import attack
 from sensorprivacy.game.splits import Split, default_split
 from sensorprivacy.game.tables import (
     PARTS,
@@ -186,39 +184,6 @@ def test_texts_become_numbers_and_gaps_are_refused():
     assert table.to_numpy().tolist() == [[1, 1], [0, 0]]
     with pytest.raises(ValueError, match="released columns x have missing or infinite values"):
         as_numbers(pd.DataFrame({"x": [1, np.inf]}))
-
-
-@pytest.fixture
-def rows():
-    draw = np.random.default_rng(0)
-    y = draw.integers(0, 6, 300)
-    return draw.normal(size=(300, 3)) + y[:, None] / 3, np.array(list("abcdef"))[y], draw.normal(size=(50, 3))
-
-
-@pytest.mark.parametrize("options", [{}, {"max_samples": 0.5, "n_jobs": 2}, {"bootstrap": False, "max_features": 1}])
-def test_parts_vote_as_the_whole(rows, monkeypatch, options):
-    X, y, held = rows
-    forest = RandomForestClassifier(7, random_state=3, **options)
-    whole = fit_clone(forest, X, y).predict_proba(held)
-    kept = []
-    fit = RandomForestClassifier.fit
-    monkeypatch.setattr(tables, "MOST_BYTES", 2 * 2 * 300 * 6 * 8)  # two trees
-
-    def counted(self, *arguments):
-        fit(self, *arguments)
-        kept.append(sum(tree is not None for tree in self.estimators_))
-        return self
-
-    monkeypatch.setattr(RandomForestClassifier, "fit", counted)
-    np.testing.assert_array_equal(tables.votes(forest, X, y, held), whole)
-    assert kept == [2, 2, 2, 1]
-
-
-def test_other_models_are_trained_at_once(rows, monkeypatch):
-    monkeypatch.setattr(tables, "MOST_BYTES", 0)
-    X, y, held = rows
-    model = LogisticRegression()
-    np.testing.assert_array_equal(tables.votes(model, X, y, held), fit_clone(model, X, y).predict_proba(held))
 
 
 def test_a_person_is_all_rows_of_a_user_or_of_one_of_the_people_in_a_class():

@@ -15,7 +15,7 @@ from sensorprivacy.data import Problem
 from sensorprivacy.game import play
 from sensorprivacy.game.chance import DRAWS
 from sensorprivacy.game.splits import default_split
-from sensorprivacy.own import ComparisonInterrupted, Defence, Published, compare, comparison, parse
+from sensorprivacy.own import ComparisonInterrupted, Defence, Published, budget, compare, comparison, parse
 from sensorprivacy.own.advice import advise
 from sensorprivacy.own.card import measure_table
 from sensorprivacy.own.compare_page import page
@@ -91,7 +91,7 @@ def test_the_strongest_attack_is_the_highest_of_all(found):
             assert one.strongest(level).measure.score == max(scores)
     names = {line.attacker for line in found["quiet"].judged}
     attackers = {"adaptive forest", "naive forest", "nearest row", "task column alone", "most frequent user"}
-    assert names == {"task", "who is missing", *attackers}
+    assert names == {"task", "who is missing", "tuned model", *attackers}
 
 
 def test_the_same_call_gives_the_same_numbers(problem):
@@ -220,7 +220,7 @@ def test_ctrl_c_gives_the_best_answer_so_far(problem, tmp_path):
 @pytest.fixture
 def clock(monkeypatch):
     """Return a clock that moves by a second for each judgement, and as far as defences say."""
-    state = {"now": 0.0}
+    state = {"now": 0.0, "load": 1.0}
     judge = comparison.judge
 
     def timed(*arguments, **options):
@@ -228,7 +228,8 @@ def clock(monkeypatch):
         return judge(*arguments, **options)
 
     monkeypatch.setattr(comparison, "judge", timed)
-    monkeypatch.setattr(comparison.time, "monotonic", lambda: state["now"])
+    monkeypatch.setattr(budget.time, "monotonic", lambda: state["now"])
+    monkeypatch.setattr(budget, "busy", lambda: state["now"] / state["load"])
     return state
 
 
@@ -263,6 +264,18 @@ def test_main_methods_come_before_variants_and_start_in_spite_of_a_rough_estimat
     assert [one.defence for one in found.untried] == ["noise 1", "noise 2", "noise 3"]
 
 
+def test_load_of_other_programs_removes_no_main_method(problem, clock):
+    """REVIEW E14: the budget was time by the clock, so load removed the main method."""
+    clock["load"] = 2.5
+    mains = [slow(f"main {at}", clock, 10, family=f"family {at}") for at in range(4)]
+    found = judged(problem, [*mains, slow("variant", clock, 1, family="family 0")], minutes=0.5)
+    assert [one.defence for one in found.results[1:]] == ["main 0", "main 1", "main 2", "main 3"]
+    assert [one.defence for one in found.untried] == ["variant"]
+    clock |= {"now": 0.0, "load": 25.0}
+    found = judged(problem, [slow(f"main {at}", clock, 40, family=f"family {at}") for at in range(4)], minutes=0.5)
+    assert [one.defence for one in found.results[1:]] == ["main 0", "main 1", "main 2"]  # patience ends after 90 s
+
+
 def test_shared_work_is_counted_once(problem, clock):
     first = slow("first", clock, 20, family="search", shares="search")
     second = dataclasses.replace(slow("second", clock, 0, family="search", shares="search"), cost=lambda d: 40)
@@ -273,6 +286,12 @@ def test_shared_work_is_counted_once(problem, clock):
 def test_a_budget_that_is_too_short_is_refused(problem, clock):
     with pytest.raises(ValueError, match=r"minutes=0.05 gave no first answer: dear takes about 62 s, and 2 s of"):
         judged(problem, [slow("dear", clock, 50)], minutes=0.05)
+
+
+def test_a_comparison_of_defences_that_all_fail_names_the_cause(problem):
+    """REVIEW E17: "give more time", where the only defence refused the columns."""
+    with pytest.raises(ValueError, match=r"^no defence could be judged: broken failed: no way; odd failed: bad bins$"):
+        judged(problem, {"broken": Raises(ArithmeticError("no way")), "odd": Raises(ValueError("bad bins"))})
 
 
 @pytest.mark.parametrize(

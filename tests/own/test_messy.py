@@ -40,10 +40,10 @@ LEFT_OUT = {
 }
 NOTICES = {
     "missing numbers": "missing values are filled with the median .*: load \\(31\\)",
-    "missing texts": "missing values are filled .*: mode \\(31\\)",
+    "missing texts": "missing texts are a category of their own: mode \\(31\\)",
     "? for missing numbers": "missing values are filled .*: temp \\(31\\)",
     "missing numbers, --missing drop": "31 rows with missing values are dropped: load \\(31\\)",
-    "truth values in words, some missing": "missing values are filled .*: door \\(80\\)",
+    "truth values in words, some missing": "missing texts are a category of their own: door \\(80\\)",
     "infinite numbers": "missing values are filled .*: load \\(4\\)",
     "an empty column": "columns without information are dropped: note",
     "a constant column": "columns without information are dropped: floor",
@@ -149,10 +149,11 @@ def test_kept_times_and_truth_values_are_parsed(tmp_path):
     found = read("timestamps, --keep", tmp_path).problem
     assert found.features["time"].diff().dropna().eq(37 * 60).all()
     found = read("truth values in words, some missing", tmp_path).problem
-    assert found.features["door"].iloc[:2].tolist() == [1, 0]
+    assert found.features["door"].iloc[:2].tolist() == [2, 1]
     listed = {row["column"]: row for row in found.provenance["columns"]}
     assert listed["door"] == {
-        "column": "door", "read": "truth values", "used": "feature", "missing": 80, "coded": "no 0, yes 1",
+        "column": "door", "read": "texts", "used": "feature", "missing": 80,
+        "coded": "numbers of 3 categories in sorted order, first the missing ones",
     }  # fmt: skip
 
 

@@ -78,7 +78,7 @@ class Reading:
         return _finite(column)
 
 
-def read_column(column: pd.Series, kind: str = "") -> Reading:
+def read_column(column: pd.Series, kind: str = "", *, missing: bool = False) -> Reading:
     """Return how a column is read.
 
     Parameters
@@ -87,6 +87,8 @@ def read_column(column: pd.Series, kind: str = "") -> Reading:
         Numbers, truth values (true/false, yes/no, on/off), points in time, durations, decimals, texts or categories.
     kind : str
         Kind of identifier that `identifiers.find_identifiers` found: texts that are points in time are parsed.
+    missing : bool
+        Whether missing texts and truth values are a category of their own. Otherwise they stay missing.
 
     Returns
     -------
@@ -100,13 +102,13 @@ def read_column(column: pd.Series, kind: str = "") -> Reading:
     >>> read_column(words).numbers(words).tolist()
     [1.0, nan, 0.0]
     """
-    if pd.api.types.is_bool_dtype(column):
+    if pd.api.types.is_bool_dtype(column) and not (missing and column.isna().any()):
         return Reading("truth values", "false 0, true 1")
     if isinstance(column.dtype, pd.CategoricalDtype):
         column = column.astype(column.cat.categories.dtype)
     if column.dtype.kind == "m":
         return Reading("durations", "seconds")
-    if pd.api.types.is_numeric_dtype(column) or is_decimal(column):
+    if (pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column)) or is_decimal(column):
         infinite = int(np.isinf(column.to_numpy(dtype=float, na_value=np.nan)).sum())
         return Reading(
             "numbers", f"{counted(infinite, 'infinite cell', 'counts', 'count')} as missing" if infinite else "as it is"
@@ -115,18 +117,21 @@ def read_column(column: pd.Series, kind: str = "") -> Reading:
         times = column if column.dtype.kind == "M" else parse_moments(column)
         if times.notna().any():
             return Reading("points in time", f"seconds since {times.min()}", start=str(times.min()))
-    return _read_texts(column)
+    return _read_texts(column, missing)
 
 
 def read_texts(cells: Sequence[str | None]) -> Reading:
     """Return how texts are read whose cells are known, in this order."""
-    return Reading("texts", f"numbers of {len(cells):,} categories in sorted order", list(cells))
+    missing = ", first the missing ones" if None in cells else ""
+    return Reading("texts", f"numbers of {len(cells):,} categories in sorted order{missing}", list(cells))
 
 
-def read_frame(table: pd.DataFrame) -> dict[Any, Reading]:
-    """Return how each column of a table is read that is not numeric."""
-    words = [name for name, kind in table.dtypes.items() if not pd.api.types.is_numeric_dtype(kind)]
-    return {name: read_column(table[name]) for name in words if list(table).count(name) == 1}
+def read_frame(table: pd.DataFrame, *, missing: bool = False) -> dict[Any, Reading]:
+    """Return how each column of a table is read that is not numeric; `missing` as for `read_column`."""
+    once = [name for name in table.columns.unique() if list(table).count(name) == 1]
+    words = [name for name in once if not pd.api.types.is_numeric_dtype(table[name])]
+    words += [name for name in once if missing and pd.api.types.is_bool_dtype(table[name]) and table[name].isna().any()]
+    return {name: read_column(table[name], missing=missing) for name in dict.fromkeys(words)}
 
 
 def coded(table: pd.DataFrame, readings: Mapping[Any, Reading]) -> pd.DataFrame:
@@ -144,13 +149,14 @@ def misread(table: pd.DataFrame, names: Iterable[str]) -> dict[str, str]:
     return {name: cell for name, cell in found.items() if cell and not looks_like_number(cell.strip())}
 
 
-def _read_texts(column: pd.Series) -> Reading:
+def _read_texts(column: pd.Series, missing: bool) -> Reading:
     texts = as_text(column).dropna()
-    cells = {cell.strip().lower() for cell in texts.unique()} - MISSING
-    if cells and any(cells <= pair for pair in _TRUTH):
+    every = {cell.strip().lower() for cell in texts.unique()}
+    cells, gaps = every - MISSING, missing and column.isna().any()
+    if cells and any(cells <= pair for pair in _TRUTH) and not gaps and not (missing and every & MISSING):
         named = ", ".join(f"{cell} {int(cell in _TRUE)}" for cell in sorted(cells))
         return Reading("truth values", named)
-    found = read_texts(sorted(texts.unique()))
+    found = read_texts([None] * bool(gaps) + sorted(texts.unique()))
     return Reading(found.read, found.how, found.categories, example=_number_in(texts))
 
 

@@ -16,7 +16,7 @@ from sensorprivacy.columns.cells import as_text, is_decimal, is_text
 from sensorprivacy.columns.coding import read_column
 from sensorprivacy.columns.copies import find_names, holds_user, nearly_holds_user, stands_for
 from sensorprivacy.columns.identifiers import IdentifierWarning, find_identifiers
-from sensorprivacy.columns.labels import FEWEST
+from sensorprivacy.columns.labels import FEWEST, warn_of_labels
 
 SAMPLE = 20_000  # rows that links to the user are looked for in
 STRANGE = 0.05  # share of new cells unlike the first ones, from which a fitted defence does not suit them
@@ -123,6 +123,11 @@ def judge_table(
     ------
     ValueError
         If there are more columns than `MOST_COLUMNS`.
+
+    Warns
+    -----
+    UserWarning
+        About labels, see `labels.warn_of_labels`.
     """
     rows = parts[-1] if rows is None else rows
     names = [name for name in map(str, rows) if name not in {*roles.named.values(), *drop}]
@@ -140,6 +145,8 @@ def judge_table(
     kept = {name for name in keep if keep_copies or not (name in found and found[name].copy)}
     identifying = {name: found[name].reason for name in judged if name in found and name not in kept}
     features = tuple(name for name in judged if name not in identifying)
+    labels = {role: rows[name] for role, name in roles.named.items() if role != "groups" and name in rows}
+    warn_of_labels(rows[list(features)], labels, "task" if "task" in labels else None)
     return Judged(features, found, identifying, dropped)
 
 
@@ -295,7 +302,7 @@ def _telling_nothing(table: pd.DataFrame) -> dict[str, str]:
     for name, cells in table.items():
         if cells.isna().all():
             found[str(name)] = EMPTY
-        elif (cells == cells.iloc[0]).all():
+        elif cells.notna().all() and (cells == cells.iloc[0]).all():  # a nullable column compares NA as NA
             found[str(name)] = CONSTANT
     return found
 

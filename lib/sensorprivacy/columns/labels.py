@@ -1,5 +1,6 @@
 """Make classes of the labels of your own table: few enough to learn, and none with one row."""
 
+import warnings
 from collections import Counter
 from collections.abc import Mapping
 
@@ -12,6 +13,8 @@ from sensorprivacy.columns.cells import as_text
 FEWEST = 2  # rows of a user or a class: one to train on, one to test on
 _MOST = 20  # different values of numbers with decimals that are classes
 _SHARE = 0.5  # of the rows: with more different values, a task has no classes
+_REFINES = 0.99  # of the rows whose class a column of categories fixes, from which it may be made from the task
+_REPEATS = 10  # rows of a category, on average
 
 
 def as_classes(task: pd.Series, rows: np.ndarray, bins: int | None = None) -> tuple[pd.Series, str]:
@@ -59,6 +62,47 @@ def check_labels(task: pd.Series, users: pd.Series) -> None:
         raise ValueError(
             f"{named} has {task.nunique():,} different values in {len(task):,} rows, so no model can learn it: give "
             "classes, such as ranges of its values, or name another task"
+        )
+
+
+def warn_of_labels(features: pd.DataFrame, labels: Mapping[str, pd.Series], task: str | None) -> None:
+    """Warn about columns that refine the task, and about labels that differ by case only.
+
+    Parameters
+    ----------
+    features : pandas.DataFrame
+        n rows. A column refines the task if its categories, with a missing cell as one, fix the class of nearly every
+        row, and the most frequent class does not.
+    labels : mapping of str to pandas.Series
+        Columns of labels of the same rows, by role.
+    task : str or None
+        Role of the task; None if there is no task.
+    """
+    for role, column in labels.items():
+        texts = pd.Series(as_text(column).dropna().unique(), dtype=object)
+        alike = texts.groupby(texts.str.strip().str.casefold().to_numpy()).agg(list)
+        for some in alike[alike.map(len) > 1].head(5):
+            named = " and ".join(map(repr, sorted(some)))
+            warnings.warn(
+                f"{named} of the {role} {column.name!r} differ by case or spaces only, but count as different "
+                "labels: write them alike",
+                UserWarning,
+                stacklevel=4,
+            )
+    if task is None or (classes := labels[task]).value_counts(normalize=True).max() >= _REFINES:
+        return
+    found = [
+        f"{name} ({purity:.1%} of the rows)"
+        for name, column in features.items()
+        if column.nunique() * _REPEATS <= len(column)
+        and (purity := pd.crosstab(as_text(column).fillna(""), classes).max(axis=1).sum() / len(column)) >= _REFINES
+    ]
+    if found:
+        warnings.warn(
+            f"columns that refine the task {classes.name!r}, because each of their categories lies in one class: "
+            f"{', '.join(found)}. If they were made from the task, a service does not have them: drop them",
+            UserWarning,
+            stacklevel=4,
         )
 
 

@@ -8,8 +8,6 @@ from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
-from sklearn.base import clone
-from sklearn.ensemble import RandomForestClassifier
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -18,13 +16,12 @@ from sensorprivacy.columns.identifiers import find_identifiers
 from sensorprivacy.data import Problem
 from sensorprivacy.game.attack import Attacks, Prediction, Question, attack
 from sensorprivacy.game.chance import DRAWS, frequencies
-from sensorprivacy.game.play import fit_clone
+from sensorprivacy.game.learners import best_learner, votes
 from sensorprivacy.game.splits import Split
 
 ROW, GROUP, PERSON = "row", "group", "person"
 PARTS = ("validation", "test")
 TASK = "\0task"  # name of the published task column in the tables of attackers; no other column has it
-MOST_BYTES = 256 * 2**20  # of the trees that are in memory at a time
 Label = Literal["task", "user"]
 
 
@@ -139,6 +136,15 @@ def adaptive_forest(scene: TableScene) -> np.ndarray:
     return votes(scene.model, matrix[scene.train], scene.known, matrix[scene.held])
 
 
+def tuned_model(scene: TableScene) -> np.ndarray | None:
+    """Train the model that predicts validation rows best, see `best_learner`; None if the split has no such rows."""
+    if scene.split.validation is None:
+        return None
+    matrix, labels = scene.table.to_numpy(float), _labels(scene.problem, scene.label)
+    train, checked, held = matrix[scene.train], matrix[scene.split.validation], matrix[scene.held]
+    return best_learner(train, scene.known, checked, labels[scene.split.validation], held, scene.model)[1]
+
+
 def naive_forest(scene: TableScene) -> np.ndarray | None:
     """Train a forest on raw rows; None if no column keeps its name, or if nothing was rewritten."""
     if not scene.rewritten:
@@ -220,6 +226,7 @@ def _identifiers(problem: Problem) -> frozenset[str]:
 
 TABLE_ATTACKERS: Mapping[str, Callable[[TableScene], np.ndarray | None]] = {
     "adaptive forest": adaptive_forest,
+    "tuned model": tuned_model,
     "naive forest": naive_forest,
     "nearest row": nearest_row,
     "who is missing": who_is_missing,
@@ -282,42 +289,3 @@ def as_numbers(values: pd.DataFrame) -> pd.DataFrame:
         broken = [str(name) for name in numbers if not np.isfinite(numbers[name]).all()]
         raise ValueError(f"released columns {', '.join(broken[:5])} have missing or infinite values")
     return numbers
-
-
-def votes(model: Any, train: np.ndarray, labels: np.ndarray, held: np.ndarray) -> np.ndarray:
-    """Train a clone of a model and return its probabilities, keeping only some trees of a forest at a time.
-
-    Parameters
-    ----------
-    model : scikit-learn classifier with probabilities
-        A random forest that would fill more than `MOST_BYTES` is trained in parts. The result is the same.
-    train : numpy.ndarray of shape (n, d)
-        Training rows.
-    labels : numpy.ndarray of shape (n,)
-        Their classes.
-    held : numpy.ndarray of shape (m, d)
-        Rows to predict.
-
-    Returns
-    -------
-    numpy.ndarray of shape (m, classes)
-    """
-    tree_bytes = 2 * len(train) * len(np.unique(labels)) * np.dtype(float).itemsize  # a tree has fewer than 2 n nodes
-    if (
-        not isinstance(model, RandomForestClassifier)
-        or model.n_estimators * tree_bytes <= MOST_BYTES
-        or not isinstance(model.random_state, int)  # only a number gives the later parts the trees of one forest
-        or model.oob_score
-        or model.warm_start
-    ):
-        return np.asarray(fit_clone(model, train, labels).predict_proba(held))
-    forest: Any = clone(model).set_params(warm_start=True)
-    rows, total, done = held.astype(np.float32), 0.0, 0  # forests predict in this type
-    while done < model.n_estimators:
-        forest.set_params(n_estimators=min(model.n_estimators, done + max(1, MOST_BYTES // tree_bytes)))
-        forest.fit(train, labels)
-        for tree in forest.estimators_[done:]:
-            total = total + tree.predict_proba(rows, check_input=False)
-        done = len(forest.estimators_)
-        forest.estimators_ = [None] * done
-    return np.asarray(total / done)

@@ -55,8 +55,8 @@ class FeatureMinimizer(TakesNewRows, BaseEstimator):
     constant : {"error", "drop"}
         What to do with constant features.
     missing : {"error", "impute"}
-        What to do with missing values (NaN). ``"impute"`` fills them with the medians of the training rows, in new rows
-        too.
+        What to do with missing values (NaN). ``"impute"`` fills numbers with the medians of the training rows, in new
+        rows too, and takes missing texts for a category of their own.
     preselection : Preselection, optional
         Settings of the greedy stage: score, order, limits. See `sensorprivacy.minimize.Preselection`.
     search : SearchSettings, optional
@@ -264,7 +264,7 @@ class FeatureMinimizer(TakesNewRows, BaseEstimator):
     def _problem(self, X: Any, y: Any, users: Any, groups: Any) -> Problem:
         X = as_frame(X) if is_table(X) else X
         X = X.reset_index(drop=True) if isinstance(X, pd.DataFrame) else X
-        self._readings = read_frame(X) if isinstance(X, pd.DataFrame) else {}
+        self._readings = read_frame(X, missing=self.missing == "impute") if isinstance(X, pd.DataFrame) else {}
         if y is None:
             raise ValueError("requires y to be passed, but the target y is None: pass the labels of the task")
         # `Problem` checks that values are finite, because its error can name the columns

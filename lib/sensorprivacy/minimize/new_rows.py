@@ -27,7 +27,8 @@ class TakesNewRows(SelectorMixin):
 
     def _remember(self, table: pd.DataFrame, numbers: pd.DataFrame, rows: np.ndarray) -> None:
         """Learn from the training rows what fills missing cells, and from all rows what new ones must resemble."""
-        self._fills = {name: _typical(table[name].iloc[rows]) for name in self._names}
+        category = {name for name, how in self._readings.items() if None in how.categories}
+        self._fills = {name: None if name in category else _typical(table[name].iloc[rows]) for name in self._names}
         self._spans = spans_of(numbers[[name for name in self._names if name not in self._readings]])
 
     def transform(self, X: Any) -> Any:
@@ -70,7 +71,8 @@ class TakesNewRows(SelectorMixin):
         if not isinstance(X, pd.DataFrame):
             cells = np.array(X, dtype=float)
             return np.where(np.isnan(cells), list(self._fills.values()), cells) if cells.ndim == 2 else X
-        gaps = [name for name in X if name in self._fills and X[name].isna().any()]
+        filled = [name for name, cell in self._fills.items() if cell is not None]  # else missing is a category
+        gaps = [name for name in X if name in filled and X[name].isna().any()]
         found = X.copy() if gaps else X
         for name in gaps:
             number = pd.api.types.is_numeric_dtype(X[name]) and not pd.api.types.is_bool_dtype(X[name])

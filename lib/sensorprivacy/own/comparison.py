@@ -23,22 +23,21 @@ from sensorprivacy.game.splits import Split
 from sensorprivacy.game.tables import PARTS, TABLE_ATTACKERS, TableScene, as_numbers, judge, table_question, with_task
 from sensorprivacy.minimize.engines import describe_model
 from sensorprivacy.minimize.search.job import duration
+from sensorprivacy.own.budget import Budget
 from sensorprivacy.own.chart import frontier
 from sensorprivacy.own.checks import check_learnable, split_of
 from sensorprivacy.own.compare_page import write_html, write_json
 from sensorprivacy.own.defences import Defence
-from sensorprivacy.own.findings import SEED, Findings, Untried, hidden_in
+from sensorprivacy.own.findings import FAILED, SEED, Findings, Untried, hidden_in, no_answer
 from sensorprivacy.own.results import Result, Store, settings_of
 from sensorprivacy.own.running import OutOfTimeError, at_most
 from sensorprivacy.own.tables import load_table
 from sensorprivacy.own.words import RAW, chosen_defences
 from sensorprivacy.progress import tqdm
 
-VERSION = 5  # raise it when results change: stored ones are then ignored
+VERSION = 6  # raise it when results change: stored ones are then ignored
 MOST_ROWS = 10_000
 _FEWEST_DRAWS = 39
-_OVERRUN, _OVERRUN_SECONDS = 0.05, 2.0  # a defence may end this much after the budget, then it is stopped
-_MAIN = 3.0  # the first of a family is started if it is expected to take up to so many times the time that is left
 _RESERVE = 1.2  # estimates are raised by this factor, because most machines have other work
 
 
@@ -102,7 +101,8 @@ def compare(
         Time budget. The first defence of each family comes before its variants, and cheap ones before dear ones. A
         variant that is expected to exceed the budget is not started, nor the first of a family that is expected to take
         three times the time that is left: estimates are rough. What still runs is stopped 5 % and 2 seconds after the
-        budget, see `running.at_most`.
+        budget, see `running.at_most`. The first of a family counts processor time, up to three times the budget by the
+        clock: other programs on the machine do not decide which families are tried.
     task, user, groups, keep, drop
         Columns of a table or file, as for `publish`.
     split : Split, optional
@@ -149,9 +149,9 @@ def compare(
     >>> found.recommend(max_loss=0.05).defence
     'minimize:threshold=0.03'
     """
-    started = time.monotonic() if began is None else began
     if not 0 < minutes < math.inf:
         raise ValueError(f"minutes={minutes}: give a time budget above 0")
+    budget = Budget(60 * minutes, began)
     if draws < _FEWEST_DRAWS:
         raise ValueError(f"draws={draws}: at least {_FEWEST_DRAWS} permutations are needed for a test at 2.5 %")
     chosen = chosen_defences(defences)
@@ -170,7 +170,7 @@ def compare(
         with tqdm(total=len(chosen), desc="compare", disable=not progress) as bar:
             for one in chosen:
                 bar.set_postfix_str(one.name)
-                race.run(one, started, 60 * minutes)
+                race.run(one, budget)
                 bar.update()
     except KeyboardInterrupt:
         if not race.results:
@@ -179,14 +179,10 @@ def compare(
         for one in chosen:
             if one.name not in done:
                 race.leave(one, "interrupted")
-        raise ComparisonInterrupted(race.comparison(started)) from None
+        raise ComparisonInterrupted(race.comparison(budget.spent)) from None
     if len(race.results) == 1 and len(chosen) > 1:
-        first = race.untried[0]
-        raise ValueError(
-            f"minutes={minutes:g} gave no first answer: {first.defence} {first.reason}. Give more time, fewer rows "
-            "(max_rows) or a smaller model; the raw table's result is kept if there is a store"
-        )
-    return race.comparison(started)
+        raise ValueError(no_answer(race.untried, minutes))
+    return race.comparison(budget.spent)
 
 
 @dataclass
@@ -229,36 +225,35 @@ class _Race:
         """Note why a defence has no result."""
         self.untried.append(Untried(defence.name, defence.family, reason))
 
-    def run(self, defence: Defence, started: float, budget: float) -> None:
+    def run(self, defence: Defence, budget: Budget) -> None:
         """Judge one defence, or note why not."""
         settings = settings_of(defence, self.seed)
         kept = self.store.restore(self.key(settings), self._clusters) if settings else None
         if kept is not None:
             self._add(kept)
             return
-        left, expected = budget - (time.monotonic() - started), self.expected(defence)
-        if self.results and expected > left * (_MAIN if self.is_main(defence) else 1):
-            self.leave(
-                defence, f"takes about {duration(expected)}, and {duration(max(left, 0))} of the budget are left"
-            )
+        expected, main = self.expected(defence), self.is_main(defence)
+        if self.results and not budget.allows(expected, main):
+            left = duration(max(budget.left(main), 0))
+            self.leave(defence, f"takes about {duration(expected)}, and {left} of the budget are left")
             return
         began = time.monotonic()
         try:
-            with at_most(left + _OVERRUN * budget + _OVERRUN_SECONDS):
+            with at_most(budget.stop(main)):
                 result = self._judge(defence)
         except OutOfTimeError:
             ran = duration(time.monotonic() - began)
             if defence.name == RAW:
                 raise ValueError(
-                    f"minutes={budget / 60:g} gave no first answer: judging the raw table was stopped after {ran}. "
-                    "Give more time, fewer rows (max_rows) or a smaller model"
+                    f"minutes={budget.seconds / 60:g} gave no first answer: judging the raw table was stopped after "
+                    f"{ran}. Give more time, fewer rows (max_rows) or a smaller model"
                 ) from None
-            self.leave(defence, f"stopped after {ran}, because the budget of {duration(budget)} was over")
+            self.leave(defence, f"stopped after {ran}, because the budget of {duration(budget.seconds)} was over")
             return
         except Exception as error:  # a defence of the user's may raise anything; the others go on
             if defence.name == RAW:
                 raise
-            self.leave(defence, f"failed: {' '.join(str(error).split()) or type(error).__name__}")
+            self.leave(defence, f"{FAILED} {' '.join(str(error).split()) or type(error).__name__}")
             return
         self._add(result)
         if settings is not None:
@@ -272,7 +267,7 @@ class _Race:
         judging = self.judging * (2 if len(self.results) == 1 else 1)
         return _RESERVE * (judging + (0.0 if defence.shares and defence.shares in self.shared else fitting))
 
-    def comparison(self, started: float) -> Comparison:
+    def comparison(self, seconds: float) -> Comparison:
         """Return everything that was measured so far."""
         shares, known = self.problem.task.value_counts(normalize=True), self.problem.provenance
         facts = {
@@ -287,7 +282,7 @@ class _Race:
             "hidden": known.get("hidden", "user"),
             "model": describe_model(self.model),
             "seed": self.seed,
-            "seconds": time.monotonic() - started,
+            "seconds": seconds,
             "digest": self.problem.digest,
         }
         facts |= {"words": self.words, "publish": self.problem.provenance.get("publish")}

@@ -13,6 +13,7 @@ from sensorprivacy.game.tables import ROW
 from sensorprivacy.own.advice import LOSSES, Advice, Repetition, advise, repeat_advice
 from sensorprivacy.own.results import Result
 
+FAILED = "failed:"  # how the reason of a defence begins that raised an error
 SEED = 42  # of `compare` and `publish`, unless another is given
 
 
@@ -28,6 +29,18 @@ class Untried:
     defence: str
     family: str
     reason: str
+
+
+def no_answer(untried: Sequence[Untried], minutes: float) -> str:
+    """Return why no defence was judged: every one failed, or there was too little time."""
+    failed = [one for one in untried if one.reason.startswith(FAILED)]
+    if len(failed) == len(untried):
+        return f"no defence could be judged: {'; '.join(f'{one.defence} {one.reason}' for one in failed[:3])}"
+    first = next(one for one in untried if one not in failed)
+    return (
+        f"minutes={minutes:g} gave no first answer: {first.defence} {first.reason}. Give more time, fewer rows "
+        "(max_rows) or a smaller model; the raw table's result is kept if there is a store"
+    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -108,14 +108,14 @@ def thresholds(results: pd.DataFrame, **rule: Any) -> list[dict[str, Any]]:
     ]
 
 
-def _lost(minimizer: FeatureMinimizer) -> float:
-    """Return the share of accuracy that is lost on the test rows, if it is more than tolerated and a standard error."""
+def _lost(minimizer: FeatureMinimizer) -> dict[str, Any]:
+    """Return the share of accuracy that is lost on the test rows if it is more than tolerated, and its certainty."""
     everything, kept = minimizer.baseline_.task, minimizer.outcome_.task
-    if not kept.n:
-        return 0.0
-    slack = (max(one.score * (1 - one.score) for one in (everything, kept)) / kept.n) ** 0.5
-    least = least_accuracy(everything.score, minimizer.threshold) - slack
-    return 1 - kept.score / everything.score if kept.score < least else 0.0
+    least = least_accuracy(everything.score, minimizer.threshold)
+    if not kept.n or kept.score >= least:
+        return {}
+    error = (max(one.score * (1 - one.score) for one in (everything, kept)) / kept.n) ** 0.5
+    return {"share": 1 - kept.score / everything.score, "error": error, "certain": kept.score < least - error}
 
 
 def _repeated(stability: Stability) -> str:

@@ -85,8 +85,9 @@ def load_table(
     drop : sequence of str
         Columns that are no features.
     missing : {"impute", "drop", "error"}
-        Missing cells of features are filled in each split, with the median or the most frequent category of its
-        training rows (see `Problem.filled`); or their rows are dropped; or they are an error.
+        Missing numbers are filled in each split, with the median of its training rows (see `Problem.filled`), and a
+        missing text is a category of its own, as in `publish`; or rows with missing cells are dropped; or missing cells
+        are an error.
     rare : {"aside", "keep", "error"}
         Rows of users and classes with one row are set aside, kept, or an error: no model can be both trained and tested
         on them.
@@ -131,7 +132,7 @@ def load_table(
         loading.set_aside(rare)
     labelled = frame.iloc[loading.rows]
     refuse_task(labelled[task], labelled[user], None if groups is None else labelled[groups])
-    loading.choose_features(keep, [name for name in drop if name in frame], constant)
+    loading.choose_features(keep, [name for name in drop if name in frame], constant, missing)
     loading.facts["left_out"] |= hidden
     gaps = loading.fill(missing)
     if missing == "drop" and rare != "keep":
@@ -254,7 +255,7 @@ class _Loading:
             )
         self.notices += [f"set aside: {words}: no model can be both trained and tested on them" for words in found]
 
-    def choose_features(self, keep: Sequence[str], drop: Sequence[str], constant: str) -> None:
+    def choose_features(self, keep: Sequence[str], drop: Sequence[str], constant: str, missing: str) -> None:
         judged = judge_table([self.frame], self.roles, keep=keep, drop=drop, rows=self.frame.iloc[self.rows])
         empty = {name: why for name, why in judged.dropped.items() if why != DROPPED}
         if constant == "error" and (named := [name for name, why in empty.items() if why == CONSTANT]):
@@ -264,7 +265,7 @@ class _Loading:
         _report(judged, self.name)
         for name in judged.features:
             kind = judged.found[name].reason if name in judged.found else ""
-            self.readings[name] = read_column(self.frame[name], kind)
+            self.readings[name] = read_column(self.frame[name], kind, missing=missing == "impute")
         self.numbers = pd.DataFrame({name: how.numbers(self.frame[name]) for name, how in self.readings.items()})
         texts = {name: how for name, how in self.readings.items() if how.read == "texts"}
         self.facts |= {"left_out": judged.identifying, "dropped": judged.dropped, "coded": list(texts)}
@@ -293,10 +294,14 @@ class _Loading:
     def fill(self, missing: str) -> dict[str, str]:
         counts = {str(name): int(count) for name, count in self.numbers.iloc[self.rows].isna().sum().items() if count}
         self.facts["filled"] = counts if missing == "impute" else {}
+        labelled = self.frame.iloc[self.rows]
+        texts = {
+            name: int(labelled[name].isna().sum()) for name, how in self.readings.items() if None in how.categories
+        }
+        if texts := {name: count for name, count in texts.items() if count}:
+            self.notices.append(f"missing texts are a category of their own: {_counted(texts)}")
         if not counts:
             return {}
-        shown = ", ".join(f"{name} ({count:,})" for name, count in list(counts.items())[:5])
-        shown += f" and {len(counts) - 5} more" if len(counts) > 5 else ""
         if missing == "error":
             first = next(iter(counts))
             raise ValueError(
@@ -307,13 +312,16 @@ class _Loading:
             whole = self.numbers.iloc[self.rows].notna().all(axis=1).to_numpy()
             if not whole.any():
                 raise ValueError(f"{self.name} has missing values in every row: use missing='impute', or drop columns")
-            self.notices.append(f"{rows_in_words(int((~whole).sum()), 'with missing values', 'dropped')}: {shown}")
+            dropped = rows_in_words(int((~whole).sum()), "with missing values", "dropped")
+            self.notices.append(f"{dropped}: {_counted(counts)}")
             self.rows = self.rows[whole]
             return {}
-        self.notices.append(
-            f"missing values are filled with the median or the most frequent category of the training rows: {shown}"
-        )
+        self.notices.append(f"missing values are filled with the median of the training rows: {_counted(counts)}")
         return {name: self.readings[name].fill for name in counts}
+
+
+def _counted(cells: dict[str, int]) -> str:
+    return some([f"{name} ({count:,})" for name, count in cells.items()], 5)
 
 
 def _report(judged: Judged, file: str) -> None:

@@ -1,7 +1,8 @@
 """The transformers behind the defences for tables."""
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Self
@@ -18,16 +19,24 @@ from sensorprivacy.data import Problem
 from sensorprivacy.game.splits import Split, default_split
 from sensorprivacy.minimize.baselines import METHODS
 from sensorprivacy.minimize.checks import changing_features
-from sensorprivacy.minimize.engine_protocol import engine_data
+from sensorprivacy.minimize.engine_protocol import Engine, EngineData, engine_data
 from sensorprivacy.minimize.engines import make_engine
 from sensorprivacy.minimize.greedy import rank_features
 from sensorprivacy.minimize.rewrites import ColumnHasher, LaplaceNoise, components
 from sensorprivacy.minimize.scores import score_features
 from sensorprivacy.minimize.search.exhaustive import search_subsets
-from sensorprivacy.minimize.select import STANDARD_ERROR, NoSubsetError, fewest_columns, least_accuracy, select
+from sensorprivacy.minimize.select import (
+    STANDARD_ERROR,
+    NoSubsetError,
+    fewest_columns,
+    least_accuracy,
+    near_lowest,
+    select,
+)
 
 CHOSEN = "The kept columns were chosen from the fitted rows. Epsilon does not cover this choice."
 _SEARCH_ROWS = 4000  # rows on which subsets are searched
+_FINALISTS = 20  # subsets that large forests score
 
 
 class TaskPrediction(TransformerMixin, BaseEstimator):
@@ -88,9 +97,10 @@ class _KeepsColumns(TransformerMixin, BaseEstimator):
 class MinimizedTable(_KeepsColumns):
     """Keep the columns that paper 1's two stages choose, and add noise to them if wanted.
 
-    Of the subsets whose identifiability is within one standard error of the lowest, the smallest is kept: in small
-    tables, the paper's rule keeps columns that are lower by chance. The loss is measured from the accuracy on all
-    columns. If every searched subset loses more, the best-ranked columns are kept, as few as bisection finds to lose
+    Of the subsets whose identifiability is within one standard error of the lowest, or of chance if that is higher, the
+    smallest is kept: in small tables, the paper's rule keeps columns that are lower by chance. The loss is measured
+    from the accuracy on all columns. All subsets are scored by forests of a few trees, and the finalists by larger
+    ones. If every searched subset loses more, the best-ranked columns are kept, as few as bisection finds to lose
     little enough. The same search serves every threshold; it is done once for the last table.
 
     Parameters
@@ -101,8 +111,8 @@ class MinimizedTable(_KeepsColumns):
         Number of columns that the greedy stage keeps for the search.
     epsilon : float, optional
         Add noise to the kept columns, of this privacy loss for each row.
-    trees : int, default 30
-        Trees of each forest of the search.
+    trees : int, default 10
+        Trees of each forest of the search. The forests of finalists have ten times as many.
     seed, noise_seed : int or None
         Seeds of the search and of the noise. No seed: secure noise.
     bounds : mapping, optional
@@ -122,7 +132,7 @@ class MinimizedTable(_KeepsColumns):
         *,
         preselect: int = 10,
         epsilon: float | None = None,
-        trees: int = 30,
+        trees: int = 10,
         seed: int | None = 42,
         noise_seed: int | None = None,
         bounds: Mapping[Any, tuple[float, float]] | None = None,
@@ -158,32 +168,52 @@ class _Searched:
 
     problem: Problem
     split: Split
-    model: RandomForestClassifier
     seed: int | None
     ranked: list[Any]  # columns, the best first
     subsets: pd.DataFrame
+    trees: int
+
+    @cached_property
+    def data(self) -> EngineData:
+        """The rows of the search."""
+        return engine_data(self.problem, self.split, "test")
+
+    @cached_property
+    def engine(self) -> Engine:
+        """The large forests, which score finalists."""
+        return make_engine("shared", self.data, RandomForestClassifier(10 * self.trees), self.seed)
 
     @cached_property
     def reference(self) -> float:
         """Accuracy on all columns."""
-        return self.accuracy(self.ranked)
+        return self.scores([self.ranked], "task")[0]
 
-    def accuracy(self, names: list[Any]) -> float:
-        """Return the accuracy of the task on the held-out rows."""
-        data = engine_data(self.problem, self.split, "test")
-        engine = make_engine("shared", data, self.model, self.seed)
-        columns = tuple(sorted(map(list(self.problem.features).index, names)))
-        return float(engine.score([columns], "task")[0])
+    def scores(self, subsets: Iterable[Sequence[Any]], label: str) -> list[float]:
+        """Return the accuracy of large forests on the held-out rows, for the task or for the users."""
+        places = list(self.problem.features).index
+        return [float(one) for one in self.engine.score([tuple(sorted(map(places, some))) for some in subsets], label)]
+
+    def finalists(self, threshold: float, chance: float) -> pd.DataFrame:
+        """Return the subsets that may be chosen at a threshold, scored by large forests; few columns come first."""
+        rows, found = len(self.split.test), self.subsets
+        found = found[found["accuracy"] >= least_accuracy(self.reference, threshold, rows)]
+        if found.empty:
+            return self.subsets
+        lowest = near_lowest(float(found["identifiability"].min()), STANDARD_ERROR, chance, rows)
+        found = found[found["identifiability"] <= near_lowest(lowest, STANDARD_ERROR, chance, rows)]
+        found = found.sort_values(["n_features", "identifiability", "features"], kind="stable").head(_FINALISTS)
+        task, users = (self.scores(found["features"], label) for label in ("task", "users"))
+        return found.assign(accuracy=task, identifiability=users)
 
     def kept(self, threshold: float) -> list[Any]:
         """Return the columns to keep."""
-        try:
-            how: Any = {"reference": self.reference, "margin": STANDARD_ERROR, "rows": len(self.split.test)}
-            return list(select(self.subsets, threshold, **how)["features"])
-        except NoSubsetError:
-            least = least_accuracy(self.reference, threshold)
-            searched = int(self.subsets["n_features"].max())
-            return fewest_columns(self.ranked, lambda names: self.accuracy(names) >= least, searched)
+        rows, chance = len(self.split.test), self.data.prior("users")
+        for subsets in (self.finalists(threshold, chance), self.subsets):
+            with suppress(NoSubsetError):
+                how: Any = {"reference": self.reference, "margin": STANDARD_ERROR, "rows": rows, "chance": chance}
+                return list(select(subsets, threshold, **how)["features"])
+        least, searched = least_accuracy(self.reference, threshold), int(self.subsets["n_features"].max())
+        return fewest_columns(self.ranked, lambda names: self.scores([names], "task")[0] >= least, searched)
 
 
 _LAST_SEARCH: dict[tuple[Any, ...], _Searched] = {}
@@ -204,7 +234,7 @@ def _search(problem: Problem, preselect: int, trees: int, seed: int | None) -> _
             problem, ranked[:preselect], model=model, split=split, seed=seed, engine="shared", progress=False
         )
         _LAST_SEARCH.clear()
-        _LAST_SEARCH[key] = _Searched(problem, split, model, seed, ranked, found.table)
+        _LAST_SEARCH[key] = _Searched(problem, split, seed, ranked, found.table, trees)
     return _LAST_SEARCH[key]
 
 
