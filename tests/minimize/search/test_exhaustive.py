@@ -284,7 +284,7 @@ def test_files_that_are_no_store_are_refused_and_left_alone(problem, tmp_path):
     other = tmp_path / "other.sqlite"
     with sqlite3.connect(other) as base:
         base.execute("CREATE TABLE photos (id INTEGER)")
-    with pytest.raises(ResultStoreError, match=r"other content .*photos"):
+    with pytest.raises(ResultStoreError, match=r"another database .*photos"):
         ResultStore(other, problem.digest)
     old = tmp_path / "old.sqlite"
     ResultStore(old, problem.digest).close()
