@@ -45,12 +45,8 @@ def build(output: Path | None = None, only: Iterable[str] = ()) -> Path:
     empty(folder / "html")
     # -E: a link to a page that did not exist in the last build would stay broken
     words = [sys.executable, "-m", "sphinx", "-b", "html", "-W", "--keep-going", "-q", "-E", "-j", "2"]
-    done = subprocess.run(
-        [*words, "-d", str(folder / "doctrees"), str(source), str(folder / "html")],
-        stderr=subprocess.PIPE,
-        text=True,
-        check=False,
-    )
+    words += ["-d", str(folder / "doctrees"), str(source), str(folder / "html")]
+    done = subprocess.run(words, stderr=subprocess.PIPE, text=True, check=False)
     if done.returncode:
         raise BookError(f"Sphinx reports errors or warnings in {source}:\n{done.stderr.strip()}")
     return folder / "html" / "index.html"
@@ -78,18 +74,15 @@ def sources(target: Path, only: Iterable[str] = ()) -> Path:
     }
     for path in sorted((root / "book").rglob("*")):
         if path.is_file() and path.suffix != ".pyc":
-            to = target / path.relative_to(root / "book")
+            name = path.relative_to(root / "book").as_posix()
             if path.suffix == ".md":
-                name = path.relative_to(root / "book").as_posix()
-                write(to, forms.get_template(name).render(context))
+                write(target / name, forms.get_template(name).render(context))
             else:
-                _copy(path, to)
+                _copy(path, target / name)
     data = (data_dir() / "README.md").read_text(encoding="utf-8")
     write(target / "data.md", re.sub(r"<!--.*?-->\n*", "", data, flags=re.DOTALL))
-    for name, content in {
-        "VERDICTS": explorers.verdicts_data(verdicts, context["places"]),
-        "THRESHOLDS": explorers.thresholds(figures),
-    }.items():
+    scripts = {"VERDICTS": explorers.verdicts_data(verdicts, places), "THRESHOLDS": explorers.thresholds(figures)}
+    for name, content in scripts.items():
         write(target / "_static" / f"{name.lower()}-data.js", explorers.script(content, name))
     for name, picture in _PICTURES.items():
         _copy(figures / picture, target / name)
