@@ -3,8 +3,8 @@
 Texts quote numbers of committed results, so that no text can have a stale number. ``{RUN/TABLE | ROW | COLUMN | FORM}``
 stands for a cell of ``figures/RUN/TABLE.csv``, ``{verdicts | ...}`` for one of ``figures/verdicts.csv``. ROW names the
 row as in :mod:`.cells`. Without it, COLUMN is an expression over all rows, of all runs if RUN has a ``*``, as in
-`pandas.DataFrame.eval`. FORM says how to write the number: ``.3f`` (a share below 1 begins with its point), ``%`` (whole
-percents), ``points`` (hundredths, one decimal), ``,`` (a whole number); by default as in the table.
+`pandas.DataFrame.eval`. FORM says how to write the number: ``.3f`` (a share below 1 begins with its point), ``%``
+(whole percents), ``points`` (hundredths, one decimal), ``,`` (a whole number); by default as in the table.
 
 ``{=TEXT}`` is TEXT: a number that no run of ours can change, because the paper prints it, or because it follows from
 printed numbers or from the data files by the tests that demonstrate an entry.
