@@ -184,11 +184,11 @@ def review(cell: str | None, profile: Profile, cores: int, out: Path | None, for
     for reviewers to build/review: all files as an RO-Crate, codecheck.yml, the environment and a report of one page.
     """
     if cell is None:
-        from compendium.review import write_pack
+        from compendium.review.pack import write_pack
 
         print(f"{write_pack(out)}: begin with report.md; put your name into codecheck.yml")
         return 0
-    from compendium.review import recompute
+    from compendium.review.cell import recompute
     from compendium.run import processes
 
     processes.guard()

@@ -112,9 +112,13 @@ def _plain(text: str) -> Any:
 def templates(*folders: Path) -> jinja2.Environment:
     """Return the environment of the templates in the given folders and in ``templates/`` beside this module."""
     loader = jinja2.FileSystemLoader([*folders, Path(__file__).with_name("templates")])
-    how: dict[str, Any] = {"undefined": jinja2.StrictUndefined, "trim_blocks": True, "keep_trailing_newline": True}
-    # only HTML is escaped; pages in Markdown are trusted
-    return jinja2.Environment(loader=loader, autoescape=jinja2.select_autoescape(), **how)
+    return jinja2.Environment(
+        loader=loader,
+        autoescape=jinja2.select_autoescape(),  # of HTML; pages in Markdown are trusted
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        keep_trailing_newline=True,
+    )
 
 
 def findings(verdicts: pd.DataFrame, *, book: bool) -> str:

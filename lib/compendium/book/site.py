@@ -45,8 +45,12 @@ def build(output: Path | None = None, only: Iterable[str] = ()) -> Path:
     empty(folder / "html")
     # -E: a link to a page that did not exist in the last build would stay broken
     words = [sys.executable, "-m", "sphinx", "-b", "html", "-W", "--keep-going", "-q", "-E", "-j", "2"]
-    words += ["-d", str(folder / "doctrees"), str(source), str(folder / "html")]
-    done = subprocess.run(words, stderr=subprocess.PIPE, text=True, check=False)
+    done = subprocess.run(
+        [*words, "-d", str(folder / "doctrees"), str(source), str(folder / "html")],
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
     if done.returncode:
         raise BookError(f"Sphinx reports errors or warnings in {source}:\n{done.stderr.strip()}")
     return folder / "html" / "index.html"
@@ -74,15 +78,18 @@ def sources(target: Path, only: Iterable[str] = ()) -> Path:
     }
     for path in sorted((root / "book").rglob("*")):
         if path.is_file() and path.suffix != ".pyc":
-            name = path.relative_to(root / "book").as_posix()
+            to = target / path.relative_to(root / "book")
             if path.suffix == ".md":
-                write(target / name, forms.get_template(name).render(context))
+                name = path.relative_to(root / "book").as_posix()
+                write(to, forms.get_template(name).render(context))
             else:
-                _copy(path, target / name)
+                _copy(path, to)
     data = (data_dir() / "README.md").read_text(encoding="utf-8")
     write(target / "data.md", re.sub(r"<!--.*?-->\n*", "", data, flags=re.DOTALL))
-    scripts = {"VERDICTS": explorers.verdicts_data(verdicts, places), "THRESHOLDS": explorers.thresholds(figures)}
-    for name, content in scripts.items():
+    for name, content in {
+        "VERDICTS": explorers.verdicts_data(verdicts, context["places"]),
+        "THRESHOLDS": explorers.thresholds(figures),
+    }.items():
         write(target / "_static" / f"{name.lower()}-data.js", explorers.script(content, name))
     for name, picture in _PICTURES.items():
         _copy(figures / picture, target / name)

@@ -113,13 +113,15 @@ def _mirror_origins(entry: Dataset) -> list[Origin]:
     form = entry.forms[0]
     pinned = tuple(sorted(member.path for member in form.members))
     optional = [member.path for member in form.members if member.optional]
-    found = []
-    for file in dict.fromkeys([*entry.mirror, *optional]):
-        url = "/".join((base.rstrip("/"), quote(entry.folder), quote(file)))
-        members = (file,) if file in pinned else pinned  # any other file is an archive of the members
-        listed = file not in pinned and form.listing is not None
-        found.append(Origin(form.name, url=url, members=members, listing=listed))
-    return found
+    return [
+        Origin(
+            form.name,
+            url="/".join((base.rstrip("/"), quote(entry.folder), quote(file))),
+            members=(file,) if file in pinned else pinned,  # any other file is an archive of the members
+            listing=file not in pinned and form.listing is not None,
+        )
+        for file in dict.fromkeys([*entry.mirror, *optional])
+    ]
 
 
 def _wanted(entry: Dataset, origin: Origin) -> Form:

@@ -147,10 +147,19 @@ def _execute(notebook: Path, output: Path, values: dict[str, Any], log: TextIO, 
     # A kernel called python3 may also be installed for the user. This selects the environment's own.
     os.environ.setdefault("JUPYTER_PREFER_ENV_PATH", "1")
     os.environ[BATCH] = "1"  # no bars in the notebook and in the log
-    kernel = {"kernel_name": KERNEL, "language": "python", "start_timeout": KERNEL_SECONDS}
-    said: dict[str, Any] = {"progress_bar": False, "stdout_file": log, "stderr_file": log}
     with _kernel_errors_to(log):
-        papermill.execute_notebook(str(notebook), str(output), parameters=values, **kernel, **said, **hooks)
+        papermill.execute_notebook(
+            str(notebook),
+            str(output),
+            parameters=values,
+            kernel_name=KERNEL,
+            language="python",
+            start_timeout=KERNEL_SECONDS,
+            progress_bar=False,
+            stdout_file=log,
+            stderr_file=log,
+            **hooks,
+        )
 
 
 @contextmanager

@@ -14,6 +14,7 @@ import inspect
 import re
 import string
 import tomllib
+from collections import ChainMap
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -92,41 +93,42 @@ class Captions:
         entry = entries.get(kind, {}).get(name)
         if entry is None:
             raise CaptionError(f"{self.path} has no entry [{kind}.{name}]: add one with its caption")
-        values = {**self.names, **given}
         try:
-            texts = {key: _filled(entry.get(key, ""), values) for key in ("caption", "note")}
-            closing = _closing(entry["closing"], about, values) if "closing" in entry else ""
+            texts = {key: _filled(entry.get(key, ""), self._values(given)) for key in ("caption", "note")}
+            closing = self._closing(entry["closing"], about, given) if "closing" in entry else ""
             found = Words("; ".join(filter(None, texts.values())), closing, bool(entry.get("drawn")))
             if kind != "figure":
                 return found
             title, of = entry.get("title", headline(texts["caption"])), entry.get("about", entries.get("about", ""))
-            return replace(found, title=_filled(title, values), about=_filled(of, values))
+            return replace(found, title=_filled(title, self._values(given)), about=_filled(of, self._values(given)))
         except (KeyError, AttributeError, IndexError) as error:
             raise CaptionError(f"{self.path}, [{kind}.{name}]: the notebook has no {error}") from error
 
+    def _values(self, given: Mapping[str, Any]) -> Mapping[str, Any]:
+        return ChainMap(dict(given), dict(self.names))
 
-def _closing(closing: Mapping[str, Any], about: Any, values: dict[str, Any]) -> str:
-    rule = getattr(sentences, closing["rule"])
-    words = {key: _filled(value, values) for key, value in closing.items() if key not in _DATA}
-    data = _numbers(closing, about, values)
-    free = [name for name in inspect.signature(rule).parameters if name not in words]
-    return str(rule(**words, **dict(zip(free, data if isinstance(data, tuple) else (data,), strict=False))))
+    def _closing(self, closing: Mapping[str, Any], about: Any, given: Mapping[str, Any]) -> str:
+        rule = getattr(sentences, closing["rule"])
+        words = {key: _filled(value, self._values(given)) for key, value in closing.items() if key not in _DATA}
+        data = self._numbers(closing, about, given)
+        free = [name for name in inspect.signature(rule).parameters if name not in words]
+        return str(rule(**words, **dict(zip(free, data if isinstance(data, tuple) else (data,), strict=False))))
 
-
-def _numbers(closing: Mapping[str, Any], about: Any, values: dict[str, Any]) -> Any:
-    """Return the numbers of a closing sentence; None for a table without rows, about which a rule says so."""
-    if not isinstance(about, pd.DataFrame) or not closing.keys() & {"of", "row"}:
-        return about
-    if about.empty:
-        return None
-    if "row" in closing:
-        row = closing["row"]
-        return about.loc[row] if isinstance(row, str) else about.iloc[row]
-    table = about.set_index(closing["by"]) if "by" in closing else about
-    found, beside = table.eval(closing["of"], local_dict=values), closing.get("beside", {})
-    filled = {_filled(word, values): _filled(each, values) for word, each in beside.items()}
-    others = {word: table.eval(each, local_dict=values) for word, each in filled.items()}
-    return (found, pd.DataFrame(others)) if others else found
+    def _numbers(self, closing: Mapping[str, Any], about: Any, given: Mapping[str, Any]) -> Any:
+        """Return the numbers of a closing sentence; None for a table without rows, about which a rule says so."""
+        if not isinstance(about, pd.DataFrame) or not closing.keys() & {"of", "row"}:
+            return about
+        if about.empty:
+            return None
+        if "row" in closing:
+            row = closing["row"]
+            return about.loc[row] if isinstance(row, str) else about.iloc[row]
+        table = about.set_index(closing["by"]) if "by" in closing else about
+        names = dict(self._values(given))
+        found, beside = table.eval(closing["of"], local_dict=names), closing.get("beside", {})
+        filled = {_filled(word, names): _filled(each, names) for word, each in beside.items()}
+        others = {word: table.eval(each, local_dict=names) for word, each in filled.items()}
+        return (found, pd.DataFrame(others)) if others else found
 
 
 def headline(caption: str) -> str:

@@ -230,7 +230,7 @@ def prediction_interval(values: Iterable[float]) -> tuple[float, float]:
 def with_prediction(
     name: str, value: float, sample: Iterable[float], unit: str, limits: tuple[float, float] = (-math.inf, math.inf)
 ) -> dict[str, object]:
-    """Return a value and its prediction interval as cells of a table's row, see the head of this module.
+    """Return a value and its prediction interval as cells of a table's row, see :mod:`.cells`.
 
     Parameters
     ----------

@@ -85,11 +85,11 @@ def sample_stabilities(values: Any) -> dict[str, list[float]]:
 def _suits(cell: str, values: Any, stabilities: list[float] | None = None) -> bool:
     """Return whether Eq. (12), which rises with utility, can give the printed suitability of a row."""
     target, utility, stable = (values.loc[f"{cell}-{name}"] for name in ("suitability", "utility", "stability"))
-    for value in stabilities or np.linspace(max(stable["low"], 0.0), stable["high"], 11):
-        least, most = (suitability(end, value, None) for end in (max(utility["low"], 0.0), utility["high"]))
-        if least <= target["high"] + _EDGE and most >= target["low"] - _EDGE:
-            return True
-    return False
+    return any(
+        suitability(max(utility["low"], 0.0), value, None) <= target["high"] + _EDGE
+        and suitability(utility["high"], value, None) >= target["low"] - _EDGE
+        for value in stabilities or np.linspace(max(stable["low"], 0.0), stable["high"], 11)
+    )
 
 
 def _holds(value: float, printed: Any) -> bool:
@@ -144,8 +144,10 @@ def _check_traces(values: Any) -> _Found:
 def _check_thresholds(values: Any) -> _Found:
     """Find printed pairs of thresholds that break the assumptions of section 4.1.2."""
     pairs = [(table, *pair) for table in ("3", *TRACE_TABLES.values()) for pair in _thresholds(values, table)]
-    broken = {"2-text-beta-below-alpha": [pair for pair in pairs if not 0 <= pair[2] < pair[1] <= 1]}
-    broken["2-text-thresholds-sum-to-one"] = [pair for pair in pairs if abs(pair[1] + pair[2] - 1) > _EDGE]
+    broken = {
+        "2-text-beta-below-alpha": [pair for pair in pairs if not 0 <= pair[2] < pair[1] <= 1],
+        "2-text-thresholds-sum-to-one": [pair for pair in pairs if abs(pair[1] + pair[2] - 1) > _EDGE],
+    }
     for claim, found in broken.items():
         if found:
             table, alpha, beta = found[0]

@@ -160,8 +160,10 @@ def _compare(claim: Any, ours: Any, ledger: tuple[Entry, ...]) -> dict[str, Any]
     elif kind == "pair":
         text = f"({', '.join(map(_digits, value))})"
         # thresholds move in steps of hundredths, so (0.7, 0.3) means (0.70, 0.30)
-        pairs = zip(value, pair_in(claim.printed), strict=True)
-        equal = all(abs(own - number) <= 0.5 * 10.0 ** -max(digits, 2) + _SLACK for own, (number, digits) in pairs)
+        equal = all(
+            abs(own - number) <= 0.5 * 10.0 ** -max(decimals, 2) + _SLACK
+            for own, (number, decimals) in zip(value, pair_in(claim.printed), strict=True)
+        )
     elif kind == "truth":
         text = str(bool(value)).lower()
         equal = text == claim.printed

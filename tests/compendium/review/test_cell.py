@@ -5,6 +5,7 @@ import pytest
 from compendium import review as cell
 from compendium.cli import main
 from compendium.paths import figures_dir
+from compendium.review import cell
 from compendium.run.runs import read_runs
 from compendium.run.states import FAILED, OK, RunState
 from compendium.verdicts.printed import printed_values

@@ -11,9 +11,11 @@ from compendium.cli import main
 def asked(monkeypatch):
     """Return the calls that would recompute a value or write a pack."""
     found = []
-    monkeypatch.setattr("compendium.review.write_pack", lambda out: found.append(("pack", out)) or "here")
+    monkeypatch.setattr("compendium.review.pack.write_pack", lambda out: found.append(("pack", out)) or "here")
     value = SimpleNamespace(text=lambda: "a value")
-    monkeypatch.setattr("compendium.review.recompute", lambda *words, force: found.append((*words, force)) or value)
+    monkeypatch.setattr(
+        "compendium.review.cell.recompute", lambda *words, force: found.append((*words, force)) or value
+    )
     return found
 
 

@@ -10,7 +10,7 @@ import yaml
 from rocrate.rocrate import ROCrate
 
 from compendium.cli import main
-from compendium.review import licence
+from compendium.review.pack import licence
 
 TYPES = {
     "README.md": "text/markdown",

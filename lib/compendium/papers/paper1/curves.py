@@ -199,10 +199,10 @@ def larger_reduction(points: pd.DataFrame, slight: float = SLIGHT) -> Decision:
 def largest_reductions(points: pd.DataFrame) -> pd.DataFrame:
     """Return for both methods of Fig. 1 the largest reduction on CIC-IDS 2017 within three limits of the loss."""
     own = points[(points["dataset"] == "cic-ids-2017") & points["method"].isin(["hashing", "shap_ratio"])]
-    found = {}
-    for limit in (LEAST_LOSS, 0.01, SLIGHT):
-        allowed = own[own["accuracy_loss"] <= limit]
-        found[f"within {100 * limit:g} points"] = allowed.groupby("method")[_VALUES[1]].max()
+    found = {
+        f"within {100 * limit:g} points": own[own["accuracy_loss"] <= limit].groupby("method")[_VALUES[1]].max()
+        for limit in (LEAST_LOSS, 0.01, SLIGHT)
+    }
     return pd.DataFrame(found).rename(index=METHODS)
 
 

@@ -87,9 +87,10 @@ def greedy_and_knapsack(scores: pd.DataFrame, chosen: Sequence[Any]) -> pd.DataF
     totals = {"utility": "total value", "identifiability": "total cost"}
     by_name = scores.set_index("feature")[list(totals)].rename(columns=totals)
     ways = {"greedy": list(chosen), "knapsack": knapsack(scores, float(by_name.loc[list(chosen), "total value"].sum()))}
-    rows = {}
-    for way, names in ways.items():
-        rows[way] = {**by_name.loc[names].sum(), "n_features": len(names), "features": tuple(names)}
+    rows = {
+        way: {**by_name.loc[names].sum(), "n_features": len(names), "features": tuple(names)}
+        for way, names in ways.items()
+    }
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("way")
 
 

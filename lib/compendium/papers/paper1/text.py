@@ -31,8 +31,11 @@ def printed_statements() -> dict[str, Any]:
     reduction = (both["sota-identifiability"] - both["identifiability"]).round(6)
     largest, nearest = str(reduction[loss < 0.01].idxmax()), str((reduction - 0.167).abs().idxmin())
     relaxed = printed_table("4").loc[0.1]
-    printed = {number: printed_table(number)["effectiveness"] for own in TABLES.values() for number in own.values()}
-    effectiveness = {number: pd.to_numeric(texts, errors="coerce").dropna() for number, texts in printed.items()}
+    effectiveness = {
+        number: pd.to_numeric(printed_table(number)["effectiveness"], errors="coerce").dropna()
+        for own in TABLES.values()
+        for number in own.values()
+    }
     opportunity = {size: effectiveness[number].get(0.01, -math.inf) for size, number in TABLES["opportunity"].items()}
     return {
         "1-text-identifiability-reduction": reduction[largest],

@@ -41,13 +41,15 @@ def steps_table(record: Mapping[str, Any]) -> pd.DataFrame:
         for timed in bundle["steps"]:
             step, code, batch = timed["step"], timed["code"], timed["batch"]
             network = networks[step, code]
-            name = row_name(step, printed_code(bundle["dataset"], code), bundle["attribute"])
-            row = {"bundle": bundle["name"], "step": step, "code": code, "row": name}
-            row |= {"kind": network["kind"], "batch": batch}
-            row |= {name: timed[name] / batch for name in ("median", "p95", "p99", "least", "cpu")}
-            row |= {"load": loads[step, code]} | {name: network[name] for name in ("bytes", "weights", "macs")}
-            row["bound"] = lower_bound(network, batch, cores=4, precision=bundle["precision"])
-            rows.append(row)
+            rows.append(
+                {"bundle": bundle["name"], "step": step, "code": code}
+                | {"row": row_name(step, printed_code(bundle["dataset"], code), bundle["attribute"])}
+                | {"kind": network["kind"], "batch": batch}
+                | {name: timed[name] / batch for name in ("median", "p95", "p99", "least", "cpu")}
+                | {"load": loads[step, code]}
+                | {name: network[name] for name in ("bytes", "weights", "macs")}
+                | {"bound": lower_bound(network, batch, cores=4, precision=bundle["precision"])}
+            )
     return pd.DataFrame(rows).astype({"code": "Int64"})
 
 
@@ -63,9 +65,10 @@ def paper_rows(record: Mapping[str, Any]) -> pd.DataFrame:
     """Return the steps of paper 3's Tables 4 to 7 at the paper's batch sizes, with the column ``table``."""
     steps = steps_table(record)
     steps = steps[steps["step"] != "transformation"]
-    parts = []
-    for table, name in TABLES.items():
-        parts.append(steps[(steps["bundle"] == name) & (steps["batch"] == BATCHES[table])].assign(table=table))
+    parts = [
+        steps[(steps["bundle"] == name) & (steps["batch"] == BATCHES[table])].assign(table=table)
+        for table, name in TABLES.items()
+    ]
     return pd.concat(parts, ignore_index=True)
 
 

@@ -77,8 +77,11 @@ class Rivals(NamedTuple):
 
     def read(self, models: InferenceModels, test: Windows) -> dict[str, pd.DataFrame]:
         """Return the inference on test windows after the general VAE's and the Anonymization Autoencoder's change."""
-        names = [name for name in (GENERAL, "Anonymization AE") if name in self.releases]
-        return {name.partition(",")[0]: inference_table(models, test, self.releases[name](test)) for name in names}
+        return {
+            name.partition(",")[0]: inference_table(models, test, self.releases[name](test))
+            for name in (GENERAL, "Anonymization AE")
+            if name in self.releases
+        }
 
 
 def train_rivals(parameters: Mapping[str, Any], study: Study, models: InferenceModels) -> Rivals:

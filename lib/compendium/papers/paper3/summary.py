@@ -44,8 +44,10 @@ def inference_intervals(tables: dict[str, pd.DataFrame]) -> pd.DataFrame:
         ``measure``, ``problem``, ``option`` (raw, then the values of `SHIFTS`, then chance), ``value``, ``low``,
         ``high``; no rows if there are no runs. The activity has no chance level here.
     """
-    found = {name: table[table["public class"] == "all"] if len(table) else table for name, table in tables.items()}
-    whole = {name: table.to_dict("records") for name, table in found.items()}
+    whole = {
+        name: table[table["public class"] == "all"].to_dict("records") if len(table) else []
+        for name, table in tables.items()
+    }
     first = whole["tables-1-3"]
     rows = []
     for kind, measure in _INFERENCE.items():
