@@ -2,6 +2,8 @@
 
 A template never holds a number of a result: ``{{ numbers.share("RUN/TABLE", "COLUMN", KEY="ROW") }}`` reads it from
 ``figures/RUN/TABLE.csv``. The first page of the book and README.md state the same findings, from one template.
+
+Other functions say what the pages of the papers and of the ledger show of the verdicts.
 """
 
 import contextlib

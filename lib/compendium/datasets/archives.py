@@ -21,8 +21,8 @@ MAX_DEPTH = 5  # archives inside archives; a zip bomb is nested more deeply
 _IN_MEMORY = 64 * 2**20
 
 #: Errors that a damaged archive raises.
-BROKEN = (zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, gzip.BadGzipFile)
-BROKEN += (EOFError, NotImplementedError)
+BROKEN: tuple[type[Exception], ...] = (zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError)
+BROKEN += (gzip.BadGzipFile, EOFError, NotImplementedError)
 
 
 Opener = Callable[[], IO[bytes]]

@@ -1,4 +1,4 @@
-"""The commands ``compendium data list | fetch | verify | where``."""
+"""The commands ``compendium data list | fetch | verify | where``, and the cards of the sets in ``data/README.md``."""
 
 import sys
 from collections.abc import Callable, Sequence

@@ -1,4 +1,7 @@
-"""Fetch a set to this machine: from a mirror on the web, from its origins in order, or from a tar on the disk."""
+"""Fetch a set to this machine: from a mirror on the web, from its origins in order, or from a tar on the disk.
+
+A member gets its name only after its digest was verified.
+"""
 
 import contextlib
 import logging

@@ -1,4 +1,7 @@
-"""Find a set on this machine, without a network: locate its members in folders and archives, and verify them."""
+"""Find a set on this machine, without a network: locate its members in folders and archives, and verify them.
+
+The SHA-256 of verified files is kept in the user's cache.
+"""
 
 import contextlib
 import hashlib

@@ -1,7 +1,8 @@
-"""Execute one run of ``runs.yaml`` and write how it ended: what Snakemake starts, here or on a cluster.
+"""Describe each run of ``runs.yaml`` to Snakemake as a job, execute one, and write how it ended.
 
-The command is ``python -m compendium.run.job RUN PROFILE``. It ends with exit code 0 whenever it has written the run's
-status, also if the notebook failed: the other runs and the report go on.
+`plan` returns what each job depends on, its parameters, and its status file. Snakemake then starts
+``python -m compendium.run.job RUN PROFILE``, here or on a cluster. It ends with exit code 0 whenever it has written the
+run's status, also if the notebook failed: the other runs and the report go on.
 """
 
 import json

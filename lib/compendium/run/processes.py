@@ -3,6 +3,9 @@
 `reproduce` starts Snakemake, Snakemake starts ``compendium run``, and that starts a kernel. Ctrl-C
 and SIGTERM leave time to end the others. A process that is killed has no time, so its descendants watch for its end:
 they wait for a file lock that it holds, which the operating system releases with the process.
+
+On a cluster, an executor of Snakemake starts the jobs: this module has Snakemake's words and variables, and says why a
+run ended that could not say so itself.
 """
 
 import os

@@ -7,7 +7,7 @@ Beside each printed value, ``data/paper/paper-<n>.csv`` names the cell that has 
 ``our_table``   a table of that run, or ``RUN/TABLE`` of an earlier run
 ``where``       the row: ``column=value`` parts between semicolons; ``*`` is any text, and ``#=2`` the second such row
 ``our_column``  the column; ``(alpha, beta)`` is a pair of columns
-``basis``       what the verdict is based on, see :mod:`.basis`
+``basis``       what the verdict is based on, see :mod:`.words`
 ``needs``       what is missing if there is no such cell: data sets, or words of ``claims.toml``
 ``undecided``   why no value can decide the claim
 =============== =======================================================================================
@@ -15,6 +15,9 @@ Beside each printed value, ``data/paper/paper-<n>.csv`` names the cell that has 
 ``|`` separates alternatives of these cells and their bases; the first cell with a value counts. If the table has the
 columns ``X_low`` and ``X_high``, they are the interval of column X, over ``X_unit`` (rows, unless stated), ``X_n`` of
 them. A row with a text in the column ``undecided`` cannot decide its claims.
+
+A value may have a prediction interval: where the result of one more training, or of one more draw of split and models,
+would lie. `with_prediction` writes both into a table's row.
 """
 
 import math

@@ -1,4 +1,17 @@
-"""Read the tables and settings of earlier runs, through the record that each run wrote."""
+"""Read what earlier runs have written: their tables and settings, numbers for texts, and the verdicts again.
+
+Texts quote numbers of committed results, so that no text can have a stale number. ``{RUN/TABLE | ROW | COLUMN | FORM}``
+stands for a cell of ``figures/RUN/TABLE.csv``, ``{verdicts | ...}`` for one of ``figures/verdicts.csv``. ROW names the
+row as in :mod:`.cells`. Without it, COLUMN is an expression over all rows, of all runs if RUN has a ``*``, as in
+`pandas.DataFrame.eval`. FORM says how to write the number: ``.3f`` (a share below 1 begins with its point), ``%``
+(whole percents), ``points`` (hundredths, one decimal), ``,`` (a whole number); by default as in the table.
+
+``{=TEXT}`` is TEXT: a number that no run of ours can change, because the paper prints it, or because it follows from
+printed numbers or from the data files by the tests that demonstrate an entry.
+
+A run's verdicts must follow from its own tables. After the ledger or a rule of verdicts has changed, `write` brings
+the runs' files up to date; then the notebook 90_replication_report collects them.
+"""
 
 import hashlib
 import io

@@ -2,6 +2,7 @@
 
 import pytest
 
+from compendium import review as cell
 from compendium.cli import main
 from compendium.paths import figures_dir
 from compendium.review import cell
@@ -19,7 +20,7 @@ def pretend(monkeypatch, tmp_path):
     calls, read, starts = [], read_verdicts, iter(["2026-11-25T10:00:00", "2026-11-25T11:00:00"])
 
     def set_value(ours, status=OK, *, repeated=True):
-        def reproduce(profile, look, *, cores, only, say):
+        def reproduce(profile, look, *, cores, only):
             calls.append((profile, cores, only, cell.status_file(RUN, profile).is_file()))
             return {only[0]: RunState(status, "the reason")}
 

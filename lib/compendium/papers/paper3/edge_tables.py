@@ -3,6 +3,9 @@
 A step is never faster than its multiply-adds at the processor's peak, or than the transfer of its weights from memory.
 Real code reaches neither limit, so the bound is no forecast. The ratio of a printed time to the bound shows how much of
 that time the networks explain.
+
+A record of another machine or of other networks must not decide a printed value. Such records are left out and named. A
+record that contradicts itself is refused.
 """
 
 import re

@@ -1,4 +1,8 @@
-"""Tables behind the figures of paper 3: latents in a plane, windows before and after, layers of the networks."""
+"""Tables behind the figures of paper 3, and its diagrams.
+
+The tables hold latents in a plane, windows before and after, and layers of the networks. The diagrams are the pipeline
+(Fig. 1) and the networks (Figs. 2, 3, 9 and 10).
+"""
 
 from collections.abc import Mapping, Sequence
 from itertools import product
