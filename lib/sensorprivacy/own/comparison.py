@@ -8,10 +8,9 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib.figure import Figure
 from sklearn.base import BaseEstimator
 from sklearn.ensemble import RandomForestClassifier
 
@@ -23,7 +22,6 @@ from sensorprivacy.game.splits import Split
 from sensorprivacy.game.tables import PARTS, TABLE_ATTACKERS, TableScene, as_numbers, judge, table_question, with_task
 from sensorprivacy.minimize.engines import describe_model
 from sensorprivacy.minimize.search.job import duration
-from sensorprivacy.own.chart import frontier
 from sensorprivacy.own.checks import check_learnable, split_of
 from sensorprivacy.own.compare_page import write_html, write_json
 from sensorprivacy.own.defences import Defence
@@ -33,6 +31,9 @@ from sensorprivacy.own.running import OutOfTimeError, at_most
 from sensorprivacy.own.tables import load_table
 from sensorprivacy.own.words import RAW, chosen_defences
 from sensorprivacy.progress import tqdm
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 VERSION = 5  # raise it when results change: stored ones are then ignored
 MOST_ROWS = 10_000
@@ -45,8 +46,10 @@ _RESERVE = 1.2  # estimates are raised by this factor, because most machines hav
 class Comparison(Findings):
     """Defences that were judged on the same rows; see `Findings` for the numbers."""
 
-    def plot(self) -> Figure:
+    def plot(self) -> "Figure":
         """Draw accuracy of the task against the strongest attack, with intervals, chance level and guarantees."""
+        from sensorprivacy.own.chart import frontier  # matplotlib takes a second, and most commands draw nothing
+
         return frontier(self.frame, hidden_in(self))
 
     def to_html(self, path: str | Path, max_loss: float = 0.01) -> None:
