@@ -110,6 +110,9 @@ _LONGEST = (
     "cluster/test_slurm.py",
     "cluster/test_dask.py",
     "compendium/run/test_reproduce.py",
+    "compendium/book/test_browser.py",
+    "own/test_nothing_leaves.py",
+    "minimize/forest/test_engine.py",
 )
 
 
