@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -32,9 +32,6 @@ from sensorprivacy.own.tables import load_table
 from sensorprivacy.own.words import RAW, chosen_defences
 from sensorprivacy.progress import tqdm
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 VERSION = 5  # raise it when results change: stored ones are then ignored
 MOST_ROWS = 10_000
 _FEWEST_DRAWS = 39
@@ -46,8 +43,8 @@ _RESERVE = 1.2  # estimates are raised by this factor, because most machines hav
 class Comparison(Findings):
     """Defences that were judged on the same rows; see `Findings` for the numbers."""
 
-    def plot(self) -> "Figure":
-        """Draw accuracy of the task against the strongest attack, with intervals, chance level and guarantees."""
+    def plot(self) -> Any:
+        """Return a figure: accuracy of the task against the strongest attack, with intervals, chance and guarantees."""
         from sensorprivacy.own.chart import frontier  # matplotlib takes a second, and most commands draw nothing
 
         return frontier(self.frame, hidden_in(self))
