@@ -1,12 +1,13 @@
 """Fixtures that all tests share, and a checkout of their own: no test reads or changes what a user has here."""
 
 import functools
+import multiprocessing
 import os
 import shutil
 import signal
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 # Two workers share the cores: threads of one would wait in loops for those of the other. Set before NumPy is imported.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -18,7 +19,7 @@ import pytest
 
 mpl.use("Agg")
 # No deadlines: absolute times mean nothing on a shared machine.
-hypothesis.settings.register_profile("shared machine", deadline=None)
+hypothesis.settings.register_profile("shared machine", deadline=None, max_examples=50)
 hypothesis.settings.load_profile("shared machine")
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -33,6 +34,44 @@ def mirror_folder() -> Path | None:
     """Return the folder that mirrors the real data sets, if this machine has one."""
     folder = Path(NAMED_MIRROR) if NAMED_MIRROR else ROOT.parent / "shared" / "data"
     return folder.resolve() if folder.is_dir() else None
+
+
+# A process forked from this server has imported what takes seconds in each new process.
+WARM = multiprocessing.get_context("forkserver")
+WARM.set_forkserver_preload(
+    [
+        "sensorprivacy.minimize.engines",
+        "sensorprivacy.minimize.search.exhaustive",
+        "sensorprivacy.own.comparison",
+        "sensorprivacy.latent.anonymizer",
+        "compendium.run.provenance",
+        "IPython.core.interactiveshell",
+        "matplotlib.pyplot",
+        "shap",
+    ]
+)
+_HEAD = """\
+import os, sys
+os.setsid()
+os.chdir({folder!r})
+os.environ.clear()
+os.environ.update({environment!r})
+sys.argv = {words!r}
+"""
+
+
+@pytest.fixture(scope="session")
+def start_warm() -> Callable[..., Any]:
+    """Return a function that starts code in a process and a session of its own, so that its workers die with it."""
+
+    def start(code: str, *words: object) -> Any:
+        environment, folder = dict(os.environ), str(Path.cwd())
+        head = _HEAD.format(folder=folder, environment=environment, words=["-c", *map(str, words)])
+        process = WARM.Process(target=exec, args=(head + code, {"__name__": "__main__"}))
+        process.start()
+        return process
+
+    return start
 
 
 def hears_interrupts() -> None:
@@ -71,6 +110,9 @@ _LONGEST = (
     "cluster/test_slurm.py",
     "cluster/test_dask.py",
     "compendium/run/test_reproduce.py",
+    "compendium/book/test_browser.py",
+    "own/test_nothing_leaves.py",
+    "minimize/forest/test_engine.py",
 )
 
 

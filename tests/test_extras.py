@@ -111,17 +111,20 @@ def test_a_module_of_no_extra_stays_an_error_of_ours(monkeypatch, tmp_path):
         main(["edge", "export", "own.toml", "--out", str(tmp_path)])
 
 
-def test_the_core_needs_no_extra():
+def test_the_core_needs_no_extra_and_commands_do_not_wait_for_figures():
     """What minimizes, compares and publishes a table is imported where none of them is installed."""
     names = {module for modules in extras.EXTRAS.values() for module in modules}
     code = f"""
 import sys
+from sensorprivacy import k_anonymity, linkage, play
+assert "torch" not in sys.modules
 class Absent:
     def find_spec(self, name, path=None, target=None):
         if name.partition(".")[0] in {names}:
             raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
 sys.meta_path.insert(0, Absent())
 import sensorprivacy.own.minimize_page, sensorprivacy.own.comparison, sensorprivacy.own.publishing.tables
-import sensorprivacy.threeway.divider, sensorprivacy.own.tables, sensorprivacy.cli
+import sensorprivacy.threeway.divider, sensorprivacy.own.tables, sensorprivacy.cli, sensorprivacy.own.commands
+assert "matplotlib" not in sys.modules
 """
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stderr == ""

@@ -38,7 +38,7 @@ def test_names_are_listed_and_unknown_names_are_refused():
 def seconds(code: str) -> float:
     """Return the shortest run time of several fresh processes, so that other work on the machine counts less."""
     times = []
-    for _ in range(5):
+    for _ in range(3):
         start = time.perf_counter()
         subprocess.run([sys.executable, "-c", code], check=True)
         times.append(time.perf_counter() - start)
@@ -54,9 +54,3 @@ def test_import_does_not_load_heavy_libraries():
     code = "import sys, sensorprivacy; print({'torch', 'pandas', 'numpy', 'sklearn'} & set(sys.modules) or '')"
     found = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert found.stdout.strip() == ""
-
-
-def test_a_table_needs_no_torch():
-    code = "from sensorprivacy import k_anonymity, linkage, play; import sys; print('torch' in sys.modules)"
-    found = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
-    assert found.stdout.strip() == "False"

@@ -96,9 +96,12 @@ def _jobs(environment, state: str) -> list[str]:
     return ask(["squeue", "--noheader", "--format=%i", f"--states={state}"], environment).split()
 
 
-def test_jobs_write_the_same_files_as_this_machine(here, cluster, tmp_path, monkeypatch, root):
+def test_jobs_write_the_same_files_as_this_machine_and_need_no_home_folder(here, cluster, tmp_path, monkeypatch, root):
     before = len(_jobs(cluster, "COMPLETED"))
-    assert _statuses(executor="slurm") == {"10_table": OK, "20_waiting": OK}
+    with monkeypatch.context() as patch:
+        patch.setenv("HOME", "/proc/none")  # it may be read-only on nodes, or missing
+        patch.delenv("XDG_CACHE_HOME", raising=False)
+        assert _statuses(executor="slurm") == {"10_table": OK, "20_waiting": OK}
     assert len(_jobs(cluster, "COMPLETED")) == before + 2
     local = _checkout(tmp_path / "local", monkeypatch, root, cluster)
     assert _statuses(only=["10_table"])["10_table"] == OK
@@ -137,8 +140,8 @@ def test_jobs_wait_while_the_node_is_drained(here, cluster):
 
 
 def test_a_partition_that_does_not_exist_is_reported_and_not_an_earlier_log(here, cluster):
-    assert _statuses(executor="slurm", only=["10_table"])["10_table"] == OK
-    (here / "build" / "runs" / "quick" / "10_table.json").unlink()
+    (here / "build" / "logs" / "quick").mkdir(parents=True)
+    (here / "build" / "logs" / "quick" / "10_table.log").write_text("an earlier run\nended after 1.0 s\n")
     with (here / "profile" / "config.yaml").open("a") as stream:
         stream.write("default-resources: {slurm_partition: normal}\n")
     state = reproduce("quick", pytest.fail, executor="slurm", only=["10_table"])["10_table"]
@@ -160,13 +163,6 @@ def test_jobs_of_a_killed_reproduce_are_named_before_they_run_twice(here, cluste
     (here / "build" / "wait").unlink()
     _until(lambda: not _jobs(cluster, "RUNNING,COMPLETING"))
     assert _statuses(only=["20_waiting"])["20_waiting"] == OK
-
-
-def test_jobs_need_no_home_folder(here, cluster, monkeypatch):
-    """The home folder may be read-only on nodes, or missing."""
-    monkeypatch.setenv("HOME", "/proc/none")
-    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
-    assert _statuses(executor="slurm", only=["10_table"])["10_table"] == OK
 
 
 def test_a_machine_without_slurm_is_told_so(here, monkeypatch, capsys):

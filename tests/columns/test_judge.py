@@ -9,7 +9,15 @@ import pandas as pd
 import pytest
 
 from sensorprivacy.columns.identifiers import IdentifierWarning
-from sensorprivacy.columns.judge import CONSTANT, DROPPED, EMPTY, Roles, judge_table, warn_of_identifying
+from sensorprivacy.columns.judge import (
+    CONSTANT,
+    DROPPED,
+    EMPTY,
+    Roles,
+    find_identifying,
+    judge_table,
+    warn_of_identifying,
+)
 from sensorprivacy.own.publishing.columns import learn_columns
 from sensorprivacy.own.read.pieces import Pieces, survey
 from sensorprivacy.own.tables import load_table, shareable_table
@@ -124,3 +132,10 @@ def test_roles_are_checked(home, options, words):
         Roles(user="owner").check(home.columns, **options, table="home")
     with pytest.raises(ValueError, match="different columns"):
         Roles("owner", "owner").check(home.columns, [], [], "home")
+
+
+def test_a_text_that_names_a_user_of_another_row_is_found():
+    user = pd.Series(["ann", "bob", "cyd", "dee"] * 10, name="who")
+    modes = pd.DataFrame({"mode": ["eco", "auto"] * 19 + ["eco", "bobs lamp"]})  # in a row of dee
+    found = find_identifying(modes, user)["mode"]
+    assert (found.reason, found.copy) == ("1 of its texts name a user", False)

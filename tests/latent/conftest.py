@@ -1,9 +1,13 @@
 """Small windows in which frequency gives the activity, and height the gender."""
 
+import os
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
 import torch
+from filelock import FileLock
 
 from sensorprivacy.data import Windows
 from sensorprivacy.latent import Classifier, InferenceModels, LatentAnonymizer, Settings, train_inference_models
@@ -56,8 +60,19 @@ def unseen() -> Windows:
 
 
 @pytest.fixture(scope="session")
-def models(windows: Windows) -> InferenceModels:
-    return train_inference_models(windows, "gender", settings=Settings(epochs=30, batch=64), progress=False)
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of trained networks; the workers of a test run share it, and wait for whoever trains."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "sines"
+    folder.mkdir(exist_ok=True)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def models(windows: Windows, trained: Path) -> InferenceModels:
+    settings = Settings(epochs=30, batch=64)
+    with FileLock(trained / "lock"):
+        return train_inference_models(windows, "gender", settings=settings, checkpoints=trained, progress=False)
 
 
 @pytest.fixture(scope="session")
@@ -68,7 +83,8 @@ def second_reader(windows: Windows, models: InferenceModels) -> Classifier:
 
 
 @pytest.fixture(scope="session")
-def anonymizer(windows: Windows, models: InferenceModels) -> LatentAnonymizer:
+def anonymizer(windows: Windows, models: InferenceModels, trained: Path) -> LatentAnonymizer:
     vae = Settings(epochs=150, batch=64, rate=3e-3)
     fresh = LatentAnonymizer("gender", vae=vae, sizes=Sizes((64, 32), 4))
-    return fresh.fit(windows, models=models, progress=False)
+    with FileLock(trained / "lock"):
+        return fresh.fit(windows, models=models, checkpoints=trained, progress=False)

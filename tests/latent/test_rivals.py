@@ -44,7 +44,7 @@ def test_without_sensitive_windows_it_copies(windows: Windows, unseen: Windows) 
 def test_the_anonymization_autoencoder_keeps_activity_and_fools_its_adversary(
     windows: Windows, unseen: Windows, models: InferenceModels
 ) -> None:
-    settings = Settings(epochs=60, batch=64, rate=3e-3)
+    settings = Settings(epochs=30, batch=64, rate=6e-3)
     rival = AnonymizationAutoencoder("gender", keep=4, hide=1, filters=(16, 16), settings=settings)
     rival.fit(windows, progress=False)
     assert rival.history_["private"].iloc[-1] < rival.history_["private"].max() / 2

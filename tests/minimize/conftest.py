@@ -1,7 +1,5 @@
 """A small problem with a known best answer."""
 
-import multiprocessing
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -34,20 +32,3 @@ def problem():
 @pytest.fixture
 def tiny():
     return RandomForestClassifier(n_estimators=5)
-
-
-WARM = multiprocessing.get_context("forkserver")  # imports once what takes seconds in each process
-WARM.set_forkserver_preload(["sensorprivacy.minimize.engines", "sensorprivacy.minimize.search.exhaustive"])
-
-
-@pytest.fixture
-def start_warm():
-    """Return a function that starts code in a process and a session of its own, so that its workers die with it."""
-
-    def start(code, *words):
-        head = f"import os, sys\nos.setsid()\nsys.argv = {['-c', *map(str, words)]!r}\n"
-        process = WARM.Process(target=exec, args=(head + code, {"__name__": "__main__"}))
-        process.start()
-        return process
-
-    return start

@@ -1,10 +1,14 @@
 """Small tables with a known best answer."""
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from sensorprivacy.data import Problem
+from sensorprivacy.own.card import measure_table
+from sensorprivacy.own.publishing import tables
 
 
 def make_problem(n=240, seed=0, name="toy", groups=None):
@@ -22,6 +26,14 @@ def make_problem(n=240, seed=0, name="toy", groups=None):
     return Problem(features, np.where(task, "tv", "fridge"), [f"u{user}" for user in users], groups, name=name)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def few_trees():
+    """Measure published tables with small forests: a hundred trees took most of the time of these tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tables, "measure_table", partial(measure_table, trees=5))
+        yield
+
+
 @pytest.fixture(scope="session")
 def problem():
     return make_problem()
@@ -30,3 +42,9 @@ def problem():
 @pytest.fixture(scope="session")
 def make():
     return make_problem
+
+
+@pytest.fixture
+def unmeasured(monkeypatch):
+    """Publish tables without measuring attacks on them, which takes most of the time."""
+    monkeypatch.setattr(tables, "measure_table", lambda *_, **__: [])

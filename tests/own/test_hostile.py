@@ -26,6 +26,7 @@ from sklearn.ensemble import RandomForestClassifier
 from skops import io
 
 from sensorprivacy.cli import main
+from sensorprivacy.columns import judge
 from sensorprivacy.edge.board.bundle import BundleError, read_bundle
 from sensorprivacy.latent import ModelFileError, load
 from sensorprivacy.latent.files import read_parts, write_parts
@@ -43,6 +44,7 @@ _SPEC = importlib.util.spec_from_file_location(
 )
 hostile = importlib.util.module_from_spec(_SPEC)
 _SPEC.loader.exec_module(hostile)
+
 
 ESCAPE = "\x1b]0;owned\x07\x1b[2J\x9b31m\u202e"
 MARKUP = "<script>alert(1)</script>![x](http://evil.example/p.png)\n# heading\n[go](http://evil.example) <img src=x>"
@@ -237,13 +239,16 @@ def test_minimize_quotes_formulas(tmp_path, capfd):
 # --- items of the review, one by one ---
 
 
-def test_too_many_columns_are_refused_before_they_are_judged(tmp_path, capfd):
-    wide = pd.DataFrame(np.random.default_rng(0).normal(size=(300, 10_000)).round(3)).rename(columns=str)
+def test_too_many_columns_are_refused_before_they_are_judged(tmp_path, capfd, monkeypatch):
+    assert judge.MOST_COLUMNS == 5_000
+    monkeypatch.setattr(judge, "MOST_COLUMNS", 50)
+    monkeypatch.setattr(judge, "_telling_nothing", None)  # the first step after the count
+    wide = pd.DataFrame(np.random.default_rng(0).normal(size=(300, 51)).round(3)).rename(columns=str)
     wide = pd.concat([table(300)[["room", "owner"]], wide], axis=1)
     wide.to_parquet(tmp_path / "wide.parquet")
     code, said = run(capfd, "minimize", tmp_path / "wide.parquet", *MINIMIZE)
     assert code == 2
-    assert "10,000 columns besides its labels, at most 5,000 are judged" in said
+    assert "51 columns besides its labels, at most 50 are judged" in said
     assert "--drop" in said
 
 

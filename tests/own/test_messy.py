@@ -1,7 +1,6 @@
 """Tables as people have them are read, or refused with a reason that names the remedy."""
 
 import importlib.util
-import warnings
 from pathlib import Path
 
 import numpy as np
@@ -70,10 +69,12 @@ def options(words):
 
 
 def read(name, folder):
-    write, words = messy.INPUTS[name]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return load_table(write(messy.table(), folder), **options(words))
+    """Return what Python reads of an input, which is as expected."""
+    found = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(messy, "load_table", lambda *file, **words: found.append(load_table(*file, **words)) or found[-1])
+        assert messy.doors(name, folder, ["Python"]) == {"Python": "ok"}
+    return found[-1]
 
 
 FIRST = list(messy.INPUTS)[: list(messy.INPUTS).index("Zeek's log")]
@@ -85,7 +86,7 @@ def test_there_are_enough_inputs_and_each_has_an_expected_outcome():
     assert len(FIRST) == 61
 
 
-@pytest.mark.parametrize("name", messy.INPUTS)
+@pytest.mark.parametrize("name", [name for name in messy.INPUTS if name not in FIRST or name in REFUSED])
 def test_python_reads_what_was_written_or_refuses_it(name, tmp_path):
     assert messy.doors(name, tmp_path, ["Python"]) == {"Python": "ok"}
 
@@ -97,7 +98,8 @@ def test_recordings_are_read_as_written_or_refused(name, tmp_path):
 
 @pytest.mark.parametrize("name", [name for name in FIRST if name not in REFUSED])
 def test_a_messy_input_becomes_a_problem(name, tmp_path):
-    problem = read(name, tmp_path).problem
+    found = read(name, tmp_path)
+    problem = found.problem
     facts = problem.provenance
     assert facts["left_out"] == LEFT_OUT.get(name, {})
     said = " | ".join(facts["notices"])
@@ -110,7 +112,7 @@ def test_a_messy_input_becomes_a_problem(name, tmp_path):
     assert np.isfinite(filled.to_numpy(dtype=float)).all()
     for column in {"load", "voice", "temp"} & set(filled) - {problem.task.name}:
         whole = problem.features[column].notna().to_numpy()
-        rows = read(name, tmp_path).rows if len(whole) < len(clean) else np.arange(len(clean))
+        rows = found.rows if len(whole) < len(clean) else np.arange(len(clean))
         np.testing.assert_allclose(problem.features[column][whole], clean[column].iloc[rows][whole])
     listed = {row["column"]: row for row in facts["columns"]}
     assert {row["used"] for row in listed.values()} == {"task", "user", "feature"} | (
@@ -118,10 +120,13 @@ def test_a_messy_input_becomes_a_problem(name, tmp_path):
     )
 
 
+@pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", REFUSED)
 def test_an_unclear_input_is_refused_with_a_remedy(name, tmp_path):
+    write, words = messy.INPUTS[name]
+    file = write(messy.table(), tmp_path)
     with pytest.raises(ValueError, match=REFUSED[name]):
-        read(name, tmp_path)
+        load_table(file, **options(words))
 
 
 @pytest.mark.parametrize(

@@ -37,8 +37,10 @@ def stands_for(column: pd.Series, labels: pd.Series) -> bool:
 
 def _recall(seen: np.ndarray, wanted: np.ndarray) -> float:
     """Return the mean recall of looking up the most frequent `wanted` of the other rows with the same `seen`."""
-    pairs = pd.DataFrame({"seen": seen, "wanted": wanted}).value_counts().reset_index(name="rows")
-    cells, labels, rows = pairs.sort_values(["seen", "rows"], ascending=[True, False]).to_numpy().T
+    pairs, rows = np.unique(seen * (wanted.max() + 1) + wanted, return_counts=True)
+    cells, labels = np.divmod(pairs, wanted.max() + 1)
+    order = np.lexsort((-rows, cells))
+    cells, labels, rows = cells[order], labels[order], rows[order]
     begins = np.flatnonzero(np.diff(cells, prepend=cells[0] - 1))
     sizes = np.diff(begins, append=len(cells))
     # the strongest other label of the same cell: the second one for the first, the first one for all others

@@ -116,15 +116,16 @@ def present_texts(column: pd.Series) -> pd.Series:
 
 
 def _kind_of_texts(column: pd.Series) -> str:
-    rows = present_texts(column).value_counts()
-    if rows.empty:
+    texts = present_texts(column)
+    counts = texts.value_counts()
+    if counts.empty:
         return ""
-    n_rows, cells = int(rows.sum()), list(rows.index)
+    rows, n_rows, cells = counts.to_numpy(), len(texts), list(counts.index)
     for kind, pattern in _ADDRESSES.items():
         match = pattern.search if kind == "e-mail addresses" else pattern.fullmatch
         if rows[[match(cell) is not None for cell in cells]].sum() >= _SOME * n_rows:
             return kind
-    if are_moments(present_texts(column)):
+    if are_moments(texts):
         return "points in time"
     if n_rows < FEWEST_ROWS:
         return ""

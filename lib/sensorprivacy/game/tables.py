@@ -106,6 +106,7 @@ class TableScene:
         return Prediction(probabilities, counts / counts.sum(), np.arange(len(counts)))
 
 
+@lru_cache(maxsize=8)  # all attackers on a release are asked the same
 def table_question(problem: Problem, split: Split, label: Label, level: str, part: str) -> Question:
     """Return the question for the label of the rows, groups or people of one part.
 

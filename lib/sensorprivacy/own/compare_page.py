@@ -13,7 +13,6 @@ from sensorprivacy.game.tables import ROW
 from sensorprivacy.game.units import few_units
 from sensorprivacy.minimize.search.job import duration
 from sensorprivacy.own.advice import LOSSES
-from sensorprivacy.own.chart import frontier
 from sensorprivacy.own.findings import Findings, hidden_in
 from sensorprivacy.own.pages import columns_page, render
 from sensorprivacy.own.results import Result
@@ -40,6 +39,8 @@ def page(found: Findings, max_loss: float = 0.01) -> str:
 
 def write_html(found: Findings, path: Path, max_loss: float = 0.01) -> None:
     """Write the report as one HTML file that requests nothing from a network."""
+    from sensorprivacy.own.chart import frontier  # matplotlib takes a second, and most commands draw nothing
+
     picture = io.BytesIO()
     frontier(found.frame, hidden_in(found)).savefig(picture, format="png", dpi=200)
     image = base64.b64encode(picture.getvalue()).decode()

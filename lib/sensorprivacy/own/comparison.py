@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from matplotlib.figure import Figure
 from sklearn.base import BaseEstimator
 from sklearn.ensemble import RandomForestClassifier
 
@@ -24,7 +23,6 @@ from sensorprivacy.game.tables import PARTS, TABLE_ATTACKERS, TableScene, as_num
 from sensorprivacy.minimize.engines import describe_model
 from sensorprivacy.minimize.search.job import duration
 from sensorprivacy.own.budget import Budget
-from sensorprivacy.own.chart import frontier
 from sensorprivacy.own.checks import check_learnable, split_of
 from sensorprivacy.own.compare_page import write_html, write_json
 from sensorprivacy.own.defences import Defence
@@ -44,8 +42,10 @@ _RESERVE = 1.2  # estimates are raised by this factor, because most machines hav
 class Comparison(Findings):
     """Defences that were judged on the same rows; see `Findings` for the numbers."""
 
-    def plot(self) -> Figure:
-        """Draw accuracy of the task against the strongest attack, with intervals, chance level and guarantees."""
+    def plot(self) -> Any:
+        """Return a figure: accuracy of the task against the strongest attack, with intervals, chance and guarantees."""
+        from sensorprivacy.own.chart import frontier  # matplotlib takes a second, and most commands draw nothing
+
         return frontier(self.frame, hidden_in(self))
 
     def to_html(self, path: str | Path, max_loss: float = 0.01) -> None:

@@ -44,6 +44,17 @@ def test_no_internal_link_is_dead(book, pages):
     assert dead == []
 
 
+def test_every_picture_script_and_style_of_a_page_is_there(pages):
+    loads = re.compile(r"""<(?:script|img|source)\b[^>]*\bsrc="([^"]+)"|<link\b[^>]*\bhref="([^"]+)\"""")
+    missing = []
+    for path, text in pages.items():
+        for found in {"".join(groups) for groups in loads.findall(text)}:
+            file = path.parent / unquote(found.partition("?")[0].partition("#")[0])
+            if not re.match("[a-z]+:|#", found) and not file.is_file():
+                missing.append(f"{path.name}: {found}")
+    assert missing == []
+
+
 def test_the_scripts_link_to_pages_and_sections_that_exist(book):
     data = (book / "_static" / "verdicts-data.js").read_text(encoding="utf-8")
     for place, section in re.findall(r'"page":"([^"]+)","section":"#?([^"]*)"', data):

@@ -2,7 +2,6 @@
 
 import pytest
 
-from compendium import review as cell
 from compendium.cli import main
 from compendium.paths import figures_dir
 from compendium.review import cell

@@ -106,13 +106,12 @@ def test_a_wrong_parameter_is_refused_and_nothing_is_written(home, namespace, wo
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "value"), [("stpe", "0.1"), ("epsilon", "-3")])
-def test_plain_papermill_is_refused_in_the_first_cell(home, tmp_path, name, value):
+def test_plain_papermill_is_refused_in_the_first_cell(home, tmp_path):
     source, output = home / "notebooks" / "21_threeway_division.ipynb", tmp_path / "out.ipynb"
-    words = [sys.executable, "-m", "papermill", str(source), str(output), "-p", name, value]
+    words = [sys.executable, "-m", "papermill", str(source), str(output), "-p", "stpe", "0.1"]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert done.returncode
-    assert f"ParameterError: {'unknown parameter' if name == 'stpe' else 'epsilon='}" in done.stderr
+    assert "ParameterError: unknown parameter" in done.stderr
     executed = [cell for cell in nbformat.read(output, 4).cells if cell.get("execution_count")]
     assert len(executed) == 3  # parameters, papermill's own, and the first one that does something
     assert not (home / "figures").exists()

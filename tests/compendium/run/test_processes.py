@@ -81,14 +81,20 @@ time.sleep(100)"""
     nbformat.write(nbformat.v4.new_notebook(cells=[cell, nbformat.v4.new_code_cell(code)]), tmp_path / "a.ipynb")
     words = [sys.executable, "-m", "compendium", "run", str(tmp_path / "a.ipynb"), "-o", str(tmp_path / "b.ipynb")]
     words += ["--log", str(tmp_path / "log")]
-    child = subprocess.Popen(words, stderr=subprocess.DEVNULL, preexec_fn=interruptible)
+    with (tmp_path / "said").open("w") as said:
+        child = subprocess.Popen(words, stderr=said, start_new_session=True, preexec_fn=interruptible)
     wait_for(started.exists, seconds=100)
     descendants = psutil.Process(child.pid).children(recursive=True)
     assert len(descendants) >= 3  # the kernel and two workers
+    if how == "INT":
+        os.killpg(child.pid, signal.SIGINT)  # as a terminal does
+        assert child.wait(20) == 130
+        assert "interrupted" in (tmp_path / "said").read_text()
+        assert "Traceback" not in (tmp_path / "said").read_text()
     child.send_signal(signal.Signals[f"SIG{how}"])
     child.wait(20)
-    time.sleep(2)
-    left = [process for process in descendants if not ended(process)]
-    end_children()
-    assert not left
+    try:
+        wait_for(lambda: all(map(ended, descendants)), seconds=10)  # they would sleep for 100
+    finally:
+        end_children()
     assert not (tmp_path / "b.ipynb").exists()  # an unfinished notebook has another name

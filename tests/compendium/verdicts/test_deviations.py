@@ -3,6 +3,8 @@
 Only where a search of the thresholds is at issue, the search of `sensorprivacy.threeway` is run.
 """
 
+from functools import cache
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -47,6 +49,7 @@ def joint(frame: pd.DataFrame) -> float:
     return float(entropy(frame.groupby(list(frame), dropna=False).size()))
 
 
+@cache
 def held() -> pd.DataFrame:
     values = printed_values(2)
     return values.assign(held=precision(values)).set_index("claim_id")

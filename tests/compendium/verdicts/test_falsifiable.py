@@ -46,9 +46,9 @@ def cell_of(claim, value):
 
 
 def verdicts_of(values):
-    """Return the verdict on each printed value if its cell has the given value, by the engine of the runs."""
+    """Return the verdict on each given printed value if its cell has this value, by the engine of the runs."""
     found, claim = cells.Cells(), None
-    for claim in VALUES.itertuples(index=False):
+    for claim in VALUES[VALUES["claim_id"].isin(values)].itertuples(index=False):
         table = claim.our_table.split("|")[0].strip()
         frame = cell_of(claim, values[claim.claim_id])
         read = cells.read(
@@ -76,11 +76,12 @@ def other(claim, random):
 
 @pytest.mark.parametrize("seed", [None, 0])
 def test_a_value_that_contradicts_the_paper_never_agrees_with_it(seed):
-    random = None if seed is None else np.random.default_rng(seed)
-    found = verdicts_of({claim.claim_id: other(claim, random) for claim in VALUES.itertuples(index=False)})
-    assert len(found) == len(VALUES)
+    """Each value is contradicted; every sixth one is also replaced at random."""
+    random, values = (None, VALUES) if seed is None else (np.random.default_rng(seed), VALUES.iloc[seed::6])
+    found = verdicts_of({claim.claim_id: other(claim, random) for claim in values.itertuples(index=False)})
+    assert len(found) == len(values)
     assert found[found.isin(AGREES)].index.tolist() == []
-    open_ = set(VALUES.loc[VALUES["undecided"] != "", "claim_id"])
+    open_ = set(values.loc[values["undecided"] != "", "claim_id"])
     assert set(found[~found.isin(DIFFERS)].index) == open_, "a verdict that can be neither true nor false"
 
 

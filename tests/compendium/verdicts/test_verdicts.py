@@ -77,7 +77,7 @@ def test_exact_reaches_half_a_unit_of_the_last_digit(ours, verdict):
 
 
 @given(st.integers(0, 6), st.integers(-10_000, 10_000), st.floats(-3, 3))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_exact_is_what_rounds_to_the_printed_value(decimals, units, shift):
     unit = 10.0**-decimals
     text = f"{units * unit:.{decimals}f}"
@@ -88,7 +88,7 @@ def test_exact_is_what_rounds_to_the_printed_value(decimals, units, shift):
 
 
 @given(st.floats(0.01, 1), st.floats(0, 0.3), st.floats(0, 0.3))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_within_is_what_our_interval_holds(value, below, above):
     judged = one(Ours(value, value - below, value + above, "rows", 90), MEASURED)
     if abs(value - 0.5) > 0.0051:

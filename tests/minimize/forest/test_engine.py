@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.datasets import load_breast_cancer, load_digits, load_wine
+from sklearn.datasets import load_breast_cancer, load_digits
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier
 
@@ -202,13 +202,13 @@ def test_a_forest_is_sklearns_trees_on_the_same_draws(n_values):
 # --- forests: as scikit-learn's under another seed
 
 
-@pytest.mark.parametrize("table", [load_digits, load_wine, load_breast_cancer])
+@pytest.mark.parametrize("table", [load_digits, load_breast_cancer])
 def test_forests_differ_from_sklearns_as_those_among_themselves(table):
     X, y = table(return_X_y=True)
     order = np.random.default_rng(0).permutation(len(X))
     X, y, cut = X[order], y[order], len(X) // 2
     columns = np.random.default_rng(1).choice(X.shape[1], 6, replace=False)
-    subsets = list(itertools.combinations(sorted(int(c) for c in columns), 3))
+    subsets = list(itertools.combinations(sorted(int(c) for c in columns), 3))[::2]
     ours = np.array(SharedEngine(held_of(X, y, cut), RandomForestClassifier(60), seed=0).score(subsets, "task"))
     theirs = np.array(
         [
@@ -295,7 +295,13 @@ def test_equal_rows_taken_together_change_nothing():
     alone_layout = lay_out(2, 399, int(codes.max()))
     items = np.take_along_axis(codes, order, 1).astype(np.uint64) << alone_layout.code
     items |= (order.astype(np.uint64) << alone_layout.row) | classes[order].astype(np.uint64)
-    alone = rows._replace(codes=codes, ordered=items, group=np.arange(400), classes=classes, test_codes=columns.test)
+    alone = rows._replace(
+        codes=codes,
+        ordered=items,
+        group=np.arange(400, dtype=rows.group.dtype),
+        classes=classes,
+        test_codes=columns.test,
+    )
     keys = tree_keys(np.uint64(0), subset, 20)
     together, apart = np.zeros((len(rows.test_codes[0]), 3)), np.zeros((200, 3))
     everyone = [np.arange(len(votes), dtype=np.uint32) for votes in (together, apart)]

@@ -33,6 +33,12 @@ from sensorprivacy.minimize.settings import Preselection, SearchSettings
 QUIET = {"progress": False}
 
 
+@pytest.fixture(scope="module")
+def whole(problem):
+    """Return the search of all subsets with the tiny forest, to which other ways of searching are compared."""
+    return search_subsets(problem, model=RandomForestClassifier(n_estimators=5), **QUIET)
+
+
 def test_every_subset_as_a_plain_loop_scores_it(problem, tiny):
     split = random_split(problem.n_records, test=0.25, seed=1)
     found = search_subsets(problem, ["task", "user", "noise"], model=tiny, split=split, seed=7, **QUIET).table
@@ -58,7 +64,7 @@ def test_search_and_game_agree(problem, tiny):
 
 
 def test_choice_keeps_the_task_feature_and_drops_the_user_features(problem):
-    forest = RandomForestClassifier(n_estimators=30)
+    forest = RandomForestClassifier(n_estimators=10)
     chosen = search_subsets(problem, model=forest, split=random_split(240, test=0.5), **QUIET).select(0.05)
     assert "task" in chosen["features"]
     assert not {"user", "both"} & set(chosen["features"])
@@ -70,11 +76,10 @@ def test_numbers_of_subsets():
 
 
 @pytest.mark.parametrize("backend", ["loky", "threading", "sequential"])
-def test_backends_give_the_same_table(problem, tiny, backend):
-    alone = search_subsets(problem, model=tiny, **QUIET).table
+def test_backends_give_the_same_table(problem, tiny, whole, backend):
     with parallel_config(backend=backend, n_jobs=2):
         together = search_subsets(problem, model=tiny, batch_size=3, **QUIET).table
-    pd.testing.assert_frame_equal(together, alone, check_exact=True)
+    pd.testing.assert_frame_equal(together, whole.table, check_exact=True)
 
 
 def test_finished_search_is_free_and_serves_smaller_pools(problem, tiny, tmp_path, monkeypatch):
@@ -112,9 +117,8 @@ def test_judged_on_validation_rows_where_there_are_some(problem, tiny):
     assert found.table["accuracy"][0] == play(problem, ["task"], model=tiny, split=split, part="validation").accuracy
 
 
-def test_killed_after_some_batches_resumes_to_the_same_table(problem, tiny, tmp_path, monkeypatch):
+def test_killed_after_some_batches_resumes_to_the_same_table(problem, tiny, whole, tmp_path, monkeypatch):
     path = tmp_path / "scores.sqlite"
-    whole = search_subsets(problem, model=tiny, **QUIET).table
     train = SklearnEngine.score
     left = iter(range(5))
 
@@ -130,15 +134,12 @@ def test_killed_after_some_batches_resumes_to_the_same_table(problem, tiny, tmp_
     resumed = search_subsets(problem, model=tiny, result_store=path, **QUIET)
     assert 0 < resumed.found < 62
     assert resumed.found + resumed.trained == 62
-    pd.testing.assert_frame_equal(resumed.table, whole, check_exact=True)
+    pd.testing.assert_frame_equal(resumed.table, whole.table, check_exact=True)
 
 
 @pytest.mark.parametrize("threshold", [0.0, 0.01, 0.1, 0.3, 1.0])
-def test_lazy_adversary_is_lossless(problem, tiny, threshold):
-    full, lazy = (
-        search_subsets(problem, model=tiny, **QUIET),
-        search_subsets(problem, model=tiny, lazy=threshold, **QUIET),
-    )
+def test_lazy_adversary_is_lossless(problem, tiny, whole, threshold):
+    full, lazy = whole, search_subsets(problem, model=tiny, lazy=threshold, **QUIET)
     pd.testing.assert_series_equal(lazy.select(threshold), full.select(threshold), check_exact=True)
     pd.testing.assert_series_equal(lazy.table["accuracy"], full.table["accuracy"], check_exact=True)
     assert lazy.trained <= full.trained
@@ -177,14 +178,13 @@ def start_search(problem, tmp_path, start_warm):
     return start
 
 
-def test_two_processes_on_one_store(problem, tiny, tmp_path, start_search):
+def test_two_processes_on_one_store(whole, tmp_path, start_search):
     both = [start_search(f"{i}.pkl", trees=5) for i in range(2)]
     for process in both:
         process.join(120)
     assert [process.exitcode for process in both] == [0, 0]
-    alone = search_subsets(problem, model=tiny, **QUIET).table
     for i in range(2):
-        pd.testing.assert_frame_equal(pd.read_pickle(tmp_path / f"{i}.pkl"), alone, check_exact=True)
+        pd.testing.assert_frame_equal(pd.read_pickle(tmp_path / f"{i}.pkl"), whole.table, check_exact=True)
     with sqlite3.connect(tmp_path / "scores.sqlite") as base:
         assert base.execute("PRAGMA integrity_check").fetchone() == ("ok",)
         assert base.execute("SELECT count(*) FROM scores").fetchone() == (62,)

@@ -197,7 +197,8 @@ def learn_columns(
             )
     check_labels(sample[task], sample[user])
     refuse_task(sample[task], sample[user], None if groups is None else sample[groups])
-    judged = judge_table([sample, found.head], roles, keep=keep, drop=drop, rows=sample, keep_copies=False)
+    parts = [sample] if sample.equals(found.head) else [sample, found.head]
+    judged = judge_table(parts, roles, keep=keep, drop=drop, rows=sample, keep_copies=False)
     reasons = Columns(task, user, groups, {}).dropped_roles
     reasons |= judged.dropped | judged.identifying
     features: dict[str, Reading] = {}

@@ -4,4 +4,5 @@ import runpy
 from pathlib import Path
 
 _FIXTURES = runpy.run_path(str(Path(__file__).parents[3] / "latent" / "conftest.py"))
-windows, unseen, models, anonymizer = (_FIXTURES[name] for name in ("windows", "unseen", "models", "anonymizer"))
+windows, unseen = _FIXTURES["windows"], _FIXTURES["unseen"]
+trained, models, anonymizer = (_FIXTURES[name] for name in ("trained", "models", "anonymizer"))
