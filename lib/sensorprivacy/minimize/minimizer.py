@@ -155,6 +155,12 @@ class FeatureMinimizer(TakesNewRows, BaseEstimator):
             than 20 features would be searched.
         SearchTooLongError
             If the search would take more than an hour and `search` does not allow that.
+
+        Warns
+        -----
+        IdentifierWarning
+            If columns of a table identify rows or users. An estimator searches the features that it gets, so that
+            pipelines and cross-validation keep their columns. The commands and `publish` leave such columns out.
         """
         check_threshold(self.threshold)
         problem = self._problem(X, y, users, groups)
