@@ -97,6 +97,8 @@ class FeatureMinimizer(TakesNewRows, BaseEstimator):
     -----
     Without `users` there is no adversary, and a warning says so. Then the fewest features that keep the accuracy are
     chosen, and ``identifiability`` in `results_` is the share of the searched features that a subset has.
+    Columns that identify rows or users give an `IdentifierWarning`, and are searched: an estimator in a pipeline keeps
+    the columns that it gets. The commands and `publish` leave such columns out.
 
     References
     ----------
@@ -155,12 +157,6 @@ class FeatureMinimizer(TakesNewRows, BaseEstimator):
             than 20 features would be searched.
         SearchTooLongError
             If the search would take more than an hour and `search` does not allow that.
-
-        Warns
-        -----
-        IdentifierWarning
-            If columns of a table identify rows or users. An estimator searches the features that it gets, so that
-            pipelines and cross-validation keep their columns. The commands and `publish` leave such columns out.
         """
         check_threshold(self.threshold)
         problem = self._problem(X, y, users, groups)
