@@ -5,7 +5,8 @@ python bench/kills.py [--kills N] [--seconds S] [--only COMMAND ...]    adds row
 Each kill starts a command in a folder of its own, sends KILL, TERM or INT after a random time, and counts its
 descendants that live two seconds after its end. Then it reads every file with a final name. Killed searches continue
 in one store; at the end they must give the numbers of a search that nobody killed. `writing` is a `publish` that is
-killed while it writes. `fetch` takes the set adult from a slow server, if SENSORPRIVACY_MIRROR is a folder with it.
+killed while it writes. `workers` only starts two workers, so that a kill costs little. `fetch` takes the set adult from
+a slow server; SENSORPRIVACY_MIRROR must be a folder with it.
 """
 
 import argparse
@@ -46,11 +47,17 @@ COMMANDS = {  # module, words, and descendants that it has when the time begins
     "writing": ("sensorprivacy", "publish large.csv --task task --user who --defence none --sample 1500 --rare keep "
                                  "--out a --save b --quiet", 0),
     "fetch": ("compendium", "data fetch adult", 0),
+    "workers": ("", "", 2),
 }  # fmt: skip
 WINDOWS = {
     "writing": ".a.*.part/large.csv",
     "fetch": "data/raw/adult/.partial/*.part",
 }  # the time begins with this file
+WORKERS = """
+import time
+from sensorprivacy.minimize.search.workers import run_in_order
+list(run_in_order(time.sleep, [(.5,)] * 400, 2))
+"""
 MIRROR: list[str] = []  # address of the server
 CELL = """
 import time
@@ -103,7 +110,8 @@ def start(name: str, folder: Path) -> subprocess.Popen:
     env = os.environ | ({"SENSORPRIVACY_HOME": str(folder)} if name == "fetch" else {})
     if name == "fetch":
         env |= {"SENSORPRIVACY_CACHE": str(folder / "cache"), "SENSORPRIVACY_MIRROR": MIRROR[0]}
-    return subprocess.Popen([sys.executable, "-m", module, *words.split()], cwd=folder, env=env, **quiet)
+    given = ["-m", module, *words.split()] if module else ["-c", WORKERS]
+    return subprocess.Popen([sys.executable, *given], cwd=folder, env=env, **quiet)
 
 
 def living(processes: list[psutil.Process]) -> list[psutil.Process]:
@@ -207,7 +215,7 @@ def main() -> None:
             writer.writerow(rows[-1])
             file.flush()
         for name in given.only:
-            if name != "compare":  # its budget is time
+            if name not in ("compare", "workers"):  # the budget of `compare` is time
                 for folder in (folders[name], folders[f"{name} alone"]):
                     start(name, folder).wait()
                 same = outcome(name, folders[name]) == outcome(name, folders[f"{name} alone"])
