@@ -128,6 +128,17 @@ def test_new_rows_unlike_the_first_ones_are_reported(change, says):
         fitted.transform(new.assign(load=X["load"]))
 
 
+def test_new_rows_with_unseen_texts_are_reported():
+    X, task, who = table()
+    fitted = minimizer("error").fit(X[["mode"]].assign(noise=X["voice"] % 0.1), task, users=who)
+    new = pd.DataFrame({"mode": X["mode"].where(X.index % 9 > 0, "defrost"), "noise": 0.05})
+    with pytest.warns(IdentifierWarning, match=r"mode \(the fitted defence has not seen 11% of its cells, .*defrost"):
+        fitted.transform(new)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fitted.transform(new.assign(mode=X["mode"].where(X.index % 90 > 0, "defrost")))
+
+
 @pytest.mark.parametrize("kind", ["pandas", "polars", "lazy", "arrow"])
 @pytest.mark.parametrize("column", ["row", "when", "mail", "badge", "day"])
 def test_tables_of_every_library_get_the_same_checks(kind, column):

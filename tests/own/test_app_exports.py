@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from sensorprivacy import cli
+from sensorprivacy.own.read.clock import TIMES
 from sensorprivacy.own.read.draft import draft
 from sensorprivacy.own.read.recordings import read_recordings, user_windows
 
@@ -166,7 +167,7 @@ def test_a_draft_of_one_file_for_each_recording_reads_them(tmp_path, capsys):
     assert "Please check:" in said
     assert "private lists the person only" in said
     found = tomllib.loads((tmp_path / "recordings.toml").read_text())
-    assert found["file_name"] == "rec/{public_label}_{subject_label}_{trial_label}.csv"
+    assert found["file_name"] == "rec/{activity}_{person}_{session}.csv"
     assert (found["rate"], found["time"], found["channels"]) == (30, "t_ms", ["x", "y", "z"])
     windows = user_windows(tmp_path / "recordings.toml", length=30, stride=30)
     assert windows.subject.value_counts().to_dict() == dict.fromkeys(PEOPLE, 24)
@@ -184,3 +185,78 @@ def test_a_draft_says_what_no_file_shows(tmp_path):
     assert tomllib.loads(text)["rate"] == 50
     with pytest.raises(FileNotFoundError, match="holds no recording"):
         draft(tmp_path / "none")
+
+
+def phyphox(folder: Path, seconds: float = 6) -> None:
+    """Write a folder for each export, with a folder about the device; its column names have units of times."""
+    for person in PEOPLE:
+        for activity in ACTIVITIES:
+            place = folder / person / activity / "Acceleration 2026-01-02 10-11-12"
+            (place / "meta").mkdir(parents=True)
+            times, signal = axes(100, seconds)
+            table = pd.DataFrame({f"Linear Acceleration {name} (m/s^2)": values for name, values in signal.items()})
+            table.insert(0, "Time (s)", times)
+            table.to_csv(place / "Raw Data.csv", index=False, float_format="%.9E")
+            (place / "meta" / "device.csv").write_text('"property","value"\n"version","1.1.15"\n')
+            (place / "meta" / "time.csv").write_text('"event","experiment time"\n"START",0.0\n"PAUSE",6.0\n')
+
+
+def test_a_draft_of_phyphox_folders_finds_the_signals(tmp_path):
+    phyphox(tmp_path)
+    found = drafted(tmp_path)
+    assert found["channels"] == [f"Linear Acceleration {axis} (m/s^2)" for axis in "xyz"]
+    pattern = "{person}/{activity}/Acceleration */Raw Data.csv"
+    assert (found["file_name"], found["time"], found["rate"]) == (pattern, "Time (s)", 100)
+    (tmp_path / "recordings.toml").write_text(draft(tmp_path)[0])
+    windows = user_windows(tmp_path / "recordings.toml", length=100, stride=100)
+    assert windows.subject.value_counts().to_dict() == dict.fromkeys(PEOPLE, 12)
+
+
+@pytest.mark.parametrize("name", ["m/s^2", "acc (m/s²)", "gyro [rad/s]", "v (m s^-1)", "speed_m_s", "deg/s", "B (µT)"])
+def test_units_with_seconds_are_no_times(name):
+    assert not TIMES.search(name)
+
+
+@pytest.mark.parametrize("name", ["Time (s)", "t", "time_ms", "seconds_elapsed", "t [us]", "TIMESTAMP", "time.ns", "s"])
+def test_names_of_times_are_known(name):
+    assert TIMES.search(name)
+
+
+def test_a_draft_of_sensor_folders_names_what_it_leaves_out(tmp_path):
+    sensor_logger(tmp_path).unlink()
+    for place in tmp_path.iterdir():
+        first = pd.read_csv(place / "Accelerometer.csv")
+        pd.DataFrame({"time": first["time"][::50], "pressure": 1013.2 + first["x"][::50] % 0.3}).to_csv(
+            place / "Barometer.csv", index=False
+        )
+        where = first[["time", "seconds_elapsed"]].assign(
+            latitude=52.5 + first["x"] ** 2 % 0.01, longitude=13.4 + first["x"] ** 3 % 0.01
+        )
+        where.to_csv(place / "Location.csv", index=False)
+    text, open_points = draft(tmp_path)
+    assert tomllib.loads(text)["sensors"] == ["Accelerometer.csv", "Gyroscope.csv"]
+    assert tomllib.loads(text)["file_name"] == "{activity}_{person}-*"
+    left_out = next(point for point in open_points if "left out" in point)
+    assert "Barometer.csv (1 Hz)" in left_out
+    assert "Location.latitude (geographic positions)" in left_out
+
+
+def test_folders_without_recordings_name_the_remedy(tmp_path):
+    (tmp_path / "walk_P01.zip").write_bytes(b"PK")
+    with pytest.raises(FileNotFoundError, match=r"holds no recording: .*; unpack walk_P01\.zip and the like"):
+        draft(tmp_path)
+    pd.DataFrame({"time": [0.0, 0.1], "note": ["a", "b"]}).to_csv(tmp_path / "walk_P01.csv", index=False)
+    with pytest.raises(ValueError, match=r"no column of measurements \(walk_P01.csv: time, note\)"):
+        draft(tmp_path)
+
+
+def test_a_draft_leads_to_a_release(tmp_path, capsys):
+    phyphox(tmp_path / "phone", 13)
+    assert cli.main(["recordings", str(tmp_path / "phone")]) == 0
+    toml = tmp_path / "phone" / "recordings.toml"
+    assert f"sensorprivacy compare {toml} --task activity --hide person" in capsys.readouterr().out
+    given = ["publish", str(toml), "--task", "activity", "--hide", "person", "--out", str(tmp_path / "out")]
+    assert cli.main([*given, "--defence", "prediction"]) == 0
+    card = (tmp_path / "out" / "card.md").read_text()
+    assert not any(person in card for person in PEOPLE)
+    assert "Linear Acceleration" not in next((tmp_path / "out").glob("*.csv")).read_text().splitlines()[0]

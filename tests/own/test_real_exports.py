@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import re
 import warnings
 from pathlib import Path
 
@@ -170,13 +171,41 @@ def test_a_measurement_that_is_left_out_as_text_is_a_warning(tmp_path):
     assert not read(_csv(home(), tmp_path)).problem.provenance["notices"]
 
 
+@pytest.mark.parametrize("kept", [True, False])
+def test_a_column_that_is_misread_and_identifies_is_measured(tmp_path, kept):
+    """Issue 41: a page that looks safe, because the column that identifies was read as text, says so with numbers."""
+    owners, draw = home()["owner"].astype("category").cat.codes.to_numpy(), np.random.default_rng(8)
+    pulse = 60 + 20 * owners + draw.normal(0, 2, 240)
+    cells = [f"{cell:.0f}" if kept else f"{cell:.3f}" for cell in pulse]
+    words = ["low" if kept else f"low {at}" for at in range(240)]
+    table = home().drop(columns="voice").assign(pulse=np.where(np.arange(240) % 5, cells, words))
+    facts = read(_csv(table, tmp_path)).problem.provenance
+    assert ("pulse" in facts["left_out"]) is not kept
+    said = [notice for notice in facts["notices"] if notice.startswith("measured")]
+    if kept:  # 80 categories show the same as their numbers
+        assert not said
+        return
+    (said,) = said
+    assert said.endswith("this hides a risk")
+    numbers, texts = (float(share) for share in re.findall(r"([\d.]+)%", said))
+    assert numbers > 75
+    assert texts < 45
+    card = publish(_csv(table, tmp_path), **ROLES, defence="none", out=tmp_path / "out")
+    assert "hides a risk" in card.to_markdown()
+
+
 def test_the_card_says_how_columns_were_read_and_warns_without_cells(tmp_path):
     table = home().assign(pulse=[f"{60 + at / 7:.3f}" if at % 5 else f"low {at}" for at in range(240)]).astype(object)
     table.loc[3, "load"] = "secret"
     card = publish(_csv(table, tmp_path), **ROLES, defence="none", out=tmp_path / "out")
     read = card.facts["columns"]["read"]
     assert read == {"numbers (1 cell counts as missing)": ["load"], "numbers": ["count", "voice"], "classes": ["room"]}
-    (warned,) = card.facts["warnings"]
+    warned, measured = card.facts["warnings"]
+    assert re.fullmatch(
+        r"Measured with the numbers of the column that were read as text, all features identify [\d.]+% of the users "
+        r"of 60 rows, and as they are read [\d.]+%: no clear difference\.",
+        measured,
+    ), measured
     assert warned.startswith("Column pulse is dropped, but most of its cells are numbers.")
     text = card.to_markdown()
     assert "- Read as numbers (1 cell counts as missing): load" in text

@@ -87,6 +87,12 @@ def is_archive(name: str) -> bool:
     return is_zip(name) or is_tar(name)
 
 
+def is_packed(path: Path) -> bool:
+    """Return whether a file begins as an archive does, even if it is damaged."""
+    with path.open("rb") as stream:
+        return stream.read(6).startswith((b"PK\3\4", b"\x1f\x8b", b"BZh", b"\xfd7zXZ"))
+
+
 def files_below(folder: Path) -> Iterator[Path]:
     """Yield all files in a folder and its subfolders, in a fixed order and without hidden files."""
     for where, folders, names in os.walk(folder):

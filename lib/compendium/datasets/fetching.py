@@ -17,7 +17,7 @@ from urllib.parse import quote, urlsplit
 from filelock import FileLock
 
 from compendium.datasets import network
-from compendium.datasets.archives import BROKEN, is_archive, walk
+from compendium.datasets.archives import BROKEN, is_archive, is_packed, walk
 from compendium.datasets.catalogue import Dataset, Form, Member, Origin
 from compendium.datasets.errors import CorruptDataError, DataUnavailableError
 from compendium.datasets.finding import Search, remedy, sha256
@@ -177,6 +177,11 @@ def _extract(carrier: Path, origin: Origin, wanted: Form, folder: Path) -> None:
     try:
         found = extract(carrier, wanted, folder)
     except BROKEN as error:
+        if is_packed(carrier):
+            first = next(iter(wanted.members), wanted.listing)
+            name = first.path if isinstance(first, Member) else origin.label
+            found = f"damaged data ({type(error).__name__})"
+            raise MismatchError(name, f"SHA-256 {getattr(first, 'sha256', '')}", found) from error
         why = f"{type(error).__name__}: {error}"
         raise NotThereError(f"{origin.label} provides an archive that cannot be read ({why})") from error
     if not found:

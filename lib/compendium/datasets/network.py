@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import pooch
 import requests
-from requests.exceptions import ConnectTimeout, RequestException, SSLError
+from requests.exceptions import ChunkedEncodingError, ConnectionError, ConnectTimeout, RequestException, SSLError
 
 from compendium.datasets.errors import DataUnavailableError
 from sensorprivacy.progress import tqdm
@@ -47,6 +47,7 @@ class Network:
 
 NETWORK = Network()
 _INDEX = "the package index"
+_BROKE = "the connection broke off"
 
 
 def download(url: str, target: Path) -> Path:
@@ -97,6 +98,8 @@ def download(url: str, target: Path) -> Path:
     if not part.stat().st_size:
         part.unlink()
         note.unlink(missing_ok=True)
+    elif why == _BROKE and not _mark(url, part, note):
+        why += f" {ATTEMPTS} times, and the server cannot resume: try again on a better connection"
     raise NotThereError(f"{url}: {why}")
 
 
@@ -121,8 +124,8 @@ def _transfer(url: str, part: Path, note: Path) -> None:
         if answer.status_code in (requests.codes.ok, requests.codes.requested_range_not_satisfiable):
             out.truncate(0)  # the server sends the whole file, or the part is longer than the file
             mark = answer.headers.get("ETag") or answer.headers.get("Last-Modified") or ""
-            # a weak tag may belong to other bytes, so it does not allow us to resume
-            mark = "" if mark.startswith("W/") else mark
+            # a weak tag may belong to other bytes; a server that sends all of the same file cannot resume
+            mark = "" if mark.startswith("W/") or mark == headers.get("If-Range") else mark
             note.write_text(json.dumps({"url": url, "mark": mark}), encoding="utf-8")
 
     # total=1: pooch sets the total later, but first asks for the bar's truth value
@@ -145,7 +148,7 @@ def _reason(error: RequestException) -> str:
         return f"the server answers {error.response.status_code} {error.response.reason}"
     found = re.search("not known|name resolution|resolve|refused|timed out|certificate", str(error))
     if found is None:
-        return type(error).__name__
+        return _BROKE if isinstance(error, ChunkedEncodingError | ConnectionError) else type(error).__name__
     return found[0] if found[0] in ("refused", "timed out", "certificate") else "name not resolved"
 
 

@@ -149,6 +149,13 @@ def misread(table: pd.DataFrame, names: Iterable[str]) -> dict[str, str]:
     return {name: cell for name, cell in found.items() if cell and not looks_like_number(cell.strip())}
 
 
+def numbers_among(column: pd.Series) -> pd.Series:
+    """Return the numbers among the cells of a text column; other cells are missing."""
+    cells = as_text(column).str.strip()
+    known = cells.map({cell: looks_like_number(cell) for cell in cells.dropna().unique()}).eq(True)
+    return pd.to_numeric(cells.where(known).str.replace(",", "."), errors="coerce").astype(float)
+
+
 def _read_texts(column: pd.Series, missing: bool) -> Reading:
     texts = as_text(column).dropna()
     every = {cell.strip().lower() for cell in texts.unique()}

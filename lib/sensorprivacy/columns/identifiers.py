@@ -15,6 +15,8 @@ import pandas as pd
 from sensorprivacy.columns.decimals import MISSING
 from sensorprivacy.columns.moments import are_moments, are_times, in_long_sequences, is_called
 
+PLACES = "geographic positions"
+
 
 class IdentifierWarning(UserWarning):
     """Columns identify rows: they were left out of the features, or should be."""
@@ -148,7 +150,7 @@ def _coordinates(features: pd.DataFrame) -> dict[str, str]:
     short = [name for name in found if is_called(_SHORT, name) and np.abs(found[name]).max() <= 180]
     one_sided = any((found[name] > 0).all() or (found[name] < 0).all() for name in short)
     named = short if len(short) > 1 and one_sided else []
-    return dict.fromkeys((name for name in found if name in named or is_called(_WHOLE, name)), "geographic positions")
+    return dict.fromkeys((name for name in found if name in named or is_called(_WHOLE, name)), PLACES)
 
 
 def _has_constant_steps(column: pd.Series, sequences: Iterable[pd.Series]) -> bool:

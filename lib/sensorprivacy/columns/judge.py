@@ -4,7 +4,7 @@ Each rule has one place. What names a row: `identifiers`. What names a user: `co
 """
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -13,13 +13,14 @@ import pandas as pd
 
 from sensorprivacy.checks import require_columns
 from sensorprivacy.columns.cells import as_text, is_decimal, is_text
-from sensorprivacy.columns.coding import read_column
+from sensorprivacy.columns.coding import UNSEEN, Reading, read_column
 from sensorprivacy.columns.copies import find_names, holds_user, nearly_holds_user, stands_for
 from sensorprivacy.columns.identifiers import IdentifierWarning, find_identifiers
 from sensorprivacy.columns.labels import FEWEST, warn_of_labels
 
 SAMPLE = 20_000  # rows that links to the user are looked for in
 STRANGE = 0.05  # share of new cells unlike the first ones, from which a fitted defence does not suit them
+UNLIKE = "these rows are not like those that the defence was fitted to: {}. Correct the columns, or fit it again"
 UNKNOWN = "the defence was fitted without it"
 DROPPED, EMPTY, CONSTANT = "you dropped it", "it is empty", "it is constant"
 NAMED = "its name holds the label of a user"
@@ -266,28 +267,45 @@ def warn_of_identifying(features: pd.DataFrame, users: Any, groups: Any) -> dict
     return found
 
 
-def warn_of_strange(
-    rows: pd.DataFrame, numbers: pd.DataFrame, spans: Mapping[str, Sequence[float]], known: Mapping[str, Finding]
-) -> None:
-    """Warn with `IdentifierWarning` if new rows identify someone, or are unlike the first ones.
+def find_unlike(
+    parts: Sequence[pd.DataFrame],
+    numbers: pd.DataFrame,
+    spans: Mapping[str, Sequence[float]],
+    readings: Mapping[Any, Reading],
+    *,
+    known: Collection[str],
+    labels: Sequence[str | None] = (None, None),
+) -> dict[str, str]:
+    """Return the columns of new rows that identify someone, or are unlike the first ones, each with the reason.
 
     Parameters
     ----------
-    rows, numbers : pandas.DataFrame
-        The rows, and how they are read as numbers.
+    parts : sequence of pandas.DataFrame
+        The new rows, or parts of them. The last part has the rows of `numbers`.
+    numbers : pandas.DataFrame
+        The released columns of the last part, read as numbers.
     spans : mapping
         What numbers they must resemble, see `spans_of`.
-    known : mapping
-        Columns of which `warn_of_identifying` has warned.
+    readings : mapping
+        How columns are read. A column of numbers needs no reading.
+    known : collection of str
+        Columns that identified someone in the first rows, too.
+    labels : (str or None, str or None)
+        Columns with the person and the recording of each row, as far as the parts have them.
     """
-    named = {name: some.reason for name, some in find_identifying(rows, None).items() if name not in known}
+    named: dict[str, str] = {}
+    for part in parts:
+        given = [part.get(name) for name in labels]
+        features = part[[name for name in numbers if name not in known]]
+        named |= {name: some.reason for name, some in find_identifying(features, *given).items()}
     found = moved(numbers, spans) | named
-    if found:
-        warnings.warn(
-            f"these rows are not like those that were fitted: {in_words(found)}. Correct the columns, or fit again",
-            IdentifierWarning,
-            stacklevel=4,
-        )
+    texts = [name for name, how in readings.items() if how.read == "texts" and name in numbers and name not in found]
+    for name in texts:
+        unseen = (numbers[name] == UNSEEN).to_numpy()
+        if unseen.mean() > STRANGE:
+            example = parts[-1][name][unseen].iloc[0]
+            found[name] = f"the fitted defence has not seen {unseen.mean():.0%} of its cells, such as {example!r}"
+    return found
 
 
 def _with_numbers(features: pd.DataFrame) -> pd.DataFrame:

@@ -97,6 +97,8 @@ class FeatureMinimizer(TakesNewRows, BaseEstimator):
     -----
     Without `users` there is no adversary, and a warning says so. Then the fewest features that keep the accuracy are
     chosen, and ``identifiability`` in `results_` is the share of the searched features that a subset has.
+    Columns that identify rows or users give an `IdentifierWarning`, and are searched: an estimator in a pipeline keeps
+    the columns that it gets. The commands and `publish` leave such columns out.
 
     References
     ----------

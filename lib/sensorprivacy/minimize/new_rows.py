@@ -1,5 +1,6 @@
 """How a fitted minimization takes new rows: filled, completed and checked as it was fitted."""
 
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -11,7 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from sensorprivacy.columns.cells import as_frame, is_table
 from sensorprivacy.columns.coding import Reading, coded
-from sensorprivacy.columns.judge import Finding, spans_of, warn_of_strange
+from sensorprivacy.columns.identifiers import IdentifierWarning
+from sensorprivacy.columns.judge import UNLIKE, Finding, find_unlike, in_words, spans_of
 
 
 class TakesNewRows(SelectorMixin):
@@ -29,7 +31,8 @@ class TakesNewRows(SelectorMixin):
         """Learn from the training rows what fills missing cells, and from all rows what new ones must resemble."""
         category = {name for name, how in self._readings.items() if None in how.categories}
         self._fills = {name: None if name in category else _typical(table[name].iloc[rows]) for name in self._names}
-        self._spans = spans_of(numbers[[name for name in self._names if name not in self._readings]])
+        read = {name: how.read for name, how in self._readings.items()}
+        self._spans = spans_of(numbers[[name for name in self._names if read.get(name, "durations") == "durations"]])
 
     def transform(self, X: Any) -> Any:
         """Return the kept features of new rows.
@@ -55,7 +58,9 @@ class TakesNewRows(SelectorMixin):
         names = np.array(self._names, dtype=object)[self.support_]
         if isinstance(table, pd.DataFrame) and set(names) <= set(table):
             kept = table[names]
-            warn_of_strange(kept, coded(kept, self._readings), self._spans, self._identifying)
+            numbers = coded(kept, self._readings)
+            if found := find_unlike((kept,), numbers, self._spans, self._readings, known=self._identifying):
+                warnings.warn(UNLIKE.format(in_words(found)), IdentifierWarning, stacklevel=3)
         return super().transform(table)
 
     def _completed(self, X: Any) -> Any:

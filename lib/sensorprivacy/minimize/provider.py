@@ -53,6 +53,12 @@ def feature_minimize(
     ValueError
         If `user_labels` is None; see also `FeatureMinimizer.fit`.
 
+    Warns
+    -----
+    IdentifierWarning
+        If columns identify rows or users. They stay features: this function takes what its caller gives, as in the
+        paper, and has no option to keep a column. The commands and `publish` leave such columns out.
+
     References
     ----------
     Paper 1, section 3.2.

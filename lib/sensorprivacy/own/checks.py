@@ -1,10 +1,14 @@
 """Reject problems that no comparison can answer, and split the others."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
+import pandas as pd
+from scipy.stats import binomtest
+from sklearn.ensemble import RandomForestClassifier
 
+from sensorprivacy.columns.coding import misread, numbers_among
 from sensorprivacy.data import Problem
 from sensorprivacy.game.measuring import member
 from sensorprivacy.game.outcome import LEVEL
@@ -12,6 +16,8 @@ from sensorprivacy.game.splits import Split, default_split
 from sensorprivacy.game.tables import PARTS
 from sensorprivacy.game.units import FEW
 from sensorprivacy.own.results import Result
+
+_ROWS = 5_000  # of a split, to measure what misreading hides
 
 
 def split_of(problem: Problem, split: Split | None, seed: int, max_rows: int | None) -> Split:
@@ -57,3 +63,50 @@ def refuse_chance(task: str, shown: Mapping[str, Any], p: float, units: int) -> 
             f"the task {task} cannot be learned from the columns: accuracy {shown['score']:.1%} on {shown['n']:,} "
             f"{shown['unit']}, chance {shown['chance']:.1%}; choose another task or add columns or rows"
         )
+
+
+def misreading(problem: Problem, table: pd.DataFrame, left_out: Collection[str], seed: int) -> list[str]:
+    """Measure whether all features identify users worse because columns of numbers were read as texts.
+
+    Two forests predict the users of held-out rows: one from the features as they were read, one from the same features
+    with these columns as numbers. The exact McNemar test compares them.
+
+    Parameters
+    ----------
+    problem : Problem
+        Features as they were read.
+    table : pandas.DataFrame
+        The cells of the same rows.
+    left_out : collection of str
+        Columns that are no features.
+    seed : int
+        Seed of split and forests.
+
+    Returns
+    -------
+    list of str
+        A sentence if there is such a column, and it is left out or its numbers identify users clearly better.
+    """
+    found = misread(table, [*left_out, *problem.features])
+    if not found:
+        return []
+    try:
+        split = split_of(problem, None, seed, _ROWS)
+    except ValueError:  # the commands refuse such a table
+        return []
+    numbers = pd.DataFrame({name: numbers_among(table[name]).to_numpy() for name in found})
+    numbers = numbers.fillna(numbers.iloc[split.train].median()).fillna(0)
+    read = problem.filled(split.train).features
+    users, right = problem.users.to_numpy(), []
+    for features in (read, read.drop(columns=[*found], errors="ignore").join(numbers)):
+        forest = RandomForestClassifier(50, random_state=seed)
+        forest.fit(features.to_numpy()[split.train], users[split.train])
+        right.append(forest.predict(features.to_numpy()[split.test]) == users[split.test])
+    lost, gained = int((right[0] & ~right[1]).sum()), int((right[1] & ~right[0]).sum())
+    clear = gained > lost and binomtest(gained, gained + lost, alternative="greater").pvalue < LEVEL
+    if not clear and not set(found) & set(left_out):
+        return []
+    scores = f"all features identify {right[1].mean():.1%} of the users of {len(split.test):,} rows, and as they are "
+    scores += f"read {right[0].mean():.1%}"
+    what = f"with the numbers of {'the column' if len(found) == 1 else f'{len(found)} columns'} that were read as text"
+    return [f"measured {what}, {scores}: {'this hides a risk' if clear else 'no clear difference'}"]

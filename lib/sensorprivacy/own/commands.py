@@ -3,6 +3,7 @@
 import json
 import sys
 import time
+import tomllib
 import warnings
 from dataclasses import replace
 from pathlib import Path
@@ -48,6 +49,8 @@ def recordings(options: Options) -> int:
     write_atomically(out, lambda part: part.write_text(text, encoding="utf-8"))
     print(f"{text}\nWritten: {out}\n\nPlease check:")
     print("\n".join(f"- {point}" for point in open_points))
+    keys = tomllib.loads(text)
+    print(f"\nThen: sensorprivacy compare {out} --task {keys['public']} --hide {keys['private'][0]}")
     return 0
 
 

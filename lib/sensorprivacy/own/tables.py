@@ -29,6 +29,7 @@ from sensorprivacy.columns.judge import (
 )
 from sensorprivacy.columns.labels import as_classes, rare_rows
 from sensorprivacy.data import Problem
+from sensorprivacy.own.checks import misreading
 from sensorprivacy.own.pages import some
 from sensorprivacy.own.read.formats import read_table, table_name
 
@@ -153,6 +154,8 @@ def load_table(
         provenance=facts,
         gaps=gaps,
     )
+    cells = frame.iloc[rows].reset_index(drop=True)
+    problem.provenance["notices"] += misreading(problem, cells, [*problem.provenance["left_out"]], 0)
     return OwnTable(frame, rows, problem)
 
 

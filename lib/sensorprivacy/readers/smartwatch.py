@@ -1,5 +1,6 @@
 """Read the smartwatch set: the motion of a watch during seven shoulder exercises of 10 people."""
 
+import hashlib
 import io
 from collections.abc import Sequence
 
@@ -11,6 +12,7 @@ from sensorprivacy.readers import motion
 from sensorprivacy.readers.files import Files
 from sensorprivacy.readers.motion import Channels, Recordings, Windowing
 
+SHA256 = "eb122f23cdf06ef6bd6c6c5312958ec5cf9d038e2e6d457b8081662c75a42537"  # of watch_dataset.npy, as published
 EXERCISES = ("PEN", "ABD", "FEL", "IR", "ER", "TRAP", "ROW")
 
 
@@ -20,8 +22,8 @@ def read_smartwatch(files: Files) -> Recordings:
     Parameters
     ----------
     files : Files
-        Contains ``watch_dataset.npy``. The file is a pickle, so reading it can run code. Read only a verified file, as
-        `store.fetch` returns it.
+        Contains ``watch_dataset.npy``. The file is a pickle, which can run code, so only the published file is loaded:
+        the digest of the bytes that were read decides.
 
     Returns
     -------
@@ -31,14 +33,20 @@ def read_smartwatch(files: Files) -> Recordings:
     Raises
     ------
     ValueError
-        If it has not the columns of the set.
+        If the file is not the published one, or has not the columns of the set.
 
     References
     ----------
     Burns, Whyne, Seglearn: a Python package for learning sequences and time series, JMLR 19(83), 2018.
     """
     member = next(name for name in files.members if name.endswith("watch_dataset.npy"))
-    data = np.load(io.BytesIO(files.read(member)), allow_pickle=True).item()
+    content = files.read(member)
+    if (found := hashlib.sha256(content).hexdigest()) != SHA256:
+        raise ValueError(
+            f"{member} is not the published file (expected SHA-256 {SHA256}, found {found}), and it is a pickle, which "
+            "can run code, so it is not loaded: delete it, and fetch the set smartwatch again"
+        )
+    data = np.load(io.BytesIO(content), allow_pickle=True).item()
     if list(data["X_labels"]) != ["ax", "ay", "az", "wx", "wy", "wz"] or list(data["y_labels"]) != list(EXERCISES):
         raise ValueError(f"{member} has {data['X_labels']} and {data['y_labels']}, not the columns of the set")
     order = np.lexsort((data["y"], data["side"], data["subject"]))

@@ -65,6 +65,27 @@ def test_what_cannot_be_continued_is_begun_anew(served, tmp_path, change):
     assert (tmp_path / "x.bin").read_bytes() == now
 
 
+@pytest.mark.parametrize("tag", ['"one"', "", 'W/"one"'])
+def test_a_server_that_cannot_resume_is_named_in_one_line(served, tmp_path, tag):
+    """REVIEW F7: it began at byte 0 each time and reported ChunkedEncodingError."""
+    served.break_after, served.ranges, served.tag = [300_000] * 9, False, tag
+    with pytest.raises(
+        network.NotThereError, match=r"x\.bin: the connection broke off .*cannot resume: try again"
+    ) as no:
+        network.download(f"{served.url}/x.bin", tmp_path / "x.bin")
+    assert "Error" not in str(no.value)
+    assert len(served.asked) <= 2 * network.ATTEMPTS
+    served.break_after = [300_000]
+    network.download(f"{served.url}/x.bin", tmp_path / "x.bin")
+    assert (tmp_path / "x.bin").read_bytes() == CONTENT
+
+
+def test_a_server_that_breaks_off_again_and_again_is_named_in_words(served, tmp_path):
+    served.break_after = [100_000, 0, 0, 0]
+    with pytest.raises(network.NotThereError, match=r"x\.bin: the connection broke off$"):
+        network.download(f"{served.url}/x.bin", tmp_path / "x.bin")
+
+
 def test_a_part_of_another_address_is_not_continued(served, tmp_path):
     served.files["/y.bin"] = CONTENT[::-1]
     served.break_after = [400_000, 0, 0, 0]

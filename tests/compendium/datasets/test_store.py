@@ -312,6 +312,27 @@ def test_an_origin_with_other_content_is_an_error_and_nothing_is_kept(toys, mach
     assert not (machine / "toy-folder" / "a.csv").exists()
 
 
+@pytest.mark.parametrize("kind", ["zip", "tar.xz", "tar.gz", "tar.bz2", "plain"])
+def test_one_changed_byte_is_a_digest_mismatch_in_one_line(toys, machine, web, kit, whole, kind):
+    """REVIEW F7: it was reported as one decompressor message for each origin."""
+    noise = {"a.csv": kit.A, "deep/b.txt": kit.B}
+    packed = kit.zipped(noise) if kind == "zip" else kit.tarred(noise, f"w:{kind[4:]}") if kind != "plain" else kit.A
+    name = "{member}" if kind == "plain" else f"toy.{kind}"
+    at = 38 if kind == "zip" else len(packed) // 2
+    changed = packed[:at] + bytes([packed[at] ^ 1]) + packed[at + 1 :]
+    for host in ("one", "two"):
+        web.files[f"/{host}/{'a.csv' if kind == 'plain' else name}"] = changed
+    toys(*(PLAIN.format(url=f"{web.url}/{host}", file=name) for host in ("one", "two")))
+    with pytest.raises(CorruptDataError) as caught:
+        store.fetch("toy")
+    said = str(caught.value)
+    assert said.startswith(f"a.csv is corrupt: expected SHA-256 {kit.sha(kit.A)}, found ")
+    assert said.count("found") == 1
+    assert "\n" not in said
+    assert "decompress" not in said
+    assert not any(path.suffix != ".lock" for path in machine.rglob("*") if path.is_file())
+
+
 def test_half_downloaded_archive_is_resumed(toys, machine, web, kit, whole):
     noise = os.urandom(500_000)
     web.files["/toy.zip"] = kit.zipped({**whole, "noise": noise})

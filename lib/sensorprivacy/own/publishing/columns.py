@@ -9,12 +9,11 @@ import pandas as pd
 from sensorprivacy.columns.cells import as_text, is_text
 from sensorprivacy.columns.coding import UNSEEN, Reading, read_column, read_texts
 from sensorprivacy.columns.judge import (
-    STRANGE,
+    UNLIKE,
     Roles,
-    find_identifying,
+    find_unlike,
     in_words,
     judge_table,
-    moved,
     refuse_task,
     spans_of,
 )
@@ -115,24 +114,17 @@ class Columns:
             Features that the defence releases or computes with.
         """
         self.check(found.sample.columns, needed)
-        labels = [name if name in found.sample else None for name in (self.user, self.groups)]
-        strange: dict[str, str] = {}
-        for part in (found.head, found.sample):
-            given = [part[name] if name is not None else None for name in labels]
-            features = part[[name for name in needed if name not in self.kept]]
-            strange |= {name: some.reason for name, some in find_identifying(features, *given).items()}
-        cells = {name: how.numbers(found.sample[name]) for name, how in self.features.items() if name in needed}
-        strange = moved(pd.DataFrame(cells), self.spans) | strange
-        for name in set(self.texts) & set(cells) - set(strange):
-            unseen = cells[name] == UNSEEN
-            if unseen.mean() > STRANGE:
-                example = found.sample[name][unseen].iloc[0]
-                strange[name] = f"the fitted defence has not seen {unseen.mean():.0%} of its cells, such as {example!r}"
-        if strange:
-            raise ValueError(
-                f"these rows are not like those that the defence was fitted to: {in_words(strange)}. Correct the "
-                "columns, or fit the defence again"
-            )
+        numbers = {name: how.numbers(found.sample[name]) for name, how in self.features.items() if name in needed}
+        unlike = find_unlike(
+            (found.head, found.sample),
+            pd.DataFrame(numbers),
+            self.spans,
+            self.features,
+            known=self.kept,
+            labels=(self.user, self.groups),
+        )
+        if unlike:
+            raise ValueError(UNLIKE.format(in_words(unlike)))
 
     def cells(self, released: pd.DataFrame) -> pd.DataFrame:
         """Return released numbers with the texts that they stand for. Only the numbers decide, so noise stays noise."""

@@ -16,7 +16,7 @@ from sensorprivacy.columns.copies import find_names
 from sensorprivacy.columns.identifiers import IdentifierWarning
 from sensorprivacy.columns.judge import name_of
 from sensorprivacy.own.card import IN_ORDER, SHUFFLED, Card, guarantee, measure_table, write_card
-from sensorprivacy.own.checks import refuse_chance, split_of
+from sensorprivacy.own.checks import misreading, refuse_chance, split_of
 from sensorprivacy.own.defences import Defence, Published, publishes_task
 from sensorprivacy.own.pages import render
 from sensorprivacy.own.publishing.columns import Columns, learn_columns, learn_fills, sample_problem
@@ -230,7 +230,9 @@ def _fit(
         grouped=columns.groups is not None,
         filled=missing[missing > 0].to_dict(),
     )
+    left_out = set(columns.dropped) - {columns.user, columns.groups}
     facts = {"measured": results, "measured_on": text.split("\n")}
+    facts["misreading"] = misreading(problem, found.sample.reset_index(drop=True), left_out, seed)
     return FittedTable(made.name, made.about, columns, published.step, facts), cells.set_axis(found.sample.index)
 
 
@@ -265,6 +267,7 @@ def _facts(fitted: FittedTable, selection: Selection, found: Survey, written: in
         "If it is a measurement, the original data identify users better than measured here: correct its other cells."
         for name in sorted(strange)
     ]
+    warned += [said[0].upper() + said[1:] + "." for said in fitted.facts.get("misreading", [])]
     read: dict[str, list[str]] = {}
     for name in names:
         how = columns.features[name].read if name in columns.features else "classes" if name == columns.task else ""

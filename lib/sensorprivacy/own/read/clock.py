@@ -10,7 +10,8 @@ import pandas as pd
 
 from sensorprivacy.columns.moments import UNITS, parse_moments
 
-TIMES = re.compile(r"(?i)(?<![a-z])(t|ts|time|timestamp|clock|datetime|date|[mun]?s|sec|seconds)(?![a-z])")  # names
+_NOT = r"(?<![a-zµμ/])(?<!m[_ .*])"  # m/s^2, rad/s and m s-2 are no times
+TIMES = re.compile(rf"(?i){_NOT}(t|ts|time|timestamp|clock|datetime|date|[mun]?s|sec|seconds)(?![a-z^]|-\d)")  # names
 GAP = 1.5  # steps of the rate from which a pause is a gap
 _OFF = 0.05  # share by which the median step may differ from the rate
 _MOST = 3  # files that a message names

@@ -7,10 +7,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from sensorprivacy.columns.identifiers import PLACES, find_identifiers
+from sensorprivacy.columns.judge import in_words
 from sensorprivacy.columns.moments import UNITS
 from sensorprivacy.own.read.clock import TIMES, times_of
 from sensorprivacy.own.read.formats import SUFFIXES, read_table
 
+_LABELS = {"subject": "person", "public": "activity", "trial": "session"}  # names of labels in names of files
 _ROLES = {
     "subject": re.compile(r"(?i)person|subject|user|participant|^id$"),
     "public": re.compile(r"(?i)activity|label|class|exercise|task"),
@@ -19,6 +22,9 @@ _ROLES = {
 _ACTIVITIES = re.compile(r"(?i)walk|run|jog|sit|stand|stair|lie|lying|cycl|drive|up|down")
 _USUAL = 50.0  # samples per second: of several units of time, the one with the nearest rate is meant
 _ABOUT = ("metadata", "annotation", "device", "info", "people", "subjects")  # files beside the recordings
+_FOLDERS = ("meta", "__MACOSX")  # of such files: phyphox's, and that of zip files from a Mac
+_SLOW = 0.5  # share of the fastest sensor's rate below which a sensor is left out
+_DATE = re.compile(r"\d{4}-\d\d-\d\d(?:[T_ -]\d\d[-:.]\d\d[-:.]\d\d)?")  # when a recording began
 
 
 def draft(folder: Path) -> tuple[str, list[str]]:
@@ -37,37 +43,60 @@ def draft(folder: Path) -> tuple[str, list[str]]:
     ValueError
         If the first file cannot be read.
     """
-    files = [file for file in sorted(folder.rglob("*")) if file.is_file() and file.suffix.lower() in SUFFIXES]
-    files = [file for file in files if not file.stem.lower().startswith(_ABOUT)]
-    if not files:
-        raise FileNotFoundError(f"{folder} holds no recording: no file ends with {', '.join(SUFFIXES)}")
+    files = _files(folder)
     held = Counter(file.name for file in files)
     folders = sorted({file.parent for file in files} - {folder})
     sensors = [name for name, count in held.items() if count == len(folders)] if len(held) < len(files) else []
-    units = folders if len(sensors) > 1 else files
-    tables = [read_table(units[0] / name) for name in sensors] if len(sensors) > 1 else [read_table(files[0])]
-    times = [next((str(name) for name in table if TIMES.search(str(name))), "") for table in tables]
-    found, open_points = _labels(units, folder, list(map(str, tables[0].columns)))
-    channels = [
-        f"{Path(name).stem}.{column}" if len(sensors) > 1 else str(column)
-        for name, table in zip(sensors or [""], tables, strict=False)
-        for column in table.select_dtypes("number").columns
-        if not TIMES.search(str(column)) and str(column) not in found.values()
-    ]
+    joined = len(sensors) > 1
+    units = folders if joined else files
+    read = {file.name: read_table(file) for file in ([units[0] / name for name in sensors] if joined else files[:1])}
+    time = {
+        name: next((str(column) for column in table if TIMES.search(str(column))), "") for name, table in read.items()
+    }
+    rates = {name: _rate(table, time[name]) for name, table in read.items()}
+    slow = {name: f"{rate:g} Hz" for name, rate in rates.items() if rate < _SLOW * max(rates.values())}
+    slow |= {name: "not in every folder" for name in held if joined and name not in read}
+    sensors = sorted(set(read) - set(slow), key=lambda name: (-rates[name], name))
+    found, open_points = _labels(units, folder, list(map(str, read[sensors[0]].columns)))
+    channels, left_out = [], slow
+    for name in sensors:
+        table = read[name].select_dtypes("number")
+        table = table[[one for one in table if not TIMES.search(str(one)) and str(one) not in found.values()]]
+        table.columns = [f"{Path(name).stem}.{column}" if joined else str(column) for column in table]
+        left_out |= {column: why for column, why in find_identifiers(table).items() if why == PLACES}
+        channels += [column for column in table if column not in left_out]
+    sensors = [name for name in sensors if any(column.startswith(f"{Path(name).stem}.") for column in channels)]
+    if left_out:
+        open_points.append(f"left out: {in_words(left_out)}")
+    if not channels:
+        columns = ", ".join(f"{name}: {', '.join(map(str, table.columns))}" for name, table in read.items())
+        raise ValueError(f"{units[0]} has no column of measurements ({columns}): convert the files to CSV tables")
     lines: dict[str, object] = {"name": folder.resolve().name, "files": _glob(units, folder)}
-    lines |= {"sensors": sensors} if len(sensors) > 1 else {}
-    lines |= {"rate": _rate(tables[0], times[0]), "channels": channels, **found, "private": [found["subject"]]}
-    if all(times):
-        lines |= {"time": times[0], "resample": True}
+    lines |= {"sensors": sensors} if joined else {}
+    lines |= {"rate": max(rates.values()), "channels": channels, **found, "private": [found["subject"]]}
+    if all(time.values()):
+        lines |= {"time": next(iter(time.values())), "resample": True}
     else:
         open_points.append("no column of times was found: gaps go unnoticed; name it with the key time")
-    if not times[0]:
+    if not any(time.values()):
         open_points.append("the rate is not in the files: correct the key rate (samples per second)")
     open_points.append(
         "private lists the person only: add the attributes to hide, and a table of them with the key people"
     )
     open_points.append("channels lists every column of numbers: leave only the signals that you want to publish")
     return "".join(f"{key} = {_toml(value)}\n" for key, value in lines.items()), open_points
+
+
+def _files(folder: Path) -> list[Path]:
+    """Return the files of recordings, without those that tell about them."""
+    every = [file for file in sorted(folder.rglob("*")) if file.is_file()]
+    files = [file for file in every if file.suffix.lower() in SUFFIXES and not file.stem.lower().startswith(_ABOUT)]
+    files = [file for file in files if not {*file.relative_to(folder).parts} & {*_FOLDERS}]
+    packed = next((file for file in every if file.suffix.lower() == ".zip"), None)
+    if not files:
+        remedy = f"; unpack {packed.name} and the like, each into a folder with its name" if packed else ""
+        raise FileNotFoundError(f"{folder} holds no recording: no file ends with {', '.join(SUFFIXES)}{remedy}")
+    return files
 
 
 def _glob(units: list[Path], folder: Path) -> str:
@@ -77,6 +106,7 @@ def _glob(units: list[Path], folder: Path) -> str:
     depths = {len(unit.relative_to(folder).parts) for unit in units}
     endings = {unit.suffix for unit in units} if units[0].is_file() else {""}
     last = f"*{endings.pop()}" if len(endings) == 1 else "*"
+    last = units[0].name if units[0].is_file() and len({unit.name for unit in units}) == 1 else last
     return "/".join(["*"] * (depths.pop() - 1) + [last]) if len(depths) == 1 else f"**/{last}"
 
 
@@ -95,17 +125,17 @@ def _rate(table: pd.DataFrame, time: str) -> float:
 def _labels(units: list[Path], folder: Path, columns: list[str]) -> tuple[dict[str, str], list[str]]:
     """Return the keys subject, public, trial and file_name as far as columns or names of files show them."""
     found = {role: next((name for name in columns if words.search(name)), "") for role, words in _ROLES.items()}
-    names = [unit.relative_to(folder).as_posix() for unit in units]
+    names = [_DATE.sub("*", unit.relative_to(folder).as_posix()) for unit in units]
     parts = [re.split(r"([_\-/. ]+)", name) for name in names]
     pattern = ""
-    if len({len(part) for part in parts}) == 1 and len(names) > 1:
+    if len({tuple(part[1::2]) for part in parts}) == 1 and len(names) > 1:
         for at, texts in enumerate(zip(*parts, strict=True)):
             different = sorted(set(texts))
             role = next(
                 (role for role in ("public", "subject", "trial") if not found[role] and _plays(role, different)), ""
             )
-            found |= {role: f"{role}_label"} if role and at % 2 == 0 and len(different) > 1 else {}
-            label = f"{{{role}_label}}" if role and at % 2 == 0 and len(different) > 1 else ""
+            found |= {role: _LABELS[role]} if role and at % 2 == 0 and len(different) > 1 else {}
+            label = f"{{{_LABELS[role]}}}" if role and at % 2 == 0 and len(different) > 1 else ""
             pattern += label or (different[0] if len(different) == 1 else "*")
     open_points = [
         f"the key {role} is a guess to be replaced: neither a column nor a part of the file names shows it"
@@ -114,6 +144,7 @@ def _labels(units: list[Path], folder: Path, columns: list[str]) -> tuple[dict[s
     ]
     found |= {role: found[role] or role for role in ("subject", "public")}
     keys = {role: name for role, name in found.items() if name}
+    pattern = re.sub(r"\*(?:[_\-. ]*\*)+", "*", pattern)
     return keys | ({"file_name": pattern} if "{" in pattern else {}), open_points
 
 
