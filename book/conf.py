@@ -26,7 +26,7 @@ html_math_renderer = "mathml"
 nb_execution_mode = "off"
 nb_ipywidgets_js = {}
 nb_merge_streams = True
-myst_enable_extensions = ["attrs_inline", "colon_fence", "deflist", "dollarmath"]
+myst_enable_extensions = ["attrs_block", "attrs_inline", "colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
 myst_update_mathjax = False
 suppress_warnings = ["myst.header"]  # notebooks and ledger entries may skip a level of headings
@@ -57,7 +57,7 @@ html_theme_options = {
     "navigation_depth": 2,
     "footer_start": ["copyright"],
     "footer_end": [],
-    "secondary_sidebar_items": {"**": ["page-toc"], "index": [], "verdicts": [], "thresholds": []},
+    "secondary_sidebar_items": {"**": ["page-toc"], "index": [], "verdicts": [], "thresholds": [], "results/*": []},
 }
 copyright = "the compendium's authors; text and figures CC BY 4.0, code MIT"
 

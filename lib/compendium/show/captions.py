@@ -144,6 +144,19 @@ def headline(caption: str) -> str:
     return found[0] if found else ""
 
 
+def titles(path: Path, values: Mapping[str, Any]) -> dict[str, str]:
+    """Return the titles of a notebook's figures without running it, by name.
+
+    A placeholder that is none of the values, such as one of a computed name, becomes its name.
+    """
+    entries = tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    given = {name: entry.get("title", headline(entry["caption"])) for name, entry in entries.get("figure", {}).items()}
+    return {
+        name: re.sub(r"\{(\w+)[^}]*\}", lambda found: str(values.get(found[1], f"one {found[1]}")), text)
+        for name, text in given.items()
+    }
+
+
 def _filled(text: Any, values: Mapping[str, Any]) -> Any:
     """Return a text, or the texts of a mapping, with the placeholders replaced."""
     if isinstance(text, Mapping):
