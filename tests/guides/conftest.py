@@ -12,7 +12,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-_SPEC = importlib.util.spec_from_file_location("network_logs", Path(__file__).parents[1] / "own" / "test_network_logs.py")
+_SPEC = importlib.util.spec_from_file_location(
+    "network_logs", Path(__file__).parents[1] / "own" / "test_network_logs.py"
+)
 logs = importlib.util.module_from_spec(_SPEC)
 _SPEC.loader.exec_module(logs)
 PEOPLE, ACTIVITIES = ("ann", "bob", "cem", "dee"), {"walk": 2, "jog": 4}
@@ -33,15 +35,15 @@ def wheel(root, tmp_path_factory):
 
 @pytest.fixture
 def follow(wheel, root, tmp_path) -> Callable[..., str]:
-    """Return a function that follows a guide in an empty folder with some files, and returns what was printed."""
+    """Return a function that follows guides in a folder with a reader's files, and returns what was printed."""
 
-    def followed(guide: str, *without: str, seconds: int = 280) -> str:
-        page = root / "book" / "howto" / f"{guide}.md"
-        words = [sys.executable, str(Path(__file__).with_name("follow.py")), str(page), *without]
+    def followed(*guides: str, without: tuple[str, ...] = ()) -> str:
+        pages = [str(root / "book" / "howto" / f"{guide}.md") for guide in guides]
+        words = [sys.executable, str(Path(__file__).with_name("follow.py")), *pages, *without]
         away = ("SENSORPRIVACY_HOME", "SENSORPRIVACY_MIRROR")
         clean = {name: value for name, value in os.environ.items() if name not in away}
         clean |= {"PYTHONPATH": str(wheel), "PYTHONWARNINGS": "ignore", "MPLBACKEND": "agg"}
-        done = subprocess.run(words, cwd=tmp_path, env=clean, capture_output=True, text=True, timeout=seconds)
+        done = subprocess.run(words, cwd=tmp_path, env=clean, capture_output=True, text=True)
         assert done.returncode == 0, f"{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
         return done.stdout
 

@@ -1,7 +1,8 @@
-"""Follow a guide in the current folder, as a reader does: every command as printed, in the guide's order.
+"""Follow guides in the current folder, as a reader does: every command as printed, in the guide's order.
 
-``python follow.py GUIDE [WORD]...`` runs commands that begin with ``sensorprivacy`` and blocks of Python, and writes a
-block of TOML to ``recordings.toml``. A command that holds one of the words is left out.
+``python follow.py GUIDE.md... WORD...`` runs commands that begin with ``sensorprivacy`` and blocks of Python, and
+writes a block of TOML to ``recordings.toml``. A command that holds one of the words is left out. One process follows
+all, so that the library is imported once.
 """
 
 import re
@@ -22,12 +23,12 @@ def steps(guide: str) -> list[tuple[str, str]]:
     return found
 
 
-def main(guide: str, without: list[str]) -> int:
+def follow(guide: Path, without: list[str]) -> int:
     """Follow a guide and return 1 at the first step that fails."""
     from sensorprivacy.cli import main as sensorprivacy
 
     names: dict = {}
-    for language, text in steps(Path(guide).read_text(encoding="utf-8")):
+    for language, text in steps(guide.read_text(encoding="utf-8")):
         if any(word in text for word in without):
             continue
         began = time.process_time()
@@ -46,4 +47,5 @@ def main(guide: str, without: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1], sys.argv[2:]))
+    guides = [Path(word) for word in sys.argv[1:] if word.endswith(".md")]
+    sys.exit(max(follow(guide, sys.argv[1 + len(guides) :]) for guide in guides))

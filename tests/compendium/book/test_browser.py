@@ -111,6 +111,12 @@ def test_the_search_finds_a_page_without_a_server(page, book):
     assert found.count() == 1
 
 
+@pytest.mark.parametrize("words", ["figure 8", "Fig. 8"])
+def test_the_search_finds_a_figure_of_a_paper(page, book, words):
+    page.goto((book / "search.html").as_uri() + f"?q={words}")
+    page.locator("#search-results li a", has_text="Paper 3: representation").first.wait_for()
+
+
 def test_filters_and_search_narrow_the_list_and_say_how_many(verdicts):
     count = verdicts.locator("#count")
     assert count.inner_text().startswith("1079 of 1079 values")
