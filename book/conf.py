@@ -58,7 +58,7 @@ html_theme_options = {
     "navigation_depth": 2,
     "footer_start": ["copyright"],
     "footer_end": [],
-    "secondary_sidebar_items": dict.fromkeys(CONTENTS, ["page-toc"]),
+    "secondary_sidebar_items": {page: ["page-toc"] for page in CONTENTS},
 }
 copyright = "the compendium's authors; text and figures CC BY 4.0, code MIT"
 

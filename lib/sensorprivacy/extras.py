@@ -15,7 +15,7 @@ EXTRAS = {
 
 
 class MissingExtraError(ModuleNotFoundError):
-    """A package of an extra is not installed; the message names the command that installs the packages of this extra."""
+    """A package of an extra is not installed; the message names the command that installs all packages of it."""
 
 
 def remedy(error: ModuleNotFoundError) -> MissingExtraError | None:

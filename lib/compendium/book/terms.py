@@ -14,18 +14,18 @@ _KEPT = re.compile(
 
 
 def terms(glossary: str) -> list[str]:
-    """Return the terms of ``book/glossary.md``, without those that pages mostly use as verbs.
+    r"""Return the terms of ``book/glossary.md``, without those that pages mostly use as verbs.
 
     Examples
     --------
-    >>> terms("# Glossary\\n\\nepsilon\\n: A parameter.\\n\\nchance level\\n: An accuracy.\\n")
+    >>> terms("# Glossary\n\nepsilon\n: A parameter.\n\nchance level\n: An accuracy.\n")
     ['epsilon', 'chance level']
     """
     return [name for name in _ENTRY.findall(glossary) if name not in _VERBS]
 
 
 def linked(text: str, names: Iterable[str]) -> str:
-    """Return a page in which the first use of each term leads to its entry.
+    r"""Return a page in which the first use of each term leads to its entry.
 
     Parameters
     ----------
@@ -36,8 +36,8 @@ def linked(text: str, names: Iterable[str]) -> str:
 
     Examples
     --------
-    >>> linked("# Release\\n\\nA release, and `release`. Releases.", ["release"])
-    '# Release\\n\\nA {term}`release <release>`, and `release`. Releases.'
+    >>> linked("# Release\n\nA release, and `release`. Releases.", ["release"])
+    '# Release\n\nA {term}`release <release>`, and `release`. Releases.'
     """
     left = {name.lower(): name for name in names}
     word = re.compile(rf"\b({'|'.join(sorted(map(re.escape, left), key=len, reverse=True))})s?\b", re.IGNORECASE)

@@ -89,7 +89,8 @@ def readable(frame: pd.DataFrame, most: int = MOST_COLUMNS) -> Readable:
     Shares become percentages, other numbers have three digits, and bounds stand beside their value:
     ``62.0 [59.1, 64.8]``. If more than `most` columns are left, a column with one value in all rows becomes a remark.
     The first and the last column and those with an interval are kept before others, and a remark names the columns that
-    are left out. An empty column is not shown, nor is a row with nothing beside its name. A table that fits the page keeps up to three columns more.
+    are left out. An empty column is not shown, nor is a row with nothing beside
+    its name. A table that fits the page keeps up to three columns more.
 
     Examples
     --------
