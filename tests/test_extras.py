@@ -87,7 +87,7 @@ def without_torch(monkeypatch):
 
 
 def test_a_public_name_names_its_extra(without_torch):
-    with pytest.raises(extras.MissingExtraError, match="needs torch.*pip install torch safetensors$"):
+    with pytest.raises(extras.MissingExtraError, match=r"needs torch.*pip install torch safetensors$"):
         sensorprivacy.LatentAnonymizer  # noqa: B018
 
 

@@ -2,6 +2,7 @@
 
 import json
 import re
+from pathlib import Path
 
 import nbformat
 import pandas as pd
@@ -232,8 +233,6 @@ def test_every_committed_figure_and_table_has_a_heading_that_says_what_it_shows(
         about = json.loads(record.read_text(encoding="utf-8"))
         known = titles(run.notebook.parent / "captions" / f"{run.notebook.stem}.toml", about["parameters"])
         for name in {*about["files"], *about["drawn"]} - {"verdicts.csv"}:
-            title = notebooks._heading(about["captions"].get(name, "")) or known.get(
-                name.partition("/")[2][:-4] or name[:-4]
-            )
+            title = notebooks._heading(about["captions"].get(name, "")) or known.get(Path(name).stem)
             named += [] if title and "{" not in title and len(title.split()) > 1 else [(run.name, name, title)]
     assert named == []
