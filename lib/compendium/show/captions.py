@@ -24,7 +24,7 @@ import pandas as pd
 
 from compendium.show import sentences
 
-_HEADLINE = re.compile(r"(?:Figs?\. [\d, a-z]+[.:] )?.+?(?=[;:.] |$)")  # the first clause of a caption
+_HEADLINE = re.compile(r"(?:Figs?\. (?:[\w, ()-]+[.:] )?)?.+?(?=[;:.] |$)")  # the first clause of a caption
 # keys of a closing that choose the rule and its numbers; the others are words
 _DATA = {"rule", "of", "by", "row", "beside"}
 
@@ -139,6 +139,8 @@ def headline(caption: str) -> str:
     --------
     >>> headline("Fig. 4. Share of attributes in each group; diamonds: printed")
     'Fig. 4. Share of attributes in each group'
+    >>> headline("Fig. 2 (a) on Opportunity; printed: the authors' curves")
+    'Fig. 2 (a) on Opportunity'
     """
     found = _HEADLINE.match(caption)
     return found[0] if found else ""
