@@ -26,7 +26,7 @@ html_math_renderer = "mathml"
 nb_execution_mode = "off"
 nb_ipywidgets_js = {}
 nb_merge_streams = True
-myst_enable_extensions = ["attrs_inline", "colon_fence", "deflist", "dollarmath"]
+myst_enable_extensions = ["attrs_block", "attrs_inline", "colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
 myst_update_mathjax = False
 suppress_warnings = ["myst.header"]  # notebooks and ledger entries may skip a level of headings
@@ -46,6 +46,7 @@ html_context = {"default_mode": "light"}
 # Notebooks and results need the width; the page "Notebooks" lists them.
 WIDE = ["index", "verdicts", "thresholds", "notebooks", "runs/*", "results/*", "lessons/*"]
 html_sidebars = {page: [] for page in WIDE}
+CONTENTS = ["papers/*", "howto/*", "runs/*", "lessons/*", "ledger", "api", "data", "more", "notebooks", "reference"]
 html_theme_options = {
     "logo": {"text": project},
     "navbar_align": "left",
@@ -57,7 +58,7 @@ html_theme_options = {
     "navigation_depth": 2,
     "footer_start": ["copyright"],
     "footer_end": [],
-    "secondary_sidebar_items": {"**": ["page-toc"], "index": [], "verdicts": [], "thresholds": []},
+    "secondary_sidebar_items": {page: ["page-toc"] for page in CONTENTS},
 }
 copyright = "the compendium's authors; text and figures CC BY 4.0, code MIT"
 

@@ -1,4 +1,4 @@
-"""Name the extra that brings a missing package: ``sensorprivacy[latent]`` for PyTorch."""
+"""Name the packages that an optional feature needs, such as PyTorch for recordings."""
 
 from collections.abc import Callable
 from typing import Any
@@ -15,7 +15,7 @@ EXTRAS = {
 
 
 class MissingExtraError(ModuleNotFoundError):
-    """A package of an extra is not installed; the message names the extra and the command that installs it."""
+    """A package of an extra is not installed; the message names the command that installs all packages of it."""
 
 
 def remedy(error: ModuleNotFoundError) -> MissingExtraError | None:
@@ -29,12 +29,12 @@ def remedy(error: ModuleNotFoundError) -> MissingExtraError | None:
     Examples
     --------
     >>> print(remedy(ModuleNotFoundError("No module named 'torch'", name="torch.nn")))
-    this needs torch, which is not installed: pip install "sensorprivacy[latent]"
+    this needs torch, which is not installed: pip install torch safetensors
     """
     module = (error.name or "").partition(".")[0]
-    for extra, modules in EXTRAS.items():
+    for modules in EXTRAS.values():
         if module in modules:
-            text = f'this needs {module}, which is not installed: pip install "sensorprivacy[{extra}]"'
+            text = f"this needs {module}, which is not installed: pip install {' '.join(modules)}"
             return MissingExtraError(text, name=module)
     return None
 

@@ -83,6 +83,20 @@ def test_short_recordings_are_held_out_whole_and_batches_fit(tmp_path, monkeypat
     assert "On 24 windows" in card.facts["measured_on"][0]
 
 
+def test_no_window_may_begin_in_the_last_part_although_it_is_longer_than_a_window(tmp_path, monkeypatch):
+    """Recordings of 14 s at 50 Hz were refused, with the advice of a smaller length that was a larger one."""
+    monkeypatch.setattr(module, "TASK_MODELS", module.TASK_MODELS[:1])
+    settings = dataclasses.replace(QUICK, length=32, epochs=2, inference_epochs=1)
+    words = {"task": "activity", "hide": "gender", "out": tmp_path / "out"}
+    short = write(tmp_path, length=2)
+    for file in (tmp_path / "raw").iterdir():
+        pd.read_csv(file).head(175).to_csv(file, index=False)
+    with pytest.warns(UserWarning, match="8 of 16 whole recordings are held out instead"):
+        card = publish_recordings(short, defence=settings, adversaries=FEW, **words)
+    assert "On 40 windows" in card.facts["measured_on"][0]
+    assert [module._ends_in_window(175, length) for length in (43, 32, 25)] == [False, False, True]
+
+
 def test_too_short_recordings_are_refused_before_training(tmp_path, monkeypatch):
     monkeypatch.setattr(module.Latent, "anonymizer", lambda *_: pytest.fail("trained"))
     short = write(tmp_path)

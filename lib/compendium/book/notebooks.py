@@ -16,7 +16,7 @@ from docutils.nodes import make_id
 from compendium.book.pages import write
 from compendium.paths import RUN_FILE, VERDICTS_FILE
 from compendium.run.runs import Run
-from compendium.show.captions import headline
+from compendium.show.captions import headline, titles
 from compendium.show.tables import html_table, readable
 
 PROFILES = ("paper", "quick")  # the profile that is preferred first
@@ -144,15 +144,17 @@ def _results(run: Run, folder: Path, target: Path, forms: jinja2.Environment) ->
     """Return the page of a run's committed figures and tables, and copy their files."""
     record = json.loads((folder / RUN_FILE).read_text(encoding="utf-8"))
     target.mkdir(parents=True, exist_ok=True)
-    shown = []
+    named, shown = titles(run.notebook.parent / "captions" / f"{run.notebook.stem}.toml", record["parameters"]), []
     for name in sorted([*record["files"], *record["drawn"]], key=lambda name: (not name.endswith(".png"), name)):
         if name == VERDICTS_FILE or not (folder / name).is_file():
             continue
         copied, caption = name.replace("/", "-"), record["captions"].get(name, "")
         shutil.copyfile(folder / name, target / copied)
         table = "" if name.endswith(".png") else _table(folder / name, caption)
-        words = _heading(caption) or Path(name).stem.replace("-", " ").capitalize()
-        shown.append({"words": words, "file": f"{run.name}/{copied}", "caption": caption, "table": table})
+        words = _heading(caption) or named.get(Path(name).stem) or Path(name).stem.replace("-", " ").capitalize()
+        number = ", ".join(re.findall(r"\d+", name)) if name.startswith("figure") else ""
+        about = {"words": words, "caption": caption, "table": table, "number": number}
+        shown.append({"file": f"{run.name}/{copied}", **about})
     return forms.get_template("results.md").render(run=run, shown=shown, settings=record["parameters"])
 
 
@@ -163,11 +165,13 @@ def _heading(caption: str) -> str:
 
 
 def _table(file: Path, caption: str) -> str:
+    """Return a committed table as HTML; the heading above it has the first clause of its caption."""
     frame = pd.read_csv(file)
     shown = readable(frame.head(MOST_ROWS))
     if len(frame) > MOST_ROWS:
         shown.remarks.append(f"The first {MOST_ROWS} of {len(frame)} rows.")
-    return html_table(shown, caption)
+    rest = re.sub(r"^[\w-]+: ", "", caption).removeprefix(headline(re.sub(r"^[\w-]+: ", "", caption)))
+    return html_table(shown, rest.lstrip(";:. "), label=caption)
 
 
 def write_lessons(folder: Path, target: Path, forms: jinja2.Environment) -> list[str]:

@@ -168,7 +168,8 @@ def figures(
 ) -> str:
     """Return our drawings of a paper's figures in Markdown, in the paper's order, and copy them beside its page.
 
-    A heading has the paper's number in full, so that the search finds "figure 8".
+    A heading has the paper's number in full, and the text below it in short, so that the search finds "figure 8" and
+    "Fig. 8".
 
     Parameters
     ----------
@@ -194,7 +195,8 @@ def figures(
         parts += [f"### {head}", f"![{caption}]({picture})"]
         run = path.parent.name
         link = f" [All results of this run](../results/{run}.md)." if "results" in places[run] else ""
-        parts.append(f"{caption}.{link}")
+        short = "" if re.match(r"Figs?\.", caption) else f"Fig{'s' if len(numbers) > 1 else ''}. {', '.join(numbers)}: "
+        parts.append(f"{short}{caption}.{link}")
     return "\n\n".join(parts)
 
 

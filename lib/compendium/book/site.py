@@ -12,7 +12,7 @@ from typing import Any
 
 import pandas as pd
 
-from compendium.book import explorers, notebooks, pages
+from compendium.book import explorers, notebooks, pages, terms
 from compendium.book.pages import BookError, empty, write
 from compendium.paths import VERDICTS_FILE, build_dir, data_dir, figures_dir, project_root
 from compendium.run.runs import read_runs
@@ -76,12 +76,14 @@ def sources(target: Path, only: Iterable[str] = ()) -> Path:
         "places": places,
         "figures": partial(pages.figures, figures, target / "papers", places),
     }
+    known = terms.terms((root / "book" / "glossary.md").read_text(encoding="utf-8"))
     for path in sorted((root / "book").rglob("*")):
         if path.is_file() and path.suffix != ".pyc":
             to = target / path.relative_to(root / "book")
             if path.suffix == ".md":
                 name = path.relative_to(root / "book").as_posix()
-                write(to, forms.get_template(name).render(context))
+                page = forms.get_template(name).render(context)
+                write(to, terms.linked(page, known) if name.startswith(("howto/", "papers/", "more")) else page)
             else:
                 _copy(path, to)
     data = (data_dir() / "README.md").read_text(encoding="utf-8")

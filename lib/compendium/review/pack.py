@@ -201,7 +201,7 @@ def _codecheck(root: Path, verdicts: pd.DataFrame) -> str:
         "paper": {"title": cited["title"], "authors": authors, "reference": "README.md"},
         "replicates": papers,
         "manifest": files,
-        "codechecker": authors,
+        "codechecker": [dict(author) for author in authors],  # no YAML alias
         "report": "report.md",
         "summary": summary_line(verdicts),
         "check_time": datetime.now(UTC).isoformat(timespec="seconds"),

@@ -24,7 +24,7 @@ import pandas as pd
 
 from compendium.show import sentences
 
-_HEADLINE = re.compile(r"(?:Figs?\. [\d, a-z]+[.:] )?.+?(?=[;:.] |$)")  # the first clause of a caption
+_HEADLINE = re.compile(r"(?:Figs?\. (?:[\w, ()-]+[.:] )?)?.+?(?=[;:.] |$)")  # the first clause of a caption
 # keys of a closing that choose the rule and its numbers; the others are words
 _DATA = {"rule", "of", "by", "row", "beside"}
 
@@ -138,9 +138,24 @@ def headline(caption: str) -> str:
     --------
     >>> headline("Fig. 4. Share of attributes in each group; diamonds: printed")
     'Fig. 4. Share of attributes in each group'
+    >>> headline("Fig. 2 (a) on Opportunity; printed: the authors' curves")
+    'Fig. 2 (a) on Opportunity'
     """
     found = _HEADLINE.match(caption)
     return found[0] if found else ""
+
+
+def titles(path: Path, values: Mapping[str, Any]) -> dict[str, str]:
+    """Return the titles of a notebook's figures without running it, by name.
+
+    A placeholder that is none of the values, such as one of a computed name, becomes its name.
+    """
+    entries = tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    given = {name: entry.get("title", headline(entry["caption"])) for name, entry in entries.get("figure", {}).items()}
+    return {
+        name: re.sub(r"\{(\w+)[^}]*\}", lambda found: str(values.get(found[1], f"one {found[1]}")), text)
+        for name, text in given.items()
+    }
 
 
 def _filled(text: Any, values: Mapping[str, Any]) -> Any:

@@ -71,7 +71,8 @@ def readable(frame: pd.DataFrame, most: int = MOST_COLUMNS) -> Readable:
     Shares become percentages, other numbers have three digits, and bounds stand beside their value:
     ``62.0 [59.1, 64.8]``. If more than `most` columns are left, a column with one value in all rows becomes a remark.
     The first and the last column and those with an interval are kept before others, and a remark names the columns that
-    are left out. An empty column is not shown. A table that fits the page keeps up to three columns more.
+    are left out. An empty column is not shown, nor is a row with nothing beside
+    its name. A table that fits the page keeps up to three columns more.
 
     Examples
     --------
@@ -89,6 +90,9 @@ def readable(frame: pd.DataFrame, most: int = MOST_COLUMNS) -> Readable:
     if len(names) > most and not _narrow(columns, most):
         names, remarks = _chosen(columns, bounds, most, rows=len(flat))
     rows = [list(row) for row in zip(*(columns[name][1] for name in names), strict=True)]
+    if blank := [row[0] for row in rows if len(row) > 1 and row[0] and not any(row[1:])]:
+        remarks.append(f"More rows in the CSV file, without a value in these columns: {', '.join(blank)}.")
+        rows = [row for row in rows if any(row[1:])]
     numeric = [is_number(flat[name]) for name in names]
     return Readable([columns[name][0] for name in names], rows, numeric, remarks)
 
@@ -121,10 +125,10 @@ def _chosen(columns: _Columns, bounds: Iterable[str], most: int, rows: int) -> t
     return names, remarks
 
 
-def html_table(shown: Readable, caption: str) -> str:
-    """Return a readable table as HTML that scrolls in its own box if the page is narrow."""
+def html_table(shown: Readable, caption: str, label: str = "") -> str:
+    """Return a readable table as HTML that scrolls in its own box, named by `label`, if the page is narrow."""
     sides = ["right" if number else "left" for number in shown.numeric]
-    return page("table.html", table=shown, caption=caption, sides=sides)
+    return page("table.html", table=shown, caption=caption, sides=sides, label=label or caption or "table")
 
 
 def page(template: str, **values: Any) -> str:

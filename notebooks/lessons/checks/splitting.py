@@ -8,7 +8,9 @@ import pandas as pd
 
 from checks.hints import exercise, require, same_function
 
-_GROUPS = pd.Series(list("aaabbbccdd"))
+# positions are asked for: the index is in another order, so that labels of rows are wrong
+_GROUPS = pd.Series(list("aaabbbccdd"), index=[3, 9, 6, 0, 8, 1, 7, 2, 4, 5])
+_POSITIONS = "This takes positions for labels of the index. Use groups.iloc[...], or groups.to_numpy()[...]."
 _PAIRS = [(100, 50), (128, 10), (100, 30), (100, 100), (50, 80)]
 _SEEN = [
     (pd.Series(list("aab")), pd.Series(list("abcc"))),
@@ -72,6 +74,7 @@ def torn(answer: Any) -> None:
         "This is the number of recordings. Return the set of their names.": lambda groups, train, test: len(
             parts(groups, train) & parts(groups, test)
         ),
+        _POSITIONS: lambda groups, train, test: set(groups.loc[train]) & set(groups.loc[test]),
     }
     cases = [
         (_GROUPS, np.array([0, 1, 3, 8]), np.array([2, 4, 6])),
@@ -89,6 +92,9 @@ def source(answer: Any) -> None:
         "This is a number of rows. Divide it by the number of test rows.": lambda groups, neighbours, test: (
             groups.to_numpy()[neighbours] == groups.to_numpy()[test]
         ).sum(),
+        _POSITIONS: lambda groups, neighbours, test: (
+            groups.loc[neighbours].to_numpy() == groups.loc[test].to_numpy()
+        ).mean(),
     }
     cases = [
         (_GROUPS, np.array([1, 4, 0, 9]), np.array([0, 3, 5, 6])),
@@ -104,7 +110,7 @@ def source(answer: Any) -> None:
 @exercise
 def split(answer: Any) -> None:
     """Check ``split_by_recording(groups, share, generator)``, which returns the positions of training and test rows."""
-    groups = pd.Series(np.repeat([f"r{number}" for number in range(20)], 5))
+    groups = pd.Series(np.repeat([f"r{number}" for number in range(20)], 5), index=np.arange(1000, 1100))
     seen = set()
     neighbours = []
 
@@ -119,6 +125,10 @@ def split(answer: Any) -> None:
             "Return positions of rows, which are integers. np.flatnonzero turns a mask into positions.",
         )
         both = np.concatenate([train, test])
+        require(
+            bool(np.isin(both, np.arange(len(groups))).all()),
+            "These are labels of the index. Return positions, which begin at 0: np.flatnonzero turns a mask into them.",
+        )
         require(len(np.unique(both)) == len(both), "Some rows are in both parts.")
         require(
             len(both) == len(groups), f"{len(groups) - len(both)} rows are in no part. Each row belongs to one part."

@@ -91,6 +91,8 @@ def test_nothing_is_wider_than_a_desktop_or_a_phone_and_there_is_no_serious_barr
     from axe_playwright_python.sync_playwright import Axe
 
     page.goto((book / name).as_uri())
+    cut = "[...document.querySelectorAll('main .highlight pre')].filter(e => e.scrollWidth > e.clientWidth + 1).length"
+    assert page.evaluate(cut) == 0  # commands of guides and the help of parameters were cut at 1280 pixels
     for width, height in ((1280, 900), (390, 844)):
         page.set_viewport_size({"width": width, "height": height})
         assert page.evaluate("document.documentElement.scrollWidth") <= width
@@ -109,6 +111,12 @@ def test_the_search_finds_a_page_without_a_server(page, book):
     found = page.locator("#search-results li a", has_text="Glossary")
     found.wait_for()  # results appear one by one
     assert found.count() == 1
+
+
+@pytest.mark.parametrize("words", ["figure 8", "Fig. 8"])
+def test_the_search_finds_a_figure_of_a_paper(page, book, words):
+    page.goto((book / "search.html").as_uri() + f"?q={words}")
+    page.locator("#search-results li a", has_text="Paper 3: representation").first.wait_for()
 
 
 def test_filters_and_search_narrow_the_list_and_say_how_many(verdicts):

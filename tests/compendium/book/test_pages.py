@@ -2,6 +2,7 @@
 
 import json
 import re
+from pathlib import Path
 
 import nbformat
 import pandas as pd
@@ -11,6 +12,7 @@ from compendium.book import explorers, notebooks, pages, site
 from compendium.book.pages import BookError, Numbers, empty, write
 from compendium.paths import figures_dir, project_root
 from compendium.run.runs import read_runs
+from compendium.show.captions import titles
 from compendium.verdicts import earlier_runs
 from compendium.verdicts.ledger import entries
 from compendium.verdicts.verdicts import read_verdicts
@@ -222,3 +224,19 @@ def test_a_lesson_shows_no_solution_and_no_hidden_test(tmp_path):
     assert "[For teachers](README.md)" in teachers
     assert "A file, [answers](ANSWERS.md), [work](index.md)" in (tmp_path / "lessons" / "README.md").read_text()
     assert notebooks.write_lessons(tmp_path / "nowhere", tmp_path, pages.templates()) == []
+
+
+def test_every_committed_figure_and_table_has_a_heading_of_words():
+    """Headings were names of files: "Plane", "Frontier", "Figure 8"."""
+    named = []
+    for run in read_runs().values():
+        record = figures_dir("paper") / run.name / "run.json"
+        if not record.is_file():
+            continue
+        about = json.loads(record.read_text(encoding="utf-8"))
+        known = titles(run.notebook.parent / "captions" / f"{run.notebook.stem}.toml", about["parameters"])
+        for name in {*about["files"], *about["drawn"]} - {"verdicts.csv"}:
+            title = notebooks._heading(about["captions"].get(name, "")) or known.get(Path(name).stem)
+            told = name.endswith(".png") or name in about["captions"]  # tables of older runs may have no caption
+            named += [(run.name, name, title)] if told and len((title or "").split("{")[0].split()) < 2 else []
+    assert named == []

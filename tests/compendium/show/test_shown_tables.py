@@ -91,3 +91,10 @@ def test_a_wide_table_scrolls_in_its_own_box_and_says_what_is_missing():
 def test_its_markdown_keeps_every_column():
     frame = pd.DataFrame([list(range(10))], columns=list("abcdefghij"))
     assert "| i | j |" in shown_table(frame, "").text
+
+
+def test_a_row_with_nothing_beside_its_name_becomes_a_remark():
+    """Notebook 10's base table had a row "printed in Table 2", whose values are in columns that pages leave out."""
+    found = shown(split=["random", "printed in Table 2"], accuracy=[0.5, float("nan")])
+    assert found.rows == [["random", "50.0"]]
+    assert found.remarks == ["More rows in the CSV file, without a value in these columns: printed in Table 2."]

@@ -146,7 +146,9 @@ def _fit(
     known = cut.public.isin(set(train.public)).to_numpy()
     masks = [known & _part(own, settings.length, settings.length, held, part) for part in ("train", "test")]
     if not all(mask.any() for mask in masks):
-        fits = int(_TEST * np.median(np.bincount(own.run)))
+        most = int(np.median(np.bincount(own.run)))
+        shorter = range(min(int(_TEST * most), settings.length - 1), 0, -1)
+        fits = next((length for length in shorter if _ends_in_window(most, length)), 1)
         raise ValueError(
             f"the recordings are too short: there are {masks[0].sum()} windows of {settings.length} samples to learn "
             f"from and {masks[1].sum()} to measure on. Give a smaller length, such as length={fits}, or record two "
@@ -195,13 +197,19 @@ def _publish_statistics(own: OwnRecordings, task: str, hide: str, **options: Any
     return publish(table, **options)
 
 
+def _ends_in_window(sizes: Any, length: int) -> Any:
+    """Return whether recordings of some samples have a whole window in their last part; windows do not overlap."""
+    first = -(-((1 - _TEST) * np.asarray(sizes)).astype(int) // length) * length
+    return first + length <= sizes
+
+
 def _held(own: OwnRecordings, length: int) -> np.ndarray:
     """Return which recordings are held out whole: none, unless most are too short for a window in their last part.
 
     Then the last recording of each person and public class is, if there are two.
     """
     sizes = np.bincount(own.run)
-    if np.median(_TEST * sizes) >= length:
+    if np.mean(_ends_in_window(sizes, length)) >= 0.5:
         return np.zeros(len(sizes), dtype=bool)
     firsts = own.table.iloc[np.unique(own.run, return_index=True)[1]]
     same = firsts.groupby([own.given.subject, own.given.public], sort=False)

@@ -26,8 +26,7 @@ def read_excel(file: Path, labels: Collection[str]) -> tuple[pd.DataFrame, list[
         importlib.import_module("openpyxl")
     except ModuleNotFoundError as error:
         raise ModuleNotFoundError(
-            f'{file} is an Excel file, and reading it needs openpyxl: pip install "sensorprivacy[formats]", or save it '
-            "as CSV",
+            f"{file} is an Excel file, and reading it needs openpyxl: pip install openpyxl, or save it as CSV",
             name="openpyxl",
         ) from error
     try:

@@ -1,0 +1,48 @@
+"""The guides are followed literally, in a folder with a reader's files and the wheel: every command as printed."""
+
+import importlib.util
+from pathlib import Path
+
+import pandas as pd
+
+_SPEC = importlib.util.spec_from_file_location("follow", Path(__file__).with_name("follow.py"))
+follower = importlib.util.module_from_spec(_SPEC)
+_SPEC.loader.exec_module(follower)
+
+LONG = ("--minutes 10", "--minutes 30", "--jobs 16")  # each has a shorter variant above it in its guide
+ELSEWHERE = ("dask_jobqueue",)  # needs a cluster, see tests/cluster
+
+
+def unfollowed(root, guide, said):
+    """Return the commands of a guide that were not followed, of those that begin with ``sensorprivacy``."""
+    text = (root / "book" / "howto" / f"{guide}.md").read_text(encoding="utf-8")
+    steps = [step for language, step in follower.steps(text) if language == "sh" and step.startswith("sensorprivacy")]
+    assert steps
+    return [step for step in steps if f"s: {step}\n" not in said and not any(word in step for word in LONG)]
+
+
+def test_own_table_defence_and_one_machine(home, follow, root, tmp_path):
+    said = follow("own-table", "add-defence", "cluster", without=(*LONG, *ELSEWHERE))
+    assert unfollowed(root, "own-table", said) + unfollowed(root, "cluster", said) == []
+    assert "<html" in (tmp_path / "report.html").read_text(encoding="utf-8")
+    for folder in ("published", "published-new", "noisy", "published-flows"):
+        (table,) = (tmp_path / folder).glob("*.csv")
+        assert not {"owner", "day", "source", "id.orig_h"} & set(pd.read_csv(table))
+    assert {"device"} < set(pd.read_csv(tmp_path / "small.csv"))
+    assert (tmp_path / "search.sqlite").is_file()
+
+
+def test_own_recordings_and_board(recordings, follow, root, tmp_path):
+    said = follow("own-recordings", "own-board", without=LONG)
+    assert unfollowed(root, "own-recordings", said) + unfollowed(root, "own-board", said) == []
+    for folder in ("first", "safe", "sure"):
+        assert len(list((tmp_path / folder).glob("recording-*.csv"))) == 16
+    assert (tmp_path / "board" / "edge.pyz").is_file()
+
+
+def test_every_long_command_has_a_shorter_one_above_it(root):
+    for guide in ("own-table", "own-recordings", "cluster"):
+        steps = [step for _, step in follower.steps((root / "book" / "howto" / f"{guide}.md").read_text())]
+        for at, step in enumerate(steps):
+            if step.startswith("sensorprivacy") and any(word in step for word in LONG):
+                assert any(one.split()[:2] == step.split()[:2] for one in steps[:at]), step
