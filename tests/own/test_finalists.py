@@ -20,7 +20,7 @@ def searched(*rows, names="abc"):
     split = random_split(n, test=0.5, seed=0)
     found = _Searched(Problem(table, np.arange(n) % 2, users), split, 0, list(names), subsets, 1)
     known = {(tuple(one), label): score for one, *scores in rows for label, score in zip(LABELS, scores, strict=True)}
-    found.__dict__ |= {"reference": 0.83, "known": known}
+    found.__dict__.update(reference=0.83, known=known)
     return found
 
 
