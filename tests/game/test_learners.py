@@ -110,8 +110,9 @@ def test_many_classes_leave_the_slow_learners_out(monkeypatch):
     assert probabilities.shape == (1200, 600)
 
 
-def test_without_validation_rows_no_model_is_tuned(problem):
-    scene = TableScene(problem, problem.features, Split(np.arange(120), np.arange(120, 240)), RandomForestClassifier(5))
+def test_without_validation_rows_no_model_is_tuned():
+    problem = Problem(pd.DataFrame({"x": np.arange(8.0)}), list("stst" * 2), list("aabb" * 2))
+    scene = TableScene(problem, problem.features, Split(np.arange(4), np.arange(4, 8)), RandomForestClassifier(5))
     assert tuned_model(scene) is None
 
 

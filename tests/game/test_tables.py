@@ -87,7 +87,7 @@ def test_no_attack_is_weaker_than_guessing_the_most_frequent_user(make):
     attacks = [line for line in lines if line.about == "user" and line.part == "test"]
     best = max(line.measure.score for line in attacks)
     assert best >= np.mean(users[split.test] == "often")
-    assert max(attacks, key=lambda line: line.measure.score).attacker == "most frequent user"
+    assert "most frequent user" in {line.attacker for line in attacks if line.measure.score == best}
 
 
 def test_the_naive_forest_needs_rewritten_columns_that_keep_their_name(scene, problem):

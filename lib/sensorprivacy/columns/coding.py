@@ -41,11 +41,6 @@ class Reading:
     start: str = ""
     example: str = ""
 
-    @property
-    def fill(self) -> str:
-        """The value that suits a missing cell: ``median`` or ``most_frequent``."""
-        return "most_frequent" if self.read in ("truth values", "texts") else "median"
-
     def numbers(self, column: pd.Series) -> pd.Series:
         """Return cells as numbers: missing and infinite ones are NaN, and texts that were not learned are `UNSEEN`.
 

@@ -284,13 +284,12 @@ class FeatureMinimizer(TakesNewRows, BaseEstimator):
         labels = {"y": task} | ({} if users is None else {"users": column_or_1d(np.asarray(users))})
         for word, values in labels.items():
             check_classes(values, word, self.rare)
-        fills = {name: how.fill for name, how in self._readings.items()}
         return Problem(
             pd.DataFrame(np.asarray(matrix, dtype=float), columns=self._names),
             task,
             labels.get("users", task),
             None if groups is None else pd.Series(np.asarray(groups)),
-            gaps={name: fills.get(name, "median") for name, gap in zip(self._names, gaps, strict=True) if gap},
+            gaps={name: "median" for name, gap in zip(self._names, gaps, strict=True) if gap},
         )
 
     def _split(self, problem: Problem, seed: int | None) -> Split:

@@ -320,7 +320,7 @@ class _Loading:
             self.rows = self.rows[whole]
             return {}
         self.notices.append(f"missing values are filled with the median of the training rows: {_counted(counts)}")
-        return {name: self.readings[name].fill for name in counts}
+        return dict.fromkeys(counts, "median")
 
 
 def _counted(cells: dict[str, int]) -> str:
