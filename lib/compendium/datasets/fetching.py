@@ -180,8 +180,8 @@ def _extract(carrier: Path, origin: Origin, wanted: Form, folder: Path) -> None:
         if is_packed(carrier):
             first = next(iter(wanted.members), wanted.listing)
             name = first.path if isinstance(first, Member) else origin.label
-            found = f"damaged data ({type(error).__name__})"
-            raise MismatchError(name, f"SHA-256 {getattr(first, 'sha256', '')}", found) from error
+            damage = f"damaged data ({type(error).__name__})"
+            raise MismatchError(name, f"SHA-256 {getattr(first, 'sha256', '')}", damage) from error
         why = f"{type(error).__name__}: {error}"
         raise NotThereError(f"{origin.label} provides an archive that cannot be read ({why})") from error
     if not found:

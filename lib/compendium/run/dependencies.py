@@ -96,12 +96,14 @@ def _bare_code(source: str) -> str:
         nodes = list(ast.walk(ast.parse(source)))
     except SyntaxError:
         return source
-    texts, words = set(), set()
+    texts: set[int] = set()
+    words: set[int] = set()
     for node in nodes:
         if isinstance(node, ast.Constant | ast.JoinedStr) and node.end_lineno is not None:
             texts.update(range(node.lineno, node.end_lineno))  # from its second line on, numbered from 0
-        documented = isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
-        if documented and ast.get_docstring(node, clean=False) is not None:
+        if not isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+            continue
+        if ast.get_docstring(node, clean=False) is not None:
             words.update(range(node.body[0].lineno - 1, node.body[0].end_lineno or 0))
     lines = enumerate(source.splitlines())
     kept = (line for at, line in lines if at not in words and (at in texts or line.lstrip()[:1] not in ("", "#")))

@@ -175,10 +175,11 @@ def log_facts(protocol: pd.DataFrame) -> pd.DataFrame:
         dataset (the word in claim ids), features, accuracy, identifiability, and the lines of ``protocol.csv`` with
         both.
     """
-    lines = protocol.assign(line=range(2, len(protocol) + 2)).set_index(["dataset", "topic"])[["line", "fact"]]
+    keys = zip(protocol["dataset"], protocol["topic"], strict=True)
+    lines = dict(zip(keys, enumerate(protocol["fact"].astype(str), 2), strict=True))
     rows = []
     for word in (SETS[dataset] for dataset in ELSEWHERE):
-        (line, base), (size_line, size) = lines.loc[(word, "base")], lines.loc[(word, "rows")]
+        (line, base), (size_line, size) = lines[word, "base"], lines[word, "rows"]
         accuracy, identifiability = re.findall(r"acc (0\.\d+), ident (0\.\d+)", base)[0]
         features = re.findall(r" x ([\d,]*\d)", size)[0].replace(",", "")
         sizes = {"dataset": word, "features": int(features), "line of features": size_line}
