@@ -29,7 +29,7 @@ def test_own_table_defence_and_one_machine(home, follow, root, tmp_path):
     assert "<html" in (tmp_path / "report.html").read_text(encoding="utf-8")
     for folder in ("published", "published-new", "noisy", "published-flows"):
         (table,) = (tmp_path / folder).glob("*.csv")
-        assert not {"owner", "day", "source", "id.orig_h"} & set(pd.read_csv(table))
+        assert not {"owner", "source", "destination"} & set(pd.read_csv(table))
     assert {"device"} < set(pd.read_csv(tmp_path / "small.csv"))
     assert (tmp_path / "search.sqlite").is_file()
 
