@@ -4,12 +4,14 @@ import importlib.util
 from pathlib import Path
 
 import pandas as pd
+import pytest
 
 _SPEC = importlib.util.spec_from_file_location("follow", Path(__file__).with_name("follow.py"))
 follower = importlib.util.module_from_spec(_SPEC)
 _SPEC.loader.exec_module(follower)
 
 LONG = ("--minutes 10", "--minutes 30", "--jobs 16")  # each has a shorter variant above it in its guide
+FULL = ("--out safe", "--out sure")  # followed by a test of their own
 ELSEWHERE = ("dask_jobqueue",)  # needs a cluster, see tests/cluster
 
 
@@ -18,7 +20,7 @@ def unfollowed(root, guide, said):
     text = (root / "book" / "howto" / f"{guide}.md").read_text(encoding="utf-8")
     steps = [step for language, step in follower.steps(text) if language == "sh" and step.startswith("sensorprivacy")]
     assert steps
-    return [step for step in steps if f"s: {step}\n" not in said and not any(word in step for word in LONG)]
+    return [step for step in steps if f"s: {step}\n" not in said and not any(word in step for word in LONG + FULL)]
 
 
 def test_own_table_defence_and_one_machine(home, follow, root, tmp_path):
@@ -27,17 +29,23 @@ def test_own_table_defence_and_one_machine(home, follow, root, tmp_path):
     assert "<html" in (tmp_path / "report.html").read_text(encoding="utf-8")
     for folder in ("published", "published-new", "noisy", "published-flows"):
         (table,) = (tmp_path / folder).glob("*.csv")
-        assert not {"owner", "day", "source", "id.orig_h"} & set(pd.read_csv(table))
+        assert not {"owner", "source", "destination"} & set(pd.read_csv(table))
     assert {"device"} < set(pd.read_csv(tmp_path / "small.csv"))
     assert (tmp_path / "search.sqlite").is_file()
 
 
 def test_own_recordings_and_board(recordings, follow, root, tmp_path):
-    said = follow("own-recordings", "own-board", without=LONG)
+    said = follow("own-recordings", "own-board", without=(*LONG, *FULL))
     assert unfollowed(root, "own-recordings", said) + unfollowed(root, "own-board", said) == []
-    for folder in ("first", "safe", "sure"):
-        assert len(list((tmp_path / folder).glob("recording-*.csv"))) == 16
+    assert len(list((tmp_path / "first").glob("recording-*.csv"))) == 16
     assert (tmp_path / "board" / "edge.pyz").is_file()
+
+
+@pytest.mark.slow
+def test_full_releases_of_own_recordings(recordings, follow, tmp_path):
+    follow("own-recordings", without=(*LONG, "--trees", "--out first"))
+    for folder in ("safe", "sure"):
+        assert len(list((tmp_path / folder).glob("recording-*.csv"))) == 16
 
 
 def test_every_long_command_has_a_shorter_one_above_it(root):

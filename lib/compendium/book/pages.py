@@ -17,7 +17,8 @@ from typing import Any
 import jinja2
 import pandas as pd
 
-from compendium.paths import RUN_FILE, VERDICTS_FILE, figures_dir
+from compendium.paths import RUN_FILE, VERDICTS_FILE, figures_dir, project_root
+from compendium.show.captions import titles
 from compendium.show.tables import markdown_text
 from compendium.verdicts.earlier_runs import cell, quoted, row_in
 from compendium.verdicts.layout import legend, paper_table, title
@@ -186,9 +187,13 @@ def figures(
     for name in names:
         path = source / name
         numbers = re.sub(r"^figures?-([\d-]+).*", r"\1", path.stem).strip("-").split("-")
+        if len(numbers) == 2:  # a range, such as figures-5-7
+            numbers = [str(number) for number in range(int(numbers[0]), int(numbers[1]) + 1)]
         head = f"Figure{'s' if len(numbers) > 1 else ''} {', '.join(numbers)}"
-        captions = json.loads((path.parent / RUN_FILE).read_text(encoding="utf-8"))["captions"]
-        caption = captions.get(path.name, f"{head} of paper {paper}, drawn from our results")
+        record = json.loads((path.parent / RUN_FILE).read_text(encoding="utf-8"))
+        beside = project_root() / "notebooks" / "captions" / f"{path.parent.name.partition('-')[0]}.toml"
+        named = titles(beside, record["parameters"])
+        caption = record["captions"].get(path.name) or named.get(path.stem, "drawn from our results")
         picture = f"paper-{paper}-{path.name}"
         target.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, target / picture)

@@ -121,10 +121,10 @@ def _of_verdicts(verdicts: pd.DataFrame) -> dict[str, Any]:
 
 
 def _guides(folder: Path) -> dict[str, str]:
-    """Return the names and titles of the guides: first those that protect data, then the others."""
+    """Return the names and titles of the guides: installing, then protecting data, then the others."""
     texts = {path.stem: path.read_text(encoding="utf-8") for path in folder.glob("*.md") if path.stem != "index"}
     found = {name: text.partition("\n")[0].lstrip("# ") for name, text in texts.items()}
-    names = sorted(found, key=lambda name: (not found[name].startswith("Protect"), name))
+    names = sorted(found, key=lambda name: (name != "install", not found[name].startswith("Protect"), name))
     return {name: found[name] for name in names}
 
 

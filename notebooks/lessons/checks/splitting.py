@@ -10,7 +10,7 @@ from checks.hints import exercise, require, same_function
 
 # positions are asked for: the index is in another order, so that labels of rows are wrong
 _GROUPS = pd.Series(list("aaabbbccdd"), index=[3, 9, 6, 0, 8, 1, 7, 2, 4, 5])
-_POSITIONS = "This takes positions for labels of the index. Use groups.iloc[...], or groups.to_numpy()[...]."
+_POSITIONS = "This takes positions for labels of the index. Use groups.iloc[...]."
 _PAIRS = [(100, 50), (128, 10), (100, 30), (100, 100), (50, 80)]
 _SEEN = [
     (pd.Series(list("aab")), pd.Series(list("abcc"))),

@@ -315,6 +315,9 @@ def test_the_text_of_the_game_and_the_split_is_right():
     assert forest > weak + 0.4
     assert split["scores"]["random"] > 0.9 > 0.4 > split["scores"]["grouped"] > split["level"]
     assert split["rows"]["new people"]["attacker (person)"] == 0
+    service = {name: row["service (exercise)"] for name, row in split["rows"].items()}
+    assert service["new people"] > service["grouped"]
+    assert split["right"][split["own"]].mean() < 0.2 < 0.7 < split["right"][~split["own"]].mean()
 
 
 def test_the_text_of_the_search_is_right():
