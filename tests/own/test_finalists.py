@@ -6,6 +6,7 @@ import pytest
 
 from sensorprivacy.data import Problem
 from sensorprivacy.game.splits import random_split
+from sensorprivacy.minimize.search import exhaustive
 from sensorprivacy.own import transformers
 from sensorprivacy.own.transformers import MinimizedTable, _Searched
 
@@ -72,6 +73,14 @@ def test_if_no_finalist_is_accurate_enough_the_small_forests_decide(by_hand):
     found = searched(("a", 0.825, 0.7), ("ab", 0.83, 0.8))
     found.known.update({(("a",), "task"): 0.7})
     assert found.kept(0.01) == ["a"]
+
+
+def test_load_does_not_refuse_the_search(problem, monkeypatch):
+    """On a loaded machine, 988 small forests were estimated to take 3.4 hours, and the main method was lost."""
+    monkeypatch.setattr(exhaustive, "HOUR", 0.0)
+    transformers._LAST_SEARCH.clear()
+    found = MinimizedTable(0.03, trees=2).fit(problem.features, problem.task, problem.users)
+    assert "task" in found.kept_
 
 
 def test_adult_keeps_no_worse_columns_at_a_larger_threshold(mirror):

@@ -230,9 +230,8 @@ def _search(problem: Problem, preselect: int, trees: int, seed: int | None) -> _
             scores = score_features(table.iloc[rows], problem.task.iloc[rows], problem.users.iloc[rows], seed=seed)
             ranked = rank_features(scores, "ratio", variant="own")
         model = RandomForestClassifier(trees)
-        found = search_subsets(
-            problem, ranked[:preselect], model=model, split=split, seed=seed, engine="shared", progress=False
-        )
+        how: Any = {"engine": "shared", "allow_long": True, "progress": False}  # only load makes so small a search long
+        found = search_subsets(problem, ranked[:preselect], model=model, split=split, seed=seed, **how)
         _LAST_SEARCH.clear()
         _LAST_SEARCH[key] = _Searched(problem, split, seed, ranked, found.table, trees)
     return _LAST_SEARCH[key]
