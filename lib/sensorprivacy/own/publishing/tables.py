@@ -15,12 +15,14 @@ from sensorprivacy.columns.coding import misread
 from sensorprivacy.columns.copies import find_names
 from sensorprivacy.columns.identifiers import IdentifierWarning
 from sensorprivacy.columns.judge import name_of
+from sensorprivacy.game.joins import Match, match_rows
 from sensorprivacy.own.card import IN_ORDER, SHUFFLED, Card, guarantee, measure_table, write_card
 from sensorprivacy.own.checks import refuse_chance, split_of
 from sensorprivacy.own.defences import Defence, Published, publishes_task
 from sensorprivacy.own.pages import render
 from sensorprivacy.own.publishing.columns import Columns, learn_columns, learn_fills, sample_problem
 from sensorprivacy.own.publishing.fitted import FittedTable, check_can_be_saved, load_fitted, save_fitted
+from sensorprivacy.own.publishing.matching import earlier_releases, matched, refitted
 from sensorprivacy.own.publishing.writing import Formulas, check_new, new_folder, write_rows
 from sensorprivacy.own.read.pieces import Pieces, Selection, Survey, survey
 from sensorprivacy.own.tables import Missing, Rare
@@ -131,7 +133,6 @@ def publish(
     known = roles["user"]
     selection = Selection(pieces, _labels(chosen, pieces, task=task, user=user, groups=groups))
     found = _survey(selection, sample, known if known in pieces.columns else None, seed)
-    first = None
     if made is not None:
         drop = [*drop, people] if people is not None else drop
         columns = learn_columns(found, task=task or "", user=user or "", groups=groups, keep=keep, drop=drop)
@@ -143,6 +144,9 @@ def publish(
         if missing == "drop":
             found = _select(selection, found, chosen.needed, missing, "keep")
         chosen.columns.check_new(found, chosen.needed)
+        first = chosen.release(found.sample)
+    matches = _matches(chosen, found.sample, first, seed)
+    earlier = earlier_releases(out, pieces.digest, _with_task(first, found.sample, chosen))
     with ExitStack() as stack:
         folder = stack.enter_context(new_folder(out, "out"))
         if save is not None:
@@ -151,8 +155,9 @@ def publish(
         checked = Formulas(formulas)
         released = map(checked, _released(selection, chosen, first))
         written = write_rows(released, file, rows=found.rows, in_order=in_order)
-        facts = {"formulas": checked.said} | _facts(chosen, selection, found, written, in_order=in_order)
-        return write_card(folder, chosen, **facts, seed=seed, reused=first is None)
+        facts = {"formulas": checked.said, "matched": matched(matches, earlier)}
+        facts |= _facts(chosen, selection, found, written, in_order=in_order)
+        return write_card(folder, chosen, **facts, seed=seed, reused=made is None)
 
 
 def _checked_targets(out: Path | str, save: Path | str | None, missing: str, rare: str) -> tuple[Path, Path | None]:
@@ -234,18 +239,39 @@ def _fit(
     return FittedTable(made.name, made.about, columns, published.step, facts), cells.set_axis(found.sample.index)
 
 
-def _released(pieces: Selection, fitted: FittedTable, first: pd.DataFrame | None) -> Iterator[pd.DataFrame]:
+def _matches(fitted: FittedTable, sample: pd.DataFrame, first: pd.DataFrame, seed: int) -> list[Match]:
+    """Return how many rows of the sample attackers with the original values match."""
+    columns, step = fitted.columns, fitted.step
+    numbers = columns.numbers(sample, fitted.needed)
+    shown = columns.task in sample and publishes_task(step)
+    labels = as_text(sample[columns.task]).to_numpy() if columns.task in sample else None
+    refit = refitted(step, numbers, labels)
+    return match_rows(
+        columns.cells(numbers)[[name for name in numbers if name in sample]],
+        first,
+        labels if shown else None,
+        refit=None if refit is None else columns.cells(refit),
+        again=fitted.release(sample),
+        seed=seed,
+    )
+
+
+def _released(pieces: Selection, fitted: FittedTable, first: pd.DataFrame) -> Iterator[pd.DataFrame]:
     """Yield the published rows. Those of the sample are the measured ones: their noise is drawn once."""
-    task = fitted.columns.task
     for piece in pieces:
-        known = piece.index.isin([] if first is None else first.index)
+        known = piece.index.isin(first.index)
         parts = [fitted.release(piece[~known])] if not known.all() else []
-        if first is not None and known.any():
+        if known.any():
             parts.append(first.loc[piece.index[known]])
-        cells = pd.concat(parts).sort_index()
-        if task in piece and publishes_task(fitted.step):
-            cells[task] = as_text(piece[task]) if is_text(piece[task]) else piece[task]
-        yield cells
+        yield _with_task(pd.concat(parts).sort_index(), piece, fitted)
+
+
+def _with_task(cells: pd.DataFrame, rows: pd.DataFrame, fitted: FittedTable) -> pd.DataFrame:
+    """Return published cells of some rows with their task labels, if these are published."""
+    task = fitted.columns.task
+    if task not in rows or not publishes_task(fitted.step):
+        return cells
+    return cells.assign(**{task: as_text(rows[task]) if is_text(rows[task]) else rows[task]})
 
 
 def _facts(fitted: FittedTable, selection: Selection, found: Survey, written: int, *, in_order: bool) -> dict[str, Any]:
