@@ -15,7 +15,8 @@ from sensorprivacy.game.wilson import wilson
 
 ROWS = 2000  # attacked
 _CELLS = 4e9  # cells compared by one attack: a few seconds
-_ROUNDS = 20  # of matching and moving
+_ROUNDS = 40  # of matching and moving, from each start
+_TIE = 1e-9
 _APART = 10.0  # distance of different classes, where a column's range is 1
 _TOLERANCE = 0.01
 _LABEL = "published label\0"  # no column of a file has this name
@@ -140,8 +141,9 @@ def in_words(found: Sequence[Match]) -> str:
         return "No attack below matches more rows with their originals than its control does."
     how = "" if best.by in (EXACT, NEAREST) else f", by {best.by}"
     many = "Every row" if best.share == 1 else f"{best.share:.1%} of the rows"
-    return f"{many} can be matched to {'its original' if best.share == 1 else 'their originals'} by anybody who has " + (
-        f"the original values{how}."
+    return (
+        f"{many} can be matched to {'its original' if best.share == 1 else 'their originals'} by anybody who has "
+        + (f"the original values{how}.")
     )
 
 
@@ -199,23 +201,27 @@ def _moved(
     if list(refit) != list(published) or any(as_numbers(published[name]) is None for name in published):
         return refit, published
     target, values = published.to_numpy(dtype=float), refit.to_numpy(dtype=float)
-    ranked = _ranks(target, target)
-    tree, at = KDTree(ranked), draw_rows(len(values), ROWS, seed)
-    # the scale of each column, and its direction by its skewness
-    turned = np.sign(stats.skew(target) * stats.skew(values)) * target.std(axis=0) / np.maximum(values.std(axis=0), 1e-12)
     numbers = [column for name in original if (column := as_numbers(original[name])) is not None]
     wide = np.nan_to_num(np.column_stack([*numbers, values, np.ones(len(values))]))
-    starts = [values, np.nan_to_num((values - values.mean(axis=0)) * turned + target.mean(axis=0))]
-    best, closest = ranked * 0, np.inf
-    for moved in starts:
+    spread, at = np.maximum(target.std(axis=0), 1e-12), draw_rows(len(values), ROWS, seed)
+    ranked = _ranks(target, target)
+    # the scale of each column is the published one, and its direction that of its skewness
+    turned = np.sign(stats.skew(target) * stats.skew(values)) * spread / np.maximum(values.std(axis=0), 1e-12)
+    start = np.nan_to_num((values - values.mean(axis=0)) * turned + target.mean(axis=0))
+    best, closest, judge = ranked * 0, np.inf, KDTree(ranked)
+    for moved, in_ranks in ((values, False), (values, True), (start, False), (start, True)):
+        tree, before = KDTree(ranked if in_ranks else target / spread), np.empty(0)
         for _ in range(_ROUNDS):
             now = _ranks(moved, target)
-            far, partners = (part[:, 0] for part in tree.query(now[at]))
-            if far.mean() >= closest:  # as the attacker sees it, too
+            # both ways, or all rows in one place would be near; the attacker sees this distance, too
+            far = judge.query(now[at])[0].mean() + KDTree(now).query(ranked[at])[0].mean()
+            if far < closest:
+                best, closest = now, far
+            gaps, partners = (part[:, 0] for part in tree.query(now[at] if in_ranks else moved[at] / spread))
+            if closest < _TIE or np.array_equal(partners, before):
                 break
-            best, closest = now, far.mean()
-            near = at[far <= np.median(far)], partners[far <= np.median(far)]
-            moved = wide @ np.linalg.lstsq(wide[near[0]], target[near[1]], rcond=None)[0]
+            near, before = gaps <= np.quantile(gaps, 0.5 if in_ranks else 1), partners
+            moved = wide @ np.linalg.lstsq(wide[at][near], target[partners[near]], rcond=None)[0]
     return pd.DataFrame(best, columns=published.columns), pd.DataFrame(ranked, columns=published.columns)
 
 

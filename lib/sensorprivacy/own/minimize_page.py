@@ -9,7 +9,8 @@ import pandas as pd
 
 from sensorprivacy.columns.judge import in_words
 from sensorprivacy.data import Problem
-from sensorprivacy.game.joins import Match, in_words as matched_in_words
+from sensorprivacy.game.joins import Match
+from sensorprivacy.game.joins import in_words as matched_in_words
 from sensorprivacy.game.linkage import k_anonymity
 from sensorprivacy.game.units import few_units
 from sensorprivacy.minimize.certainty import Stability

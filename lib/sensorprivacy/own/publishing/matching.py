@@ -31,7 +31,9 @@ def refitted(step: Any, numbers: pd.DataFrame, labels: Sequence[Any] | np.ndarra
     try:
         again = clone(step, safe=False)
         given = (numbers,) if labels is None else (numbers, labels)
-        values = again.fit_transform(*given) if hasattr(again, "fit_transform") else again.fit(*given).transform(numbers)
+        values = (
+            again.fit_transform(*given) if hasattr(again, "fit_transform") else again.fit(*given).transform(numbers)
+        )
         return as_frame(values, again, np.asarray(numbers.index))
     except Exception:  # a user's transformer may raise anything, and one that was saved may need more labels
         return None
@@ -60,7 +62,7 @@ def earlier_releases(out: Path, digest: str, rows: pd.DataFrame | None = None) -
         if not same and (joined is None or joined < _JOINED):
             continue
         of = "the same input" if same else "some of these rows"
-        shown = "" if joined is None else f", and equal values alone join {joined:.1%} of the rows with it"
+        shown = "" if not joined else f", and equal values alone join {joined:.1%} of the rows with it"
         said.append(f"An earlier release of {of} exists (defence {facts['defence']['name']}){shown}.")
         warnings.warn(
             f"{folder.name} beside {out.name} is an earlier release of {of}{shown}. Whoever has both sees the columns "
