@@ -1,7 +1,9 @@
 """The card says first how many rows can be matched with their originals, and warns of earlier releases."""
 
 import json
+import re
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -160,3 +162,28 @@ def test_a_transformer_that_cannot_be_fitted_again_is_passed_over():
 def test_values_known_only_about_are_on_the_card(tmp_path):
     card = publish(home(), defence="none", out=tmp_path / "out", **ROLES)
     assert ABOUT in [one["by"] for one in card.facts["matched"]["attacks"]]
+
+
+def test_rounded_rows_are_not_called_unchanged_and_are_matched_by_rounding_again(tmp_path):
+    card = publish(home(), defence="round:digits=3", out=tmp_path / "out", **ROLES)
+    assert card.facts["columns"]["unchanged"] == ["lamp"]
+    attacks = {one["by"]: one["share"] for one in card.facts["matched"]["attacks"]}
+    assert attacks[EXACT] < 0.05 < 0.95 < attacks[REFIT]
+    coarse = publish(home(), defence="round:digits=1", out=tmp_path / "coarse", **ROLES)
+    assert {one["by"]: one["share"] for one in coarse.facts["matched"]["attacks"]}[REFIT] < attacks[REFIT]
+    assert "Every number rounded to 3 significant digits." in card.to_markdown()
+    assert set(pd.read_csv(tmp_path / "out" / "table.csv")["lamp"]) == {"off", "on", "dim"}
+
+
+def test_rounding_can_be_saved_and_used_again(tmp_path):
+    publish(home(), defence="round:digits=2", out=tmp_path / "out", save=tmp_path / "saved", **ROLES)
+    card = publish(home(seed=3), fitted=tmp_path / "saved", out=tmp_path / "new")
+    assert card.facts["columns"]["unchanged"] == ["lamp"]
+
+
+def test_every_test_and_measurement_on_the_page_of_promises_exists():
+    root = Path(__file__).parents[2]
+    page = (root / "book" / "promises.md").read_text()
+    named = re.findall(r"`((?:tests|bench)/[^`]+)`", page)
+    assert len(named) > 8
+    assert not [name for name in named if not (root / name).is_file()]

@@ -125,6 +125,12 @@ def match_rows(
     return found
 
 
+def unchanged_columns(original: pd.DataFrame, published: pd.DataFrame) -> list[Any]:
+    """Return the published columns that equal those of the original, row by row."""
+    truth, shown = _alike(original, published)
+    return [name for name in truth if truth[name].equals(shown[name])]
+
+
 def in_words(found: Sequence[Match]) -> str:
     """Return one sentence about the strongest attacker with original values.
 
@@ -140,11 +146,10 @@ def in_words(found: Sequence[Match]) -> str:
     if best.low <= best.control:
         return "No attack below matches more rows with their originals than its control does."
     how = "" if best.by in (EXACT, NEAREST) else f", by {best.by}"
-    many = "Every row" if best.share == 1 else f"{best.share:.1%} of the rows"
-    return (
-        f"{many} can be matched to {'its original' if best.share == 1 else 'their originals'} by anybody who has "
-        + (f"the original values{how}.")
-    )
+    many = f"{best.share:.1%} of the rows can be matched to their originals"
+    if best.share == 1:
+        many = "Every row can be matched to its original"
+    return f"{many} by anybody who has the original values{how}."
 
 
 def _single(by: str, right: np.ndarray, wrong: np.ndarray, among: int) -> Match:

@@ -1,5 +1,6 @@
 """Match the rows of a release with their originals and with earlier releases, and say it on the card."""
 
+import inspect
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
@@ -21,7 +22,9 @@ _MOST_FOLDERS = 1000  # beside the new one
 _JOINED = 0.05  # share of rows that tells two releases of the same rows from two of similar rows
 
 
-def refitted(step: Any, numbers: pd.DataFrame, labels: Sequence[Any] | np.ndarray | None) -> pd.DataFrame | None:
+def refitted(
+    step: Any, numbers: pd.DataFrame, labels: Sequence[Any] | np.ndarray | None, texts: Sequence[str] = ()
+) -> pd.DataFrame | None:
     """Return the values of an attacker who fits a deterministic transformer again, to the original rows.
 
     None with noise, of which this attacker learns nothing, and if the transformer cannot be fitted to these rows.
@@ -31,9 +34,9 @@ def refitted(step: Any, numbers: pd.DataFrame, labels: Sequence[Any] | np.ndarra
     try:
         again = clone(step, safe=False)
         given = (numbers,) if labels is None else (numbers, labels)
-        values = (
-            again.fit_transform(*given) if hasattr(again, "fit_transform") else again.fit(*given).transform(numbers)
-        )
+        known = {"texts": texts} if "texts" in inspect.signature(again.fit).parameters else {}
+        both = hasattr(again, "fit_transform") and not known
+        values = again.fit_transform(*given) if both else again.fit(*given, **known).transform(numbers)
         return as_frame(values, again, np.asarray(numbers.index))
     except Exception:  # a user's transformer may raise anything, and one that was saved may need more labels
         return None

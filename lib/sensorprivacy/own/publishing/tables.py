@@ -15,7 +15,7 @@ from sensorprivacy.columns.coding import misread
 from sensorprivacy.columns.copies import find_names
 from sensorprivacy.columns.identifiers import IdentifierWarning
 from sensorprivacy.columns.judge import name_of
-from sensorprivacy.game.joins import Match, match_rows
+from sensorprivacy.game.joins import Match, match_rows, unchanged_columns
 from sensorprivacy.own.card import IN_ORDER, SHUFFLED, Card, guarantee, measure_table, write_card
 from sensorprivacy.own.checks import refuse_chance, split_of
 from sensorprivacy.own.defences import Defence, Published, publishes_task
@@ -156,7 +156,7 @@ def publish(
         released = map(checked, _released(selection, chosen, first))
         written = write_rows(released, file, rows=found.rows, in_order=in_order)
         facts = {"formulas": checked.said, "matched": matched(matches, earlier)}
-        facts |= _facts(chosen, selection, found, written, in_order=in_order)
+        facts |= _facts(chosen, selection, found, first, written, in_order=in_order)
         return write_card(folder, chosen, **facts, seed=seed, reused=made is None)
 
 
@@ -239,15 +239,21 @@ def _fit(
     return FittedTable(made.name, made.about, columns, published.step, facts), cells.set_axis(found.sample.index)
 
 
+def _originals(fitted: FittedTable, sample: pd.DataFrame) -> pd.DataFrame:
+    """Return the original cells of the features as a defence reads them."""
+    numbers = fitted.columns.numbers(sample, fitted.needed)
+    return fitted.columns.cells(numbers)[[name for name in numbers if name in sample]]
+
+
 def _matches(fitted: FittedTable, sample: pd.DataFrame, first: pd.DataFrame, seed: int) -> list[Match]:
     """Return how many rows of the sample attackers with the original values match."""
     columns, step = fitted.columns, fitted.step
     numbers = columns.numbers(sample, fitted.needed)
     shown = columns.task in sample and publishes_task(step)
     labels = as_text(sample[columns.task]).to_numpy() if columns.task in sample else None
-    refit = refitted(step, numbers, labels)
+    refit = refitted(step, numbers, labels, columns.texts)
     return match_rows(
-        columns.cells(numbers)[[name for name in numbers if name in sample]],
+        _originals(fitted, sample),
         first,
         labels if shown else None,
         refit=None if refit is None else columns.cells(refit),
@@ -274,13 +280,15 @@ def _with_task(cells: pd.DataFrame, rows: pd.DataFrame, fitted: FittedTable) -> 
     return cells.assign(**{task: as_text(rows[task]) if is_text(rows[task]) else rows[task]})
 
 
-def _facts(fitted: FittedTable, selection: Selection, found: Survey, written: int, *, in_order: bool) -> dict[str, Any]:
+def _facts(
+    fitted: FittedTable, selection: Selection, found: Survey, released: pd.DataFrame, written: int, *, in_order: bool
+) -> dict[str, Any]:
     """Return the parts of the data card about the table and its guarantee."""
-    pieces, released = selection.pieces, fitted.release(found.sample.head(1))
+    pieces = selection.pieces
     step, columns = fitted.step, fitted.columns
     names = [*released.columns, *([columns.task] if columns.task in pieces.columns and publishes_task(step) else [])]
     noisy = getattr(step, "domains_", names if hasattr(step, "epsilon_total_") else [])
-    unchanged = [name for name in released if name in columns.features and name not in noisy]
+    unchanged = [name for name in unchanged_columns(_originals(fitted, found.sample), released) if name not in noisy]
     dropped = dict(columns.dropped)
     lost = [*columns.features, *([] if publishes_task(step) else [columns.task])]
     dropped |= {name: f"the defence {fitted.name} drops it" for name in lost if name not in released}
