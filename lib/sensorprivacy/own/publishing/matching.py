@@ -69,7 +69,7 @@ def earlier_releases(out: Path, digest: str, rows: pd.DataFrame | None = None) -
         said.append(f"An earlier release of {of} exists (defence {facts['defence']['name']}){shown}.")
         warnings.warn(
             f"{folder.name} beside {out.name} is an earlier release of {of}{shown}. Whoever has both sees the columns "
-            "of both, and averages their noise: give one of them away only",
+            "of both, and can average noise: give only one of them away",
             stacklevel=3,
         )
     return said

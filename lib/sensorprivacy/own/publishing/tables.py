@@ -15,7 +15,7 @@ from sensorprivacy.columns.coding import misread
 from sensorprivacy.columns.copies import find_names
 from sensorprivacy.columns.identifiers import IdentifierWarning
 from sensorprivacy.columns.judge import name_of
-from sensorprivacy.game.joins import Match, match_rows, unchanged_columns
+from sensorprivacy.game.joins import match_rows, unchanged_columns
 from sensorprivacy.own.card import IN_ORDER, SHUFFLED, Card, guarantee, measure_table, write_card
 from sensorprivacy.own.checks import refuse_chance, split_of
 from sensorprivacy.own.defences import Defence, Published, publishes_task
@@ -130,9 +130,8 @@ def publish(
     roles = vars(chosen.columns) if chosen is not None else {"task": task, "user": user, "groups": groups}
     labels = [name for role in ("task", "user", "groups") if (name := roles[role]) is not None]
     pieces = Pieces(Path(table) if isinstance(table, str) else table, rows, labels)
-    known = roles["user"]
     selection = Selection(pieces, _labels(chosen, pieces, task=task, user=user, groups=groups))
-    found = _survey(selection, sample, known if known in pieces.columns else None, seed)
+    found = _survey(selection, sample, roles["user"], seed)
     if made is not None:
         drop = [*drop, people] if people is not None else drop
         columns = learn_columns(found, task=task or "", user=user or "", groups=groups, keep=keep, drop=drop)
@@ -145,8 +144,7 @@ def publish(
             found = _select(selection, found, chosen.needed, missing, "keep")
         chosen.columns.check_new(found, chosen.needed)
         first = chosen.release(found.sample)
-    matches = _matches(chosen, found.sample, first, seed)
-    earlier = earlier_releases(out, pieces.digest, _with_task(first, found.sample, chosen))
+    facts = {"matched": _matched(chosen, found.sample, first, out, pieces.digest, seed)}
     with ExitStack() as stack:
         folder = stack.enter_context(new_folder(out, "out"))
         if save is not None:
@@ -155,8 +153,7 @@ def publish(
         checked = Formulas(formulas)
         released = map(checked, _released(selection, chosen, first))
         written = write_rows(released, file, rows=found.rows, in_order=in_order)
-        facts = {"formulas": checked.said, "matched": matched(matches, earlier)}
-        facts |= _facts(chosen, selection, found, first, written, in_order=in_order)
+        facts |= {"formulas": checked.said} | _facts(chosen, selection, found, first, written, in_order=in_order)
         return write_card(folder, chosen, **facts, seed=seed, reused=made is None)
 
 
@@ -188,6 +185,7 @@ def _labels(fitted: FittedTable | None, pieces: Pieces, **roles: str | None) -> 
 
 def _survey(selection: Selection, rows: int, user: str | None, seed: int) -> Survey:
     """Pass over the rows; a table whose file is called after a user gets another name."""
+    user = user if user in selection.columns else None  # new rows of a fitted defence need none
     found = survey(selection, rows, user=user, seed=seed)
     if user is not None and find_names([selection.pieces.name], found.sample[user]):
         selection.pieces.name = "table"
@@ -245,21 +243,22 @@ def _originals(fitted: FittedTable, sample: pd.DataFrame) -> pd.DataFrame:
     return fitted.columns.cells(numbers)[[name for name in numbers if name in sample]]
 
 
-def _matches(fitted: FittedTable, sample: pd.DataFrame, first: pd.DataFrame, seed: int) -> list[Match]:
-    """Return how many rows of the sample attackers with the original values match."""
+def _matched(
+    fitted: FittedTable, sample: pd.DataFrame, first: pd.DataFrame, out: Path, digest: str, seed: int
+) -> dict[str, Any]:
+    """Return the part of the card about attackers who match rows of the sample, and about earlier releases of them."""
     columns, step = fitted.columns, fitted.step
-    numbers = columns.numbers(sample, fitted.needed)
-    shown = columns.task in sample and publishes_task(step)
     labels = as_text(sample[columns.task]).to_numpy() if columns.task in sample else None
-    refit = refitted(step, numbers, labels, columns.texts)
-    return match_rows(
+    refit = refitted(step, columns.numbers(sample, fitted.needed), labels, columns.texts)
+    found = match_rows(
         _originals(fitted, sample),
         first,
-        labels if shown else None,
+        labels if publishes_task(step) else None,
         refit=None if refit is None else columns.cells(refit),
         again=fitted.release(sample),
         seed=seed,
     )
+    return matched(found, earlier_releases(out, digest, _with_task(first, sample, fitted)))
 
 
 def _released(pieces: Selection, fitted: FittedTable, first: pd.DataFrame) -> Iterator[pd.DataFrame]:
