@@ -178,7 +178,8 @@ def publish(options: Options) -> int:
         else:
             common |= _named(options, ("user", "groups", "keep", "drop", "missing", "rare", "sample"))
             bounds = parse_bounds(options.bounds)
-            card = publishing.publish(options.file, bounds=bounds, in_order=options.keep_order, **common)
+            with plain_notices():
+                card = publishing.publish(options.file, bounds=bounds, in_order=options.keep_order, **common)
     except KeyboardInterrupt:
         print("interrupted; nothing was written", file=sys.stderr)
         return INTERRUPTED
