@@ -246,9 +246,9 @@ def compare(**options: Any) -> int:
     "--defence",
     metavar="WORD",
     help="Needed without --fitted; `compare` ranks them. For example minimize:threshold=.01, threeway:epsilon=1, "
-    "minimize+noise:epsilon=4, noise:epsilon=4 (on recordings, they publish a table of window statistics); on "
-    "recordings latent:transfer=codebook,cells=8,synthetic=yes, or guaranteed:activity=3,cell=1 (synthetic windows of "
-    "one randomized response for each recording).",
+    "minimize+noise:epsilon=4, noise:epsilon=4, round:digits=2 (on recordings, they publish a table of window "
+    "statistics); on recordings latent:transfer=codebook,cells=8,synthetic=yes, or guaranteed:activity=3,cell=1 "
+    "(synthetic windows of one randomized response for each recording).",
 )
 @_option("--out", required=True, type=Path, metavar="FOLDER", help="New folder for the data and the card.")
 @_option("--save", type=Path, metavar="FOLDER", help="New folder for the fitted defence.")

@@ -94,11 +94,13 @@ def test_stability_linkage_and_columns_are_on_the_page_and_in_the_json(run, refu
     assert run(file, *OWN, *words, *FAST) == 0
     said = " ".join(capsys.readouterr().out.split())
     assert "repeated with 2 other seeds (5 trees, up to 1,000 rows), kept in" in said
-    assert "Linkage: share of rows that the kept columns join uniquely" in said
-    assert "Warning: whoever holds the original table identifies the users of 100% of the rows" in said
+    assert "Every row can be matched to its original by anybody who has the original values." in said
+    assert said.index("Every row") < said.index("Features to keep") < said.index("Linkage: share of rows")
+    assert "equal values 100.00% (control 0.00%, n = 240 rows)" in said
+    assert "Warning: one column alone joins: code 100%" in said
     assert "columns without information are dropped: floor" in said
     found = json.loads((tmp_path / "found.json").read_text())
-    assert found["joined"]["exact"] == 1
+    assert found["matched"][0]["share"] == 1
     assert found["stability"]["repetitions"] == 2
     read = {row["column"]: row["coded"] for row in found["table"]["columns"]}
     assert read["user"] == "you dropped it"

@@ -41,6 +41,8 @@ def train(problem):
         ("minimize+noise", "minimize+noise:threshold=0.01,epsilon=4"),
         ("minimize+noise:threshold=.1,epsilon=2", "minimize+noise:threshold=0.1,epsilon=2"),
         ("noise:epsilon=16", "noise:epsilon=16"),
+        ("round", "round:digits=2"),
+        ("round:digits=3", "round:digits=3"),
         ("threeway", "threeway:epsilon=1"),
         ("threeway:sound, epsilon=.5", "threeway:epsilon=0.5"),
         ("threeway:printed", "threeway:printed"),
@@ -68,6 +70,7 @@ def test_words(word, name):
         ("method:magic", r"'magic' is no setting of method: choose from hashing, pca"),
         ("method:pca,columns=1.5", r"columns=1.5 must be a whole number"),
         ("none:epsilon=1", r"it has none"),
+        ("round:digits=0", r"digits=0 must be a whole number from 1 to 15"),
     ],
 )
 def test_wrong_words_list_the_choices_on_one_line(word, message):

@@ -12,7 +12,7 @@ from sensorprivacy.minimize import minimizer, rewrites
 from sensorprivacy.minimize.minimizer import FeatureMinimizer
 from sensorprivacy.minimize.rewrites import ColumnHasher, LaplaceNoise
 from sensorprivacy.own import transformers
-from sensorprivacy.own.transformers import MinimizedTable, Rewritten, TaskPrediction, TopColumns
+from sensorprivacy.own.transformers import MinimizedTable, Rewritten, Rounded, TaskPrediction, TopColumns
 from sensorprivacy.threeway import divider
 from sensorprivacy.threeway.divider import ThreeWayDivider
 
@@ -65,3 +65,12 @@ def test_three_way_division_knows_names_and_texts_of_polars():
     assert (step.domains_["hour"].low, step.domains_["hour"].high) == (0, 23)
     assert list(step.transform(polars.DataFrame(table)).columns) == ["hour", "lamp"]
     assert step.domains_["hour"].integer
+
+
+def test_rounding_keeps_significant_digits_and_categories():
+    rows = pd.DataFrame({"lux": [12345.0, 0.0, -0.001299, 0.3], "place": [11, 12, 13, 14], "hour": [1, 19, 23, 105]})
+    found = Rounded(2).fit(rows, texts=["place"]).transform(rows)
+    assert found["lux"].tolist() == [12000.0, 0.0, -0.0013, 0.3]
+    assert found["place"].tolist() == [11, 12, 13, 14]
+    assert found["hour"].tolist() == [1, 19, 23, 100]
+    assert Rounded(1).fit_transform(rows)["hour"].tolist() == [1, 20, 20, 100]

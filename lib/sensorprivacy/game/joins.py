@@ -1,91 +1,239 @@
-"""Join published rows with the original table, as an attacker does who holds a copy of it."""
+"""Match published rows with their originals, as an attacker does who has the original values."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy import stats
 from sklearn.neighbors import KDTree
 
-from sensorprivacy.game.linkage import k_anonymity
+from sensorprivacy.data import draw_rows
+from sensorprivacy.game.linkage import as_numbers, code_pair, link
+from sensorprivacy.game.wilson import wilson
+
+ROWS = 2000  # attacked
+_CELLS = 4e9  # cells compared by one attack: a few seconds
+_ROUNDS = 40  # of matching and moving, from each start
+_TIE = 1e-9
+_APART = 10.0  # distance of different classes, where a column's range is 1
+_TOLERANCE = 0.01
+_LABEL = "published label\0"  # no column of a file has this name
+EXACT, ABOUT = "equal values", f"values known to {_TOLERANCE:.0%} of their range"
+NEAREST, REFIT, AGAIN = "nearest values", "the transformation fitted again", "a second release of the same rows"
 
 
 @dataclass(frozen=True)
-class Joined:
-    """The share of published rows that equal or nearest values of the kept columns join with one original row.
+class Match:
+    """How many published rows one attack finds.
 
     Parameters
     ----------
-    exact : float
-        Share of rows that are the only ones with their values.
-    near : float
-        Share of sampled rows without another row within the tolerance in every column: the attacker knows the values
-        only about.
-    tolerance : float
-        Share of each column's range.
-    alone : dict of str to float
-        Share of rows that one column alone joins, of the columns with the largest shares.
-    rows : int
-        Number of sampled rows behind `near`.
+    by : str
+        What the attacker compares: `EXACT`, `ABOUT`, `NEAREST`, `REFIT` or `AGAIN`.
+    share, low, high : float
+        Share of the attacked rows that are found, with Wilson's 95 % interval. With equal or similar values, a row is
+        found if no other row has them (singling out). Otherwise, it is found if its partner is the nearest row; of k
+        equally near rows, each counts 1/k (linkage).
+    control : float
+        The same without knowledge of the row. Singling out: the share if the row itself were not published, so that
+        every find is wrong. Linkage: the share of a random row with the same published label.
+    rows, among : int
+        Number of attacked rows, and of rows to choose from.
     """
 
-    exact: float
-    near: float
-    tolerance: float
-    alone: dict[str, float]
+    by: str
+    share: float
+    low: float
+    high: float
+    control: float
     rows: int
+    among: int
 
 
-def join_rows(
-    table: pd.DataFrame,
-    columns: Sequence[Hashable],
+def match_rows(
+    original: pd.DataFrame,
+    published: pd.DataFrame,
+    labels: Sequence[Any] | np.ndarray | pd.Series | None = None,
     *,
-    tolerance: float = 0.01,
-    sample: int = 2000,
-    seed: int | None = 42,
-) -> Joined:
-    """Return how many rows of a table an attacker joins by columns that are published unchanged.
+    refit: pd.DataFrame | None = None,
+    again: pd.DataFrame | None = None,
+    rows: int = ROWS,
+    seed: int | np.random.Generator = 42,
+) -> list[Match]:
+    """Match published rows with their originals in up to five ways.
 
-    A model that fails to identify users proves nothing against this attacker: a serial number confuses a forest, but
-    joins every row.
+    A model that fails to identify users proves nothing against these attackers: a serial number confuses a forest, but
+    finds every row.
 
     Parameters
     ----------
-    table : pandas.DataFrame
-        The original table: n rows of numbers.
-    columns : sequence of column names
-        The published columns.
-    tolerance : float, default .01
-        Share of a column's range within which two values look alike to an attacker who knows values only about.
-    sample : int
-        Number of rows for `Joined.near`.
-    seed : int
-        Seed of the sample.
+    original, published : pandas.DataFrame
+        n rows of numbers or categories each, in the same order. Columns of equal names have the same meaning.
+    labels : array of shape (n,), optional
+        A label of each row that is published unchanged, and that the attacker knows.
+    refit : pandas.DataFrame, optional
+        The result of the attacker who repeats the transformation on the original rows in any order.
+    again : pandas.DataFrame, optional
+        A second release of the same rows.
+    rows : int
+        Number of rows to attack; fewer in large tables, so that no attack takes more than a few seconds. Equal values
+        are counted in all rows.
+    seed : int or numpy.random.Generator
+        Draws these rows.
 
     Returns
     -------
-    Joined
+    list of Match
+        The attacks that apply: the first two need columns of the original; nearest values need changed ones.
 
     Examples
     --------
-    >>> found = join_rows(pd.DataFrame({"serial": [3, 1, 2], "door": [0, 1, 1]}), ["serial", "door"])
-    >>> found.exact, found.alone["serial"], found.alone["door"]
-    (1.0, 1.0, 0.3333333333333333)
+    >>> home = pd.DataFrame({"serial": [3, 1, 2], "door": [0, 1, 1]})
+    >>> [(one.by, one.share) for one in match_rows(home, home)][0]
+    ('equal values', 1.0)
+    >>> match_rows(home, home[["door"]])[0].share.__round__(2)
+    0.33
     """
-    released = table[list(columns)]
-    alone = {str(name): k_anonymity(released[[name]]).unique for name in released}
-    first = dict(sorted(alone.items(), key=lambda item: -item[1])[:3])
-    at = np.random.default_rng(seed).permutation(len(released))[:sample]
-    scaled = _scaled(released)
-    tree: Any = KDTree(scaled, metric="chebyshev")
-    alike = tree.query_radius(scaled[at], r=tolerance, count_only=True)
-    near = float(np.mean(np.asarray(alike) == 1))
-    return Joined(k_anonymity(released).unique, near, tolerance, first, len(at))
+    n = len(published)
+    at = draw_rows(n, int(max(100, min(rows, _CELLS / (n * published.shape[1])))), seed)
+    known = pd.factorize(np.zeros(n) if labels is None else np.asarray(labels))[0]
+    chance = float((1 / np.bincount(known)[known]).mean())
+    truth, shown = _alike(original, published)
+    kept = [name for name in truth if truth[name].equals(shown[name])]
+    found = []
+    if kept:
+        sizes = shown[kept].assign(**{_LABEL: known}).groupby([*kept, _LABEL], dropna=False, observed=True, sort=False)
+        equal = sizes[_LABEL].transform("size").to_numpy()
+        found.append(_single(EXACT, equal == 1, equal == 2, n))
+    if len(truth.columns):
+        found.append(_similar(truth, shown, known, at))
+
+    def linked(by: str, one: pd.DataFrame, other: pd.DataFrame) -> None:
+        both = [frame.assign(**{_LABEL: known.astype(str)}) for frame in _alike(one, other)]
+        same = [name for name in both[0] if both[0][name].equals(both[1][name])]
+        result = link(*both, exact=same, rows=at)
+        found.append(Match(by, result.share, result.low, result.high, chance, len(at), n))
+
+    if len(kept) < len(truth.columns):
+        linked(NEAREST, original[list(truth)], published[list(truth)])
+    if refit is not None and len(kept) < published.shape[1]:
+        linked(REFIT, *_moved(original, refit, published, seed))
+    if again is not None:
+        linked(AGAIN, published, again)
+    return found
 
 
-def _scaled(table: pd.DataFrame) -> np.ndarray:
-    """Return numbers divided by their range; missing ones are alike, and unlike all others."""
-    values = table.to_numpy(dtype=float)
-    low, high = np.nanmin(values, axis=0), np.nanmax(values, axis=0)
-    return np.nan_to_num((values - low) / np.where(high > low, high - low, 1), nan=-1.0)
+def unchanged_columns(original: pd.DataFrame, published: pd.DataFrame) -> list[Any]:
+    """Return the published columns that equal those of the original, row by row."""
+    truth, shown = _alike(original, published)
+    return [name for name in truth if truth[name].equals(shown[name])]
+
+
+def in_words(found: Sequence[Match]) -> str:
+    """Return one sentence about the strongest attacker with original values.
+
+    Examples
+    --------
+    >>> in_words([Match(EXACT, 1.0, 0.99, 1.0, 0.0, 400, 400)])
+    'Every row can be matched to its original by anybody who has the original values.'
+    """
+    tried = [one for one in found if one.by != AGAIN]
+    best = max(tried, key=lambda one: one.share - one.control, default=None)
+    if best is None:
+        return "No attack that matches rows with their originals applies here."
+    if best.low <= best.control:
+        return "No attack below matches more rows with their originals than its control does."
+    how = "" if best.by in (EXACT, NEAREST) else f", by {best.by}"
+    many = f"{best.share:.1%} of the rows can be matched to their originals"
+    if best.share == 1:
+        many = "Every row can be matched to its original"
+    return f"{many} by anybody who has the original values{how}."
+
+
+def _single(by: str, right: np.ndarray, wrong: np.ndarray, among: int) -> Match:
+    low, high = wilson(float(right.sum()), len(right))
+    return Match(by, float(right.mean()), low, high, float(wrong.mean()), len(right), among)
+
+
+def _alike(original: pd.DataFrame, published: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the common columns of both tables in equal types: floats, or codes of categories."""
+    one, other = {}, {}
+    for name in [name for name in published if name in original]:
+        pair = [as_numbers(frame[name]) for frame in (original, published)]
+        if pair[0] is None or pair[1] is None:
+            codes = code_pair(original[name], published[name])
+            kinds = pd.CategoricalDtype(np.unique(codes))
+            pair = [pd.Categorical(half, dtype=kinds) for half in np.split(codes, 2)]  # type: ignore[misc]
+        elif np.allclose(*pair, rtol=1e-9, atol=0, equal_nan=True):  # equal up to rounding
+            pair[1] = pair[0]
+        one[name], other[name] = pair
+    return pd.DataFrame(one), pd.DataFrame(other)
+
+
+def _similar(truth: pd.DataFrame, shown: pd.DataFrame, known: np.ndarray, at: np.ndarray) -> Match:
+    """Single rows out by values that the attacker knows only about."""
+    parts = [_scaled(frame, truth) for frame in (truth, shown)]
+    first, second = (np.column_stack([part, known * _APART]) for part in parts)
+    tree: Any = KDTree(second, metric="chebyshev")
+    close = np.asarray(tree.query_radius(first[at], r=_TOLERANCE, count_only=True))
+    own = np.abs(first[at] - second[at]).max(axis=1) <= _TOLERANCE
+    return _single(ABOUT, own & (close == 1), close - own == 1, len(second))
+
+
+def _scaled(table: pd.DataFrame, truth: pd.DataFrame) -> np.ndarray:
+    """Return numbers divided by the original's range, and categories far apart; missing numbers are alike."""
+    columns = []
+    for name, column in table.items():
+        if isinstance(column.dtype, pd.CategoricalDtype):
+            columns.append(column.cat.codes.to_numpy() * _APART)
+            continue
+        low, high = np.nanmin(truth[name]), np.nanmax(truth[name])
+        columns.append(np.nan_to_num((column.to_numpy() - low) / ((high - low) or 1.0), nan=-_APART))
+    return np.column_stack(columns)
+
+
+def _moved(
+    original: pd.DataFrame, refit: pd.DataFrame, published: pd.DataFrame, seed: Any
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Move the attacker's values onto the published ones: match the nearest rows, move all by regression, repeat.
+
+    Another fit can turn, shift and scale the new columns, and choose others. So published values are regressed on the
+    original ones and on those of the other fit. The order of the rows is not used. Values are compared as
+    ranks among the published ones, so that a few large ones do not hide the differences of the others.
+    """
+    if list(refit) != list(published) or any(as_numbers(published[name]) is None for name in published):
+        return refit, published
+    target, values = published.to_numpy(dtype=float), refit.to_numpy(dtype=float)
+    numbers = [column for name in original if (column := as_numbers(original[name])) is not None]
+    wide = np.nan_to_num(np.column_stack([*numbers, values, np.ones(len(values))]))
+    spread, at = np.maximum(target.std(axis=0), 1e-12), draw_rows(len(values), ROWS, seed)
+    ranked = _ranks(target, target)
+    # the scale of each column is the published one, and its direction that of its skewness
+    turned = np.sign(stats.skew(target) * stats.skew(values)) * spread / np.maximum(values.std(axis=0), 1e-12)
+    start = np.nan_to_num((values - values.mean(axis=0)) * turned + target.mean(axis=0))
+    best, closest, judge = ranked * 0, np.inf, KDTree(ranked)
+    for moved, in_ranks in ((values, False), (values, True), (start, False), (start, True)):
+        tree, before = KDTree(ranked if in_ranks else target / spread), np.empty(0)
+        for _ in range(_ROUNDS):
+            now = _ranks(moved, target)
+            # both ways, or all rows in one place would be near; the attacker sees this distance, too
+            far = judge.query(now[at])[0].mean() + KDTree(now).query(ranked[at])[0].mean()
+            if far < closest:
+                best, closest = now, far
+            gaps, partners = (part[:, 0] for part in tree.query(now[at] if in_ranks else moved[at] / spread))
+            if closest < _TIE or np.array_equal(partners, before):
+                break
+            near, before = gaps <= np.quantile(gaps, 0.5 if in_ranks else 1), partners
+            moved = wide @ np.linalg.lstsq(wide[at][near], target[partners[near]], rcond=None)[0]
+    return pd.DataFrame(best, columns=published.columns), pd.DataFrame(ranked, columns=published.columns)
+
+
+def _ranks(values: np.ndarray, among: np.ndarray) -> np.ndarray:
+    """Return where numbers lie among the numbers of each column, as shares, linear between them."""
+    columns = []
+    for column, known in zip(values.T, among.T, strict=True):
+        steps, counts = np.unique(known, return_counts=True)
+        columns.append(np.interp(column, steps, (np.cumsum(counts) - counts / 2) / len(known)))
+    return np.column_stack(columns)

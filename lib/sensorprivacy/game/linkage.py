@@ -272,9 +272,9 @@ def _encode(original: pd.DataFrame, published: pd.DataFrame, names: Sequence[Has
     numbers: list[np.ndarray] = []
     codes: list[np.ndarray] = []
     for name in names:
-        pair = [_as_numbers(frame[name]) for frame in (original, published)]
+        pair = [as_numbers(frame[name]) for frame in (original, published)]
         if pair[0] is None or pair[1] is None:
-            codes.append(_code_pair(original[name], published[name]))
+            codes.append(code_pair(original[name], published[name]))
             continue
         low, high = np.nanmin(pair[0]), np.nanmax(pair[0])
         both = np.concatenate([pair[0], pair[1]])
@@ -287,14 +287,15 @@ def _encode(original: pd.DataFrame, published: pd.DataFrame, names: Sequence[Has
     return (tables[0][:n], tables[1][:n]), (tables[0][n:], tables[1][n:])
 
 
-def _as_numbers(column: pd.Series) -> np.ndarray | None:
+def as_numbers(column: pd.Series) -> np.ndarray | None:
     """Return a column of numbers as floats, and None for other types."""
     if isinstance(column.dtype, pd.CategoricalDtype) or column.dtype.kind not in "iuf" or column.isna().all():
         return None
     return column.to_numpy(dtype=float, na_value=np.nan)
 
 
-def _code_pair(one: pd.Series, other: pd.Series) -> np.ndarray:
+def code_pair(one: pd.Series, other: pd.Series) -> np.ndarray:
+    """Return codes of the categories of two columns, one after the other; equal categories have equal codes."""
     together = np.concatenate([one.astype(object).to_numpy(), other.astype(object).to_numpy()])
     return pd.factorize(together)[0].astype(float)
 

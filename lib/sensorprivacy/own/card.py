@@ -22,9 +22,10 @@ from sensorprivacy.game.splits import Split
 from sensorprivacy.game.tables import TABLE_ATTACKERS, TableScene, as_numbers, judge, with_task
 from sensorprivacy.own.pages import render
 from sensorprivacy.own.publishing.columns import Columns
+from sensorprivacy.own.publishing.matching import CARD, FORMAT
 from sensorprivacy.threeway.publication import ROW_ORDER
 
-FORMAT, VERSION = "sensorprivacy-data-card", 1
+VERSION = 1
 _PACKAGES = {"numpy": "numpy", "pandas": "pandas", "sklearn": "scikit-learn", "opendp": "opendp", "torch": "torch"}
 _PACKAGES |= {"pyarrow": "pyarrow"}
 TASK_MODEL = "task model: forest"
@@ -69,7 +70,7 @@ def write_card(folder: Path, fitted: Any, **facts: Any) -> Card:
     measurements = {"measured": [], "measured_on": []} | fitted.facts
     card = Card(whole | measurements | {"files": _digests(folder), "versions": _versions()})
     text = json.dumps(card.facts, indent=1, allow_nan=False)
-    (folder / "card.json").write_text(text + "\n", encoding="utf-8")
+    (folder / CARD).write_text(text + "\n", encoding="utf-8")
     (folder / "card.md").write_text(card.to_markdown(), encoding="utf-8")
     return card
 

@@ -16,7 +16,7 @@ from sensorprivacy.checks import counted
 from sensorprivacy.columns.identifiers import IdentifierWarning
 from sensorprivacy.columns.judge import in_words, without_rare_texts
 from sensorprivacy.data import Problem
-from sensorprivacy.game.joins import join_rows
+from sensorprivacy.game.joins import match_rows
 from sensorprivacy.game.splits import Split
 from sensorprivacy.minimize.certainty import repeat_selection
 from sensorprivacy.minimize.minimizer import FeatureMinimizer
@@ -91,10 +91,10 @@ def minimize(options: Options) -> int:
         print(f"interrupted; {saved}", file=sys.stderr)
         return INTERRUPTED
     problem, kept = loaded.problem, minimizer.summary()["kept"]
-    joined = join_rows(problem.features, kept)
-    print(minimize_page.page(minimizer, problem, options.task, options.user, joined=joined, stability=stability))
+    matches = match_rows(problem.features, problem.features[kept], problem.task)
+    print(minimize_page.page(minimizer, problem, options.task, options.user, matches=matches, stability=stability))
     if options.json is not None:
-        text = json.dumps(minimize_page.facts(minimizer, problem, joined, stability), indent=1, default=str)
+        text = json.dumps(minimize_page.facts(minimizer, problem, matches, stability), indent=1, default=str)
         write_atomically(options.json, lambda part: part.write_text(text, encoding="utf-8"))
         print(f"\nWritten: {options.json}")
     if options.out is not None:
@@ -181,7 +181,8 @@ def publish(options: Options) -> int:
         else:
             common |= _named(options, ("user", "groups", "keep", "drop", "missing", "rare", "sample"))
             bounds = parse_bounds(options.bounds)
-            card = publishing.publish(options.file, bounds=bounds, in_order=options.keep_order, **common)
+            with plain_notices():
+                card = publishing.publish(options.file, bounds=bounds, in_order=options.keep_order, **common)
     except KeyboardInterrupt:
         print("interrupted; nothing was written", file=sys.stderr)
         return INTERRUPTED

@@ -108,11 +108,14 @@ class Defence:
         """
         features, step = problem.features, self.make(seed)
         rest = np.setdiff1d(np.arange(problem.n_records), train)
-        extra = {
+        wanted = inspect.signature(step.fit).parameters
+        extra: dict[str, Any] = {
             name: labels.iloc[train]
             for name, labels in (("users", problem.users), ("groups", problem.groups))
-            if labels is not None and name in inspect.signature(step.fit).parameters
+            if labels is not None and name in wanted
         }
+        if "texts" in wanted:
+            extra["texts"] = problem.provenance.get("coded", [])
         both = hasattr(step, "fit_transform")
         learn = step.fit_transform if both else step.fit
         first = learn(features.iloc[train], problem.task.iloc[train], **extra)

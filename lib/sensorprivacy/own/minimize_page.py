@@ -1,6 +1,7 @@
 """The report of the command ``minimize``: one page of text."""
 
 import textwrap
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -8,7 +9,9 @@ import pandas as pd
 
 from sensorprivacy.columns.judge import in_words
 from sensorprivacy.data import Problem
-from sensorprivacy.game.joins import Joined
+from sensorprivacy.game.joins import Match
+from sensorprivacy.game.joins import in_words as matched_in_words
+from sensorprivacy.game.linkage import k_anonymity
 from sensorprivacy.game.units import few_units
 from sensorprivacy.minimize.certainty import Stability
 from sensorprivacy.minimize.minimizer import FeatureMinimizer
@@ -22,7 +25,7 @@ def page(
     task: str,
     user: str,
     *,
-    joined: Joined | None = None,
+    matches: Sequence[Match] = (),
     stability: Stability | None = None,
 ) -> str:
     """Report which features to keep, how much accuracy that costs, and how well an adversary identifies users.
@@ -35,8 +38,8 @@ def page(
         The table that it was fitted to.
     task, user : str
         Names of the label columns.
-    joined : Joined, optional
-        How many rows the kept columns join with the original table.
+    matches : sequence of Match
+        How many rows of the kept columns attackers match with the original table.
     stability : Stability, optional
         How often repetitions kept each column.
 
@@ -61,7 +64,9 @@ def page(
         lost=_lost(minimizer),
         adversary=adversary,
         few=few_units([f"{adversary.n} {adversary.unit}"]).capitalize(),
-        joined=joined,
+        matches=matches,
+        matched=matched_in_words(matches),
+        alone=_alone(problem.features[minimizer.summary()["kept"]]),
         thresholds=thresholds(minimizer.results_, **minimizer.rule_),
         columns=columns_page(problem.provenance),
         method=_method(minimizer),
@@ -69,13 +74,13 @@ def page(
 
 
 def facts(
-    minimizer: FeatureMinimizer, problem: Problem, joined: Joined | None, stability: Stability | None
+    minimizer: FeatureMinimizer, problem: Problem, matches: Sequence[Match], stability: Stability | None
 ) -> dict[str, Any]:
     """Return all numbers of the page, and how the table and each column was read and coded, as JSON values."""
     return {
         "table": {"name": problem.name, "rows": problem.n_records, **problem.provenance},
         "summary": minimizer.summary(),
-        "joined": None if joined is None else asdict(joined),
+        "matched": [asdict(one) for one in matches],
         "stability": None if stability is None else asdict(stability),
         "race": None if minimizer.race_ is None else asdict(minimizer.race_),
         "method": _method(minimizer),
@@ -116,6 +121,12 @@ def _lost(minimizer: FeatureMinimizer) -> dict[str, Any]:
         return {}
     error = (max(one.score * (1 - one.score) for one in (everything, kept)) / kept.n) ** 0.5
     return {"share": 1 - kept.score / everything.score, "error": error, "certain": kept.score < least - error}
+
+
+def _alone(kept: pd.DataFrame) -> dict[str, float]:
+    """Return the columns whose values alone tell the most rows apart, with the share of these rows."""
+    shares = {str(name): k_anonymity(kept[[name]]).unique for name in kept}
+    return dict(sorted(shares.items(), key=lambda item: -item[1])[:3])
 
 
 def _repeated(stability: Stability) -> str:

@@ -1,7 +1,7 @@
 """The transformers behind the defences for tables."""
 
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -269,6 +269,37 @@ class TopColumns(_KeepsColumns):
         """Return the kept columns."""
         check_is_fitted(self)
         return as_frame(X)[self.kept_]
+
+
+class Rounded(TransformerMixin, BaseEstimator):
+    """Round numbers to significant digits: 12,345 becomes 12,000 with two. Numbers of categories stay as they are.
+
+    Parameters
+    ----------
+    digits : int, default 2
+        Significant digits.
+    """
+
+    def __init__(self, digits: int = 2) -> None:
+        self.digits = digits
+
+    def fit(self, X: pd.DataFrame, y: Any = None, texts: Collection[str] = ()) -> Self:
+        """Learn the names of the columns; `texts` are those that hold numbers of categories."""
+        self.names_, self.rounded_ = list(X), [name for name in X if name not in texts]
+        return self
+
+    def transform(self, X: pd.DataFrame) -> pd.DataFrame:
+        """Return the rounded rows."""
+        check_is_fitted(self)
+        values = X[self.rounded_].to_numpy(dtype=float)
+        size = np.floor(np.log10(np.where(values == 0, 1, np.abs(values)))) + 1 - self.digits
+        step = 10.0 ** np.abs(size)  # a power of ten below 1 is no exact number
+        rounded = np.where(size < 0, np.rint(values * step) / step, np.rint(values / step) * step)
+        return X.assign(**dict(zip(self.rounded_, rounded.T, strict=True)))
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Return the names of the columns."""
+        return np.array(self.names_, dtype=object)
 
 
 class Rewritten(TransformerMixin, BaseEstimator):

@@ -16,7 +16,7 @@ from sensorprivacy.minimize.baselines import METHODS
 from sensorprivacy.minimize.rewrites import LaplaceNoise
 from sensorprivacy.minimize.select import THRESHOLDS
 from sensorprivacy.own.defences import Defence
-from sensorprivacy.own.transformers import MinimizedTable, Rewritten, TaskPrediction, TopColumns
+from sensorprivacy.own.transformers import MinimizedTable, Rewritten, Rounded, TaskPrediction, TopColumns
 from sensorprivacy.threeway.divider import ThreeWayDivider
 
 RAW = "none"
@@ -33,9 +33,9 @@ def parse(text: str) -> Defence:
     ----------
     text : str
         ``none``; ``prediction``; ``minimize:threshold=.01``; ``minimize+noise:threshold=.01,epsilon=4``;
-        ``noise:epsilon=4`` (epsilon of a row); ``threeway:printed`` or ``threeway:epsilon=1`` (epsilon of each noisy
-        column); ``method:shap_ratio,columns=5`` (a method of paper 1, see `sensorprivacy.minimize.METHODS`). Every
-        setting may be left out.
+        ``noise:epsilon=4`` (epsilon of a row); ``round:digits=2`` (significant digits); ``threeway:printed`` or
+        ``threeway:epsilon=1`` (epsilon of each noisy column); ``method:shap_ratio,columns=5`` (a method of paper 1,
+        see `sensorprivacy.minimize.METHODS`). Every setting may be left out.
 
     Returns
     -------
@@ -130,6 +130,7 @@ _SETTINGS: Mapping[str, tuple[type, float, float]] = {
     "epsilon": (float, 1e-6, LARGEST_EPSILON),
     "preselect": (int, 1, 15),
     "columns": (int, 1, 10**6),
+    "digits": (int, 1, 15),
 }
 
 
@@ -206,6 +207,11 @@ def _method(which: str = "shap_ratio", columns: int | None = None) -> Defence:
     )
 
 
+def _round(digits: int = 2) -> Defence:
+    about = f"Every number rounded to {digits} significant digit{'s' if digits > 1 else ''}."
+    return Defence(f"round:digits={digits}", "round", lambda seed: Rounded(digits), lambda d: 0, about)
+
+
 def _fixed(seed: int | None) -> int:
     """Return the seed of models: without a seed, only noise is random."""
     return 42 if seed is None else seed
@@ -217,6 +223,7 @@ _FAMILIES: Mapping[str, tuple[Callable[..., Defence], tuple[str, ...], tuple[str
     "minimize": (_minimized, ("threshold", "preselect"), ()),
     "minimize+noise": (partial(_minimized, epsilon=4.0), ("threshold", "epsilon", "preselect"), ()),
     "noise": (_noise, ("epsilon",), ()),
+    "round": (_round, ("digits",), ()),
     "threeway": (_threeway, ("epsilon",), ("printed", "sound")),
     "method": (_method, ("columns",), tuple(_METHODS)),
 }

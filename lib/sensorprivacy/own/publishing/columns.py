@@ -235,4 +235,5 @@ def sample_problem(columns: Columns, sample: pd.DataFrame, name: str) -> Problem
     """Return the rows of a sample as a problem for the game, with all features that a defence gets."""
     groups = None if columns.groups is None else sample[columns.groups]
     task, _ = as_classes(sample[columns.task], np.arange(len(sample)))
-    return Problem(columns.numbers(sample), task, sample[columns.user], groups, name)
+    coded = {"coded": columns.texts}
+    return Problem(columns.numbers(sample), task, sample[columns.user], groups, name, coded)

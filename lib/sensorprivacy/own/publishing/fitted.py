@@ -27,7 +27,7 @@ from sensorprivacy.own.card import TASK_MODEL
 from sensorprivacy.own.defences import as_frame
 from sensorprivacy.own.publishing.columns import Columns
 from sensorprivacy.own.publishing.saved import FILE, FittedFolderError, damaged, read_saved, scores, write_saved
-from sensorprivacy.own.transformers import CHOSEN, MinimizedTable, Rewritten, TaskPrediction, TopColumns
+from sensorprivacy.own.transformers import CHOSEN, MinimizedTable, Rewritten, Rounded, TaskPrediction, TopColumns
 from sensorprivacy.threeway.divider import ThreeWayDivider
 from sensorprivacy.threeway.division import Division
 from sensorprivacy.threeway.publication import state_guarantees
@@ -35,7 +35,7 @@ from sensorprivacy.threeway.publication import state_guarantees
 FORMAT, OTHER = "sensorprivacy-fitted-table", "step.skops"
 _AS_JSON = (FunctionTransformer, MinimizedTable, TopColumns, FeatureMinimizer, ThreeWayDivider, LaplaceNoise)
 # what a file of skops may hold besides the classes that skops itself trusts: numbers, and our transformers
-_OURS = [f"{kind.__module__}.{kind.__name__}" for kind in (TaskPrediction, Rewritten, ColumnHasher)]
+_OURS = [f"{kind.__module__}.{kind.__name__}" for kind in (TaskPrediction, Rewritten, Rounded, ColumnHasher)]
 _MOST_SCHEMA = 2**24  # bytes of the description in it
 _MOST_BYTES = 2**28  # of the second file, packed and unpacked
 _TRUSTED = ["numpy.dtype", "scipy.sparse._csr.csr_matrix", "sklearn.tree._tree.Tree", *_OURS]
@@ -211,7 +211,9 @@ def _described(step: Any, content: _Content) -> tuple[str, str]:
     """Return a name and a sentence for a loaded defence, of its parameters only."""
     kept, features, noise = content.kept, content.columns.features, content.noise
     if content.sklearn is not None:
-        word = {TaskPrediction: "prediction", Rewritten: "rewritten columns"}.get(type(step), type(step).__name__)
+        word = {TaskPrediction: "prediction", Rewritten: "rewritten columns", Rounded: "round"}.get(
+            type(step), type(step).__name__
+        )
         return word, f"A saved {type(step).__name__}, fitted to {len(features)} columns."
     of = f"{len(kept)} of {len(features)} columns"
     if noise is None:

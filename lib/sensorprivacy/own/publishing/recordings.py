@@ -11,8 +11,9 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from sensorprivacy.data import Windows
+from sensorprivacy.data import Windows, draw_rows
 from sensorprivacy.game.attack import attack_all
+from sensorprivacy.game.joins import ROWS, Match, match_rows
 from sensorprivacy.game.outcome import Attacks
 from sensorprivacy.latent.adversaries import Attacker, attackers
 from sensorprivacy.latent.anonymizer import LatentAnonymizer
@@ -35,6 +36,7 @@ from sensorprivacy.own.publishing.anonymizers import (
     save_recordings,
 )
 from sensorprivacy.own.publishing.fitted import FORMAT, load_fitted
+from sensorprivacy.own.publishing.matching import earlier_releases, matched
 from sensorprivacy.own.publishing.saved import is_saved
 from sensorprivacy.own.publishing.tables import publish
 from sensorprivacy.own.publishing.writing import Formulas, check_new, new_folder
@@ -120,8 +122,9 @@ def publish_recordings(
         if save_to is not None:
             save_recordings(done, stack.enter_context(new_folder(save_to, "save")))
         checked = Formulas(formulas)
-        sizes, windows = _write(own, done, folder, checked)
+        sizes, windows, matches = _write(own, done, folder, checked, seed)
         facts = _facts(own, done) | {"formulas": checked.said} | {"guarantee": _guarantee(done, windows), "size": sizes}
+        facts["matched"] = matched(matches, earlier_releases(out, facts["input"]["digest"]))
         return write_card(folder, done, **facts, seed=seed, reused=fitted is not None)
 
 
@@ -271,8 +274,10 @@ def _check_same(own: OwnRecordings, fitted: FittedRecordings) -> None:
         )
 
 
-def _write(own: OwnRecordings, fitted: FittedRecordings, folder: Path, formulas: Formulas) -> tuple[list[str], Windows]:
-    """Write one file for each recording, in random order; return statements of their size, and the raw windows."""
+def _write(
+    own: OwnRecordings, fitted: FittedRecordings, folder: Path, formulas: Formulas, seed: int
+) -> tuple[list[str], Windows, list[Match]]:
+    """Write one file for each recording, in random order; return statements of their size, the raw windows, matches."""
     given, length = own.given, fitted.length
     windows, run = own.windows(length, length), own.run[own.starts(length, length)]
     known = windows.public.astype(str).isin(fitted.anonymizer.models_.public.classes).to_numpy()
@@ -302,7 +307,11 @@ def _write(own: OwnRecordings, fitted: FittedRecordings, folder: Path, formulas:
         f"the last {(all_samples - samples) / all_samples:.1%} of the samples, after the last complete windows or in "
         "recordings left out, are dropped",
     ]
-    return sizes, windows.take(known)
+    at = draw_rows(len(raw), ROWS, seed)
+    again, labels = fitted.publish(windows.take(known).take(at))[0], None if fitted.guaranteed else published.public[at]
+    both = pd.DataFrame(raw[at].reshape(len(at), -1)), pd.DataFrame(values[at].reshape(len(at), -1))
+    second = pd.DataFrame(again.values.reshape(len(at), -1))  # noqa: PD011 (windows)
+    return sizes, windows.take(known), match_rows(*both, labels, again=second, seed=seed)
 
 
 def _guarantee(fitted: FittedRecordings, windows: Windows) -> dict[str, Any]:

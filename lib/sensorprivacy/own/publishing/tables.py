@@ -15,12 +15,14 @@ from sensorprivacy.columns.coding import misread
 from sensorprivacy.columns.copies import find_names
 from sensorprivacy.columns.identifiers import IdentifierWarning
 from sensorprivacy.columns.judge import name_of
+from sensorprivacy.game.joins import match_rows, unchanged_columns
 from sensorprivacy.own.card import IN_ORDER, SHUFFLED, Card, guarantee, measure_table, write_card
 from sensorprivacy.own.checks import misreading, refuse_chance, split_of
 from sensorprivacy.own.defences import Defence, Published, publishes_task
 from sensorprivacy.own.pages import render
 from sensorprivacy.own.publishing.columns import Columns, learn_columns, learn_fills, sample_problem
 from sensorprivacy.own.publishing.fitted import FittedTable, check_can_be_saved, load_fitted, save_fitted
+from sensorprivacy.own.publishing.matching import earlier_releases, matched, refitted
 from sensorprivacy.own.publishing.writing import Formulas, check_new, new_folder, write_rows
 from sensorprivacy.own.read.pieces import Pieces, Selection, Survey, survey
 from sensorprivacy.own.tables import Missing, Rare
@@ -128,10 +130,8 @@ def publish(
     roles = vars(chosen.columns) if chosen is not None else {"task": task, "user": user, "groups": groups}
     labels = [name for role in ("task", "user", "groups") if (name := roles[role]) is not None]
     pieces = Pieces(Path(table) if isinstance(table, str) else table, rows, labels)
-    known = roles["user"]
     selection = Selection(pieces, _labels(chosen, pieces, task=task, user=user, groups=groups))
-    found = _survey(selection, sample, known if known in pieces.columns else None, seed)
-    first = None
+    found = _survey(selection, sample, roles["user"], seed)
     if made is not None:
         drop = [*drop, people] if people is not None else drop
         columns = learn_columns(found, task=task or "", user=user or "", groups=groups, keep=keep, drop=drop)
@@ -143,6 +143,8 @@ def publish(
         if missing == "drop":
             found = _select(selection, found, chosen.needed, missing, "keep")
         chosen.columns.check_new(found, chosen.needed)
+        first = chosen.release(found.sample)
+    facts = {"matched": _matched(chosen, found.sample, first, out, pieces.digest, seed)}
     with ExitStack() as stack:
         folder = stack.enter_context(new_folder(out, "out"))
         if save is not None:
@@ -151,8 +153,8 @@ def publish(
         checked = Formulas(formulas)
         released = map(checked, _released(selection, chosen, first))
         written = write_rows(released, file, rows=found.rows, in_order=in_order)
-        facts = {"formulas": checked.said} | _facts(chosen, selection, found, written, in_order=in_order)
-        return write_card(folder, chosen, **facts, seed=seed, reused=first is None)
+        facts |= {"formulas": checked.said} | _facts(chosen, selection, found, first, written, in_order=in_order)
+        return write_card(folder, chosen, **facts, seed=seed, reused=made is None)
 
 
 def _checked_targets(out: Path | str, save: Path | str | None, missing: str, rare: str) -> tuple[Path, Path | None]:
@@ -183,6 +185,7 @@ def _labels(fitted: FittedTable | None, pieces: Pieces, **roles: str | None) -> 
 
 def _survey(selection: Selection, rows: int, user: str | None, seed: int) -> Survey:
     """Pass over the rows; a table whose file is called after a user gets another name."""
+    user = user if user in selection.columns else None  # new rows of a fitted defence need none
     found = survey(selection, rows, user=user, seed=seed)
     if user is not None and find_names([selection.pieces.name], found.sample[user]):
         selection.pieces.name = "table"
@@ -236,27 +239,57 @@ def _fit(
     return FittedTable(made.name, made.about, columns, published.step, facts), cells.set_axis(found.sample.index)
 
 
-def _released(pieces: Selection, fitted: FittedTable, first: pd.DataFrame | None) -> Iterator[pd.DataFrame]:
+def _originals(fitted: FittedTable, sample: pd.DataFrame) -> pd.DataFrame:
+    """Return the original cells of the features as a defence reads them."""
+    numbers = fitted.columns.numbers(sample, fitted.needed)
+    return fitted.columns.cells(numbers)[[name for name in numbers if name in sample]]
+
+
+def _matched(
+    fitted: FittedTable, sample: pd.DataFrame, first: pd.DataFrame, out: Path, digest: str, seed: int
+) -> dict[str, Any]:
+    """Return the part of the card about attackers who match rows of the sample, and about earlier releases of them."""
+    columns, step = fitted.columns, fitted.step
+    labels = as_text(sample[columns.task]).to_numpy() if columns.task in sample else None
+    refit = refitted(step, columns.numbers(sample, fitted.needed), labels, columns.texts)
+    found = match_rows(
+        _originals(fitted, sample),
+        first,
+        labels if publishes_task(step) else None,
+        refit=None if refit is None else columns.cells(refit),
+        again=fitted.release(sample),
+        seed=seed,
+    )
+    return matched(found, earlier_releases(out, digest, _with_task(first, sample, fitted)))
+
+
+def _released(pieces: Selection, fitted: FittedTable, first: pd.DataFrame) -> Iterator[pd.DataFrame]:
     """Yield the published rows. Those of the sample are the measured ones: their noise is drawn once."""
-    task = fitted.columns.task
     for piece in pieces:
-        known = piece.index.isin([] if first is None else first.index)
+        known = piece.index.isin(first.index)
         parts = [fitted.release(piece[~known])] if not known.all() else []
-        if first is not None and known.any():
+        if known.any():
             parts.append(first.loc[piece.index[known]])
-        cells = pd.concat(parts).sort_index()
-        if task in piece and publishes_task(fitted.step):
-            cells[task] = as_text(piece[task]) if is_text(piece[task]) else piece[task]
-        yield cells
+        yield _with_task(pd.concat(parts).sort_index(), piece, fitted)
 
 
-def _facts(fitted: FittedTable, selection: Selection, found: Survey, written: int, *, in_order: bool) -> dict[str, Any]:
+def _with_task(cells: pd.DataFrame, rows: pd.DataFrame, fitted: FittedTable) -> pd.DataFrame:
+    """Return published cells of some rows with their task labels, if these are published."""
+    task = fitted.columns.task
+    if task not in rows or not publishes_task(fitted.step):
+        return cells
+    return cells.assign(**{task: as_text(rows[task]) if is_text(rows[task]) else rows[task]})
+
+
+def _facts(
+    fitted: FittedTable, selection: Selection, found: Survey, released: pd.DataFrame, written: int, *, in_order: bool
+) -> dict[str, Any]:
     """Return the parts of the data card about the table and its guarantee."""
-    pieces, released = selection.pieces, fitted.release(found.sample.head(1))
+    pieces = selection.pieces
     step, columns = fitted.step, fitted.columns
     names = [*released.columns, *([columns.task] if columns.task in pieces.columns and publishes_task(step) else [])]
     noisy = getattr(step, "domains_", names if hasattr(step, "epsilon_total_") else [])
-    unchanged = [name for name in released if name in columns.features and name not in noisy]
+    unchanged = [name for name in unchanged_columns(_originals(fitted, found.sample), released) if name not in noisy]
     dropped = dict(columns.dropped)
     lost = [*columns.features, *([] if publishes_task(step) else [columns.task])]
     dropped |= {name: f"the defence {fitted.name} drops it" for name in lost if name not in released}
