@@ -186,7 +186,7 @@ def share_bars(
     """
     fig, axes = plt.subplots(figsize=(PAGE, 0.75 + height * len(parts)))
     shares = parts.div(parts.sum(axis=1), axis=0)
-    colours = [colour for colour, _ in looks]
+    colours: Any = [colour for colour, _ in looks]
     shares.plot.barh(stacked=True, ax=axes, color=colours, ec=INK, lw=0.4, width=0.78, legend=False)
     for bars, (_, hatch) in zip(axes.containers, looks, strict=False):
         plt.setp(bars, hatch=hatch)

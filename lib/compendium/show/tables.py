@@ -153,7 +153,7 @@ def _bounds(plain: pd.DataFrame) -> dict[str, tuple[str, str]]:
             continue
         match = _ENDS.match(low)
         # bounds without a name are those of the column on their left
-        value = match["value"] if match else str(plain.columns[max(plain.columns.get_loc(low) - 1, 0)])
+        value = match["value"] if match else str(plain.columns[max(list(plain.columns).index(low) - 1, 0)])
         if value in plain.columns and pd.api.types.is_numeric_dtype(plain[value]):
             found[value] = (low, high)
     return found

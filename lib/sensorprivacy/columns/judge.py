@@ -141,8 +141,8 @@ def judge_table(
     judged = [name for name in names if name not in dropped]
     found: dict[str, Finding] = {}
     for part in parts:
-        labels = (part[name] if name is not None else None for name in (roles.user, roles.groups))
-        found = find_identifying(part[judged], *labels) | found
+        owners = (part[name] if name is not None else None for name in (roles.user, roles.groups))
+        found = find_identifying(part[judged], *owners) | found
     kept = {name for name in keep if keep_copies or not (name in found and found[name].copy)}
     identifying = {name: found[name].reason for name in judged if name in found and name not in kept}
     features = tuple(name for name in judged if name not in identifying)

@@ -160,13 +160,14 @@ def _single(by: str, right: np.ndarray, wrong: np.ndarray, among: int) -> Match:
 def _alike(original: pd.DataFrame, published: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the common columns of both tables in equal types: floats, or codes of categories."""
     one, other = {}, {}
+    pair: list[Any]
     for name in [name for name in published if name in original]:
         pair = [as_numbers(frame[name]) for frame in (original, published)]
         if pair[0] is None or pair[1] is None:
             codes = code_pair(original[name], published[name])
-            kinds = pd.CategoricalDtype(np.unique(codes))
-            pair = [pd.Categorical(half, dtype=kinds) for half in np.split(codes, 2)]  # type: ignore[misc]
-        elif np.allclose(*pair, rtol=1e-9, atol=0, equal_nan=True):  # equal up to rounding
+            kinds = pd.CategoricalDtype(pd.Index(np.unique(codes)))
+            pair = [pd.Categorical(half, dtype=kinds) for half in np.split(codes, 2)]
+        elif np.allclose(pair[0], pair[1], rtol=1e-9, atol=0, equal_nan=True):  # equal up to rounding
             pair[1] = pair[0]
         one[name], other[name] = pair
     return pd.DataFrame(one), pd.DataFrame(other)

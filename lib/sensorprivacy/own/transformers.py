@@ -295,7 +295,9 @@ class Rounded(TransformerMixin, BaseEstimator):
         size = np.floor(np.log10(np.where(values == 0, 1, np.abs(values)))) + 1 - self.digits
         step = 10.0 ** np.abs(size)  # a power of ten below 1 is no exact number
         rounded = np.where(size < 0, np.rint(values * step) / step, np.rint(values / step) * step)
-        return X.assign(**dict(zip(self.rounded_, rounded.T, strict=True)))
+        published = X.copy()
+        published[pd.Index(self.rounded_)] = rounded
+        return published
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Return the names of the columns."""

@@ -231,7 +231,9 @@ def mobifall_windows(
     return _windows("mobifall", files, (channels, length, stride, windowing), progress, form="raw", **about)
 
 
-def _windows(name: str, files: Files, cutting: tuple[Any, ...], progress: bool, **about: Any) -> Windows:
+def _windows(
+    name: str, files: Files, cutting: tuple[Channels, int, int, Windowing], progress: bool, **about: Any
+) -> Windows:
     """Return windows; their provenance says how they were read, and who comes from each of the owner's sets."""
     found = stored(name, files, lambda: read_mobiact(files, **about, name=name, progress=progress), **about)
     people = found.table.groupby("source")["subject"].unique()

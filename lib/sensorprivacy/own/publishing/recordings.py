@@ -308,10 +308,10 @@ def _write(
         "recordings left out, are dropped",
     ]
     at = draw_rows(len(raw), ROWS, seed)
-    again, labels = fitted.publish(windows.take(known).take(at))[0], None if fitted.guaranteed else published.public[at]
+    again, task = fitted.publish(windows.take(known).take(at))[0], None if fitted.guaranteed else published.public[at]
     both = pd.DataFrame(raw[at].reshape(len(at), -1)), pd.DataFrame(values[at].reshape(len(at), -1))
     second = pd.DataFrame(again.values.reshape(len(at), -1))  # noqa: PD011 (windows)
-    return sizes, windows.take(known), match_rows(*both, labels, again=second, seed=seed)
+    return sizes, windows.take(known), match_rows(*both, task, again=second, seed=seed)
 
 
 def _guarantee(fitted: FittedRecordings, windows: Windows) -> dict[str, Any]:

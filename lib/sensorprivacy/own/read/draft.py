@@ -64,7 +64,7 @@ def draft(folder: Path) -> tuple[str, list[str]]:
         table = table[[one for one in table if not TIMES.search(str(one)) and str(one) not in found.values()]]
         table.columns = [f"{Path(name).stem}.{column}" if joined else str(column) for column in table]
         left_out |= {column: why for column, why in find_identifiers(table).items() if why == PLACES}
-        channels += [column for column in table if column not in left_out]
+        channels += [str(column) for column in table if column not in left_out]
     sensors = [name for name in sensors if any(column.startswith(f"{Path(name).stem}.") for column in channels)]
     if left_out:
         open_points.append(f"left out: {in_words(left_out)}")
