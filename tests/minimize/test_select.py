@@ -65,7 +65,7 @@ def test_chosen_at_each_threshold():
 
 def test_reference_of_definition_1():
     assert select(SUBSETS, 0.1, reference=0.98)["features"] == ("b",)
-    with pytest.raises(NoSubsetError, match=r"accuracy of 0\.9600.*best has 0\.9000"):
+    with pytest.raises(NoSubsetError, match=r"accuracy of 0\.9600.*the best 0\.9000"):
         select(SUBSETS, 0.04, reference=1.0)
 
 

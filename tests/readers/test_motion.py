@@ -244,5 +244,5 @@ def test_damaged_motionsense_is_named():
 def test_another_watch_set_is_refused():
     file = io.BytesIO()
     np.save(file, {"X_labels": ["x"], "y_labels": list(EXERCISES)}, allow_pickle=True)
-    with pytest.raises(ValueError, match="not the columns of the set"):
+    with pytest.raises(ValueError, match="is not the published file"):
         read_smartwatch(Files({"seglearn/data/watch_dataset.npy": file.getvalue()}))

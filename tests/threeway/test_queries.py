@@ -1,4 +1,4 @@
-"""Queries and privacy levels."""
+"""Queries, levels and sensitivities against leaving every row out in turn."""
 
 import numpy as np
 import pandas as pd
@@ -7,10 +7,33 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sensorprivacy.threeway.domains import domain_of
-from sensorprivacy.threeway.queries import change
+from sensorprivacy.threeway.queries import answer, change, sensitivity
 
 numbers = st.lists(st.integers(-20, 20).map(lambda v: v / 4), min_size=3, max_size=15)
 words = st.lists(st.sampled_from("abcd"), min_size=3, max_size=15)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.one_of(numbers, words), st.sampled_from(["mean", "count", "histogram"]))
+def test_sensitivity_is_the_worst_of_leaving_one_out(cells, query):
+    """Eq. (2), by doing it."""
+    column = pd.Series(cells, name="c")
+    domain = domain_of(column)
+    values = domain.encode(column)
+    whole = answer(query, values, domain)
+    worst = max(np.abs(whole - answer(query, np.delete(values, i), domain)).sum() for i in range(len(values)))
+    assert sensitivity(query, column) == pytest.approx(worst, abs=1e-12)
+
+
+def test_sensitivity_of_records_and_with_missing():
+    column = pd.Series([1.0, -7.0, np.nan, 3.0], name="x")
+    assert sensitivity("record", column) == 7
+    assert sensitivity("record", pd.Series(list("aab"), name="c")) == 1
+    assert sensitivity("mean", column) == pytest.approx(6 / 2)  # mean -1 of three; without -7 it is 2
+    with pytest.raises(ValueError, match="1 row"):
+        sensitivity("mean", pd.Series([1.0], name="x"))
+    with pytest.raises(ValueError, match="not missing"):
+        sensitivity("mean", pd.Series([1.0, np.nan], name="x"))
 
 
 @settings(max_examples=60, deadline=None)
@@ -56,4 +79,4 @@ def test_drawing_all_anew_reaches_level_one_for_records():
 
 def test_refuses_unknown_queries():
     with pytest.raises(ValueError, match="query='median'"):
-        change("median", np.zeros(2), np.zeros(2), domain_of(pd.Series([1.0, 2.0])))
+        sensitivity("median", pd.Series([1, 2]))

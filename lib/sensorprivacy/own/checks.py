@@ -1,7 +1,7 @@
 """Reject problems that no comparison can answer, and split the others."""
 
 from collections.abc import Collection, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -15,7 +15,9 @@ from sensorprivacy.game.outcome import LEVEL
 from sensorprivacy.game.splits import Split, default_split
 from sensorprivacy.game.tables import PARTS
 from sensorprivacy.game.units import FEW
-from sensorprivacy.own.results import Result
+
+if TYPE_CHECKING:
+    from sensorprivacy.own.results import Result  # imports the minimizer, which few tables need
 
 _ROWS = 5_000  # of a split, to measure what misreading hides
 
@@ -37,7 +39,7 @@ def split_of(problem: Problem, split: Split | None, seed: int, max_rows: int | N
     return split
 
 
-def check_learnable(problem: Problem, raw: Result) -> None:
+def check_learnable(problem: Problem, raw: "Result") -> None:
     """Reject a task that the raw table does not predict better than chance, if there are enough rows to know."""
     measures = [raw.task(part).measure for part in PARTS]
     p, units = min(measure.p for measure in measures), sum(measure.n for measure in measures)

@@ -11,5 +11,6 @@ from .measures import stability as stability
 from .measures import suitability as suitability
 from .publication import Publication as Publication
 from .publication import publish as publish
+from .queries import sensitivity as sensitivity
 from .thresholds import Search as Search
 from .thresholds import find_thresholds as find_thresholds

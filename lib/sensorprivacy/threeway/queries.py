@@ -3,8 +3,9 @@
 from typing import Literal, get_args
 
 import numpy as np
+import pandas as pd
 
-from sensorprivacy.threeway.domains import Domain, Numbers
+from sensorprivacy.threeway.domains import Domain, Numbers, domain_of
 
 Query = Literal["record", "mean", "count", "histogram"]
 
@@ -106,3 +107,62 @@ def _record_change(original: np.ndarray, synthetic: np.ndarray, domain: Domain) 
     # a gap is NaN where a cell is missing: one missing cell is a full change, two are no change
     one_missing = np.isnan(original) ^ np.isnan(synthetic)
     return float(np.where(np.isnan(gaps), one_missing, share).mean())
+
+
+def sensitivity(query: Query, column: pd.Series) -> float:
+    """Return the paper's sensitivity of a query: the largest change of its answer when one row is left out.
+
+    This is the *local* sensitivity, which depends on the data. Noise scaled to it is not differentially private,
+    because the scale itself reveals something about the data (Nissim, Raskhodnikova, Smith, STOC 2007). Publications
+    use the width of the column's domain instead, which no cell can exceed.
+
+    Parameters
+    ----------
+    query : {"record", "mean", "count", "histogram"}
+        The query, see :func:`answer`.
+    column : pandas.Series
+        n >= 2 cells.
+
+    Returns
+    -------
+    float
+        The maximum over rows i of the L1 distance between the answers with and without row i. For "record", a row left
+        out counts as 0 (for categories, as one record fewer).
+
+    Raises
+    ------
+    ValueError
+        If fewer than two cells are available.
+
+    References
+    ----------
+    Ali et al. (2022), Eq. (2).
+
+    Examples
+    --------
+    >>> sensitivity("count", pd.Series([1, 2, 3, 4]))
+    1.0
+    >>> sensitivity("mean", pd.Series([0., 0., 0., 4.]))
+    1.0
+    """
+    check_query(query)
+    domain = domain_of(column)
+    values = domain.encode(column)
+    n = len(values)
+    if n < 2:
+        raise ValueError(f"{n} row(s): leaving one out needs at least two")
+    if query == "histogram":
+        return 1.0
+    if not isinstance(domain, Numbers):
+        if query == "mean":
+            counts = np.bincount(values)
+            return 2 * float(n - counts[counts > 0].min()) / (n * (n - 1))
+        return 1.0 if query == "record" else float((values == 0).any())
+    if query == "count":
+        return float(answer("count", values, domain)[0] > 0)
+    cells = values[~np.isnan(values)].astype(float)
+    if query == "record":
+        return float(np.abs(cells).max())
+    if len(cells) < 2:
+        raise ValueError(f"{len(cells)} cell(s) not missing: leaving one out of a mean needs at least two")
+    return float(np.abs(cells - cells.mean()).max() / (len(cells) - 1))

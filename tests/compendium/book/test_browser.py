@@ -109,8 +109,7 @@ def test_nothing_is_wider_than_a_desktop_or_a_phone_and_there_is_no_serious_barr
 def test_the_search_finds_a_page_without_a_server(page, book):
     page.goto((book / "search.html").as_uri() + "?q=suitability")
     found = page.locator("#search-results li a", has_text="Glossary")
-    found.wait_for()  # results appear one by one
-    assert found.count() == 1
+    found.first.wait_for()  # results appear one by one; the term is a result beside its page
 
 
 @pytest.mark.parametrize("words", ["figure 8", "Fig. 8"])

@@ -121,7 +121,8 @@ def test_the_paper_profile_is_committed_and_not_stamped(home, shown):
     paper = Run("21_x", profile="paper", parameters={})
     paper.table(FRAME, "t", "Caption")
     paper.table(FRAME, "noted", people=9)
-    assert [result.caption for result in shown] == ["Caption", "Caption; only 9 people"]
+    texts = [result.text.partition("\n")[0] for result in shown]
+    assert texts == ["**Caption**", "**Caption; only 9 people**"]
     assert fill(paper) == home / "figures" / "21_x"
     quick = Run("21_x", parameters={})
     quick.table(FRAME, "t", "Caption")

@@ -39,8 +39,8 @@ def test_a_table_has_one_unit():
 
 
 def test_an_empty_column_is_not_shown():
-    found = shown(column=["age", "work"], original=[float("nan")] * 2, level=[0.1, None], reason=["", ""])
-    assert (found.head, found.rows) == (["column", "level"], [["age", "0.1"], ["work", ""]])
+    found = shown(column=["age", "work"], original=[float("nan")] * 2, level=[0.1, 0.2], reason=["", ""])
+    assert (found.head, found.rows) == (["column", "level"], [["age", "0.1"], ["work", "0.2"]])
 
 
 def test_a_sentence_has_a_wide_column():

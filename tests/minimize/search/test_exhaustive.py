@@ -249,7 +249,7 @@ def test_estimate_counts_and_extrapolates(problem, tmp_path, monkeypatch):
 def test_long_search_is_refused_until_allowed(problem, tiny, monkeypatch):
     # where an hour is over at once, every search is a long one
     monkeypatch.setattr("sensorprivacy.minimize.search.exhaustive.HOUR", 0.0)
-    with pytest.raises(SearchTooLongError, match=r"5 features of toy means 56 models, about .* s .*allow_long=True"):
+    with pytest.raises(SearchTooLongError, match=r"5 features of toy mean 56 models, about .* s .*allow_long=True"):
         search_subsets(problem, model=tiny, **QUIET)
     assert search_subsets(problem, model=tiny, allow_long=True, **QUIET).trained == 62
 

@@ -196,7 +196,7 @@ def test_a_race_needs_the_shared_forest_and_some_trees(wine, model):
 
 @pytest.mark.parametrize(("long", "fewest", "races"), [(1e3, 3, True), (1e12, 3, False), (1e3, 4, False)])
 def test_by_default_only_long_searches_race(wine, monkeypatch, long, fewest, races):
-    monkeypatch.setattr(exhaustive, "LONG", long)
+    monkeypatch.setattr(racing, "LONG", long)
     monkeypatch.setattr(exhaustive, "FEATURES", fewest)
     assert (
         search_subsets(wine, ["malic_acid", "magnesium", "proline"], **RACE | {"race": None}).race is not None

@@ -52,15 +52,15 @@ def test_an_interrupted_search_continues(
 ) -> None:
     whole = grid_search(BASE, windows, unseen, models, alphas=[1, 2, 3], betas=[0.1])
     done = []
-    real = module._cell
+    real = LatentAnonymizer.fit
 
-    def counted(*args: Any) -> pd.DataFrame:
-        done.append(args[0].alpha)
+    def counted(self: LatentAnonymizer, *args: Any, **options: Any) -> LatentAnonymizer:
+        done.append(self.alpha)
         if len(done) == 3:
             raise KeyboardInterrupt
-        return real(*args)
+        return real(self, *args, **options)
 
-    monkeypatch.setattr(module, "_cell", counted)
+    monkeypatch.setattr(LatentAnonymizer, "fit", counted)
     with pytest.raises(KeyboardInterrupt):
         grid_search(BASE, windows, unseen, models, alphas=[1, 2, 3], betas=[0.1], folder=tmp_path)
     found = grid_search(BASE, windows, unseen, models, alphas=[1, 2, 3], betas=[0.1], folder=tmp_path)
