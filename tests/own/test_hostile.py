@@ -167,7 +167,9 @@ def card(tmp_path_factory):
 def test_markup_in_names_stays_text_on_the_card(card, form):
     page = MarkdownIt(form, {"linkify": False, "html": True}).render(card)
     assert re.findall("<(script|img|a|em|strong|s)[ >]", page) == []
-    assert re.findall("<h[1-6]>(.*)</h", page)[1:] == ["Dropped", "Guarantee and its limits", "Measured", "Provenance"]
+    assert re.findall("<h[1-6]>(.*)</h", page)[1:] == [
+        "Dropped", "Guarantee and its limits", "Matching rows", "Measured", "Provenance",
+    ]  # fmt: skip
     assert html.escape("<script>alert(1)</script>") in page
 
 
@@ -404,7 +406,7 @@ def test_a_second_file_that_is_no_transformer_is_refused(valid, tmp_path, kind, 
     restate(saved)
     code, said = run(capfd, "publish", write(tmp_path), "--fitted", saved, "--out", tmp_path / "out")
     assert code == 2
-    assert said.startswith(f"error: {saved} is ")
+    assert f"error: {saved} is " in said
     assert said.count("\n") == 1
 
 

@@ -15,7 +15,7 @@ from sensorprivacy.game import random_split
 from sensorprivacy.minimize.engine_protocol import engine_data
 from sensorprivacy.minimize.engines import NoAdversary
 from sensorprivacy.minimize.forest.engine import SharedEngine
-from sensorprivacy.minimize.search import bounds, exhaustive, racing
+from sensorprivacy.minimize.search import bounds, racing
 from sensorprivacy.minimize.search.bounds import Scores, predict, sample_of_sizes
 from sensorprivacy.minimize.search.exhaustive import search_subsets
 from sensorprivacy.minimize.search.racing import Rule, can_race
@@ -197,7 +197,7 @@ def test_a_race_needs_the_shared_forest_and_some_trees(wine, model):
 @pytest.mark.parametrize(("long", "fewest", "races"), [(1e3, 3, True), (1e12, 3, False), (1e3, 4, False)])
 def test_by_default_only_long_searches_race(wine, monkeypatch, long, fewest, races):
     monkeypatch.setattr(racing, "LONG", long)
-    monkeypatch.setattr(exhaustive, "FEATURES", fewest)
+    monkeypatch.setattr(racing, "FEATURES", fewest)
     assert (
         search_subsets(wine, ["malic_acid", "magnesium", "proline"], **RACE | {"race": None}).race is not None
     ) == races
