@@ -22,7 +22,6 @@ import nbformat
 from compendium.paths import build_dir, figures_dir
 from compendium.run.parameters import code_cells, complete, read_parameters, resolve
 from compendium.run.runs import run_name
-from sensorprivacy.parents import keep_workers
 from sensorprivacy.paths import check_writable
 from sensorprivacy.progress import BATCH
 
@@ -104,7 +103,6 @@ def run(
         raise ValueError(f"the executed notebook would overwrite {notebook}: choose another output")
     for folder in (output.parent, log.parent):
         check_writable(folder)
-    keep_workers()
     unfinished = output.with_name(f"{output.stem}.unfinished.ipynb")
     for earlier in (output, unfinished):
         earlier.unlink(missing_ok=True)

@@ -12,7 +12,7 @@ from joblib import Parallel, delayed, effective_n_jobs
 from joblib.parallel import get_active_backend
 
 from sensorprivacy.minimize.engine_protocol import Engine, Subset
-from sensorprivacy.parents import end_with, keep_workers
+from sensorprivacy.parents import end_with
 
 T = TypeVar("T")
 
@@ -127,8 +127,6 @@ def run_in_order(
 
 
 def _parallel(n_jobs: int | None, return_as: str) -> Parallel:
-    if effective_n_jobs(n_jobs) > 1:
-        keep_workers()
     return Parallel(n_jobs=n_jobs, return_as=return_as, initializer=end_with, initargs=(os.getpid(),))
 
 
