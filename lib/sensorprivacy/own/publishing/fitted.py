@@ -5,6 +5,7 @@ transformer of scikit-learn, and those of this package, are a file of skops besi
 loaded. The folder belongs to the publisher: domains, categories and learnt weights describe the training rows.
 """
 
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -199,7 +200,8 @@ def load_fitted(folder: Path) -> FittedTable:
         reasons = dict.fromkeys(content.columns.dropped, UNKNOWN)
         columns = replace(content.columns, dropped=reasons | content.columns.dropped_roles)
         found = FittedTable(*_described(step, content), columns, step, {"measured": measured})
-        found.release(_row(found))
+        with warnings.catch_warnings(action="ignore"):  # of scikit-learn, about a folder that is refused or is sound
+            found.release(_row(found))
     except FittedFolderError:
         raise
     except Exception as error:  # numbers, texts or weights that no fit gives
