@@ -139,7 +139,7 @@ def report(what: str, profile: Profile, check: bool) -> int:
 
 def _verdicts(profile: str, check: bool) -> int:
     """Write the verdicts that follow from the runs' tables, or print where the files differ from them."""
-    from compendium.verdicts import earlier_runs as recompute
+    from compendium.verdicts import recompute
 
     differ = recompute.differences(profile)
     if len(differ):

@@ -63,6 +63,7 @@ IDENTIFIERS |= {  # in any order of the rows, with repeated and missing cells
     "to_days": (20240100 + DRAW.integers(1, 29, N), "points in time"),
     "contact": (np.where(np.arange(N) % 20, [f"user{k}@example.org" for k in USERS], "none"), "e-mail addresses"),
     "in_text": ([f"ask user{k}@example.org" for k in USERS], "e-mail addresses"),
+    "long_text": ([f"{'x' * 40_000} {k}@example.org" for k in USERS], "e-mail addresses"),
     "phone": ([f"+49 171 {1_000_000 + 7919 * k}" for k in USERS], "telephone numbers"),
     "iban": ([f"DE2{k} 5001 0517 0000 0000 00" for k in USERS], "IBANs"),
     "car": ([f"WT6RXC4RTDZXM2U{k}H" for k in USERS], "vehicle identification numbers"),

@@ -13,6 +13,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from sensorprivacy.cli import main
+from sensorprivacy.data import Problem
+from sensorprivacy.game.units import difference
+from sensorprivacy.own import checks
 from sensorprivacy.own.publishing.tables import publish
 from sensorprivacy.own.read.pieces import Pieces
 from sensorprivacy.own.tables import load_table
@@ -194,6 +197,18 @@ def test_a_column_that_is_misread_and_identifies_is_measured(tmp_path, kept):
     assert "hides a risk" in card.to_markdown()
 
 
+def test_the_unit_of_that_measurement_is_the_recording(monkeypatch):
+    """Rows of a recording are right or wrong together: they are no evidence of their own."""
+    draw, recording, units = np.random.default_rng(1), np.repeat(np.arange(24), 20), []
+    monkeypatch.setattr(checks, "difference", lambda *given: units.append(given[2]) or difference(*given))
+    cells = pd.Series(np.where(np.arange(480) % 5, np.round(draw.normal(size=480), 3).astype(str), "low"))
+    labels = np.array(["on", "off"])[draw.integers(0, 2, 480)], np.array(list("ab" * 12))[recording]
+    problem = Problem(pd.DataFrame({"noise": draw.normal(size=480)}), *labels, groups=recording)
+    assert len(checks.misreading(problem, pd.DataFrame({"level": cells}), ["level"], 0)) == 1
+    (used,) = units
+    assert 1 < len(set(used)) < 24  # those of the test rows
+
+
 def test_the_card_says_how_columns_were_read_and_warns_without_cells(tmp_path):
     table = home().assign(pulse=[f"{60 + at / 7:.3f}" if at % 5 else f"low {at}" for at in range(240)]).astype(object)
     table.loc[3, "load"] = "secret"
@@ -202,8 +217,8 @@ def test_the_card_says_how_columns_were_read_and_warns_without_cells(tmp_path):
     assert read == {"numbers (1 cell counts as missing)": ["load"], "numbers": ["count", "voice"], "classes": ["room"]}
     warned, measured = card.facts["warnings"]
     assert re.fullmatch(
-        r"Measured with the numbers of the column that were read as text, all features identify [\d.]+% of the users "
-        r"of 60 rows, and as they are read [\d.]+%: no clear difference\.",
+        r"Measured with the numbers of the column that were read as text, all features identify the user of "
+        r"[\d.]+% of 60 rows, and as they are read, of [\d.]+%: no clear difference\.",
         measured,
     ), measured
     assert warned.startswith("Column pulse is dropped, but most of its cells are numbers.")

@@ -20,9 +20,9 @@ import pandas as pd
 from compendium.paths import RUN_FILE, VERDICTS_FILE, figures_dir, project_root
 from compendium.show.captions import titles
 from compendium.show.tables import markdown_text
-from compendium.verdicts.earlier_runs import cell, quoted, row_in
 from compendium.verdicts.layout import legend, paper_table, title
 from compendium.verdicts.ledger import Entry, one_line
+from compendium.verdicts.quotes import cell, quoted, row_in
 from compendium.verdicts.replication import headline_table, tally
 from compendium.verdicts.verdicts import read_verdicts
 from compendium.verdicts.words import BASES, HEADLINE, VERDICTS

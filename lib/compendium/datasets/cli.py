@@ -1,4 +1,4 @@
-"""The commands ``compendium data list | fetch | verify | where``, and the cards of the sets in ``data/README.md``."""
+"""The commands ``compendium data list | fetch | verify | where``."""
 
 import sys
 from collections.abc import Callable, Sequence
@@ -40,7 +40,9 @@ def fetch_sets(names: Sequence[str], every: bool) -> int:
     """Fetch sets to this machine; exit code 1 if a set is unavailable."""
     if not names and not every:
         raise ValueError("name a data set or give --all: compendium data fetch NAME")
-    return _each(store.names() if every else names, lambda name: str(store.fetch(name).path), lenient=every)
+    return _each(
+        store.names() if every else names, lambda name: str(store.fetch(name).path), absence_is_failure=not every
+    )
 
 
 @data.command("verify")
@@ -71,10 +73,17 @@ def card(name: str) -> str:
     size = f"about {entry.download_mb:g} MB to download" if entry.origins else "fetched by hand"
     if entry.forms:
         size += f", {entry.forms[0].size / 1e6:,.1f} MB unpacked"
-    origins = "; ".join(origin.label for origin in entry.origins) or "none"
-    lines = {"for": entry.role, "here": status(entry, path=True), "size": size, "counts": entry.counts}
-    lines |= {"licence": entry.licence, "cite": entry.citation, "home": entry.homepage or "none"}
-    lines |= {"origins": origins, "by hand": entry.how}
+    lines = {
+        "for": entry.role,
+        "here": status(entry, path=True),
+        "size": size,
+        "counts": entry.counts,
+        "licence": entry.licence,
+        "cite": entry.citation,
+        "home": entry.homepage or "none",
+        "origins": "; ".join(origin.label for origin in entry.origins) or "none",
+        "by hand": entry.how,
+    }
     return "\n".join([f"{entry.name}: {entry.title}", *(f"  {key:8} {text}" for key, text in lines.items())])
 
 
@@ -89,7 +98,7 @@ def status(entry: Dataset, *, path: bool = False) -> str:
     return f"yes, {located.path}" if path else "yes"
 
 
-def _each(names: Sequence[str], act: Callable[[str], str], *, lenient: bool = False) -> int:
+def _each(names: Sequence[str], act: Callable[[str], str], *, absence_is_failure: bool = True) -> int:
     """Act on each set and print one line for it; continue after an unavailable set, and return the exit code."""
     for name in names:
         lookup(name)  # report a misspelt name before anything is downloaded
@@ -98,26 +107,6 @@ def _each(names: Sequence[str], act: Callable[[str], str], *, lenient: bool = Fa
         try:
             print(f"{name}: {act(name)}", flush=True)
         except (DataUnavailableError, CorruptDataError) as error:
-            failed |= not lenient or isinstance(error, CorruptDataError)
+            failed |= absence_is_failure or isinstance(error, CorruptDataError)
             print(f"{name}: {error}", file=sys.stderr, flush=True)
     return int(failed)
-
-
-_HEADING = "## The sets\n"
-
-
-def page(current: str) -> str:
-    """Return the text of ``data/README.md`` with new cards; the text above the heading of the cards stays."""
-    head, heading, _ = current.partition(_HEADING)
-    if not heading:
-        raise ValueError(f"data/README.md has no line {_HEADING.strip()!r}: the cards follow that line")
-    return "\n".join([head + heading, *map(_card, catalogue().values())]).rstrip() + "\n"
-
-
-def _card(entry: Dataset) -> str:
-    download = f"about {entry.download_mb:g} MB" if entry.origins else "you fetch it yourself"
-    rows = {"name, folder": f"`{entry.name}`, `data/raw/{entry.folder}/`", "used for": entry.role}
-    rows |= {"counts": entry.counts, "download": download, "licence": entry.licence, "cite": entry.citation}
-    rows |= {"home": f"<{entry.homepage}>" if entry.homepage else "none", "without network": entry.how}
-    table = [f"| {key} | {value} |" for key, value in rows.items()]
-    return "\n".join([f"### {entry.title}", "", "| | |", "|---|---|", *table, ""])

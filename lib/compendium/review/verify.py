@@ -10,13 +10,13 @@ from typing import Any
 import pandas as pd
 
 from compendium.book import pages
-from compendium.datasets import cli as sets
+from compendium.datasets import cards
 from compendium.paths import RUN_FILE, VERDICTS_FILE, data_dir, figures_dir, project_root
 from compendium.run.dependencies import code_digest
 from compendium.run.parameters import ParameterError, complete, read_parameters
 from compendium.run.runs import Run, read_runs
 from compendium.run.states import data_state_file, json_value, read_data_state
-from compendium.verdicts import earlier_runs, layout, ledger, replication
+from compendium.verdicts import layout, ledger, recompute, replication
 from compendium.verdicts.verdicts import read_verdicts
 
 STALE, WRONG, ABSENT = "stale", "wrong", "absent"
@@ -35,7 +35,7 @@ def verify() -> pd.DataFrame:
         ``paper`` without a record is *absent*.
     """
     found = [finding for run in read_runs().values() if run.runs_in("paper") for finding in _of_run(run)]
-    differ = earlier_runs.differences("paper")
+    differ = recompute.differences("paper")
     found += [(WRONG, f"figures/{file}", f"{len(own)} cells do not follow") for file, own in differ.groupby("file")]
     for name in ("ledger", "data", "readme", "index", "replication"):
         path, text = document(name)
@@ -57,7 +57,7 @@ def document(name: str) -> tuple[Path, str]:
         return data_dir() / "paper" / "index.md", layout.index_page()
     if name == "data":
         path = data_dir() / "README.md"
-        return path, sets.page(path.read_text(encoding="utf-8"))
+        return path, cards.page(path.read_text(encoding="utf-8"))
     if name == "readme":
         path = root / "README.md"
         return path, pages.readme(path.read_text(encoding="utf-8"))

@@ -17,8 +17,8 @@ from compendium.datasets import store
 from compendium.datasets.errors import CorruptDataError, DataUnavailableError
 from compendium.paths import build_dir, figures_dir, output_root, project_root
 from compendium.run import processes, states
+from compendium.run.cluster import left_jobs, variables, why, words_for
 from compendium.run.job import hindered, planned
-from compendium.run.processes import left_jobs, variables, why, words_for
 from compendium.run.runs import Run, last_states, read_runs, select
 from compendium.run.states import FAILED, NO_DATA, NOT_RUN, OK, DataState, RunState
 from sensorprivacy.paths import check_writable

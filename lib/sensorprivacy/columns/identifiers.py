@@ -33,7 +33,7 @@ _ADDRESSES = {
         r"|(?=.*::)[0-9a-f:]{2,39}(?:%\w+)?|(?:[0-9a-f]{1,4}:){7}[0-9a-f]{1,4}(?:%\w+)?",
         re.IGNORECASE,
     ),
-    "e-mail addresses": re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+"),
+    "e-mail addresses": re.compile(r"[^@\s]@[^@\s]+\.[^@\s]"),  # is searched for, in linear time
     "telephone numbers": re.compile(r"(?:\+|00)[1-9]\d{0,2}[ (/-]*\d[\d ()/-]{5,15}"),
     "IBANs": re.compile(r"[A-Z]{2}\d{2}(?: ?[0-9A-Z]{4}){2,7}(?: ?[0-9A-Z]{1,4})?"),
     "vehicle identification numbers": re.compile(r"(?=[A-Z\d]*[A-Z])(?=[A-Z\d]*\d)[A-HJ-NPR-Z\d]{17}"),

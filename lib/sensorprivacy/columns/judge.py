@@ -147,7 +147,7 @@ def judge_table(
     identifying = {name: found[name].reason for name in judged if name in found and name not in kept}
     features = tuple(name for name in judged if name not in identifying)
     labels = {role: rows[name] for role, name in roles.named.items() if role != "groups" and name in rows}
-    warn_of_labels(rows[list(features)], labels, "task" if "task" in labels else None)
+    warn_of_labels(rows[list(features)], labels)
     return Judged(features, found, identifying, dropped)
 
 

@@ -65,7 +65,7 @@ def check_labels(task: pd.Series, users: pd.Series) -> None:
         )
 
 
-def warn_of_labels(features: pd.DataFrame, labels: Mapping[str, pd.Series], task: str | None) -> None:
+def warn_of_labels(features: pd.DataFrame, labels: Mapping[str, pd.Series]) -> None:
     """Warn about columns that refine the task, and about labels that differ by case only.
 
     Parameters
@@ -74,9 +74,7 @@ def warn_of_labels(features: pd.DataFrame, labels: Mapping[str, pd.Series], task
         n rows. A column refines the task if its categories, with a missing cell as one, fix the class of nearly every
         row, and the most frequent class does not.
     labels : mapping of str to pandas.Series
-        Columns of labels of the same rows, by role.
-    task : str or None
-        Role of the task; None if there is no task.
+        Columns of labels of the same rows, by role. Without a ``task``, no column refines it.
     """
     for role, column in labels.items():
         texts = pd.Series(as_text(column).dropna().unique(), dtype=object)
@@ -89,7 +87,8 @@ def warn_of_labels(features: pd.DataFrame, labels: Mapping[str, pd.Series], task
                 UserWarning,
                 stacklevel=4,
             )
-    if task is None or (classes := labels[task]).value_counts(normalize=True).max() >= _REFINES:
+    classes = labels.get("task")
+    if classes is None or classes.value_counts(normalize=True).max() >= _REFINES:
         return
     found = [
         f"{name} ({purity:.1%} of the rows)"

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import binomtest
 from sklearn.ensemble import RandomForestClassifier
 
 from sensorprivacy.columns.coding import misread, numbers_among
@@ -14,7 +13,7 @@ from sensorprivacy.game.measuring import member
 from sensorprivacy.game.outcome import LEVEL
 from sensorprivacy.game.splits import Split, default_split
 from sensorprivacy.game.tables import PARTS
-from sensorprivacy.game.units import FEW
+from sensorprivacy.game.units import FEW, difference
 
 if TYPE_CHECKING:
     from sensorprivacy.own.results import Result  # imports the minimizer, which few tables need
@@ -71,7 +70,7 @@ def misreading(problem: Problem, table: pd.DataFrame, left_out: Collection[str],
     """Measure whether all features identify users worse because columns of numbers were read as texts.
 
     Two forests predict the users of held-out rows: one from the features as they were read, one from the same features
-    with these columns as numbers. The exact McNemar test compares them.
+    with these columns as numbers. A paired test compares them, over groups if there are any.
 
     Parameters
     ----------
@@ -104,11 +103,12 @@ def misreading(problem: Problem, table: pd.DataFrame, left_out: Collection[str],
         forest = RandomForestClassifier(50, random_state=seed)
         forest.fit(features.to_numpy()[split.train], users[split.train])
         right.append(forest.predict(features.to_numpy()[split.test]) == users[split.test])
-    lost, gained = int((right[0] & ~right[1]).sum()), int((right[1] & ~right[0]).sum())
-    clear = gained > lost and binomtest(gained, gained + lost, alternative="greater").pvalue < LEVEL
+    groups = None if problem.groups is None else problem.groups.to_numpy()[split.test]
+    gained = difference(right[1], right[0], groups)
+    clear = gained.value > 0 and gained.p / 2 < LEVEL  # one-sided: only what is hidden is a risk
     if not clear and not set(found) & set(left_out):
         return []
-    scores = f"all features identify {right[1].mean():.1%} of the users of {len(split.test):,} rows, and as they are "
-    scores += f"read {right[0].mean():.1%}"
+    scores = f"all features identify the user of {right[1].mean():.1%} of {len(split.test):,} rows, and as they are "
+    scores += f"read, of {right[0].mean():.1%}"
     what = f"with the numbers of {'the column' if len(found) == 1 else f'{len(found)} columns'} that were read as text"
     return [f"measured {what}, {scores}: {'this hides a risk' if clear else 'no clear difference'}"]

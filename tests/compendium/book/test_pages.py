@@ -13,7 +13,7 @@ from compendium.book.pages import BookError, Numbers, empty, write
 from compendium.paths import figures_dir, project_root
 from compendium.run.runs import read_runs
 from compendium.show.captions import titles
-from compendium.verdicts import earlier_runs
+from compendium.verdicts import quotes
 from compendium.verdicts.ledger import entries
 from compendium.verdicts.verdicts import read_verdicts
 
@@ -37,11 +37,11 @@ def test_there_are_five_findings_with_numbers_of_committed_tables(verdicts):
 def test_an_interval_is_shown_where_the_result_says_what_it_counts(monkeypatch, unit, shown):
     row = {"identifiability": 0.45, "identifiability_low": 0.31, "identifiability_high": 0.6, "identifiability_n": 96}
     table = pd.DataFrame([row | {"unit": unit or "", "split": "a"}]).astype(str)
-    monkeypatch.setattr(earlier_runs, "tables_of", lambda profile, run: {"base": table}.get)
+    monkeypatch.setattr(quotes, "tables_of", lambda profile, run: {"base": table}.get)
     numbers = Numbers(pd.DataFrame())
     assert numbers.share("run/base", "identifiability", split="a") == shown
     assert Numbers(pd.DataFrame(), intervals=False).share("run/base", "identifiability") == "45 %"
-    with pytest.raises(earlier_runs.QuoteError, match=r"figures/run/base.csv has no row 'split=b'"):
+    with pytest.raises(quotes.QuoteError, match=r"figures/run/base.csv has no row 'split=b'"):
         numbers.cell("run/base", "identifiability", split="b")
 
 

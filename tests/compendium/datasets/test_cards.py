@@ -2,7 +2,7 @@
 
 import pytest
 
-from compendium.datasets import cli as cards
+from compendium.datasets import cards
 from compendium.datasets.catalogue import catalogue
 
 

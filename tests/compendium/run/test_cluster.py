@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from compendium.run.processes import NO_START, left_jobs, variables, why, words_for
+from compendium.run.cluster import NO_START, left_jobs, variables, why, words_for
 from compendium.run.states import log_file
 from sensorprivacy.paths import cache_folder
 
@@ -50,7 +50,7 @@ def test_this_machine_needs_the_number_of_runs_only():
 
 def test_an_executor_that_is_not_installed_is_named_with_its_remedy(monkeypatch):
     """Snakemake printed all its 150 options."""
-    monkeypatch.setattr("compendium.run.processes.find_spec", lambda _: None)
+    monkeypatch.setattr("compendium.run.cluster.find_spec", lambda _: None)
     with pytest.raises(RuntimeError, match=r"no executor 'slurm' here.* pip install -r requirements-dev.lock"):
         words_for("slurm", 2)
     with pytest.raises(RuntimeError, match="pip install snakemake-executor-plugin-kubernetes"):

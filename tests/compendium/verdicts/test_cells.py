@@ -5,7 +5,7 @@ import pytest
 
 from compendium.paths import data_dir
 from compendium.run.runs import read_runs
-from compendium.verdicts import cells, earlier_runs, layout, printed_values
+from compendium.verdicts import cells, layout, printed_values, recompute
 from compendium.verdicts.printed import missing_words
 from compendium.verdicts.verdicts import Ours, VerdictError
 
@@ -39,7 +39,7 @@ def test_what_a_value_needs_is_a_data_set_or_a_known_word():
 
 
 def test_the_committed_verdicts_follow_from_the_committed_tables():
-    differ = earlier_runs.differences("paper")
+    differ = recompute.differences("paper")
     assert differ.empty, f"python -m compendium report verdicts\n{differ.head(20).to_string()}"
 
 

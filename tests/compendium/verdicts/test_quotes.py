@@ -6,7 +6,7 @@ import re
 import pytest
 
 from compendium.verdicts import entries
-from compendium.verdicts.earlier_runs import REFERENCE, QuoteError, quoted
+from compendium.verdicts.quotes import REFERENCE, QuoteError, quoted
 
 LEDGER = {entry.id: entry for entry in entries()}
 _WORD = "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"

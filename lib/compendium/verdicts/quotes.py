@@ -1,0 +1,87 @@
+"""Quote numbers of committed results in texts, so that no text can have a stale number.
+
+``{RUN/TABLE | ROW | COLUMN | FORM}`` stands for a cell of ``figures/RUN/TABLE.csv``, ``{verdicts | ...}`` for one of
+``figures/verdicts.csv``. ROW names the row as in :mod:`.cells`. Without it, COLUMN is an expression over all rows, of
+all runs if RUN has a ``*``, as in `pandas.DataFrame.eval`. FORM says how to write the number: ``.3f`` (a share below 1
+begins with its point), ``%`` (whole percents), ``points`` (hundredths, one decimal), ``,`` (a whole number); by default
+as in the table.
+
+``{=TEXT}`` is TEXT: a number that no run of ours can change, because the paper prints it, or because it follows from
+printed numbers or from the data files by the tests that demonstrate an entry.
+"""
+
+import re
+from typing import Any
+
+from compendium.verdicts.cells import row_of, tables_of
+from compendium.verdicts.earlier_runs import gather
+
+REFERENCE = re.compile(r"\{(?:=(?P<own>[^{}]*)|(?P<table>[^{}|]+)\|(?P<rest>[^{}]*))\}")
+
+
+class QuoteError(LookupError):
+    """A text quotes a number that no committed table has."""
+
+
+def quoted(text: str) -> str:
+    """Return a text with the numbers that it quotes from the results in ``figures/``.
+
+    Examples
+    --------
+    >>> quoted("{=12} attributes: {22_threeway_summary/table-4 | data set=adult | records | ,} rows")
+    '12 attributes: 48,842 rows'
+    """
+    return REFERENCE.sub(_number, text)
+
+
+def row_in(place: str, where: str) -> dict[str, str]:
+    """Return a row of the committed table ``RUN/TABLE``, its cells as text; `where` names it as in :mod:`.cells`.
+
+    Raises
+    ------
+    QuoteError
+        If there is no such table or row.
+    """
+    run, _, name = place.rpartition("/")
+    frame = tables_of("paper", run)(name)
+    row = None if frame is None else row_of(frame, where, f"figures/{place}.csv")
+    if row is None:
+        raise QuoteError(f"figures/{place}.csv has no row {where!r}: correct the reference")
+    return row
+
+
+def cell(place: str, where: str, column: str) -> str:
+    """Return a cell of such a row.
+
+    Raises
+    ------
+    QuoteError
+        If there is no such table, row or column.
+    """
+    row = row_in(place, where)
+    if column not in row:
+        raise QuoteError(f"figures/{place}.csv has no column {column!r}: correct the reference")
+    return row[column]
+
+
+def _number(match: re.Match[str]) -> str:
+    if match["own"] is not None:
+        return match["own"]
+    place, parts = match["table"].strip(), [part.strip() for part in match["rest"].split("|")]
+    where, column, form = [*parts, ""] if len(parts) == 2 else parts
+    run, _, name = place.rpartition("/")
+    if where:
+        return _written(cell(place, where, column), form)
+    frame = gather("paper", run, name)
+    if frame.empty:
+        raise QuoteError(f"{match[0]}: no committed run has the table {place}")
+    return _written(frame.eval(column, engine="python"), form)
+
+
+def _written(value: Any, form: str) -> str:
+    if not form:
+        return str(value)
+    if form in ("%", "points"):
+        return f"{100 * float(value):.0f} %" if form == "%" else f"{100 * float(value):.1f}"
+    text = format(round(float(value)) if form == "," else float(value), form)
+    return text.replace("0.", ".", 1) if text.removeprefix("-").startswith("0.") else text
