@@ -14,7 +14,7 @@ from papermill.parameterize import parameterize_notebook
 from compendium.datasets import store
 from compendium.paths import figures_dir, project_root
 from compendium.run import execute as batch
-from compendium.run.processes import ONE_THREAD
+from compendium.run.cluster import ONE_THREAD
 from compendium.run.runs import read_runs
 
 RUNS = read_runs()

@@ -60,7 +60,7 @@ class Shuffled(TransformerMixin, BaseEstimator):
         ("method:hashing", REFIT, 0.9),
         (StandardScaler(), REFIT, 0.9),
         (StandardScaler().set_output(transform="pandas"), REFIT, 0.9),
-        ("noise:epsilon=100", NEAREST, 0.4),
+        ("noise:epsilon=100", NEAREST, 0.3),  # the noise is fresh: 30 releases had .38 to .49, mean .44, deviation .026
     ],
 )
 def test_rows_are_matched_whatever_the_release(tmp_path, defence, by, share):

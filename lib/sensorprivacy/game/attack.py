@@ -17,6 +17,7 @@ from scipy.special import logsumexp
 from sensorprivacy.game.chance import DRAWS, guessed
 from sensorprivacy.game.measuring import log_odds, measure, member, pooled
 from sensorprivacy.game.outcome import Attack, Attacks, nothing_known
+from sensorprivacy.game.play import in_this_process
 from sensorprivacy.game.units import share
 from sensorprivacy.progress import tqdm
 
@@ -181,7 +182,8 @@ def attack(scene: Scene, attackers: Attackers, *, levels: Sequence[str] | None =
     found = Attacks()
     for name, attacker in _named(attackers):
         questions = [one for one in scene.questions(attacker) if levels is None or one.level in levels]
-        runs = [scene.predict(attacker, run) for run in range(scene.runs)]
+        with in_this_process():
+            runs = [scene.predict(attacker, run) for run in range(scene.runs)]
         answers = [one for one in runs if one is not None]
         if answers:
             found += [_score(scene.name, name, question, answers, draws) for question in questions]

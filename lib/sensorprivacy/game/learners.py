@@ -13,7 +13,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import QuantileTransformer, StandardScaler
 
-from sensorprivacy.game.play import fit_clone
+from sensorprivacy.game.play import fit_clone, in_this_process
 
 MOST_BYTES = 256 * 2**20  # of the trees that are in memory at a time
 _BRIEFLY = 5  # the first training has so many times fewer trees
@@ -131,7 +131,8 @@ def votes(model: Any, train: np.ndarray, labels: np.ndarray, held: np.ndarray) -
     rows, total, done = held.astype(np.float32), 0.0, 0  # forests predict in this type
     while done < model.n_estimators:
         forest.set_params(n_estimators=min(model.n_estimators, done + max(1, MOST_BYTES // tree_bytes)))
-        forest.fit(train, labels)
+        with in_this_process():
+            forest.fit(train, labels)
         for tree in forest.estimators_[done:]:
             total = total + tree.predict_proba(rows, check_input=False)
         done = len(forest.estimators_)

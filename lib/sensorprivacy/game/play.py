@@ -142,16 +142,22 @@ def fit_predict(model: Any, train: np.ndarray, labels: np.ndarray, held: np.ndar
     return np.asarray(fit_clone(model, train, labels).predict(held))
 
 
+def in_this_process() -> parallel_config:
+    """Return a context in which scikit-learn starts no worker, whatever ``joblib.parallel_config`` encloses it.
+
+    That is for subsets and settings, not for the parts of a model: the trees of a forest would be tasks of a dask
+    cluster, and end with its workers. The model's own ``n_jobs`` counts.
+    """
+    return parallel_config(backend="threading", n_jobs=1)
+
+
 def fit_clone(model: Any, train: np.ndarray, labels: np.ndarray) -> Any:
     """Return a clone, fitted in this process, that predicts with one thread.
-
-    An enclosing ``joblib.parallel_config`` is not for the parts of a model: the trees of a forest would be tasks of a
-    dask cluster, and end with its workers. The model's own ``n_jobs`` counts.
 
     Fitting a forest does not depend on the threads. But threads add up the trees' votes in the order in which they
     finish, which changes ties.
     """
-    with parallel_config(backend="threading", n_jobs=1):
+    with in_this_process():
         fitted = clone(model).fit(train, labels)
     threads = {name: 1 for name in fitted.get_params() if name == "n_jobs" or name.endswith("__n_jobs")}
     return fitted.set_params(**threads)

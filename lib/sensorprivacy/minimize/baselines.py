@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator, clone
 
 from sensorprivacy.data import Problem
 from sensorprivacy.game.measuring import Undefined, effectiveness_column
+from sensorprivacy.game.play import in_this_process
 from sensorprivacy.game.splits import Split, default_split
 from sensorprivacy.minimize.engine_protocol import MEASURES, Engine, EngineData, engine_data
 from sensorprivacy.minimize.engines import make_engine
@@ -317,10 +318,11 @@ def released(
         step = components(int(row["n_features"]), sparse=method == "sparse_pca", seed=seed)
     else:
         step = LaplaceNoise(float(row["epsilon"]), sound=method == "dp_sound", seed=seed)
-    rewritten = step.fit(train).transform(train)
-    if row["variant"] == "authors" and "pca" in method:
-        step = clone(step).fit(test)
-    changed = replace(data, train=np.asarray(rewritten), test=np.asarray(step.transform(test)))
+    with in_this_process():
+        rewritten = step.fit(train).transform(train)
+        if row["variant"] == "authors" and "pca" in method:
+            step = clone(step).fit(test)
+        changed = replace(data, train=np.asarray(rewritten), test=np.asarray(step.transform(test)))
     return changed, range(changed.train.shape[1])
 
 

@@ -11,7 +11,7 @@ from sklearn.feature_selection import mutual_info_classif
 from sklearn.utils import check_array
 
 from sensorprivacy.data import draw_rows
-from sensorprivacy.game.play import seeded
+from sensorprivacy.game.play import in_this_process, seeded
 from sensorprivacy.minimize.settings import SCORES
 
 
@@ -71,19 +71,20 @@ def score_features(
         raise ValueError(f"{len(features)} rows of features, {len(y)} task labels, {len(u)} users: lengths must agree")
     facts: dict[str, Any] = {"score": score, "rows": len(features), "rows_available": len(features), "seed": seed}
     trees = seeded(RandomForestClassifier() if forest is None else forest, seed)
-    if score == "information":
-        rows = draw_rows(len(features), 20_000 if max_rows is None else max_rows, seed, "max_rows")
-        facts["rows"] = len(rows)
-        utility = mutual_information(features.iloc[rows].to_numpy(dtype=float), y[rows], seed)
-        cost = entropies(features)
-    elif score == "gini":
-        utility, cost = (_fitted(trees, features, labels).feature_importances_ for labels in (y, u))
-    else:
-        rows = draw_rows(len(features), 200 if max_rows is None else max_rows, seed, "max_rows")
-        facts |= {"rows": len(rows), "max_depth": max_depth}
-        if max_depth is not None:
-            trees.set_params(max_depth=max_depth)
-        utility, cost = (shap_values(features, labels, trees, rows) for labels in (y, u))
+    with in_this_process():
+        if score == "information":
+            rows = draw_rows(len(features), 20_000 if max_rows is None else max_rows, seed, "max_rows")
+            facts["rows"] = len(rows)
+            utility = mutual_information(features.iloc[rows].to_numpy(dtype=float), y[rows], seed)
+            cost = entropies(features)
+        elif score == "gini":
+            utility, cost = (_fitted(trees, features, labels).feature_importances_ for labels in (y, u))
+        else:
+            rows = draw_rows(len(features), 200 if max_rows is None else max_rows, seed, "max_rows")
+            facts |= {"rows": len(rows), "max_depth": max_depth}
+            if max_depth is not None:
+                trees.set_params(max_depth=max_depth)
+            utility, cost = (shap_values(features, labels, trees, rows) for labels in (y, u))
     frame = pd.DataFrame({"feature": list(features.columns), "utility": utility, "identifiability": cost})
     frame["ratio"] = cost_to_value(frame["identifiability"], frame["utility"])
     frame.attrs.update(facts)

@@ -11,6 +11,7 @@ from sensorprivacy.columns.coding import misread, numbers_among
 from sensorprivacy.data import Problem
 from sensorprivacy.game.measuring import member
 from sensorprivacy.game.outcome import LEVEL
+from sensorprivacy.game.play import fit_clone
 from sensorprivacy.game.splits import Split, default_split
 from sensorprivacy.game.tables import PARTS
 from sensorprivacy.game.units import FEW, difference
@@ -101,7 +102,7 @@ def misreading(problem: Problem, table: pd.DataFrame, left_out: Collection[str],
     users, right = problem.users.to_numpy(), []
     for features in (read, read.drop(columns=[*found], errors="ignore").join(numbers)):
         forest = RandomForestClassifier(50, random_state=seed)
-        forest.fit(features.to_numpy()[split.train], users[split.train])
+        forest = fit_clone(forest, features.to_numpy()[split.train], users[split.train])
         right.append(forest.predict(features.to_numpy()[split.test]) == users[split.test])
     groups = None if problem.groups is None else problem.groups.to_numpy()[split.test]
     gained = difference(right[1], right[0], groups)

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sensorprivacy.columns.cells import as_frame
 from sensorprivacy.data import Problem
+from sensorprivacy.game.play import fit_clone
 from sensorprivacy.game.splits import Split, default_split
 from sensorprivacy.minimize.baselines import METHODS
 from sensorprivacy.minimize.checks import changing_features
@@ -55,7 +56,8 @@ class TaskPrediction(TransformerMixin, BaseEstimator):
 
     def fit(self, X: pd.DataFrame, y: Any, groups: Any = None) -> Self:
         """Train the forest on the rows and their task labels."""
-        self.forest_ = RandomForestClassifier(self.trees, random_state=self.seed).fit(np.asarray(X, float), y)
+        forest = RandomForestClassifier(self.trees, random_state=self.seed)
+        self.forest_ = fit_clone(forest, np.asarray(X, float), y)
         return self
 
     def transform(self, X: pd.DataFrame) -> pd.DataFrame:
@@ -74,8 +76,8 @@ class TaskPrediction(TransformerMixin, BaseEstimator):
         folds = kind(3, shuffle=True, random_state=self.seed)
         with warnings.catch_warnings():  # a class with fewer rows than folds cannot be in every fold
             warnings.simplefilter("ignore", UserWarning)
-            forest = RandomForestClassifier(self.trees, random_state=self.seed)
-            found = cross_val_predict(forest, np.asarray(X, float), y, groups=groups, cv=folds)
+            forest = RandomForestClassifier(self.trees, random_state=self.seed, n_jobs=1)
+            found = cross_val_predict(forest, np.asarray(X, float), y, groups=groups, cv=folds, n_jobs=1)
         return _prediction(found, X)
 
 

@@ -7,10 +7,18 @@ import subprocess
 import sys
 import time
 
+import joblib
+import joblib._parallel_backends as joblib_backends
 import numpy as np
 import pandas as pd
 import psutil
 import pytest
+from sklearn.ensemble import RandomForestClassifier
+
+from sensorprivacy.example import example_problem
+from sensorprivacy.game import learners
+from sensorprivacy.minimize.baselines import METHODS, sweep
+from sensorprivacy.own.comparison import compare
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals")
 SWEEP = """
@@ -86,3 +94,24 @@ def test_no_worker_is_left_two_seconds_after_the_end_of_its_parent(tmp_path, wha
     finally:
         for process in [*alive(workers), parent]:
             process.kill()
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_worker_watches_its_parent(monkeypatch, method):
+    """scikit-learn's own parallel parts under a user's ``parallel_config`` started workers that nobody ends."""
+    parents = []
+    make = joblib_backends.get_memmapping_executor
+
+    def recorded(*args, **options):
+        parents.append(options.get("initargs"))
+        return make(*args, **options)
+
+    monkeypatch.setattr(joblib_backends, "get_memmapping_executor", recorded)
+    monkeypatch.setattr(learners, "MOST_BYTES", 1)  # forests in parts
+    problem, model = example_problem(), RandomForestClassifier(3, random_state=0)
+    with joblib.parallel_config(backend="loky", n_jobs=2):
+        sweep(problem, method, model=model, sizes=(2,), progress=False)
+        if method == "utility":
+            compare(problem, ["none", "prediction", "method:pca"], model=model, draws=39, progress=False)
+    assert set(parents) <= {(os.getpid(),)}
+    assert parents
