@@ -137,7 +137,8 @@ def compared_panels(ours: Points = None, printed: Points = None) -> Figure:
         line[0].set_ylabel(f"({letter}) {_AXES[y]}".replace(", ", ",\n"), fontsize=SMALLEST)
     for line in grid[3:]:  # one scale for all families; features have others
         limits = [end for axes in line for end in axes.get_xlim()]
-        plt.setp(line, xlim=(min(limits), max(limits)))
+        margin = 0.03 * (max(limits) - min(limits))  # a marker at the end of another family's scale is whole
+        plt.setp(line, xlim=(min(limits) - margin, max(limits) + margin))
     dense = max(len(rows) for source, _ in sources for _, rows in source.groupby("method")) > _MANY
     names = [name for methods in families.values() for method, name in methods.items() if _has(sources, method)]
     handles = _handles(dict.fromkeys(names), sources)
@@ -196,10 +197,11 @@ def _base(points: pd.DataFrame, measure: str) -> float:
 
 
 def _handles(names: Iterable[str], sources: Sources) -> list[Line2D]:
-    """Return the legend: what colours and markers mean, then what pale and crisp means."""
+    """Return the legend: what colours and markers mean, then what pale and crisp means, except for ours alone."""
     words = {id(_PRINTED): "printed in the paper (pale)", id(_OURS): "ours (crisp)"}
     handles = [Line2D([], [], color=c, marker=m, label=name, **_OURS) for name in names for c, m in [LOOKS[name]]]
-    return handles + [Line2D([], [], color=INK, label=words[id(looks)], **looks) for _, looks in sources]
+    named = [looks for _, looks in sources if len(sources) > 1 or looks is _PRINTED]
+    return handles + [Line2D([], [], color=INK, label=words[id(looks)], **looks) for looks in named]
 
 
 def _loss_handles(sources: Sources) -> list[Line2D]:
