@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from compendium.paths import MACHINE_FILE, figures_dir
+from compendium.paths import MACHINE_FILE, RUN_FILE, VERDICTS_FILE, figures_dir
+from compendium.run.job import perform
 from compendium.run.reproduce import looker, reproduce
-from compendium.run.runs import Profile, before, read_runs, select
-from compendium.run.states import FAILED, RunState, status_file
+from compendium.run.runs import Profile, Run, before, read_runs, select
+from compendium.run.states import FAILED, RunState, git, status_file
 from compendium.verdicts.printed import printed_values
 from compendium.verdicts.verdicts import read_verdicts
 
@@ -27,6 +28,8 @@ class Cell:
         The run that gives the value, and the settings it was recomputed with.
     place : str
         The cell that holds our value: table, row and column.
+    dated : str
+        When the committed tables were made.
     ran, kept : mapping of str to str
         When each run started that was repeated for this value, and each that was up to date.
     """
@@ -36,6 +39,7 @@ class Cell:
     run: str
     profile: str
     place: str
+    dated: str
     ran: Mapping[str, str]
     kept: Mapping[str, str]
 
@@ -49,6 +53,7 @@ class Cell:
         for name, found, profile in ((first, row, self.profile), ("committed", self.committed, "paper")):
             about = f"{found['verdict']} (basis {found['basis']}; {profile} profile)"
             lines.append(f"{name:11} {_value(found)}  {about}")
+        lines.append(f"            from tables of {self.dated}")
         lines += [f"reason      {row['reason']}"] if row["reason"] else []
         lines += [f"run         {self.run}", f"cell        {self.place}"]
         lines += [f"repeated    {name}, started {when}" for name, when in self.ran.items()]
@@ -84,14 +89,16 @@ def recompute(claim: str, profile: Profile, cores: int = 1, *, force: bool = Fal
     """Recompute what a printed value needs, and return both values.
 
     The run that the value's row in ``data/paper/paper-<n>.csv`` names, the runs before it and the report are repeated
-    unless they are up to date. Then the cell is read again.
+    unless they are up to date. Then the cell is read again. A summary of other runs is repeated alone, from their
+    committed tables, because these runs take hours.
 
     Parameters
     ----------
     claim : str
         Id of the value, such as ``2-T10-r1-utility``: paper, table and cell. ``figures/verdicts.csv`` lists all.
     profile : {"quick", "paper"}
-        Settings. With "paper", the results of runs replace the committed ones in ``figures/``.
+        Settings; always "paper" for a summary, as for the tables that it reads. With "paper", the results of runs
+        replace the committed ones in ``figures/``.
     cores : int, default=1
         Number of runs at a time.
     force : bool, default=False
@@ -106,37 +113,63 @@ def recompute(claim: str, profile: Profile, cores: int = 1, *, force: bool = Fal
     RuntimeError
         If a run failed.
     """
-    value, runs = find(claim), select(read_runs(), (), profile)
-    name, place = value["run"], f"{value['our_table']}, {value['where']}, {value['our_column']}"
-    select(read_runs(), [name], profile)  # raises if only the other profile has the run
-    committed = _row(claim, "paper")
-    needed = [name, *before(runs[name], runs)]
+    value, runs = find(claim), read_runs()
+    run = runs[value["run"]]
+    profile = "paper" if run.summarizes else profile
+    select(runs, [run.name], profile)  # raises if only the other profile has the run
+    committed, dated = _row(claim, "paper"), _started(run.name, "paper")
+    runs = select(runs, (), profile)
+    needed = [run.name, *(() if run.summarizes else before(run, runs))]
+    earlier = {each: _started(each, profile) for each in needed}
+    ended = _summarize(claim, run, runs) if run.summarizes else _repeat(claim, needed, runs, profile, cores, force)
+    lost = [each for each in needed if each in ended and (ended[each].status == FAILED or ended[each].blocked)]
+    if lost:
+        raise RuntimeError("; ".join(_failure(each, ended[each]) for each in lost))
+    now = {each: _started(each, profile) for each in needed}
+    kept = {each: when for each, when in now.items() if when == earlier[each]}
+    ran = {each: when for each, when in now.items() if each not in kept}
+    place = f"{value['our_table']}, {value['where']}, {value['our_column']}"
+    return Cell(committed, _row(claim, profile, run), run.name, profile, place, dated, ran, kept)
+
+
+def _repeat(
+    claim: str, needed: list[str], runs: Mapping[str, Run], profile: Profile, cores: int, force: bool
+) -> Mapping[str, RunState]:
+    """Bring the runs that a value needs up to date, and return how they ended."""
     report = [run.name for run in runs.values() if run.after_all]
     minutes = sum(runs[each].minutes[profile] for each in [*needed, *report])
     about = f"about {minutes:.3g} min on two idle cores"
     print(f"{claim} needs {len(needed)} run(s) and the report, {about}: {', '.join(needed)}")
-    earlier = {each: _started(each, profile) for each in needed}
     for each in needed if force else ():
         status_file(each, profile).unlink(missing_ok=True)
-    ended = reproduce(profile, looker(profile), cores=cores, only=[name])
-    if failed := [_failure(each, ended[each]) for each in needed if each in ended and ended[each].status == FAILED]:
-        raise RuntimeError("; ".join(failed))
-    now = {each: _started(each, profile) for each in needed}
-    kept = {each: when for each, when in now.items() if when == earlier[each]}
-    ran = {each: when for each, when in now.items() if each not in kept}
-    return Cell(committed, _row(claim, profile), name, profile, place, ran, kept)
+    return reproduce(profile, looker(profile), cores=cores, only=needed[:1])
+
+
+def _summarize(claim: str, run: Run, runs: Mapping[str, Run]) -> Mapping[str, RunState]:
+    """Repeat a summary alone, from the committed tables of the runs that it reads, and return how it ended."""
+    there = {each: _started(each, "paper") for each in before(run, runs)}
+    there = {each: when for each, when in there.items() if (figures_dir("paper") / each / RUN_FILE).is_file()}
+    print(f"{claim} needs {run.name} alone: it reads the committed tables of {len(there)} runs")
+    for when in dict.fromkeys(there.values()):
+        print(f"  of {when}: {', '.join(each for each in there if there[each] == when)}")
+    return {run.name: perform(run.name, "paper")}
 
 
 def _started(run: str, profile: str) -> str:
-    """Return when a run last started on this machine; without its record, that it is not known."""
-    path = figures_dir(profile) / run / MACHINE_FILE
-    return str(json.loads(path.read_text(encoding="utf-8"))["started"]) if path.is_file() else "an unknown time"
+    """Return when a run last started on this machine; without its record, when its tables were committed."""
+    folder = figures_dir(profile) / run
+    if (folder / MACHINE_FILE).is_file():
+        return str(json.loads((folder / MACHINE_FILE).read_text(encoding="utf-8"))["started"])
+    committed = git("log", "-1", "--format=%cs", "--", str(folder))
+    return f"an unknown date (committed on {committed})" if committed else "an unknown date"
 
 
 def _failure(name: str, state: RunState) -> str:
     return f"{name} failed: {state.reason}" + (f" ({state.log})" if state.log else "")
 
 
-def _row(claim: str, profile: str) -> pd.Series:
-    verdicts = read_verdicts(figures_dir(profile) / "verdicts.csv")
+def _row(claim: str, profile: str, run: Run | None = None) -> pd.Series:
+    """Return the row of a value in the report; if a summary was repeated alone, in its own verdicts."""
+    folder = figures_dir(profile) / (run.name if run and run.summarizes else "")
+    verdicts = read_verdicts(folder / VERDICTS_FILE)
     return verdicts[verdicts["claim_id"] == claim].iloc[0]

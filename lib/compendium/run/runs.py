@@ -68,6 +68,11 @@ class Run(Entry):
         """The data sets that it reads: required ones first, then optional ones."""
         return (*self.needs, *self.needs_one, *self.uses)
 
+    @property
+    def summarizes(self) -> bool:
+        """Whether it reads nothing but the tables of other runs and optional data sets."""
+        return bool(self.after) and not (self.needs or self.needs_one)
+
     def missing(self, here: Callable[[str], bool]) -> list[str]:
         """Return the data sets whose absence prevents the run.
 

@@ -11,12 +11,13 @@ from compendium.verdicts.printed import printed_values
 from compendium.verdicts.verdicts import read_verdicts
 
 CLAIM, RUN = "2-T10-r1-utility", "21_threeway_division-adult"
+SUMMARY_CLAIM, SUMMARY = "1-T1-iot23-users", "12_game_summary"
 
 
 @pytest.fixture
 def pretend(monkeypatch, tmp_path):
     """Let the batch write a verdict of its own choice instead of running for minutes; return the calls."""
-    calls, read, starts = [], read_verdicts, iter(["2026-11-25T10:00:00", "2026-11-25T11:00:00"])
+    calls, read, starts = [], read_verdicts, iter(["committed", "2026-11-25T10:00:00", "2026-11-25T11:00:00"])
 
     def set_value(ours, status=OK, *, repeated=True):
         def reproduce(profile, look, *, cores, only):
@@ -59,6 +60,66 @@ def test_a_value_that_nothing_was_run_for_is_not_called_recomputed(pretend, caps
     assert said.endswith(f"not run     {RUN}: up to date since yesterday; FORCE=1 repeats it\n")
     assert main(["review", CLAIM, "--force"]) == 0
     assert [kept for *_, kept in calls] == [True, False]
+
+
+@pytest.fixture
+def alone(monkeypatch):
+    """Let a summary end at once instead of running; return the runs that were started."""
+    started = []
+
+    def perform(name, profile):
+        started.append((name, profile))
+        return RunState(status)
+
+    def none(*_, **__):
+        raise AssertionError("no other run is needed")
+
+    status = OK
+    starts = iter(["committed", "before", *["of a run"] * 22, "after"])
+    monkeypatch.setattr(cell, "_started", lambda run, profile: next(starts))
+    monkeypatch.setattr(cell, "perform", perform)
+    monkeypatch.setattr(cell, "reproduce", none)
+    return started
+
+
+@pytest.mark.parametrize("profile", [(), ("--profile", "paper")])
+def test_a_summary_is_repeated_alone_from_the_committed_tables(alone, profile, capsys):
+    """Table 1 of paper 1 is in notebook 12, which reads 22 runs of eleven hours."""
+    assert main(["review", SUMMARY_CLAIM, *profile]) == 0
+    assert alone == [(SUMMARY, "paper")]
+    said = capsys.readouterr().out
+    assert f"{SUMMARY_CLAIM} needs {SUMMARY} alone: it reads the committed tables of " in said
+    assert "recomputed  36  differs (basis configuration; paper profile)" in said
+    assert said.endswith(f"repeated    {SUMMARY}, started after\n")
+
+
+def test_every_summary_is_repeated_alone():
+    """A summary needs no data set of its own, and reads other runs."""
+    runs = read_runs()
+    assert {name for name, run in runs.items() if run.summarizes} == {SUMMARY, "32_anonymization_summary"}
+    assert all("earlier_runs" in runs[name].notebook.read_text() for name in (SUMMARY, "32_anonymization_summary"))
+
+
+def test_a_failed_summary_is_an_error(alone, monkeypatch, capsys):
+    monkeypatch.setattr(cell, "perform", lambda *_: RunState(FAILED, "the reason"))
+    assert main(["review", SUMMARY_CLAIM]) == 1
+    assert f"{SUMMARY} failed: the reason" in capsys.readouterr().err
+
+
+def test_tables_without_a_record_of_their_time_are_of_an_unknown_date(monkeypatch, tmp_path):
+    """Committed tables have no date of the run; git knows when they were committed, and an archive has no git."""
+    monkeypatch.setattr(cell, "figures_dir", lambda profile: tmp_path / profile)
+    monkeypatch.setattr(cell, "git", lambda *_: "2026-11-20")
+    assert cell._started("no_run", "paper") == "an unknown date (committed on 2026-11-20)"
+    monkeypatch.setattr(cell, "git", lambda *_: None)
+    assert cell._started("no_run", "paper") == "an unknown date"
+
+
+def test_the_age_of_the_committed_value_is_stated(pretend, monkeypatch, capsys):
+    pretend("0.6814")
+    monkeypatch.setattr(cell, "_started", lambda run, profile: f"{profile} date")
+    assert main(["review", CLAIM]) == 0
+    assert "profile)\n            from tables of paper date\n" in capsys.readouterr().out
 
 
 def test_an_unknown_value_is_named_with_similar_ones(capsys):
