@@ -10,7 +10,7 @@ import pandas as pd
 from compendium.datasets import store
 from compendium.datasets.errors import nearest
 from compendium.paths import VERDICTS_FILE, figures_dir, project_root
-from compendium.run.runs import read_runs
+from compendium.run.runs import before, read_runs
 from compendium.show import tables
 from compendium.verdicts import cells, layout
 from compendium.verdicts.printed import missing_words, printed_values
@@ -52,9 +52,12 @@ def judge_tables(run: str, profile: str, files: Mapping[str, bytes]) -> tuple[pd
 
 
 def _is_shortened(run: str) -> bool:
-    """Return whether a profile shortens the run's settings: only then may a value differ without a reason."""
-    listed = read_runs().get(run) if (project_root() / "runs.yaml").is_file() else None
-    return listed is not None and bool(listed.profiles)
+    """Return whether a profile shortens the settings of the run, or of runs that it reads.
+
+    Only then may a value differ without a reason.
+    """
+    runs = read_runs() if (project_root() / "runs.yaml").is_file() else {}
+    return run in runs and any(runs[name].profiles for name in (run, *before(runs[run], runs)))
 
 
 def undecided_if_short(judged: pd.DataFrame, committed: pd.DataFrame) -> pd.DataFrame:

@@ -125,3 +125,4 @@ def test_runs_are_shortened_by_their_profiles(root, monkeypatch):
     monkeypatch.setenv("SENSORPRIVACY_HOME", str(root))
     assert judging._is_shortened("10_reidentification_game-iot-sentinel")
     assert not judging._is_shortened("20_threeway_example")
+    assert judging._is_shortened("12_game_summary")  # its own settings are whole, but it reads shortened runs
