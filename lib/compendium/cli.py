@@ -194,7 +194,7 @@ def review(cell: str | None, profile: Profile, cores: int, out: Path | None, for
     if cell is None:
         from compendium.review.pack import write_pack
 
-        print(f"{write_pack(out)}: begin with report.md; put your name into codecheck.yml")
+        print(f"{write_pack(out)}: begin with report.md; codecheck.yml says what to fill in")
         return 0
     from compendium.review.cell import recompute
     from compendium.run import processes

@@ -7,7 +7,6 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime
 from importlib.metadata import distributions
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -18,6 +17,7 @@ import yaml
 from compendium.datasets.catalogue import catalogue
 from compendium.paths import build_dir, figures_dir, project_root
 from compendium.run.runs import read_runs
+from compendium.run.states import git
 from compendium.show import tables
 from compendium.show.tables import page
 from compendium.verdicts.replication import counts, summary_line
@@ -29,6 +29,16 @@ _LICENCES = {CODE: "https://spdx.org/licenses/MIT", TEXT: "https://spdx.org/lice
 _LICENSED = {CODE: "licence of code and settings", TEXT: "licence of text, figures and tables"}
 _OF_CODE = {".py", ".pyi", ".ipynb", ".toml", ".yaml", ".yml", ".lock", ".mplstyle", ".sh", ".js", ".css", ""}
 _KINDS = {".ipynb": "application/x-ipynb+json", ".md": "text/markdown", ".toml": "application/toml"}
+_UNKNOWN, _NO_ORCID = "XXXXX", "0000-0000-0000-0000"
+_TO_FILL_IN = f"""\
+# The codechecker fills in, in place of {_UNKNOWN}, {_NO_ORCID} and YYYY-NNN:
+# - codechecker: name and ORCID
+# - report: address of the published certificate
+# - certificate: its number in the register
+# and the author:
+# - repository: address of the published code
+# - ORCID of each author
+"""
 _KEPT = {  # the folders of the repository, and what a file in each is
     **{"bench": "benchmark, or its result", "book": "source of the book", "data": "printed values, or data catalogue"},
     **{"figures": "committed result", "lib": "code of the packages", "notebooks": "notebook, captions or lesson"},
@@ -182,31 +192,43 @@ def _environment() -> str:
 
 
 def _codecheck(root: Path, verdicts: pd.DataFrame) -> str:
-    """Return a CODECHECK manifest of version 1.0, complete as our own check: an independent checker replaces the name.
+    """Return a CODECHECK manifest of version 2.0: our part complete, the checker's part marked as such.
 
     References
     ----------
-    https://codecheck.org.uk/spec/config/1.0/
+    https://codecheck.org.uk/spec/config/2.0/
     """
     cited = _citation(root)
-    authors = [{"name": author["name"]} for author in cited["authors"]]
     files = [{"file": "figures/verdicts.csv", "comment": f"{len(verdicts)} printed values with ours"}]
     for name, claims in verdicts.groupby("run")["claim_id"]:
         if (figures_dir("paper") / str(name) / "verdicts.csv").is_file():
             comment = f"{len(claims)} printed values; make reproduce PROFILE=paper ONLY={name}"
             files.append({"file": f"figures/{name}/verdicts.csv", "comment": comment})
-    papers = [{"title": paper["title"], "reference": _address(paper)} for paper in cited["references"]]
+    commit = git("rev-parse", "HEAD")
+    source = "code, tables and figures are in this folder" + (f" (commit {commit})" if commit else "")
+    papers = [
+        {"title": paper["title"], "authors": _names(paper), "reference": _address(paper)}
+        for paper in cited["references"]
+    ]
+    authors = [{"name": author["name"], "ORCID": _NO_ORCID} for author in cited["authors"]]
     record = {
-        "version": "https://codecheck.org.uk/spec/config/1.0/",
-        "paper": {"title": cited["title"], "authors": authors, "reference": "README.md"},
-        "replicates": papers,
+        "version": "https://codecheck.org.uk/spec/config/2.0/",
+        "paper": {"title": cited["title"], "authors": authors, "reference": f"version {__version__}, README.md"},
         "manifest": files,
-        "codechecker": [dict(author) for author in authors],  # no YAML alias
-        "report": "report.md",
+        "repository": cited.get("repository-code", _UNKNOWN),
+        "source": f"{source}; data/README.md says where each data set comes from",
+        "codechecker": [{"name": _UNKNOWN, "ORCID": _NO_ORCID}],
+        "report": f"https://doi.org/10.5281/zenodo.{_UNKNOWN}",
+        "certificate": "YYYY-NNN",
         "summary": summary_line(verdicts),
-        "check_time": datetime.now(UTC).isoformat(timespec="seconds"),
+        "sensor_privacy_compendium": {"replicates": papers},
     }
-    return yaml.safe_dump(record, explicit_start=True, sort_keys=False, allow_unicode=True, width=100)
+    text = yaml.safe_dump(record, explicit_start=True, version=(1, 1), sort_keys=False, allow_unicode=True, width=100)
+    return text.replace("---\n", f"---\n{_TO_FILL_IN}", 1)
+
+
+def _names(paper: Mapping[str, Any]) -> list[str]:
+    return [f"{author['given-names']} {author['family-names']}" for author in paper["authors"]]
 
 
 def _report(verdicts: pd.DataFrame) -> str:

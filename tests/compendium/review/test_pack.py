@@ -4,16 +4,19 @@ import json
 import re
 import subprocess
 import zipfile
-from datetime import datetime
 
 import pytest
 import yaml
 from rocrate.rocrate import ROCrate
 
 from compendium.cli import main
+from compendium.paths import figures_dir, project_root
+from compendium.review import pack as pack_module
 from compendium.review.pack import licence
+from compendium.verdicts.verdicts import read_verdicts
 from sensorprivacy import __version__
 
+PLACEHOLDER = re.compile("FIXME|TODO|placeholder|XXXXX", re.IGNORECASE)  # as in the register's own package
 TYPES = {
     "README.md": "text/markdown",
     "Makefile": "text/plain",
@@ -99,17 +102,64 @@ def test_the_manifest_names_files_that_exist_and_counts_all_values(pack):
     assert manifest[0]["comment"].startswith("1079 printed values")
 
 
-def test_the_manifest_follows_version_1_0_and_leaves_nothing_to_fill_in(pack):
+def mistakes(record):
+    """Return the rules of version 2.0 with severity *error* that a manifest breaks, as the register words them."""
+    paper, checkers = record.get("paper") or {}, record.get("codechecker") or []
+    authors = paper.get("authors") or []
+    rules = {
+        "manifest-present": isinstance(record.get("manifest"), list) and record["manifest"],
+        "manifest-item-file": all(each.get("file") for each in record.get("manifest", [])),
+        "manifest-path-relative": not any(each["file"].startswith("/") for each in record.get("manifest", [])),
+        "codechecker-present": isinstance(checkers, list) and checkers,
+        "codechecker-name": all(each.get("name") for each in checkers),
+        "report-present": record.get("report"),
+        "report-doi-not-placeholder": not PLACEHOLDER.search(str(record.get("report"))),
+        "paper-title": paper.get("title"),
+        "paper-authors": isinstance(authors, list) and authors,
+        "paper-author-name": all(each.get("name") for each in authors),
+        "paper-author-orcid": all(re.fullmatch(r"(\d{4}-){3}\d{3}[\dX]", each.get("ORCID", "")) for each in authors),
+        "paper-reference": paper.get("reference"),
+        "reference-other-is-list": isinstance(paper.get("reference-other", []), list),
+        "summary-present": record.get("summary"),
+        "certificate-id-format": re.fullmatch(r"\d{4}-\d{3}", str(record.get("certificate"))),
+        "no-placeholder-values": not PLACEHOLDER.search(yaml.safe_dump(record)),
+    }
+    return {name for name, kept in rules.items() if not kept}
+
+
+def test_only_the_checker_s_part_of_the_manifest_is_left_to_fill_in(pack):
+    """Version 2.0: the author begins the file, and the codechecker adds who checked and the certificate."""
     text = (pack / "codecheck.yml").read_text(encoding="utf-8")
-    assert text.startswith("---\n")
+    assert text.startswith("%YAML 1.1\n---\n")
     record = yaml.safe_load(text)
-    assert record["version"] == "https://codecheck.org.uk/spec/config/1.0/"
-    assert {"manifest", "codechecker", "report", "summary", "check_time", "paper"} <= record.keys()
-    assert all(each["name"] for each in [*record["codechecker"], *record["paper"]["authors"]])
-    assert record["paper"]["title"]
-    assert all((pack / name).is_file() for name in (record["report"], record["paper"]["reference"]))
-    assert datetime.fromisoformat(record["check_time"]).tzinfo is not None
-    assert not re.search(r"fill in|FIX" r"ME|TO" r"DO|XXX", text)
+    assert record["version"] == "https://codecheck.org.uk/spec/config/2.0/"
+    assert mistakes(record) == {"report-doi-not-placeholder", "certificate-id-format", "no-placeholder-values"}
+    orcid = {"name": "Josiah Carberry", "ORCID": "0000-0002-1825-0097"}
+    filled = record | {"codechecker": [orcid], "certificate": "2026-001", "repository": "https://example.org/code"}
+    filled |= {"report": "https://doi.org/10.5281/zenodo.1234567", "paper": record["paper"] | {"authors": [orcid]}}
+    assert mistakes(filled) == set()
+    listed = text.partition("paper:")[0]
+    assert all(f"# - {name}" in listed for name in ("codechecker", "report", "certificate", "repository", "ORCID"))
+
+
+def test_the_manifest_names_the_papers_and_where_everything_is(pack):
+    record = yaml.safe_load((pack / "codecheck.yml").read_text(encoding="utf-8"))
+    replicated = record["sensor_privacy_compendium"]["replicates"]
+    assert len(replicated) == 3
+    assert all(each["title"] and each["authors"] and each["reference"].startswith("https://") for each in replicated)
+    assert __version__ in record["paper"]["reference"]
+    assert "commit" in record["source"]
+    assert "data/README.md" in record["source"]
+    assert "check_time" not in record  # nobody has checked yet
+
+
+def test_the_repository_is_that_of_the_citation(monkeypatch):
+    """The citation file names it once the compendium is published."""
+    verdicts = read_verdicts(figures_dir("paper") / "verdicts.csv")
+    cited = pack_module._citation(project_root()) | {"repository-code": "https://example.org/code"}
+    monkeypatch.setattr(pack_module, "_citation", lambda root: cited)
+    record = yaml.safe_load(pack_module._codecheck(project_root(), verdicts))
+    assert record["repository"] == "https://example.org/code"
 
 
 def test_the_report_is_short_and_the_environment_complete(pack):
