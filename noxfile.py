@@ -9,7 +9,9 @@ CORE = ["tests/test_mechanisms.py", "tests/game", "tests/threeway", "tests/own",
 """Tests of tables: they need no extra, apart from the files below."""
 NEED_EXTRAS = [
     "tests/own/test_compare_cli.py",
+    "tests/own/test_leftovers.py",
     "tests/own/test_published_files.py",
+    "tests/own/test_published_recordings.py",
     "tests/own/test_recordings.py",
     "tests/own/test_windows.py",
     "tests/minimize/search",

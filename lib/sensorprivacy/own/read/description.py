@@ -22,14 +22,22 @@ The description has these keys::
 
 import re
 import tomllib
+import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from sensorprivacy.own.pages import some
+from sensorprivacy.paths import read_json
+
 _Text = Annotated[str, Field(min_length=1)]
 _Names = Annotated[list[_Text], Field(min_length=1)]
 _MOST_BYTES = 2**20
+_STATED = ("card.json", "defence.json", "manifest.json")  # what folders that this program wrote hold
+_WRITTEN = (".toml", ".html", ".json", ".md")  # endings of pages, cards and descriptions
+_OF_STORE = b'{"key": '  # the first bytes of the results of compare
 _TEXT, _NAMES = 'a text in quotes, such as "walk"', 'a list of different texts, such as ["x", "y"]'
 _EXPECTED = {"rate": "a number above 0, without quotes", "channels": _NAMES, "private": _NAMES}
 _EXPECTED |= {"sensors": _NAMES, "columns": _NAMES}
@@ -115,3 +123,51 @@ def _check_description(path: Path, given: Description) -> None:
         if wrong:
             value = str(getattr(given, key)).lower() if key == "resample" else repr(getattr(given, key))
             raise ValueError(f"{path}: key {key!r} = {value} is invalid: give {expected}")
+
+
+def matched_files(folder: Path, given: Description) -> list[Path]:
+    """Return the files that a description names, see `recorded`; of sensors, their folders' files."""
+    found = [path for path in sorted(folder.glob(given.files)) if path.is_dir() == (given.sensors is not None)]
+    found = [path for path in found if not _hidden(path, folder) and path != folder / (given.people or "")]
+    kept = recorded(found, folder)
+    left_out = [path for path in found if path not in set(kept) and path.suffix.lower() not in _WRITTEN]
+    if left_out:
+        names = some([path.relative_to(folder).as_posix() for path in left_out], 5)
+        said = f"{given.name}: left out as no recordings, because this program wrote them: {names}"
+        warnings.warn(said, stacklevel=4)
+    return [path / name for path in kept for name in given.sensors or [""]]
+
+
+def recorded(paths: Sequence[Path], folder: Path) -> list[Path]:
+    """Return files or folders of recordings: not hidden ones, nor what this program wrote, unless nothing else is."""
+    shown = [path for path in paths if not _hidden(path, folder)]
+    kinds: dict[Path, bool] = {}
+    return [path for path in shown if not _is_written(path, folder, kinds)] or shown
+
+
+def _hidden(path: Path, folder: Path) -> bool:
+    """Return whether a name says that a system or another program keeps the file for itself."""
+    return any(part.startswith((".", "~$")) or part == "__MACOSX" for part in path.relative_to(folder).parts)
+
+
+def _is_written(path: Path, folder: Path, kinds: dict[Path, bool]) -> bool:
+    """Return whether this program wrote a file or its folder; `kinds` remembers folders."""
+    for parent in (path, *path.parents):
+        if parent == folder:
+            break
+        if parent not in kinds:
+            kinds[parent] = parent.is_dir() and any(map(_states_a_format, (parent / name for name in _STATED)))
+        if kinds[parent]:
+            return True
+    if path.suffix == ".jsonl":
+        with path.open("rb") as stream:
+            return stream.read(len(_OF_STORE)) == _OF_STORE
+    return path.suffix.lower() in _WRITTEN
+
+
+def _states_a_format(file: Path) -> bool:
+    try:
+        content = read_json(file) if file.is_file() else {}
+    except (OSError, ValueError):
+        return False
+    return isinstance(content, dict) and str(content.get("format", "")).startswith("sensorprivacy-")

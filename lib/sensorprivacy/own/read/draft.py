@@ -11,6 +11,7 @@ from sensorprivacy.columns.identifiers import PLACES, find_identifiers
 from sensorprivacy.columns.judge import in_words
 from sensorprivacy.columns.moments import UNITS
 from sensorprivacy.own.read.clock import TIMES, times_of
+from sensorprivacy.own.read.description import recorded
 from sensorprivacy.own.read.formats import SUFFIXES, read_table
 
 _LABELS = {"subject": "person", "public": "activity", "trial": "session"}  # names of labels in names of files
@@ -22,7 +23,7 @@ _ROLES = {
 _ACTIVITIES = re.compile(r"(?i)walk|run|jog|sit|stand|stair|lie|lying|cycl|drive|up|down")
 _USUAL = 50.0  # samples per second: of several units of time, the one with the nearest rate is meant
 _ABOUT = ("metadata", "annotation", "device", "info", "people", "subjects")  # files beside the recordings
-_FOLDERS = ("meta", "__MACOSX")  # of such files: phyphox's, and that of zip files from a Mac
+_FOLDER = "meta"  # of such files: phyphox's
 _SLOW = 0.5  # share of the fastest sensor's rate below which a sensor is left out
 _DATE = re.compile(r"\d{4}-\d\d-\d\d(?:[T_ -]\d\d[-:.]\d\d[-:.]\d\d)?")  # when a recording began
 
@@ -47,6 +48,7 @@ def draft(folder: Path) -> tuple[str, list[str]]:
     held = Counter(file.name for file in files)
     folders = sorted({file.parent for file in files} - {folder})
     sensors = [name for name, count in held.items() if count == len(folders)] if len(held) < len(files) else []
+    sensors = [] if any(map(_ACTIVITIES.match, sensors)) else sensors  # anna/walk.csv and anna/sit.csv
     joined = len(sensors) > 1
     units = folders if joined else files
     read = {file.name: read_table(file) for file in ([units[0] / name for name in sensors] if joined else files[:1])}
@@ -89,9 +91,9 @@ def draft(folder: Path) -> tuple[str, list[str]]:
 
 def _files(folder: Path) -> list[Path]:
     """Return the files of recordings, without those that tell about them."""
-    every = [file for file in sorted(folder.rglob("*")) if file.is_file()]
+    every = recorded([file for file in sorted(folder.rglob("*")) if file.is_file()], folder)
     files = [file for file in every if file.suffix.lower() in SUFFIXES and not file.stem.lower().startswith(_ABOUT)]
-    files = [file for file in files if not {*file.relative_to(folder).parts} & {*_FOLDERS}]
+    files = [file for file in files if _FOLDER not in file.relative_to(folder).parts]
     packed = next((file for file in every if file.suffix.lower() == ".zip"), None)
     if not files:
         remedy = f"; unpack {packed.name} and the like, each into a folder with its name" if packed else ""

@@ -16,7 +16,7 @@ import pooch
 from sensorprivacy.checks import require_columns
 from sensorprivacy.data import Windows
 from sensorprivacy.own.read.clock import TIMES, Clock, timed, times_of
-from sensorprivacy.own.read.description import Description, read_description
+from sensorprivacy.own.read.description import Description, matched_files, read_description
 from sensorprivacy.own.read.formats import read_bare, read_table
 from sensorprivacy.readers.files import listing_digest
 from sensorprivacy.readers.motion import cut, window_starts
@@ -152,7 +152,7 @@ def _read(path: Path, given: Description) -> OwnRecordings:
 
 def _digest(path: Path, given: Description) -> str:
     """Return the SHA-256 over the description, the files that it matches and the table of people; no other file."""
-    files = [path, *_matched(path.parent, given), *([path.parent / given.people] if given.people else [])]
+    files = [path, *matched_files(path.parent, given), *([path.parent / given.people] if given.people else [])]
     return listing_digest({file.relative_to(path.parent).as_posix() if file.is_relative_to(path.parent) else str(
         file): pooch.file_hash(str(file)) for file in files})  # fmt: skip
 
@@ -183,17 +183,9 @@ def _warn_of_unused_times(table: pd.DataFrame, run: np.ndarray, given: Descripti
             return
 
 
-def _matched(folder: Path, given: Description) -> list[Path]:
-    """Return the files that a description names; of sensors, their folders' files."""
-    found = sorted(folder.glob(given.files))
-    if given.sensors is None:
-        return [path for path in found if path.is_file()]
-    return [path / name for path in found if path.is_dir() for name in given.sensors]
-
-
 def _recordings(folder: Path, given: Description) -> pd.DataFrame:
     """Return all files as one table, with the labels in their names and the columns ``_trial`` and ``_file``."""
-    files = _matched(folder, given)
+    files = matched_files(folder, given)
     if not files:
         what = "file" if given.sensors is None else "folder"
         raise FileNotFoundError(f"there is no {what} {given.files!r} in {folder}")
