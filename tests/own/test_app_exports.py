@@ -255,3 +255,52 @@ def test_a_draft_ends_with_the_next_command(tmp_path, capsys):
     assert cli.main(["recordings", str(tmp_path / "phone")]) == 0
     toml = tmp_path / "phone" / "recordings.toml"
     assert f"sensorprivacy compare {toml} --task activity --hide person" in capsys.readouterr().out
+
+
+def wisdm(folder: Path, head: str, end: str) -> Path:
+    """Write WISDM's raw lines with a header, and with an end of each line; return a description without `columns`."""
+    lines = [head] if head else []
+    for person in (33, 17):
+        for activity, begin in (("Jogging", 49105962326000), ("Sitting", 99105962326000)):
+            times, signal = axes(20)
+            rows = zip(times, *signal.values(), strict=True)
+            lines += [f"{person},{activity},{begin + int(t * 1e9)},{x:.6f},{y:.6f},{z:.6f}{end}" for t, x, y, z in rows]
+    (folder / "WISDM_ar_v1.1_raw.txt").write_text("\n".join(lines) + "\n")
+    return described(folder, "wisdm", ('columns = ["user", "activity", "timestamp", "x", "y", "z"]\n', ""))
+
+
+HEAD = "user,activity,timestamp,x,y,z"
+RAW = {"no header": ("", ";"), "a header": (HEAD, ";"), "a header that ends so": (f"{HEAD};", ";"), "no end": ("", "")}
+
+
+@pytest.mark.parametrize("kind", RAW)
+@pytest.mark.parametrize("two", [False, True])
+def test_raw_lines_name_the_key_that_reads_them(tmp_path, kind, two):
+    """Case 17: the remedy was to correct the cell '9.91;', or to leave the only file out."""
+    toml = wisdm(tmp_path, *RAW[kind])
+    file = tmp_path / "WISDM_ar_v1.1_raw.txt"
+    lines = file.read_text().splitlines()
+    if two and RAW[kind][1]:
+        lines[50] += lines.pop(51)
+        file.write_text("\n".join(lines) + "\n")
+    with pytest.raises(ValueError, match=r"WISDM_ar_v1.1_raw.txt.*name the columns with the key `columns`"):
+        user_windows(toml)
+    named = described(tmp_path, "wisdm")
+    assert user_windows(named, length=20, stride=20).subject.value_counts().to_dict() == {33: 12, 17: 12}
+    assert "columns" in tomllib.loads(draft(tmp_path)[0])
+    assert any("key columns" in point for point in draft(tmp_path)[1])
+
+
+def test_a_lost_sample_names_the_key_that_leaves_it_out(tmp_path):
+    """Case 17: three samples lacked an axis, and the remedy was to edit 19,200 lines."""
+    toml = wisdm(tmp_path, HEAD, "")
+    toml.write_text(toml.read_text().replace("resample = true\n", ""))
+    file = tmp_path / "WISDM_ar_v1.1_raw.txt"
+    lines = file.read_text().splitlines()
+    lines[30] = lines[30].rsplit(",", 1)[0] + ","
+    file.write_text("\n".join(lines) + "\n")
+    with pytest.raises(ValueError, match=r"column 'z' has 1 missing values of 480.*: set resample = true"):
+        user_windows(toml, length=20)
+    toml.write_text(toml.read_text() + "resample = true\ngap = 0.1\n")
+    with pytest.warns(UserWarning, match="1 of 480 samples lack a channel"):
+        assert user_windows(toml, length=20, stride=20).n_windows == 24

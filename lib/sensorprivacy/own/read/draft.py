@@ -12,7 +12,8 @@ from sensorprivacy.columns.judge import in_words
 from sensorprivacy.columns.moments import UNITS
 from sensorprivacy.own.read.clock import TIMES, times_of
 from sensorprivacy.own.read.description import recorded
-from sensorprivacy.own.read.formats import SUFFIXES, read_table
+from sensorprivacy.own.read.formats import SUFFIXES, raw_fields, read_bare, read_table
+from sensorprivacy.own.read.text import is_number
 
 _LABELS = {"subject": "person", "public": "activity", "trial": "session"}  # names of labels in names of files
 _ROLES = {
@@ -51,7 +52,10 @@ def draft(folder: Path) -> tuple[str, list[str]]:
     sensors = [] if any(map(_ACTIVITIES.match, sensors)) else sensors  # anna/walk.csv and anna/sit.csv
     joined = len(sensors) > 1
     units = folders if joined else files
-    read = {file.name: read_table(file) for file in ([units[0] / name for name in sensors] if joined else files[:1])}
+    bare = [] if joined else [field.rstrip(";") for field in raw_fields(files[0])]
+    bare = [f"column_{at + 1}" for at in range(len(bare))] if any(map(is_number, bare)) else bare
+    chosen = [units[0] / name for name in sensors] if joined else files[:1]
+    read = {file.name: read_bare(file, bare) if bare else read_table(file) for file in chosen}
     time = {
         name: next((str(column) for column in table if TIMES.search(str(column))), "") for name, table in read.items()
     }
@@ -74,7 +78,12 @@ def draft(folder: Path) -> tuple[str, list[str]]:
         columns = ", ".join(f"{name}: {', '.join(map(str, table.columns))}" for name, table in read.items())
         raise ValueError(f"{units[0]} has no column of measurements ({columns}): convert the files to CSV tables")
     lines: dict[str, object] = {"name": folder.resolve().name, "files": _glob(units, folder)}
-    lines |= {"sensors": sensors} if joined else {}
+    lines |= {"sensors": sensors} if joined else {"columns": bare} if bare else {}
+    if bare:
+        open_points.append(
+            f"{files[0].name} has no header, or its lines end with ';': correct the names in the key columns, and name "
+            "the channels, the time, the person and the activity by them"
+        )
     lines |= {"rate": max(rates.values()), "channels": channels, **found, "private": [found["subject"]]}
     if all(time.values()):
         lines |= {"time": next(iter(time.values())), "resample": True}

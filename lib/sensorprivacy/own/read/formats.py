@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from io import StringIO
+from itertools import islice
 from pathlib import Path
 from typing import Any, cast
 
@@ -17,7 +18,15 @@ import pyarrow.parquet as pq
 
 from sensorprivacy.columns.cells import bare_frame
 from sensorprivacy.columns.decimals import tidied
-from sensorprivacy.own.read.text import OPENERS, find_encoding, find_header, infer_delimiter, label_columns, open_text
+from sensorprivacy.own.read.text import (
+    OPENERS,
+    find_encoding,
+    find_header,
+    infer_delimiter,
+    is_number,
+    label_columns,
+    open_text,
+)
 from sensorprivacy.own.read.whole import LOOK_AT, missing_cells, read_capture, read_excel, refuse_twins
 from sensorprivacy.own.read.zeek import ZeekTable
 
@@ -141,7 +150,7 @@ def read_table(path: str | Path, labels: Collection[str] = ()) -> pd.DataFrame:
 def read_bare(path: Path, columns: Sequence[str]) -> pd.DataFrame:
     """Return a text file without a header, whose columns are separated by commas, semicolons, tabs or spaces.
 
-    Lines may end with ``;``, and a line may hold several records that end so.
+    Lines may end with ``;``, and a line may hold several records that end so. A first line with the names is skipped.
 
     Raises
     ------
@@ -157,11 +166,27 @@ def read_bare(path: Path, columns: Sequence[str]) -> pd.DataFrame:
         text = text.replace(";", "\n")
     separator = next((one for one in ",;\t" if one in text), r"\s+")
     try:
-        table = pd.read_csv(StringIO(text), sep=separator, header=None)
+        first = [name.strip() for name in re.split(separator, text.split("\n", 1)[0].strip())]
+        table = pd.read_csv(StringIO(text), sep=separator, header=None, skiprows=int(first == list(columns)))
         table.columns = pd.Index(columns)
     except ValueError as error:
         raise ValueError(f"{path.name} does not fit the {len(columns)} names of key `columns`: {error}") from error
     return table
+
+
+def raw_fields(path: Path) -> list[str]:
+    """Return the first fields of a text without a header, or whose lines end with ``;``; none of another file."""
+    form = form_of(check_file(path))
+    if form.suffix not in TEXT_SUFFIXES:
+        return []
+    with open_text(path, form.packed, form.encoding) as stream:
+        head, *others = [line.strip() for line in islice(stream, form.skipped, form.skipped + 3)] or [""]
+    marked = form.delimiter == "," and bool(others) and all(line.endswith(";") for line in others)
+    fields = head.rstrip(";").split(form.delimiter) if form.delimiter in head else head.split()
+    numbers = [is_number(field.strip()) for field in fields]
+    if not (marked or (any(numbers) if form.delimiter in head else all(numbers) and len(numbers) > 1)):
+        return []
+    return [*fields[:-1], f"{fields[-1]};" if marked else fields[-1]]
 
 
 def check_file(path: str | Path) -> Path:

@@ -17,7 +17,7 @@ from sensorprivacy.checks import require_columns
 from sensorprivacy.data import Windows
 from sensorprivacy.own.read.clock import TIMES, Clock, timed, times_of
 from sensorprivacy.own.read.description import Description, matched_files, read_description
-from sensorprivacy.own.read.formats import read_bare, read_table
+from sensorprivacy.own.read.formats import raw_fields, read_bare, read_table
 from sensorprivacy.readers.files import listing_digest
 from sensorprivacy.readers.motion import cut, window_starts
 
@@ -212,7 +212,14 @@ def _recordings(folder: Path, given: Description) -> pd.DataFrame:
 
 
 def _file(file: Path, given: Description) -> pd.DataFrame:
-    return read_table(file) if given.columns is None else read_bare(file, given.columns)
+    if given.columns is not None:
+        return read_bare(file, given.columns)
+    if (fields := raw_fields(file)) and not {*given.channels} <= {*fields}:
+        raise ValueError(
+            f"{file.name} has no header, or its lines end with ';': name the columns with the key `columns`. Its first "
+            f"line is {', '.join(fields)[:80]!r}"
+        )
+    return read_table(file)
 
 
 def _joined(files: list[Path], given: Description) -> pd.DataFrame:
@@ -298,9 +305,12 @@ def _check_columns(table: pd.DataFrame, given: Description) -> None:
     for name in wanted:
         if missing := int(table[name].isna().sum()):
             where = table.loc[table[name].isna(), "_file"].iloc[0]
+            remedy = "fill or remove them first"
+            if name in given.channels:  # samples in between can be interpolated
+                needs = "" if given.time else " and name the column of times with `time`"
+                remedy = f"set resample = true{needs}, which leaves such samples out, or fill them"
             raise ValueError(
-                f"column {name!r} has {missing} missing values of {len(table)}, the first in {where}: fill or remove "
-                "them first"
+                f"column {name!r} has {missing} missing values of {len(table)}, the first in {where}: {remedy}"
             )
 
 

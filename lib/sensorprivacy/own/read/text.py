@@ -106,7 +106,12 @@ def find_header(lines: list[str], delimiter: str) -> int:
     at = next((at for at, (row, _) in enumerate(rows) if len(row) == columns), 0)
     if not at or columns < 3 or any(2 * len(row) > columns for row, _ in rows[:at]) or not all(rows[at][0]):
         return 0
-    return 0 if any(_NUMBER.fullmatch(cell.strip()) for cell in rows[at][0]) else rows[at - 1][1]
+    return 0 if any(is_number(cell.strip()) for cell in rows[at][0]) else rows[at - 1][1]
+
+
+def is_number(cell: str) -> bool:
+    """Return whether a cell of a text holds digits and marks of numbers, dates or times only."""
+    return _NUMBER.fullmatch(cell) is not None
 
 
 def label_columns(file: Path, packed: str, encoding: str, **options: Any) -> list[str]:
