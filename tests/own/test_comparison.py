@@ -15,6 +15,7 @@ from sklearn.preprocessing import FunctionTransformer, KBinsDiscretizer
 from sensorprivacy.data import Problem
 from sensorprivacy.game import play
 from sensorprivacy.game.chance import DRAWS
+from sensorprivacy.game.joins import REFIT, in_words
 from sensorprivacy.game.splits import default_split
 from sensorprivacy.own import ComparisonInterrupted, Defence, Published, budget, compare, comparison, parse
 from sensorprivacy.own.advice import advise
@@ -375,3 +376,34 @@ def test_the_frontier_labels_its_points(found):
     assert any(text.startswith("quiet") or text == "noise, ε 2" for text in texts)
     assert "recordings whose user" in figure.axes[0].get_ylabel()
     assert f"% of {found.raw.strongest().measure.n}" in figure.axes[0].get_ylabel()
+
+
+def test_the_page_says_how_many_rows_of_each_release_are_matched_with_their_originals(make, tmp_path):
+    problem = make(400)
+    lots = np.random.default_rng(5).gamma(2, [30, 10, 3], (400, 3))
+    wide = problem.features.assign(**dict(zip("abc", lots.T, strict=True)))
+    problem = dataclasses.replace(problem, features=wide)
+    found = judged(
+        problem, {"task only": keep("task only", "task"), "pca": PCA(3), "noise": parse("noise:epsilon=.01")}
+    )
+    table = found.frame.set_index("defence")
+    assert table.loc["none", "matched"] == 1  # every row has values that no other row has
+    assert table.loc["pca", "matched"] > 0.95  # whoever fits it again has the same components
+    assert table.loc["pca", "matched_by"] == REFIT
+    groups = problem.features.groupby([problem.features["task"], problem.task]).size()
+    assert table.loc["task only", "matched"] <= len(groups) / 400
+    assert table.loc["noise", "matched"] < 0.05
+    assert "Every row can be matched to its original" in in_words(found["none"].matches)
+    text = page(found, 0.5)
+    assert f"Matched rows: {in_words(found[found.recommend(0.5).defence].matches)}" in " ".join(text.split())
+    assert re.search(r"^ *none .* 100\.0% \(0\.0%\)", text, re.M)
+    found.to_html(tmp_path / "page.html", 0.5)
+    assert "<b>Matched rows:</b>" in (tmp_path / "page.html").read_text()
+
+
+def test_matched_rows_are_kept_with_the_results(make, tmp_path):
+    options = {"store": tmp_path / "store.jsonl"}
+    first = judged(make(240), ["noise:epsilon=2"], **options)
+    again = judged(make(240), ["noise:epsilon=2"], **options)
+    assert again["none"].matches == first["none"].matches != ()
+    assert again.frame["matched"].tolist() == first.frame["matched"].tolist()

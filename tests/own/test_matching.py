@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.preprocessing import StandardScaler
 
 from sensorprivacy.game.joins import ABOUT, AGAIN, EXACT, NEAREST, REFIT
+from sensorprivacy.minimize.minimizer import FeatureMinimizer
 from sensorprivacy.own.publishing import tables as module
 from sensorprivacy.own.publishing.matching import earlier_releases, refitted
 from sensorprivacy.own.publishing.tables import publish
@@ -187,3 +188,11 @@ def test_every_test_and_measurement_on_the_page_of_promises_exists():
     named = re.findall(r"`((?:tests|bench)/[^`]+)`", page)
     assert len(named) > 8
     assert not [name for name in named if not (root / name).is_file()]
+
+
+def test_no_search_is_repeated_for_columns_that_are_published_unchanged(tmp_path, monkeypatch):
+    fits = []
+    fit = FeatureMinimizer.fit
+    monkeypatch.setattr(FeatureMinimizer, "fit", lambda self, *a, **k: (fits.append(1), fit(self, *a, **k))[1])
+    publish(home(), defence="minimize:threshold=.01", out=tmp_path / "out", **ROLES)
+    assert len(fits) == 1

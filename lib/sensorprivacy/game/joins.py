@@ -131,6 +131,12 @@ def unchanged_columns(original: pd.DataFrame, published: pd.DataFrame) -> list[A
     return [name for name in truth if truth[name].equals(shown[name])]
 
 
+def strongest_match(found: Sequence[Match]) -> Match | None:
+    """Return the attack with original values that exceeds its control most; None if none was made."""
+    tried = [one for one in found if one.by != AGAIN]
+    return max(tried, key=lambda one: one.share - one.control, default=None)
+
+
 def in_words(found: Sequence[Match]) -> str:
     """Return one sentence about the strongest attacker with original values.
 
@@ -139,8 +145,7 @@ def in_words(found: Sequence[Match]) -> str:
     >>> in_words([Match(EXACT, 1.0, 0.99, 1.0, 0.0, 400, 400)])
     'Every row can be matched to its original by anybody who has the original values.'
     """
-    tried = [one for one in found if one.by != AGAIN]
-    best = max(tried, key=lambda one: one.share - one.control, default=None)
+    best = strongest_match(found)
     if best is None:
         return "No attack that matches rows with their originals applies here."
     if best.low <= best.control:

@@ -8,6 +8,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
+from sensorprivacy.game.joins import in_words, strongest_match
 from sensorprivacy.game.outcome import Measure
 from sensorprivacy.game.tables import ROW
 from sensorprivacy.game.units import few_units
@@ -58,6 +59,7 @@ def _facts(found: Findings, max_loss: float) -> dict[str, Any]:
     )
     advice = render("recommendation.txt", found=found, max_loss=max_loss)
     answer = {"found": found, "size": size, "advice": advice.split("\n"), "notes": _notes(found)}
+    answer["matched"] = in_words(found[chosen].matches) if (chosen := found.recommend(max_loss).defence) else ""
     answer |= {"release": found.recommend(max_loss).command, "published": _published(found, max_loss)}
     return answer | {"losses": _losses_cells(found), "cells": _cells(found)}
 
@@ -127,6 +129,7 @@ def _cells(found: Findings) -> list[dict[str, str]]:
             "strongest attack": _interval(attacks[first.defence].measure),
             "attacker": attacks[first.defence].attacker,
             "most exposed": _exposed(first),
+            "matched rows": _matched(first),
             "columns": str(len(first.columns)),
             "guarantee": _guarantee(first),
         }
@@ -143,6 +146,11 @@ def _exposed(one: Result) -> str:
     if shown is None:
         return "nobody"
     return f"{shown.measure.exposed}: {shown.measure.exposed_recall:.0%}, {shown.measure.exposed_precision:.0%}"
+
+
+def _matched(one: Result) -> str:
+    best = strongest_match(one.matches)
+    return "" if best is None else f"{best.share:.1%} ({best.control:.1%})"
 
 
 def _guarantee(one: Result) -> str:

@@ -27,14 +27,16 @@ from sensorprivacy.own.checks import check_learnable, split_of
 from sensorprivacy.own.compare_page import write_html, write_json
 from sensorprivacy.own.defences import Defence
 from sensorprivacy.own.findings import FAILED, SEED, Findings, Untried, hidden_in, no_answer
+from sensorprivacy.own.publishing.matching import compared
 from sensorprivacy.own.results import Result, Store, settings_of
 from sensorprivacy.own.running import OutOfTimeError, at_most
 from sensorprivacy.own.tables import load_table
 from sensorprivacy.own.words import RAW, chosen_defences
 from sensorprivacy.progress import tqdm
 
-VERSION = 6  # raise it when results change: stored ones are then ignored
+VERSION = 7  # raise it when results change: stored ones are then ignored
 MOST_ROWS = 10_000
+_MATCHED = 1000  # rows of a release that are matched with their originals
 _FEWEST_DRAWS = 39
 _RESERVE = 1.2  # estimates are raised by this factor, because most machines have other work
 
@@ -298,6 +300,7 @@ class _Race:
         scene = TableScene(self.problem, values, self.split, self.model, published.codes, parts=PARTS)
         known = self.known if published.with_task else None
         lines = judge(scene, self.attackers, known=known, draws=self.draws)
+        matches = compared(self.problem, published, with_task=known is not None, seed=self.seed, rows=_MATCHED)
         ended = time.monotonic()
         self.shared.add(defence.shares)
         return Result(
@@ -314,6 +317,7 @@ class _Race:
             judging=ended - fitted,
             judged=lines,
             epsilon_person=published.epsilon_person,
+            matches=matches,
         )
 
     def _clusters(self, about: Any, level: str, part: str) -> np.ndarray | None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from sensorprivacy.game.joins import strongest_match
 from sensorprivacy.game.tables import ROW
 from sensorprivacy.own.advice import LOSSES, Advice, Repetition, advise, repeat_advice
 from sensorprivacy.own.results import Result
@@ -82,7 +83,8 @@ class Findings:
         table, paired, with ``_low`` and ``_high``; for the strongest attack (on whole groups if there are groups):
         attack, attack_low, attack_high (they allow for the choice among attackers), attacker, chance, n, unit; the
         same for single rows with prefix ``row_``; auc (macro, the highest); exposed (most exposed user),
-        exposed_recall, exposed_precision (empty if nobody is recognized); n_columns; guarantee (text), guaranteed
+        exposed_recall, exposed_precision (empty if nobody is recognized); matched (share of rows that an attacker with
+        the original values matches), matched_control, matched_by; n_columns; guarantee (text), guaranteed
         (whether it covers every column), epsilon_row, epsilon_person (of the person with most rows); seconds; reason
         (why there is no result).
         """
@@ -171,6 +173,10 @@ class Findings:
         row["exposed"] = None if shown is None else shown.measure.exposed
         row["exposed_recall"] = math.nan if shown is None else shown.measure.exposed_recall
         row["exposed_precision"] = math.nan if shown is None else shown.measure.exposed_precision
+        best_match = strongest_match(result.matches)
+        row |= {"matched": math.nan, "matched_control": math.nan, "matched_by": None}
+        if best_match is not None:
+            row |= {"matched": best_match.share, "matched_control": best_match.control, "matched_by": best_match.by}
         row |= {"n_columns": len(result.columns), "guarantee": " ".join(result.guarantees)}
         row |= {"guaranteed": result.guaranteed, "epsilon_row": result.epsilon}
         person = result.epsilon_person

@@ -13,6 +13,7 @@ from typing import Any
 import joblib
 import numpy as np
 
+from sensorprivacy.game.joins import Match
 from sensorprivacy.game.outcome import LEVEL, Attack, Measure, strongest
 from sensorprivacy.game.tables import GROUP, ROW
 from sensorprivacy.game.units import Difference, difference
@@ -46,6 +47,8 @@ class Result:
         The model of the task and all attackers, on both parts and levels.
     epsilon_person : float, optional
         As in `sensorprivacy.own.Published`.
+    matches : sequence of Match
+        How many published rows each attacker with the original values finds.
     """
 
     defence: str
@@ -61,6 +64,7 @@ class Result:
     judging: float
     judged: Sequence[Attack]
     epsilon_person: float | None = None
+    matches: Sequence[Match] = ()
 
     @property
     def guaranteed(self) -> bool:
@@ -124,7 +128,7 @@ class Result:
             measure = asdict(line.measure) | {"exposed": str(line.measure.exposed)}
             lines.append({name: getattr(line, name) for name in kept} | {"measure": measure, "right": right})
         facts = {name: getattr(self, name) for name in self.__dataclass_fields__ if name != "judged"}
-        return facts | {"judged": lines}
+        return facts | {"judged": lines, "matches": [asdict(one) for one in self.matches]}
 
     @classmethod
     def from_record(cls, record: dict[str, Any], clusters: Clusters) -> "Result":
@@ -139,6 +143,7 @@ class Result:
                 raise ValueError(f"a measurement of {line['attacker']} is out of its range")
             lines.append(Attack(**line | {"measure": measure, "right": right.astype(bool), "clusters": units}))
         tuples = {name: tuple(record[name]) for name in ("columns", "guarantees")}
+        tuples["matches"] = tuple(Match(**one) for one in record["matches"])
         return cls(**record | tuples | {"judged": lines})
 
 

@@ -11,8 +11,9 @@ import numpy as np
 import pandas as pd
 from sklearn.base import clone
 
-from sensorprivacy.game.joins import Match, in_words
-from sensorprivacy.own.defences import as_frame
+from sensorprivacy.data import Problem
+from sensorprivacy.game.joins import Match, in_words, match_rows, unchanged_columns
+from sensorprivacy.own.defences import Published, as_frame
 from sensorprivacy.own.read.formats import PARQUET_SUFFIXES, TEXT_SUFFIXES, read_table
 from sensorprivacy.own.read.pieces import IN_MEMORY
 from sensorprivacy.paths import read_json
@@ -40,6 +41,16 @@ def refitted(
         return as_frame(values, again, np.asarray(numbers.index))
     except Exception:  # a user's transformer may raise anything, and one that was saved may need more labels
         return None
+
+
+def compared(problem: Problem, published: Published, *, with_task: bool, seed: int, rows: int) -> tuple[Match, ...]:
+    """Match the rows of a release that a comparison judges with their originals."""
+    raw, shown, step = problem.features, published.values, published.step  # noqa: PD011 (released values)
+    labels = problem.task.to_numpy()
+    kept = len(unchanged_columns(raw, shown)) == shown.shape[1]  # nothing to learn from another fit
+    refit = None if kept or step is None else refitted(step, raw, labels, problem.provenance.get("coded", []))
+    known = labels if with_task and published.with_task else None
+    return tuple(match_rows(raw, shown, known, refit=refit, rows=rows, seed=seed))
 
 
 def matched(found: Sequence[Match], earlier: Sequence[str]) -> dict[str, Any]:

@@ -251,9 +251,11 @@ def _matched(
     """Return the part of the card about attackers who match rows of the sample, and about earlier releases of them."""
     columns, step = fitted.columns, fitted.step
     labels = as_text(sample[columns.task]).to_numpy() if columns.task in sample else None
-    refit = refitted(step, columns.numbers(sample, fitted.needed), labels, columns.texts)
+    originals = _originals(fitted, sample)
+    kept = len(unchanged_columns(originals, first)) == first.shape[1]  # nothing to learn from another search
+    refit = None if kept else refitted(step, columns.numbers(sample, fitted.needed), labels, columns.texts)
     found = match_rows(
-        _originals(fitted, sample),
+        originals,
         first,
         labels if publishes_task(step) else None,
         refit=None if refit is None else columns.cells(refit),
