@@ -5,13 +5,13 @@ as the card's attackers do. "before" is the card without the tuned model. An att
 upper end of the card's interval.
 
     python bench/outside_attackers.py           # IoT-23, three releases
-    python bench/outside_attackers.py --full    # three tables, writes bench/results/outside_attackers.csv
+    python bench/outside_attackers.py --full    # three tables, two sets of recordings; writes bench/results
 """
 
 import argparse
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -26,13 +26,16 @@ from sklearn.preprocessing import StandardScaler
 
 from compendium import datasets
 from compendium.paths import mirror
+from compendium.studies import prepare_for
 from sensorprivacy.data import Problem
 from sensorprivacy.game import TABLE_ATTACKERS, TableScene, attack
 from sensorprivacy.game.outcome import Attack, strongest
+from sensorprivacy.game.splits import Split
 from sensorprivacy.game.tables import TASK, as_numbers, with_task
-from sensorprivacy.own import parse
+from sensorprivacy.own import Defence, parse
 from sensorprivacy.own.checks import split_of
 from sensorprivacy.own.tables import load_table
+from sensorprivacy.own.windows import WindowsGame, windows_game
 
 HERE = Path(__file__).resolve().parent
 WORDS = ("none", "minimize", "minimize+noise:threshold=.03,epsilon=16", "noise:epsilon=16", "threeway:epsilon=4")
@@ -73,6 +76,28 @@ TABLES: dict[str, Callable[[], Problem]] = {
     "adult": adult,
     "smartwatch": lambda: set_of("smartwatch"),
 }
+RECORDINGS = ("motionsense", "mobifall")
+OF_TABLES = ("none", "minimize:threshold=.01,preselect=7", "noise:epsilon=16", "threeway:epsilon=4", "method:pca")
+OF_WINDOWS = ("probabilistic", "codebook 8, synthetic", "guaranteed, per recording")
+
+
+def recordings(name: str) -> WindowsGame:
+    """Return the windows of a set, at most twelve of each recording in each part, with whole recordings held out."""
+    training = {"most": 12, "epochs": 10, "inference_epochs": 10, "batch": 32, "seed": 0}
+    protocol = {"dataset": name, "private": "subject", "scheme": "recordings", "channels": "raw"}
+    return windows_game(prepare_for(protocol | training))
+
+
+def releases(name: str, tables: Sequence[str]) -> Iterator[tuple[Problem, Split, Defence]]:
+    """Yield the releases of a set, with what they are releases of."""
+    if name in TABLES:
+        problem = replace(TABLES[name](), name=name)
+        yield from ((problem, split_of(problem, None, 42, None), parse(word)) for word in tables)
+        return
+    game = recordings(name)
+    of_windows = [one for one in game.defences if one.name in OF_WINDOWS]
+    for one in [*map(parse, OF_TABLES), *of_windows]:
+        yield replace(game.problem, name=name), game.split, one
 
 
 def model_of(model: Any) -> Callable[[TableScene], np.ndarray]:
@@ -90,13 +115,13 @@ def best(found: list[Attack], level: str) -> Attack:
     return strongest([one for one in found if one.level == level])
 
 
-def row(problem: Problem, word: str) -> dict[str, Any]:
+def row(problem: Problem, split: Split, defence: Defence) -> dict[str, Any]:
     """Attack one release from inside and from outside."""
-    split = split_of(problem, None, 42, None)
     problem, began = problem.filled(split.train), time.process_time()
-    released = parse(word).publish(problem, split.train, 42)
+    released = defence.publish(problem, split.train, 42)
     fitted = time.process_time()
-    scene = TableScene(problem, as_numbers(released.values), split, RandomForestClassifier(random_state=42))
+    forest = RandomForestClassifier(random_state=42)
+    scene = TableScene(problem, as_numbers(released.values), split, forest, released.codes)
     if released.with_task:
         known = with_task(problem)
         scene = replace(scene, problem=known, table=scene.table.assign(**{TASK: known.features[TASK]}))
@@ -109,7 +134,7 @@ def row(problem: Problem, word: str) -> dict[str, Any]:
     before, card = best(inside, levels[0]), best(inside + more, levels[0])
     outside = attack(scene, {name: model_of(one) for name, one in OUTSIDE.items()}, levels=levels, draws=0)
     top = max(outside, key=lambda one: one.measure.score)
-    found = {"table": problem.name, "release": word, "n": f"{card.measure.n} {card.measure.unit}"}
+    found = {"table": problem.name, "release": defence.name, "n": f"{card.measure.n} {card.measure.unit}"}
     found |= {"before": before.measure.score, "before_high": before.measure.high, "card": card.measure.score}
     found |= {"low": card.measure.low, "high": card.measure.high, "attacker": card.attacker}
     found |= {"outside": top.measure.score, "model": top.attacker}
@@ -121,15 +146,14 @@ def row(problem: Problem, word: str) -> dict[str, Any]:
 def main() -> None:
     """Measure and print the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--full", action="store_true", help="three tables and all releases")
-    parser.add_argument("--tables", nargs="*", default=list(TABLES), help="only these tables")
+    parser.add_argument("--full", action="store_true", help="all sets and all releases")
+    parser.add_argument("--tables", nargs="*", default=[*TABLES, *RECORDINGS], help="only these sets")
     parser.add_argument("--out", type=Path, default=HERE / "results" / "outside_attackers.csv", help="with --full")
     chosen, rows = parser.parse_args(), []
     warnings.simplefilter("ignore")
     for name in chosen.tables if chosen.full else ["iot-23"]:
-        problem = TABLES[name]()
-        for word in WORDS if chosen.full else ("threeway:epsilon=4", "method:pca", "none"):
-            rows.append(row(replace(problem, name=name), word))
+        for release in releases(name, WORDS if chosen.full else ("threeway:epsilon=4", "method:pca", "none")):
+            rows.append(row(*release))
             print(pd.Series(rows[-1]).to_frame().T.to_string(index=False, header=len(rows) == 1), flush=True)
             if chosen.full:
                 pd.DataFrame(rows).round(4).to_csv(chosen.out, index=False)
