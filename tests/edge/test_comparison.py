@@ -16,7 +16,7 @@ def test_eager_torch_and_the_pipeline_publish_the_same(anonymizer, windows, pipe
         np.testing.assert_allclose(call(windows.values[at]), theirs[at], atol=1e-4)
 
 
-def test_eager_torch_and_pipelines_are_timed_in_turns(anonymizer, windows, pipeline):
+def test_eager_torch_and_pipelines_are_timed_in_turns(anonymizer, windows, pipeline, terminal, capsys):
     before = torch.get_num_threads()
     found = comparison.against_eager(
         networks_of(anonymizer), {"float32": pipeline}, windows.values, rounds=2, seconds=0.01
@@ -26,6 +26,7 @@ def test_eager_torch_and_pipelines_are_timed_in_turns(anonymizer, windows, pipel
     # in small networks, torch spends its time around the arithmetic
     assert found.loc["float32", "times"] > 2
     assert torch.get_num_threads() == before
+    assert "eager torch and pipelines: " in capsys.readouterr().err
 
 
 def test_windows_are_routed_by_their_inferred_class(anonymizer, windows):

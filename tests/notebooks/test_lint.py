@@ -2,6 +2,7 @@
 
 import ast
 import importlib
+import inspect
 import io
 import json
 import re
@@ -321,3 +322,19 @@ def test_every_name_of_ours_that_it_uses_exists(code):
         module = modules.get(node.value.id) if isinstance(node.value, ast.Name) else None
         missing += [] if module is None or hasattr(module, node.attr) else [f"{module.__name__}.{node.attr}"]
     assert missing == []
+
+
+def test_it_follows_what_can_be_followed(code):
+    """A function that reports its progress to a callable is given one; most others show a bar of their own."""
+    names: dict[str, object] = {}
+    exec("\n".join(ast.unparse(node) for node in nodes(code, ast.Import, ast.ImportFrom)), names)
+    followed: dict[str, bool] = {}
+    for call in nodes(code, ast.Call):
+        name = ast.unparse(call.func)
+        module, _, function = name.rpartition(".")
+        if callable(known := getattr(names.get(module), function, None)) and inspect.isfunction(known):
+            wanted = inspect.signature(known).parameters.get("progress")
+            if wanted is not None and callable(wanted.default):
+                given = any(word.arg in ("progress", None) for word in call.keywords)
+                followed[name] = followed.get(name, False) or given
+    assert [name for name, given in followed.items() if not given] == []

@@ -21,6 +21,7 @@ from sensorprivacy.edge.export import Networks
 from sensorprivacy.latent.anonymizer import LatentAnonymizer, replace_values
 from sensorprivacy.latent.measures import inference_table
 from sensorprivacy.latent.modify import RandomSource, SecretSource, SeededSource, targets
+from sensorprivacy.progress import tqdm
 
 
 def parity(anonymizer: LatentAnonymizer, pipeline: Pipeline, windows: Windows, seed: int = 0) -> pd.DataFrame:
@@ -131,7 +132,8 @@ def against_eager(
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
-        found = pd.DataFrame([{name: median(run) for name, run in ways.items()} for _ in range(rounds)])
+        turns = tqdm(range(rounds), "eager torch and pipelines", leave=False)
+        found = pd.DataFrame([{name: median(run) for name, run in ways.items()} for _ in turns])
     finally:
         torch.set_num_threads(threads)
     ratios = found.rdiv(found["eager torch"], axis=0)
