@@ -28,6 +28,18 @@ def test_results_of_a_read_only_checkout_go_elsewhere(checkout, monkeypatch, tmp
     assert paths.data_dir() == checkout.resolve() / "data"
 
 
+@pytest.mark.parametrize("name", ["{tmp}/mine", "mine", "./a b", "~/mine", "{tmp}/größe/", "../mine"])
+def test_results_go_to_any_folder(name, checkout, monkeypatch, tmp_path):
+    monkeypatch.setenv("SENSORPRIVACY_HOME", str(checkout))
+    monkeypatch.setenv("HOME", str(tmp_path / "me"))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SENSORPRIVACY_OUTPUT", name.format(tmp=tmp_path))
+    expected = (tmp_path / "me" / name[2:] if name[0] == "~" else tmp_path / name.format(tmp=tmp_path)).resolve()
+    for folder in (paths.build_dir(), paths.figures_dir("paper"), paths.figures_dir("quick")):
+        assert folder.is_relative_to(expected)
+        assert not folder.is_relative_to(checkout)
+
+
 def test_a_folder_that_is_no_checkout_is_refused_by_name(tmp_path, monkeypatch):
     monkeypatch.setenv("SENSORPRIVACY_HOME", str(tmp_path))
     with pytest.raises(FileNotFoundError, match="SENSORPRIVACY_HOME"):

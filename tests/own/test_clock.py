@@ -130,3 +130,32 @@ def test_a_midnight_without_a_day_above_twelve_is_no_gap(form, start):
         warnings.simplefilter("error")
         _, run = timed(table, np.zeros(40, int), Clock("t", 10), ["x"])
     assert set(run) == {0}
+
+
+STAMPS = {
+    "seconds": lambda times: times,
+    "milliseconds": lambda times: times * 1e3,
+    "nanoseconds since 1970": lambda times: ((1.7e9 + times) * 1e9).astype("int64"),
+    "ISO": lambda times: _text(times, "%Y-%m-%dT%H:%M:%S.%f"),
+    "day first": lambda times: _text(times, "%d/%m/%Y %H:%M:%S.%f"),
+    "month first": lambda times: _text(times, "%m/%d/%Y %I:%M:%S.%f %p"),
+}
+
+
+def _text(times, form):
+    return (pd.Timestamp("2026-11-12 23:59:58") + pd.to_timedelta(times, unit="s")).strftime(form)
+
+
+@pytest.mark.parametrize("form", STAMPS)
+def test_a_lost_sample_is_filled_in_every_form_of_times(form):
+    """REVIEW C15: one lost sample ended a recording, also with `resample`."""
+    times = np.delete(np.arange(50) / 10, 20)
+    table = recording(times).assign(t=STAMPS[form](times))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found, run = timed(table, np.zeros(49, int), Clock("t", 10, resample=True, gap=0.25), ["x"])
+    assert set(run) == {0}
+    np.testing.assert_allclose(found["x"], np.arange(50) / 10, atol=1e-6)
+    with pytest.warns(UserWarning, match="1 gaps in 't', the longest of 0.2 seconds"):
+        _, run = timed(table, np.zeros(49, int), Clock("t", 10, resample=True), ["x"])
+    assert len(set(run)) == 2

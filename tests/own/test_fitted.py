@@ -82,6 +82,21 @@ def test_a_loaded_defence_publishes_the_same(word, tmp_path):
             assert set(two[name]) <= {"on", "off"}
 
 
+@pytest.mark.parametrize("word", WORDS)
+def test_new_rows_need_only_the_columns_that_the_release_depends_on(word, tmp_path):
+    """Issue 41: a service can stop collecting the others, for every defence; nothing else in them changes a release."""
+    save_fitted(fitted(word), tmp_path)
+    loaded, new = load_fitted(tmp_path), table(1)
+    few = loaded.release(new[loaded.needed])
+    more = loaded.release(new.assign(**dict.fromkeys({"lux", "voice", "hour", "lamp"} - {*loaded.needed}, "x")))
+    assert list(few) == list(more)
+    if "noise" not in word and "threeway" not in word:
+        pd.testing.assert_frame_equal(few, more)
+    assert (len(loaded.needed) < 4) == word.startswith(("minimize", "threeway", "method:gini"))
+    with pytest.raises(ValueError, match=f"no column '{loaded.needed[0]}'"):
+        loaded.release(new[loaded.needed[1:]])
+
+
 def test_noise_of_a_loaded_defence_is_secure(tmp_path):
     save_fitted(fitted("minimize+noise:epsilon=5"), tmp_path)
     again = load_fitted(tmp_path)

@@ -24,6 +24,7 @@ from sensorprivacy.own.windows import TABLE_WORDS, own_game, statistics_of
 
 QUICK = Latent("uniform", epochs=30, inference_epochs=6, batch=64, length=16, stride=8, sizes=Sizes((32, 16), 3))
 FEW = (Attacker("trees on statistics", "trees"), Attacker("identity", "trees", attribute="subject"))
+TRANSFERS = ("transport", "codebook", "donor")
 PEOPLE = ["anna", "bert", "cleo", "dirk"]
 
 
@@ -81,6 +82,28 @@ def test_short_recordings_are_held_out_whole_and_batches_fit(tmp_path, monkeypat
         card = publish_recordings(short, defence=settings, adversaries=FEW, **words)
     assert "of whole recordings, the last of each person and activity" in card.facts["measured_on"][0]
     assert "On 24 windows" in card.facts["measured_on"][0]
+
+
+@pytest.mark.parametrize(
+    "word",
+    ["latent", "latent:modify=uniform", *(f"latent:transfer={how}" for how in TRANSFERS), "guaranteed"],
+)
+def test_a_batch_is_never_larger_than_the_windows_of_an_activity(word, tmp_path, monkeypatch):
+    """REVIEW C15: "too few for a batch of 512" after 48 s, where a batch of 128 works."""
+
+    class StoppedError(Exception):
+        pass
+
+    def stopped(self, *_):
+        raise StoppedError(self.batch)
+
+    monkeypatch.setattr(module.Latent, "anonymizer", stopped)
+    settings = dataclasses.replace(parse_latent(word), length=16, stride=8)
+    assert settings.batch == 512
+    words = {"task": "activity", "hide": "gender", "out": tmp_path / "out"}
+    with pytest.raises(StoppedError) as caught:
+        publish_recordings(write(tmp_path), defence=settings, adversaries=FEW, **words)
+    assert 16 <= caught.value.args[0] <= 8 * 203 // 8  # eight recordings of an activity have so many windows
 
 
 def test_no_window_may_begin_in_the_last_part_although_it_is_longer_than_a_window(tmp_path, monkeypatch):

@@ -265,6 +265,19 @@ def test_infinite_numbers_raise_no_warning_of_numpy(tmp_path):
 
 
 @pytest.mark.parametrize("kind", FORMATS)
+def test_infinity_is_missing_in_every_format_without_a_warning(kind, tmp_path):
+    """REVIEW C15: three RuntimeWarnings of NumPy for CIC's Infinity."""
+    table = home().assign(rate=np.where(np.arange(240) % 50, home()["voice"] * 2, np.inf))
+    table.loc[7, "rate"] = -np.inf
+    source = FORMATS[kind](table, tmp_path)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        problem = read(source).problem
+    assert problem.features["rate"].isna().sum() == 6
+    assert np.isfinite(problem.filled(np.arange(100)).features["rate"]).all()
+
+
+@pytest.mark.parametrize("kind", FORMATS)
 @pytest.mark.parametrize("label", ["NA", "None", "null", "n/a", "NaN"])
 def test_a_label_that_looks_like_a_missing_cell_is_a_label_in_every_format(kind, label, tmp_path):
     """`None` as a class was missing in CSV and kept in Parquet: 311 of 900 rows vanished."""
@@ -360,3 +373,28 @@ def test_a_page_of_thousands_of_columns_is_short_and_keeps_what_helps(tmp_path, 
     assert len(page) < 10_000
     assert "more" in page
     assert json.loads((tmp_path / "found.json").read_text())["summary"]["preselected"][0] == "f599"
+
+
+NOISE = {
+    "continuous": lambda draw, shape: draw.normal(0, 1, shape).round(3),
+    "counts": lambda draw, shape: draw.integers(0, 9, shape),
+    "binary": lambda draw, shape: draw.integers(0, 2, shape),
+    "nearly constant": lambda draw, shape: (draw.random(shape) < 0.02).astype(int),
+    "copies of one column": lambda draw, shape: np.repeat(draw.normal(0, 1, (shape[0], 1)).round(3), shape[1], axis=1),
+    "texts": lambda draw, shape: draw.choice(["a", "b", "c"], shape),
+}
+
+
+@pytest.mark.parametrize("kind", NOISE)
+def test_a_column_that_shows_the_task_is_kept_among_hundreds_that_show_nothing(kind, tmp_path, capsys):
+    """REVIEW C10: hundreds of columns had identifiability 0, so the ratio was 0, and the order of the file decided."""
+    draw = np.random.default_rng(3)
+    task, who = draw.integers(0, 2, 160), draw.integers(0, 4, 160)
+    table = pd.DataFrame(NOISE[kind](draw, (160, 120)), columns=[f"f{at}" for at in range(120)])
+    table = table.assign(shows=(4.0 * task + draw.normal(0, 1, 160)).round(3), owner=who.astype(str))
+    table = table.assign(room=np.where(task, "kitchen", "hall"))
+    words = ["--task", "room", "--user", "owner", "--quiet", "--trees", "20", "--repeat", "0", "--preselect", "3"]
+    assert main(["minimize", str(_csv(table, tmp_path)), *words, "--json", str(tmp_path / "found.json")]) == 0
+    summary = json.loads((tmp_path / "found.json").read_text())["summary"]
+    assert summary["preselected"][0] == "shows"
+    assert "shows" in summary["kept"]

@@ -291,13 +291,13 @@ def test_people_without_a_window_are_named(long_table: Path) -> None:
     assert set(found.subject.astype(str)) == {"1"}
 
 
-@pytest.mark.parametrize("key", ["channels", "subject", "public", "private"])
+@pytest.mark.parametrize("key", ["channels", "subject", "public", "private", "trial", "time"])
 def test_errors_name_the_columns_of_the_files_only(tmp_path: Path, key: str) -> None:
     """REVIEW C15: the columns that the reader adds stood in the list of columns."""
     table = pd.DataFrame({"ax": [0.1] * 200, "who": ["a"] * 200, "act": ["sit"] * 200})
     table.to_csv(tmp_path / "a.csv", index=False)
     given = {"channels": ["ax"], "subject": "who", "public": "act", "private": ["who"]}
-    given[key] = ["zz"] if isinstance(given[key], list) else "zz"
+    given[key] = ["zz"] if isinstance(given.get(key), list) else "zz"
     lines = [f"{name} = {json.dumps(value)}" for name, value in given.items()]
     (tmp_path / "my.toml").write_text("\n".join(['name = "a"', 'files = "*.csv"', "rate = 50", *lines]))
     with pytest.raises(ValueError, match="zz") as caught:

@@ -71,7 +71,7 @@ class Columns:
         table : pandas.DataFrame
             The rows.
         needed : sequence of str, optional
-            Features that must be there; of the others, an absent one is 0. Default: all features.
+            Features that must be there; of the others, an absent or unreadable one is 0. Default: all features.
 
         Raises
         ------
@@ -79,10 +79,14 @@ class Columns:
             If the table has other columns, a number is missing or infinite, or a text is unknown and none is missing.
         """
         self.check(table.columns, needed)
-        absent = pd.Series(0, table.index)
-        return pd.DataFrame(
-            {name: self._numbers(table[name], how) if name in table else absent for name, how in self.features.items()}
-        )
+        found = dict.fromkeys(self.features, pd.Series(0, table.index))
+        for name in self.features:
+            try:
+                found |= {name: self._numbers(table[name], self.features[name])} if name in table else {}
+            except ValueError:
+                if needed is None or name in needed:
+                    raise
+        return pd.DataFrame(found)
 
     def _numbers(self, column: pd.Series, how: Reading) -> pd.Series:
         found = how.numbers(column)
