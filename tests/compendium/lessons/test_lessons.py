@@ -273,6 +273,12 @@ def test_each_exercise_has_text_solution_and_check(lesson):
         assert cell.source.startswith("check.")
 
 
+def test_every_exercise_shows_what_its_answer_is_good_for(lesson):
+    """*Correct.* alone teaches nothing: below the check, the answer is used, and the result is printed."""
+    silent = [cell.source for cell in checks(read(lesson)) if "print(" not in cell.source.partition("\n")[2]]
+    assert silent == []
+
+
 def test_a_missing_answer_costs_no_other_exercise(lesson):
     """Except that playing the game needs the nearest centroid, as the teacher's page says."""
     sources = {cell.id: cell.source for cell in read(lesson).cells}
