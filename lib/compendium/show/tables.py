@@ -113,8 +113,14 @@ def _chosen(columns: _Columns, bounds: Iterable[str], most: int, rows: int) -> t
     ends, measured = {names[0], names[-1]}, set(bounds)
     if rows > 1:
         same = [n for n in names[1:] if n not in measured and len(set(columns[n][1])) == 1]
-        units = {n: " %" if columns[n][0].endswith(", %") else "" for n in same}
-        said = [f"{_spaced(n)} {columns[n][1][0]}{units[n]}" for n in same if columns[n][1][0]]
+        words = {n: columns[n][1][0] + " %" * columns[n][0].endswith(", %") for n in same if columns[n][1][0]}
+        alike: dict[str, list[str]] = {}  # the values of all columns whose names end in one word: n, unit
+        for n in names:
+            alike.setdefault(n.rpartition("_")[2], []).append(words.get(n, n))
+        for end, values in alike.items():
+            if len(values) > 1 and len(set(values)) == 1:
+                words = {end if n.rpartition("_")[2] == end else n: text for n, text in words.items()}
+        said = [f"{_spaced(n)} {text}" for n, text in words.items()]
         remarks += [f"The same in all rows: {', '.join(said)}."] if said else []
         names = [name for name in names if name not in same]
     if len(names) > most:

@@ -63,6 +63,16 @@ def test_at_most_eight_columns_and_the_others_are_named():
     assert found.remarks == ["The same in all rows: same 7.5.", "More columns in the CSV file: c8, c9, c10, c11."]
 
 
+def test_what_several_columns_have_in_common_is_said_once():
+    """Table 1 over trainings has four units and four numbers of trainings, all the same."""
+    same = {f"{name}_{end}": value for name in ("before", "after") for end, value in {"unit": "runs", "n": 5}.items()}
+    found = readable(wide(9).assign(**same, before_method="t"))
+    assert found.remarks[0] == "The same in all rows: unit runs, n 5, before method t."
+    same["after_n"] = [5, 6]
+    found = readable(wide(9).assign(**same))
+    assert found.remarks[0] == "The same in all rows: unit runs, before n 5."
+
+
 def test_the_last_column_is_kept():
     assert readable(wide(12)).head == ["c0", "c1", "c2", "c3", "c4", "c5", "c6", "c11"]
 

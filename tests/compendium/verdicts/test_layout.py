@@ -72,3 +72,10 @@ def test_ours_has_the_printed_form(verdicts):
 def test_the_legend_explains_the_signs_that_occur():
     assert "≠" in legend(["differs"])
     assert "≈" not in legend(["differs"])
+
+
+def test_statements_stand_below_the_head_of_their_column(verdicts):
+    """Notebooks put the text of cells to the right, and heads here stand on the left."""
+    html = paper_table(table(verdicts, 3, "text"))
+    assert "<td>" not in html
+    assert '<td style="text-align:left;vertical-align:top">' in html
