@@ -7,6 +7,7 @@ ONLY    ?=
 CELL    ?=
 FORCE   ?=
 TESTS   ?= tests
+SLOW    ?=
 
 VENV  := .venv
 PY    := $(VENV)/bin/python
@@ -16,6 +17,9 @@ TOOLS := $(VENV)/.tools
 export JUPYTER_PREFER_ENV_PATH = 1
 # Compiled modules are kept: some machines turn this off, and then each process compiles the library again.
 export PYTHONDONTWRITEBYTECODE =
+
+# Tests that take more than ten seconds run if somebody asks for them, or names what to test.
+QUICKLY = $(if $(SLOW)$(filter-out tests,$(TESTS)),,-m "not slow")
 
 COMPILE = $(PY) -m piptools compile --quiet --strip-extras --no-header --annotation-style=line --no-emit-index-url \
     --no-emit-find-links --no-emit-trusted-host --no-allow-unsafe \
@@ -45,10 +49,11 @@ review: $(if $(CELL),$(READY),$(TOOLS)) ## pack the compendium for a review, or 
 archive: $(TOOLS) ## pack sources, results, environment and licences into one file in build/
 	@$(PY) -m compendium archive
 
-test: $(TOOLS) ## check style and types, run all tests (some: TESTS=path)
+test: $(TOOLS) ## check style and types, run the tests (the slow ones, too: SLOW=1; some: TESTS=path)
 	@$(PY) tests/compiled.py & $(MAKE) --no-print-directory lint && wait
 	@# Many tests wait for other processes, so three workers keep two cores busy. A file's tests share trained networks.
-	@$(PY) -m pytest -n 3 --dist loadfile --no-loadscope-reorder $(TESTS)
+	@$(PY) -m pytest -n 3 --dist loadfile --no-loadscope-reorder $(QUICKLY) $(TESTS)
+	@$(if $(QUICKLY),echo "The slow tests were left out. make test SLOW=1 runs them, as continuous integration does.")
 
 lint: $(TOOLS) ## check style and types only
 	@$(PY) -m ruff check --quiet .

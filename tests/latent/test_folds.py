@@ -75,6 +75,7 @@ def test_chance_of_held_out_people_without_the_usual_class_is_not_0(windows: Win
     assert seen.at("person").chance == pytest.approx(1 / 3)
 
 
+@pytest.mark.slow
 def test_a_release_without_information_is_at_chance_for_people_held_out_one_by_one(windows: Windows) -> None:
     """The paper's attacker found all people in a constant release (chance 1/3), and 7 % of them in noise."""
     groups = windows.subject.map(lambda person: "abc"[person // 2])

@@ -195,6 +195,7 @@ def test_settings_can_be_cloned_and_set():
     assert minimizer.get_params()["search"].margin == 0.1
 
 
+@pytest.mark.slow
 def test_resumes_from_its_result_store(problem, tmp_path):
     settings = {"estimator": TINY, "search": SearchSettings(result_store=tmp_path / "scores")}
     first, second = (

@@ -122,6 +122,7 @@ def test_the_prediction_is_a_label_that_training_rows_get_from_other_rows(proble
     assert (found == noisy.task).iloc[train].mean() < 0.7
 
 
+@pytest.mark.slow
 def test_minimization_loses_no_more_than_its_threshold_where_few_columns_are_searched():
     """The task needs twelve columns, and only two are searched."""
     draw = np.random.default_rng(0)

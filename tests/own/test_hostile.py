@@ -399,6 +399,7 @@ STEPS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", STEPS)
 def test_a_second_file_that_is_no_transformer_is_refused(valid, tmp_path, kind, capfd):
     saved = shutil.copytree(valid("fitted pipeline") / "saved", tmp_path / "saved")

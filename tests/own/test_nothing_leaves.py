@@ -159,6 +159,7 @@ def run(*words):
         return main([*map(str, words)])
 
 
+@pytest.mark.slow
 @settings(max_examples=10, deadline=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
 @given(place=st.sampled_from(sorted(PLACES)), at=st.integers(0, 10_000), suffix=st.sampled_from([".csv", ".parquet"]))
 def test_a_secret_planted_somewhere_is_in_no_output(place, at, suffix, tmp_path_factory):

@@ -65,6 +65,7 @@ def attacked(table, label):
     return cross_val_predict(forest, X, table[label], cv=folds) == table[label].to_numpy()
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*identify rows", "ignore:The least populated class")
 @pytest.mark.parametrize(
     ("make", "defence"),

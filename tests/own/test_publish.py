@@ -322,6 +322,7 @@ def test_stated_bounds_set_the_noise_and_the_card_names_those_of_the_data(table,
     assert again.facts["guarantee"]["statements"] == card.facts["guarantee"]["statements"]
 
 
+@pytest.mark.slow
 def test_sigterm_leaves_no_hidden_folder(table, tmp_path):
     """In a process of its own: a worker of the test runner may run tests outside its main thread."""
     table.to_csv(tmp_path / "home.csv", index=False)

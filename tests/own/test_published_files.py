@@ -119,6 +119,7 @@ def test_own_recordings_are_compared_within_the_budget(watch, tmp_path, monkeypa
     assert len(found.results) + len(found.untried) == 4
 
 
+@pytest.mark.slow
 def test_attacks_on_published_recordings_reproduce_the_card(watch, tmp_path, monkeypatch):
     torch.set_num_threads(1)
     monkeypatch.setattr(module, "TASK_MODELS", module.TASK_MODELS[:1])

@@ -232,6 +232,7 @@ def game(tmp_path_factory):
     return own_game(write(tmp_path_factory.mktemp("game"), length=5), "activity", "gender")
 
 
+@pytest.mark.slow
 def test_every_ranked_defence_on_recordings_can_be_published(game, tmp_path, monkeypatch):
     """REVIEW D1: `compare` recommended `codebook 8, synthetic`, which `publish` did not know."""
     monkeypatch.setattr(module, "_measure", lambda *_: [])

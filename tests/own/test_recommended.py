@@ -25,6 +25,7 @@ def table(problem):
     return problem.features.round(3).assign(device=problem.task, owner=problem.users, hour=np.arange(240) // 4)
 
 
+@pytest.mark.slow
 def test_every_ranked_defence_of_a_table_can_be_published(table, tmp_path, monkeypatch):
     monkeypatch.setattr(tables, "measure_table", lambda *_, **__: [])
     for at, one in enumerate(table_defences()):

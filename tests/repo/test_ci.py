@@ -43,4 +43,4 @@ def test_a_skip_for_want_of_the_mirror_fails_where_it_is_required(root, tmp_path
 def test_the_script_is_there_can_be_run_and_calls_make_test(root):
     script = root / ".ci" / "run"
     assert os.access(script, os.X_OK)
-    assert "exec make test </dev/null" in script.read_text()
+    assert "exec make test SLOW=1 </dev/null" in script.read_text()

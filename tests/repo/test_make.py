@@ -66,3 +66,12 @@ def test_a_python_without_venv_is_told_what_to_install(bare):
     assert done.returncode
     assert "install python3-venv" in done.stderr
     assert not (bare / ".venv").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "slow"), [("", False), ("SLOW=1", True), ("TESTS=tests/cluster", True), ("TESTS=tests", False)]
+)
+def test_slow_tests_run_where_somebody_asks_for_them(bare, words, slow):
+    said = make(bare, "-n", "test", *words.split()).stdout
+    assert ('-m "not slow"' in said) is not slow
+    assert ("make test SLOW=1 runs them" in said) is not slow

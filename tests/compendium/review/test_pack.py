@@ -171,6 +171,7 @@ def test_the_report_is_short_and_the_environment_complete(pack):
     assert "scikit-learn==" in environment
 
 
+@pytest.mark.slow
 def test_the_archive_is_one_file_that_an_archive_takes(root, tmp_path, monkeypatch, pack):
     """Sources, results, environment, licences and the description, in less than 100 MB."""
     monkeypatch.setenv("SENSORPRIVACY_HOME", str(root))

@@ -99,6 +99,7 @@ def test_changed_missing_and_unmade_files_are_found(made):
     assert findings(run) == [("absent", "needs adult")]
 
 
+@pytest.mark.slow
 def test_the_committed_tables_verdicts_and_pages_agree(monkeypatch, root):
     """Continuous integration: a value that does not follow from its table is never committed."""
     monkeypatch.setenv("SENSORPRIVACY_HOME", str(root))

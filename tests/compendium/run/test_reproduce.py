@@ -309,6 +309,7 @@ def test_a_wrong_word_or_a_second_process_is_refused(home, say):
         reproduce("quick", look, say=say.append)
 
 
+@pytest.mark.slow
 def test_a_broken_workflow_is_no_success(home, say):
     write_status("10_good", "quick", RunState(OK))
     (home / "Snakefile").write_text("no Snakefile at all (")

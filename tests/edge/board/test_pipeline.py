@@ -31,6 +31,7 @@ def test_drawn_latents_differ_from_time_to_time(bundle, windows):
     assert np.abs(first - second).max() > 0
 
 
+@pytest.mark.slow
 def test_the_steady_state_allocates_nothing_that_stays(bundle, windows):
     """A leak shows in every round. Other threads of the process also allocate now and then, but not in every round."""
     pipeline, out, window = Pipeline(bundle), np.zeros(bundle.shape, dtype=np.float32), windows.values[0]

@@ -166,6 +166,7 @@ def test_items_are_sorted_by_column_and_then_by_row(rows, dtype):
     np.testing.assert_array_equal(sorted_items(codes, classes, layout), oracle)
 
 
+@pytest.mark.slow
 def test_more_than_65536_distinct_values():
     rng = np.random.default_rng(0)
     X = rng.permutation(90_000).astype(float)[:, None]

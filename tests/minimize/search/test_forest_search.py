@@ -73,6 +73,7 @@ def test_backends_give_the_same_table(wine, backend):
     pd.testing.assert_frame_equal(together, shared_table(wine), check_exact=True)
 
 
+@pytest.mark.slow
 def test_dask_gives_the_same_table(wine):
     distributed = pytest.importorskip("distributed", reason="dask runs on clusters; install dask[distributed] to test")
     cluster = distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None)

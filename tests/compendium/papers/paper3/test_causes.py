@@ -23,6 +23,7 @@ def causes(
     return Causes(study, models)
 
 
+@pytest.mark.slow
 def test_the_losses_of_the_steps_add_up(causes: Causes, anonymizer: LatentAnonymizer) -> None:
     found = pd.Series(causes.row(anonymizer))
     assert found[LOST].sum() == pytest.approx(found["public raw"] - found["public published"])
