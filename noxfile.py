@@ -9,6 +9,7 @@ CORE = ["tests/test_mechanisms.py", "tests/game", "tests/threeway", "tests/own",
 """Tests of tables: they need no extra, apart from the files below."""
 NEED_EXTRAS = [
     "tests/own/test_compare_cli.py",
+    "tests/own/test_from_phone.py",
     "tests/own/test_leftovers.py",
     "tests/own/test_published_files.py",
     "tests/own/test_published_recordings.py",

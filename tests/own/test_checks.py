@@ -7,7 +7,7 @@ import pytest
 
 from sensorprivacy.columns.labels import check_labels
 from sensorprivacy.game.splits import default_split
-from sensorprivacy.own.checks import split_of
+from sensorprivacy.own.checks import refuse_chance, split_of
 
 
 @pytest.mark.parametrize(
@@ -41,3 +41,11 @@ def test_held_out_rows_of_a_given_split_are_halved(problem):
     split = split_of(problem, given, 42, None)
     np.testing.assert_array_equal(split.train, given.train)
     np.testing.assert_array_equal(np.sort(np.r_[split.validation, split.test]), np.sort(given.test))
+
+
+def test_held_out_rows_of_one_class_are_said():
+    """Twelve recordings gave "accuracy 100.0%, chance 100.0%; choose another task"."""
+    shown = {"score": 1.0, "n": 2, "unit": "people", "chance": 1.0}
+    with pytest.raises(ValueError, match="the 2 people held out have one class only; give more rows, or more record"):
+        refuse_chance("'activity'", shown, 1.0, 2)
+    refuse_chance("'activity'", shown | {"chance": 0.5}, 0.2, 2)

@@ -1,6 +1,8 @@
 """Windows in the game of tables: their statistics, whole recordings, and releases as transformers."""
 
 import dataclasses
+import re
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -121,6 +123,32 @@ def test_ends_of_recordings_are_held_out_if_nobody_has_two(tmp_path):
     assert game.split.how.startswith("ends of recordings, ")
     assert (game.problem.name, game.split.unit) == ("my watch", "people")
     assert len(np.unique(game.split.clusters(game.split.test))) == 4
+
+
+@pytest.mark.parametrize("sessions", [1, 2])
+@pytest.mark.parametrize("rate", [10, 50, 100])
+def test_the_seconds_that_a_comparison_needs_are_those_that_suffice(sessions, rate, tmp_path):
+    """The remedy was a longer stride, which no command has, or another scheme."""
+    keys = ["name = 'mine'", "files = 'all.csv'", f"rate = {rate}", "channels = ['ax']", "subject = 'who'"]
+    keys += ["public = 'what'", "private = ['who']", "trial = 'day'"]
+    (tmp_path / "own.toml").write_text("\n".join(keys))
+
+    def answer(samples):
+        draw, rows = np.random.default_rng(0), []
+        for at in range(4 * sessions):
+            signal = {"ax": draw.normal(size=samples), "who": at // 2 % 2, "what": at % 2, "day": at // 4}
+            rows.append(pd.DataFrame(signal))
+        pd.concat(rows).to_csv(tmp_path / "all.csv", index=False)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return own_game(tmp_path / "own.toml", "what", "who")
+
+    with pytest.raises(ValueError, match=r"longest recording of mine has 1\d+ seconds|has \d seconds") as caught:
+        answer(150)
+    needed = int(re.search(r"needs (\d+): record longer", str(caught.value))[1])
+    assert answer((needed + 1) * rate).problem.n_records
+    with pytest.raises(ValueError, match="record longer"):
+        answer((needed - 1) * rate)
 
 
 def test_torn_recordings_are_refused(windows):

@@ -60,6 +60,11 @@ def refuse_chance(task: str, shown: Mapping[str, Any], p: float, units: int) -> 
     units : int
         Rows, or groups, behind it: few show nothing unless the score is not above chance.
     """
+    if shown["chance"] == 1:
+        raise ValueError(
+            f"the task {task} cannot be measured: the {shown['n']:,} {shown['unit']} held out have one class only; "
+            "give more rows, or more recordings of each class"
+        )
     if p > LEVEL and (units >= FEW or shown["score"] <= shown["chance"]):
         raise ValueError(
             f"the task {task} cannot be learned from the columns: accuracy {shown['score']:.1%} on {shown['n']:,} "

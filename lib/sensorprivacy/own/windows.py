@@ -8,7 +8,7 @@ both face the same people, split, judge and attackers.
 import warnings
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise
+from itertools import count, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ from sensorprivacy.latent.anonymizer import LatentAnonymizer
 from sensorprivacy.latent.comparison import ReleaseSettings
 from sensorprivacy.latent.releases import SeededRelease
 from sensorprivacy.latent.study import Study, prepare
-from sensorprivacy.latent.windows import NoSecondRecordingError, private_labels, recording_of
+from sensorprivacy.latent.windows import NoSecondRecordingError, overlap, private_labels, recording_of
 from sensorprivacy.own.defences import Published
 from sensorprivacy.own.publishing.anonymizers import words_of
 from sensorprivacy.own.read.description import read_description
@@ -281,9 +281,10 @@ def own_game(description: Path, task: str, hide: str, *, seed: int = 42) -> Wind
     if task != given.public:
         raise ValueError(f"the task is {task!r}, but the public label in {description.name} is {given.public!r}")
     options: dict[str, Any] = {"most": MOST, "epochs": EPOCHS, "inference_epochs": EPOCHS, "seed": seed}
-    ends = False
+    windows, ends = user_windows(description), False
+    _refuse_short(windows, given.name, task)
     try:
-        study = prepare(user_windows(description), hide, scheme="recordings", **options)
+        study = prepare(windows, hide, scheme="recordings", **options)
     except NoSecondRecordingError:
         ends = True
         warnings.warn(
@@ -291,13 +292,32 @@ def own_game(description: Path, task: str, hide: str, *, seed: int = 42) -> Wind
             f"Attackers may then recognize a recording instead of {hide}. Record two sessions to hold out whole ones",
             stacklevel=2,
         )
-        study = prepare(user_windows(description), hide, scheme="tail", **options)
+        study = prepare(windows, hide, scheme="tail", **options)
     fewest = int(study.train.public.value_counts().min())
     study = replace(study, vae=replace(study.vae, batch=min(fewest, BATCH)))
     game = windows_game(study, ReleaseSettings(seed=seed), ends=ends)
     asked = {"publish": {"file": str(description), "task": task, "hide": hide}}
     problem = replace(game.problem, name=given.name, provenance={**game.problem.provenance, **asked})
     return replace(game, problem=problem)
+
+
+def _refuse_short(windows: Windows, name: str, task: str) -> None:
+    """Raise ValueError unless a recording can be cut in a part to learn from, and parts that share no sample with it.
+
+    These are its end, to test on, unless whole recordings are held out, and the end of the rest, to choose on; see
+    `latent.windows.split`.
+    """
+    trials = pd.DataFrame({"who": windows.subject, "what": windows.public, "trial": windows.trial})
+    test = 0.0 if trials.drop_duplicates().duplicated(["who", "what"]).any() else 0.2
+    gap, stride, rate = overlap(windows), windows.provenance["stride"], windows.provenance["rate"]
+    enough = next(n for n in count(4) if (left := n - (round(test * n) + gap) * (test > 0)) > round(0.25 * left) + gap)
+    longest = int(np.bincount(recording_of(windows)).max())
+    if longest < enough:
+        seconds = [(windows.length + (n - 1) * stride) / rate for n in (longest, enough)]
+        raise ValueError(
+            f"the longest recording of {name} has {seconds[0]:.0f} seconds at {rate:g} samples per second, and a "
+            f"comparison needs {seconds[1]:.0f}: record longer, or join the recordings of each person and {task}"
+        )
 
 
 def _joined(parts: list[Windows]) -> Windows:
