@@ -3,11 +3,14 @@
 import json
 import re
 
+import click
 import pytest
 import yaml
 
 from compendium.book import pages
+from compendium.cli import compendium
 from compendium.datasets.catalogue import catalogue
+from sensorprivacy.cli import group as sensorprivacy
 
 
 @pytest.fixture(scope="session")
@@ -80,3 +83,28 @@ def test_the_findings_of_the_readme_are_those_of_the_committed_results(readme):
 def test_the_readme_has_at_most_400_words_besides_commands_and_addresses(readme):
     text = re.sub(r"```.*?```|`[^`]*`|<!--.*?-->|(?<=\])\([^)]*\)", "", readme, flags=re.DOTALL)
     assert len([word for word in text.split() if re.search(r"\w", word)]) <= 400
+
+
+def commands(root):
+    """Yield each command of ours that a page or a notebook names, with its page."""
+    pages = [root / "README.md", root / "data" / "README.md", *root.glob("book/**/*.md"), *root.glob("lib/**/*.md")]
+    for path in [*pages, *root.glob("notebooks/**/*.md"), *root.glob("notebooks/**/*.ipynb")]:
+        text = path.read_text(encoding="utf-8").replace("\\\\n", "\n").replace("\\\n", " ")
+        for words in re.findall(r"(?:`|^ *|bin/|python -m )((?:compendium|sensorprivacy) [a-z][^`\n\"]*)", text, re.M):
+            yield path.relative_to(root).as_posix(), words
+
+
+def test_the_commands_that_pages_name_exist_with_their_options(root):
+    groups = {"compendium": compendium, "sensorprivacy": sensorprivacy}
+    found, wrong = list(commands(root)), []
+    for page, words in found:
+        name, *rest = words.partition("#")[0].split()
+        command = groups[name]
+        while isinstance(command, click.Group) and rest and rest[0] in command.commands:
+            command = command.commands[rest.pop(0)]
+        known = {one for option in command.params for one in (*option.opts, *option.secondary_opts)} | {"--help"}
+        unknown = [word for word in rest if re.match(r"--?[a-z]", word) and word.partition("=")[0] not in known]
+        if unknown or command is groups[name]:
+            wrong.append((page, words))
+    assert len(found) > 40
+    assert wrong == []
