@@ -43,3 +43,12 @@ def test_six_channels_are_exported_and_the_saved_model_again(
         check_shape(latent.load(saved), windows(described, length=64), saved)
     with pytest.raises(ValueError, match="--hide is missing"):
         own_bundles(described, None, tmp_path / "none")
+
+
+def test_short_recordings_are_exported_with_a_smaller_batch(described: Path, tmp_path: Path) -> None:
+    """`publish` trains on the same recordings, so that the guide's last command must not fail."""
+    table = pd.read_csv(described.with_name("all.csv"))
+    table.groupby(["who", "what", "day"]).head(400).to_csv(tmp_path / "all.csv", index=False)
+    (tmp_path / "own.toml").write_text(described.read_text())
+    made = own_bundles(tmp_path / "own.toml", "sex", tmp_path / "edge", epochs=1, inference_epochs=1)
+    assert set(made) == {"own-sex", "own-sex-int8"}

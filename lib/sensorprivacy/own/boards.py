@@ -1,5 +1,6 @@
 """Export an anonymizer of your own recordings for a device."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +60,8 @@ def own_bundles(
     else:
         training: dict[str, Any] = {"batch": _BATCH, "epochs": epochs, "inference_epochs": inference_epochs}
         study = prepare(user_windows(recordings), hide, scheme="recordings", **training)
+        fewest = int(study.train.public.value_counts().min())
+        study = replace(study, vae=replace(study.vae, batch=min(fewest, _BATCH)))
         trained, windows = study.anonymizer(study.inference_models()), study.test
         if keep is not None:
             save(trained, keep)
