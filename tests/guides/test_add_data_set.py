@@ -24,8 +24,8 @@ MAKE = {
 @pytest.fixture
 def checkout(root, tmp_path):
     """Return a copy of the checkout, without data, results and git, and with a reader's file in an empty folder."""
-    for name in ("lib", "notebooks", "tests/readers"):
-        shutil.copytree(root / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
+    for name in ("lib", "notebooks", "tests/readers"):  # with what is compiled already
+        shutil.copytree(root / name, tmp_path / name, ignore=shutil.ignore_patterns("*.egg-info"))
     for name in ("runs.yaml", "data/README.md", "tests/conftest.py"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         shutil.copy(root / name, tmp_path / name)
@@ -43,7 +43,8 @@ def checkout(root, tmp_path):
     return tmp_path
 
 
-def test_add_a_data_set(checkout, root):
+@pytest.mark.parametrize("left_out", ["make reproduce", pytest.param("nothing", marks=pytest.mark.slow)])
+def test_add_a_data_set(checkout, root, left_out):
     words = ("SENSORPRIVACY_HOME", "SENSORPRIVACY_MIRROR", "SENSORPRIVACY_CACHE")
     clean = {name: value for name, value in os.environ.items() if name not in words}
     clean |= {"PYTHONPATH": str(checkout / "lib"), "SENSORPRIVACY_CACHE": str(checkout / "cache")}
@@ -51,12 +52,13 @@ def test_add_a_data_set(checkout, root):
     unindented = "\n".join(line.removeprefix("   ") for line in guide.splitlines())
     said = []
     for language, text in follower.steps(unindented):
-        if language == "sh":
+        if language == "sh" and left_out not in text:
             for ours, theirs in MAKE.items():
                 text = text.replace(ours, theirs.format(python=sys.executable))
             done = subprocess.run(["bash", "-c", text], cwd=checkout, env=clean, capture_output=True, text=True)
             assert done.returncode == 0, f"{text}\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}"
             said.append(done.stdout)
+        if language == "sh":
             continue
         first, _, rest = text.partition("\n")
         size, digest = said[0].split()
@@ -67,10 +69,11 @@ def test_add_a_data_set(checkout, root):
         assert line
         added = rest.replace("SIZE", size).replace('"SHA256"', f'"{digest}"')
         path.write_text(f"{head}{line}{added}\n{tail}", encoding="utf-8")
-    assert len(said) == 7
     assert "kettle: 1 members verified, digest" in said[3]
     assert "### Kettles at home" in (checkout / "data" / "README.md").read_text(encoding="utf-8")
     assert "1 passed" in said[5]
+    if left_out in guide:
+        return
     assert "10_reidentification_game-kettle: ok" in said[6]
     base = pd.read_csv(checkout / "figures" / "quick" / "10_reidentification_game-kettle" / "base.csv")
     assert base["accuracy"].between(0, 1).all()

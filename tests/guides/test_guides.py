@@ -23,20 +23,17 @@ def unfollowed(root, guide, said):
     return [step for step in steps if f"s: {step}\n" not in said and not any(word in step for word in LONG + FULL)]
 
 
-def test_own_table_defence_and_one_machine(home, follow, root, tmp_path):
-    said = follow("own-table", "add-defence", "cluster", without=(*LONG, *ELSEWHERE))
-    assert unfollowed(root, "own-table", said) + unfollowed(root, "cluster", said) == []
+def test_every_command_of_the_guides(home, recordings, follow, root, tmp_path):
+    """One process follows all, which saves the import of the library: a third of the time."""
+    guides = ("own-table", "add-defence", "cluster", "own-recordings", "own-board")
+    said = follow(*guides, without=(*LONG, *FULL, *ELSEWHERE))
+    assert [step for guide in guides if guide != "add-defence" for step in unfollowed(root, guide, said)] == []
     assert "<html" in (tmp_path / "report.html").read_text(encoding="utf-8")
     for folder in ("published", "published-new", "noisy", "published-flows"):
         (table,) = (tmp_path / folder).glob("*.csv")
         assert not {"owner", "source", "destination"} & set(pd.read_csv(table))
     assert {"device"} < set(pd.read_csv(tmp_path / "small.csv"))
     assert (tmp_path / "search.sqlite").is_file()
-
-
-def test_own_recordings_and_board(recordings, follow, root, tmp_path):
-    said = follow("own-recordings", "own-board", without=(*LONG, *FULL))
-    assert unfollowed(root, "own-recordings", said) + unfollowed(root, "own-board", said) == []
     assert len(list((tmp_path / "first").glob("recording-*.csv"))) == 16
     assert (tmp_path / "board" / "edge.pyz").is_file()
 
