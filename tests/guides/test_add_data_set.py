@@ -67,7 +67,7 @@ def test_add_a_data_set(checkout, root, left_out):
         there = path.read_text(encoding="utf-8") if path.is_file() else ""
         head, line, tail = there.partition(f"\n{place.rstrip(chr(34))}\n") if place else (there, "\n", "")
         assert line
-        added = rest.replace("SIZE", size).replace('"SHA256"', f'"{digest}"')
+        added = rest.replace("size = 0", f"size = {size}").replace('"SHA256"', f'"{digest}"')
         path.write_text(f"{head}{line}{added}\n{tail}", encoding="utf-8")
     assert "kettle: 1 members verified, digest" in said[3]
     assert "### Kettles at home" in (checkout / "data" / "README.md").read_text(encoding="utf-8")
