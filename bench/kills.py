@@ -26,7 +26,7 @@ import numpy as np
 import pandas as pd
 import psutil
 
-ROWS, SECONDS = 1500, 2.0
+ROWS, SECONDS, LONGEST = 1500, 2.0, 30.0
 MINIMIZE = "minimize home.csv --task task --user who --score information --quiet --repeat 0 --jobs 2 "
 MINIMIZE += "--json a.json --out a.csv"
 COMMANDS = {  # module, words, and descendants that it has when the time begins
@@ -116,10 +116,16 @@ def kill(name: str, folder: Path, how: str, after: float) -> dict[str, object]:
         child.send_signal(signal.Signals[f"SIG{how}"])
     child.wait(60)
     began = time.monotonic()
-    while living(below) and time.monotonic() - began < SECONDS:
+    left = living(below)
+    while left and time.monotonic() - began < SECONDS:
         time.sleep(0.05)
-    gone, left = time.monotonic() - began, living(below)
-    for process in left:
+        left = living(below)
+    late = left
+    while late and time.monotonic() - began < LONGEST:
+        time.sleep(0.05)
+        late = living(late)
+    gone = time.monotonic() - began
+    for process in late:
         process.kill()
     return {"command": name, "signal": how if ended else "", "after": f"{after:.1f}", "descendants": len(below),
             "gone": f"{gone:.1f}", "left": len(left), "broken": "; ".join(broken(folder))}  # fmt: skip
