@@ -11,6 +11,7 @@ NEED_EXTRAS = [
     "tests/own/test_compare_cli.py",
     "tests/own/test_from_phone.py",
     "tests/own/test_leftovers.py",
+    "tests/own/test_nothing_leaves_recordings.py",
     "tests/own/test_published_files.py",
     "tests/own/test_published_recordings.py",
     "tests/own/test_recordings.py",

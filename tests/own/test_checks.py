@@ -3,11 +3,12 @@
 import dataclasses
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from sensorprivacy.columns.labels import check_labels
 from sensorprivacy.game.splits import default_split
-from sensorprivacy.own.checks import refuse_chance, split_of
+from sensorprivacy.own.checks import refuse_chance, split_of, without_names
 
 
 @pytest.mark.parametrize(
@@ -43,9 +44,29 @@ def test_held_out_rows_of_a_given_split_are_halved(problem):
     np.testing.assert_array_equal(np.sort(np.r_[split.validation, split.test]), np.sort(given.test))
 
 
+def test_each_part_of_few_groups_has_two_classes(make):
+    """Sixteen recordings were refused because the four that were held out had one activity."""
+    groups = np.repeat(np.arange(16), 15)
+    for seed in range(40):
+        problem = dataclasses.replace(make(), groups=groups, users=groups % 4)
+        problem = dataclasses.replace(problem, task=np.array(["sit", "walk"])[groups // 4 % 2])
+        split = split_of(problem, None, seed, None)
+        for rows in (split.train, split.validation, split.test):
+            assert problem.task.iloc[rows].nunique() == 2
+            assert set(problem.users.iloc[rows]) <= {0, 1, 2, 3}
+
+
 def test_held_out_rows_of_one_class_are_said():
     """Twelve recordings gave "accuracy 100.0%, chance 100.0%; choose another task"."""
     shown = {"score": 1.0, "n": 2, "unit": "people", "chance": 1.0}
     with pytest.raises(ValueError, match="the 2 people held out have one class only; give more rows, or more record"):
         refuse_chance("'activity'", shown, 1.0, 2)
     refuse_chance("'activity'", shown | {"chance": 0.5}, 0.2, 2)
+
+
+def test_notices_keep_their_words_without_labels_of_users():
+    users = pd.Series(["ann", "bob", "Mary Ann", None])
+    said = ["load: 2 cells ('ask Ann' 1, 'unknown' 1)", "set aside: 1 row of owner mary ann", "the annex is empty"]
+    bare = ["load: 2 cells ('ask ...' 1, 'unknown' 1)", "set aside: 1 row of owner ...", "the annex is empty"]
+    assert without_names(said, users) == bare
+    assert without_names({"load": "of bobs"}, users) == {"load": "of ...s"}

@@ -48,7 +48,7 @@ NOTICES = {
     "a constant column": "columns without information are dropped: floor",
     "rows without task": "13 rows without task \\(room\\) are dropped",
     "rows without user": "13 rows without user \\(owner\\) are dropped",
-    "a user with one row": "set aside: 1 row of owner eve ",
+    "a user with one row": r"set aside: 1 row of owner \.\.\. ",
     "a class with one row": "set aside: 1 row of room attic ",
 }
 REFUSED = {

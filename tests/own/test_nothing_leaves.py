@@ -1,7 +1,11 @@
 """One secret, planted in a random place of an input, is in no output of any command, and in no frame given back."""
 
+import contextlib
+import gzip
+import io
 import json
 import warnings
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -143,7 +147,7 @@ def holds_secret(folder):
     """Return the files in a folder whose name or content has the secret, in any encoding of a table file."""
     found = []
     for file in (path for path in folder.rglob("*") if path.is_file()):
-        content = file.read_bytes().lower()
+        content = unpacked(file.read_bytes()).lower()
         if file.suffix in (".parquet", ".feather"):
             table = pq.read_table(file)
             content += str(table.schema).lower().encode() + str(table.to_pydict()).lower().encode()
@@ -153,17 +157,35 @@ def holds_secret(folder):
     return found
 
 
+def unpacked(content):
+    """Return bytes with the members of a zip, or the content of a gzip, behind them."""
+    if content.startswith(b"PK"):
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            return content + b"".join(unpacked(archive.read(name)) + name.encode() for name in archive.namelist())
+    return content + (gzip.decompress(content) if content.startswith(bytes.fromhex("1f8b")) else b"")
+
+
 def run(*words):
-    with warnings.catch_warnings():
+    """Run a command that prints no secret, and return its exit code; errors may quote a cell to correct."""
+    said = io.StringIO()
+    with warnings.catch_warnings(), contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
         warnings.simplefilter("ignore")
-        return main([*map(str, words)])
+        code = main([*map(str, words)])
+    assert code or SECRET.lower() not in said.getvalue().lower()
+    print(said.getvalue())
+    return code
 
 
 @pytest.mark.slow
 @settings(max_examples=10, deadline=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
-@given(place=st.sampled_from(sorted(PLACES)), at=st.integers(0, 10_000), suffix=st.sampled_from([".csv", ".parquet"]))
-def test_a_secret_planted_somewhere_is_in_no_output(place, at, suffix, tmp_path_factory):
-    check_planted(place, at, suffix, tmp_path_factory)
+@given(
+    place=st.sampled_from(sorted(PLACES)),
+    at=st.integers(0, 10_000),
+    suffix=st.sampled_from([".csv", ".parquet"]),
+    word=st.sampled_from(["none", "round:digits=2", "prediction", "noise:epsilon=8", "threeway:epsilon=8", "minimize"]),
+)
+def test_a_secret_planted_somewhere_is_in_no_output(place, at, suffix, word, tmp_path_factory):
+    check_planted(place, at, suffix, tmp_path_factory, word)
 
 
 @pytest.mark.parametrize("place", sorted(PLACES))
@@ -171,28 +193,40 @@ def test_a_secret_planted_in_each_place_is_in_no_output(place, tmp_path_factory)
     check_planted(place, 5, ".parquet", tmp_path_factory)
 
 
-def check_planted(place, at, suffix, tmp_path_factory):
+def check_planted(place, at, suffix, tmp_path_factory, word="none"):
     folder = tmp_path_factory.mktemp("planted")
     given_folder, out = folder / "in", folder / "out"
     given_folder.mkdir()
     out.mkdir()
     table = PLACES[place](home(seed=at % 7), given_folder, at)
-    minimized = run("minimize", table, *COMMON, "--threshold", ".5", "--repeat", 0, "--out", out / f"small{suffix}")
-    whole = ["--defence", "none", "--out", out / "whole", "--save", folder / "fit"]
+    files = ["--out", out / f"small{suffix}", "--json", out / "small.json"]
+    minimized = run("minimize", table, *COMMON, "--threshold", ".5", "--repeat", 0, *files)
+    whole = ["--defence", word, "--out", out / "whole", "--save", folder / "fit"]
     published = run("publish", table, *COMMON[:5], *whole)
     again = run("publish", table, "--fitted", folder / "fit", "--quiet", "--out", out / "again")
     assert (minimized, published, again) == (0, 0, 0)
     assert holds_secret(out) == []
 
 
-@pytest.mark.parametrize("place", ["cell of text", "column name", "file name", "Parquet attrs"])
-def test_a_comparison_page_has_no_secret(place, tmp_path):
+COMPARED = ["cell of text", "cell among numbers", "column name", "JSON key", "file name", "Parquet attrs", "footer"]
+COMPARED += ["Parquet index by name", "unused category, Feather", "Excel, sheet name", "banner"]
+
+
+@pytest.mark.parametrize("place", COMPARED)
+def test_a_comparison_has_no_secret(place, tmp_path):
+    """The JSON file named the most exposed user, and the page did if the user was recognized."""
     (tmp_path / "in").mkdir()
     (tmp_path / "out").mkdir()
-    table = PLACES[place](home(), tmp_path / "in", 3)
-    words = ["--defences", "none", "--minutes", "1", "--store", tmp_path / "store.jsonl"]
-    assert run("compare", table, *COMMON, *words, "--report", tmp_path / "out" / "page.html") == 0
-    assert holds_secret(tmp_path / "out") == []
+    table = home()
+    table["voice"] = table["owner"].astype("category").cat.codes + np.random.default_rng(1).normal(0, 0.1, len(table))
+    table = PLACES[place](table, tmp_path / "in", 3)
+    words = ["--defences", "none", "round:digits=2", "--minutes", "1", "--store", tmp_path / "store.jsonl", "--jobs", 1]
+    out = tmp_path / "out"
+    assert run("compare", table, *COMMON, *words, "--report", out / "page.html", "--json", out / "all.json") == 0
+    assert holds_secret(out) == []
+    exposed = {one["exposed"] for one in json.loads((out / "all.json").read_text())["defences"]}
+    assert exposed & {f"{number} of 4" for number in range(1, 5)}
+    assert "numbered in the order of their labels" in (out / "page.html").read_text()
 
 
 def _kinds(table):

@@ -1,5 +1,6 @@
 """Reject problems that no comparison can answer, and split the others."""
 
+import re
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -8,6 +9,7 @@ import pandas as pd
 from sklearn.ensemble import RandomForestClassifier
 
 from sensorprivacy.columns.coding import misread, numbers_among
+from sensorprivacy.columns.copies import find_names
 from sensorprivacy.data import Problem
 from sensorprivacy.game.measuring import member
 from sensorprivacy.game.outcome import LEVEL
@@ -19,13 +21,17 @@ from sensorprivacy.game.units import FEW, difference
 if TYPE_CHECKING:
     from sensorprivacy.own.results import Result  # imports the minimizer, which few tables need
 
+_NAMED = "a text that names a user"
+_SPLITS = 20  # that are drawn until each part has two classes
 _ROWS = 5_000  # of a split, to measure what misreading hides
 
 
 def split_of(problem: Problem, split: Split | None, seed: int, max_rows: int | None) -> Split:
     """Return a split with validation rows, in which held-out rows belong to known users."""
     if split is None:
-        split = default_split(problem, test=0.25, validation=0.25, seed=seed)
+        tried = (default_split(problem, test=0.25, validation=0.25, seed=seed + at) for at in range(_SPLITS))
+        first = next(tried)
+        split = next((one for one in (first, *tried) if _has_classes(problem, one)), first)
     split = split.halved(seed=seed).capped(max_rows, max_rows, seed=seed)
     users, task = problem.users.to_numpy(), problem.task.to_numpy()
     if len(np.unique(task[split.train])) < 2 or len(np.unique(users[split.train])) < 2:
@@ -37,6 +43,12 @@ def split_of(problem: Problem, split: Split | None, seed: int, max_rows: int | N
                 "give finer groups, or none"
             )
     return split
+
+
+def _has_classes(problem: Problem, split: Split) -> bool:
+    """Return whether each part has two classes of the task or more: of few groups, a part can have one."""
+    task = problem.task.to_numpy()
+    return all(len(np.unique(task[rows])) > 1 for rows in (split.train, split.validation, split.test))
 
 
 def check_learnable(problem: Problem, raw: "Result") -> None:
@@ -70,6 +82,21 @@ def refuse_chance(task: str, shown: Mapping[str, Any], p: float, units: int) -> 
             f"the task {task} cannot be learned from the columns: accuracy {shown['score']:.1%} on {shown['n']:,} "
             f"{shown['unit']}, chance {shown['chance']:.1%}; choose another task or add columns or rows"
         )
+
+
+def without_names(said: Any, users: pd.Series) -> Any:
+    """Return sentences, in a list or by columns, without the labels of users: pages and files state them."""
+    if isinstance(said, Mapping):
+        return dict(zip(said, without_names(list(said.values()), users), strict=True))
+    named = set(find_names(said, users))
+
+    def bare(text: str) -> str:
+        for label in sorted(set(users.dropna().map(str)), key=len, reverse=True):
+            if len(label) > 2 and label.lower() in text.lower():
+                text = re.sub(re.escape(label), "...", text, flags=re.IGNORECASE)
+        return _NAMED if find_names([text], users) else text
+
+    return [bare(text) if text in named else text for text in said]
 
 
 def misreading(problem: Problem, table: pd.DataFrame, left_out: Collection[str], seed: int) -> list[str]:

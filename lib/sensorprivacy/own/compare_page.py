@@ -74,7 +74,7 @@ def _published(found: Findings, max_loss: float) -> str:
 def write_json(found: Findings, path: Path) -> None:
     """Write all numbers and the advice as JSON; missing and infinite numbers are null."""
     attacks = [
-        {"defence": one.defence, "attacker": line.attacker, "level": line.level} | _measure(line.measure)
+        {"defence": one.defence, "attacker": line.attacker, "level": line.level} | _measure(found, line.measure)
         for one in found.results
         for line in one.judged
         if line.part == "test"
@@ -96,8 +96,8 @@ def write_json(found: Findings, path: Path) -> None:
     write_atomically(path, lambda part: part.write_bytes(text + b"\n"))
 
 
-def _measure(measure: Measure) -> dict[str, Any]:
-    return {name: str(value) if name == "exposed" else value for name, value in vars(measure).items()}
+def _measure(found: Findings, measure: Measure) -> dict[str, Any]:
+    return {name: found.who(value) if name == "exposed" else value for name, value in vars(measure).items()}
 
 
 def _losses_cells(found: Findings) -> list[dict[str, str]]:
@@ -128,7 +128,7 @@ def _cells(found: Findings) -> list[dict[str, str]]:
             "accuracy": _interval(first.task().measure),
             "strongest attack": _interval(attacks[first.defence].measure),
             "attacker": attacks[first.defence].attacker,
-            "most exposed": _exposed(first),
+            "most exposed": _exposed(found, first),
             "matched rows": _matched(first),
             "columns": str(len(first.columns)),
             "guarantee": _guarantee(first),
@@ -141,11 +141,13 @@ def _interval(measure: Measure) -> str:
     return f"{measure.score:.1%} ({100 * measure.low:.0f}-{100 * measure.high:.0f})"
 
 
-def _exposed(one: Result) -> str:
+def _exposed(found: Findings, one: Result) -> str:
     shown = one.exposure()
     if shown is None:
         return "nobody"
-    return f"{shown.measure.exposed}: {shown.measure.exposed_recall:.0%}, {shown.measure.exposed_precision:.0%}"
+    return (
+        f"{found.who(shown.measure.exposed)}: {shown.measure.exposed_recall:.0%}, {shown.measure.exposed_precision:.0%}"
+    )
 
 
 def _matched(one: Result) -> str:

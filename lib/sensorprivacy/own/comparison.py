@@ -290,7 +290,7 @@ class _Race:
         facts |= {"words": self.words, "publish": self.problem.provenance.get("publish")}
         read = ("form", "rows_read", "notices", "columns")
         facts["table"] = {name: self.problem.provenance[name] for name in read if name in self.problem.provenance}
-        return Comparison(self.problem.name, self.results, self.untried, facts)
+        return Comparison(self.problem.name, self.results, self.untried, facts, self.problem.users)
 
     def _judge(self, defence: Defence) -> Result:
         began = time.monotonic()

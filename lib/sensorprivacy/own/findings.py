@@ -59,12 +59,23 @@ class Findings:
     facts : dict
         Size of the problem, split, model, seed, seconds, largest number of rows of a person; ``words``, by which
         `publish` knows the defences, and its other options.
+    users : pandas.Series, optional
+        The user of each row, to number the most exposed ones.
     """
 
     problem: str
     results: list[Result]
     untried: list[Untried]
     facts: dict[str, Any]
+    users: pd.Series | None = None
+
+    def who(self, label: Any) -> str:
+        """Return how pages and files call a user: by the number in the order of all labels, because they name nobody.
+
+        The classes of a hidden attribute, such as a gender, keep their labels.
+        """
+        labels = [] if self.users is None or hidden_in(self) != "user" else sorted(set(map(str, self.users)))
+        return f"{labels.index(str(label)) + 1} of {len(labels)}" if str(label) in labels else str(label)
 
     def __getitem__(self, name: str) -> Result:
         """Return the result of one defence."""
@@ -82,7 +93,7 @@ class Findings:
         Columns: defence, family, trivial; accuracy of the task with ``_low`` and ``_high``, and loss against the raw
         table, paired, with ``_low`` and ``_high``; for the strongest attack (on whole groups if there are groups):
         attack, attack_low, attack_high (they allow for the choice among attackers), attacker, chance, n, unit; the
-        same for single rows with prefix ``row_``; auc (macro, the highest); exposed (most exposed user),
+        same for single rows with prefix ``row_``; auc (macro, the highest); exposed (most exposed user, see `who`),
         exposed_recall, exposed_precision (empty if nobody is recognized); matched (share of rows that an attacker with
         the original values matches), matched_control, matched_by; n_columns; guarantee (text), guaranteed
         (whether it covers every column), epsilon_row, epsilon_person (of the person with most rows); seconds; reason
@@ -170,7 +181,7 @@ class Findings:
             row |= {f"{prefix}n": best.n, f"{prefix}unit": best.unit}
         row["auc"] = max((line.measure.auc for line in result.attacks(ROW)), default=math.nan)
         shown = result.exposure()
-        row["exposed"] = None if shown is None else shown.measure.exposed
+        row["exposed"] = None if shown is None else self.who(shown.measure.exposed)
         row["exposed_recall"] = math.nan if shown is None else shown.measure.exposed_recall
         row["exposed_precision"] = math.nan if shown is None else shown.measure.exposed_precision
         best_match = strongest_match(result.matches)

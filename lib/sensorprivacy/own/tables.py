@@ -29,7 +29,7 @@ from sensorprivacy.columns.judge import (
 )
 from sensorprivacy.columns.labels import as_classes, rare_rows
 from sensorprivacy.data import Problem
-from sensorprivacy.own.checks import misreading
+from sensorprivacy.own.checks import misreading, without_names
 from sensorprivacy.own.pages import some
 from sensorprivacy.own.read.formats import read_table, table_name
 
@@ -143,6 +143,7 @@ def load_table(
         given = {"task": task, "user": user, "groups": groups, "keep": [*keep], "drop": [*drop]}
         given |= {"missing": "" if missing == "impute" else missing, "rare": "" if rare == "aside" else rare}
         file = str(source) if isinstance(source, Path | str) else None
+        file = file if file is None or not find_names([file], frame[user]) else "FILE"
         facts["publish"] = {"file": file} | {option: value for option, value in given.items() if value}
     rows = loading.rows
     problem = Problem(
@@ -156,6 +157,8 @@ def load_table(
     )
     cells = frame.iloc[rows].reset_index(drop=True)
     problem.provenance["notices"] += misreading(problem, cells, [*problem.provenance["left_out"]], 0)
+    for about in ("notices", "numbers_as_text"):
+        problem.provenance[about] = without_names(problem.provenance[about], frame[user])
     return OwnTable(frame, rows, problem)
 
 

@@ -282,13 +282,13 @@ def own_game(description: Path, task: str, hide: str, *, seed: int = 42) -> Wind
         raise ValueError(f"the task is {task!r}, but the public label in {description.name} is {given.public!r}")
     options: dict[str, Any] = {"most": MOST, "epochs": EPOCHS, "inference_epochs": EPOCHS, "seed": seed}
     windows, ends = user_windows(description), False
-    _refuse_short(windows, given.name, task)
+    _refuse_short(windows, task)
     try:
         study = prepare(windows, hide, scheme="recordings", **options)
     except NoSecondRecordingError:
         ends = True
         warnings.warn(
-            f"nobody in {given.name} has two recordings of one {task}: the last fifth of each recording is held out. "
+            f"nobody in {windows.name} has two recordings of one {task}: the last fifth of each recording is held out. "
             f"Attackers may then recognize a recording instead of {hide}. Record two sessions to hold out whole ones",
             stacklevel=2,
         )
@@ -297,11 +297,11 @@ def own_game(description: Path, task: str, hide: str, *, seed: int = 42) -> Wind
     study = replace(study, vae=replace(study.vae, batch=min(fewest, BATCH)))
     game = windows_game(study, ReleaseSettings(seed=seed), ends=ends)
     asked = {"publish": {"file": str(description), "task": task, "hide": hide}}
-    problem = replace(game.problem, name=given.name, provenance={**game.problem.provenance, **asked})
+    problem = replace(game.problem, name=windows.name, provenance={**game.problem.provenance, **asked})
     return replace(game, problem=problem)
 
 
-def _refuse_short(windows: Windows, name: str, task: str) -> None:
+def _refuse_short(windows: Windows, task: str) -> None:
     """Raise ValueError unless a recording can be cut in a part to learn from, and parts that share no sample with it.
 
     These are its end, to test on, unless whole recordings are held out, and the end of the rest, to choose on; see
@@ -315,8 +315,8 @@ def _refuse_short(windows: Windows, name: str, task: str) -> None:
     if longest < enough:
         seconds = [(windows.length + (n - 1) * stride) / rate for n in (longest, enough)]
         raise ValueError(
-            f"the longest recording of {name} has {seconds[0]:.0f} seconds at {rate:g} samples per second, and a "
-            f"comparison needs {seconds[1]:.0f}: record longer, or join the recordings of each person and {task}"
+            f"the longest recording of {windows.name} has {seconds[0]:.0f} seconds at {rate:g} samples per second, and "
+            f"a comparison needs {seconds[1]:.0f}: record longer, or join the recordings of each person and {task}"
         )
 
 

@@ -11,6 +11,8 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
+from sensorprivacy.columns.copies import find_names
+from sensorprivacy.columns.judge import NAMED, name_of
 from sensorprivacy.data import Windows, draw_rows
 from sensorprivacy.game.attack import attack_all
 from sensorprivacy.game.joins import ROWS, Match, match_rows
@@ -331,6 +333,8 @@ def _facts(own: OwnRecordings, fitted: FittedRecordings) -> dict[str, Any]:
     dropped = dict.fromkeys(given.private, "a private attribute") | {given.subject: "the person of each recording"}
     others = [str(name) for name in own.table if not str(name).startswith("_")]
     dropped |= {name: "no channel" for name in others if name not in published and name not in dropped}
+    named = find_names(others, own.table[given.subject])
+    dropped = {name_of(name, NAMED, others) if name in named else name: why for name, why in dropped.items()}
     return {
         "name": given.name,
         "columns": {"task": fitted.task, "published": published, "unchanged": [], "dropped": dropped},

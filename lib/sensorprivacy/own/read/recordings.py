@@ -14,6 +14,7 @@ import pandas as pd
 import pooch
 
 from sensorprivacy.checks import require_columns
+from sensorprivacy.columns.copies import find_names
 from sensorprivacy.data import Windows
 from sensorprivacy.own.read.clock import TIMES, Clock, timed, times_of
 from sensorprivacy.own.read.description import Description, matched_files, read_description
@@ -134,6 +135,7 @@ def _read(path: Path, given: Description) -> OwnRecordings:
     if given.resample:
         table = _without_missing(table, given)
     _check_columns(table, given)
+    given = _without_names(table, given)
     keys = [given.subject, "_trial", given.public]
     _refuse_shared_trials(table, keys, given)
     run = (table[keys] != table[keys].shift()).any(axis=1).cumsum().to_numpy() - 1
@@ -312,6 +314,15 @@ def _check_columns(table: pd.DataFrame, given: Description) -> None:
             raise ValueError(
                 f"column {name!r} has {missing} missing values of {len(table)}, the first in {where}: {remedy}"
             )
+
+
+def _without_names(table: pd.DataFrame, given: Description) -> Description:
+    """Return the description with a name that names nobody: pages and cards state it; refuse such public labels."""
+    for role, names in ((given.public, table[given.public].unique()), ("channel", given.channels)):
+        if named := find_names([*map(str, names)], table[given.subject]):
+            raise ValueError(f"{role} {named[0]!r} names a person, so no release may hold it: rename it")
+    named = find_names([given.name], table[given.subject])
+    return given.model_copy(update={"name": "recordings"}) if named else given
 
 
 def _refuse_shared_trials(table: pd.DataFrame, keys: list[str], given: Description) -> None:
