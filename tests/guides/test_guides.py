@@ -1,10 +1,15 @@
 """The guides are followed literally, in a folder with a reader's files and the wheel: every command as printed."""
 
+import ast
 import importlib.util
+import re
+import textwrap
+import tomllib
 from pathlib import Path
 
 import pandas as pd
 import pytest
+import yaml
 
 _SPEC = importlib.util.spec_from_file_location("follow", Path(__file__).with_name("follow.py"))
 follower = importlib.util.module_from_spec(_SPEC)
@@ -51,3 +56,13 @@ def test_every_long_command_has_a_shorter_one_above_it(root):
         for at, step in enumerate(steps):
             if step.startswith("sensorprivacy") and any(word in step for word in LONG):
                 assert any(one.split()[:2] == step.split()[:2] for one in steps[:at]), step
+
+
+def test_blocks_are_of_the_language_that_they_name(root):
+    """The book refuses to build with a block that its highlighter cannot read."""
+    read = {"toml": tomllib.loads, "yaml": yaml.safe_load, "python": ast.parse}
+    for path in (root / "book" / "howto").glob("*.md"):
+        blocks = re.findall(r"^( *)```(\w+)\n(.*?)^\1```", path.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+        for _, language, block in blocks:
+            if language in read:
+                read[language](textwrap.dedent(block))
