@@ -1,6 +1,5 @@
 """All verdicts together: ``figures/verdicts.csv``, counts, and the page ``REPLICATION.md``."""
 
-import contextlib
 import hashlib
 import json
 import re
@@ -15,6 +14,7 @@ from compendium.paths import RUN_FILE, VERDICTS_FILE, figures_dir, project_root
 from compendium.show import tables
 from compendium.show.tables import page
 from compendium.verdicts import earlier_runs
+from compendium.verdicts.layout import ours_text
 from compendium.verdicts.ledger import one_line
 from compendium.verdicts.printed import claims_file, printed_values
 from compendium.verdicts.verdicts import COLUMNS, in_paper_order, read_verdicts
@@ -169,11 +169,7 @@ def decisions(verdicts: pd.DataFrame) -> pd.DataFrame:
 
 def _single(row: pd.Series) -> dict[str, str]:
     """Return a printed value and ours, with interval, unit, and the ledger's entry as a link."""
-    ours = str(row["ours"])
-    with contextlib.suppress(ValueError):
-        ours = tables.number_text(float(ours), 4)
-    if pd.notna(row["low"]):
-        ours += f" [{tables.number_text(row['low'], 3)}, {tables.number_text(row['high'], 3)}]"
+    ours = ours_text(row)
     ours += f" ({row['unit']})" if row["unit"] and ours else ""
     cited = re.findall(r"\bD(\d+): ", row["reason"])
     links = " ".join(f"[D{number}](DEVIATIONS.md#d{number})" for number in cited)

@@ -220,6 +220,9 @@ def test_three_to_six_headlines_for_each_paper_and_three_pages(root):
     table = headline_table(verdicts)
     assert table["paper"].value_counts().between(3, 6).all()
     assert (table["verdict"] != "").all()
+    percentages = table[table["printed"].str.endswith("%")]
+    assert percentages["ours"].str.match(r"\d+\.\d+%").sum() > 2  # one unit in a row
+    assert not percentages["ours"].str.match(r"0\.").any()
     text = replication_text(verdicts)
     assert (root / "REPLICATION.md").read_text(encoding="utf-8") == text, "run the notebook 90_replication_report"
     assert len(text.splitlines()) <= 115  # two pages, and a third with the tests
