@@ -1,7 +1,7 @@
 """Reject problems that no comparison can answer, and split the others."""
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,6 +10,7 @@ from sklearn.ensemble import RandomForestClassifier
 
 from sensorprivacy.columns.coding import misread, numbers_among
 from sensorprivacy.columns.copies import find_names
+from sensorprivacy.columns.moments import FEWEST, NEARLY_ALL, UNITS
 from sensorprivacy.data import Problem
 from sensorprivacy.game.measuring import member
 from sensorprivacy.game.outcome import LEVEL
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
     from sensorprivacy.own.results import Result  # imports the minimizer, which few tables need
 
 _NAMED = "a text that names a user"
+_FROM, _TO = 1900, 2012  # years of birth, and of other dates that are no time of a measurement
+_SERIALS = (9_133, 40_543)  # days of a spreadsheet, of the years 1925 to 2010
+_YEAR = 31_557_600  # seconds
+_SPREAD = 5 * 365  # days between the first and the last date of a column of them
 _SPLITS = 20  # that are drawn until each part has two classes
 _ROWS = 5_000  # of a split, to measure what misreading hides
 
@@ -97,6 +102,41 @@ def without_names(said: Any, users: pd.Series) -> Any:
         return _NAMED if find_names([text], users) else text
 
     return [bare(text) if text in named else text for text in said]
+
+
+def perhaps_dates(table: pd.DataFrame) -> list[str]:
+    """Return a sentence for each column of numbers that may be dates of the last century.
+
+    Other numbers, such as the counts of a converter, can have the same range. So these columns are not left out.
+    """
+    said = []
+    for name, column in table.select_dtypes("number").items():
+        cells = column.dropna().to_numpy(dtype=float)
+        if len(np.unique(cells)) < FEWEST or (cells * 2 % 1 != 0).mean() > 1 - NEARLY_ALL:
+            continue
+        for form, dates in _as_dates(cells):
+            inside = dates[dates.dt.year.between(_FROM, _TO)]
+            if len(inside) >= NEARLY_ALL * len(cells) and (inside.max() - inside.min()).days > _SPREAD:
+                years = f"{inside.min().year} to {inside.max().year}"
+                said.append(f"column {name} may hold dates ({form}, {years}): if so, drop it")
+                break
+    return said
+
+
+def _as_dates(cells: np.ndarray) -> Iterator[tuple[str, pd.Series]]:
+    """Yield the forms of dates that numbers can have by their size, and what they state."""
+    middle, whole = float(np.median(np.abs(cells))), pd.Series(cells.astype(np.int64).astype(str))
+    if _SERIALS[0] <= cells.min() and cells.max() <= _SERIALS[1]:
+        yield "days of a spreadsheet", pd.Series(pd.to_datetime(cells, unit="D", origin="1899-12-30"))
+    if 2_415_000 <= middle <= 2_470_000:
+        yield "Julian days", pd.Series(pd.to_datetime(cells, unit="D", origin="julian", errors="coerce"))
+    for form, size, what in (("%Y%j", 7, "year and day"), ("%y%m%d", 6, "year, month and day")):
+        if (whole.str.len() == size).mean() >= NEARLY_ALL:
+            dates = pd.to_datetime(whole, format=form, errors="coerce")
+            yield what, dates.where(dates.dt.year <= _TO, dates - pd.DateOffset(years=100))
+    for unit in UNITS if cells.min() < 0 else ():
+        if _YEAR * unit < middle and np.abs(cells).max() < 40 * _YEAR * unit:
+            yield "seconds since 1970", pd.Series(pd.to_datetime(cells / unit, unit="s"))
 
 
 def misreading(problem: Problem, table: pd.DataFrame, left_out: Collection[str], seed: int) -> list[str]:

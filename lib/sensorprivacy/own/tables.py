@@ -29,7 +29,7 @@ from sensorprivacy.columns.judge import (
 )
 from sensorprivacy.columns.labels import as_classes, rare_rows
 from sensorprivacy.data import Problem
-from sensorprivacy.own.checks import misreading, without_names
+from sensorprivacy.own.checks import misreading, perhaps_dates, without_names
 from sensorprivacy.own.pages import some
 from sensorprivacy.own.read.formats import read_table, table_name
 
@@ -157,6 +157,7 @@ def load_table(
     )
     cells = frame.iloc[rows].reset_index(drop=True)
     problem.provenance["notices"] += misreading(problem, cells, [*problem.provenance["left_out"]], 0)
+    problem.provenance["notices"] += perhaps_dates(cells[[name for name in problem.features if name not in keep]])
     for about in ("notices", "numbers_as_text"):
         problem.provenance[about] = without_names(problem.provenance[about], frame[user])
     return OwnTable(frame, rows, problem)

@@ -17,7 +17,7 @@ from sensorprivacy.columns.identifiers import IdentifierWarning
 from sensorprivacy.columns.judge import name_of
 from sensorprivacy.game.joins import match_rows, unchanged_columns
 from sensorprivacy.own.card import IN_ORDER, SHUFFLED, Card, guarantee, measure_table, write_card
-from sensorprivacy.own.checks import misreading, refuse_chance, split_of
+from sensorprivacy.own.checks import misreading, perhaps_dates, refuse_chance, split_of
 from sensorprivacy.own.defences import Defence, Published, publishes_task
 from sensorprivacy.own.pages import render
 from sensorprivacy.own.publishing.columns import Columns, learn_columns, learn_fills, sample_problem
@@ -302,7 +302,8 @@ def _facts(
         "If it is a measurement, the original data identify users better than measured here: correct its other cells."
         for name in sorted(strange)
     ]
-    warned += [said[0].upper() + said[1:] + "." for said in fitted.facts.get("misreading", [])]
+    dates = perhaps_dates(found.sample[[name for name in columns.features if name in unchanged]])
+    warned += [said[0].upper() + said[1:] + "." for said in [*dates, *fitted.facts.get("misreading", [])]]
     read: dict[str, list[str]] = {}
     for name in names:
         how = columns.features[name].read if name in columns.features else "classes" if name == columns.task else ""
