@@ -5,10 +5,10 @@ from collections.abc import Iterable
 
 _ENTRY = re.compile(r"^(\w[^\n]*)\n: ", re.MULTILINE)
 _VERBS = {"run", "split"}
-# code, links, formulas, directives, headings, tables and bold words keep their text
+# code, links, formulas, directives, headings, tables, bold words and blocks of HTML keep their text
 _KEPT = re.compile(
     r"^(`{3,}|:{3,})(?s:.*?)^\1\s*$|^(?:#|\||!\[|\(.*\)=$).*$|`[^`]+`|!?\[[^\]]*\]\([^)]*\)|\*\*(?s:.+?)\*\*"
-    r"|\$[^$]+\$|<[^>]+>",
+    r"|\$[^$]+\$|^<[a-z](?s:.+?)(?=\n\n|\Z)|<[^>]+>",
     re.MULTILINE,
 )
 

@@ -62,6 +62,12 @@ def test_the_scripts_link_to_pages_and_sections_that_exist(book):
         assert not section or f'id="{section}"' in text, (place, section)
 
 
+def test_no_page_shows_a_mark_of_its_source(pages):
+    """A term that is linked in a block of HTML stays as it is written."""
+    marks = re.compile(r"\{(?:term|doc|ref)\}`|\{\{ \w|\{% \w")
+    assert [path.name for path, text in pages.items() if marks.search(re.sub(r"(?s)<pre.*?</pre>", "", text))] == []
+
+
 def test_formulas_are_mathml(book):
     assert "<mfrac>" in (book / "runs" / "21_threeway_division-titanic.html").read_text(encoding="utf-8")
 

@@ -19,6 +19,7 @@ NAMES = ["chance level", "defence", "window"]
         "[the defence](page.md)",
         "| defence | window |",
         "**a defence in bold**",
+        "<p>A window in HTML,\n<b>a defence</b>, and more.</p>",
     ],
 )
 def test_only_prose_is_linked(kept):
