@@ -167,7 +167,8 @@ def _bounds(plain: pd.DataFrame) -> dict[str, tuple[str, str]]:
 
 def _column(plain: pd.DataFrame, name: str, ends: tuple[str, str] | None) -> tuple[str, list[str]]:
     values = plain[name]
-    share = names_share(name) and _is_share(values)
+    a_score = name == "identifiability" and "utility" in plain  # of features: both in one unit, as their ratio
+    share = names_share(name) and _is_share(values) and not a_score
     texts = [_text(value, share) for value in values]
     if ends:
         lows, highs = ([_text(value, share) for value in plain[end]] for end in ends)

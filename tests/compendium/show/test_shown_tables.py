@@ -108,3 +108,11 @@ def test_a_row_with_nothing_beside_its_name_becomes_a_remark():
     found = shown(split=["random", "printed in Table 2"], accuracy=[0.5, float("nan")])
     assert found.rows == [["random", "50.0"]]
     assert found.remarks == ["More rows in the CSV file, without a value in these columns: printed in Table 2."]
+
+
+def test_scores_of_features_are_in_the_unit_of_their_ratio():
+    scores = pd.DataFrame({"feature": ["UDP"], "utility": [0.05], "identifiability": [0.02], "ratio": [0.4]})
+    shown = readable(scores)
+    assert shown.head == ["feature", "utility", "identifiability", "ratio"]
+    assert shown.rows == [["UDP", "0.05", "0.02", "0.4"]]
+    assert readable(scores.drop(columns="utility")).head[1] == "identifiability, %"  # a share of recognized rows
