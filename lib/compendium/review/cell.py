@@ -12,6 +12,7 @@ from compendium.run.job import perform
 from compendium.run.reproduce import looker, reproduce
 from compendium.run.runs import Profile, Run, before, read_runs, select
 from compendium.run.states import FAILED, RunState, git, status_file
+from compendium.verdicts.layout import ours_text
 from compendium.verdicts.printed import printed_values
 from compendium.verdicts.verdicts import read_verdicts
 
@@ -63,9 +64,8 @@ class Cell:
 
 
 def _value(row: pd.Series) -> str:
-    ours = str(row["ours"]) or "none"
-    interval = "" if pd.isna(row["low"]) else f" [{row['low']:.4g}, {row['high']:.4g}], unit {row['unit']}"
-    return ours + interval
+    interval = "" if pd.isna(row["low"]) else f", unit {row['unit']}"
+    return (ours_text(row) or "none") + interval
 
 
 def find(claim: str) -> "pd.Series[str]":

@@ -1,5 +1,6 @@
 """One printed value recomputed: what is run, what is shown, and what a wrong word or a failed run leads to."""
 
+import pandas as pd
 import pytest
 
 from compendium.cli import main
@@ -45,8 +46,8 @@ def test_printed_recomputed_and_committed_are_shown(pretend, capsys):
     said = capsys.readouterr().out
     assert f"{CLAIM} needs 1 run(s) and the report, about 0.4 min on two idle cores: {RUN}" in said
     assert f"{CLAIM}: paper 2, Table 10, row '(0.50, 0.50)', column 'Utility'\nprinted     0.68\n" in said
-    assert "recomputed  0.6814 [0.61, 0.72], unit rows  exact (basis rows; quick profile)" in said
-    assert "committed   0.6814550443  exact (basis rows; paper profile)" in said
+    assert "recomputed  0.681 [0.610, 0.720], unit rows  exact (basis rows; quick profile)" in said
+    assert "committed   0.681  exact (basis rows; paper profile)" in said
     assert f"run         {RUN}\ncell        printed-pairs, alpha=0.5; beta=0.5, utility\n" in said
     assert said.endswith(f"repeated    {RUN}, started 2026-11-25T11:00:00\n")
 
@@ -55,7 +56,7 @@ def test_a_value_that_nothing_was_run_for_is_not_called_recomputed(pretend, caps
     calls = pretend("0.6814", repeated=False)
     assert main(["review", CLAIM]) == 0
     said = capsys.readouterr().out
-    assert "kept        0.6814" in said
+    assert "kept        0.681" in said
     assert "recomputed" not in said
     assert said.endswith(f"not run     {RUN}: up to date since yesterday; FORCE=1 repeats it\n")
     assert main(["review", CLAIM, "--force"]) == 0
@@ -120,6 +121,13 @@ def test_the_age_of_the_committed_value_is_stated(pretend, monkeypatch, capsys):
     monkeypatch.setattr(cell, "_started", lambda run, profile: f"{profile} date")
     assert main(["review", CLAIM]) == 0
     assert "profile)\n            from tables of paper date\n" in capsys.readouterr().out
+
+
+def test_ours_has_the_unit_of_the_printed_value():
+    """A reviewer read 50.86% beside 0.5348."""
+    row = {"printed": "50.86%", "ours": "0.5348", "low": 0.3141, "high": 0.6666, "unit": "5 draws"}
+    assert cell._value(pd.Series(row)) == "53.48% [31.41, 66.66], unit 5 draws"
+    assert cell._value(pd.Series({"printed": "true", "ours": "", "low": None, "high": None, "unit": ""})) == "none"
 
 
 def test_an_unknown_value_is_named_with_similar_ones(capsys):
