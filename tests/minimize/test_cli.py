@@ -139,21 +139,24 @@ def measured():
     }  # fmt: skip
 
 
-def test_a_recognized_user_is_named(measured):
-    said = render("verdict.txt", adversary=Measure(**measured))
+def test_a_recognized_user_has_a_number_and_no_name(measured):
+    said = render("verdict.txt", adversary=Measure(**measured), exposed="1 of 3")
     assert "2.0 times the chance level" in said
-    assert "most exposed user is ann: 100% of this user's rows" in said
+    assert "most exposed user is number 1 of 3 in the order of their labels: 100% of this user's rows" in said
+    assert "ann" not in said
 
 
 def test_an_accuracy_below_chance_hides_no_recognized_user(measured):
     """REVIEW A1: "it learns nothing" was printed although one user was recognized in every row."""
-    said = render("verdict.txt", adversary=Measure(**measured | {"score": 0.2, "p": 0.9}))
+    said = render("verdict.txt", adversary=Measure(**measured | {"score": 0.2, "p": 0.9}), exposed="1 of 3")
     assert "about the chance level over all users; users are recognized" in said
     assert "nothing" not in said
 
 
 def test_no_sign_of_recognition_is_not_called_proof(measured):
-    said = render("verdict.txt", adversary=Measure(**measured | {"score": 0.2, "p": 0.9, "p_any": 0.4}))
+    said = render(
+        "verdict.txt", adversary=Measure(**measured | {"score": 0.2, "p": 0.9, "p_any": 0.4}), exposed="1 of 3"
+    )
     assert said.startswith("No sign that any user is recognized")
     assert "That is no proof" in said
 

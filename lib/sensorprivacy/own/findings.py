@@ -12,6 +12,7 @@ import pandas as pd
 from sensorprivacy.game.joins import strongest_match
 from sensorprivacy.game.tables import ROW
 from sensorprivacy.own.advice import LOSSES, Advice, Repetition, advise, repeat_advice
+from sensorprivacy.own.pages import numbered
 from sensorprivacy.own.results import Result
 
 FAILED = "failed:"  # how the reason of a defence begins that raised an error
@@ -74,8 +75,7 @@ class Findings:
 
         The classes of a hidden attribute, such as a gender, keep their labels.
         """
-        labels = [] if self.users is None or hidden_in(self) != "user" else sorted(set(map(str, self.users)))
-        return f"{labels.index(str(label)) + 1} of {len(labels)}" if str(label) in labels else str(label)
+        return str(label) if self.users is None or hidden_in(self) != "user" else numbered(label, self.users)
 
     def __getitem__(self, name: str) -> Result:
         """Return the result of one defence."""

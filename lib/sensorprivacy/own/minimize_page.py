@@ -16,7 +16,7 @@ from sensorprivacy.game.units import few_units
 from sensorprivacy.minimize.certainty import Stability
 from sensorprivacy.minimize.minimizer import FeatureMinimizer
 from sensorprivacy.minimize.select import THRESHOLDS, least_accuracy, select_table
-from sensorprivacy.own.pages import columns_page, render
+from sensorprivacy.own.pages import columns_page, numbered, render
 
 
 def page(
@@ -56,6 +56,7 @@ def page(
         problem=problem,
         task=task,
         user=user,
+        exposed=numbered(adversary.exposed, problem.users),
         stability=stability,
         repeated="" if stability is None else _repeated(stability),
         left_out=in_words(problem.provenance.get("left_out", {})),

@@ -1,7 +1,7 @@
 """Write pages for people from the templates beside this module: text for a terminal, HTML for a browser."""
 
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +58,12 @@ def text_table(rows: Sequence[Mapping[str, Any]]) -> str:
 def some(names: Sequence[str], most: int = 20) -> str:
     """Return names as a text, without those after the first ones: a page with 5,000 columns stays a page."""
     return ", ".join(names[:most]) + (f" and {len(names) - most:,} more" if len(names) > most else "")
+
+
+def numbered(label: Any, users: Iterable[Any]) -> str:
+    """Return the number of a user in the order of all labels, such as "2 of 4": pages name nobody."""
+    labels = sorted(set(map(str, users)))
+    return f"{labels.index(str(label)) + 1} of {len(labels)}" if str(label) in labels else str(label)
 
 
 def _keys(rows: Sequence[Mapping[str, Any]]) -> list[str]:
