@@ -45,7 +45,7 @@ class Latent:
     redraw: int = 0
     alpha: float = 10.0
     beta: float = 0.1
-    epochs: int = 50  # from He's initial weights, which need half the 60 to 100 of `bench/latent_epochs.py`
+    epochs: int = 50  # from He's initial weights: as good as 100 from PyTorch's, see `bench/publish_epochs.py`
     inference_epochs: int = 60
     batch: int = 512
     network: Kind = "mlp"
