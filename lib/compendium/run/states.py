@@ -128,8 +128,12 @@ def _digest(path: Path) -> str:
 
 
 def in_checkout(path: Path, root: Path | None = None) -> str:
-    """Return a path relative to the checkout, with forward slashes; the `root` saves a look-up for many paths."""
-    return Path(os.path.abspath(path)).relative_to(root or project_root()).as_posix()  # noqa: PTH100 - symlinks stay
+    """Return a path relative to the checkout, with forward slashes; the `root` saves a look-up for many paths.
+
+    A path elsewhere stays absolute: results may have a folder of their own (`paths.output_root`).
+    """
+    path, root = Path(os.path.abspath(path)), root or project_root()  # noqa: PTH100 - symlinks stay
+    return (path.relative_to(root) if path.is_relative_to(root) else path).as_posix()
 
 
 def json_bytes(record: Mapping[str, Any]) -> bytes:

@@ -80,3 +80,11 @@ def test_outputs_are_the_byte_stable_files_of_the_profile(home):
     assert found["figures/quick/10_a/t.csv"] == hashlib.sha256(b"figures/quick/10_a/t.csv").hexdigest()
     assert list(outputs("10_a", "paper")) == ["figures/10_a/t.csv"]
     assert outputs("20_b", "quick") == {}
+
+
+def test_results_may_lie_outside_the_checkout(home, tmp_path_factory, monkeypatch):
+    """With SENSORPRIVACY_OUTPUT, reproduce failed before it began: a status file is no part of the checkout."""
+    elsewhere = tmp_path_factory.mktemp("results")
+    monkeypatch.setenv("SENSORPRIVACY_OUTPUT", str(elsewhere))
+    assert in_checkout(data_state_file("adult")) == (elsewhere / "build" / "data" / "adult.json").as_posix()
+    assert in_checkout(home / "data" / "raw") == "data/raw"
