@@ -280,6 +280,8 @@ def test_a_table_of_statistics_has_one_row_a_window_and_intervals_of_people(game
     published = pd.read_csv(tmp_path / "out" / "table.csv")
     raw = user_windows(file, length=128, stride=128)
     assert len(published) == raw.n_windows
+    why = card.facts["columns"]["dropped"]  # "you dropped it" stood there
+    assert (why["gender"], why["person of the window"]) == ("the attribute to hide", "the person of each row")
     assert sorted(published["activity"]) == sorted(raw.public)
     assert set(published.columns) - {"activity"} <= set(statistics_of(raw).columns)
     attacks = pd.DataFrame(card.facts["measured"])

@@ -303,4 +303,5 @@ def test_errors_name_the_columns_of_the_files_only(tmp_path: Path, key: str) -> 
     with pytest.raises(ValueError, match="zz") as caught:
         user_windows(tmp_path / "my.toml")
     assert "_trial" not in str(caught.value)
+    assert str(caught.value).count("'zz'") == 1
     assert "_file" not in str(caught.value)

@@ -71,6 +71,12 @@ def test_refused_with_a_reason_that_names_the_file(tmp_path, name, content, erro
     assert name in str(caught.value)
 
 
+def test_a_description_of_recordings_names_the_commands_that_read_it(tmp_path):
+    (tmp_path / "my.toml").write_text("name = 1")
+    with pytest.raises(ValueError, match="unknown format: compare and publish read descriptions of recordings"):
+        read_table(tmp_path / "my.toml")
+
+
 def test_a_folder_is_refused(tmp_path):
     (tmp_path / "d.csv").mkdir()
     with pytest.raises(ValueError, match="is a folder"):

@@ -212,6 +212,9 @@ def _fit(
 ) -> tuple[FittedTable, pd.DataFrame]:
     """Fit a defence to the training rows of the sample, and measure it; also return the released sample."""
     columns = learn_fills(columns, found.sample, seed) if fill else columns
+    if people is not None:
+        told = {columns.user: "the attribute to hide", people: "the person of each row"}
+        columns = replace(columns, dropped=columns.dropped | told)
     problem = sample_problem(columns, found.sample, name)
     split = split_of(problem, None, seed, None)
     if people is not None:

@@ -47,6 +47,7 @@ _REMEDIES = {
     ".ods": "save it as .xlsx or .csv",
     ".json": "write one record per line and name it .jsonl",
     ".zip": "unpack it first",
+    ".toml": "compare and publish read descriptions of recordings",
 }
 
 

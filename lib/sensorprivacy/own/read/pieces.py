@@ -63,6 +63,7 @@ class Pieces:
     def __init__(self, table: Any, rows: int | None = None, labels: Collection[str] = ()) -> None:
         self._table: pd.DataFrame | None = None
         self._rows, self._labels = rows, labels
+        self.called = Path(table).name if isinstance(table, Path | str) else "the table"  # in errors
         if not isinstance(table, Path | str):
             self.name, self.suffix, plain = "table", ".csv", plain_frame(table)
             self.digest, self._table = table_digest(plain), tidied(plain, labels, "the table")
@@ -231,7 +232,7 @@ class Selection:
 
     def __post_init__(self) -> None:
         self.columns = self.pieces.columns
-        require_columns(pd.Index(self.columns), list(self.labels.values()), "the table")
+        require_columns(pd.Index(self.columns), list(self.labels.values()), self.pieces.called)
         self._pairs: Counter[tuple[str, ...]] = Counter()
 
     def __iter__(self) -> Iterator[pd.DataFrame]:

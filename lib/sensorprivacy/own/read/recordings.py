@@ -294,7 +294,7 @@ def _theirs(table: pd.DataFrame) -> pd.Index:
 
 
 def _check_columns(table: pd.DataFrame, given: Description) -> None:
-    wanted = [*given.channels, given.subject, given.public, *given.private]
+    wanted = list(dict.fromkeys([*given.channels, given.subject, given.public, *given.private]))
     require_columns(_theirs(table), wanted, given.files)
     for name in given.channels:
         if not pd.api.types.is_numeric_dtype(table[name]):
