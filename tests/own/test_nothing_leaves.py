@@ -5,6 +5,7 @@ import gzip
 import io
 import json
 import re
+import sys
 import warnings
 import zipfile
 from pathlib import Path
@@ -168,12 +169,13 @@ def unpacked(content):
 
 def run(*words):
     """Run a command that prints no secret, and return its exit code; errors may quote a cell to correct."""
-    said = io.StringIO()
-    with warnings.catch_warnings(), contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+    said, errors = io.StringIO(), io.StringIO()
+    with warnings.catch_warnings(), contextlib.redirect_stdout(said), contextlib.redirect_stderr(errors):
         warnings.simplefilter("ignore")
         code = main([*map(str, words)])
-    assert code or SECRET.lower() not in said.getvalue().lower()
+    assert code or SECRET.lower() not in (said.getvalue() + errors.getvalue()).lower()
     print(said.getvalue())
+    print(errors.getvalue(), file=sys.stderr)
     return code
 
 
