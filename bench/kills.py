@@ -4,7 +4,8 @@ python bench/kills.py [--kills N] [--seconds S]    writes bench/results/kills.cs
 
 Each kill starts a command in a folder of its own, sends KILL, TERM or INT after a random time, and counts its
 descendants that live two seconds after its end. Then it reads every file with a final name. Killed searches continue
-in one store; at the end they must give the numbers of a search that nobody killed.
+in one store; one that comes to its end must give the numbers of a search that nobody killed, and the next one begins
+with an empty store.
 """
 
 import argparse
@@ -38,6 +39,7 @@ COMMANDS = {  # module, words, and descendants that it has when the time begins
                                  "--out a --save b --quiet", 0),
     "run": ("compendium", "run a.ipynb -o b.ipynb --log a.log", 3),
 }  # fmt: skip
+ALONE = {"search alone": "search", "race alone": "race"}  # undisturbed
 CELL = """
 import time
 from sensorprivacy.minimize.search.workers import run_in_order
@@ -131,22 +133,34 @@ def kill(name: str, folder: Path, how: str, after: float) -> dict[str, object]:
             "gone": f"{gone:.1f}", "left": len(left), "broken": "; ".join(broken(folder))}  # fmt: skip
 
 
+def numbers(folder: Path) -> dict[str, object]:
+    """Return what a search wrote, without its times and how much of it was in the store."""
+    found = json.loads((folder / "a.json").read_text(encoding="utf-8"))
+    return {key: value for key, value in found.items() if "second" not in key and "found" not in key}
+
+
 def main() -> None:
     """Kill commands in turn, and compare the searches with undisturbed ones."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kills", type=int, default=10)
     parser.add_argument("--seconds", type=float, default=1e9, help="stop after this time")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--only", nargs="+", default=list(COMMANDS), choices=list(COMMANDS), help="only these commands")
     parser.add_argument("--out", type=Path, default=Path(__file__).parent / "results" / "kills.csv")
     given = parser.parse_args()
     draw, began, rows = random.Random(given.seed), time.monotonic(), []
     with tempfile.TemporaryDirectory() as temporary:
-        folders = {name: Path(temporary) / name for name in [*COMMANDS, "search alone", "race alone"]}
+        folders = {name: Path(temporary) / name for name in [*COMMANDS, *ALONE]}
         for folder in folders.values():
             folder.mkdir()
             prepare(folder)
+        whole = {}
+        for alone, name in ALONE.items():
+            if name in given.only:
+                start(name, folders[alone]).wait()
+                whole[name] = numbers(folders[alone])
         while sum(bool(row["signal"]) for row in rows) < given.kills and time.monotonic() - began < given.seconds:
-            name = list(COMMANDS)[len(rows) % len(COMMANDS)]
+            name = given.only[len(rows) % len(given.only)]
             rows.append(
                 kill(
                     name,
@@ -155,6 +169,9 @@ def main() -> None:
                     draw.uniform(0, 4 if COMMANDS[name][2] else 14),
                 )
             )
+            if name in whole and not rows[-1]["signal"]:
+                rows[-1]["broken"] = "" if numbers(folders[name]) == whole[name] else "other numbers"
+                next(folders[name].glob("*.sqlite")).unlink()
             print(rows[-1], flush=True)
             for old in (*folders[name].glob("[ab]"), *folders[name].glob("a.[chj]*"), *folders[name].glob("b.*")):
                 shutil.rmtree(old) if old.is_dir() else old.unlink()
@@ -162,15 +179,6 @@ def main() -> None:
                 writer = csv.DictWriter(file, rows[0])
                 writer.writeheader()
                 writer.writerows(rows)
-        for name in ("search", "race"):
-            for folder in (folders[name], folders[f"{name} alone"]):
-                start(name, folder).wait()
-            both = [json.loads((folder / "a.json").read_text()) for folder in (folders[name], folders[f"{name} alone"])]
-            same = [
-                {key: value for key, value in one.items() if "second" not in key and "found" not in key} for one in both
-            ]
-            print(name, "equals an undisturbed one:", same[0] == same[1])
-            print([key for key in same[0] if same[0][key] != same[1][key]])
 
 
 if __name__ == "__main__":
