@@ -15,6 +15,7 @@ from sensorprivacy.own.checks import refuse_chance, split_of, without_names
     ("change", "message"),
     [
         ({"users": ["ann"] * 240}, r"the user column.* holds 'ann' only: a model needs two or more users"),
+        ({"users": [7] * 240}, r"the user column.* holds 7 only"),
         ({"task": ["tv"] * 240}, r"the task column.* holds 'tv' only: a model needs two or more classes"),
         ({"task": [f"{row} lux" for row in range(240)]}, r"the task column.* has 240 different values in 240 rows"),
         ({"groups": "users"}, "each user needs several groups; give finer groups, or none"),

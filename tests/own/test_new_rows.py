@@ -61,6 +61,7 @@ CHANGES = {
     "Fahrenheit": (lambda t: t.assign(load=t.load * 1.8 + 32), "load .* outside"),
     "unseen texts": (lambda t: t.assign(mode=t["mode"].mask(t.index % 10 == 0, "turbo")), "mode .*has not seen 10%"),
     "a missing column": (lambda t: t.drop(columns="load"), "no column 'load'"),
+    "unseen truths": (lambda t: t.assign(mode=True), "mode .*has not seen 100%.* such as True"),
     "an unknown column": (lambda t: t.assign(mail="x"), "columns 'mail', which the fitted defence has not seen"),
     "units in the cells": (lambda t: t.assign(load=t.load.map("{} W".format)), "load"),
 }

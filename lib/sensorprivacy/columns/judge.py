@@ -303,7 +303,7 @@ def find_unlike(
     for name in texts:
         unseen = (numbers[name] == UNSEEN).to_numpy()
         if unseen.mean() > STRANGE:
-            example = parts[-1][name][unseen].iloc[0]
+            example = parts[-1][name][unseen].tolist()[0]  # not NumPy's form of it
             found[name] = f"the fitted defence has not seen {unseen.mean():.0%} of its cells, such as {example!r}"
     return found
 

@@ -57,7 +57,7 @@ def check_labels(task: pd.Series, users: pd.Series) -> None:
     for role, labels, plural in (("user", users, "users"), ("task", task, "classes")):
         named = f"the {role} column" + ("" if labels.name is None else f" {labels.name!r}")
         if labels.nunique() < 2:
-            raise ValueError(f"{named} holds {labels.iloc[0]!r} only: a model needs two or more {plural}")
+            raise ValueError(f"{named} holds {labels.tolist()[0]!r} only: a model needs two or more {plural}")
     if _has_no_classes(task):
         raise ValueError(
             f"{named} has {task.nunique():,} different values in {len(task):,} rows, so no model can learn it: give "

@@ -97,7 +97,7 @@ class Columns:
             return found.where(~strange, how.categories.index(None)).astype(np.int64)
         if how.read == "texts":
             raise ValueError(
-                f"column {column.name!r} holds {column[strange].iloc[0]!r}, which the fitted defence has not seen: "
+                f"column {column.name!r} holds {column[strange].tolist()[0]!r}, which the fitted defence has not seen: "
                 "drop such rows, or fit the defence again"
             )
         if column.name not in self.fills:
