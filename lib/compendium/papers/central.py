@@ -7,14 +7,18 @@ from sensorprivacy.own.findings import Findings
 
 MARGIN = 0.10  # an attack is prevented if its upper bound is below chance plus this
 
+SHORT = "undecided (short settings)"
 
-def central_claims(found: Findings) -> pd.DataFrame:
+
+def central_claims(found: Findings, *, short: bool = False) -> pd.DataFrame:
     """Return the verdict on each paper's central claim, as far as its defence was judged.
 
     Parameters
     ----------
     found : Findings
         A comparison.
+    short : bool, default False
+        Whether it has short settings, which decide no claim of a paper.
 
     Returns
     -------
@@ -43,7 +47,8 @@ def central_claims(found: Findings) -> pd.DataFrame:
         keeps, protects = _decided(claim["loss"] - loss.high, claim["loss"] - loss.low), _decided(*ends)
         row |= {"attack_high": attack.high, "chance": attack.chance, "keeps": keeps, "protects": protects}
         both = {keeps, protects}
-        rows.append(row | {"verdict": "holds" if both == {"yes"} else "does not hold" if "no" in both else "undecided"})
+        verdict = "holds" if both == {"yes"} else "does not hold" if "no" in both else "undecided"
+        rows.append(row | {"verdict": SHORT if short else verdict})
     return pd.DataFrame(rows)
 
 
@@ -64,6 +69,7 @@ def conclusion(found: Findings, claims: pd.DataFrame) -> str:
     """
     raw = found.raw.strongest().measure
     words = {"holds": "holds here", "does not hold": "does not hold here", "undecided": "is undecided here"}
+    words[SHORT] = "is undecided here, because the settings are short"
     sentences = [
         f"On the raw data of {found.problem}, the strongest attack identifies {raw.score:.0%} "
         f"({raw.low:.0%} to {raw.high:.0%}, n = {raw.n:,} {raw.unit}); chance is {raw.chance:.0%}."

@@ -6,7 +6,7 @@ import pytest
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.preprocessing import FunctionTransformer
 
-from compendium.papers.central import central_claims, conclusion
+from compendium.papers.central import SHORT, central_claims, conclusion
 from compendium.verdicts.printed import claims_file
 from sensorprivacy.data import Problem
 from sensorprivacy.own.comparison import compare
@@ -32,6 +32,10 @@ def verdicts(problem: Problem, **kept: list[str]) -> pd.DataFrame:
     found = compare(problem, defences, model=RandomForestClassifier(10), draws=99, progress=False)
     table = central_claims(found)
     assert "planted" in conclusion(found, table)
+    quick = central_claims(found, short=True)  # decides nothing, and measures the same
+    assert set(quick["verdict"]) == {SHORT}
+    assert quick["keeps"].tolist() == table["keeps"].tolist()
+    assert "is undecided here, because the settings are short" in conclusion(found, quick)
     return table.set_index("paper")
 
 
