@@ -28,6 +28,7 @@ def unfollowed(root, guide, said):
     return [step for step in steps if f"s: {step}\n" not in said and not any(word in step for word in LONG + FULL)]
 
 
+@pytest.mark.slow
 def test_every_command_of_the_guides(home, recordings, follow, root, tmp_path):
     """One process follows all, which saves the import of the library: a third of the time."""
     guides = ("own-table", "add-defence", "cluster", "own-recordings", "own-board")

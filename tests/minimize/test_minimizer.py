@@ -144,6 +144,7 @@ def test_pipeline_routes_users(problem):
     assert pipeline["classify"].n_features_in_ == pipeline["minimize"].support_.sum()
 
 
+@pytest.mark.slow
 def test_grid_search_over_the_threshold(problem):
     with sklearn.config_context(enable_metadata_routing=True):
         pipeline = Pipeline(

@@ -45,6 +45,7 @@ def test_held_out_rows_of_a_given_split_are_halved(problem):
     np.testing.assert_array_equal(np.sort(np.r_[split.validation, split.test]), np.sort(given.test))
 
 
+@pytest.mark.slow
 def test_each_part_of_few_groups_has_two_classes(make):
     """Sixteen recordings were refused because the four that were held out had one activity."""
     groups = np.repeat(np.arange(16), 15)

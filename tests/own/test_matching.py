@@ -12,7 +12,6 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.preprocessing import StandardScaler
 
 from sensorprivacy.game.joins import ABOUT, AGAIN, EXACT, NEAREST, REFIT
-from sensorprivacy.minimize.minimizer import FeatureMinimizer
 from sensorprivacy.own.publishing import tables as module
 from sensorprivacy.own.publishing.matching import earlier_releases, refitted
 from sensorprivacy.own.publishing.tables import publish
@@ -190,9 +189,9 @@ def test_every_test_and_measurement_on_the_page_of_promises_exists():
     assert not [name for name in named if not (root / name).is_file()]
 
 
-def test_no_search_is_repeated_for_columns_that_are_published_unchanged(tmp_path, monkeypatch):
-    fits = []
-    fit = FeatureMinimizer.fit
-    monkeypatch.setattr(FeatureMinimizer, "fit", lambda self, *a, **k: (fits.append(1), fit(self, *a, **k))[1])
-    publish(home(), defence="minimize:threshold=.01", out=tmp_path / "out", **ROLES)
-    assert len(fits) == 1
+@pytest.mark.parametrize(("defence", "times"), [("method:gini_utility,columns=2", 0), ("method:pca,columns=2", 1)])
+def test_nothing_is_fitted_again_for_columns_that_are_published_unchanged(tmp_path, monkeypatch, defence, times):
+    calls = []
+    monkeypatch.setattr(module, "refitted", lambda *given: (calls.append(1), refitted(*given))[1])
+    publish(home(), defence=defence, out=tmp_path / "out", **ROLES)
+    assert len(calls) == times

@@ -101,6 +101,7 @@ def quick(monkeypatch):
     monkeypatch.setattr(module, "TASK_MODELS", module.TASK_MODELS[:1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", PLACES)
 def test_a_secret_in_recordings_is_in_no_output(place, tmp_path, monkeypatch):
     given, out = tmp_path / "in", tmp_path / "out"

@@ -357,6 +357,7 @@ def test_a_named_index_is_a_column_in_every_format(tmp_path):
     assert read(home().set_index("owner")).problem.n_records == 240
 
 
+@pytest.mark.slow
 def test_a_page_of_thousands_of_columns_is_short_and_keeps_what_helps(tmp_path, capsys):
     """REVIEW C10: the page listed 2,300 names, and four columns of noise were kept."""
     draw = np.random.default_rng(0)

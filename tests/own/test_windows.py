@@ -185,6 +185,7 @@ def test_releases_of_windows_and_defences_of_tables_meet_the_same_judge(windows)
     assert table.loc["noise:epsilon=16", "epsilon_person"] == 16 * most
 
 
+@pytest.mark.slow
 def test_attackers_who_have_the_networks_see_whose_window_was_published(windows):
     few = Settings(epochs=30, batch=16)
     study = dataclasses.replace(study_of(windows, "recordings"), vae=few, inference=few, beta=0.01)

@@ -111,7 +111,8 @@ def perhaps_dates(table: pd.DataFrame) -> list[str]:
     """
     said = []
     for name, column in table.select_dtypes("number").items():
-        cells = column.dropna().to_numpy(dtype=float)
+        cells = column.to_numpy(dtype=float, na_value=np.nan)
+        cells = cells[np.isfinite(cells)]
         if len(np.unique(cells)) < FEWEST or (cells * 2 % 1 != 0).mean() > 1 - NEARLY_ALL:
             continue
         for form, dates in _as_dates(cells):

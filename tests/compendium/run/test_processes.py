@@ -14,7 +14,8 @@ import pytest
 from compendium.run.processes import LIFELINE, TERMINATED, end_children, lifeline
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals")
-SLEEP = "import subprocess, sys, time; subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)']); print()"
+SLEEP = "import subprocess, sys, time; subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)']); "
+SLEEP += "print(flush=True)"
 
 
 def ended(process: psutil.Process) -> bool:

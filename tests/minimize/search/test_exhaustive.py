@@ -178,6 +178,7 @@ def start_search(problem, tmp_path, start_warm):
     return start
 
 
+@pytest.mark.slow
 def test_two_processes_on_one_store(whole, tmp_path, start_search):
     both = [start_search(f"{i}.pkl", trees=5) for i in range(2)]
     for process in both:

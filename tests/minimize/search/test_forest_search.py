@@ -113,6 +113,7 @@ search_subsets(wine, engine="shared", model=forest, result_store=sys.argv[2], ba
 """
 
 
+@pytest.mark.slow
 def test_kill_9_and_resumed_gives_the_same_table(wine, tmp_path, start_warm):
     path = tmp_path / "scores.sqlite"
     (tmp_path / "wine.pkl").write_bytes(pickle.dumps(wine))
