@@ -47,8 +47,9 @@ def test_a_slow_defence_is_stopped_at_the_budget_and_the_page_says_so(problem, m
     assert [one.defence for one in found.untried] == ["slow", "later"]
     assert found.untried[0].reason.startswith("stopped after ")
     assert found.untried[0].reason.endswith(" s, because the budget of 3 s was over")
-    # a main method that only waits uses no processor, so the next one may be tried, too
-    assert "of the budget are left" in found.untried[1].reason or (sleeps and "stopped" in found.untried[1].reason)
+    # a main method that waits, for its turn or for the processor, uses less of the budget, so the next one may start
+    said = found.untried[1].reason
+    assert "of the budget are left" in said or said.startswith("stopped after ")
     found.to_html(tmp_path / "page.html")
     assert "slow: stopped after" in (tmp_path / "page.html").read_text()
     assert len((tmp_path / "kept.jsonl").read_text().splitlines()) == 2
