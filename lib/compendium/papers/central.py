@@ -6,7 +6,6 @@ from compendium.verdicts.printed import claims_file
 from sensorprivacy.own.findings import Findings
 
 MARGIN = 0.10  # an attack is prevented if its upper bound is below chance plus this
-
 SHORT = "undecided (short settings)"
 
 
@@ -69,7 +68,7 @@ def conclusion(found: Findings, claims: pd.DataFrame) -> str:
     """
     raw = found.raw.strongest().measure
     words = {"holds": "holds here", "does not hold": "does not hold here", "undecided": "is undecided here"}
-    words[SHORT] = "is undecided here, because the settings are short"
+    words |= {SHORT: f"{words['undecided']}, because the settings are short"}
     sentences = [
         f"On the raw data of {found.problem}, the strongest attack identifies {raw.score:.0%} "
         f"({raw.low:.0%} to {raw.high:.0%}, n = {raw.n:,} {raw.unit}); chance is {raw.chance:.0%}."
