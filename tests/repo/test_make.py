@@ -1,5 +1,6 @@
 """The Makefile: help, and what it says where it cannot go on."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -10,8 +11,11 @@ pytestmark = pytest.mark.skipif(shutil.which("make") is None, reason="no make")
 
 
 def make(folder, *words):
+    """Run make as from a shell: a make above these tests hands on its own words (SLOW=1) in these variables."""
+    above = ("MAKEFLAGS", "MAKEOVERRIDES", "MFLAGS", "MAKELEVEL", "SLOW", "TESTS")
     return subprocess.run(
         ["make", "-C", str(folder), "--no-print-directory", *words],
+        env={name: value for name, value in os.environ.items() if name not in above},
         capture_output=True,
         text=True,
         check=False,
