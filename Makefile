@@ -8,10 +8,15 @@ CELL    ?=
 FORCE   ?=
 TESTS   ?= tests
 SLOW    ?=
+HASHES  ?= yes
 
 VENV  := .venv
 PY    := $(VENV)/bin/python
 # Two sets of packages in one environment: for the notebooks, and with those for tests, book, lessons and clusters.
+# Each file but PyTorch's must have a digest of *.hashes; PyTorch has other builds in other indexes. The second command
+# installs PyTorch, and what another system needs. An index that builds its own files: HASHES=no.
+INSTALL = $(PY) -m pip install --quiet --disable-pip-version-check
+VERIFIED = $(if $(filter no,$(HASHES)),:,$(INSTALL) --no-deps --require-hashes -r)
 READY := $(VENV)/.ready
 TOOLS := $(VENV)/.tools
 export JUPYTER_PREFER_ENV_PATH = 1
@@ -24,6 +29,9 @@ QUICKLY = $(if $(SLOW)$(filter-out tests,$(TESTS)),,-m "not slow")
 COMPILE = $(PY) -m piptools compile --quiet --strip-extras --no-header --annotation-style=line --no-emit-index-url \
     --no-emit-find-links --no-emit-trusted-host --no-allow-unsafe \
     $(foreach name,pip setuptools sensorprivacy sensorprivacy-compendium,--unsafe-package $(name))
+
+DIGESTS = $(VENV)/bin/uv pip compile --quiet --no-deps --generate-hashes --no-header --no-annotate --no-emit-index-url - \
+    --output-file
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -72,30 +80,34 @@ lessons: $(TOOLS) ## make the student versions of the lessons: build/lessons/stu
 data: $(READY) ## download every available data set, also the large ones
 	@$(PY) -m compendium data fetch --all
 
-lock: $(TOOLS) ## resolve requirements.lock and requirements-dev.lock again
+lock: $(TOOLS) ## resolve requirements.lock and requirements-dev.lock again, with the digests of their files
 	@printf '%s\n' '-e .' '-e lib' | $(COMPILE) --output-file=requirements.lock -
 	@printf '%s\n' '-c requirements.lock' '-e .' '-e lib[lab,book,lessons,cluster,dev]' \
 	    | $(COMPILE) --output-file=requirements-dev.lock -
 	@# Remove torch's local version (+cpu, +cu...), which other machines lack, and our own two packages.
 	@for file in requirements.lock requirements-dev.lock; do \
 	    sed -e 's/^\(torch==[0-9.]*\)+[a-z0-9.]*/\1/' -e '/^-e /d' -e '/^# /d' $$file > $$file.part && mv $$file.part $$file; done
+	@sed 's/ .*//' requirements.lock | grep -v '^torch==' | $(DIGESTS) requirements.hashes
+	@sed 's/ .*//' requirements-dev.lock | grep -vxF "$$(sed 's/ .*//' requirements.lock)" | $(DIGESTS) requirements-dev.hashes
 
 clean: ## remove results of runs: build/, figures/quick/, caches (not the environment, not the data)
 	rm -rf build figures/quick .snakemake .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find lib tests bench notebooks \( -name __pycache__ -o -name .ipynb_checkpoints \) -type d -prune -exec rm -rf {} +
 
 # The environment is made once, and again when its requirements change.
-$(READY): requirements.lock pyproject.toml lib/pyproject.toml
+$(READY): requirements.lock requirements.hashes pyproject.toml lib/pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
 	    echo "error: $(PYTHON) is not Python 3.11 or newer; name one that is: make PYTHON=/path/to/python3" >&2; exit 1; }
 	@[ -x $(PY) ] || $(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); \
 	    echo "error: $(PYTHON) cannot make an environment; on Debian and Ubuntu install python3-venv" >&2; exit 1; }
 	@echo "installing the packages of requirements.lock into $(VENV), once"
-	@$(PY) -m pip install --quiet --disable-pip-version-check -r requirements.lock
-	@$(PY) -m pip install --quiet --disable-pip-version-check --no-deps --editable . --editable lib
+	@$(VERIFIED) requirements.hashes
+	@$(INSTALL) -r requirements.lock
+	@$(INSTALL) --no-deps --editable . --editable lib
 	@touch $@
 
-$(TOOLS): requirements-dev.lock $(READY)
+$(TOOLS): requirements-dev.lock requirements-dev.hashes $(READY)
 	@echo "installing the other packages of requirements-dev.lock into $(VENV), once"
-	@$(PY) -m pip install --quiet --disable-pip-version-check -r requirements-dev.lock
+	@$(VERIFIED) requirements-dev.hashes
+	@$(INSTALL) -r requirements-dev.lock
 	@touch $@

@@ -43,6 +43,22 @@ def test_a_lock_holds_exact_versions_and_no_place_to_get_them(root, name):
     assert len(pinned(found)) == len(found)
 
 
+def test_each_locked_file_has_its_digests_except_pytorch_s(root, locked):
+    """A file that was changed on its way must not be installed. PyTorch has other builds in other indexes."""
+    found = {}
+    for name in ("requirements.hashes", "requirements-dev.hashes"):
+        for entry in (root / name).read_text().replace("\\\n", "").splitlines():
+            package, *digests = entry.split()
+            assert package not in found
+            assert digests
+            assert all(re.fullmatch("--hash=sha256:[0-9a-f]{64}", digest) for digest in digests)
+            found[package] = name
+    small = {str(each) for each in read(root / "requirements.lock")}
+    (torch,) = [str(each) for each in locked if each.name == "torch"]
+    assert found.keys() == {str(each) for each in locked} - {torch}
+    assert {package for package, name in found.items() if name == "requirements.hashes"} == small - {torch}
+
+
 def test_the_notebooks_need_two_thirds_of_what_was_locked_and_no_tools(root, locked):
     """One lock of 256 packages held browsers' drivers, nbgrader, Slurm's plugin and linters for everybody."""
     small, whole = pinned(read(root / "requirements.lock")), pinned(locked)

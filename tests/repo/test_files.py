@@ -26,7 +26,9 @@ NEEDED = [
     "environment.yml",
     "pyproject.toml",
     "requirements.lock",
+    "requirements.hashes",
     "requirements-dev.lock",
+    "requirements-dev.hashes",
     "runs.yaml",
 ]
 BINARY = {".png", ".svg", ".pdf", ".parquet", ".onnx", ".npz", ".zip", ".gz"}

@@ -26,7 +26,8 @@ def make(folder, *words):
 def bare(root, tmp_path):
     """Return a checkout without an environment."""
     (tmp_path / "lib").mkdir()
-    for name in ("Makefile", "requirements.lock", "requirements-dev.lock", "pyproject.toml", "lib/pyproject.toml"):
+    locks = [path.name for path in root.glob("requirements*")]
+    for name in ("Makefile", *locks, "pyproject.toml", "lib/pyproject.toml"):
         shutil.copy(root / name, tmp_path / name)
     return tmp_path
 
@@ -50,6 +51,14 @@ def test_the_environment_is_made_from_the_locks_with_plain_pip(bare, target, too
     assert "-r requirements.lock" in said
     assert said.index("requirements.lock") < said.index("--no-deps --editable .")
     assert ("-r requirements-dev.lock" in said) is tools
+
+
+def test_digests_of_files_are_checked_unless_somebody_says_no(bare):
+    said = make(bare, "-n", "test").stdout
+    for name in ("requirements", "requirements-dev"):
+        assert f"--no-deps --require-hashes -r {name}.hashes" in said
+        assert said.index(f"{name}.hashes") < said.index(f"-r {name}.lock")
+    assert "--require-hashes" not in make(bare, "-n", "test", "HASHES=no").stdout
 
 
 def test_an_old_python_is_refused_by_name(bare):
