@@ -61,7 +61,7 @@ test: $(TOOLS) ## check style and types, run the tests (the slow ones, too: SLOW
 	@$(PY) tests/compiled.py & $(MAKE) --no-print-directory lint && wait
 	@# Many tests wait for other processes, so three workers keep two cores busy. A file's tests share trained networks.
 	@$(PY) -m pytest -n 3 --dist loadfile --no-loadscope-reorder $(QUICKLY) $(TESTS)
-	@$(if $(QUICKLY),echo "The slow tests were left out. make test SLOW=1 runs them, as continuous integration does.")
+	@$(if $(QUICKLY),echo "The slow tests were left out. make test SLOW=1 runs them")
 
 lint: $(TOOLS) ## check style and types only
 	@$(PY) -m ruff check --quiet .

@@ -53,6 +53,14 @@ def test_the_environment_is_made_from_the_locks_with_plain_pip(bare, target, too
     assert ("-r requirements-dev.lock" in said) is tools
 
 
+def test_a_shell_can_read_every_recipe(root, bare):
+    """A comma ended a text too early, and its quotation mark never closed: all tests passed, and make test failed."""
+    targets = re.findall(r"^([a-z]+):.*##", (root / "Makefile").read_text(), re.MULTILINE)
+    for words in (*([target] for target in targets), ["test", "SLOW=1"], ["review", "CELL=1"]):
+        said = subprocess.run(["sh", "-n"], input=make(bare, "-n", *words).stdout, capture_output=True, text=True)
+        assert said.stderr == "", words
+
+
 def test_digests_of_files_are_checked_unless_somebody_says_no(bare):
     said = make(bare, "-n", "test").stdout
     for name in ("requirements", "requirements-dev"):
