@@ -11,6 +11,7 @@ with an empty store.
 import argparse
 import contextlib
 import csv
+import itertools
 import json
 import math
 import random
@@ -27,6 +28,9 @@ import numpy as np
 import pandas as pd
 import psutil
 
+from publish_memory import make as make_large
+from sensorprivacy.edge.board.bundle import MANIFEST, read_bundle
+
 ROWS, SECONDS, LONGEST = 1500, 2.0, 30.0
 MINIMIZE = "minimize home.csv --task task --user who --score information --quiet --repeat 0 --jobs 2 "
 MINIMIZE += "--json a.json --out a.csv"
@@ -38,7 +42,11 @@ COMMANDS = {  # module, words, and descendants that it has when the time begins
     "publish": ("sensorprivacy", "publish home.csv --task task --user who --defence noise:epsilon=4 "
                                  "--out a --save b --quiet", 0),
     "run": ("compendium", "run a.ipynb -o b.ipynb --log a.log", 3),
+    "edge": ("sensorprivacy", "edge export recordings.toml --hide side --out a --epochs 1", 0),
+    "300 MB": ("sensorprivacy", "publish large.csv --task room --user owner --groups session "
+                                "--defence minimize:threshold=.01,preselect=6 --out a --quiet", 0),
 }  # fmt: skip
+SECONDS_OF = {"compare": 14.0, "publish": 14.0, "edge": 25.0, "300 MB": 120.0}
 ALONE = {"search alone": "search", "race alone": "race"}  # undisturbed
 CELL = """
 import time
@@ -48,8 +56,20 @@ list(run_in_order(time.sleep, [(.5,)] * 8, 2))
 
 
 def prepare(folder: Path) -> None:
-    """Write the table and the notebook that the commands read."""
+    """Write what the commands read: a table, a notebook, recordings, or a large table."""
     draw = np.random.default_rng(0)
+    if folder.name == "300 MB":
+        make_large(folder / "large.csv", 0.3)
+        return
+    if folder.name == "edge":
+        (folder / "recordings").mkdir()
+        for person, doing in itertools.product("pqrs", ("sit", "walk")):
+            signal_ = draw.normal(size=(1500, 2)) * (1 + 4 * (doing == "walk")) + "pqrs".index(person)
+            pd.DataFrame(signal_, columns=["x", "y"]).to_csv(folder / f"recordings/{doing}_{person}.csv", index=False)
+        people = pd.DataFrame({"person": list("pqrs"), "side": ["left", "right"] * 2})
+        people.to_csv(folder / "people.csv", index=False)
+        (folder / "recordings.toml").write_text(RECORDINGS, encoding="utf-8")
+        return
     table = pd.DataFrame(draw.integers(0, 50, (ROWS, 7)), columns=[f"x{i}" for i in range(7)])
     table = table.assign(x1=draw.integers(0, 20, ROWS), task=np.where(table["x0"] > 25, "on", "off"))
     table.assign(who=table["x1"]).drop(columns="x1").to_csv(folder / "home.csv", index=False)
@@ -58,11 +78,29 @@ def prepare(folder: Path) -> None:
     nbformat.write(nbformat.v4.new_notebook(cells=cells), folder / "a.ipynb")
 
 
+RECORDINGS = """name = "watch"
+files = "recordings/*.csv"
+rate = 50
+channels = ["x", "y"]
+file_name = "{activity}_{person}.csv"
+subject = "person"
+public = "activity"
+private = ["side"]
+people = "people.csv"
+"""
+
+
 def start(name: str, folder: Path) -> subprocess.Popen:
     """Start a command in a folder."""
     module, words, _ = COMMANDS[name]
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     return subprocess.Popen([sys.executable, "-m", module, *words.split()], cwd=folder, **quiet)
+
+
+def lines(path: Path) -> int:
+    """Return how many lines a file has."""
+    with path.open("rb") as file:
+        return sum(piece.count(b"\n") for piece in iter(lambda: file.read(2**20), b""))
 
 
 def living(processes: list[psutil.Process]) -> list[psutil.Process]:
@@ -79,11 +117,20 @@ def broken(folder: Path) -> list[str]:
     found = []
     for path in sorted(folder.rglob("*")):
         hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
-        if hidden or not path.is_file() or path.name in ("a.ipynb", "a.log"):
+        if (
+            hidden
+            or not path.is_file()
+            or path.name in ("a.ipynb", "a.log", "people.csv")
+            or path.parent.name == "recordings"
+        ):
             continue
         try:
-            if path.suffix == ".csv":
+            if path.name == "large.csv":
+                assert lines(path) == lines(folder / "large.csv"), "rows"
+            elif path.suffix == ".csv":
                 assert len(pd.read_csv(path)) == ROWS, "rows"
+            elif path.name == MANIFEST:
+                read_bundle(path.parent)
             elif path.suffix == ".json":
                 json.loads(path.read_text(encoding="utf-8"))
             elif path.suffix == ".html":
@@ -91,11 +138,15 @@ def broken(folder: Path) -> list[str]:
             elif path.name == "b.ipynb":
                 cells = nbformat.read(path, as_version=4).cells
                 assert all(cell.execution_count for cell in cells if cell.cell_type == "code"), "cells"
-        except (AssertionError, ValueError) as error:
+        except (AssertionError, ValueError, OSError) as error:
             found.append(f"{path.name}: {error}")
     for whole in (folder / "a", folder / "b"):
         if whole.is_dir() and not {path.name for path in whole.iterdir()} >= (
-            {"home.csv", "card.md", "card.json"} if whole.name == "a" else {"defence.json"}
+            {"defence.json"}
+            if whole.name == "b"
+            else {"edge.pyz"}
+            if folder.name == "edge"
+            else {"card.md", "card.json"}
         ):
             found.append(f"{whole.name}/")
     return found
@@ -150,7 +201,7 @@ def main() -> None:
     given = parser.parse_args()
     draw, began, rows = random.Random(given.seed), time.monotonic(), []
     with tempfile.TemporaryDirectory() as temporary:
-        folders = {name: Path(temporary) / name for name in [*COMMANDS, *ALONE]}
+        folders = {name: Path(temporary) / name for name in [*given.only, *ALONE]}
         for folder in folders.values():
             folder.mkdir()
             prepare(folder)
@@ -166,7 +217,7 @@ def main() -> None:
                     name,
                     folders[name],
                     draw.choice(["KILL", "TERM", "INT"]),
-                    draw.uniform(0, 4 if COMMANDS[name][2] else 14),
+                    draw.uniform(0, SECONDS_OF.get(name, 4)),
                 )
             )
             if name in whole and not rows[-1]["signal"]:

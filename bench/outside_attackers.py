@@ -6,6 +6,7 @@ upper end of the card's interval.
 
     python bench/outside_attackers.py           # IoT-23, three releases
     python bench/outside_attackers.py --full    # three tables, two sets of recordings; writes bench/results
+    python bench/outside_attackers.py --full --tables smartwatch --releases none    # the rest of the file stays
 """
 
 import argparse
@@ -149,10 +150,15 @@ def main() -> None:
     parser.add_argument("--full", action="store_true", help="all sets and all releases")
     parser.add_argument("--tables", nargs="*", default=[*TABLES, *RECORDINGS], help="only these sets")
     parser.add_argument("--out", type=Path, default=HERE / "results" / "outside_attackers.csv", help="with --full")
+    parser.add_argument("--releases", nargs="*", help="with --full: only these, added to the file")
     chosen, rows = parser.parse_args(), []
+    if chosen.releases:
+        rows = pd.read_csv(chosen.out).to_dict("records")
     warnings.simplefilter("ignore")
     for name in chosen.tables if chosen.full else ["iot-23"]:
         for release in releases(name, WORDS if chosen.full else ("threeway:epsilon=4", "method:pca", "none")):
+            if chosen.releases and release[2].name not in chosen.releases:
+                continue
             rows.append(row(*release))
             print(pd.Series(rows[-1]).to_frame().T.to_string(index=False, header=len(rows) == 1), flush=True)
             if chosen.full:

@@ -1,8 +1,12 @@
 """Finding, fetching and verifying, on a toy catalogue: no network, no real data."""
 
+import contextlib
 import ctypes
 import errno
+import math
 import os
+import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -497,6 +501,40 @@ def test_a_process_killed_in_the_middle_loses_nothing(toys, machine, web, kit, w
     toys(source)
     assert contents(store.fetch("toy")) == whole
     assert web.asked == [("/toy.zip", f"bytes={size}-")]
+    assert not (machine / "toy-folder" / ".partial").exists()
+
+
+@pytest.mark.slow
+def test_ends_at_random_moments_leave_a_set_whole_or_absent(toys, machine, web, kit, whole):
+    web.files["/toy.zip"] = kit.zipped({**whole, "noise": os.urandom(60_000_000)})
+    source = PLAIN.format(url=web.url, file="toy.zip")
+    toys(source)
+    script = """
+    print("ready", flush=True)
+    store.fetch("toy")
+    """
+
+    def fetch(signal_=None, after=math.inf):
+        one = process(kit, script, source)
+        assert one.stdout.readline() == "ready\n"
+        began = time.monotonic()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            one.wait(min(after, 60))
+        if one.poll() is None:
+            one.send_signal(signal_)
+        one.communicate(timeout=20)
+        return time.monotonic() - began
+
+    draw, parts, needed = random.Random(0), 0, fetch()
+    for at in range(24):
+        if store.locate("toy") is not None:
+            shutil.rmtree(machine / "toy-folder")
+        fetch([signal.SIGKILL, signal.SIGTERM, signal.SIGINT][at % 3], draw.uniform(0, needed))
+        parts += (machine / "toy-folder" / ".partial").exists()
+        located = store.locate("toy")
+        assert located is None or contents(located) == whole
+    assert parts >= 6, "some ends must fall into the work"
+    assert contents(store.fetch("toy")) == whole
     assert not (machine / "toy-folder" / ".partial").exists()
 
 
