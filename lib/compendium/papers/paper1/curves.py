@@ -34,7 +34,8 @@ def grouped_curves(sweeps: pd.DataFrame) -> pd.DataFrame:
     own = sweeps.reindex(columns=[*sweeps.columns, *(name for name in names if name not in sweeps)])
     own = own[own["method"].isin(list(METHODS)) & ~own["problem"].isin(FORMS)]
     for name, measure in zip(_VALUES, ("accuracy", "identifiability"), strict=True):
-        own = own.assign(**{name: own[f"base_{measure}"].astype(float) - own[measure].astype(float)})
+        # rounded, because equal numbers of rows must give equal differences
+        own = own.assign(**{name: (own[f"base_{measure}"].astype(float) - own[measure].astype(float)).round(9)})
     return own.assign(dataset=own["problem"])
 
 

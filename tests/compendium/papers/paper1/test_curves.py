@@ -213,3 +213,12 @@ def test_our_sweeps_on_whole_recordings_become_curves():
     assert found[["dataset", "method"]].to_numpy().tolist() == [["a", "pca"]]
     assert found[["accuracy_loss", "identifiability_reduction"]].iloc[0].tolist() == pytest.approx([0.1, 0.5])
     assert curves.panels(curves.grouped_curves(pd.DataFrame(columns=["run"]))).empty
+
+
+def test_equal_numbers_of_rows_are_equal_differences():
+    """One row of ten lost and one of ten reduced: .7 - .6 and .8 - .7 differ in their last digit."""
+    sweeps = pd.DataFrame(
+        {"problem": "a", "method": "pca", "n_features": 3, "accuracy": [0.6], "identifiability": [0.7]}
+    ).assign(base_accuracy=0.7, base_identifiability=0.8)
+    found = curves.grouped_curves(sweeps)
+    assert not (found["identifiability_reduction"] > found["accuracy_loss"]).any()
