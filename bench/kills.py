@@ -47,6 +47,8 @@ COMMANDS = {  # module, words, and descendants that it has when the time begins
                                 "--defence minimize:threshold=.01,preselect=6 --out a --quiet", 0),
 }  # fmt: skip
 SECONDS_OF = {"compare": 14.0, "publish": 14.0, "edge": 25.0, "300 MB": 120.0}
+INPUTS = {"a.ipynb", "a.log", "people.csv", "recordings"}
+WHOLE = {"a": {"card.md", "card.json"}, "b": {"defence.json"}}  # what a folder with a final name has
 ALONE = {"search alone": "search", "race alone": "race"}  # undisturbed
 CELL = """
 import time
@@ -63,9 +65,11 @@ def prepare(folder: Path) -> None:
         return
     if folder.name == "edge":
         (folder / "recordings").mkdir()
-        for person, doing in itertools.product("pqrs", ("sit", "walk")):
+        for person, doing, day in itertools.product("pqrs", ("sit", "walk"), "12"):
             signal_ = draw.normal(size=(1500, 2)) * (1 + 4 * (doing == "walk")) + "pqrs".index(person)
-            pd.DataFrame(signal_, columns=["x", "y"]).to_csv(folder / f"recordings/{doing}_{person}.csv", index=False)
+            pd.DataFrame(signal_, columns=["x", "y"]).to_csv(
+                folder / f"recordings/{doing}_{person}_{day}.csv", index=False
+            )
         people = pd.DataFrame({"person": list("pqrs"), "side": ["left", "right"] * 2})
         people.to_csv(folder / "people.csv", index=False)
         (folder / "recordings.toml").write_text(RECORDINGS, encoding="utf-8")
@@ -82,8 +86,9 @@ RECORDINGS = """name = "watch"
 files = "recordings/*.csv"
 rate = 50
 channels = ["x", "y"]
-file_name = "{activity}_{person}.csv"
+file_name = "{activity}_{person}_{day}.csv"
 subject = "person"
+trial = "day"
 public = "activity"
 private = ["side"]
 people = "people.csv"
@@ -116,17 +121,16 @@ def broken(folder: Path) -> list[str]:
     """Return the files with a final name that are not whole."""
     found = []
     for path in sorted(folder.rglob("*")):
-        hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
+        parts = path.relative_to(folder).parts
         if (
-            hidden
+            any(part.startswith(".") for part in parts)
             or not path.is_file()
-            or path.name in ("a.ipynb", "a.log", "people.csv")
-            or path.parent.name == "recordings"
+            or INPUTS.intersection((path.name, parts[0]))
         ):
             continue
         try:
             if path.name == "large.csv":
-                assert lines(path) == lines(folder / "large.csv"), "rows"
+                assert lines(path) == lines(folder / path.name), "rows"
             elif path.suffix == ".csv":
                 assert len(pd.read_csv(path)) == ROWS, "rows"
             elif path.name == MANIFEST:
@@ -140,15 +144,9 @@ def broken(folder: Path) -> list[str]:
                 assert all(cell.execution_count for cell in cells if cell.cell_type == "code"), "cells"
         except (AssertionError, ValueError, OSError) as error:
             found.append(f"{path.name}: {error}")
-    for whole in (folder / "a", folder / "b"):
-        if whole.is_dir() and not {path.name for path in whole.iterdir()} >= (
-            {"defence.json"}
-            if whole.name == "b"
-            else {"edge.pyz"}
-            if folder.name == "edge"
-            else {"card.md", "card.json"}
-        ):
-            found.append(f"{whole.name}/")
+    for whole, files in () if folder.name == "edge" else WHOLE.items():
+        if (folder / whole).is_dir() and not {path.name for path in (folder / whole).iterdir()} >= files:
+            found.append(f"{whole}/")
     return found
 
 

@@ -249,7 +249,7 @@ def export(out: Path | None, model: Path | None, epochs: int, inference_epochs: 
     from sensorprivacy.paths import check_writable
 
     folder = out or build_dir() / "edge"
-    check_writable(folder)
+    check_writable(folder if folder.exists() else folder.absolute().parent)
     known = prepare("motionsense", "gender", epochs=epochs, inference_epochs=inference_epochs)
     trained = latent.load(model) if model else known.anonymizer(known.inference_models())
     if model:

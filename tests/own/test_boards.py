@@ -43,6 +43,7 @@ def test_six_channels_are_exported_and_the_saved_model_again(
         check_shape(latent.load(saved), windows(described, length=64), saved)
     with pytest.raises(ValueError, match="--hide is missing"):
         own_bundles(described, None, tmp_path / "none")
+    assert not (tmp_path / "none").exists(), "an error leaves no empty folder"
 
 
 def test_short_recordings_are_exported_with_a_smaller_batch(described: Path, tmp_path: Path) -> None:

@@ -49,7 +49,7 @@ def own_bundles(
     ValueError
         If neither `hide` nor a model is given, or the model does not fit the recordings.
     """
-    check_writable(folder)
+    check_writable(folder if folder.exists() else folder.absolute().parent)  # an error leaves no empty folder
     check_targets({"--save": keep}, recordings)
     if model is not None:
         trained = load(model)
