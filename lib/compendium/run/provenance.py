@@ -281,7 +281,8 @@ class Run:
             "processors": os.cpu_count(),
             "peak_mb": _peak(),
             "commit": git("rev-parse", "HEAD"),
-            "dirty": None if (changed := git("status", "--porcelain")) is None else bool(changed),
+            # the results of the runs before this one are no change of the code
+            "dirty": None if (changed := git("status", "--porcelain", "--", ":!figures")) is None else bool(changed),
         }
 
 

@@ -98,6 +98,19 @@ def test_what_changes_from_run_to_run_is_kept_apart(home):
     assert (machine["commit"], machine["dirty"]) == (None, None)  # this home is no git checkout
 
 
+def test_results_of_earlier_runs_do_not_make_the_code_dirty(home):
+    for words in (["init", "-q"], ["add", "."], ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "all"]):
+        subprocess.run(["git", *words], cwd=home, check=True)
+
+    def dirty():
+        folder = fill(Run("21_x", profile="paper", parameters={}))
+        return json.loads((folder / "machine.json").read_text())["dirty"]
+
+    assert (dirty(), dirty()) == (False, False), "the first one left its results in figures/"
+    (home / "lib" / "new.py").write_text("x = 1\n")
+    assert dirty() is True
+
+
 def test_the_checkout_knows_its_commit(root, monkeypatch):
     monkeypatch.setenv("SENSORPRIVACY_HOME", str(root))
     run = Run("21_x", parameters={})
