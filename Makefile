@@ -13,12 +13,12 @@ HASHES  ?= yes
 VENV  := .venv
 PY    := $(VENV)/bin/python
 # Two sets of packages in one environment: for the notebooks, and with those for tests, book, lessons and clusters.
+READY := $(VENV)/.ready
+TOOLS := $(VENV)/.tools
 # Each file but PyTorch's must have a digest of *.hashes; PyTorch has other builds in other indexes. The second command
 # installs PyTorch, and what another system needs. An index that builds its own files: HASHES=no.
 INSTALL = $(PY) -m pip install --quiet --disable-pip-version-check
 VERIFIED = $(if $(filter no,$(HASHES)),:,$(INSTALL) --no-deps --require-hashes -r)
-READY := $(VENV)/.ready
-TOOLS := $(VENV)/.tools
 export JUPYTER_PREFER_ENV_PATH = 1
 # Compiled modules are kept: some machines turn this off, and then each process compiles the library again.
 export PYTHONDONTWRITEBYTECODE =

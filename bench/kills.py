@@ -46,10 +46,22 @@ COMMANDS = {  # module, words, and what is there when the time begins: so many d
     "300 MB": ("sensorprivacy", "publish large.csv --task room --user owner --groups session "
                                 "--defence round:digits=1 --out a --quiet", ".a.*.part/*"),
 }  # fmt: skip
+# Most seconds from that moment to the kill; 4 of the others.
 SECONDS_OF = {"compare": 14.0, "publish": 14.0, "edge": 25.0, "300 MB": 25.0}
 INPUTS = {"a.ipynb", "a.log", "people.csv", "recordings"}
 WHOLE = {"a": {"card.md", "card.json"}, "b": {"defence.json"}}  # what a folder with a final name has
 ALONE = {"search alone": "search", "race alone": "race"}  # undisturbed
+RECORDINGS = """name = "watch"
+files = "recordings/*.csv"
+rate = 50
+channels = ["x", "y"]
+file_name = "{activity}_{person}_{day}.csv"
+subject = "person"
+trial = "day"
+public = "activity"
+private = ["side"]
+people = "people.csv"
+"""
 CELL = """
 import time
 from sensorprivacy.minimize.search.workers import run_in_order
@@ -80,19 +92,6 @@ def prepare(folder: Path) -> None:
     cells = [nbformat.v4.new_code_cell("x: int = 1  # nothing", metadata={"tags": ["parameters"]})]
     cells += [nbformat.v4.new_code_cell(CELL) for _ in range(3)]
     nbformat.write(nbformat.v4.new_notebook(cells=cells), folder / "a.ipynb")
-
-
-RECORDINGS = """name = "watch"
-files = "recordings/*.csv"
-rate = 50
-channels = ["x", "y"]
-file_name = "{activity}_{person}_{day}.csv"
-subject = "person"
-trial = "day"
-public = "activity"
-private = ["side"]
-people = "people.csv"
-"""
 
 
 def start(name: str, folder: Path) -> subprocess.Popen:
