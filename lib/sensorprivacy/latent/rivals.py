@@ -223,21 +223,20 @@ class AnonymizationAutoencoder(BaseEstimator):
         precision = training.multiplying(x.device, (self.settings or Settings()).precision)
         other.zero_grad()
         with precision:
-            with torch.no_grad():
-                published = self.network_(x)
-            predicted = [adversary(published).float() for adversary in adversaries]
+            published = self.network_(x)
+            predicted = [adversary(published.detach()).float() for adversary in adversaries]
             loss = functional.cross_entropy(predicted[0], public) + functional.cross_entropy(predicted[1], private)
         loss.backward()
         other.step()
         own.zero_grad()
         with precision:
-            published = self.network_(x)
             predicted = [adversary(published).float() for adversary in adversaries]
             kept = functional.cross_entropy(predicted[0], public)
             logs = functional.log_softmax(predicted[1], dim=1)
             leaked = -logs.mean() - np.log(logs.shape[1])  # KL(equal probabilities || the adversary's)
             changed = functional.mse_loss(published.float(), x)
-        (self.keep * kept + self.hide * leaked + self.change * changed).backward()
+        loss = self.keep * kept + self.hide * leaked + self.change * changed
+        loss.backward(inputs=list(self.network_.parameters()))
         own.step()
         return torch.stack([kept.detach(), leaked.detach(), changed.detach()])
 

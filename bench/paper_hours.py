@@ -1,0 +1,88 @@
+"""Estimate where the hours of a run of paper 3 go, without waiting for them.
+
+Each training makes two epochs. The others are counted with the second one's processor time, up to the greatest number
+(early stopping makes fewer). All else is computed. The results of such a run mean nothing: they go to a folder that is
+deleted.
+
+    python bench/paper_hours.py 30_vae_anonymization-motionsense-gender
+"""
+
+import argparse
+import collections
+import os
+import re
+import sys
+import tempfile
+import time
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+import pandas as pd
+
+from compendium.paths import project_root
+from compendium.run.parameters import code_cells
+from compendium.run.runs import read_runs
+from sensorprivacy.latent import rivals, training
+
+SPENT: dict[str, list[float]] = collections.defaultdict(lambda: [0, 0, 0.0])  # trainings, epochs, seconds not spent
+TRAIN = 2
+
+
+def quick_epoch(state, step, data, validation, settings, real=training._epoch):
+    """Train an epoch, or count it without training."""
+    number = len(state.rows) + 1
+    label = sys._getframe(1).f_locals["label"]
+    spent = SPENT[f"{label}, {len(data[0])} windows, batch {settings.batch}"]
+    spent[0] += number == 1
+    spent[1] += 1
+    begun = time.process_time()
+    if number <= TRAIN:
+        real(state, step, data, validation, settings)
+        state.seconds = time.process_time() - begun
+    else:
+        spent[2] += state.seconds
+        state.add({**state.rows[-1], "epoch": number}, state.lowest - 1 if validation else None)
+
+
+def quick_rival(self, data, classes, settings, progress, real=rivals.AnonymizationAutoencoder._train):
+    """Train two epochs of the Anonymization Autoencoder, and count the others."""
+    few = min(TRAIN, settings.epochs)
+    begun = time.process_time()
+    rows = real(self, data, classes, training.Settings(few, settings.batch, seed=settings.seed), progress)
+    each = (time.process_time() - begun) / few
+    spent = SPENT[f"Anonymization Autoencoder, {len(data[0])} windows, batch {settings.batch}"]
+    spent[0] += 1
+    spent[1] += settings.epochs
+    spent[2] += each * (settings.epochs - few)
+    return rows
+
+
+def main():
+    """Estimate one run."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("run", nargs="?", default="30_vae_anonymization-mobifall-weight-raw-subjects")
+    asked = parser.parse_args()
+    run = read_runs()[asked.run]
+    notebook = project_root() / "notebooks" / f"{re.match(r'[^-]+', asked.run)[0]}.ipynb"
+    values = run.values("paper") | {"profile": "paper"}
+    training._epoch, rivals.AnonymizationAutoencoder._train = quick_epoch, quick_rival
+    begun = time.process_time()
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["SENSORPRIVACY_OUTPUT"] = folder
+        space = {"__name__": "__main__"}
+        for at, (source, tags) in enumerate(code_cells(notebook)):
+            start, counted = time.process_time(), sum(s[2] for s in SPENT.values())
+            exec(compile(source, f"cell {at}", "exec"), space)
+            if "parameters" in tags:
+                space.update(values)
+            passed, more = time.process_time() - start, sum(s[2] for s in SPENT.values()) - counted
+            print(f"cell {at}: {passed:.0f} s computed, {more:.0f} s of epochs counted", flush=True)
+    table = pd.DataFrame(SPENT, index=["trainings", "epochs", "seconds"]).T.sort_values("seconds", ascending=False)
+    table.index = table.index.str.replace(r"of \w+, (?=\d+ windows)", "of one activity, ", regex=True)
+    print(table.round(0).to_string())
+    spent = time.process_time() - begun
+    print(f"{asked.run}: {(spent + table['seconds'].sum()) / 60:.0f} minutes of one core ({spent:.0f} s for this)")
+
+
+if __name__ == "__main__":
+    main()
