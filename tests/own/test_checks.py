@@ -3,12 +3,11 @@
 import dataclasses
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from sensorprivacy.columns.labels import check_labels
 from sensorprivacy.game.splits import default_split
-from sensorprivacy.own.checks import refuse_chance, split_of, without_names
+from sensorprivacy.own.checks import refuse_chance, split_of
 
 
 @pytest.mark.parametrize(
@@ -64,11 +63,3 @@ def test_held_out_rows_of_one_class_are_said():
     with pytest.raises(ValueError, match="the 2 people held out have one class only; give more rows, or more record"):
         refuse_chance("'activity'", shown, 1.0, 2)
     refuse_chance("'activity'", shown | {"chance": 0.5}, 0.2, 2)
-
-
-def test_notices_keep_their_words_without_labels_of_users():
-    users = pd.Series(["ann", "bob", "Mary Ann", None])
-    said = ["load: 2 cells ('ask Ann' 1, 'unknown' 1)", "set aside: 1 row of owner mary ann", "the annex is empty"]
-    bare = ["load: 2 cells ('ask ...' 1, 'unknown' 1)", "set aside: 1 row of owner ...", "the annex is empty"]
-    assert without_names(said, users) == bare
-    assert without_names({"load": "of bobs"}, users) == {"load": "of ...s"}

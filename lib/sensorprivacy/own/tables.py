@@ -29,9 +29,9 @@ from sensorprivacy.columns.judge import (
 )
 from sensorprivacy.columns.labels import as_classes, rare_rows
 from sensorprivacy.data import Problem
-from sensorprivacy.own.checks import misreading, perhaps_dates, without_names
 from sensorprivacy.own.pages import some
 from sensorprivacy.own.read.formats import read_table, table_name
+from sensorprivacy.own.remarks import misreading, perhaps_dates, without_names
 
 Missing = Literal["impute", "drop", "error"]
 Rare = Literal["aside", "keep", "error"]

@@ -17,7 +17,7 @@ from sensorprivacy.columns.identifiers import IdentifierWarning
 from sensorprivacy.columns.judge import name_of
 from sensorprivacy.game.joins import match_rows, unchanged_columns
 from sensorprivacy.own.card import IN_ORDER, SHUFFLED, Card, guarantee, measure_table, write_card
-from sensorprivacy.own.checks import misreading, perhaps_dates, refuse_chance, split_of
+from sensorprivacy.own.checks import refuse_chance, split_of
 from sensorprivacy.own.defences import Defence, Published, publishes_task
 from sensorprivacy.own.pages import render
 from sensorprivacy.own.publishing.columns import Columns, learn_columns, learn_fills, sample_problem
@@ -25,6 +25,7 @@ from sensorprivacy.own.publishing.fitted import FittedTable, check_can_be_saved,
 from sensorprivacy.own.publishing.matching import earlier_releases, matched, refitted
 from sensorprivacy.own.publishing.writing import Formulas, check_new, new_folder, write_rows
 from sensorprivacy.own.read.pieces import Pieces, Selection, Survey, survey
+from sensorprivacy.own.remarks import misreading, perhaps_dates
 from sensorprivacy.own.tables import Missing, Rare
 from sensorprivacy.own.words import Bounds, as_defence, check_bounds, with_bounds
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from sensorprivacy import cli
-from sensorprivacy.own.checks import perhaps_dates
+from sensorprivacy.own.remarks import perhaps_dates, without_names
 
 DRAW = np.random.default_rng(0)
 BORN = pd.Timestamp("1932-02-01") + pd.to_timedelta(DRAW.integers(0, 24_000, 240), unit="D")
@@ -69,3 +69,11 @@ def test_every_command_says_so_and_keeps_the_column(command, tmp_path, capsys):
     assert "olumn x may hold dates (days of a spreadsheet, 1932 to 199" in said
     if command == "publish":
         assert "x" in json.loads((tmp_path / "out" / "card.json").read_text())["columns"]["published"]
+
+
+def test_notices_keep_their_words_without_labels_of_users():
+    users = pd.Series(["ann", "bob", "Mary Ann", None])
+    said = ["load: 2 cells ('ask Ann' 1, 'unknown' 1)", "set aside: 1 row of owner mary ann", "the annex is empty"]
+    bare = ["load: 2 cells ('ask ...' 1, 'unknown' 1)", "set aside: 1 row of owner ...", "the annex is empty"]
+    assert without_names(said, users) == bare
+    assert without_names({"load": "of bobs"}, users) == {"load": "of ...s"}
