@@ -15,7 +15,7 @@ import pytest
 from sensorprivacy.cli import main
 from sensorprivacy.data import Problem
 from sensorprivacy.game.units import difference
-from sensorprivacy.own import checks
+from sensorprivacy.own import remarks
 from sensorprivacy.own.publishing.tables import publish
 from sensorprivacy.own.read.pieces import Pieces
 from sensorprivacy.own.tables import load_table
@@ -200,11 +200,11 @@ def test_a_column_that_is_misread_and_identifies_is_measured(tmp_path, kept):
 def test_the_unit_of_that_measurement_is_the_recording(monkeypatch):
     """Rows of a recording are right or wrong together: they are no evidence of their own."""
     draw, recording, units = np.random.default_rng(1), np.repeat(np.arange(24), 20), []
-    monkeypatch.setattr(checks, "difference", lambda *given: units.append(given[2]) or difference(*given))
+    monkeypatch.setattr(remarks, "difference", lambda *given: units.append(given[2]) or difference(*given))
     cells = pd.Series(np.where(np.arange(480) % 5, np.round(draw.normal(size=480), 3).astype(str), "low"))
     labels = np.array(["on", "off"])[draw.integers(0, 2, 480)], np.array(list("ab" * 12))[recording]
     problem = Problem(pd.DataFrame({"noise": draw.normal(size=480)}), *labels, groups=recording)
-    assert len(checks.misreading(problem, pd.DataFrame({"level": cells}), ["level"], 0)) == 1
+    assert len(remarks.misreading(problem, pd.DataFrame({"level": cells}), ["level"], 0)) == 1
     (used,) = units
     assert 1 < len(set(used)) < 24  # those of the test rows
 
