@@ -10,16 +10,15 @@ deleted.
 import argparse
 import collections
 import os
-import re
 import sys
 import tempfile
 import time
+from dataclasses import replace
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import pandas as pd
 
-from compendium.paths import project_root
 from compendium.run.parameters import code_cells
 from compendium.run.runs import read_runs
 from sensorprivacy.latent import rivals, training
@@ -48,7 +47,7 @@ def quick_rival(self, data, classes, settings, progress, real=rivals.Anonymizati
     """Train two epochs of the Anonymization Autoencoder, and count the others."""
     few = min(TRAIN, settings.epochs)
     begun = time.process_time()
-    rows = real(self, data, classes, training.Settings(few, settings.batch, seed=settings.seed), progress)
+    rows = real(self, data, classes, replace(settings, epochs=few), progress)
     each = (time.process_time() - begun) / few
     spent = SPENT[f"Anonymization Autoencoder, {len(data[0])} windows, batch {settings.batch}"]
     spent[0] += 1
@@ -63,14 +62,13 @@ def main():
     parser.add_argument("run", nargs="?", default="30_vae_anonymization-mobifall-weight-raw-subjects")
     asked = parser.parse_args()
     run = read_runs()[asked.run]
-    notebook = project_root() / "notebooks" / f"{re.match(r'[^-]+', asked.run)[0]}.ipynb"
     values = run.values("paper") | {"profile": "paper"}
     training._epoch, rivals.AnonymizationAutoencoder._train = quick_epoch, quick_rival
     begun = time.process_time()
     with tempfile.TemporaryDirectory() as folder:
         os.environ["SENSORPRIVACY_OUTPUT"] = folder
         space = {"__name__": "__main__"}
-        for at, (source, tags) in enumerate(code_cells(notebook)):
+        for at, (source, tags) in enumerate(code_cells(run.notebook)):
             start, counted = time.process_time(), sum(s[2] for s in SPENT.values())
             exec(compile(source, f"cell {at}", "exec"), space)
             if "parameters" in tags:

@@ -1,4 +1,4 @@
-"""Numbers that may be dates of the last century are said, and not refused: a count can have the same range."""
+"""Columns that may be dates are said, not refused: a count can have the same range. Labels of users are not said."""
 
 import json
 

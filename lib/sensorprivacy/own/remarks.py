@@ -1,4 +1,4 @@
-"""Say what columns may be that nothing could read: dates of the last century, and numbers that were read as texts."""
+"""Sentences about columns: perhaps dates, or numbers that were read as texts; and sentences without labels of users."""
 
 import re
 from collections.abc import Collection, Iterator, Mapping
