@@ -23,7 +23,7 @@ export JUPYTER_PREFER_ENV_PATH = 1
 # Compiled modules are kept: some machines turn this off, and then each process compiles the library again.
 export PYTHONDONTWRITEBYTECODE =
 
-# Tests that take more than ten seconds run if somebody asks for them, or names what to test.
+# Tests marked slow (pyproject.toml says which) run if somebody asks for them, or names what to test.
 QUICKLY = $(if $(SLOW)$(filter-out tests,$(TESTS)),,-m "not slow")
 
 COMPILE = $(PY) -m piptools compile --quiet --strip-extras --no-header --annotation-style=line --no-emit-index-url \
@@ -58,7 +58,8 @@ archive: $(TOOLS) ## pack sources, results, environment and licences into one fi
 	@$(PY) -m compendium archive
 
 test: $(TOOLS) ## check style and types, run the tests (the slow ones, too: SLOW=1; some: TESTS=path)
-	@$(PY) tests/compiled.py & $(MAKE) --no-print-directory lint && wait
+	@# Beside the check of types: the shared forest is compiled, and the assertions of the tests, once for all workers.
+	@{ $(PY) tests/compiled.py; $(PY) -m pytest --collect-only -qq >/dev/null; } & $(MAKE) --no-print-directory lint && wait
 	@# Many tests wait for other processes, so three workers keep two cores busy. A file's tests share trained networks.
 	@$(PY) -m pytest -n 3 --dist loadfile --no-loadscope-reorder $(QUICKLY) $(TESTS)
 	@$(if $(QUICKLY),echo "The slow tests were left out. make test SLOW=1 runs them")

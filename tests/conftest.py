@@ -1,5 +1,6 @@
 """Fixtures that all tests share, and a checkout of their own: no test reads or changes what a user has here."""
 
+import collections
 import functools
 import multiprocessing
 import os
@@ -116,10 +117,17 @@ _LONGEST = (
 )
 
 
+@pytest.hookimpl(tryfirst=True)  # before pytest leaves out the slow tests
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the longest files first."""
+    """Put the longest files first, and call the cases of a test slow that follow the first ones (mark `first`)."""
     place = {ROOT / "tests" / name: at for at, name in enumerate(_LONGEST)}
     items.sort(key=lambda item: place.get(item.path, len(place)))
+    cases = collections.Counter[str]()
+    for item in items:
+        name = item.nodeid.partition("[")[0]
+        cases[name] += 1
+        if (first := item.get_closest_marker("first")) and cases[name] > first.args[0]:
+            item.add_marker(pytest.mark.slow)
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

@@ -20,6 +20,7 @@ SECURE = SecureNoise()
 N = 20_000
 
 
+@pytest.mark.first(3)
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 5.0])
 @pytest.mark.parametrize("tail", [0.05, 0.5])
 def test_float_noise_has_the_size_opendp_states(epsilon, tail):

@@ -83,12 +83,14 @@ def answers(source):
     ]
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize("name", WRITERS)
 def test_every_door_judges_a_file_in_the_same_way(home, tmp_path, name):
     WRITERS[name](home, tmp_path / name)
     assert answers(tmp_path / name) == [EXPECTED] * 3
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
 def test_every_door_judges_a_table_in_memory_in_the_same_way(home, library):
     other = pytest.importorskip(library)

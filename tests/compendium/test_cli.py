@@ -54,6 +54,7 @@ def test_show_lists_the_parameters_and_runs_nothing(notebook, capsys):
     assert said(capsys).strip() == "step: float = 0.05  how far"
 
 
+@pytest.mark.slow
 def test_run_executes_with_the_given_value_and_fails_with_the_cells_error(notebook, tmp_path, capsys):
     words = ["run", str(notebook), "-o", str(tmp_path / "b.ipynb"), "--log", str(tmp_path / "log")]
     assert main([*words, "-p", "step", "-0.5"]) == 0
@@ -144,6 +145,7 @@ def test_a_corrupted_list_of_runs_is_refused_before_anything_runs(tmp_path, monk
     assert "runs.yaml, 10_a: unknown data set 'titanik'" in said(capsys)
 
 
+@pytest.mark.slow
 def test_data_lists_every_set_with_size_licence_and_presence(capsys):
     assert main(["data", "list"]) == 0
     listed = said(capsys)

@@ -1,9 +1,12 @@
 """Studies of the data sets of paper 3."""
 
+import pytest
+
 from compendium import studies
 from compendium.studies import prepare
 
 
+@pytest.mark.slow
 def test_a_study_of_a_set_keeps_its_networks_in_the_checkout(mirror, monkeypatch, tmp_path):
     monkeypatch.setattr("compendium.studies.build_dir", lambda: tmp_path)
     study = prepare("smartwatch", "side", scheme="tail", most=2)

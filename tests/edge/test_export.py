@@ -24,6 +24,7 @@ def test_published_windows_agree_with_torch(anonymizer, windows, tmp_path, modif
     assert found.loc["published", "largest"] < TOLERANCE
 
 
+@pytest.mark.slow
 def test_parity_holds_on_real_windows(mirror, tmp_path):
     from compendium.studies import prepare
     from sensorprivacy.latent import LatentAnonymizer, Settings, train_inference_models

@@ -60,6 +60,7 @@ def beaten(scene, models):
     return {name: (score, high) for name, score in scores.items() if score > high}
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("kind", TABLES)
 def test_no_common_model_beats_the_strongest_attacker_by_more_than_its_interval(kind):
     X, who = TABLES[kind](np.random.default_rng(1), 2400)

@@ -40,6 +40,7 @@ rows = st.lists(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(rows)
 def test_equals_the_definition(table):

@@ -93,6 +93,7 @@ def noise(seed, recordings=12, rows=20, users=4):
     return Problem(features.set_axis(["a", "b"], axis=1), task, groups % users, groups, name="noise")
 
 
+@pytest.mark.slow
 def test_noise_rarely_beats_chance_when_recordings_are_kept_whole():
     """REVIEW A2: noise beat the training majority's rate in 38 of 60 trials."""
     found = [play(noise(seed), model=GaussianNB(), seed=seed).adversary for seed in range(60)]

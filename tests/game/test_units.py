@@ -264,6 +264,7 @@ def test_one_person_decides_nothing_about_the_strongest_attacker():
     assert np.isnan(strongest([np.empty(0)] * 2)[1].score)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("people", [12, 24])
 def test_the_strongest_of_eleven_attackers_that_know_nothing_seldom_exceeds_chance(people):
     """REVIEW E9: the lower end lay above the truth in 5 and 10 % (nominal 2.5). A leak of one is still found."""

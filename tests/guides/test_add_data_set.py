@@ -43,7 +43,8 @@ def checkout(root, tmp_path):
     return tmp_path
 
 
-@pytest.mark.parametrize("left_out", ["make reproduce", pytest.param("nothing", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("left_out", ["make reproduce", "nothing"])
 def test_add_a_data_set(checkout, root, left_out):
     words = ("SENSORPRIVACY_HOME", "SENSORPRIVACY_MIRROR", "SENSORPRIVACY_CACHE")
     clean = {name: value for name, value in os.environ.items() if name not in words}

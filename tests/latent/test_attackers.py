@@ -103,6 +103,7 @@ def test_an_interrupted_attack_goes_on_from_the_predictions_that_it_kept(
         assert len(trained) == 3, "another release, attacker or seed is another attack"
 
 
+@pytest.mark.first(3)
 @pytest.mark.parametrize("attacker", ALL, ids=lambda one: one.name)
 def test_every_attacker_predicts_from_raw_windows_like_the_inference_model(
     windows: Windows, unseen: Windows, anonymizer: LatentAnonymizer, attacker: Attacker
@@ -120,6 +121,7 @@ def test_every_attacker_predicts_from_raw_windows_like_the_inference_model(
     assert (found.table["score"] <= found.table["high"]).all()
 
 
+@pytest.mark.first(3)
 @pytest.mark.parametrize("attacker", [one for one in ALL if one.model != "counts"], ids=lambda one: one.name)
 def test_every_attacker_finds_a_planted_sample(
     windows: Windows, unseen: Windows, anonymizer: LatentAnonymizer, attacker: Attacker
@@ -156,6 +158,7 @@ def test_counting_codes_finds_a_planted_code(
     assert found.at("person", attribute).score == 1
 
 
+@pytest.mark.first(3)
 @pytest.mark.parametrize("attacker", ALL, ids=lambda one: one.name)
 def test_noise_gives_chance_at_every_level(
     windows: Windows, unseen: Windows, anonymizer: LatentAnonymizer, attacker: Attacker
@@ -205,6 +208,7 @@ def test_an_attack_repeats_itself_for_a_seed(windows: Windows, unseen: Windows) 
     assert one != other
 
 
+@pytest.mark.slow
 def test_averaging_sees_through_noise(windows: Windows, unseen: Windows) -> None:
     generator = np.random.default_rng(0)
 

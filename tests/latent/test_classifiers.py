@@ -47,6 +47,7 @@ def test_pooling_is_pytorchs(length: int, training: bool) -> None:
     )
 
 
+@pytest.mark.slow
 def test_the_cnn_predicts_in_the_precision_of_its_training(windows: Windows) -> None:
     """16 bits change probabilities in the third digit, and almost no class."""
     codes = (windows.public == "walk").to_numpy().astype(np.int64)
@@ -65,6 +66,7 @@ def test_the_cnn_refuses_short_windows() -> None:
         cnn(2, 4, 2)
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("kind", ["mlp", "cnn", "conv1d"])
 def test_each_network_learns_an_easy_problem(windows: Windows, unseen: Windows, kind: str) -> None:
     dropout = 0.1 if kind == "mlp" else None

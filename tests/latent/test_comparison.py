@@ -17,6 +17,7 @@ def study(windows: Windows, unseen: Windows, monkeypatch: pytest.MonkeyPatch, tm
     return Study("sines", "sines-gender", "gender", windows, windows, unseen, unseen, "mlp", 10.0, 0.1, quick, quick)
 
 
+@pytest.mark.slow
 def test_printed_trivial_own_and_guaranteed_releases_are_compared(study: Study, anonymizer: LatentAnonymizer) -> None:
     ways = ReleaseSettings(cells=(2,), epsilons=(2.0, 0.5), redraw=1)
     found = ways.releases(study, anonymizer)
@@ -36,6 +37,7 @@ def test_printed_trivial_own_and_guaranteed_releases_are_compared(study: Study, 
     assert set(ways.rivals(study, anonymizer.models_, rival_epochs=1)) == {"Anonymization AE", CHAIN}
 
 
+@pytest.mark.slow
 def test_figure_8_attacks_the_networks_of_each_seed(study: Study) -> None:
     """REVIEW A9: Table 1 and Fig. 8 came from different networks, and from one training."""
     made = ReleaseSettings().trained(study, [0, 3], rival_epochs=1, general_epochs=5)

@@ -173,6 +173,7 @@ def test_a_study_in_folds(windows: Windows, monkeypatch: pytest.MonkeyPatch, tmp
     assert set(found["attacker"]) == {"trees", "who, through identity"}
 
 
+@pytest.mark.slow
 def test_folders_tell_divisions_and_general_networks_apart(
     windows: Windows, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -64,6 +64,7 @@ def test_a_publication_that_several_tables_measure_is_made_once(windows: Windows
     assert made == [few, few, few, many, few]  # other numbers and other windows are published anew
 
 
+@pytest.mark.slow
 def test_running_twice_gives_the_same_tables(
     releases: dict[str, SeededRelease], anonymizer: LatentAnonymizer, windows: Windows, unseen: Windows
 ) -> None:

@@ -76,6 +76,7 @@ def test_every_thins_what_is_learned_from_and_keeps_all_test_windows(prepared: C
             prepared(**wrong)
 
 
+@pytest.mark.slow
 def test_networks_of_another_start_are_other_networks(prepared: Callable[..., Study]) -> None:
     usual, ours = prepared(), prepared(start="he")
     assert ours.folder != usual.folder

@@ -103,6 +103,7 @@ def test_how_many_later_windows_share_samples(length: int, stride: int, later: i
     assert overlap(one) == later == int(((starts > 0) & (starts < length)).sum())
 
 
+@pytest.mark.slow
 def test_the_papers_test_windows_of_motionsense(mirror: object) -> None:
     from compendium.datasets import windows as load
 

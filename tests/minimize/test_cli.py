@@ -54,6 +54,7 @@ def file(table, tmp_path):
     return tmp_path / "home.csv"
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
 def test_page_and_table(run, file, table, tmp_path, capsys, suffix):
     out = tmp_path / f"small{suffix}"
@@ -77,6 +78,7 @@ def test_page_and_table(run, file, table, tmp_path, capsys, suffix):
         assert name in said.split("keep ")[1].split("drop ")[0]
 
 
+@pytest.mark.slow
 def test_two_stages_groups_and_a_store(run, file, table, tmp_path, capsys):
     table.assign(day=np.arange(240) // 8).to_csv(file, index=False)
     words = [file, "--task", "device", "--user", "owner", "--groups", "day", "--preselect", "2", "--score", "gini"]
@@ -125,6 +127,7 @@ def test_a_large_table_is_searched_on_a_sample(run, file, capsys):
     assert "The loss counts from all columns" in said
 
 
+@pytest.mark.slow
 def test_threshold_table_says_what_is_undefined(run, file, capsys):
     run(file, "--task", "device", "--user", "owner", *FAST)
     rows = capsys.readouterr().out.split("threshold")[-1].splitlines()
@@ -182,6 +185,7 @@ def test_input_is_never_replaced(refused, file):
     assert file.read_bytes() == before
 
 
+@pytest.mark.slow
 def test_identifiers_are_not_written_unless_they_are_kept(run, refused, file, table, tmp_path, capsys):
     """REVIEW E1: joining --out with the original by uuid identified every row."""
     draw, out = np.random.default_rng(1), tmp_path / "small.csv"
@@ -204,6 +208,7 @@ def test_identifiers_are_not_written_unless_they_are_kept(run, refused, file, ta
     refused(file, *OWN, "--keep", "owner", *FAST, match="leave them out of --keep")
 
 
+@pytest.mark.slow
 def test_numbers_read_as_text_are_named(run, file, table, capsys):
     noise = table["noise"].round(1).astype(str)
     table.assign(noise=["low", *noise[1:]]).to_csv(file, index=False)

@@ -25,7 +25,7 @@ from sensorprivacy.minimize.search.results import ResultStoreError
 from sensorprivacy.minimize.select import NoSubsetError
 from sensorprivacy.minimize.settings import Preselection, SearchSettings
 
-TINY = RandomForestClassifier(n_estimators=8)
+TINY = RandomForestClassifier(n_estimators=3)
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +35,7 @@ def fitted(problem):
 
 @pytest.mark.filterwarnings("ignore:no users given")
 @parametrize_with_checks(
-    [FeatureMinimizer(estimator=RandomForestClassifier(3), preselection=Preselection(max_rows=20))]
+    [FeatureMinimizer(estimator=RandomForestClassifier(3), preselection=Preselection(max_rows=20), n_preselect=4)]
 )
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
@@ -159,6 +159,7 @@ def test_grid_search_over_the_threshold(problem):
     assert grid.best_estimator_["minimize"].adversary_
 
 
+@pytest.mark.slow
 def test_cross_val_score_needs_no_pipeline(problem):
     with sklearn.config_context(enable_metadata_routing=True):
         minimizer = FeatureMinimizer(0.05, estimator=TINY).set_fit_request(users=True)

@@ -70,6 +70,7 @@ def test_missing_cells_are_an_error_when_fitting_and_afterwards(kind):
         fitted.score(KINDS[kind](holed(X)), task)
 
 
+@pytest.mark.slow
 def test_a_pipeline_and_a_search_fill_missing_cells():
     X, task, _ = table()
     X = holed(X)[["load", "voice"]]
@@ -139,6 +140,7 @@ def test_new_rows_with_unseen_texts_are_reported():
         fitted.transform(new.assign(mode=X["mode"].where(X.index % 90 > 0, "defrost")))
 
 
+@pytest.mark.first(5)
 @pytest.mark.parametrize("kind", ["pandas", "polars", "lazy", "arrow"])
 @pytest.mark.parametrize("column", ["row", "when", "mail", "badge", "day"])
 def test_tables_of_every_library_get_the_same_checks(kind, column):

@@ -54,6 +54,7 @@ def test_a_lucky_subset_on_test_rows_is_optimistic(problem):
         optimism_table(dataclasses.replace(searches[0], table=validation.head(1)), searches[1])
 
 
+@pytest.mark.slow
 def test_the_best_of_many_coins_is_optimistic():
     """Features without information: the best subset on 60 rows is no better than chance on other rows."""
     gaps = []

@@ -43,6 +43,7 @@ def test_more_tolerance_never_costs_privacy(subsets, low, more):
     assert select(subsets, low + more)["identifiability"] <= select(subsets, low)["identifiability"]
 
 
+@pytest.mark.slow
 @given(searched, st.randoms())
 def test_order_of_the_table_does_not_matter(subsets, random):
     rows = list(subsets.index)

@@ -28,6 +28,7 @@ def described(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "own.toml"
 
 
+@pytest.mark.slow
 def test_six_channels_are_exported_and_the_saved_model_again(
     described: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

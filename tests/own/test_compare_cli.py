@@ -44,6 +44,7 @@ def test_page_report_and_json(run, file, tmp_path):
     assert {path.name for path in tmp_path.iterdir()} == {"home.csv", "report.html", "all.json"}
 
 
+@pytest.mark.slow
 def test_missing_values_and_dropped_columns_are_named(run, file, table, tmp_path):
     """REVIEW E: one missing value stopped a new user."""
     table["noise"] = table["noise"].where(table.index > 9)
@@ -58,6 +59,7 @@ def test_missing_values_and_dropped_columns_are_named(run, file, table, tmp_path
     assert "use --missing impute or --missing drop" in said.err
 
 
+@pytest.mark.slow
 def test_results_are_kept_in_the_cache_and_only_the_user_reads_them(run, monkeypatch):
     run(*FAST)
     monkeypatch.setattr(comparison, "judge", None)  # nothing is judged again
@@ -66,6 +68,7 @@ def test_results_are_kept_in_the_cache_and_only_the_user_reads_them(run, monkeyp
     assert "2 releases" in said.out
 
 
+@pytest.mark.slow
 def test_identifiers_are_left_out_with_a_notice(run, file, table, tmp_path):
     table.assign(serial=np.random.default_rng(0).permutation(240)).to_csv(file, index=False)
     assert "serial (row numbers)" in run(*FAST)[1].err
@@ -105,6 +108,7 @@ def test_wrong_input_gives_one_line_exit_code_2_and_no_files(run, table, file, t
     assert [path.name for path in tmp_path.iterdir()] == ["home.csv"]
 
 
+@pytest.mark.slow
 def test_ctrl_c_prints_the_best_answer_so_far(run, monkeypatch, tmp_path):
     judge, calls = comparison.judge, []
 
@@ -146,6 +150,7 @@ def test_options_of_recordings_are_checked_before_anything_is_trained(tmp_path, 
     assert message in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_copy_of_the_user_is_left_out_with_a_notice(run, file, table, tmp_path):
     names = dict(zip(sorted(table["owner"].unique()), ("M-4", "M-1", "M-9", "M-2"), strict=True))
     table.assign(member=table["owner"].map(names)).to_csv(file, index=False)

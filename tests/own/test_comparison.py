@@ -96,6 +96,7 @@ def test_the_strongest_attack_is_the_highest_of_all(found):
     assert names == {"task", "who is missing", "tuned model", *attackers}
 
 
+@pytest.mark.slow
 def test_the_same_call_gives_the_same_numbers(problem):
     tables = [judged(problem, ["noise", "method:pca"]).frame.drop(columns="seconds") for _ in range(2)]
     pd.testing.assert_frame_equal(*tables)
@@ -110,6 +111,7 @@ def linked():
     return Problem(features, users // 2, [f"u{user}" for user in users], name="linked")
 
 
+@pytest.mark.slow
 def test_attackers_see_the_task_column_where_publish_writes_it(linked):
     seen, unseen = (
         judged(linked, ["prediction", keep("noise only", "noise")], task_published=published)
@@ -123,6 +125,7 @@ def test_attackers_see_the_task_column_where_publish_writes_it(linked):
     assert "Attackers do not see the task column" in page(unseen).replace("\n  ", " ")
 
 
+@pytest.mark.slow
 def test_the_data_card_and_the_comparison_measure_the_same_attack(linked):
     """A tester: 83.5 % in the comparison, 91.4 % in the card of what was published."""
     split = default_split(linked, test=0.25, validation=0.25)
@@ -181,6 +184,7 @@ def test_a_defence_may_release_other_columns_than_the_table_has(problem):
     assert found.frame.set_index("defence").loc["summaries", "epsilon_person"] == 5  # not 3 for each of many rows
 
 
+@pytest.mark.slow
 def test_results_are_kept_and_used_again(problem, make, tmp_path, monkeypatch):
     store = tmp_path / "kept" / "results.jsonl"
     first = judged(problem, ["noise", "method:pca"], store=store)
@@ -267,6 +271,7 @@ def test_main_methods_come_before_variants_and_start_in_spite_of_a_rough_estimat
     assert [one.defence for one in found.untried] == ["noise 1", "noise 2", "noise 3"]
 
 
+@pytest.mark.slow
 def test_load_of_other_programs_removes_no_main_method(problem, clock):
     """REVIEW E14: the budget was time by the clock, so load removed the main method."""
     clock["load"] = 2.5
@@ -325,6 +330,7 @@ def test_a_large_table_is_judged_on_some_rows(problem):
     assert "50 / 50 / 50 rows drawn" in found.facts["split"]
 
 
+@pytest.mark.slow
 def test_the_html_page_is_self_contained(found, tmp_path):
     found.to_html(tmp_path / "page.html")
     text = (tmp_path / "page.html").read_text(encoding="utf-8")
@@ -345,6 +351,7 @@ def test_names_are_escaped(problem, tmp_path):
     assert "&lt;b&gt;" in text
 
 
+@pytest.mark.slow
 def test_json_has_every_number_and_no_nan(found, tmp_path):
     found.to_json(tmp_path / "all.json")
 
@@ -378,6 +385,7 @@ def test_the_frontier_labels_its_points(found):
     assert f"% of {found.raw.strongest().measure.n}" in figure.axes[0].get_ylabel()
 
 
+@pytest.mark.slow
 def test_the_page_says_how_many_rows_of_each_release_are_matched_with_their_originals(make, tmp_path):
     problem = make(400)
     lots = np.random.default_rng(5).gamma(2, [30, 10, 3], (400, 3))

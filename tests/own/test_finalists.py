@@ -48,6 +48,7 @@ def test_identifiability_below_chance_is_no_gain(by_hand):
     assert [found.kept(threshold) for threshold in (0.01, 0.1, 0.3)] == [["a"]] * 3
 
 
+@pytest.mark.slow
 def test_a_larger_threshold_is_never_worse_everywhere(by_hand):
     draw = np.random.default_rng(2)
     names = dict.fromkeys("".join(sorted(name)) for name in ("a", "b", "c", "ab", "bc", "ac"))

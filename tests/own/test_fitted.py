@@ -60,6 +60,7 @@ def fitted(word):
     return FittedTable(str(word), "A test.", columns, step, {"measured": [MEASURED], "measured_on": ["On test rows."]})
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("word", WORDS)
 def test_a_loaded_defence_publishes_the_same(word, tmp_path):
     first = fitted(word)
@@ -82,6 +83,7 @@ def test_a_loaded_defence_publishes_the_same(word, tmp_path):
             assert set(two[name]) <= {"on", "off"}
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("word", WORDS)
 def test_new_rows_need_only_the_columns_that_the_release_depends_on(word, tmp_path):
     """Issue 41: a service can stop collecting the others, for every defence; nothing else in them changes a release."""

@@ -82,6 +82,7 @@ ROLES = ["--task", "room", "--user", "owner"]
 MINIMIZE = [*ROLES, "--trees", "5", "--repeat", "0"]
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize(
     "changes",
     [{"name": f"lo{ESCAPE}ad"}, {"room": (f"kit{ESCAPE}chen", "hall")}],
@@ -179,6 +180,7 @@ CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 @pytest.mark.skipif(
     CHROMIUM is None or importlib.util.find_spec("playwright") is None, reason="needs chromium and playwright"
 )
+@pytest.mark.slow
 def test_no_script_runs_and_no_image_loads_in_a_browser(card, tmp_path, capfd):
     from playwright.sync_api import sync_playwright
 
@@ -260,6 +262,7 @@ def test_a_long_cell_is_read(tmp_path):
     assert read_table(tmp_path / "home.csv")["mode"].str.len().max() == 200_000
 
 
+@pytest.mark.slow
 def test_a_parquet_file_of_many_equal_rows_is_refused_by_its_footer(tmp_path):
     group = pa.table(
         {"a": pa.array(np.zeros(1_000_000, np.int8)).dictionary_encode(), "b": np.zeros(1_000_000, np.int8)}
@@ -301,6 +304,7 @@ def test_deep_json_and_toml_are_refused_by_name(tmp_path, name, content, capfd):
     assert said.count("\n") == 1
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize("seed", range(hostile.LEAST))
 @pytest.mark.parametrize("kind", hostile.KINDS)
 def test_changed_files_end_in_one_line_or_success(tmp_path_factory, kind, seed, valid, tmp_path):
@@ -334,6 +338,7 @@ def forge(folder, content):
 SAID = "Guaranteed: epsilon 0 for everybody."
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("kind", ["fitted noise", "fitted three-way", "fitted pipeline", "fitted prediction"])
 def test_a_forged_folder_cannot_make_claims(valid, kind, tmp_path):
     saved = shutil.copytree(valid(kind) / "saved", tmp_path / "saved")
@@ -365,6 +370,7 @@ def test_the_guarantee_of_a_loaded_defence_is_that_of_its_noise(valid, tmp_path)
             load_fitted(saved)
 
 
+@pytest.mark.slow
 def test_a_guarantee_hidden_in_a_transformer_is_dropped(valid, tmp_path):
     saved = shutil.copytree(valid("fitted pipeline") / "saved", tmp_path / "saved")
     step = PCA(2).fit(np.random.default_rng(0).normal(size=(20, 4)))
@@ -411,6 +417,7 @@ def test_a_second_file_that_is_no_transformer_is_refused(valid, tmp_path, kind, 
     assert said.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_a_tree_that_points_outside_its_nodes_is_refused(valid, tmp_path):
     step = load_fitted(valid("fitted prediction") / "saved").step
     tree = step.forest_.estimators_[0].tree_

@@ -8,14 +8,13 @@ import pandas as pd
 import pytest
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.preprocessing import FunctionTransformer
-from sklearn.tree import DecisionTreeClassifier
 
 from sensorprivacy.data import Problem
 from sensorprivacy.own import compare
 from sensorprivacy.own.defences import Defence
 
 N = 480
-TREE = DecisionTreeClassifier(min_samples_leaf=3)
+TREE = RandomForestClassifier(10, min_samples_leaf=3)
 FOREST = RandomForestClassifier(12)
 
 
@@ -87,6 +86,7 @@ def test_two_columns_that_identify_only_jointly():
     assert advice.protects
 
 
+@pytest.mark.slow
 def test_few_recordings_per_user():
     toy = Toy()
     toy.user = np.repeat(np.arange(80), 6) % 40  # two recordings of six rows each
@@ -95,6 +95,7 @@ def test_few_recordings_per_user():
     assert found.frame["unit"].eq("groups").all()
 
 
+@pytest.mark.slow
 def test_the_task_equals_the_user():
     toy = Toy(users=2)
     toy.task = toy.user

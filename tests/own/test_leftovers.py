@@ -88,6 +88,7 @@ def facts(found):
     return found.table.drop(columns="_trial").to_dict("list"), found.provenance["digest"]
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize("files", ["*/*.csv", "*/*", "**/*.*"])
 @pytest.mark.parametrize("name", LEFTOVERS)
 def test_what_lies_beside_recordings_is_no_recording(name, files, tmp_path):
@@ -104,6 +105,7 @@ def test_what_lies_beside_recordings_is_no_recording(name, files, tmp_path):
         assert not said
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("name", LEFTOVERS)
 def test_a_draft_does_not_count_what_lies_beside_recordings(name, tmp_path):
     toml = phone(tmp_path)

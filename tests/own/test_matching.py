@@ -76,6 +76,7 @@ def test_rows_are_matched_whatever_the_release(tmp_path, defence, by, share):
     assert json.loads((tmp_path / "out" / "card.json").read_text())["matched"] == card.facts["matched"]
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("defence", ["noise:epsilon=.1", "prediction", Shuffled()])
 def test_what_says_nothing_about_rows_is_said_to(tmp_path, defence):
     card = publish(home(), defence=defence, out=tmp_path / "out", **ROLES)
@@ -83,6 +84,7 @@ def test_what_says_nothing_about_rows_is_said_to(tmp_path, defence):
     assert EVERY not in card.to_markdown()
 
 
+@pytest.mark.slow
 def test_new_rows_of_a_fitted_defence_are_matched_too(tmp_path):
     for defence in ("minimize:threshold=.05", "method:pca"):
         name = defence[:6]

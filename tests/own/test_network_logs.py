@@ -225,6 +225,7 @@ def test_every_log_and_capture_is_read_and_published(name, tmp_path, unmeasured)
     assert not {roles(name)["user"], "destination"} & set(released)
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("name", ["home.pcapng", "home.log.gz"])
 def test_every_command_takes_a_log_or_capture(name, tmp_path):
     file, found, small = tmp_path / name, tmp_path / "found.json", tmp_path / "small.csv"

@@ -191,6 +191,7 @@ def test_a_secret_planted_somewhere_is_in_no_output(place, at, suffix, word, tmp
     check_planted(place, at, suffix, tmp_path_factory, word)
 
 
+@pytest.mark.first(4)
 @pytest.mark.parametrize("place", sorted(PLACES))
 def test_a_secret_planted_in_each_place_is_in_no_output(place, tmp_path_factory):
     check_planted(place, 5, ".parquet", tmp_path_factory)
@@ -215,6 +216,7 @@ COMPARED = ["cell of text", "cell among numbers", "column name", "JSON key", "fi
 COMPARED += ["Parquet index by name", "unused category, Feather", "Excel, sheet name", "banner"]
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize("place", COMPARED)
 def test_a_comparison_has_no_secret(place, tmp_path):
     """The JSON file named the most exposed user, and the page did if the user was recognized."""

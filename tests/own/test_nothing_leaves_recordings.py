@@ -119,6 +119,7 @@ def test_a_secret_in_recordings_is_in_no_output(place, tmp_path, monkeypatch):
     assert held(out) == []
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("place", ["the name of the description", "a column name", "a session"])
 @pytest.mark.parametrize("hide", ["gender", "subject"])
 def test_a_secret_in_recordings_is_on_no_page_of_compare(place, hide, tmp_path, monkeypatch):

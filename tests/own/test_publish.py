@@ -63,6 +63,7 @@ def file(table, tmp_path):
 FORBIDDEN = {"row", "owner", "session", "nick", "seen"}
 
 
+@pytest.mark.first(3)
 @pytest.mark.parametrize(
     ("defence", "columns"),
     [
@@ -102,6 +103,7 @@ def test_rows_are_shuffled_and_the_card_says_so(table, tmp_path):
     assert "random order" in card.to_markdown()
 
 
+@pytest.mark.slow
 def test_noise_is_new_each_time_and_counted(file, tmp_path):
     cards = [publish(file, defence="noise:epsilon=2", out=tmp_path / name, in_order=True, **ROLES) for name in "ab"]
     one, two = (pd.read_csv(tmp_path / name / "home.csv") for name in "ab")
@@ -114,6 +116,7 @@ def test_noise_is_new_each_time_and_counted(file, tmp_path):
     assert not any("formal" in line for line in told["statements"])
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("measured")
 def test_the_card_tells_attacks_with_units_and_chance(table, tmp_path):
     card = publish(table, defence="minimize:threshold=.05", groups="session", out=tmp_path / "out", **ROLES)
@@ -144,6 +147,7 @@ def test_the_card_tells_attacks_with_units_and_chance(table, tmp_path):
         assert part in page
 
 
+@pytest.mark.slow
 def test_pieces_publish_the_same_rows(file, tmp_path):
     defence = "minimize:threshold=.05"
     publish(file, defence=defence, out=tmp_path / "one", in_order=True, sample=150, **ROLES)
@@ -234,6 +238,7 @@ def test_a_failure_or_interrupt_at_the_end_leaves_nothing(table, tmp_path, monke
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_a_missing_cell_far_down_is_reported(table, tmp_path):
     table = pd.concat([table] * 2, ignore_index=True).assign(row=range(800))
     table.loc[799, "hour"] = np.nan
@@ -261,6 +266,7 @@ def test_missing_numbers_are_filled_from_training_rows_and_the_card_says_so(tabl
         publish(table, defence="none", out=tmp_path / "no", missing="mean", **ROLES)
 
 
+@pytest.mark.slow
 def test_rows_with_missing_cells_labels_or_a_label_of_their_own_are_left_out_and_counted(table, tmp_path):
     odd = table.assign(room=table["room"].where(table.index != 7), owner=table["owner"].where(table.index != 8))
     odd.loc[9, ["owner", "nick", "session"]] = ["edda", "EDDA", "edda-1"]

@@ -76,6 +76,7 @@ def write_own(watch, folder):
     return folder / "watch.toml"
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("defence", ["minimize:threshold=.01,preselect=4", "noise:epsilon=60"])
 def test_attacks_on_a_published_table_reproduce_the_card(watch, tmp_path, monkeypatch, defence):
     monkeypatch.setattr(tables, "measure_table", partial(measure_table, trees=TREES))
@@ -106,6 +107,7 @@ def test_attacks_on_a_published_table_reproduce_the_card(watch, tmp_path, monkey
             assert result(card, about=about, attacker=attacker, data="original", level="row")["low"] > ours.high
 
 
+@pytest.mark.slow
 def test_own_recordings_are_compared_within_the_budget(watch, tmp_path, monkeypatch):
     monkeypatch.setattr(comparison.time, "monotonic", time.process_time)  # other processes may share the cores
     monkeypatch.setattr(signal, "ITIMER_REAL", signal.ITIMER_PROF)

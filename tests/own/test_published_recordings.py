@@ -70,6 +70,7 @@ def _published(tmp_path_factory):
     return folder, card
 
 
+@pytest.mark.slow
 def test_short_recordings_are_held_out_whole_and_batches_fit(tmp_path, monkeypatch):
     """The first part of them had too few windows for a batch, which was found after minutes of training."""
     monkeypatch.setattr(module, "TASK_MODELS", module.TASK_MODELS[:1])
@@ -106,6 +107,7 @@ def test_a_batch_is_never_larger_than_the_windows_of_an_activity(word, tmp_path,
     assert 16 <= caught.value.args[0] <= 8 * 203 // 8  # eight recordings of an activity have so many windows
 
 
+@pytest.mark.slow
 def test_no_window_may_begin_in_the_last_part_although_it_is_longer_than_a_window(tmp_path, monkeypatch):
     """Recordings of 14 s at 50 Hz were refused, with the advice of a smaller length that was a larger one."""
     monkeypatch.setattr(module, "TASK_MODELS", module.TASK_MODELS[:1])
@@ -204,6 +206,7 @@ def test_a_saved_anonymizer_publishes_new_recordings(published, tmp_path):
     assert not (tmp_path / "other").exists()
 
 
+@pytest.mark.slow
 def test_the_card_says_that_a_donor_is_never_the_person(tmp_path):
     words = {"task": "activity", "hide": "gender", "adversaries": FEW}
     few = dataclasses.replace(QUICK, epochs=2)
@@ -251,6 +254,7 @@ def test_every_ranked_defence_on_recordings_can_be_published(game, tmp_path, mon
         assert rows == {"rows" if word in TABLE_WORDS else "recordings"}
 
 
+@pytest.mark.slow
 def test_names_of_releases_make_the_anonymizer_that_was_compared(game):
     """The oracle is the comparison itself: its releases carry the parameters of their anonymizers."""
     few = Settings(epochs=1, batch=16)
@@ -272,6 +276,7 @@ def test_names_of_releases_make_the_anonymizer_that_was_compared(game):
         assert (found.transfer or MeanShift()) == (made.transfer or MeanShift()), one.name
 
 
+@pytest.mark.slow
 def test_a_table_of_statistics_has_one_row_a_window_and_intervals_of_people(game, tmp_path):
     """The same refusals as for tables: neither person, nor recording, nor the attribute leaves."""
     asked = {"task": "activity", "hide": "gender", "save": tmp_path / "saved"}
@@ -362,6 +367,7 @@ def test_unchanged_windows_are_refused(published, tmp_path, monkeypatch):
 SURE = {"epochs": 3, "inference_epochs": 8, "batch": 64, "length": 16, "stride": 8, "sizes": Sizes((32, 16), 3)}
 
 
+@pytest.mark.slow
 def test_a_guaranteed_release_publishes_responses_and_adds_them_up(tmp_path, monkeypatch):
     monkeypatch.setattr(module, "_measure", lambda *_: [])
     words = {"task": "activity", "hide": "gender", "defence": Guaranteed(activity=100.0, cell=0.5, cells=2, **SURE)}

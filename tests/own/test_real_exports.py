@@ -139,6 +139,7 @@ def test_a_banner_before_the_header_is_skipped(name, tmp_path):
     assert lines == 1 or f", {lines} lines before the header" in found.provenance["form"]
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("rows", [None, 50])
 def test_pieces_of_a_file_are_read_as_the_whole(rows, tmp_path):
     lines = home().to_csv(index=False).splitlines()
@@ -174,6 +175,7 @@ def test_a_measurement_that_is_left_out_as_text_is_a_warning(tmp_path):
     assert not read(_csv(home(), tmp_path)).problem.provenance["notices"]
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("kept", [True, False])
 def test_a_column_that_is_misread_and_identifies_is_measured(tmp_path, kept):
     """Issue 41: a page that looks safe, because the column that identifies was read as text, says so with numbers."""
@@ -209,6 +211,7 @@ def test_the_unit_of_that_measurement_is_the_recording(monkeypatch):
     assert 1 < len(set(used)) < 24  # those of the test rows
 
 
+@pytest.mark.slow
 def test_the_card_says_how_columns_were_read_and_warns_without_cells(tmp_path):
     table = home().assign(pulse=[f"{60 + at / 7:.3f}" if at % 5 else f"low {at}" for at in range(240)]).astype(object)
     table.loc[3, "load"] = "secret"
@@ -231,6 +234,7 @@ def test_the_card_says_how_columns_were_read_and_warns_without_cells(tmp_path):
     assert clean.facts["warnings"] == []
 
 
+@pytest.mark.first(3)
 @pytest.mark.parametrize("name", [name for name in messy.INPUTS if name.startswith("Excel ")])
 def test_titles_and_hidden_cells_of_excel_are_skipped_and_counted(name, tmp_path):
     write, _ = messy.INPUTS[name]
@@ -277,6 +281,7 @@ def test_infinity_is_missing_in_every_format_without_a_warning(kind, tmp_path):
     assert np.isfinite(problem.filled(np.arange(100)).features["rate"]).all()
 
 
+@pytest.mark.first(6)
 @pytest.mark.parametrize("kind", FORMATS)
 @pytest.mark.parametrize("label", ["NA", "None", "null", "n/a", "NaN"])
 def test_a_label_that_looks_like_a_missing_cell_is_a_label_in_every_format(kind, label, tmp_path):
@@ -298,6 +303,7 @@ def test_missing_numbers_of_users_are_missing(kind, tmp_path):
     assert read(FORMATS[kind](table, tmp_path)).problem.n_records == 230
 
 
+@pytest.mark.slow
 def test_a_cell_may_be_longer_than_pythons_limit(tmp_path):
     table = home().assign(note=["x" * 140_000, *["-"] * 239])
     assert read(_csv(table, tmp_path)).problem.n_records == 240
@@ -386,6 +392,7 @@ NOISE = {
 }
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("kind", NOISE)
 def test_a_column_that_shows_the_task_is_kept_among_hundreds_that_show_nothing(kind, tmp_path, capsys):
     """REVIEW C10: hundreds of columns had identifiability 0, so the ratio was 0, and the order of the file decided."""

@@ -33,6 +33,7 @@ def test_every_ranked_defence_of_a_table_can_be_published(table, tmp_path, monke
         assert card.facts["defence"]["name"] == one.name == one.word
 
 
+@pytest.mark.slow
 def test_tables_and_files_can_be_compared_in_python(table, problem, tmp_path):
     """REVIEW D6: `compare("home.csv")` and `compare(df)` were AttributeErrors, and `Problem` was not exported."""
     table.to_csv(tmp_path / "home.csv", index=False)
@@ -66,6 +67,7 @@ def test_the_command_on_the_page_publishes_what_was_recommended(table, tmp_path,
     assert card["columns"]["published"] == [*content["columns"]["minimize:threshold=0.2"], "device"]
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("threshold", [0, 0.1])
 def test_compare_and_publish_choose_the_same_columns(table, tmp_path, monkeypatch, threshold):
     """As the guide says: also of numbers with gaps, and of texts without."""
@@ -90,6 +92,7 @@ def test_advice_prints_as_text_with_the_call_for_a_table_in_memory(table, tmp_pa
     assert "can keep other columns" in " ".join(page(found, 0.2).split())
 
 
+@pytest.mark.slow
 def test_no_command_is_printed_where_none_would_work(table, problem):
     """Own transformers have no word, hand-made problems no file; a divided task is not published."""
     own = compare(table, {"minimize": PCA(2)}, **ROLES, **FAST)

@@ -16,6 +16,7 @@ def keep(*columns):
     return FunctionTransformer(lambda X: X[list(columns)])
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("grouped", [False, True])
 def test_a_clear_choice_is_always_made_again(make, grouped):
     problem = make(240, groups=np.arange(240) // 4 if grouped else None)

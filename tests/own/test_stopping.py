@@ -33,6 +33,7 @@ class Slow:
         return X
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("sleeps", [True, False])
 def test_a_slow_defence_is_stopped_at_the_budget_and_the_page_says_so(problem, monkeypatch, tmp_path, sleeps):
     monkeypatch.setattr(budget, "_OVERRUN_SECONDS", 0.2)

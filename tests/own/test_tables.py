@@ -92,6 +92,7 @@ def test_parquet_with_twins(tmp_path):
         read_table(tmp_path / "t.parquet")
 
 
+@pytest.mark.slow
 def test_a_wide_and_long_file_is_read_without_mixed_types(tmp_path):
     rows = "\n".join(f"{n},{'x' if n > 250_000 else n}" for n in range(300_000))
     (tmp_path / "t.csv").write_text(f"a,b\n{rows}\n")

@@ -165,6 +165,7 @@ def game_with(windows, **releases):
     return game
 
 
+@pytest.mark.slow
 def test_releases_of_windows_and_defences_of_tables_meet_the_same_judge(windows):
     game = game_with(
         windows,

@@ -330,6 +330,7 @@ def nine(mirror: Path) -> Windows:
     return loaded()
 
 
+@pytest.mark.slow
 def test_the_nine_real_people(nine: Windows) -> None:
     people = nine.private.groupby(nine.subject).first()
     assert people.index.tolist() == [2, 3, 4, 5, 7, 8, 9, 10, 11]
@@ -340,6 +341,7 @@ def test_the_nine_real_people(nine: Windows) -> None:
     assert nine.provenance["people"] == {"MobiFall": people.index.tolist()}
 
 
+@pytest.mark.slow
 def test_the_windows_of_nine_people_are_a_quarter_of_the_papers(nine: Windows) -> None:
     """Standing: 43.2k test windows of 36 people, so 10.8k of nine; of a person's stairs, 37 windows of ten seconds."""
     test = nine.take(split(nine, "paper").test)

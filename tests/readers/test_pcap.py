@@ -34,6 +34,7 @@ def headers(*frames):
     return read_frames([("x", pcap(*frames))]).headers
 
 
+@pytest.mark.slow
 def test_real_captures_against_dpkt(captures):
     chosen = captures[::22]  # 25 captures of all kinds of device
     frames = read_frames(chosen)

@@ -81,6 +81,7 @@ def test_adult_is_cleaned_of_its_files_oddities(mirror):
     assert frame.loc[32561, "fnlwgt"] == 226802, "adult.test follows adult.data"
 
 
+@pytest.mark.slow
 def test_adult_from_the_wheel_is_adult_from_the_mirror(mirror, machine, monkeypatch):
     monkeypatch.setenv("SENSORPRIVACY_MIRROR", str(mirror))
     from_mirror = {rows: datasets.table("adult", rows) for rows in ("as_printed", "as_stated")}

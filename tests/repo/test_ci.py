@@ -19,6 +19,43 @@ def test_skipped():
 MODULE = 'import pytest\npytest.skip("needs the data mirror: all of it", allow_module_level=True)\n'
 
 
+CASES = """\
+import pytest
+
+@pytest.mark.first(2)
+@pytest.mark.parametrize("case", "abcd")
+def test_many(case):
+    pass
+
+@pytest.mark.parametrize("case", "abc")
+def test_all(case):
+    pass
+"""
+
+
+def run_tests(folder, environment, *words):
+    """Run the tests in a folder in a process of their own."""
+    words = ["-q", "-p", "no:cacheprovider", "--rootdir", folder.parent, folder, *words]
+    return subprocess.run(
+        [sys.executable, "-m", "pytest", *map(str, words)],
+        cwd=folder.parent,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize(("words", "ran"), [(("-m", "not slow"), "5 passed, 2 deselected"), ((), "7 passed")])
+def test_of_many_cases_the_first_ones_are_not_slow(root, tmp_path, words, ran):
+    folder = tmp_path / "tests"
+    folder.mkdir()
+    shutil.copy(root / "tests" / "conftest.py", folder)
+    (folder / "test_a.py").write_text(CASES)
+    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers =\n    first(n)\n    slow\n")
+    assert ran in run_tests(folder, dict(os.environ), *words).stdout
+
+
 @pytest.mark.parametrize("required", [False, True])
 def test_a_skip_for_want_of_the_mirror_fails_where_it_is_required(root, tmp_path, required):
     folder = tmp_path / "tests"
@@ -30,8 +67,7 @@ def test_a_skip_for_want_of_the_mirror_fails_where_it_is_required(root, tmp_path
     environment.pop("SENSORPRIVACY_REQUIRE_MIRROR", None)
     if required:
         environment["SENSORPRIVACY_REQUIRE_MIRROR"] = "1"
-    words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", str(tmp_path), str(folder)]
-    done = subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    done = run_tests(folder, environment)
     if required:
         assert done.returncode
         assert "skipped although there is a mirror: needs the data mirror: all of it" in done.stdout

@@ -23,6 +23,7 @@ def appraiser(seed, d=8, n=50):
 starts = st.sampled_from([(0.5, 0.5), (0.5, 0.5), (0.8, 0.3), (1.0, 0.0), (0.0, 0.0), (1.0, 1.0)])
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, 10**6), starts, st.sampled_from([0.05, 0.1, 0.13, 1.0]))
 def test_every_trace_obeys_its_rule(seed, start, step):

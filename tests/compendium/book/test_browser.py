@@ -10,6 +10,7 @@ import pytest
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 NEEDED = ("playwright", "axe_playwright_python")
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.skipif(CHROMIUM is None, reason="needs the browser chromium: apt-get install chromium"),
     pytest.mark.skipif(
         not all(map(importlib.util.find_spec, NEEDED)), reason=f"needs the packages {' and '.join(NEEDED)}"
@@ -73,7 +74,6 @@ def verdicts(page, book):
     return page
 
 
-@pytest.mark.slow
 def test_pages_load_without_errors_and_ask_no_other_host(page, book):
     """Runs and their results have one form each, so the largest few are enough; test_site.py reads what all load."""
     loaded = [
@@ -189,7 +189,6 @@ def test_sliders_move_the_groups_and_mark_the_papers_choice(page, book):
     assert "0.7, 0.25 (the paper's choice)" in division.inner_text()
 
 
-@pytest.mark.slow
 def test_the_other_sliders_show_committed_rows(page, book):
     page.goto((book / "thresholds.html").as_uri())
     for section, slider in {"searches": "threshold", "shifts": "length", "noise": "epsilon"}.items():

@@ -8,6 +8,8 @@ import pytest
 from compendium.book import site
 from compendium.verdicts.ledger import entries
 
+pytestmark = pytest.mark.slow  # building the book takes half a minute
+
 
 @pytest.fixture(scope="module")
 def pages(book):

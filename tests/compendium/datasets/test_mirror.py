@@ -35,6 +35,7 @@ def test_every_mirrored_set_is_found_and_verified(mirrored, cache, name):
     assert store.state(name)["digest"] == located.digest
 
 
+@pytest.mark.slow
 def test_captures_and_recordings_are_named_as_their_readers_expect(mirrored):
     captures = store.locate("iot-sentinel")
     assert sum(member.endswith(".pcap") for member in captures.members) == 550

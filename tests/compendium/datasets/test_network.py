@@ -160,6 +160,7 @@ def wheels(machine, tmp_path, monkeypatch, kit):
     return tmp_path / "wheels"
 
 
+@pytest.mark.slow
 def test_a_wheel_comes_from_the_users_own_index(wheels, tmp_path):
     (tmp_path / "to").mkdir()
     with pytest.raises(network.NotThereError, match="toydata"):

@@ -17,6 +17,7 @@ def fresh(tmp_path, monkeypatch):
     return tmp_path / "fresh" / "derived"
 
 
+@pytest.mark.slow
 def test_three_forms_of_iot_sentinel(mirror, fresh):
     packets = problem("iot-sentinel")
     assert (packets.n_records, packets.n_features) == (186_318, 22)
@@ -39,6 +40,7 @@ def test_three_forms_of_iot_sentinel(mirror, fresh):
     assert again.provenance["digest"] == flows.provenance["digest"]
 
 
+@pytest.mark.slow
 def test_a_progress_bar_for_the_captures(mirror, fresh, capsys, terminal):
     problem("iot-sentinel-flows")
     assert "550/550" in capsys.readouterr().err
@@ -46,6 +48,7 @@ def test_a_progress_bar_for_the_captures(mirror, fresh, capsys, terminal):
     assert "IoT Sentinel" not in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_dense_statistics_of_motionsense(mirror, fresh):
     found = problem("motionsense", length=256, stride=512)
     assert (found.n_features, found.task.nunique(), found.users.nunique()) == (135, 6, 24)
@@ -53,6 +56,7 @@ def test_dense_statistics_of_motionsense(mirror, fresh):
     assert found.provenance["stride"] == 512
 
 
+@pytest.mark.slow
 def test_windows_of_motionsense(mirror):
     found = windows("motionsense", channels="raw", stride=500, windowing="file", activities=["jog"])
     assert found.values.shape[1:] == (6, 128)

@@ -115,12 +115,14 @@ def lesson(request, monkeypatch):
     return request.param
 
 
+@pytest.mark.first(1)
 def test_every_solution_passes(lesson):
     done = executed(lesson)
     assert done.errors == {}
     assert done.printed.count("Correct.") == len(checks(read(lesson)))
 
 
+@pytest.mark.first(1)
 def test_every_empty_student_version_fails_with_a_hint(lesson):
     errors = executed(lesson, empty=True).errors
     for cell in checks(read(lesson)):
@@ -207,6 +209,7 @@ def test_no_hint_of_a_module_shows_a_part_of_a_solution(lesson):
     assert [(part, text) for part in solution_parts(lesson) for text in texts if part in text] == []
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize(("lesson", "cell"), [(name, cell) for name in RIGHT for cell in RIGHT[name]])
 def test_another_right_answer_passes(lesson, cell):
     names = dict(executed(lesson).names[f"test-{cell}"])

@@ -36,6 +36,7 @@ def lesson(tmp_path, monkeypatch):
     return path
 
 
+@pytest.mark.slow
 def test_nbgrader_makes_a_course_folder(lesson, tmp_path):
     out = tmp_path / "course"
     assert release.make_course(out) == [out / "student" / "60_short" / "60_short.ipynb"]
@@ -58,6 +59,7 @@ def change(path, old, new):
     path.write_text(path.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_a_source_that_the_teacher_changed_stays(lesson, tmp_path):
     out, notices = tmp_path / "course", []
     (student,) = release.make_course(out, notices.append)
@@ -77,6 +79,7 @@ def test_a_source_that_the_teacher_changed_stays(lesson, tmp_path):
     assert len(notices) == 2
 
 
+@pytest.mark.slow
 def test_a_source_that_nobody_changed_follows_the_lesson(lesson, tmp_path):
     out, notices = tmp_path / "course", []
     (student,) = release.make_course(out, notices.append)

@@ -39,6 +39,7 @@ def verdicts(problem: Problem, **kept: list[str]) -> pd.DataFrame:
     return table.set_index("paper")
 
 
+@pytest.mark.slow
 def test_a_claim_holds_where_the_task_stays_and_the_user_goes(problem):
     table = verdicts(problem, first=["task"], second=["task"], third=["task"])
     assert table["verdict"].tolist() == ["holds"] * 3

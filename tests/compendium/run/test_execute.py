@@ -96,6 +96,7 @@ def test_by_default_results_go_to_the_ignored_build_folder(tmp_path, monkeypatch
     assert done.output.is_file()
 
 
+@pytest.mark.slow
 def test_a_slow_cell_is_reported_and_the_log_has_a_line_for_each(tmp_path, monkeypatch):
     monkeypatch.setattr(execute, "SLOW_SECONDS", 1)
     said = []

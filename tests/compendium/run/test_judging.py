@@ -56,6 +56,7 @@ def test_with_the_paper_s_settings_a_difference_needs_a_reason(home):
         example(0.9, profile="paper").verdicts()
 
 
+@pytest.mark.slow
 def test_what_is_missing_is_recorded(home, monkeypatch):
     monkeypatch.setattr(store, "state", lambda name: {"why": f"get {name}"})
     run = Run("22_threeway_summary", parameters={})

@@ -28,6 +28,7 @@ def named(root, notebook, **given):
     return run_name(path, complete(read_parameters(path), given))
 
 
+@pytest.mark.slow
 def test_a_run_of_runs_yaml_keeps_its_name():
     for run in {run.notebook: run for run in read_runs().values()}.values():  # the last one of each notebook
         declared = read_parameters(run.notebook)
@@ -79,6 +80,7 @@ def test_another_recording_changes_the_name(root, tmp_path):
     assert names[0] != names[1] == names[2]
 
 
+@pytest.mark.slow
 def test_the_record_has_every_parameter_in_its_type(home):
     namespace = {"step": "0.1", "dataset": "adult"}  # papermill -r gives text
     run = begin("21_threeway_division", namespace)

@@ -58,6 +58,7 @@ def test_a_guarded_process_ends_with_the_holder_of_the_lifeline(tmp_path):
     wait_for(lambda: all(map(ended, descendants)))
 
 
+@pytest.mark.slow
 def test_the_lifeline_of_a_killed_process_is_removed_and_its_own_leaves_nothing(tmp_path):
     (tmp_path / "lifeline-1.lock").touch()
     with lifeline(tmp_path):

@@ -103,6 +103,7 @@ def texts(fig):
     return [(text, text.get_window_extent()) for text in shown if id(text) not in hidden]
 
 
+@pytest.mark.first(3)
 def test_a_drawing_is_the_same_bytes_each_time_whatever_the_session_s_settings(drawing):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -155,6 +156,7 @@ def test_title_and_data_are_not_cut_off_and_not_written_over_another(width, titl
     assert all(above.y0 > below.y1 for above, below in itertools.pairwise(boxes))
 
 
+@pytest.mark.first(3)
 def test_the_drawing_below_its_title_is_the_drawing_alone(drawing):
     """Title and data stand in a band of their own, whatever the drawing's layout."""
     alone, headed = (plt.imread(io.BytesIO(render(drawing(), *head))) for head in ((), ("Its title", "its data")))

@@ -270,6 +270,7 @@ def test_two_utilities_are_not_rounded_as_the_others(raw):
     assert row(raw("heart"), 1.0, 0.0)["utility"] == pytest.approx(0.9036, abs=5e-5)
 
 
+@pytest.mark.slow
 def test_suitability_rests_on_rounded_measures(raw):
     """D36."""
     differ = set()

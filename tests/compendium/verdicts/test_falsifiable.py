@@ -74,6 +74,7 @@ def other(claim, random):
     return "something else" if random is None else f"word {random.integers(10**9)}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [None, 0])
 def test_a_value_that_contradicts_the_paper_never_agrees_with_it(seed):
     """Each value is contradicted; every sixth one is also replaced at random."""
@@ -214,6 +215,7 @@ def statements_of_paper_3():
     )
 
 
+@pytest.mark.slow
 def test_data_that_contradict_a_statement_decide_against_it(monkeypatch):
     said = statements_of_paper_1(monkeypatch) | statements_of_paper_2() | statements_of_paper_3()
     decided = {claim: value for claim, value in said.items() if value is not None}

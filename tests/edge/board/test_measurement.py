@@ -56,6 +56,7 @@ def test_settings_out_of_range_and_damaged_bundles_end_the_command(bundle, tmp_p
         commands.main(["export"])  # a board cannot export
 
 
+@pytest.mark.slow
 def test_a_slow_board_ends_in_time_and_leaves_out_large_batches(bundle, monkeypatch, tmp_path):
     """A board on which each call takes four hundredths of a second for each window."""
     monkeypatch.setattr(timing.Bound, "run", lambda self: time.sleep(0.04 * len(next(iter(self._arrays.values())))))

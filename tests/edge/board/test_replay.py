@@ -3,6 +3,7 @@
 from time import thread_time
 
 import numpy as np
+import pytest
 
 from sensorprivacy.edge.board import commands
 from sensorprivacy.edge.board.hardware import process_memory
@@ -15,6 +16,7 @@ def test_a_recording_is_the_samples_end_to_end(bundle):
     assert np.array_equal(signal[:32].T, bundle.samples(1)[0])
 
 
+@pytest.mark.slow
 def test_a_replay_keeps_time_and_memory(pipeline):
     bundle = pipeline.bundle
     replay(pipeline, recording(bundle, 20.0), speed=100)  # allocates everything that stays
@@ -27,6 +29,7 @@ def test_a_replay_keeps_time_and_memory(pipeline):
     assert found["seconds"] >= 120 / 60 * 0.99
 
 
+@pytest.mark.slow
 def test_its_own_work_takes_less_than_the_step_between_windows(pipeline):
     """By processor time, at 60 times real time. A virtual machine's stolen time counts in it, so a few may be over."""
     replay(pipeline, recording(pipeline.bundle, 20.0), speed=100)

@@ -47,6 +47,7 @@ def test_every_step_of_a_bundle_is_timed_at_every_batch(bundle: Bundle):
     assert [network["macs"] for network in found["networks"]] == [step.macs for step in bundle.steps]
 
 
+@pytest.mark.slow
 def test_the_peak_of_memory_includes_freed_arrays():
     code = (
         "import numpy as np; from sensorprivacy.edge.board.hardware import process_memory\n"

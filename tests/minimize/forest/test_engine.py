@@ -203,6 +203,7 @@ def test_a_forest_is_sklearns_trees_on_the_same_draws(n_values):
 # --- forests: as scikit-learn's under another seed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("table", [load_digits, load_breast_cancer])
 def test_forests_differ_from_sklearns_as_those_among_themselves(table):
     X, y = table(return_X_y=True)
@@ -226,6 +227,7 @@ def test_forests_differ_from_sklearns_as_those_among_themselves(table):
     assert abs((ours - theirs).mean()) < 3 * theirs.std(axis=0).mean() / np.sqrt(len(subsets))
 
 
+@pytest.mark.slow
 @pytest.mark.mirror
 def test_iot_23_scores_like_sklearn(mirror):
     problem = load("iot-23")
@@ -459,6 +461,7 @@ def test_it_is_the_engine_called_shared(digits):
     assert engine.model != other.model
 
 
+@pytest.mark.slow
 def test_ctrl_c_stops_it_within_seconds(tmp_path, interruptible):
     code = textwrap.dedent(
         """

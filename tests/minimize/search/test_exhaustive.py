@@ -63,6 +63,7 @@ def test_search_and_game_agree(problem, tiny):
     assert (outcome.accuracy, outcome.identifiability) == (chosen["accuracy"], chosen["identifiability"])
 
 
+@pytest.mark.slow
 def test_choice_keeps_the_task_feature_and_drops_the_user_features(problem):
     forest = RandomForestClassifier(n_estimators=10)
     chosen = search_subsets(problem, model=forest, split=random_split(240, test=0.5), **QUIET).select(0.05)
@@ -75,7 +76,8 @@ def test_numbers_of_subsets():
         assert len(set(all_subsets(range(k)))) == 2**k - 1
 
 
-@pytest.mark.parametrize("backend", ["loky", "threading", "sequential"])
+@pytest.mark.first(2)
+@pytest.mark.parametrize("backend", ["threading", "sequential", "loky"])
 def test_backends_give_the_same_table(problem, tiny, whole, backend):
     with parallel_config(backend=backend, n_jobs=2):
         together = search_subsets(problem, model=tiny, batch_size=3, **QUIET).table
@@ -137,6 +139,7 @@ def test_killed_after_some_batches_resumes_to_the_same_table(problem, tiny, whol
     pd.testing.assert_frame_equal(resumed.table, whole.table, check_exact=True)
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize("threshold", [0.0, 0.01, 0.1, 0.3, 1.0])
 def test_lazy_adversary_is_lossless(problem, tiny, whole, threshold):
     full, lazy = whole, search_subsets(problem, model=tiny, lazy=threshold, **QUIET)
@@ -146,6 +149,7 @@ def test_lazy_adversary_is_lossless(problem, tiny, whole, threshold):
     assert list(lazy.select_table().index) == [level for level in (0, 0.01, 0.03, 0.1, 0.3, 1) if level <= threshold]
 
 
+@pytest.mark.slow
 def test_lazy_table_does_not_depend_on_what_the_store_knows(problem, tiny, tmp_path):
     search_subsets(problem, model=tiny, result_store=tmp_path / "full", **QUIET)
     known = search_subsets(problem, model=tiny, result_store=tmp_path / "full", lazy=0.01, **QUIET)
@@ -192,7 +196,8 @@ def test_two_processes_on_one_store(whole, tmp_path, start_search):
         assert base.execute("SELECT count(*) FROM runs").fetchone() == (1,)
 
 
-@pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("jobs", [1, 2])
 def test_kill_9_at_random_moments(problem, tmp_path, jobs, start_search):
     """Kill until enough searches died under way; what is left must resume to the table of a search never killed."""
     model = RandomForestClassifier(n_estimators=15)
@@ -247,6 +252,7 @@ def test_estimate_counts_and_extrapolates(problem, tmp_path, monkeypatch):
     assert [duration(s) for s in (1, 89, 90, 5399, 7200)] == ["1 s", "89 s", "2 min", "90 min", "2.0 h"]
 
 
+@pytest.mark.slow
 def test_long_search_is_refused_until_allowed(problem, tiny, monkeypatch):
     # where an hour is over at once, every search is a long one
     monkeypatch.setattr("sensorprivacy.minimize.search.exhaustive.HOUR", 0.0)
@@ -384,6 +390,7 @@ def test_few_batches_wait_for_workers_however_many_there_are(monkeypatch):
     assert max(engine.waiting) <= 8
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("error:Sending large graph")
 def test_few_batches_wait_in_the_scheduler_of_a_cluster(monkeypatch):
     """Its memory does not grow with the number of subsets. Large data bring no advice of dask that loses them."""

@@ -48,6 +48,7 @@ def shared_table(problem, **options):
     return search_subsets(problem, **(SHARED | options)).table
 
 
+@pytest.mark.slow
 def test_a_search_is_the_engine_asked_for_every_subset(wine):
     split = random_split(wine.n_records, seed=42)
     engine = SharedEngine(engine_data(wine, split), RandomForestClassifier(6), 42)
@@ -66,7 +67,8 @@ def test_threads_give_the_same_table(wine, n_threads):
     pd.testing.assert_frame_equal(threaded, shared_table(wine), check_exact=True)
 
 
-@pytest.mark.parametrize("backend", ["loky", "threading"])
+@pytest.mark.first(1)
+@pytest.mark.parametrize("backend", ["threading", "loky"])
 def test_backends_give_the_same_table(wine, backend):
     with parallel_config(backend=backend, n_jobs=2):
         together = shared_table(wine, batch_size=5)

@@ -97,6 +97,7 @@ def test_the_choices_are_those_of_the_exhaustive_search(raced, wine, whole):
         assert ours["features"] == best["features"] or loss <= noise
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("n_threads", [1, 3])
 def test_batches_and_threads_do_not_change_a_race(wine, raced, n_threads):
     split = random_split(wine.n_records, seed=42)

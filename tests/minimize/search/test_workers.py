@@ -96,6 +96,7 @@ def test_no_worker_is_left_two_seconds_after_the_end_of_its_parent(tmp_path, wha
             process.kill()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_every_worker_watches_its_parent(monkeypatch, method):
     """scikit-learn's own parallel parts under a user's ``parallel_config`` started workers that nobody ends."""

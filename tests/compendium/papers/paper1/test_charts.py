@@ -104,12 +104,14 @@ def texts(drawing):
     return [(text, text.get_window_extent()) for text in shown if id(text) not in hidden]
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("name", ["plane", "panels, printed alone", "pair", "frontier", "noise", "bands"])
 def test_a_drawing_is_the_same_bytes_each_time(name):
     """One of the four grids of panels is enough: they share what draws and what saves."""
     assert render(DRAWINGS[name]()) == render(DRAWINGS[name]())
 
 
+@pytest.mark.first(3)
 def test_letters_are_large_enough_and_none_is_cut_off(drawing):
     found = texts(drawing)
     fig = found[0][0].get_figure(root=True)
@@ -121,6 +123,7 @@ def test_letters_are_large_enough_and_none_is_cut_off(drawing):
         assert box.y1 <= fig.bbox.y1 + 1, text
 
 
+@pytest.mark.first(1)
 def test_no_text_is_written_over_another(drawing):
     for (one, first), (other, second) in itertools.combinations(texts(drawing), 2):
         wide = min(first.x1, second.x1) - max(first.x0, second.x0)
@@ -134,6 +137,7 @@ def figure(name):
     return DRAWINGS[name]()
 
 
+@pytest.mark.slow
 def test_all_sixteen_panels_are_there_in_the_paper_s_order():
     titles = [axes.get_title(loc="left") for axes in figure("panels").axes]
     assert [title[:3] for title in titles if title] == [f"({letter})" for letter in "abcdefghijk"]

@@ -188,6 +188,7 @@ def test_strategies_without_an_adversary_can_be_better_or_worse():
     assert curves.adversary_helps(ranked(*[np.ones(11)] * 9))[1] == "true of 0 of 0 data sets (sign test, p = 1.00)"
 
 
+@pytest.mark.slow
 def test_every_statement_has_a_verdict_from_the_authors_curves_and_from_ours(points):
     own = together(*(several(SPIKED, SPIKED, dataset=name) for name in ("cic-ids-2017", *"abcd")))
     own = own.assign(identifiability_low=0.5, identifiability_high=0.6)

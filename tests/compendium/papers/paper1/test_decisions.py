@@ -80,6 +80,7 @@ def ranked(*columns: list[int]) -> pd.DataFrame:
     return pd.DataFrame({f"set{n}": ranks for n, ranks in enumerate(columns)}, index=names)
 
 
+@pytest.mark.slow
 def test_two_methods_are_the_best_in_any_order():
     clear = ranked(*[[1, 2, 3, 4]] * 6)
     assert decisions.among_best(clear, "(4) Utility") == ("(4) Utility", "")
@@ -92,6 +93,7 @@ def test_two_methods_are_the_best_in_any_order():
     assert decisions.among_best(clear.iloc[:, :3], "(4) Utility")[1]  # three data sets are too few
 
 
+@pytest.mark.slow
 def test_several_forms_of_the_same_captures_are_one_data_set():
     """Three forms of IoT Sentinel were three of seven units, and with one of them the ranking was decided."""
     names = ["iot-sentinel", "iot-sentinel-bits", "iot-sentinel-flows", "iot-23", "smartwatch"]
@@ -135,6 +137,7 @@ def test_the_best_threshold_by_two_measures():
 LEVELS = pd.DataFrame({"threshold": [0.01] * 7, "by_points": [0.01] * 7})
 
 
+@pytest.mark.slow
 def test_a_threshold_is_balanced_only_if_both_measures_say_so():
     """Small losses amplify relative effectiveness (section 5.2.1), so it alone decides nothing."""
     assert decisions.balanced_threshold(LEVELS, 0.01) == (0.01, "")
@@ -145,6 +148,7 @@ def test_a_threshold_is_balanced_only_if_both_measures_say_so():
     assert decisions.balanced_threshold(close, 0.01)[1].startswith("0.01 is best on 4 of 7 data sets")
 
 
+@pytest.mark.slow
 def test_every_piece_of_advice_has_a_verdict():
     best = pd.concat([stages(*[UNCLEAR] * 5), nets(0.3)[0].assign(best="shap-ratio", indistinguishable="")])
     pairs = [("dense0", "sparse0"), ("x", "y")]

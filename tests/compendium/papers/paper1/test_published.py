@@ -1,6 +1,7 @@
 """The authors' logs answer the cells of data sets that nobody else can get."""
 
 import pandas as pd
+import pytest
 
 from compendium.papers.paper1 import published
 from compendium.papers.paper1 import values as paper1
@@ -44,6 +45,7 @@ def test_a_log_answers_tables_7_to_12_and_their_rows_of_table_2(judged):
     assert found.loc["1-T2-service-sota-accuracy", ["ours", "verdict"]].tolist() == ["0.9558443794", "differs"]
 
 
+@pytest.mark.slow
 def test_an_incomplete_log_does_not_decide_against_the_paper(judged):
     other = choices().picked["12"]
     other.loc[0.01, "accuracy"] += 0.02
@@ -63,6 +65,7 @@ def test_measured_values_take_precedence_over_the_log(judged):
     assert found[["ours", "basis", "verdict"]].tolist() == ["0.5", "rows", "differs"]
 
 
+@pytest.mark.slow
 def test_the_published_logs_give_every_cell_on_the_named_line(mirror, judged):
     """Tables 4, 7 to 10 and 12 come out as printed; of Table 11's log a quarter is published."""
     from sensorprivacy.minimize import select_table

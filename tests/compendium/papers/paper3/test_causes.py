@@ -30,6 +30,7 @@ def test_the_losses_of_the_steps_add_up(causes: Causes, anonymizer: LatentAnonym
     assert found["private decoded"] > 0.9 > 0.5 > found["private shifted"]  # decoding alone hides nothing
 
 
+@pytest.mark.slow
 def test_a_wrong_inference_is_told_from_the_other_steps(
     causes: Causes, anonymizer: LatentAnonymizer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -42,6 +43,7 @@ def test_a_wrong_inference_is_told_from_the_other_steps(
     assert [wrong[name] for name in LOST[:2]] == [plain[name] for name in LOST[:2]]  # validation is the test part here
 
 
+@pytest.mark.slow
 def test_a_retrained_judge_reads_the_class_that_the_shift_moved(causes: Causes, anonymizer: LatentAnonymizer) -> None:
     shown = causes.published(anonymizer, "test")
     naive = recognized(causes.models, shown)["private"].mean()
@@ -49,6 +51,7 @@ def test_a_retrained_judge_reads_the_class_that_the_shift_moved(causes: Causes, 
     assert naive < 0.3 < 0.8 < informed
 
 
+@pytest.mark.slow
 def test_chance_is_the_most_frequent_class_of_both_attributes(
     causes: Causes, anonymizer: LatentAnonymizer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -63,6 +66,7 @@ def test_chance_is_the_most_frequent_class_of_both_attributes(
         assert chance[about] == (test == np.bincount(train).argmax()).mean()
 
 
+@pytest.mark.slow
 def test_an_experiment_changes_what_it_names(causes: Causes) -> None:
     fitted = causes.fit(latents=3, vae_epochs=1, alpha=0.0)
     assert len(list(causes.study.folder.glob("cause-*/vae-*.safetensors"))) == 2
@@ -83,6 +87,7 @@ def test_each_experiment_changes_one_thing() -> None:
     }
 
 
+@pytest.mark.slow
 def test_an_experiment_is_the_mean_of_its_trainings(causes: Causes) -> None:
     fitted, table = causes.compare({"as printed": {}, "beta 5": {"beta": 5.0}}, trainings=2)
     assert (fitted["as printed"].beta, fitted["beta 5"].beta) == (0.1, 5.0)

@@ -1,5 +1,6 @@
 import numpy as np
 import pandas as pd
+import pytest
 from matplotlib.patches import Rectangle
 
 from compendium.papers.paper3 import charts, pictures
@@ -103,6 +104,7 @@ def test_attacks_have_levels_intervals_and_chance() -> None:
     assert [label.get_text() for label in turned.axes[0].get_yticklabels()] == ["det.", "prob."]
 
 
+@pytest.mark.slow
 def test_frontier_and_loss_curves_render_the_same_bytes() -> None:
     table = pd.DataFrame({"release": ["mean shift", "codebook"], "activity": [0.94, 0.95], "strongest": [0.9, 0.6]})
     table = table.assign(trivial=[False, True], chance=0.57)

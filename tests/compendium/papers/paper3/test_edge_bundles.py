@@ -43,6 +43,7 @@ def test_weights_of_general_and_specific_autoencoders():
     assert found["times"].round(1).to_dict() == {"motionsense": 5.5, "mobiact": 1.3}
 
 
+@pytest.mark.slow
 def test_the_rivals_are_those_of_table_7(windows, tmp_path):
     made = edge_bundles.rivals_bundle(windows, "gender", tmp_path)
     assert [step.title for step in made.steps] == ["public", "private", "anonymization", "replacement"]

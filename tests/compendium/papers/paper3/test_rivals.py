@@ -25,6 +25,7 @@ def study(windows: Windows, unseen: Windows, tmp_path: Path, monkeypatch: pytest
     return Study("sines", "sines-gender", "gender", windows, windows, unseen, unseen, **trains)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_the_weights_of_a_rival_are_chosen_like_our_shift(study: Study, models: InferenceModels) -> None:
     table, chosen = search_rival(study, models, hides=[0.0, 50.0], changes=[1.0, 100.0], epochs=3)
     assert table[["hide", "change"]].to_numpy().tolist() == [[0, 1], [0, 100], [50, 1], [50, 100]]
@@ -48,6 +49,7 @@ def test_one_pair_of_weights_needs_no_search(study: Study, models: InferenceMode
     assert not study.folder.exists()
 
 
+@pytest.mark.slow
 def test_ours_and_the_rivals_are_compared_over_trainings(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(networks.GENERAL, 256, Sizes((16,), 2))
     budget = {"rival_epochs": 1, "general_epochs": 1, "thinned": 2}
@@ -71,6 +73,7 @@ def test_ours_and_the_rivals_are_compared_over_trainings(study: Study, monkeypat
     assert one["private_low"].isna().all()
 
 
+@pytest.mark.slow
 def test_the_term_is_left_out_of_a_training_of_its_own(study: Study) -> None:
     made = with_and_without_layer(study, [0, 1], thinned=2, epochs=1)
     assert [tuple(one.releases) for one in made] == [("with the term", "without it")] * 2

@@ -127,6 +127,7 @@ def study(windows: Windows, unseen: Windows, tmp_path: Path, monkeypatch: pytest
     return Study("sines", "sines-gender", "gender", windows, windows, unseen, unseen, **trains)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_each_seed_is_a_training_of_its_own(study: Study) -> None:
     found = repeat_over_seeds(study, [0, 3], modify="deterministic", scales=[1.0, 2.0], redraws=[0, 2])
     assert found[["seed", "change"]].drop_duplicates().to_numpy().tolist() == [
