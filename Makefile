@@ -59,7 +59,7 @@ archive: $(TOOLS) ## pack sources, results, environment and licences into one fi
 
 test: $(TOOLS) ## check style and types, run the tests (the slow ones, too: SLOW=1; some: TESTS=path)
 	@# Beside the check of types: the shared forest is compiled, and the assertions of the tests, once for all workers.
-	@{ $(PY) tests/compiled.py; $(PY) -m pytest --collect-only -qq >/dev/null; } & $(MAKE) --no-print-directory lint && wait
+	@{ $(PY) tests/compiled.py; $(PY) -m pytest --collect-only -qq $(TESTS) >/dev/null; } & $(MAKE) --no-print-directory lint && wait
 	@# Many tests wait for other processes, so three workers keep two cores busy. A file's tests share trained networks.
 	@$(PY) -m pytest -n 3 --dist loadfile --no-loadscope-reorder $(QUICKLY) $(TESTS)
 	@$(if $(QUICKLY),echo "The slow tests were left out. make test SLOW=1 runs them")

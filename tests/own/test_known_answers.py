@@ -14,8 +14,7 @@ from sensorprivacy.own import compare
 from sensorprivacy.own.defences import Defence
 
 N = 480
-TREE = RandomForestClassifier(10, min_samples_leaf=3)
-FOREST = RandomForestClassifier(12)
+FOREST = RandomForestClassifier(10, min_samples_leaf=3)
 
 
 def keep(*columns, cost=1.0):
@@ -44,8 +43,8 @@ class Toy:
         )
 
 
-def judged(problem, *defences, model=TREE):
-    return compare(problem, defences, draws=49, model=model, progress=False)
+def judged(problem, *defences):
+    return compare(problem, defences, draws=49, model=FOREST, progress=False)
 
 
 def protected(found, name, loss=0.02):
@@ -178,7 +177,7 @@ def test_weak_rows_make_strong_recordings():
     toy = Toy()
     toy.user = np.arange(N) // 8 % 4
     problem = toy.problem(np.arange(N) // 8, gait=toy.near(toy.user, 0.7))
-    found = judged(problem, keep("task"), keep("task", "gait"), model=FOREST)
+    found = judged(problem, keep("task"), keep("task", "gait"))
     protected(found, "task")
     row = found.frame.iloc[0]
     assert row["attack"] > row["row_attack"] + 0.15
@@ -245,7 +244,7 @@ def test_a_small_loss_on_few_rows_is_undecided():
     toy = Toy(n=200)
     toy.columns["task"] = toy.near(toy.task, 0.45)
     weaker = toy.near(toy.task, 0.47)
-    found = judged(toy.problem(voice=toy.near(toy.user), weaker=weaker), keep("weaker"), keep("task"), model=FOREST)
+    found = judged(toy.problem(voice=toy.near(toy.user), weaker=weaker), keep("weaker"), keep("task"))
     advice = found.recommend(0.08)
     assert advice.protects
     assert advice.keeps_task is None
