@@ -1,4 +1,4 @@
-""".ci/run: a test may not skip for lack of the mirror if the mirror is required."""
+""".ci/run: a test may not skip for lack of a required mirror, and a result that is wrong is a failure."""
 
 import os
 import shutil
@@ -76,7 +76,30 @@ def test_a_skip_for_want_of_the_mirror_fails_where_it_is_required(root, tmp_path
         assert "3 skipped" in done.stdout
 
 
-def test_the_script_is_there_can_be_run_and_calls_make_test(root):
-    script = root / ".ci" / "run"
-    assert os.access(script, os.X_OK)
-    assert "exec make test SLOW=1 </dev/null" in script.read_text()
+@pytest.mark.parametrize(
+    ("tests", "report", "passes"),
+    [
+        (0, "0 wrong, 0 stale, 12 runs without results", True),
+        (0, "stale  a: code\n0 wrong, 1 stale, 12 runs without results", True),
+        (0, "wrong  a: was changed\n1 wrong, 0 stale, 12 runs without results", False),
+        (0, "10 wrong, 0 stale, 12 runs without results", False),
+        (0, "Traceback", False),
+        (1, "0 wrong, 0 stale, 12 runs without results", False),
+    ],
+)
+def test_the_script_fails_with_the_tests_or_a_wrong_result_and_lists_stale_ones(root, tmp_path, tests, report, passes):
+    script = tmp_path / ".ci" / "run"
+    script.parent.mkdir()
+    shutil.copy(root / ".ci" / "run", script)
+    failing = int(not report.startswith("0 wrong, 0 stale"))
+    cases = f"""*verify*) echo '{report}'; exit {failing};; "test SLOW=1") exit {tests};;"""
+    made = f'#!/bin/sh\ncase "$*" in {cases} esac\nexit 2\n'
+    for name, text in {"make": made, "chromium": "#!/bin/sh\n", "slurmctld": "#!/bin/sh\n"}.items():
+        program = tmp_path / "bin" / name
+        program.parent.mkdir(exist_ok=True)
+        program.write_text(text)
+        program.chmod(0o755)
+    environment = {**os.environ, "PATH": f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}"}
+    done = subprocess.run([script], env=environment, capture_output=True, text=True)
+    assert (done.returncode == 0) == passes
+    assert (report in done.stderr) == (tests == 0)
