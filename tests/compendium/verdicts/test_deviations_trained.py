@@ -103,6 +103,16 @@ def test_the_lowest_loss_does_not_hide_gender_best(committed):
     assert [round(grid.loc[(alpha, 0.03), "loss"], 1) for alpha in (0, 1, 10)] == [165.3, 164.1, 166.3]
 
 
+def test_the_general_vae_loses_to_ours_on_the_same_windows_too(committed):
+    """D55: the general autoencoder learns from a quarter of the windows, as both rows of the table `layer` do."""
+    run = "30_vae_anonymization-motionsense-gender"
+    ours = committed(run, "layer").set_index("method").loc["with the term"]
+    theirs = committed(run, "rivals").set_index("method").filter(like="general", axis=0)
+    assert len(theirs) == 3  # the deterministic and the probabilistic change, and a shift chosen on validation windows
+    assert (theirs["public_high"] < ours["public_low"]).all()
+    assert (theirs["private_low"] > ours["private_high"]).all()
+
+
 def test_no_method_is_the_best_on_most_data_sets(committed):
     """D9: the winner of Table 3 changes with the data set."""
     table = committed("12_game_summary", "table-3").set_index("method").drop(columns="mean")
