@@ -1,8 +1,8 @@
 """The folder of a run: its figures, tables and verdicts, and a record of how they were made.
 
 :meth:`Run.close` writes everything at the end. So a run that fails leaves the results of the last run as they were.
-``run.json`` records what is the same in every repetition of a run. ``machine.json`` records the rest, such as times,
-memory, the commit and the computer.
+``run.json`` records what is the same in every repetition of a run. ``machine.json`` records the rest, such as memory,
+the commit, the computer and the seconds of the last start: an interrupted run goes on from the parts that it kept.
 """
 
 import datetime
