@@ -102,4 +102,4 @@ def test_the_script_fails_with_the_tests_or_a_wrong_result_and_lists_stale_ones(
     environment = {**os.environ, "PATH": f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}"}
     done = subprocess.run([script], env=environment, capture_output=True, text=True)
     assert (done.returncode == 0) == passes
-    assert (report in done.stderr) == (tests == 0)
+    assert (report in done.stdout) == (tests == 0)
