@@ -27,21 +27,17 @@ MISSING = "not there"
 WORDS = ("How claims in words are decided", "What cannot be tested here")  # tables of REPLICATION without values
 
 
-class Asked(pages.Numbers):
+class Asked:
     """Numbers of committed results, and a list of what a page asked for."""
 
-    def __init__(self, verdicts: pd.DataFrame) -> None:
-        super().__init__(verdicts)
+    def __init__(self, numbers: pages.Numbers) -> None:
+        self.numbers = numbers
         self.calls: list[tuple[str, tuple, dict]] = []
 
-    def __getattribute__(self, name):
-        value = super().__getattribute__(name)
-        if name not in ("cell", "share", "claim", "tally"):
-            return value
-
+    def __getattr__(self, name):
         def asked(*args, **where):
             self.calls.append((name, args, where))
-            return value(*args, **where)
+            return getattr(self.numbers, name)(*args, **where)
 
         return asked
 
@@ -97,7 +93,7 @@ def main() -> None:
     if subprocess.run(["git", "cat-file", "-e", f"{before}^{{commit}}"], stderr=subprocess.DEVNULL).returncode:
         print(f"not compared: this copy has no commit {before}; clone the repository with its history")
         return
-    now = Asked(verdicts())
+    now = Asked(pages.Numbers(verdicts()))
     pages.templates().get_template("findings.md").render(numbers=now, book=True, headline=HEADLINE)
     values, report, judged = quoted(now.calls), (project_root() / "REPLICATION.md").read_text(), verdicts()
     with tempfile.TemporaryDirectory() as folder:
