@@ -5,13 +5,14 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 
 import filelock
 import nbformat
 import psutil
 import pytest
 
-from compendium.run.processes import LIFELINE, TERMINATED, end_children, lifeline
+from compendium.run.processes import LIFELINE, TERMINATED, lifeline
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals")
 SLEEP = "import subprocess, sys, time; subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)']); "
@@ -33,13 +34,20 @@ def wait_for(condition, seconds: float = 100) -> None:
 
 
 def test_all_descendants_are_ended():
-    child = subprocess.Popen([sys.executable, "-c", f"{SLEEP}; time.sleep(60)"], stdout=subprocess.PIPE)
-    child.stdout.readline()
-    descendants = psutil.Process(child.pid).children(recursive=True)
-    assert descendants
-    end_children()
-    wait_for(lambda: ended(psutil.Process(child.pid)) if psutil.pid_exists(child.pid) else True)
-    wait_for(lambda: all(map(ended, descendants)))
+    # Not in the process of the tests: it has descendants that other tests use, such as the server of `start_warm`.
+    parent = f"""
+import subprocess, sys
+from compendium.run.processes import end_children
+subprocess.Popen([sys.executable, "-c", {f"{SLEEP}; time.sleep(60)"!r}], stdin=subprocess.DEVNULL)
+sys.stdin.readline()
+end_children()"""
+    with subprocess.Popen([sys.executable, "-c", parent], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
+        child.stdout.readline()
+        descendants = psutil.Process(child.pid).children(recursive=True)
+        assert len(descendants) == 2
+        child.communicate(b"now\n", timeout=30)
+        assert child.returncode == 0
+    wait_for(lambda: all(map(ended, descendants)), seconds=10)  # they would sleep for 60
 
 
 def test_a_guarded_process_ends_with_the_holder_of_the_lifeline(tmp_path):
@@ -55,7 +63,7 @@ def test_a_guarded_process_ends_with_the_holder_of_the_lifeline(tmp_path):
         time.sleep(1)
         assert child.poll() is None
     assert child.wait(10) == TERMINATED
-    wait_for(lambda: all(map(ended, descendants)))
+    wait_for(lambda: all(map(ended, descendants)), seconds=10)  # they would sleep for 60
 
 
 @pytest.mark.slow
@@ -98,5 +106,7 @@ time.sleep(100)"""
     try:
         wait_for(lambda: all(map(ended, descendants)), seconds=10)  # they would sleep for 100
     finally:
-        end_children()
+        for process in descendants:
+            with suppress(psutil.NoSuchProcess):
+                process.kill()
     assert not (tmp_path / "b.ipynb").exists()  # an unfinished notebook has another name
