@@ -56,7 +56,7 @@ def test_the_papers_attacker_beats_chance_after_the_probabilistic_change(committ
     own = figure8[figure8["release"] == "probabilistic"].set_index("level")
     assert set(own["n"]) == {"24 people"}
     assert (own["low"] > own["chance"]).all()
-    assert own["score"].round(3).to_dict() == {"window": 0.744, "recording": 0.754, "person": 0.95}
+    assert own["score"].round(3).to_dict() == {"window": 0.741, "recording": 0.773, "person": 0.938}
 
 
 def test_the_strongest_attacker_exceeds_the_limit_of_prevented_after_the_probabilistic_change(committed):
@@ -64,7 +64,7 @@ def test_the_strongest_attacker_exceeds_the_limit_of_prevented_after_the_probabi
     strongest = committed("31_reidentification_attack-motionsense-gender", "strongest")
     own = strongest.query("release == 'probabilistic' and about == 'gender' and level != 'window'").set_index("level")
     assert (own["low"] > own["chance"] + 0.1).all()
-    assert own["score"].round(3).to_dict() == {"recording": 0.906, "person": 0.958}
+    assert own["score"].round(3).to_dict() == {"recording": 0.885, "person": 1.0}
 
 
 def test_our_greedy_stage_keeps_the_columns_that_the_authors_searched(committed):
@@ -111,6 +111,15 @@ def test_the_general_vae_loses_to_ours_on_the_same_windows_too(committed):
     assert len(theirs) == 3  # the deterministic and the probabilistic change, and a shift chosen on validation windows
     assert (theirs["public_high"] < ours["public_low"]).all()
     assert (theirs["private_low"] > ours["private_high"]).all()
+
+
+def test_a_new_attacker_cannot_tell_the_general_vae_from_ours_but_its_activity_is_lower(committed):
+    """D55: gender from single windows after both random changes."""
+    run, names = "31_reidentification_attack-motionsense-gender", ["general VAE, probabilistic", "probabilistic"]
+    strongest = committed(run, "strongest").query("about == 'gender' and level == 'window'").set_index("release")
+    assert strongest.loc[names, "low"].max() < strongest.loc[names, "high"].min()  # the intervals overlap
+    activity = committed(run, "frontier").set_index("release")
+    assert activity.loc[names[0], "high"] < activity.loc[names[1], "low"]
 
 
 def test_no_method_is_the_best_on_most_data_sets(committed):
