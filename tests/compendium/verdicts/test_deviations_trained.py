@@ -113,7 +113,7 @@ def test_the_general_vae_loses_to_ours_on_the_same_windows_too(committed):
     assert (theirs["private_low"] > ours["private_high"]).all()
 
 
-def test_a_new_attacker_cannot_tell_the_general_vae_from_ours_but_its_activity_is_lower(committed):
+def test_new_attackers_do_not_decide_for_ours_but_the_general_vae_keeps_less_activity(committed):
     """D55: gender from single windows after both random changes."""
     run, names = "31_reidentification_attack-motionsense-gender", ["general VAE, probabilistic", "probabilistic"]
     strongest = committed(run, "strongest").query("about == 'gender' and level == 'window'").set_index("release")
