@@ -119,7 +119,7 @@ def report(folder):
     from compendium.verdicts.cells import prediction_interval
 
     parts = [pd.read_csv(file) for file in sorted(folder.glob("*.csv"))]
-    here = pd.concat([part for part in parts if "change" in part])
+    here = pd.concat([part for part in parts if "public class" in part])
     here.to_csv(RESULTS / "gpu_seeds.csv", index=False)
     others = [part for part in parts if "method" in part]
     if others:
