@@ -515,22 +515,28 @@ def test_ends_at_random_moments_leave_a_set_whole_or_absent(toys, machine, web, 
     """
 
     def fetch(signal_=None, after=math.inf):
+        """Seconds of a fetch that came to its own end; None for one that was ended"""
         one = process(kit, script, source)
         assert one.stdout.readline() == "ready\n"
         began = time.monotonic()
         with contextlib.suppress(subprocess.TimeoutExpired):
             one.wait(min(after, 60))
-        if one.poll() is None:
+        ended = one.poll() is None
+        if ended:
             one.send_signal(signal_)
         one.communicate(timeout=20)
-        return time.monotonic() - began
+        return None if ended else time.monotonic() - began
 
-    draw, parts, needed = random.Random(0), 0, fetch()
-    for at in range(24):
+    draw, ends, parts, needed = random.Random(0), 0, 0, fetch()
+    begun = machine / "toy-folder" / ".partial"
+    while ends < 24 or (parts < 6 and ends < 96):
         if store.locate("toy") is not None:
             shutil.rmtree(machine / "toy-folder")
-        fetch([signal.SIGKILL, signal.SIGTERM, signal.SIGINT][at % 3], draw.uniform(0, needed))
-        parts += (machine / "toy-folder" / ".partial").exists()
+        anew = not begun.exists()
+        signal_ = [signal.SIGKILL, signal.SIGTERM, signal.SIGINT][ends % 3]
+        took = fetch(signal_, draw.uniform(0, needed))
+        needed = took if took and anew else needed
+        ends, parts = ends + 1, parts + begun.exists()
         located = store.locate("toy")
         assert located is None or contents(located) == whole
     assert parts >= 6, "some ends must fall into the work"
