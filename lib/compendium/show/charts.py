@@ -210,6 +210,7 @@ def _bars(
     printed: pd.DataFrame | None,
 ) -> None:
     place, wide = np.arange(len(frame)), 0.82 / frame.shape[1]
+    letters = 0.85 * PAGE / len(frame) / (SMALLEST / 72)  # the room of a row, in heights of letters
     for number, (name, column) in enumerate(frame.items()):
         colour, hatch = looks[str(name)]
         at = place + (number - (frame.shape[1] - 1) / 2) * wide
@@ -217,8 +218,7 @@ def _bars(
         # no sign of percent, which the axis has: 100% is wider than a bar
         shown = 100 * column if percent else column
         values = [f"{value:.{digits}f}" for value in shown.round(digits) + 0.0]  # + 0.0 turns -0 into 0
-        room = 0.85 * PAGE * wide / len(frame) / (SMALLEST / 72)  # of a bar, in heights of letters
-        turned = 90 if max(map(len, values)) * 0.65 > room else 0  # otherwise the numbers of neighbours collide
+        turned = 90 if max(map(len, values)) * 0.65 > wide * letters else 0  # otherwise neighbours' numbers collide
         marks = pd.Series(np.nan, frame.index) if printed is None else printed[name]
         for x, value, mark, text in zip(at, column, marks, values, strict=True):
             if value < 0:
@@ -228,7 +228,8 @@ def _bars(
                 note(axes, text, (x, np.fmax(value, mark)), up, ha="center", rotation=turned, **_OVER_LINES)
         if printed is not None:
             axes.plot(at, printed[name], **_PRINTED)
-    axes.set_xticks(place, [str(name) for name in frame.index])
+    names = [textwrap.fill(str(name), int(letters / 0.6), break_long_words=False) for name in frame.index]
+    axes.set_xticks(place, names)
     axes.tick_params(axis="x", length=0)
     axes.yaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 2.5, 5, 10]))
     if percent:

@@ -2,6 +2,7 @@
 
 import base64
 import io
+import textwrap
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
@@ -14,6 +15,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.text import Text
 
 from compendium.show.tables import Shown, page
 
@@ -87,10 +89,27 @@ def _settle(fig: Figure) -> None:
     if not isinstance(fig.get_layout_engine(), ConstrainedLayoutEngine):
         return
     fig.draw_without_rendering()
+    if _break_titles(fig):
+        fig.draw_without_rendering()
     fig.set_layout_engine("none")
     for axes in fig.axes:
         x, y, width, height = (round(end, 6) for end in axes.get_position(original=True).bounds)
         axes.set_position((x, y, width, height))
+
+
+def _break_titles(fig: Figure) -> bool:
+    """Break titles that are wider than their panels and run into the next one; return whether there are any."""
+    found = False
+    for axes in fig.axes:
+        for text in axes.get_children():
+            if not isinstance(text, Text) or text in axes.texts:
+                continue
+            words, wide = text.get_text(), text.get_window_extent().width
+            if wide > axes.bbox.width:
+                found = True
+                letters = max(1, int(len(words) * axes.bbox.width / wide))
+                text.set_text(textwrap.fill(words, letters, break_long_words=False))
+    return found
 
 
 def _head(width: float, title: str, about: str) -> list[Figure]:

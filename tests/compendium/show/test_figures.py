@@ -57,6 +57,9 @@ NAMES = {
     "non_sensitive": ["school", "sex"],
 }
 
+EXERCISES = ["abduction", "external rotation", "forward elevation", "internal rotation", "pendulum"]
+EXERCISES += ["upright row", "trapezius extension"]
+
 DRAWINGS = {
     "group_shares": lambda: paper2_charts.group_shares(SIZES, FINAL),
     "grouped_bars": lambda: show.grouped_bars(GAINS, ylabel="gain"),
@@ -262,6 +265,34 @@ def test_numbers_over_narrow_bars_do_not_collide():
     boxes = [text.get_window_extent() for text in fig.axes[0].texts]
     assert len(boxes) == 32
     assert not any(one.overlaps(other) for at, one in enumerate(boxes) for other in boxes[:at])
+
+
+def test_long_names_below_bars_do_not_collide():
+    """Names of the smartwatch set's exercises ran into one another."""
+    names = [*EXERCISES, "all"]
+    fig = show.grouped_bars({"a": pd.DataFrame(1.0, names, ["raw"]), "b": pd.DataFrame(1.0, names, ["raw"])})
+    fig.canvas.draw()
+    for axes in fig.axes:
+        boxes = [label.get_window_extent() for label in axes.get_xticklabels()]
+        assert [label.get_text().replace("\n", " ") for label in axes.get_xticklabels()] == names
+        assert all(left.x1 < right.x0 for left, right in itertools.pairwise(boxes))
+
+
+def test_a_title_wider_than_its_panel_is_broken():
+    """Titles of seven panels ran into one another; a short title and a note in a panel stay as they are."""
+    with plt.style.context(["default", figures.STYLE]):
+        fig, grid = plt.subplots(1, 7, figsize=(figures.PAGE, 2))
+        for axes, name in zip(grid, EXERCISES, strict=True):
+            axes.set_title(name)
+        grid[0].text(0, 0, "a note that is wider than its panel")
+        render(fig)
+        titles = [axes.get_title(loc="left") for axes in grid]
+        boxes = [box for text, box in texts(fig) if text.get_text() in titles]
+    assert titles[:2] == ["abduction", "external\nrotation"]
+    assert [title.replace("\n", " ") for title in titles] == EXERCISES
+    assert grid[0].texts[0].get_text() == "a note that is wider than its panel"
+    assert len(boxes) == 7
+    assert all(left.x1 < right.x0 for left, right in itertools.pairwise(boxes))
 
 
 def test_the_number_of_a_bar_stands_above_its_printed_value():
