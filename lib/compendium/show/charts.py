@@ -1,5 +1,6 @@
 """General charts, used for several papers. Each has one message, direct labels, and cues other than colour."""
 
+import math
 import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -90,7 +91,9 @@ def grouped_bars(
     if chance:
         handles.append(plt.Line2D([], [], color=_CHANCE["colors"], lw=_CHANCE["lw"], ls=_CHANCE["ls"]))
         names.append("chance level")
-    fig.legend(handles, names, loc="outside upper left", ncols=len(names), handlelength=1.8, columnspacing=1.2)
+    letters = sum(0.6 * len(name) + 3.8 for name in names)  # the legend, in heights of letters, with signs and gaps
+    each = math.ceil(len(names) / math.ceil(letters * SMALLEST / 72 / PAGE))  # in as many rows as the page needs
+    fig.legend(handles, names, loc="outside upper left", ncols=each, handlelength=1.8, columnspacing=1.2)
     return fig
 
 

@@ -278,6 +278,16 @@ def test_long_names_below_bars_do_not_collide():
         assert all(left.x1 < right.x0 for left, right in itertools.pairwise(boxes))
 
 
+def test_a_legend_of_many_names_is_not_cut_off():
+    """Five changes with the printed values and chance: "chance level" stood beyond the edge."""
+    frame = pd.DataFrame(0.5, ["walking"], ["raw", "mean shift", "transport", "general VAE", "Anonymization AE"])
+    fig = show.grouped_bars(frame, printed=frame, chance={"": 0.5})
+    boxes = {text.get_text(): box for text, box in texts(fig)}
+    assert max(boxes[name].x1 for name in (*frame, "printed in the paper", "chance level")) < fig.bbox.x1
+    few = show.grouped_bars(frame[["raw", "transport"]], chance={"": 0.5})
+    assert len({round(box.y0) for text, box in texts(few) if text.get_text() in (*frame, "chance level")}) == 1
+
+
 def test_a_title_wider_than_its_panel_is_broken():
     """Titles of seven panels ran into one another; a short title and a note in a panel stay as they are."""
     with plt.style.context(["default", figures.STYLE]):
