@@ -5,20 +5,25 @@ Each training makes two epochs. The others are counted with the second one's pro
 deleted.
 
     python bench/paper_hours.py 30_vae_anonymization-motionsense-gender
+    python bench/paper_hours.py --before 1485870b    writes results/paper_hours.csv: minutes of each run, then and now
 """
 
 import argparse
 import collections
 import os
+import subprocess
 import sys
 import tempfile
 import time
 from dataclasses import replace
+from pathlib import Path
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import pandas as pd
+import yaml
 
+from compendium.paths import RUN_FILE, figures_dir
 from compendium.run.parameters import code_cells
 from compendium.run.runs import read_runs
 from sensorprivacy.latent import rivals, training
@@ -56,11 +61,26 @@ def quick_rival(self, data, classes, settings, progress, real=rivals.Anonymizati
     return rows
 
 
+def before_and_now(commit):
+    """Write the minutes of each run of the paper profile by `runs.yaml`, at a commit and now."""
+    text = subprocess.run(["git", "show", f"{commit}:runs.yaml"], capture_output=True, text=True, check=True).stdout
+    runs = {"before": yaml.safe_load(text)["runs"], "now": yaml.safe_load(Path("runs.yaml").read_text())["runs"]}
+    table = pd.DataFrame(
+        {when: {name: run["minutes"].get("paper") for name, run in own.items()} for when, own in runs.items()}
+    )
+    table["results"] = [(figures_dir("paper") / name / RUN_FILE).is_file() for name in table.index]
+    table.rename_axis("run").to_csv(Path(__file__).parent / "results" / "paper_hours.csv")
+    print((table.groupby("results")[["before", "now"]].sum() / 60).round(1).to_string())
+
+
 def main():
     """Estimate one run."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("run", nargs="?", default="30_vae_anonymization-mobifall-weight-raw-subjects")
+    parser.add_argument("--before", metavar="COMMIT", help="compare the minutes of runs.yaml instead")
     asked = parser.parse_args()
+    if asked.before:
+        return before_and_now(asked.before)
     run = read_runs()[asked.run]
     values = run.values("paper") | {"profile": "paper"}
     training._epoch, rivals.AnonymizationAutoencoder._train = quick_epoch, quick_rival
