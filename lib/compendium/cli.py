@@ -94,7 +94,8 @@ def run(
 def reproduce(profile: Profile, cores: int, runs: Sequence[str], dry_run: bool, executor: str, listed: bool) -> int:
     """Run every notebook that is out of date, then the report.
 
-    With names of runs, only these; * stands for any part.
+    With names of runs, only these; * stands for any part. Runs whose results they read are repeated only if those are
+    out of date.
     """
     from compendium.run.runs import check_runs, read_runs, select
 
@@ -157,10 +158,10 @@ def verify() -> int:
     The exit code is 1 if a file or a page does not follow from its record, or if other code, parameters, packages or
     data made a run's results.
     """
-    from compendium.review.verify import ABSENT, STALE, WRONG
-    from compendium.review.verify import verify as findings
+    from compendium.review.verify import verify as look_at_all
+    from compendium.run.committed import ABSENT, STALE, WRONG
 
-    found = findings()
+    found = look_at_all()
     for one in found.itertuples():
         print(f"{one.kind:7}{one.where}: {one.what}")
     wrong, stale, absent = (int((found["kind"] == kind).sum()) for kind in (WRONG, STALE, ABSENT))

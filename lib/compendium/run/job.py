@@ -15,6 +15,7 @@ from pathlib import Path
 
 from compendium.paths import build_dir, data_dir, project_root
 from compendium.run import execute, processes, states
+from compendium.run.committed import findings
 from compendium.run.dependencies import package_files, versions
 from compendium.run.runs import Run, before, read_runs, select
 from compendium.run.states import FAILED, NO_DATA, NOT_RUN, OK, RunState
@@ -92,11 +93,12 @@ def plan(profile: str, only: Iterable[str] = ()) -> list[Job]:
     depends on every status file; those of other runs stay as they are.
     """
     runs = select(read_runs(), (), profile)
-    chosen = planned(runs, select(runs, only, profile))
+    chosen = planned(runs, select(runs, only, profile), profile)
     python = ".".join(platform.python_version_tuple()[:2])  # not its last number
     states.write_if_changed(_versions_file(), versions() | {"python": python})
     told = [name for name in runs if name in chosen or states.status_file(name, profile).is_file()]
-    earlier = {name: told if runs[name].after_all else before(runs[name], runs) for name in chosen}
+    waits = {name: told if runs[name].after_all else before(runs[name], runs) for name in chosen}
+    earlier = {name: [each for each in own if each in told] for name, own in waits.items()}
     minutes: dict[str, float] = {}
     for name in reversed(chosen):  # in the file's order, later runs come after earlier ones
         later = [minutes[each] for each in minutes if name in earlier[each]]
@@ -104,13 +106,24 @@ def plan(profile: str, only: Iterable[str] = ()) -> list[Job]:
     return [_job(runs[name], earlier[name], minutes[name], profile) for name in chosen]
 
 
-def planned(runs: Mapping[str, Run], selected: Iterable[str]) -> list[str]:
-    """Return the names of selected runs, of all runs that they come after, and of the report, in the file's order."""
-    waiting, found = [*selected, *(name for name, run in runs.items() if run.after_all)], set[str]()
+def planned(runs: Mapping[str, Run], selected: Iterable[str], profile: str | None = None) -> list[str]:
+    """Return the names of selected runs, of all runs that they come after, and of the report, in the file's order.
+
+    With the profile ``paper``, a run that others come after is left out if it never ran here and its committed results
+    are those of this state of the code: nobody waits for hours to repeat a summary.
+    """
+    wanted = {*selected, *(name for name, run in runs.items() if run.after_all)}
+    waiting, found, seen = [*wanted], set[str](), set(wanted)
     while waiting:
         found.add(name := waiting.pop())
-        waiting += set(before(runs[name], runs)) - found
+        later = set(before(runs[name], runs)) - seen
+        seen |= later
+        waiting += [each for each in later if profile != "paper" or not _taken(runs[each])]
     return [name for name in runs if name in found]
+
+
+def _taken(run: Run) -> bool:
+    return not states.status_file(run.name, "paper").is_file() and not any(findings(run))
 
 
 def _job(run: Run, earlier: Iterable[str], minutes: float, profile: str) -> Job:

@@ -6,7 +6,7 @@ import shlex
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import nullcontext
 from typing import TextIO
 
@@ -19,7 +19,7 @@ from compendium.paths import build_dir, figures_dir, output_root, project_root
 from compendium.run import processes, states
 from compendium.run.cluster import left_jobs, variables, why, words_for
 from compendium.run.job import hindered, planned
-from compendium.run.runs import Run, last_states, read_runs, select
+from compendium.run.runs import Run, before, last_states, read_runs, select
 from compendium.run.states import FAILED, NO_DATA, NOT_RUN, OK, DataState, RunState
 from sensorprivacy.paths import check_writable
 
@@ -100,7 +100,7 @@ def reproduce(
         If results cannot be written.
     """
     runs = select(read_runs(), (), profile)
-    names = planned(runs, select(read_runs(), only := list(only), profile))
+    names = planned(runs, select(read_runs(), only := list(only), profile), profile)
     folder = build_dir()
     for results in (folder, figures_dir(profile)):
         check_writable(results)
@@ -118,6 +118,8 @@ def reproduce(
             log.write_text("", encoding="utf-8")
             started = log.stat().st_mtime_ns
             places = words_for(executor, cores)
+            if taken := {each for name in names for each in before(runs[name], runs)}.difference(names):
+                say(f"not repeated, because figures/ has their current results: {_some(sorted(taken))}")
             _look_once([runs[name] for name in names], look, say)
             if executor is not None and not dry_run:
                 say(f"runs are jobs of {executor}; follow them with: tail -f {shlex.quote(str(log))}")
@@ -190,6 +192,10 @@ def _wait_for(words: list[str], environment: dict[str, str], errors: TextIO) -> 
             raise
 
 
+def _some(names: Collection[str], more: str = "") -> str:
+    return ", ".join(names) if len(names) <= _FEW else f"{len(names)} runs{more}"
+
+
 def summary(ended: Mapping[str, RunState], profile: str) -> str:
     """Return the closing lines: how the runs ended, failures with reasons, verdicts, and where the results are."""
     counts = Counter(state.status for state in ended.values())
@@ -200,8 +206,7 @@ def summary(ended: Mapping[str, RunState], profile: str) -> str:
             lines.append(f"  failed: {name}: {state.reason}" + (f" ({state.log})" if state.log else ""))
     lines += [f"  not run: {name}: {state.reason}" for name, state in ended.items() if state.blocked]
     idle = [name for name, state in ended.items() if state.status == NOT_RUN and not state.blocked]
-    few = ", ".join(idle) if len(idle) <= _FEW else f"{len(idle)} runs that nobody asked for"
-    lines += [f"  not run: {few}"] if idle else []
+    lines += [f"  not run: {_some(idle, ' that nobody asked for')}"] if idle else []
     folder, root = figures_dir(profile), output_root()
     if (verdicts := folder / "verdicts.csv").is_file():
         from compendium.verdicts.replication import summary_line  # here, because it imports pandas

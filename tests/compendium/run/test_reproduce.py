@@ -1,6 +1,7 @@
 """reproduce, on a small compendium made here: real Snakemake, real kernels, one line a notebook."""
 
 import contextlib
+import json
 import os
 import shutil
 import signal
@@ -17,7 +18,9 @@ import pytest
 
 from compendium.paths import mirror_address
 from compendium.run import reproduce as workflow
-from compendium.run.job import perform, planned
+from compendium.run.dependencies import code_digest
+from compendium.run.job import perform, plan, planned
+from compendium.run.parameters import complete, read_parameters
 from compendium.run.reproduce import BusyError, reproduce, summary
 from compendium.run.runs import RunsError, read_runs, statuses
 from compendium.run.states import (
@@ -354,6 +357,55 @@ def test_a_run_after_a_failed_one_is_not_ok(chain, say, pretend):
     assert [mended[name].status for name in ("10_first", "20_second", "30_third")] == [OK, OK, NOT_RUN]
     again = reproduce("quick", look, say=say.append)
     assert {state.status for state in again.values()} == {OK}
+
+
+@pytest.fixture
+def commit(chain, pretend):
+    """Return a function that makes the paper's results of a run as they are committed, without its status here."""
+    (chain / "requirements.lock").write_text("")
+
+    def commit(name, **record):
+        run = read_runs()[name]
+        values = complete(read_parameters(run.notebook), run.values("paper"))
+        made = {"files": {}, "code": code_digest(run.notebook, chain / "lib", run.sets), "parameters": values}
+        folder = chain / "figures" / name
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "run.json").write_text(json.dumps(made | {"packages": {}, "data": {}} | record))
+
+    return commit
+
+
+@pytest.mark.parametrize(
+    ("profile", "only", "stale", "ran", "told"),
+    [
+        ("paper", ["30_third"], [], ["30_third"], "20_second"),
+        ("paper", ["30_third"], ["10_first"], ["30_third"], "20_second"),
+        ("paper", ["30_third"], ["20_second"], ["20_second", "30_third"], "10_first"),
+        ("paper", ["30_third"], ["10_first", "20_second"], ["10_first", "20_second", "30_third"], ""),
+        ("paper", ["20_second", "30_third"], [], ["20_second", "30_third"], "10_first"),
+        ("paper", [], [], ["10_first", "20_second", "30_third"], ""),
+        ("quick", ["30_third"], [], ["10_first", "20_second", "30_third"], ""),
+    ],
+)
+def test_current_results_are_not_made_again_for_a_later_run(say, pretend, commit, profile, only, stale, ran, told):
+    """In a fresh clone, a summary of six seconds had to wait for 28 hours of runs with current results."""
+    for name in ("10_first", "20_second"):
+        commit(name, **({"code": "0"} if name in stale else {}))
+    states = reproduce(profile, look, only=only, say=say.append)
+    assert [name for name in pretend.ran if name != "90_report"] == ran
+    assert [name for name, state in states.items() if state.status == OK] == [*ran, "90_report"]
+    said = [line.rpartition(": ")[2] for line in say if line.startswith("not repeated")]
+    assert said == ([told] if told else [])
+
+
+def test_snakemake_takes_committed_results_too(chain, commit):
+    commit("10_first")
+    commit("20_second")
+    (job, report) = plan("paper", ["30_third"])
+    assert (job.name, report.name) == ("30_third", "90_report")
+    assert not [path for path in job.inputs if path.startswith("build/runs/")]
+    write_status("20_second", "paper", RunState(OK))  # it ran here, so what it left counts, not the record
+    assert [job.name for job in plan("paper", ["30_third"])] == ["20_second", "30_third", "90_report"]
 
 
 def test_a_run_that_was_killed_failed_and_the_report_still_follows(chain, say, pretend):
