@@ -38,8 +38,12 @@ def test_the_make_targets_it_names_exist(readme, root):
 
 def test_the_changelog_keeps_its_form(root):
     headings = re.findall(r"^## (.+)$", (root / "CHANGELOG.md").read_text(), re.MULTILINE)
-    assert headings[0] == "[Unreleased]"
-    assert all(re.fullmatch(r"\[\d+\.\d+\.\d+\] - \d{4}-\d\d-\d\d", heading) for heading in headings[1:])
+    assert all(re.fullmatch(r"\[\d+\.\d+\.\d+\] - \d{4}-\d\d-\d\d", each) for each in headings[1:])
+    version = re.search(r'^version = "(.+)"', (root / "pyproject.toml").read_text(), re.MULTILINE)[1]
+    cited = (root / "CITATION.cff").read_text()
+    assert f"\nversion: {version}\n" in cited
+    released = re.search(r"^date-released: (.+)$", cited, re.MULTILINE)[1]
+    assert headings[0] == ("[Unreleased]" if "dev" in version else f"[{version}] - {released}")
 
 
 def test_the_notebooks_page_collects_a_sweep_without_the_committed_runs(root, tmp_path, monkeypatch):
