@@ -22,7 +22,8 @@ def findings(run: Run) -> Iterator[tuple[str, str, str]]:
     if not (folder / RUN_FILE).is_file():
         yield ABSENT, run.name, f"needs {', '.join(run.sets)}" if run.sets else "was never run"
         return
-    record = json.loads((folder / RUN_FILE).read_text(encoding="utf-8"))
+    empty: dict[str, Any] = {"files": {}, "code": "", "parameters": {}, "packages": {}, "data": {}}
+    record = empty | json.loads((folder / RUN_FILE).read_text(encoding="utf-8"))  # early versions lacked some
     for name, digest in record["files"].items():
         path = folder / name
         if not path.is_file() or hashlib.sha256(path.read_bytes()).hexdigest() != digest:

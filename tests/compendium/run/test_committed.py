@@ -88,6 +88,12 @@ def test_data_on_this_machine_must_be_those_of_the_run_and_absent_data_are_not_a
     assert findings(run) == []
 
 
+def test_a_record_of_an_early_version_is_stale_and_no_error(made):
+    run, folder, _ = made
+    (folder / "run.json").write_text("{}")
+    assert findings(run) == [("stale", "code, parameters")]
+
+
 def test_changed_missing_and_unmade_files_are_found(made):
     run, folder, _ = made
     (folder / "t.csv").write_bytes(TABLE.replace(b"2", b"3"))
