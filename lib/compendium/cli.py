@@ -158,10 +158,10 @@ def verify() -> int:
     The exit code is 1 if a file or a page does not follow from its record, or if other code, parameters, packages or
     data made a run's results.
     """
-    from compendium.review.verify import verify as look_at_all
+    from compendium.review.verify import verify as findings
     from compendium.run.committed import ABSENT, STALE, WRONG
 
-    found = look_at_all()
+    found = findings()
     for one in found.itertuples():
         print(f"{one.kind:7}{one.where}: {one.what}")
     wrong, stale, absent = (int((found["kind"] == kind).sum()) for kind in (WRONG, STALE, ABSENT))

@@ -86,7 +86,7 @@ class Job:
 
 
 def plan(profile: str, only: Iterable[str] = ()) -> list[Job]:
-    """Return a job for each selected run of a profile, for the runs that these come after, and for the report.
+    """Return a job for each selected run of a profile, for runs that these come after (see `planned`), and the report.
 
     A run depends on its notebook, on the package files that it imports, on the papers' printed values, on the state of
     its data sets, on its parameters, on the versions of the packages and on the runs that it comes after. The report

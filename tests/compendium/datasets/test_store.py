@@ -515,7 +515,7 @@ def test_ends_at_random_moments_leave_a_set_whole_or_absent(toys, machine, web, 
     """
 
     def fetch(signal_=None, after=math.inf):
-        """Seconds of a fetch that came to its own end; None for one that was ended"""
+        """Return the seconds of a fetch that came to its own end, and None for one that was ended."""
         one = process(kit, script, source)
         assert one.stdout.readline() == "ready\n"
         began = time.monotonic()
