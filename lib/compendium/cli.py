@@ -155,18 +155,20 @@ def _verdicts(profile: str, check: bool) -> int:
 def verify() -> int:
     """Verify that every committed result belongs to this state of the code, without running anything.
 
-    The exit code is 1 if a file or a page does not follow from its record, or if other code, parameters, packages or
-    data made a run's results.
+    It states for each run whether this code computed its results, whether replay carried them over, or whether they are
+    stale. The exit code is 1 if a file or a page does not follow from its record, or if a run is stale: other code,
+    parameters, packages or data made its results.
     """
     from compendium.review.verify import verify as findings
-    from compendium.run.committed import ABSENT, STALE, WRONG
+    from compendium.run.committed import ABSENT, CARRIED, COMPUTED, CURRENT, STALE, WRONG
 
     found = findings()
     for one in found.itertuples():
-        print(f"{one.kind:7}{one.where}: {one.what}")
-    wrong, stale, absent = (int((found["kind"] == kind).sum()) for kind in (WRONG, STALE, ABSENT))
-    print(f"{wrong} wrong, {stale} stale, {absent} runs without results")
-    return int(bool((found["kind"] != ABSENT).any()))
+        print(f"{one.kind:12} {one.where}: {one.what}")
+    counts = [(int((found["kind"] == kind).sum()), kind) for kind in (WRONG, STALE, COMPUTED, CARRIED)]
+    print(", ".join(f"{count} {kind}" for count, kind in counts), end="")
+    print(f", {int((found['kind'] == ABSENT).sum())} runs without results")
+    return int(bool((~found["kind"].isin([*CURRENT, ABSENT])).any()))
 
 
 @compendium.command()

@@ -8,7 +8,7 @@ from urllib.request import url2pathname
 from sensorprivacy.paths import cache_folder
 
 MIRROR_VARIABLE = "SENSORPRIVACY_MIRROR"
-RUN_FILE, MACHINE_FILE, VERDICTS_FILE = "run.json", "machine.json", "verdicts.csv"
+RUN_FILE, MACHINE_FILE, REPLAY_FILE, VERDICTS_FILE = "run.json", "machine.json", "replay.json", "verdicts.csv"
 _MARKS = ("notebooks", "data", "lib")
 
 

@@ -19,10 +19,11 @@ def verify() -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        Columns kind, where, what; one row for each finding, those of runs in the order of ``runs.yaml``. A run is
-        *stale* if its code, parameters, packages or data are no longer those that made it. A file is *wrong* if its
-        digest is not the recorded one, or if verdicts or pages do not follow from the tables. A run of the profile
-        ``paper`` without a record is *absent*.
+        Columns kind, where, what. First the state of each run of the profile ``paper``, in the order of ``runs.yaml``.
+        It is *computed* if today's code, parameters, packages and data made it, and *carried over* if other code made
+        it that gives the same files in replay. It is *stale* if they are no longer those that made it, and *absent*
+        without a record. A file is *wrong* if its digest is not the recorded one, or if verdicts or pages do not follow
+        from the tables.
     """
     found = [finding for run in read_runs().values() if run.runs_in("paper") for finding in findings(run)]
     differ = recompute.differences("paper")

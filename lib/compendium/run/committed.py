@@ -6,36 +6,83 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from compendium.paths import RUN_FILE, figures_dir, project_root
-from compendium.run.dependencies import code_digest
+from compendium.paths import REPLAY_FILE, RUN_FILE, figures_dir, project_root
+from compendium.run.definitions import Code, code_of
 from compendium.run.parameters import ParameterError, complete, read_parameters
 from compendium.run.runs import Run
 from compendium.run.states import data_state_file, json_value, read_data_state
 
-STALE, WRONG, ABSENT = "stale", "wrong", "absent"
-"""Kinds of findings: another state made it; it contradicts its own record; it was never made."""
+COMPUTED, CARRIED, STALE, WRONG, ABSENT = "computed", "carried over", "stale", "wrong", "absent"
+"""States of results.
+
+They were computed by this state of the code; by another one that gives the same files in replay (see `replay`); by
+another one; they contradict their own record; they were never made.
+"""
+CURRENT = (COMPUTED, CARRIED)
+_FEW = 4  # modules in a line
 
 
 def findings(run: Run) -> Iterator[tuple[str, str, str]]:
-    """Yield the kind, the place and the account of each difference between a run's committed results and now."""
+    """Yield the state, the place and the account of a run's committed results, and of each file that contradicts it."""
     folder = figures_dir("paper") / run.name
     if not (folder / RUN_FILE).is_file():
         yield ABSENT, run.name, f"needs {', '.join(run.sets)}" if run.sets else "was never run"
         return
-    empty: dict[str, Any] = {"files": {}, "code": "", "parameters": {}, "packages": {}, "data": {}}
-    record = empty | json.loads((folder / RUN_FILE).read_text(encoding="utf-8"))  # early versions lacked some
+    record = read_record(run)
     for name, digest in record["files"].items():
         path = folder / name
         if not path.is_file() or hashlib.sha256(path.read_bytes()).hexdigest() != digest:
             yield WRONG, f"figures/{run.name}/{name}", "is missing" if not path.is_file() else "was changed"
-    if changed := list(_changes(run, record)):
+    code = code_of(run.notebook, project_root() / "lib", run.reads)
+    joins = read_joins(run)
+    same = record["code"] == code.digest
+    changed = [] if same or reaches(record["code"], joins, code.digest) else [_code_words(record["modules"], code)]
+    changed += _changes(run, record)
+    if changed:
         yield STALE, run.name, ", ".join(changed)
+    elif same:
+        yield COMPUTED, run.name, "code, parameters, packages and data are those of today"
+    else:
+        last = joins[-1]
+        yield CARRIED, run.name, f"{last['files']} files were the same in replay against {last['against'][:8]}"
+
+
+def is_current(run: Run) -> bool:
+    """Return whether a run's committed results are those of this state of the code."""
+    return all(kind in CURRENT for kind, _, _ in findings(run))
+
+
+def read_record(run: Run) -> dict[str, Any]:
+    """Return the record of a run's committed results; early versions lacked some parts."""
+    empty: dict[str, Any] = {"files": {}, "code": "", "modules": {}, "parameters": {}, "packages": {}, "data": {}}
+    return empty | json.loads((figures_dir("paper") / run.name / RUN_FILE).read_text(encoding="utf-8"))
+
+
+def read_joins(run: Run) -> list[dict[str, Any]]:
+    """Return what replay has recorded for a run: each join has an old digest of code and an equal new one."""
+    path = figures_dir("paper") / run.name / REPLAY_FILE
+    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else []
+
+
+def reaches(made_by: str, joins: list[dict[str, Any]], today: str) -> bool:
+    """Return whether joins lead from the code that made some results to the code of today."""
+    for join in joins:
+        made_by = join["new"] if join["old"] == made_by else made_by
+    return made_by == today
+
+
+def _code_words(before: dict[str, str], code: Code) -> str:
+    """Return in words which modules' code has changed."""
+    now = code.modules()
+    names = sorted(name for name in {*before, *now} if before.get(name) != now.get(name)) if before else []
+    if not names:
+        return "code"
+    more = f" and {len(names) - _FEW} more modules" if len(names) > _FEW else ""
+    return f"code of {', '.join(names[:_FEW])}{more}"
 
 
 def _changes(run: Run, record: dict[str, Any]) -> Iterator[str]:
-    """Yield what is no longer as it was when the run was made."""
-    if record["code"] != code_digest(run.notebook, project_root() / "lib", run.sets):
-        yield "code"
+    """Yield what, besides the code, is no longer as it was when the run was made."""
     try:
         values = complete(read_parameters(run.notebook), run.values("paper"))
         if record["parameters"] != {name: json_value(name, value) for name, value in values.items()}:

@@ -4,7 +4,6 @@
 # not know what a stub (.pyi) imports lazily, nor the data files beside the code.
 
 import ast
-import hashlib
 import importlib.metadata
 import platform
 import re
@@ -20,10 +19,6 @@ PACKAGES = ("sensorprivacy", "compendium")
 # Files of data sets come verified by their digests, which are an input of each run that reads them. How they were
 # found or downloaded changes no result.
 _VERIFIED = "compendium.datasets.store"
-
-# What computes results: the library and the papers' own computations. The rest of the compendium runs, draws and
-# judges: `review.verify` checks parameters, data, files and verdicts themselves.
-_COMPUTING = ("sensorprivacy/", "compendium/papers/", "compendium/studies.py")
 
 # Packages that results depend on.
 _PACKAGES = ["sensorprivacy", "numpy", "scipy", "pandas", "pyarrow", "scikit-learn", "joblib", "numba", "opendp"]
@@ -61,53 +56,6 @@ def package_files(notebook: Path, lib: Path, sets: Iterable[str] = ()) -> list[P
         waiting |= names
     beside = (path for folder in {path.parent for path in reached} for path in _beside(folder))
     return sorted(reached.union(beside))
-
-
-def code_digest(notebook: Path, lib: Path, sets: Iterable[str] = ()) -> str:
-    """Return the SHA-256 of a notebook's code and of the files that compute its results.
-
-    It is the same on every machine: it depends on relative paths and contents only. Text cells, outputs, docstrings,
-    lines of comment and the code that runs, draws or judges do not change it.
-
-    Parameters
-    ----------
-    notebook, lib, sets
-        As for `package_files`.
-    """
-    cells = "\0".join(_bare_code(source) for source, _ in code_cells(notebook))
-    digest = hashlib.sha256(cells.encode())
-    for path in package_files(notebook, lib, sets):
-        name = path.relative_to(lib).as_posix()
-        if name.startswith(_COMPUTING):
-            digest.update(f"\n{name} {_content_digest(path)}".encode())
-    return digest.hexdigest()
-
-
-@cache
-def _content_digest(path: Path) -> str:
-    is_code = path.suffix in {".py", ".pyi"}
-    content = _bare_code(path.read_text(encoding="utf-8")).encode() if is_code else path.read_bytes()
-    return hashlib.sha256(content).hexdigest()
-
-
-def _bare_code(source: str) -> str:
-    """Return code without docstrings, lines of comment and empty lines; what only IPython understands, as it is."""
-    try:
-        nodes = list(ast.walk(ast.parse(source)))
-    except SyntaxError:
-        return source
-    texts: set[int] = set()
-    words: set[int] = set()
-    for node in nodes:
-        if isinstance(node, ast.Constant | ast.JoinedStr) and node.end_lineno is not None:
-            texts.update(range(node.lineno, node.end_lineno))  # from its second line on, numbered from 0
-        if not isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
-            continue
-        if ast.get_docstring(node, clean=False) is not None:
-            words.update(range(node.body[0].lineno - 1, node.body[0].end_lineno or 0))
-    lines = enumerate(source.splitlines())
-    kept = (line for at, line in lines if at not in words and (at in texts or line.lstrip()[:1] not in ("", "#")))
-    return "\n".join(kept)
 
 
 def versions() -> dict[str, str]:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from compendium.paths import build_dir, data_dir, project_root
 from compendium.run import execute, processes, states
-from compendium.run.committed import findings
+from compendium.run.committed import is_current
 from compendium.run.dependencies import package_files, versions
 from compendium.run.runs import Run, before, read_runs, select
 from compendium.run.states import FAILED, NO_DATA, NOT_RUN, OK, RunState
@@ -123,7 +123,7 @@ def planned(runs: Mapping[str, Run], selected: Iterable[str], profile: str | Non
 
 
 def _taken(run: Run) -> bool:
-    return not states.status_file(run.name, "paper").is_file() and not any(findings(run))
+    return not states.status_file(run.name, "paper").is_file() and is_current(run)
 
 
 def _job(run: Run, earlier: Iterable[str], minutes: float, profile: str) -> Job:

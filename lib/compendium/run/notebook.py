@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from compendium.paths import project_root
-from compendium.run.dependencies import code_digest
+from compendium.run.definitions import code_of
 from compendium.run.parameters import complete, read_parameters
 from compendium.run.provenance import Run
 from compendium.run.runs import read_runs, run_name
@@ -47,10 +47,17 @@ def begin(notebook: str, namespace: dict[str, Any]) -> Run:
     values = complete(declared, {name: namespace[name] for name in names if name in namespace})
     namespace.update(values)
     name, replicates = run_name(path, values)
-    sets = [*(read_runs()[name].sets if replicates else ()), str(values.get("dataset", ""))]
-    code = code_digest(path, project_root() / "lib", sets)
-    profile = values["profile"]
-    return Run(name, profile=profile, parameters=values, replicates=replicates, code=code, names=namespace)
+    sets = read_runs()[name].reads if replicates else [str(values.get("dataset", ""))]
+    code = code_of(path, project_root() / "lib", tuple(sets))
+    return Run(
+        name,
+        profile=values["profile"],
+        parameters=values,
+        replicates=replicates,
+        code=code.digest,
+        modules=code.modules(),
+        names=namespace,
+    )
 
 
 def _injected(namespace: Mapping[str, Any]) -> list[str]:

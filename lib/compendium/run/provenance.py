@@ -23,7 +23,16 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from compendium.datasets import registry
-from compendium.paths import MACHINE_FILE, RUN_FILE, VERDICTS_FILE, build_dir, figures_dir, output_root, project_root
+from compendium.paths import (
+    MACHINE_FILE,
+    REPLAY_FILE,
+    RUN_FILE,
+    VERDICTS_FILE,
+    build_dir,
+    figures_dir,
+    output_root,
+    project_root,
+)
 from compendium.run import judging
 from compendium.run.dependencies import versions
 from compendium.run.states import git, json_bytes, json_value
@@ -57,7 +66,9 @@ class Run:
         False for a run that is not in ``runs.yaml``, such as one on your own data. It writes to
         ``figures/own/<run>/`` and keeps no verdicts.
     code : str, optional
-        Digest of the code that computes the results; see `dependencies.code_digest`.
+        Digest of the code that computes the results; see `definitions.code_digest`.
+    modules : mapping of str to str, optional
+        Digest of the part of each module that computes them; it names what changed later.
     names : mapping of str to object, optional
         The notebook's variables, which captions may refer to; by default the parameters.
 
@@ -77,6 +88,7 @@ class Run:
         parameters: Mapping[str, Any],
         replicates: bool = True,
         code: str = "",
+        modules: Mapping[str, str] | None = None,
         names: Mapping[str, Any] | None = None,
     ) -> None:
         for word in (name, profile):
@@ -88,7 +100,7 @@ class Run:
         values = {str(key): json_value(key, value) for key, value in parameters.items()}
         notebook = name.partition("-")[0]
         self._record: dict[str, Any] = {"notebook": notebook, "profile": profile, "parameters": values, "code": code}
-        self._record |= {"seed": values.get("seed"), "data": {}, "captions": {}}
+        self._record |= {"modules": dict(modules or {}), "seed": values.get("seed"), "data": {}, "captions": {}}
         beside = project_root() / "notebooks" / "captions" / f"{notebook}.toml"
         self._captions = captions.Captions(beside, parameters if names is None else names)
         self._files: dict[str, bytes] = {}
@@ -232,7 +244,7 @@ class Run:
         content[RUN_FILE] = json_bytes(record)  # the last file: it states that the others are complete
         earlier = _listed(self.folder / RUN_FILE)
         _replace_files(self.folder, content)
-        for name in sorted(earlier - set(digests)):
+        for name in sorted({*earlier, REPLAY_FILE} - set(digests)):
             (self.folder / name).unlink(missing_ok=True)
         self.closed = True
         return self.folder

@@ -69,6 +69,11 @@ class Run(Entry):
         return (*self.needs, *self.needs_one, *self.uses)
 
     @property
+    def reads(self) -> tuple[str, ...]:
+        """The data sets whose readers it calls, by the names that the notebook gives them."""
+        return (*self.sets, str(self.parameters.get("dataset", "")))
+
+    @property
     def summarizes(self) -> bool:
         """Whether it reads nothing but the tables of other runs and optional data sets."""
         return bool(self.after) and not (self.needs or self.needs_one)

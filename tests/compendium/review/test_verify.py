@@ -16,14 +16,15 @@ def test_the_committed_tables_verdicts_and_pages_agree(monkeypatch, root):
     assert found[found["kind"] == WRONG].to_dict("records") == []
 
 
-@pytest.mark.parametrize(("kinds", "code"), [([], 0), (["absent"], 0), (["absent", "stale"], 1), (["wrong"], 1)])
+@pytest.mark.parametrize(
+    ("kinds", "code"),
+    [([], 0), (["absent"], 0), (["computed", "carried over"], 0), (["absent", "stale"], 1), (["wrong"], 1)],
+)
 def test_the_command_lists_what_it_finds_and_fails_on_all_but_absent_data(monkeypatch, capsys, kinds, code):
     found = pd.DataFrame([(kind, "10_x", "code") for kind in kinds], columns=["kind", "where", "what"])
     monkeypatch.setattr(verify, "verify", lambda: found)
     assert main(["verify"]) == code
     said = capsys.readouterr().out.splitlines()
-    assert said[:-1] == [f"{kind:7}10_x: code" for kind in kinds]
-    assert (
-        said[-1]
-        == f"{kinds.count('wrong')} wrong, {kinds.count('stale')} stale, {kinds.count('absent')} runs without results"
-    )
+    assert said[:-1] == [f"{kind:12} 10_x: code" for kind in kinds]
+    counts = ", ".join(f"{kinds.count(kind)} {kind}" for kind in ("wrong", "stale", "computed", "carried over"))
+    assert said[-1] == f"{counts}, {kinds.count('absent')} runs without results"

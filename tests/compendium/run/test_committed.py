@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from compendium.run import committed
+from compendium.run.definitions import code_of
 from compendium.run.runs import Run
 from compendium.run.states import DataState, data_state_file, write_data_state
 
@@ -28,7 +29,8 @@ def made(root, tmp_path, monkeypatch):
     complete = committed.complete(committed.read_parameters(notebook), run.values("paper"))
     record = {
         "files": {"t.csv": hashlib.sha256(TABLE).hexdigest()},
-        "code": committed.code_digest(notebook, root / "lib", run.sets),
+        "code": code_of(notebook, root / "lib", run.reads).digest,
+        "modules": code_of(notebook, root / "lib", run.reads).modules(),
         "parameters": json.loads(json.dumps(complete)),
         "packages": {"pandas": pd.__version__, "torch": f"{_pin(root, 'torch')}+cpu", "python": "3.0"},
         "data": {"adult": "abc"},
@@ -50,8 +52,12 @@ def findings(run):
     return [(kind, what) for kind, _, what in committed.findings(run)]
 
 
-def test_a_result_that_fits_has_no_finding(made):
-    assert findings(made[0]) == []
+COMPUTED = ("computed", "code, parameters, packages and data are those of today")
+
+
+def test_a_result_that_fits_was_computed_by_this_code(made):
+    assert findings(made[0]) == [COMPUTED]
+    assert committed.is_current(made[0])
 
 
 @pytest.mark.parametrize(
@@ -69,10 +75,38 @@ def test_a_run_is_stale_if_what_made_it_changed(made, changed, what):
     assert findings(run) == [("stale", what)]
 
 
+def test_the_account_names_the_modules_that_changed(made):
+    run, folder, change = made
+    modules = json.loads((folder / "run.json").read_text())["modules"]
+    change(code="0", modules=modules | {"sensorprivacy.threeway.division": "0", "sensorprivacy.gone": "0"})
+    assert findings(run) == [("stale", "code of sensorprivacy.gone, sensorprivacy.threeway.division")]
+    assert not committed.is_current(run)
+    change(code="0", modules=dict.fromkeys(sorted(modules), "0"))
+    assert findings(run)[0][1].endswith(f" and {len(modules) - 4} more modules")
+
+
+def test_a_run_is_carried_over_if_joins_lead_from_its_code_to_that_of_today(made):
+    run, folder, change = made
+    today = json.loads((folder / "run.json").read_text())["code"]
+    change(code="0")
+    joins = [
+        {"old": "0", "new": "1", "files": 3, "against": "a" * 40},
+        {"old": "1", "new": today, "files": 3, "against": "b" * 40},
+    ]
+    (folder / "replay.json").write_text(json.dumps(joins))
+    assert findings(run) == [("carried over", "3 files were the same in replay against bbbbbbbb")]
+    assert committed.is_current(run)
+    (folder / "replay.json").write_text(json.dumps(joins[1:]))
+    assert findings(run)[0][0] == "stale"
+    (folder / "replay.json").write_text(json.dumps(joins))
+    change(code="0", parameters={"dataset": "adult"})
+    assert findings(run) == [("stale", "parameters")]
+
+
 def test_a_run_is_stale_if_its_parameters_are_no_longer_those_of_the_list(made):
     run, _, _ = made
     other = run.model_copy(update={"parameters": {"dataset": "bank"}})
-    assert findings(other) == [("stale", "parameters")]
+    assert findings(other) == [("stale", "code of sensorprivacy.readers.tabular, parameters")]
     unknown = run.model_copy(update={"parameters": {"dataset": "adult", "no_such": 1}})
     assert findings(unknown) == [("stale", "parameters")]
 
@@ -81,11 +115,11 @@ def test_data_on_this_machine_must_be_those_of_the_run_and_absent_data_are_not_a
     run, _, _ = made
     assert not data_state_file("adult").exists()
     write_data_state(DataState("adult", digest="abc"))
-    assert findings(run) == []
+    assert findings(run) == [COMPUTED]
     write_data_state(DataState("adult", digest="other"))
     assert findings(run) == [("stale", "data")]
     write_data_state(DataState("adult"))
-    assert findings(run) == []
+    assert findings(run) == [COMPUTED]
 
 
 def test_a_record_of_an_early_version_is_stale_and_no_error(made):
@@ -97,8 +131,8 @@ def test_a_record_of_an_early_version_is_stale_and_no_error(made):
 def test_changed_missing_and_unmade_files_are_found(made):
     run, folder, _ = made
     (folder / "t.csv").write_bytes(TABLE.replace(b"2", b"3"))
-    assert findings(run) == [("wrong", "was changed")]
+    assert findings(run) == [("wrong", "was changed"), COMPUTED]
     (folder / "t.csv").unlink()
-    assert findings(run) == [("wrong", "is missing")]
+    assert findings(run) == [("wrong", "is missing"), COMPUTED]
     (folder / "run.json").unlink()
     assert findings(run) == [("absent", "needs adult")]

@@ -18,7 +18,7 @@ import pytest
 
 from compendium.paths import mirror_address
 from compendium.run import reproduce as workflow
-from compendium.run.dependencies import code_digest
+from compendium.run.definitions import code_digest
 from compendium.run.job import perform, plan, planned
 from compendium.run.parameters import complete, read_parameters
 from compendium.run.reproduce import BusyError, reproduce, summary
