@@ -172,6 +172,29 @@ def verify() -> int:
 
 
 @compendium.command()
+@CORES
+@RUNS
+@click.option("--against", metavar="COMMIT", help="Compare with the code of this commit, byte for byte.")
+@click.option("--all", "every", is_flag=True, help="Replay also runs whose code is the same in both states.")
+def replay(cores: int, runs: Sequence[str], against: str | None, every: bool) -> int:
+    """Replay runs of the paper profile with tiny settings, to show that a change of the code changes no result.
+
+    With --against, runs whose files are the same with the code of a commit and with that of today carry over: `verify`
+    then calls their committed results current. With names of runs, only these; * stands for any part.
+    """
+    from compendium.datasets import store
+    from compendium.run import replay as replaying
+    from compendium.run.runs import read_runs, select
+
+    chosen = [run for run in select(read_runs(), runs, "paper").values() if not run.missing(store.available)]
+    ended = replaying.replay(chosen, against, cores=cores, every=every, say=lambda one: print(one.text(), flush=True))
+    joined, failed = sum(one.joined for one in ended), sum(one.kind == replaying.FAILED for one in ended)
+    seconds = sum(one.seconds for one in ended)
+    print(f"{len(ended)} runs, {seconds / 60:.1f} minutes of one core: {joined} carried over, {failed} failed")
+    return int(failed > 0)
+
+
+@compendium.command()
 @OUT
 def archive(out: Path | None) -> int:
     """Pack sources, results, environment and licences into one file, described by an RO-Crate."""

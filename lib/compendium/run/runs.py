@@ -36,6 +36,7 @@ class Entry(BaseModel):
     minutes: dict[Profile, PositiveFloat] = Field(min_length=1)
     parameters: dict[str, Any] = {}
     profiles: dict[Profile, dict[str, Any]] = {}
+    replay: dict[str, Any] = {}
     needs: tuple[str, ...] = ()
     needs_one: tuple[str, ...] = ()
     uses: tuple[str, ...] = ()
@@ -67,6 +68,11 @@ class Run(Entry):
     def sets(self) -> tuple[str, ...]:
         """The data sets that it reads: required ones first, then optional ones."""
         return (*self.needs, *self.needs_one, *self.uses)
+
+    @property
+    def replayed(self) -> dict[str, Any]:
+        """The parameters of a replay: those of the profile ``paper``, with tiny settings and the stamp of ``quick``."""
+        return {**self.values("paper"), **self.replay, "profile": "quick"}
 
     @property
     def reads(self) -> tuple[str, ...]:
