@@ -114,7 +114,7 @@ class Code:
         """Return the statements that make a definition."""
         module, _, own = name.rpartition(".")
         found = module_of(module, self.lib)
-        return [] if found is None else found.made[own]
+        return [] if found is None else found.made.get(own, [])
 
     def _merged(self, rounds: int) -> str:
         """Return one digest: each round brings the digests of all definitions one step nearer to the cells.

@@ -303,7 +303,8 @@ def _checkout(commit: str, folder: Path) -> Side:
 
 
 def _git(*words: str) -> bytes:
-    done = subprocess.run(["git", *words], cwd=project_root(), capture_output=True)
+    command = ["git", *words]
+    done = subprocess.run(command, cwd=project_root(), capture_output=True)
     if done.returncode:
         raise ReplayError(f"git {' '.join(words[:2])}: {done.stderr.decode(errors='replace').strip()}")
     return done.stdout

@@ -302,7 +302,8 @@ class _NoRepeats(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore
     """Refuse repeated names: YAML lets the second run of a name silently replace the first."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        names = [self.construct_object(key, deep=True) for key, _ in node.value]
+        keys = (key for key, _ in node.value if key.tag != "tag:yaml.org,2002:merge")
+        names = [self.construct_object(key, deep=True) for key in keys]
         repeated = {str(name) for name in names if names.count(name) > 1}
         if repeated:
             raise yaml.constructor.ConstructorError(None, None, f"{', '.join(sorted(repeated))} twice", node.start_mark)
