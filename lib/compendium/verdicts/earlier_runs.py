@@ -24,14 +24,14 @@ def gather(profile: str, runs: str, table: str) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        The table's columns and ``run``. Empty if no run has such a table. A file that is not in its run's record is
-        ignored.
+        The table's columns and ``run``. Empty if no run has such a table. Tables of measured times, in the folder
+        ``drawn``, are read, too. A file that is not in its run's record is ignored.
     """
     parts = []
-    for record in sorted(figures_dir(profile).glob(f"*/{RUN_FILE}")):
-        folder = record.parent
-        if fnmatchcase(folder.name, runs) and f"{table}.csv" in _record(profile, folder.name)["files"]:
-            parts.append(pd.read_csv(folder / f"{table}.csv").assign(run=folder.name))
+    for folder in sorted(path.parent for path in figures_dir(profile).glob(f"*/{RUN_FILE}")):
+        record = _record(profile, folder.name) if fnmatchcase(folder.name, runs) else {}
+        listed = {*record.get("files", ()), *record.get("drawn", ())} & {f"{table}.csv", f"drawn/{table}.csv"}
+        parts += [pd.read_csv(folder / name).assign(run=folder.name) for name in listed]
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=["run"])
 
 

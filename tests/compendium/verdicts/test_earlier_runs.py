@@ -27,6 +27,16 @@ def test_a_table_of_every_run_that_has_it(home):
     assert gather("paper", "10_game-*", "base").empty
 
 
+def test_a_table_of_measured_times_is_found_too(home):
+    (home / "notebooks" / "captions").mkdir()
+    (home / "notebooks" / "captions" / "40_x.toml").write_text('[table.steps]\ncaption = "x"\ndrawn = true\n')
+    run = Run("40_x", parameters={})
+    run.table(pd.DataFrame({"seconds": [2]}), "steps")
+    run.close()
+    assert (run.folder / "drawn" / "steps.csv").is_file()
+    assert gather("quick", "40_x", "steps").to_dict("list") == {"seconds": [2], "run": ["40_x"]}
+
+
 def test_a_file_that_no_record_names_is_passed_over(home):
     run = Run("10_game", parameters={})
     run.close()

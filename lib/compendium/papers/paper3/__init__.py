@@ -11,4 +11,5 @@
 | Tables 2, 3 on other people | `people` | 30_vae_anonymization |
 | loss of activity, step by step | `causes` | 33_activity_loss |
 | all runs side by side | `summary` | 32_anonymization_summary |
+| claims that need several runs, or printed values alone | `claims` | 32_anonymization_summary |
 """

@@ -237,6 +237,9 @@ def section_6_statements(
 ) -> dict[str, Any]:
     """Return our values for section 6's statements.
 
+    Those on the transformation and on the rivals are not the final ones: `claims` decides them from one window and from
+    printed times.
+
     Parameters
     ----------
     weights : pandas.DataFrame

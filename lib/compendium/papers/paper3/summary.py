@@ -99,7 +99,8 @@ def aims(frontiers: pd.DataFrame, strongest: pd.DataFrame, *, lost: float, above
     pandas.DataFrame
         By ``problem`` and ``release``: ``activity``, ``lost``, ``cadence_error`` (steps per minute), the strongest
         attackers' accuracy above chance on the ``attribute`` and on ``identity`` (of a recording and of a person),
-        ``prevented`` (yes, no or undecided) and ``reached`` (prevented, and little enough is lost).
+        ``prevented`` (yes, no or undecided; few people cannot show *yes*, see `values.prevented`) and ``reached``
+        (prevented, and little enough is lost).
     """
     levels = [f"{what}, {level}" for what in ("attribute", "identity") for level in PREVENTED]
     columns = ["activity", "lost", "cadence_error", *levels, "prevented", "reached"]
@@ -117,13 +118,13 @@ def aims(frontiers: pd.DataFrame, strongest: pd.DataFrame, *, lost: float, above
             what = "identity" if attack["about"] == "subject" else "attribute"
             found[f"{what}, {attack['level']}"] = attack["score"] - attack["chance"]
         found["lost"] = raw.get(row["run"], np.nan) - row["activity"]
-        found["prevented"] = _WORDS[prevented(attacks, above)]
+        found["prevented"] = ANSWERS[prevented(attacks, above)]
         found["reached"] = found["prevented"] if found["lost"] <= lost else "no"
         rows.append(found)
     return pd.DataFrame(rows, columns=["problem", "release", *columns]).set_index(["problem", "release"])
 
 
-_WORDS = {True: "yes", False: "no", None: "undecided"}
+ANSWERS = {True: "yes", False: "no", None: "undecided"}
 
 
 def _row(measure: str, row: Mapping[Any, Any], option: str, ends: Any) -> dict[str, Any]:

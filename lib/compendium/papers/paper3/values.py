@@ -246,7 +246,8 @@ def prevented(attacks: pd.DataFrame, margin: float = 0.1) -> bool | None:
     bool or None
         True: at recording and person level, the upper bound of the strongest attacker lies below chance + margin.
         False: at one of them, its lower bound lies above that. None: neither is shown, so the data cannot decide. Fewer
-        data make neither true.
+        data make neither true. With 24 people and a margin of .1, no release gives True: the upper bound of a constant
+        guess lies above the limit. That takes about 100 people.
     """
     asked = attacks[attacks["level"].isin(PREVENTED)]
     if (asked["about"] != "subject").any():
@@ -272,6 +273,9 @@ def attack_statements(
     people: np.ndarray,
 ) -> Decided:
     """Return our values for sections 5.3 and 5.4.2: re-identification. None means that the data cannot decide.
+
+    Each claim is asked of one attacker: "prevents" of the strongest, the others of the paper's. `claims.attack_claims`
+    asks both, and decides.
 
     Parameters
     ----------
