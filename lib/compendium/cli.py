@@ -175,8 +175,9 @@ def verify() -> int:
 @CORES
 @RUNS
 @click.option("--against", metavar="COMMIT", help="Compare with the code of this commit, byte for byte.")
+@click.option("--code", metavar="COMMIT", help="Replay this commit, not the code of today; nothing carries over.")
 @click.option("--all", "every", is_flag=True, help="Replay also runs whose code is the same in both states.")
-def replay(cores: int, runs: Sequence[str], against: str | None, every: bool) -> int:
+def replay(cores: int, runs: Sequence[str], against: str | None, code: str | None, every: bool) -> int:
     """Replay runs of the paper profile with tiny settings, to show that a change of the code changes no result.
 
     With --against, runs whose files are the same with the code of a commit and with that of today carry over: `verify`
@@ -187,7 +188,8 @@ def replay(cores: int, runs: Sequence[str], against: str | None, every: bool) ->
     from compendium.run.runs import read_runs, select
 
     chosen = [run for run in select(read_runs(), runs, "paper").values() if not run.missing(store.available)]
-    ended = replaying.replay(chosen, against, cores=cores, every=every, say=lambda one: print(one.text(), flush=True))
+    how = {"code": code, "cores": cores, "every": every}
+    ended = replaying.replay(chosen, against, say=lambda one: print(one.text(), flush=True), **how)
     joined, failed = sum(one.joined for one in ended), sum(one.kind == replaying.FAILED for one in ended)
     seconds = sum(one.seconds for one in ended)
     print(f"{len(ended)} runs, {seconds / 60:.1f} minutes of one core: {joined} carried over, {failed} failed")

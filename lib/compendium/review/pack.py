@@ -16,6 +16,7 @@ import yaml
 
 from compendium.datasets.catalogue import catalogue
 from compendium.paths import build_dir, figures_dir, project_root
+from compendium.run.committed import ABSENT, COMPUTED, WRONG, findings
 from compendium.run.runs import read_runs
 from compendium.run.states import git
 from compendium.show import tables
@@ -221,6 +222,7 @@ def _codecheck(root: Path, verdicts: pd.DataFrame) -> str:
         "report": f"https://doi.org/10.5281/zenodo.{_UNKNOWN}",
         "certificate": "YYYY-NNN",
         "summary": summary_line(verdicts),
+        "made": _made(),
         "sensor_privacy_compendium": {"replicates": papers},
     }
     text = yaml.safe_dump(record, explicit_start=True, version=(1, 1), sort_keys=False, allow_unicode=True, width=100)
@@ -231,12 +233,22 @@ def _names(paper: Mapping[str, Any]) -> list[str]:
     return [f"{author['given-names']} {author['family-names']}" for author in paper["authors"]]
 
 
+def _made() -> str:
+    """Return in words how many runs this code computed, and which ones replay carried over or are stale."""
+    paper = [run for run in read_runs().values() if run.runs_in("paper")]
+    found = [finding for run in paper for finding in findings(run) if finding[0] not in (ABSENT, WRONG)]
+    others = [f"{name} ({kind}: {what})" for kind, name, what in found if kind != COMPUTED]
+    told = f"Of {len(found)} runs, {len(found) - len(others)} were computed by this state of the code."
+    return f"{told} The others: {'; '.join(others)}." if others else told
+
+
 def _report(verdicts: pd.DataFrame) -> str:
     """Return a report of about one page in Markdown."""
     known = catalogue().values()
     sets = [{"data set": f"`{each.name}`", "licence": each.licence, "used for": each.role} for each in known]
     words = {
         "summary": summary_line(verdicts),
+        "made": _made(),
         "counts": tables.markdown_text(counts(verdicts, by=("paper", "basis")).reset_index()),
         "sets": tables.markdown_text(pd.DataFrame(sets)),
     }

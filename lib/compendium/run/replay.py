@@ -109,6 +109,7 @@ def replay(
     runs: Iterable[Run],
     against: str | None = None,
     *,
+    code: str | None = None,
     cores: int = 1,
     every: bool = False,
     say: Callable[[Outcome], None] = print,
@@ -121,6 +122,8 @@ def replay(
         Runs of the profile ``paper``. The data sets that they need must be on this machine.
     against : str, optional
         A commit to compare with. Without it, each run is only replayed with the code of today.
+    code : str, optional
+        A commit to replay instead of the code of today; nothing carries over then.
     cores : int, default=1
         Number of runs at a time.
     every : bool, default=False
@@ -140,13 +143,13 @@ def replay(
     """
     folder = build_dir() / "replay"
     shutil.rmtree(folder, ignore_errors=True)
-    today = Side(project_root(), folder / "new")
-    old = None if against is None else _checkout(against, folder)
+    today = Side(project_root(), folder / "new") if code is None else _checkout(code, folder / "new")
+    old = None if against is None else _checkout(against, folder / "old")
     commit = "" if against is None else _git("rev-parse", f"{against}^{{commit}}").decode().strip()
 
     def one(run: Run) -> Outcome:
         kind, what, new, seconds = _compared(run, today, old, every)
-        joined = kind == SAME and old is not None and _join(run, old, today, commit, new.files)
+        joined = kind == SAME and code is None and old is not None and _join(run, old, today, commit, new.files)
         outcome = Outcome(run.name, kind, what, seconds, joined)
         say(outcome)
         return outcome
@@ -299,7 +302,7 @@ def _checkout(commit: str, folder: Path) -> Side:
     content = _git("archive", commit, "lib", "notebooks", "data", "runs.yaml", "requirements.lock")
     with tarfile.open(fileobj=BytesIO(content)) as archive:
         archive.extractall(folder / "code", filter="data")
-    return Side(folder / "code", folder / "old")
+    return Side(folder / "code", folder)
 
 
 def _git(*words: str) -> bytes:
