@@ -136,7 +136,7 @@ def mirror() -> Path | str | None:
         return None
     address = urlsplit(named)
     if address.scheme in ("http", "https"):
-        if not re.fullmatch(r"(.*@)?[^@:]+(:\d+)?", address.netloc):
+        if not re.fullmatch(r"(.*@)?(\[[^]@]+\]|[^@:]+)(:\d+)?", address.netloc):
             what = "is no valid address: a password needs %2F for /, %40 for @ and %3A for :"
             raise FileNotFoundError(f"{MIRROR_VARIABLE} {what}")
         return named

@@ -20,7 +20,7 @@ from sensorprivacy.readers.files import listing_digest
 #: Address of the authors' notebooks, at the commit that the numbers were read from.
 NOTEBOOKS = "https://raw.githubusercontent.com/swjz/data-minimization/df8eb8ce63ed341e7af67c7ce3f56765cc271d86/"
 _MOST = 64 * 10**6  # bytes of a notebook; their pictures take most of it
-_TOKEN = r"\[[\d, ]*\]|\d+(?:\.\d+)?(?:e-\d+)?"  # a list of features, or a number
+_PARTS = r"\[[\d, ]*\]|\d+(?:\.\d+)?(?:e-\d+)?"  # a list of features, or a number
 
 Row = tuple[str, float, float]
 
@@ -99,7 +99,7 @@ def compare(address: str = NOTEBOOKS) -> list[tuple[str, str, bool]]:
                 continue
             printed = {cell: _printed(texts[cell]) for cell in rows[notebook] if cell < len(texts)}
             lost = [row for cell, own in rows[notebook].items() for row in own if row not in printed.get(cell, ())]
-            numbers = {float(token) for token in re.findall(_TOKEN, "\n".join(texts)) if token[0] != "["}
+            numbers = {float(token) for token in re.findall(_PARTS, "\n".join(texts)) if token[0] != "["}
             lost += [("all", number, number) for number in facts[notebook] if number not in numbers]
             count = sum(map(len, rows[notebook].values())) + len(facts[notebook])
             first = f", such as {lost[0][1]!r} (features {lost[0][0] or 'none'})" if lost else ""
@@ -161,7 +161,7 @@ def _printed(text: str) -> set[Row]:
     >>> sorted(_printed("[0, 4] Source accuracy and threat accuracy: 0.5 0.25 [0.01, 0.8, 0.6, 2, '[1, 3]']"))
     [('0 4', 0.5, 0.25), ('1 3', 0.8, 0.6)]
     """
-    tokens = re.findall(_TOKEN, text)
+    tokens = re.findall(_PARTS, text)
     found = set()
     for at, token in enumerate(tokens):
         if token[0] == "[":

@@ -104,7 +104,7 @@ def download(url: str, target: Path, most: int | None = None) -> Path:
             if silent or isinstance(error, ConnectTimeout | SSLError):
                 NETWORK.failed(host, why)
                 break
-            if status == requests.codes.unavailable and not busy:
+            if error.response is not None and status == requests.codes.unavailable and not busy:
                 busy = True
                 time.sleep(_pause(error.response))
                 continue
