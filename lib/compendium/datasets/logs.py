@@ -93,19 +93,26 @@ def compare(address: str = NOTEBOOKS) -> list[tuple[str, str, bool]]:
             except network.NotThereError as error:
                 network.NETWORK.ask(network.host_of(address))  # it may be the host, not the file
                 found.append((notebook, f"not compared ({error})", False))
-                continue
             except (ValueError, KeyError, TypeError):
                 found.append((notebook, "not compared (it is no notebook)", False))
-                continue
-            printed = {cell: _printed(texts[cell]) for cell in rows[notebook] if cell < len(texts)}
-            lost = [row for cell, own in rows[notebook].items() for row in own if row not in printed.get(cell, ())]
-            numbers = {float(token) for token in re.findall(_PARTS, "\n".join(texts)) if token[0] != "["}
-            lost += [("all", number, number) for number in facts[notebook] if number not in numbers]
-            count = sum(map(len, rows[notebook].values())) + len(facts[notebook])
-            first = f", such as {lost[0][1]!r} (features {lost[0][0] or 'none'})" if lost else ""
-            result = f"{len(lost)} of {count} differ{first}" if lost else f"{count} equal"
-            found.append((notebook, result, not lost))
+            else:
+                result = _result(texts, rows[notebook], facts[notebook])
+                found.append((notebook, result, result.endswith("equal")))
     return found
+
+
+def _result(texts: list[str], rows: dict[int, list[Row]], facts: list[float]) -> str:
+    """Return in words how the texts of a notebook's cells compare with our rows of each cell, and with facts."""
+    lost = []
+    for cell, own in rows.items():
+        printed = _printed(texts[cell]) if cell < len(texts) else set()
+        lost += [row for row in own if row not in printed]
+    numbers = {float(part) for part in re.findall(_PARTS, "\n".join(texts)) if part[0] != "["}
+    lost += [("all", number, number) for number in facts if number not in numbers]
+    count = sum(map(len, rows.values())) + len(facts)
+    if not lost:
+        return f"{count} equal"
+    return f"{len(lost)} of {count} differ, such as {lost[0][1]!r} (features {lost[0][0] or 'none'})"
 
 
 def _folder() -> Path:
@@ -161,11 +168,11 @@ def _printed(text: str) -> set[Row]:
     >>> sorted(_printed("[0, 4] Source accuracy and threat accuracy: 0.5 0.25 [0.01, 0.8, 0.6, 2, '[1, 3]']"))
     [('0 4', 0.5, 0.25), ('1 3', 0.8, 0.6)]
     """
-    tokens = re.findall(_PARTS, text)
+    parts = re.findall(_PARTS, text)
     found = set()
-    for at, token in enumerate(tokens):
-        if token[0] == "[":
-            both = [tokens[at + 1 : at + 3], tokens[at - 3 : at - 1]]
+    for at, part in enumerate(parts):
+        if part[0] == "[":
+            both = [parts[at + 1 : at + 3], parts[max(at - 3, 0) : max(at - 1, 0)]]
             numbers = [pair for pair in both if len(pair) == 2 and "[" not in "".join(pair)]
-            found |= {(_features(token), float(accuracy), float(other)) for accuracy, other in numbers}
+            found |= {(_features(part), float(accuracy), float(other)) for accuracy, other in numbers}
     return found
