@@ -6,6 +6,7 @@ PYTHON  ?= python3
 ONLY    ?=
 CELL    ?=
 FORCE   ?=
+DATA    ?= yes
 TESTS   ?= tests
 SLOW    ?=
 HASHES  ?= yes
@@ -42,8 +43,8 @@ help: ## show this help
 	@echo
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
-reproduce: $(READY) ## run every notebook that is out of date, then the report (some: ONLY="RUN ...")
-	@$(PY) -m compendium reproduce --profile $(PROFILE) --cores $(CORES) $(ONLY)
+reproduce: $(READY) ## run every notebook that is out of date, then the report (some: ONLY="RUN ..."; no downloads: DATA=no)
+	@$(PY) -m compendium reproduce --profile $(PROFILE) --cores $(CORES) $(if $(filter no,$(DATA)),--no-data) $(ONLY)
 
 verify: $(READY) ## check that every committed result belongs to this state of the code (runs nothing)
 	@$(PY) -m compendium verify

@@ -5,7 +5,7 @@ trains every way once, in turn in one process, with the round's seed. Quality is
 share of the windows recognized as stairs down that are still recognized after the paper's shift (`kept`), and the loss.
 The ways differ in initial weights, learning rate, precision, batch, and which windows they see. `warm` starts from one
 network that was trained on all activities; its processor time includes a quarter of that training, since four
-autoencoders share it. Needs MotionSense (`python -m compendium data fetch motionsense`).
+autoencoders share it. Needs MotionSense (`.venv/bin/compendium data fetch motionsense`).
 
     python bench/latent_quick.py --rounds 1 --epochs 1    # a look
     python bench/latent_quick.py --full                   # writes the results

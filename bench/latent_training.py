@@ -3,7 +3,7 @@
 Speed: all variants train the four autoencoders for a few epochs, in turn in one process, from the same weights. Results
 are ratios of the loop's processor seconds to each variant's, medians over rounds. Quality: trainings in 32 and 16 bits
 with several seeds, evaluated in 32 bits on validation windows. 16 bits suffice if they differ no more than seeds do.
-Needs MotionSense (`python -m compendium data fetch motionsense`).
+Needs MotionSense (`.venv/bin/compendium data fetch motionsense`).
 
     python bench/latent_training.py --rounds 1 --epochs 1 --quality 2    # a look
     python bench/latent_training.py --full                               # writes the results

@@ -89,10 +89,13 @@ def run(
 @CORES
 @RUNS
 @click.option("--dry-run", is_flag=True, help="List the runs that are out of date and run nothing.")
+@click.option("--no-data", is_flag=True, help="Download no data set; runs without theirs are skipped.")
 @click.option("--executor", metavar="NAME", help="Run as jobs of a cluster, --cores at a time, such as slurm.")
 @click.option("--list", "listed", is_flag=True, help="List all runs with their minutes and run nothing.")
-def reproduce(profile: Profile, cores: int, runs: Sequence[str], dry_run: bool, executor: str, listed: bool) -> int:
-    """Run every notebook that is out of date, then the report.
+def reproduce(
+    profile: Profile, cores: int, runs: Sequence[str], dry_run: bool, no_data: bool, executor: str, listed: bool
+) -> int:
+    """Run every notebook that is out of date, then the report. Download the data sets that they need.
 
     With names of runs, only these; * stands for any part. Runs whose results they read are repeated only if those are
     out of date.
@@ -111,7 +114,7 @@ def reproduce(profile: Profile, cores: int, runs: Sequence[str], dry_run: bool, 
 
     check_runs(selected.values(), store.names())
     processes.guard()
-    look = batch.looker(profile)
+    look = batch.Looker(download=not (no_data or dry_run))
     ended = batch.reproduce(profile, look, cores=cores, only=runs, dry_run=dry_run, executor=executor)
     if not dry_run:
         print(batch.summary(ended, profile))

@@ -1,6 +1,8 @@
 """Find the compendium's folders, the mirror of the data sets and the folders that hold data sets on this machine."""
 
 import os
+import re
+import shutil
 from pathlib import Path
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
@@ -92,11 +94,19 @@ def remembered_mirror() -> str | None:
 
 
 def remember_mirror() -> None:
-    """Write the mirror that ``SENSORPRIVACY_MIRROR`` names to ``build/mirror.txt``; delete the file to forget it."""
+    """Write the mirror that ``SENSORPRIVACY_MIRROR`` names to ``build/mirror.txt``; delete the file to forget it.
+
+    A user's name and password are left out. Later shells take them from ``~/.netrc``.
+
+    Raises
+    ------
+    FileNotFoundError
+        As `mirror`.
+    """
     named = os.environ.get(MIRROR_VARIABLE)
-    if named:
+    if named and mirror():
         _mirror_file().parent.mkdir(parents=True, exist_ok=True)
-        absolute = named if "://" in named else str(Path(named).expanduser().resolve())
+        absolute = without_password(named) if "://" in named else str(Path(named).expanduser().resolve())
         _mirror_file().write_text(f"{absolute}\n", encoding="utf-8")
 
 
@@ -126,12 +136,38 @@ def mirror() -> Path | str | None:
         return None
     address = urlsplit(named)
     if address.scheme in ("http", "https"):
+        if not re.fullmatch(r"(.*@)?(\[[^]@]+\]|[^@:]+)(:\d+)?", address.netloc):
+            what = "is no valid address: a password needs %2F for /, %40 for @ and %3A for :"
+            raise FileNotFoundError(f"{MIRROR_VARIABLE} {what}")
         return named
     folder = Path(url2pathname(address.path)) if address.scheme == "file" else Path(named).expanduser()
     if not folder.is_dir():
         what = "is neither a folder nor an http(s) or file address: correct or unset it"
-        raise FileNotFoundError(f"{MIRROR_VARIABLE}={named} {what}")
+        raise FileNotFoundError(f"{MIRROR_VARIABLE}={without_password(named)} {what}")
     return folder.resolve()
+
+
+def command(words: str) -> str:
+    """Return a command of ours as it can be typed in the checkout, for example ``data fetch adult``.
+
+    `make` installs it into ``.venv``. In an environment of the user's own, it is on the path.
+    """
+    try:
+        installed = (project_root() / ".venv").is_dir() or shutil.which("compendium") is None
+    except FileNotFoundError:  # no checkout
+        installed = False
+    return f"{'.venv/bin/' if installed else ''}compendium {words}"
+
+
+def without_password(address: str) -> str:
+    """Return an address without the name and the password of a user, for messages and files.
+
+    Examples
+    --------
+    >>> without_password("https://ann:secret@example.org/data"), without_password("/data/ann@work")
+    ('https://example.org/data', '/data/ann@work')
+    """
+    return re.sub(r"(^|//)[^/]*@", r"\1", address)
 
 
 def local_folders() -> list[Path]:

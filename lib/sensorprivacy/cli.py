@@ -306,7 +306,7 @@ def edge() -> None:
 def export(**options: Any) -> int:
     """Write the networks and edge.pyz into a folder to copy to a board.
 
-    FILE is the recordings.toml that describes your recordings. For MotionSense: python -m compendium export.
+    FILE is the recordings.toml that describes your recordings. For MotionSense: .venv/bin/compendium export.
     """
     return _work("export", options)
 

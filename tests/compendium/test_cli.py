@@ -165,7 +165,7 @@ def test_data_refuses_unknown_and_missing_names(capsys):
     assert main(["data", "where", "titanik"]) == 1
     assert "Did you mean 'titanic'?" in said(capsys)
     assert main(["data", "fetch"]) == 2
-    assert "name a data set" in said(capsys)
+    assert "name data sets" in said(capsys)
 
 
 def test_data_fetch_fails_for_a_named_set_but_not_for_all(monkeypatch, capsys):

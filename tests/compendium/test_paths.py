@@ -66,3 +66,32 @@ def test_only_the_paper_profile_writes_what_is_committed(checkout, monkeypatch):
     monkeypatch.setenv("SENSORPRIVACY_HOME", str(checkout))
     assert paths.figures_dir("paper") == checkout.resolve() / "figures"
     assert paths.figures_dir("quick") == checkout.resolve() / "figures" / "quick"
+
+
+@pytest.mark.parametrize(
+    ("address", "shown"),
+    [
+        ("https://ann:secret@host.example/data", "https://host.example/data"),
+        ("http://ann:se@cret@host:8000", "http://host:8000"),
+        ("http://ann:secret@[::1]:8000/a@b", "http://[::1]:8000/a@b"),
+        ("http://host/a@b", "http://host/a@b"),
+    ],
+)
+def test_the_remembered_address_of_a_mirror_has_no_password(checkout, monkeypatch, address, shown):
+    monkeypatch.setenv("SENSORPRIVACY_HOME", str(checkout))
+    monkeypatch.setenv("SENSORPRIVACY_MIRROR", address)
+    assert paths.mirror() == address, "the password is used"
+    paths.remember_mirror()
+    assert (checkout / "build" / "mirror.txt").read_text() == f"{shown}\n"
+    monkeypatch.delenv("SENSORPRIVACY_MIRROR")
+    assert paths.mirror() == shown
+
+
+@pytest.mark.parametrize("address", ["ftp://ann:secret@host", "ann:secret@host/data", "http://ann:sec/ret@host/data"])
+def test_an_address_that_is_none_is_refused_without_its_password(checkout, monkeypatch, address):
+    monkeypatch.setenv("SENSORPRIVACY_HOME", str(checkout))
+    monkeypatch.setenv("SENSORPRIVACY_MIRROR", address)
+    with pytest.raises(FileNotFoundError, match="SENSORPRIVACY_MIRROR") as refused:
+        paths.remember_mirror()
+    assert not [part for part in ("ann", "sec", "ret@") if part in str(refused.value)]
+    assert not (checkout / "build" / "mirror.txt").exists()

@@ -1,7 +1,7 @@
 """Paper 1's tables from its authors' published search logs, and its relative effectiveness from its own percentages.
 
 The printed side is ``data/paper/paper-1.csv`` (transcribed from the paper); the other side is the authors' log of
-subsets (facts read from their notebooks, in the data mirror) put through our selection rule.
+subsets (facts read from their notebooks, in data/paper/logs) put through our selection rule.
 """
 
 import csv
@@ -14,7 +14,7 @@ from sensorprivacy.game.measuring import Undefined, effectiveness_column, relati
 from sensorprivacy.minimize.select import THRESHOLDS, NoSubsetError, select, select_table
 
 LOGS = {4: "iot23", 5: "sentinel", 6: "cicids", 10: "netml", 11: "nprint", 12: "service"}
-OPPORTUNITY = {  # the columns that the authors' greedy stage kept, data/published/protocol.md
+OPPORTUNITY = {  # the columns that the authors' greedy stage kept, data/paper/logs/protocol.csv
     7: {0, 3, 4, 45, 57, 70, 96, 122, 123, 132},
     8: {3, 4, 45, 57, 70, 122, 132},
     9: {3, 45, 57, 70, 122},
@@ -29,10 +29,12 @@ def printed(root: Path) -> dict[str, str]:
 
 
 @pytest.fixture
-def log(mirror: Path):
+def log(root: Path):
     def read(table: int) -> pd.DataFrame:
         name = LOGS.get(table, "opportunity")
-        frame = pd.read_csv(mirror / f"published/subsets_{name}.csv", dtype={"features": str}, keep_default_na=False)
+        frame = pd.read_csv(
+            root / f"data/paper/logs/subsets_{name}.csv", dtype={"features": str}, keep_default_na=False
+        )
         frame = frame[frame["n_features"] > 0]
         frame["features"] = frame["features"].map(lambda text: tuple(map(int, text.split())))
         if table in OPPORTUNITY:

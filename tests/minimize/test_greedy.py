@@ -89,11 +89,11 @@ def test_greedy_is_not_the_optimum():
     assert knapsack(FOUR, 0.3) == ["f1"]
 
 
-def test_sizes_of_the_authors_sweeps(mirror: Path):
+def test_sizes_of_the_authors_sweeps(root: Path):
     """Every size they printed, less those that a rule for distinct scores cannot give."""
-    table = pd.read_csv(mirror / "published/sweep_sizes.csv")
+    table = pd.read_csv(root / "data/paper/logs/sweep_sizes.csv")
     assert set(table["percentile"]) == set(chain(*PERCENTILES.values()))
-    table = table[table["dataset"] != "service"]  # copies of CIC-IDS, data/published/protocol.md
+    table = table[table["dataset"] != "service"]  # copies of CIC-IDS, see the column note
     table = table[table["method"] != "shap_ctv (8)"].join(
         table.groupby("dataset")["n_features"].max(), "dataset", suffixes=("", "_all")
     )

@@ -1,4 +1,5 @@
 from . import catalogue as catalogue
+from . import logs as logs
 from . import store as store
 from .errors import CorruptDataError as CorruptDataError
 from .errors import DataUnavailableError as DataUnavailableError

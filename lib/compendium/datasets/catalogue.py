@@ -9,6 +9,7 @@ from importlib import resources
 from typing import Any
 
 from compendium.datasets.errors import UnknownDatasetError
+from compendium.paths import without_password
 from sensorprivacy.readers.files import listing_digest
 
 
@@ -128,7 +129,7 @@ class Origin:
     @property
     def label(self) -> str:
         """Its name in messages."""
-        return self.url or f"wheel {self.wheel}"
+        return without_password(self.url) if self.url else f"wheel {self.wheel}"
 
 
 @dataclass(frozen=True)
@@ -158,6 +159,11 @@ class Dataset:
     def pinned(self) -> bool:
         """Whether the catalogue has digests of its members; it has none for a set on request."""
         return bool(self.forms)
+
+    @property
+    def megabytes(self) -> float:
+        """Approximate size of the download; of its files, if the catalogue has no other size."""
+        return self.download_mb or sum(form.size for form in self.forms[:1]) / 1e6
 
 
 @cache

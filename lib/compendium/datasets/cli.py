@@ -1,13 +1,16 @@
-"""The commands ``compendium data list | fetch | verify | where``."""
+"""The commands ``compendium data list | fetch | verify | where | logs``."""
 
+import logging
 import sys
 from collections.abc import Callable, Sequence
 
 import click
 
-from compendium.datasets import store
+from compendium.datasets import logs, store
 from compendium.datasets.catalogue import Dataset, catalogue, lookup
 from compendium.datasets.errors import CorruptDataError, DataUnavailableError
+from compendium.datasets.network import NotThereError
+from compendium.paths import command
 
 
 @click.group()
@@ -30,7 +33,7 @@ def list_sets(names: Sequence[str]) -> None:
     for entry in catalogue().values():
         download = f"{entry.download_mb:g} MB" if entry.origins else "by hand"
         print(f"{entry.name:20} {status(entry):8} {download:>9}  {entry.role}; {entry.licence}")
-    print("\ncompendium data list NAME shows a set's counts, citation, origins and how to get it.")
+    print(f"\nThe counts, the citation, the origins and how to get a set: {command('data list adult')}")
 
 
 @data.command("fetch")
@@ -39,7 +42,7 @@ def list_sets(names: Sequence[str]) -> None:
 def fetch_sets(names: Sequence[str], every: bool) -> int:
     """Fetch sets to this machine; exit code 1 if a set is unavailable."""
     if not names and not every:
-        raise ValueError("name a data set or give --all: compendium data fetch NAME")
+        raise ValueError(f"name data sets or give --all; for their names: {command('data list')}")
     return _each(
         store.names() if every else names, lambda name: str(store.fetch(name).path), absence_is_failure=not every
     )
@@ -65,6 +68,28 @@ def where_set(name: str) -> int:
     state = store.state(name)
     print(state["where"] or state["why"], file=sys.stdout if state["where"] else sys.stderr)
     return 0 if state["where"] else 1
+
+
+@data.command("logs")
+@click.option("--check", is_flag=True, help="Compare them with the authors' notebooks; exit code 1 if they differ.")
+def published_logs(check: bool) -> int:
+    """Verify the numbers that paper 1's authors printed in their public notebooks (data/paper/logs)."""
+    for name in logs.sums():
+        logs.read(name)
+    print(f"{len(logs.sums())} files of data/paper/logs verified, digest {logs.digest()}")
+    if not check:
+        return 0
+    logging.disable(logging.WARNING)  # an unreachable host is one line here, and no data set is missing
+    try:
+        compared = logs.compare()
+    except NotThereError as error:
+        print(f"the authors' notebooks: not compared ({error})")
+        return 0
+    finally:
+        logging.disable(logging.NOTSET)
+    for notebook, result, _ in compared:
+        print(f"{notebook}: {result}")
+    return int(not all(equal for *_, equal in compared))
 
 
 def card(name: str) -> str:

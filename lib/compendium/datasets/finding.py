@@ -16,7 +16,7 @@ from typing import BinaryIO
 from compendium.datasets.archives import BROKEN, Address, files_below, is_tar, is_zip, zip_members
 from compendium.datasets.catalogue import Dataset, Form, Listing, Member
 from compendium.datasets.errors import CorruptDataError
-from compendium.paths import local_folders
+from compendium.paths import command, local_folders
 from sensorprivacy.paths import cache_folder, write_atomically
 from sensorprivacy.readers.files import listing_digest
 
@@ -206,7 +206,12 @@ class Search:
 
 def remedy(entry: Dataset) -> str:
     """Return what a user should do about a corrupt member. The library never replaces a user's file by itself."""
-    return f"Delete or repair it, then run: python -m compendium data fetch {entry.name}"
+    return f"Delete or repair it. To get it again: {how(entry)}"
+
+
+def how(entry: Dataset) -> str:
+    """Return how a user gets a set: the command that downloads it, or what to do by hand."""
+    return command(f"data fetch {entry.name}") if entry.origins else entry.how
 
 
 class Digests:

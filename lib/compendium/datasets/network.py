@@ -2,11 +2,13 @@
 
 import json
 import logging
+import os
 import re
 import subprocess
 import sys
+import time
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 from urllib.parse import urlsplit
 
 import pooch
@@ -14,10 +16,12 @@ import requests
 from requests.exceptions import ChunkedEncodingError, ConnectionError, ConnectTimeout, RequestException, SSLError
 
 from compendium.datasets.errors import DataUnavailableError
+from compendium.paths import without_password
 from sensorprivacy.progress import tqdm
 
 TIMEOUT = (4.0, 30.0)  # seconds, to connect and between two packets
 ATTEMPTS = 3  # breaks in a row without any progress
+PATIENCE = 10.0  # seconds at most before the one retry of a busy server (503)
 _CHUNK = 2**14  # bytes; a break loses at most this much
 
 log = logging.getLogger("compendium.datasets")
@@ -25,6 +29,10 @@ log = logging.getLogger("compendium.datasets")
 
 class NotThereError(DataUnavailableError):
     """Raise if a host cannot be reached, or does not send the file."""
+
+
+class TooLongError(RequestException):
+    """Raise if an answer is longer than the file can be."""
 
 
 class Network:
@@ -50,11 +58,12 @@ _INDEX = "the package index"
 _BROKE = "the connection broke off"
 
 
-def download(url: str, target: Path) -> Path:
+def download(url: str, target: Path, most: int | None = None) -> Path:
     """Download a file, and resume an earlier download of it if there is one.
 
     The content goes to ``<target>.part``, with a note of its address and its mark (ETag) beside it. The complete file
-    is renamed. If the server has another version of the file, or cannot resume, the download starts again.
+    is renamed. If the server has another version of the file, or cannot resume, the download starts again. A server
+    that is busy (503) is asked once more.
 
     Parameters
     ----------
@@ -62,6 +71,8 @@ def download(url: str, target: Path) -> Path:
         Address, http or https.
     target : pathlib.Path
         Path of the file; its folder must exist.
+    most : int, optional
+        Largest size of the file in bytes; a longer answer is cut off and refused.
 
     Returns
     -------
@@ -71,17 +82,21 @@ def download(url: str, target: Path) -> Path:
     Raises
     ------
     NotThereError
-        If the host cannot be reached, does not have the file, or breaks off again and again.
+        If the host cannot be reached, does not have the file, sends a longer one, or breaks off again and again.
     """
-    host = urlsplit(url).netloc
+    host = host_of(url)
     NETWORK.ask(host)
     part, note = partial_file(target), target.with_name(f"{target.name}.part.json")
     part.touch()
-    why, stalled = "", 0
+    why, stalled, busy = "", 0, False
     while stalled < ATTEMPTS:
         before = part.stat().st_size
         try:
-            _transfer(url, part, note)
+            _transfer(url, part, note, most)
+        except TooLongError as error:
+            why = str(error)
+            part.write_bytes(b"")
+            break
         except RequestException as error:
             why = _reason(error)
             status = error.response.status_code if error.response is not None else None
@@ -89,6 +104,10 @@ def download(url: str, target: Path) -> Path:
             if silent or isinstance(error, ConnectTimeout | SSLError):
                 NETWORK.failed(host, why)
                 break
+            if error.response is not None and status == requests.codes.unavailable and not busy:
+                busy = True
+                time.sleep(_pause(error.response))
+                continue
             if status not in (None, requests.codes.requested_range_not_satisfiable):
                 break
         else:
@@ -100,7 +119,12 @@ def download(url: str, target: Path) -> Path:
         note.unlink(missing_ok=True)
     elif why == _BROKE and not _mark(url, part, note):
         why += f" {ATTEMPTS} times, and the server cannot resume: try again on a better connection"
-    raise NotThereError(f"{url}: {why}")
+    raise NotThereError(f"{without_password(url)}: {why}")
+
+
+def host_of(url: str) -> str:
+    """Return the host and the port of an address."""
+    return urlsplit(without_password(url)).netloc
 
 
 def partial_file(target: Path) -> Path:
@@ -113,24 +137,50 @@ def bytes_bar(total: int, name: str, shown: bool = True) -> tqdm:
     return tqdm(total=total, desc=name, unit="B", unit_scale=True, leave=False, disable=not shown, file=sys.stderr)
 
 
-def _transfer(url: str, part: Path, note: Path) -> None:
+class _Limited:
+    """A file that refuses to become longer than `most` bytes."""
+
+    def __init__(self, file: BinaryIO, most: int | None) -> None:
+        self._file, self._most = file, most
+        self.flush = file.flush
+
+    def write(self, content: bytes) -> None:
+        self.check(len(content))
+        self._file.write(content)
+
+    def check(self, more: int) -> None:
+        if self._most is not None and self._file.seek(0, os.SEEK_END) + more > self._most:
+            raise TooLongError(f"the answer is longer than the {self._most / 1e6:.3g} MB that the file may have")
+
+
+def _transfer(url: str, part: Path, note: Path, most: int | None) -> None:
     """Download the missing rest of `part`, or raise an error of `requests`."""
     headers = {"Accept-Encoding": "identity"}
     if mark := _mark(url, part, note):
         headers |= {"Range": f"bytes={part.stat().st_size}-", "If-Range": mark}
 
     def start(answer: requests.Response, **_: Any) -> None:
-        NETWORK.answering.add(urlsplit(url).netloc)
+        NETWORK.answering.add(host_of(url))
         if answer.status_code in (requests.codes.ok, requests.codes.requested_range_not_satisfiable):
             out.truncate(0)  # the server sends the whole file, or the part is longer than the file
             mark = answer.headers.get("ETag") or answer.headers.get("Last-Modified") or ""
             # a weak tag may belong to other bytes; a server that sends all of the same file cannot resume
             mark = "" if mark.startswith("W/") or mark == headers.get("If-Range") else mark
-            note.write_text(json.dumps({"url": url, "mark": mark}), encoding="utf-8")
+            note.write_text(json.dumps({"url": without_password(url), "mark": mark}), encoding="utf-8")
+        if answer.ok:
+            limited.check(int(answer.headers.get("Content-Length") or 0))
 
     # total=1: pooch sets the total later, but first asks for the bar's truth value
     with part.open("ab") as out, bytes_bar(1, part.name.removesuffix(".part")) as bar:
-        pooch.HTTPDownloader(bar, _CHUNK, headers=headers, timeout=TIMEOUT, hooks={"response": start})(url, out, None)
+        limited = _Limited(out, most)
+        get = pooch.HTTPDownloader(bar, _CHUNK, headers=headers, timeout=TIMEOUT, hooks={"response": start})
+        get(url, limited, None)
+
+
+def _pause(answer: requests.Response) -> float:
+    """Return the seconds to wait that a busy server asks for; a second if it names none, and never long."""
+    asked = answer.headers.get("Retry-After", "")
+    return min(float(asked), PATIENCE) if asked.isdecimal() else 1.0
 
 
 def _mark(url: str, part: Path, note: Path) -> str:
@@ -139,7 +189,7 @@ def _mark(url: str, part: Path, note: Path) -> str:
         known = json.loads(note.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return ""
-    return str(known.get("mark", "")) if known.get("url") == url and part.stat().st_size else ""
+    return str(known.get("mark", "")) if known.get("url") == without_password(url) and part.stat().st_size else ""
 
 
 def _reason(error: RequestException) -> str:

@@ -5,16 +5,17 @@ address), in the user's cache (``SENSORPRIVACY_CACHE``), and then asks the set's
 every member before a reader reads it.
 """
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from compendium.datasets import fetching
 from compendium.datasets.catalogue import Dataset, catalogue, lookup
 from compendium.datasets.errors import CorruptDataError, DataUnavailableError
-from compendium.datasets.finding import Located, Search, remedy
+from compendium.datasets.finding import Located, Search, how, remedy
+from compendium.paths import mirror
 
-#: The quick profile downloads no set larger than this, in megabytes.
-QUICK_LIMIT_MB = 30.0
+_MEGABITS = 20  # a second, of an ordinary connection
 
 
 def names() -> tuple[str, ...]:
@@ -56,15 +57,15 @@ def locate(name: str, *, fresh: bool = False) -> Located | None:
     return located
 
 
-def fetch(name: str, *, limit_mb: float | None = None) -> Located:
+def fetch(name: str, *, download: bool = True) -> Located:
     """Find a set on this machine, or download it.
 
     Parameters
     ----------
     name : str
         A set of the catalogue.
-    limit_mb : float, optional
-        Download no set larger than this, in megabytes; see `limit_of`.
+    download : bool, default=True
+        False to use only what is on this machine.
 
     Returns
     -------
@@ -84,11 +85,8 @@ def fetch(name: str, *, limit_mb: float | None = None) -> Located:
     located = locate(name)
     if located is not None:
         return located
-    if limit_mb is not None and entry.origins and (entry.download_mb or 0) > limit_mb:
-        raise DataUnavailableError(
-            f"{entry.name} is not on this machine, and its {entry.download_mb:g} MB exceed the {limit_mb:g} MB that "
-            f"this profile downloads: run python -m compendium data fetch {entry.name}"
-        )
+    if not download:
+        raise DataUnavailableError(_absence(entry))
     fetching.bring(entry)
     located = locate(name)
     if located is None:
@@ -96,9 +94,28 @@ def fetch(name: str, *, limit_mb: float | None = None) -> Located:
     return located
 
 
-def limit_of(profile: str) -> float | None:
-    """Return the largest download of a profile in megabytes: about 30 for ``quick``, no limit for any other."""
-    return QUICK_LIMIT_MB if profile == "quick" else None
+def announcement(wanted: Iterable[str]) -> str:
+    """Return one line about the sets that `fetch` would download: which, how many megabytes, how long; or no text.
+
+    A damaged set is left out: `fetch` reports it.
+    """
+    missing = [entry for entry in map(lookup, wanted) if _downloadable(entry)]
+    if not missing:
+        return ""
+    size = sum(entry.megabytes for entry in missing)
+    seconds = math.ceil(size * 8 / _MEGABITS)
+    time = f"{seconds} s" if seconds < 100 else f"{math.ceil(seconds / 60)} min"
+    sets = ", ".join(f"{entry.name} {entry.megabytes:.2g} MB" for entry in missing)
+    return f"to download: {sets}; {size:.0f} MB in all, about {time} at {_MEGABITS} Mbit/s"
+
+
+def _downloadable(entry: Dataset) -> bool:
+    """Return whether a set is missing on this machine, and an origin or a mirror on the web may have it."""
+    try:
+        here = locate(entry.name) is not None
+    except CorruptDataError:
+        return False
+    return not here and bool(entry.origins or (entry.forms and isinstance(mirror(), str)))
 
 
 def available(name: str) -> bool:
@@ -165,14 +182,10 @@ def state(name: str) -> dict[str, Any]:
         "form": located.form if located else None,
         "digest": located.digest if located else None,
         "where": str(located.path) if located else None,
-        "how": _how(entry),
+        "how": how(entry),
         "why": None if located else _absence(entry),
     }
 
 
-def _how(entry: Dataset) -> str:
-    return f"python -m compendium data fetch {entry.name}" if entry.origins else entry.how
-
-
 def _absence(entry: Dataset) -> str:
-    return f"{entry.name} is not on this machine: {_how(entry)}"
+    return f"{entry.name} is not on this machine: {how(entry)}"

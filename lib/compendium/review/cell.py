@@ -9,7 +9,7 @@ import pandas as pd
 
 from compendium.paths import MACHINE_FILE, RUN_FILE, VERDICTS_FILE, figures_dir
 from compendium.run.job import perform
-from compendium.run.reproduce import looker, reproduce
+from compendium.run.reproduce import Looker, reproduce
 from compendium.run.runs import Profile, Run, before, read_runs, select
 from compendium.run.states import FAILED, RunState, git, status_file
 from compendium.verdicts.layout import ours_text
@@ -142,7 +142,7 @@ def _repeat(
     print(f"{claim} needs {len(needed)} run(s) and the report, {about}: {', '.join(needed)}")
     for each in needed if force else ():
         status_file(each, profile).unlink(missing_ok=True)
-    return reproduce(profile, looker(profile), cores=cores, only=needed[:1])
+    return reproduce(profile, Looker(), cores=cores, only=needed[:1])
 
 
 def _summarize(claim: str, run: Run, runs: Mapping[str, Run]) -> Mapping[str, RunState]:

@@ -6,7 +6,7 @@ import shlex
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from typing import TextIO
 
@@ -34,24 +34,31 @@ class WorkflowError(RuntimeError):
     """Snakemake itself failed, not a run."""
 
 
-def looker(profile: str) -> Callable[[str], DataState]:
-    """Return a function that finds or fetches one data set for `reproduce`.
+class Looker:
+    """Find or fetch the data sets of `reproduce`.
 
     Parameters
     ----------
-    profile : {"quick", "paper"}
-        ``quick`` downloads no set above about 30 MB, but uses one that is on the machine already.
+    download : bool, default=True
+        False to use only the sets that are on this machine.
     """
 
-    def look(name: str) -> DataState:
+    def __init__(self, download: bool = True) -> None:
+        self.download = download
+
+    def __call__(self, name: str) -> DataState:
+        """Return the state of a set, after the download of a missing one."""
         try:
-            return DataState(name, digest=store.fetch(name, limit_mb=store.limit_of(profile)).digest)
+            return DataState(name, digest=store.fetch(name, download=self.download).digest)
         except DataUnavailableError as error:
             return DataState(name, reason=str(error), how=store.state(name)["how"])
         except CorruptDataError as error:
             return DataState(name, reason=str(error), broken=True)
 
-    return look
+    def announcement(self, names: Sequence[str]) -> str:
+        """Return one line about what will be downloaded, and how to decline it; or no text."""
+        said = store.announcement(names) if self.download else ""
+        return said and f"{said} (make reproduce DATA=no, or --no-data, downloads nothing)"
 
 
 def reproduce(
@@ -141,7 +148,10 @@ def _settle_mirror(say: Callable[[str], None]) -> None:
 
 
 def _look_once(runs: Iterable[Run], look: Callable[[str], DataState], say: Callable[[str], None]) -> None:
-    for name in dict.fromkeys(name for run in runs for name in run.sets):
+    names = list(dict.fromkeys(name for run in runs for name in run.sets))
+    if isinstance(look, Looker) and (announced := look.announcement(names)):
+        say(announced)
+    for name in names:
         state = look(name)
         states.write_data_state(state)
         if not (state.present or state.broken):

@@ -1,5 +1,6 @@
 """A machine without any data, a toy catalogue, and a small web server that can break off."""
 
+import contextlib
 import hashlib
 import http.server
 import io
@@ -66,7 +67,7 @@ citation = "none"
 homepage = ""
 counts = "two files"
 how = "make it yourself"
-download_mb = 1
+download_mb = 40
 mirror = ["toy.zip"]
 [toy.forms.plain]
 "a.csv" = {{ size = {len(A)}, sha256 = "{sha(A)}" }}
@@ -156,8 +157,28 @@ class Handler(http.server.BaseHTTPRequestHandler):
         web = self.server.web
         content = web.files.get(self.path)
         web.asked.append((self.path, self.headers.get("Range")))
+        if web.password and self.headers.get("Authorization") != web.password:
+            self.send_error(401)
+            return
         if content is None:
             self.send_error(404)
+            return
+        if web.busy:
+            web.busy -= 1
+            self.send_response(503)
+            self.send_header("Retry-After", "0")
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+            return
+        if web.endless:
+            self.send_response(200)
+            self.send_header("Transfer-Encoding", "chunked")
+            self.end_headers()
+            with contextlib.suppress(ConnectionError):
+                while True:
+                    self.wfile.write(b"4000\r\n" + bytes(0x4000) + b"\r\n")
+                    web.sent += 0x4000
+            self.close_connection = True
             return
         start, code = 0, 200
         wanted = re.match(r"bytes=(\d+)-", self.headers.get("Range", ""))
@@ -194,11 +215,15 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 
 class Web:
-    """Files by path, and what was asked for; it breaks off after so many bytes, once an entry of `break_after`."""
+    """Files by path, and what was asked for; it breaks off after so many bytes, once an entry of `break_after`.
+
+    It answers `busy` times that it is busy, sends an `endless` answer, or asks for a `password`, if it is told to.
+    """
 
     def __init__(self):
         self.files, self.asked, self.break_after = {}, [], []
         self.ranges, self.tag, self.sent, self.hold = True, '"one"', 0, None
+        self.busy, self.endless, self.password = 0, False, ""
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.server.daemon_threads = True
         self.server.web = self

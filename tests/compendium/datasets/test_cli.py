@@ -63,7 +63,7 @@ def test_fetch_of_all_minds_only_corrupt_sets(toys, machine, kit, capsys, monkey
     kit.put(machine / "toy-folder", {"a.csv": b"x"})
     assert run("fetch", "--all") == 1
     assert run("fetch") == 2
-    assert "name a data set or give --all" in capsys.readouterr().err
+    assert "name data sets or give --all" in capsys.readouterr().err
 
 
 def test_verify(toys, machine, kit, capsys):

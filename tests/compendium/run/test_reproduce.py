@@ -1,12 +1,16 @@
 """reproduce, on a small compendium made here: real Snakemake, real kernels, one line a notebook."""
 
+import base64
 import contextlib
+import functools
+import http.server
 import json
 import os
 import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 from types import SimpleNamespace
@@ -32,6 +36,7 @@ from compendium.run.states import (
     RunState,
     is_settled,
     outputs,
+    read_status,
     status_file,
     write_status,
 )
@@ -471,3 +476,64 @@ def test_the_mirror_is_remembered_for_later_shells(home, say, pretend, monkeypat
     assert mirror_address() is None
     reproduce("quick", look, only=["10_good"], say=say.append)
     assert say == [gone]
+
+
+def test_what_will_be_downloaded_is_said_before_the_first_download(home, say, pretend, monkeypatch):
+    (home / "runs.yaml").write_text(RUNS.replace("[here]", "[adult]").replace("[gone]", "[titanic]"))
+    monkeypatch.setenv("SENSORPRIVACY_MIRROR", "")
+    monkeypatch.setenv("SENSORPRIVACY_CACHE", str(home / "cache"))
+    asked = []
+
+    class Watched(workflow.Looker):
+        def __call__(self, name):
+            asked.append((name, len(say)))
+            return DataState(name, digest="d1")
+
+    for download in (True, False):
+        reproduce("quick", Watched(download), say=say.append)
+    (line,) = [line for line in say if line.startswith("to download: ")]
+    assert "adult 10 MB, titanic 0.04 MB; 10 MB in all, about 5 s at 20 Mbit/s" in line
+    assert say[0] == line
+    assert all(said for _, said in asked), "it is said first"
+
+
+@pytest.mark.slow
+@pytest.mark.mirror
+def test_the_password_of_a_mirror_is_nowhere_after_a_run(home, mirror, monkeypatch):
+    """A whole run from a mirror that asks for a password, and one from a host that is down."""
+
+    class Handler(http.server.SimpleHTTPRequestHandler):
+        def do_GET(self):
+            known = self.headers.get("Authorization") == "Basic " + base64.b64encode(b"ann:secret").decode()
+            super().do_GET() if known else self.send_error(401)
+
+        def log_message(self, *_):
+            pass
+
+    (home / "runs.yaml").write_text(
+        "runs:\n  20_absent:\n    about: one set\n    needs: [titanic]\n    minutes: {quick: 1}\n"
+        "  90_report:\n    about: report\n    after_all: true\n    minutes: {quick: 1}\n"
+    )
+    write(
+        home / "notebooks" / "20_absent.ipynb",
+        "from compendium import datasets\nfrom compendium.run import begin\n"
+        "run = begin('20_absent', globals())\nrun.uses({'titanic': datasets.digest('titanic')})\nrun.close()",
+    )
+    monkeypatch.setenv("SENSORPRIVACY_CACHE", str(home / "cache"))
+    handler = functools.partial(Handler, directory=str(mirror))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        words = [sys.executable, "-m", "compendium", "reproduce", "--cores", "1"]
+        environment = dict(os.environ, SENSORPRIVACY_MIRROR=f"http://ann:secret@127.0.0.1:{server.server_port}")
+        done = subprocess.run(words, env=environment, cwd=home, capture_output=True, text=True, check=False)
+        server.shutdown()
+    assert "to download: titanic" in done.stdout, done.stdout + done.stderr
+    assert read_status("20_absent", "quick").status == OK, done.stdout + done.stderr
+    shutil.rmtree(home / "data" / "raw")
+    environment["SENSORPRIVACY_MIRROR"] = "http://ann:secret@127.0.0.1:9"
+    down = subprocess.run(words, env=environment, cwd=home, capture_output=True, text=True, check=False)
+    assert "no data: titanic cannot be fetched now" in down.stdout
+    assert (home / "build" / "mirror.txt").read_text() == "http://127.0.0.1:9\n"
+    written = [path for path in home.rglob("*") if path.is_file() and b"secret" in path.read_bytes()]
+    assert written == []
+    assert "secret" not in done.stdout + done.stderr + down.stdout + down.stderr

@@ -3,6 +3,7 @@
 import pandas as pd
 import pytest
 
+from compendium.datasets import logs
 from compendium.papers.paper1 import published
 from compendium.papers.paper1 import values as paper1
 
@@ -66,12 +67,12 @@ def test_measured_values_take_precedence_over_the_log(judged):
 
 
 @pytest.mark.slow
-def test_the_published_logs_give_every_cell_on_the_named_line(mirror, judged):
+def test_the_published_logs_give_every_cell_on_the_named_line(root, judged):
     """Tables 4, 7 to 10 and 12 come out as printed; of Table 11's log a quarter is published."""
     from sensorprivacy.minimize import select_table
 
-    folder = mirror / "published"
-    found = published.choices(lambda name: (folder / name).read_bytes(), select_table)
+    folder = root / "data" / "paper" / "logs"
+    found = published.choices(logs.read, select_table)
     table = published.log_choices(found)
     verdicts = judged(SUMMARY, {"log-choices": table})
     for number in ("4", "7", "8", "9", "10", "12"):
@@ -117,9 +118,9 @@ def test_the_small_copy_of_the_curves_equals_the_files_it_was_made_from(mirror):
     assert (both["relative_effectiveness"] - both["relative_effectiveness_drawn"]).abs().max() < 1e-7
 
 
-def test_the_curves_equal_the_log_that_the_authors_printed(mirror):
+def test_the_curves_equal_the_log_that_the_authors_printed(root):
     """A second witness: notebook prints of the tradeoff score on Opportunity, not the drawings."""
-    log = pd.read_csv(mirror / "published/sweeps_opportunity.csv")
+    log = pd.read_csv(root / "data/paper/logs/sweeps_opportunity.csv")
     log = log[log["method"] == "tradeoff (5)"].set_index("n_features")
     curve = published.published_curves().query("dataset == 'opportunity' and method == 'tradeoff'")
     curve = curve.set_index("n_features").loc[log.index]

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from compendium.datasets import logs
 from compendium.papers.paper1 import published
 from compendium.papers.paper1 import text as paper1_text
 from compendium.papers.paper1 import values as paper1
@@ -112,8 +113,8 @@ def test_few_draws_decide_nothing(judged, count):
     assert "a prediction interval needs 5" in verdicts.loc["1-T5-thr001-accuracy", "reason"]
 
 
-def test_table_2_takes_the_best_subset_of_iot_23_for_all_features(mirror):
-    log = published.log_frame((mirror / "published/subsets_iot23.csv").read_bytes())
+def test_table_2_takes_the_best_subset_of_iot_23_for_all_features():
+    log = published.log_frame(logs.read("subsets_iot23.csv"))
     every = log.loc[log["n_features"] == 9, "accuracy"].item()
     assert round(every, 4) == 0.9990
     assert round(log["accuracy"].max(), 4) == PRINTED["1-T2-iot23-sota-accuracy"] == 0.9991
@@ -142,8 +143,8 @@ def test_table_3_names_tradeoff_more_often_than_shap():
     assert with_shap["(8) SHAP by CTV"] == 3 > with_shap["(5) Tradeoff"] == 2
 
 
-def test_the_authors_notebooks_on_flows_and_hours(mirror):
-    protocol = pd.read_csv(mirror / "published/protocol.csv")
+def test_the_authors_notebooks_on_flows_and_hours(root):
+    protocol = pd.read_csv(root / "data/paper/logs/protocol.csv")
     searched = {"iot-23": 9, "iot-sentinel": 13, "cic-ids-2017": 15, "service": 10}
     chosen = pd.DataFrame({"features": [(8,)]}, index=[0.01])
     ours = paper1_text.published_statements(protocol, published.Choices({"4": chosen}, searched, {}))
