@@ -8,6 +8,7 @@ from typing import Any
 import joblib
 import numpy as np
 import sklearn
+from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator
 from sklearn.ensemble import RandomForestClassifier
 
@@ -16,6 +17,8 @@ from sensorprivacy.minimize.engine_protocol import Engine, EngineData, Glimpse, 
 from sensorprivacy.minimize.settings import ENGINES
 
 _SILENT = ("n_jobs", "verbose")  # parameters that change no result
+# parameters of a forest that the shared forest has, or does not need
+_SHARED = (*_SILENT, "n_estimators", "max_features", "bootstrap", "random_state", "oob_score", "warm_start")
 
 
 class SklearnEngine:
@@ -37,6 +40,7 @@ class SklearnEngine:
     def __init__(self, data: EngineData, model: BaseEstimator | None = None, seed: int | None = 42) -> None:
         self.data = data
         self.player = seeded(RandomForestClassifier() if model is None else model, seed)
+        self.n_threads = effective_n_jobs(getattr(self.player, "n_jobs", None))
         version = ".".join(sklearn.__version__.split(".")[:2])
         self.model = f"{describe_model(self.player)} scikit-learn {version}"
 
@@ -91,6 +95,16 @@ def make_engine(
     raise ValueError(f"unknown engine {engine!r}: choose from {', '.join(ENGINES)}")
 
 
+def cannot_share(model: Any) -> str | None:
+    """Return why the shared forest cannot train a model, such as "does not support max_depth=8"; None if it can."""
+    if type(model) is not RandomForestClassifier:
+        return f"cannot train {type(model).__name__}"
+    defaults = RandomForestClassifier().get_params()
+    given = {name: value for name, value in model.get_params().items() if name not in _SHARED}
+    changed = [f"{name}={value!r}" for name, value in given.items() if value != defaults[name]]
+    return f"does not support {', '.join(changed)}" if changed else None
+
+
 def describe_model(model: Any) -> str:
     """Describe an estimator by its class and all parameters that change its results.
 
@@ -132,6 +146,7 @@ class NoAdversary:
         self.name = f"{engine.name}, no adversary among {n_features} features"
         self.model, self.threads, self.predict = engine.model, engine.threads, engine.predict
         self.engine, self.n_features, self.n_trees = engine, n_features, getattr(engine, "n_trees", 0)
+        self.n_threads = getattr(engine, "n_threads", 1)
 
     def glimpse(self, subsets: Sequence[Subset], label: str, n_trees: int) -> list[Glimpse]:
         """Return what the first trees show. For users nothing is unknown."""

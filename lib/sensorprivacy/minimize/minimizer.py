@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Self, cast
 
 import numpy as np
@@ -21,13 +21,13 @@ from sensorprivacy.game.play import fit_clone, play, seeded
 from sensorprivacy.game.splits import Split, default_split
 from sensorprivacy.minimize.checks import changing_features, check_classes
 from sensorprivacy.minimize.engine_protocol import Engine, EngineData, engine_data
-from sensorprivacy.minimize.engines import NoAdversary, make_engine
+from sensorprivacy.minimize.engines import NoAdversary, cannot_share, make_engine
 from sensorprivacy.minimize.greedy import rank_features, take_features
 from sensorprivacy.minimize.new_rows import TakesNewRows
 from sensorprivacy.minimize.scores import score_features
 from sensorprivacy.minimize.search.exhaustive import search_subsets
 from sensorprivacy.minimize.select import NoSubsetError, check_threshold, fewest_columns, least_accuracy, select
-from sensorprivacy.minimize.settings import REFERENCES, Preselection, SearchSettings
+from sensorprivacy.minimize.settings import OWN, REFERENCES, Preselection, SearchSettings
 from sensorprivacy.progress import tqdm
 
 
@@ -60,7 +60,11 @@ class FeatureMinimizer(TakesNewRows, BaseEstimator):
     preselection : Preselection, optional
         Settings of the greedy stage: score, order, limits. See `sensorprivacy.minimize.Preselection`.
     search : SearchSettings, optional
-        Settings of the search: engine, result store, choice rule. See `sensorprivacy.minimize.SearchSettings`.
+        Settings of the search: engine, result store, choice rule. Default: `sensorprivacy.minimize.OWN`, as for the
+        command `minimize`; with scikit-learn's engine if the shared forest cannot train `estimator`.
+        ``SearchSettings()`` is the paper's rule, trained on all rows.
+    allow_long : bool, default False
+        Whether a search that takes more than an hour may start.
     n_jobs : int, optional
         Joblib workers of the search.
     random_state : int or None, default 42
@@ -127,6 +131,7 @@ class FeatureMinimizer(TakesNewRows, BaseEstimator):
     missing: str = "error"
     preselection: Preselection | None = None
     search: SearchSettings | None = None
+    allow_long: bool = False
     n_jobs: int | None = None
     random_state: int | None = 42
     progress: bool = False
@@ -156,7 +161,7 @@ class FeatureMinimizer(TakesNewRows, BaseEstimator):
             or user has one row, the threshold is outside [0, 1], no subset meets it, a setting is unknown, or more
             than 20 features would be searched.
         SearchTooLongError
-            If the search would take more than an hour and `search` does not allow that.
+            If the search would take more than an hour and `allow_long` is False.
         """
         check_threshold(self.threshold)
         problem = self._problem(X, y, users, groups)
@@ -174,7 +179,7 @@ class FeatureMinimizer(TakesNewRows, BaseEstimator):
         return self._fit(problem, adversary=True)
 
     def _fit(self, problem: Problem, *, adversary: bool) -> Self:
-        settings = self.search or SearchSettings()
+        settings = self._settings
         if settings.reference not in REFERENCES:
             raise ValueError(f"unknown reference {settings.reference!r}: choose from {', '.join(REFERENCES)}")
         self.adversary_ = adversary
@@ -194,7 +199,7 @@ class FeatureMinimizer(TakesNewRows, BaseEstimator):
             result_store=settings.result_store,
             lazy=self.threshold if alone else None, race=settings.race,
             rule=self.rule_ | ({"thresholds": [self.threshold]} if alone else {"threshold": self.threshold}),
-            allow_long=settings.allow_long, n_jobs=self.n_jobs, progress=self.progress,
+            allow_long=self.allow_long, n_jobs=self.n_jobs, progress=self.progress,
         )  # fmt: skip
         self.results_, self.race_ = found.table, found.race
         self.chosen_ = self._choose(engine, list(problem.features))
@@ -209,9 +214,16 @@ class FeatureMinimizer(TakesNewRows, BaseEstimator):
         self.model_ = fit_clone(model, problem.features.iloc[learnt][kept].to_numpy(), problem.task.to_numpy()[learnt])
         return self
 
+    @property
+    def _settings(self) -> SearchSettings:
+        if self.search is not None:
+            return self.search
+        shared = self.estimator is None or cannot_share(self.estimator) is None
+        return OWN if shared else replace(OWN, engine="sklearn")
+
     def _rule(self, data: EngineData, engine: Engine) -> dict[str, Any]:
         """Return the options of `select` for subsets that an engine has scored on held-out rows."""
-        settings, everything = self.search or SearchSettings(), tuple(range(data.train.shape[1]))
+        settings, everything = self._settings, tuple(range(data.train.shape[1]))
         reference = engine.score([everything], "task")[0] if settings.reference == "all" else None
         chance = data.prior("users") if self.adversary_ else 0.0
         rule = {"margin": settings.margin, "slack": settings.slack, "rows": len(data.test)}
@@ -317,7 +329,7 @@ class FeatureMinimizer(TakesNewRows, BaseEstimator):
         try:
             return select(self.results_, self.threshold, **self.rule_)
         except NoSubsetError:
-            if not (self.search or SearchSettings()).more or self.scores_ is None:
+            if not self._settings.more or self.scores_ is None:
                 raise
             how = self.preselection or Preselection()
             ranked = rank_features(self.scores_, how.by, variant=how.variant)
