@@ -110,5 +110,6 @@ OWN = SearchSettings(
     max_trees=40,
     final_rows=30_000,
 )
-"""The default of `FeatureMinimizer` and of the command `minimize`: the loss counts from all columns, and the fewest columns
-win unless they are clearly worse. The search uses a sample of the rows; the kept columns are evaluated on all test rows."""
+"""The default of `FeatureMinimizer` and of the command `minimize`: the loss counts from all columns, and the fewest
+columns win unless they are clearly worse. The search uses a sample of the rows. The kept columns are evaluated on all
+test rows."""
