@@ -31,7 +31,7 @@ export JUPYTER_PREFER_ENV_PATH = 1
 # Compiled modules are kept: some machines turn this off, and then each process compiles the library again.
 export PYTHONDONTWRITEBYTECODE =
 
-# Jupyter, IPython and matplotlib keep files in the home folder. In a container it may be absent or read-only.
+# Jupyter, IPython, matplotlib and our data keep files in the home folder. In a container it may be absent or read-only.
 ifneq ($(shell [ -n "$$HOME" ] && probe=$$(mktemp "$$HOME/.XXXXXX" 2>/dev/null) && rm "$$probe" && echo writable),writable)
 HOMES := $(or $(SENSORPRIVACY_OUTPUT),$(CURDIR))/build/home
 export IPYTHONDIR ?= $(HOMES)/ipythondir
@@ -39,6 +39,7 @@ export JUPYTER_CONFIG_DIR ?= $(HOMES)/jupyter_config_dir
 export JUPYTER_DATA_DIR ?= $(HOMES)/jupyter_data_dir
 export JUPYTER_RUNTIME_DIR ?= $(HOMES)/jupyter_runtime_dir
 export MPLCONFIGDIR ?= $(HOMES)/mplconfigdir
+export SENSORPRIVACY_CACHE ?= $(HOMES)/sensorprivacy_cache
 endif
 
 # Tests marked slow (pyproject.toml says which) run if somebody asks for them, or names what to test.

@@ -116,7 +116,9 @@ def test_conda_users_get_the_same_packages_by_pip(root, project):
     assert said["name"] == project["name"]
     assert said["channels"] == ["conda-forge"]
     assert "pip" in conda
-    assert pip == {"pip": ["-r requirements.lock", "-e .", "-e lib"]}
+    without_cuda = "--extra-index-url https://download.pytorch.org/whl/cpu"
+    assert pip == {"pip": [without_cuda, "-r requirements.lock", "-e .", "-e lib"]}
+    assert f"\nCPU_INDEX = {without_cuda.split()[1]}\n" in (root / "Makefile").read_text()
     (python,) = [Requirement(line.replace("=", "==", 1)) for line in conda if line.startswith("python=")]
     wanted = Requirement(f"python{project['requires-python']}")
     assert wanted.specifier.contains(str(python.specifier).removeprefix("=="))

@@ -97,6 +97,7 @@ def stubbed(bare):
 
 CPU = "--index-url https://download.pytorch.org/whl/cpu torch=="
 HOMES = ("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "MPLCONFIGDIR")
+HOMES += ("SENSORPRIVACY_CACHE",)
 
 
 @pytest.mark.parametrize(

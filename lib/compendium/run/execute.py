@@ -23,12 +23,12 @@ import nbformat
 from compendium.paths import build_dir, figures_dir
 from compendium.run.parameters import code_cells, complete, read_parameters, resolve
 from compendium.run.runs import run_name
-from sensorprivacy.paths import check_writable
+from sensorprivacy.paths import CACHE_VARIABLE, check_writable
 from sensorprivacy.progress import BATCH
 
 KERNEL = "python3"
 KERNEL_SECONDS = 600  # to start a kernel: the usual minute is too short on a busy machine
-_HOMES = ("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "MPLCONFIGDIR")
+_HOMES = ("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "MPLCONFIGDIR", CACHE_VARIABLE)
 _LENGTH = 200  # of a reason in the summary
 SLOW_SECONDS = 10  # the user hears of cells that take longer
 _SHUTDOWN = re.compile(r"^.*KeyboardInterrupt caught in kernel\.?\n*\Z", re.MULTILINE)
@@ -166,7 +166,7 @@ def _execute(notebook: Path, output: Path, values: dict[str, Any], log: TextIO, 
 
 
 def _do_without_home() -> None:
-    """Let IPython, Jupyter and matplotlib use folders of ``build/`` if no file can be made in the home folder."""
+    """Let IPython, Jupyter, matplotlib and the data sets use folders of ``build/`` if no file can be made in the home folder."""
     try:
         with tempfile.TemporaryFile(dir=Path.home()):  # root may write by permission where /proc still refuses
             return
