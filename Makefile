@@ -122,7 +122,7 @@ $(READY): requirements.lock requirements.hashes pyproject.toml lib/pyproject.tom
 	@[ -x $(PY) ] || $(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); \
 	    echo "error: $(PYTHON) cannot make an environment; on Debian and Ubuntu install python3-venv" >&2; exit 1; }
 	@echo "installing the packages of requirements.lock into $(VENV), once"
-	@echo "about 0.7 GB to download and 2.5 GB on disk, 2 to 6 minutes; with CUDA (GPU=yes) 6.8 GB and 10 minutes"
+	@echo "about 0.6 GB to download and 2.5 GB on disk, 2 to 6 minutes; with CUDA (GPU=yes) 6.8 GB and 10 minutes"
 	@$(BUILDER)
 	@$(call VERIFIED,requirements)
 	@if $(WANTS_CPU); then $(INSTALL) --retries 2 --no-deps --index-url $(CPU_INDEX) "$(TORCH)" || \
@@ -133,7 +133,7 @@ $(READY): requirements.lock requirements.hashes pyproject.toml lib/pyproject.tom
 	@touch $@
 
 $(TOOLS): requirements-dev.lock requirements-dev.hashes $(READY)
-	@echo "installing the other packages of requirements-dev.lock into $(VENV), once: 0.5 GB on disk, 1 to 2 minutes"
+	@echo "installing the other packages of requirements-dev.lock into $(VENV), once: 0.6 GB on disk, about 2 minutes"
 	@$(call VERIFIED,requirements-dev)
 	@$(INSTALL) --quiet -r requirements-dev.lock
 	@touch $@
