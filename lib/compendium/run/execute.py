@@ -166,7 +166,7 @@ def _execute(notebook: Path, output: Path, values: dict[str, Any], log: TextIO, 
 
 
 def _do_without_home() -> None:
-    """Let IPython, Jupyter, matplotlib and the data sets use folders of ``build/`` if no file can be made in the home folder."""
+    """Give programs that keep files in the home folder one below ``build/`` if no file can be made there."""
     try:
         with tempfile.TemporaryFile(dir=Path.home()):  # root may write by permission where /proc still refuses
             return

@@ -17,8 +17,6 @@ from sensorprivacy.minimize.engine_protocol import Engine, EngineData, Glimpse, 
 from sensorprivacy.minimize.settings import ENGINES
 
 _SILENT = ("n_jobs", "verbose")  # parameters that change no result
-# parameters of a forest that the shared forest has, or does not need
-_SHARED = (*_SILENT, "n_estimators", "max_features", "bootstrap", "random_state", "oob_score", "warm_start")
 
 
 class SklearnEngine:
@@ -93,16 +91,6 @@ def make_engine(
 
         return SharedEngine(data, model, seed)
     raise ValueError(f"unknown engine {engine!r}: choose from {', '.join(ENGINES)}")
-
-
-def cannot_share(model: Any) -> str | None:
-    """Return why the shared forest cannot train a model, such as "does not support max_depth=8"; None if it can."""
-    if type(model) is not RandomForestClassifier:
-        return f"cannot train {type(model).__name__}"
-    defaults = RandomForestClassifier().get_params()
-    given = {name: value for name, value in model.get_params().items() if name not in _SHARED}
-    changed = [f"{name}={value!r}" for name, value in given.items() if value != defaults[name]]
-    return f"does not support {', '.join(changed)}" if changed else None
 
 
 def describe_model(model: Any) -> str:

@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self, cast
 
 import numpy as np
@@ -21,13 +21,13 @@ from sensorprivacy.game.play import fit_clone, play, seeded
 from sensorprivacy.game.splits import Split, default_split
 from sensorprivacy.minimize.checks import changing_features, check_classes
 from sensorprivacy.minimize.engine_protocol import Engine, EngineData, engine_data
-from sensorprivacy.minimize.engines import NoAdversary, cannot_share, make_engine
+from sensorprivacy.minimize.engines import NoAdversary, make_engine
 from sensorprivacy.minimize.greedy import rank_features, take_features
 from sensorprivacy.minimize.new_rows import TakesNewRows
 from sensorprivacy.minimize.scores import score_features
 from sensorprivacy.minimize.search.exhaustive import search_subsets
 from sensorprivacy.minimize.select import NoSubsetError, check_threshold, fewest_columns, least_accuracy, select
-from sensorprivacy.minimize.settings import OWN, REFERENCES, Preselection, SearchSettings
+from sensorprivacy.minimize.settings import REFERENCES, Preselection, SearchSettings, settings_for
 from sensorprivacy.progress import tqdm
 
 
@@ -60,9 +60,8 @@ class FeatureMinimizer(TakesNewRows, BaseEstimator):
     preselection : Preselection, optional
         Settings of the greedy stage: score, order, limits. See `sensorprivacy.minimize.Preselection`.
     search : SearchSettings, optional
-        Settings of the search: engine, result store, choice rule. Default: `sensorprivacy.minimize.OWN`, as for the
-        command `minimize`; with scikit-learn's engine if the shared forest cannot train `estimator`.
-        ``SearchSettings()`` is the paper's rule, trained on all rows.
+        Engine, result store, choice rule. Default: those of the command `minimize`, see
+        `sensorprivacy.minimize.settings.settings_for`. ``SearchSettings()`` is the paper's rule.
     allow_long : bool, default False
         Whether a search that takes more than an hour may start.
     n_jobs : int, optional
@@ -92,15 +91,13 @@ class FeatureMinimizer(TakesNewRows, BaseEstimator):
         The task model on the kept features, trained on the training rows.
     adversary_ : bool
         Whether users were given.
-    split_ : sensorprivacy.game.Split
-        Training, validation and test rows.
-    search_split_ : sensorprivacy.game.Split
-        The rows of them that the search used.
+    split_, search_split_ : sensorprivacy.game.Split
+        Training, validation and test rows, and those of them that the search used.
 
     Notes
     -----
-    Without `users` there is no adversary, and a warning says so. Then the fewest features that keep the accuracy are
-    chosen, and ``identifiability`` in `results_` is the share of the searched features that a subset has.
+    Without `users`, a warning says so, the fewest features that keep the accuracy are chosen, and ``identifiability``
+    in `results_` is the share of the searched features that a subset has.
     Columns that identify rows or users give an `IdentifierWarning`, and are searched: an estimator in a pipeline keeps
     the columns that it gets. The commands and `publish` leave such columns out.
 
@@ -157,9 +154,8 @@ class FeatureMinimizer(TakesNewRows, BaseEstimator):
         Raises
         ------
         ValueError
-            If a feature is missing, infinite or constant (the message names it), labels have another length, a class
-            or user has one row, the threshold is outside [0, 1], no subset meets it, a setting is unknown, or more
-            than 20 features would be searched.
+            If a feature is missing, infinite or constant, labels differ in length, a class or user has one row, the
+            threshold is outside [0, 1], no subset meets it, a setting is unknown, or over 20 features are searched.
         SearchTooLongError
             If the search would take more than an hour and `allow_long` is False.
         """
@@ -216,10 +212,7 @@ class FeatureMinimizer(TakesNewRows, BaseEstimator):
 
     @property
     def _settings(self) -> SearchSettings:
-        if self.search is not None:
-            return self.search
-        shared = self.estimator is None or cannot_share(self.estimator) is None
-        return OWN if shared else replace(OWN, engine="sklearn")
+        return self.search or settings_for(self.estimator)
 
     def _rule(self, data: EngineData, engine: Engine) -> dict[str, Any]:
         """Return the options of `select` for subsets that an engine has scored on held-out rows."""

@@ -3,7 +3,7 @@
 This module imports no forest, so the command line can list the names quickly.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 SCORES = ("information", "shap", "gini")
@@ -113,3 +113,12 @@ OWN = SearchSettings(
 """The default of `FeatureMinimizer` and of the command `minimize`: the loss counts from all columns, and the fewest
 columns win unless they are clearly worse. The search uses a sample of the rows. The kept columns are evaluated on all
 test rows."""
+
+
+def settings_for(model: Any) -> SearchSettings:
+    """Return `OWN`; with scikit-learn's engine if the shared forest cannot train a model. None stands for a forest."""
+    if model is None:
+        return OWN
+    from sensorprivacy.minimize.forest.engine import cannot_train  # compiles with Numba, which takes seconds
+
+    return replace(OWN, engine="sklearn") if cannot_train(model) else OWN

@@ -44,7 +44,6 @@ from sklearn.ensemble import RandomForestClassifier
 
 from sensorprivacy.game.play import seeded
 from sensorprivacy.minimize.engine_protocol import EngineData, Glimpse, Subset
-from sensorprivacy.minimize.engines import cannot_share
 from sensorprivacy.minimize.forest.coding import code_columns, most_groups, subset_rows
 from sensorprivacy.minimize.forest.kernel import TOO_HEAVY, undecided, vote
 from sensorprivacy.minimize.forest.primitives import tree_keys
@@ -55,6 +54,7 @@ VERSION = 1
 T = TypeVar("T")
 
 _ROWS_A_CALL = 2_000_000  # training rows times trees between two checks for an interruption: about a second
+_FREE = ("n_estimators", "max_features", "bootstrap", "random_state", "n_jobs", "verbose", "oob_score", "warm_start")
 
 
 class SharedEngine:
@@ -96,7 +96,7 @@ class SharedEngine:
         self, data: EngineData, model: BaseEstimator | None = None, seed: int | None = 42, n_threads: int | None = None
     ) -> None:
         forest = seeded(RandomForestClassifier() if model is None else model, seed)
-        if (why := cannot_share(forest)) is not None:
+        if (why := cannot_train(forest)) is not None:
             raise ValueError(f"the shared forest {why}: use engine='sklearn'")
         if n_threads is not None and n_threads < 1:
             raise ValueError(f"n_threads={n_threads}: use at least one thread")
@@ -265,6 +265,16 @@ def tried_features(max_features: str | float | None, width: int) -> int:
     if isinstance(max_features, float):
         return max(1, int(max_features * width))
     return min(int(max_features), width)
+
+
+def cannot_train(forest: Any) -> str | None:
+    """Return why the shared forest cannot train a model, such as "does not support max_depth=8"; None if it can."""
+    if type(forest) is not RandomForestClassifier:
+        return f"cannot train {type(forest).__name__}"
+    defaults = RandomForestClassifier().get_params()
+    set_by_user = {name: value for name, value in forest.get_params().items() if name not in _FREE}
+    changed = [f"{name}={value!r}" for name, value in set_by_user.items() if value != defaults[name]]
+    return f"does not support {', '.join(changed)}" if changed else None
 
 
 def _seed_bits(seed: Any) -> np.uint64:
