@@ -10,26 +10,45 @@ DATA    ?= yes
 TESTS   ?= tests
 SLOW    ?=
 HASHES  ?= yes
+GPU     ?=
 
 VENV  := .venv
 PY    := $(VENV)/bin/python
 # Two sets of packages in one environment: for the notebooks, and with those for tests, book, lessons and clusters.
 READY := $(VENV)/.ready
 TOOLS := $(VENV)/.tools
-# Each file but PyTorch's must have a digest of *.hashes; PyTorch has other builds in other indexes. The second command
-# installs PyTorch, and what another system needs. An index that builds its own files: HASHES=no.
-INSTALL = $(PY) -m pip install --quiet --disable-pip-version-check
-VERIFIED = $(if $(filter no,$(HASHES)),:,$(INSTALL) --no-deps --require-hashes -r)
+# Each file but PyTorch's must have a digest of *.hashes; PyTorch has other builds in other indexes. setuptools, also by its
+# digest, comes first: it builds our two packages and those without a wheel. An index that builds its own files: HASHES=no.
+INSTALL = $(PY) -m pip install --disable-pip-version-check --no-build-isolation
+VERIFIED = $(if $(filter no,$(HASHES)),sed '/^torch==/d' $1.lock | $(INSTALL) --no-deps -r /dev/stdin,\
+    $(INSTALL) --no-deps --require-hashes -r $1.hashes)
+BUILDER = $(if $(filter no,$(HASHES)),sed -n '/^setuptools==/p' requirements.lock | $(INSTALL) --quiet -r /dev/stdin,\
+    sed -n '/^setuptools==/,/[^\]$$/p' requirements.hashes | $(INSTALL) --quiet --no-deps --require-hashes -r /dev/stdin)
+# On Linux, the public index has PyTorch with CUDA. Who has chosen an index gets its build, and GPU=yes asks for CUDA.
+CPU_INDEX = https://download.pytorch.org/whl/cpu
+TORCH = $$(sed -n 's/^\(torch==[0-9.]*\).*/\1/p' requirements.lock)
+WANTS_CPU = [ "$(GPU)" != yes ] && [ "$$(uname -s)" = Linux ] && ! $(PY) -m pip config list | grep -Eq 'index|find-links'
 export JUPYTER_PREFER_ENV_PATH = 1
 # Compiled modules are kept: some machines turn this off, and then each process compiles the library again.
 export PYTHONDONTWRITEBYTECODE =
+
+# Jupyter, IPython, matplotlib and our data keep files in the home folder. In a container it may be absent or read-only.
+ifneq ($(shell [ -n "$$HOME" ] && probe=$$(mktemp "$$HOME/.XXXXXX" 2>/dev/null) && rm "$$probe" && echo writable),writable)
+HOMES := $(or $(SENSORPRIVACY_OUTPUT),$(CURDIR))/build/home
+export IPYTHONDIR ?= $(HOMES)/ipythondir
+export JUPYTER_CONFIG_DIR ?= $(HOMES)/jupyter_config_dir
+export JUPYTER_DATA_DIR ?= $(HOMES)/jupyter_data_dir
+export JUPYTER_RUNTIME_DIR ?= $(HOMES)/jupyter_runtime_dir
+export MPLCONFIGDIR ?= $(HOMES)/mplconfigdir
+export SENSORPRIVACY_CACHE ?= $(HOMES)/sensorprivacy_cache
+endif
 
 # Tests marked slow (pyproject.toml says which) run if somebody asks for them, or names what to test.
 QUICKLY = $(if $(SLOW)$(filter-out tests,$(TESTS)),,-m "not slow")
 
 COMPILE = $(PY) -m piptools compile --quiet --strip-extras --no-header --annotation-style=line --no-emit-index-url \
     --no-emit-find-links --no-emit-trusted-host --no-allow-unsafe \
-    $(foreach name,pip setuptools sensorprivacy sensorprivacy-compendium,--unsafe-package $(name))
+    $(foreach name,pip sensorprivacy sensorprivacy-compendium,--unsafe-package $(name))
 
 DIGESTS = $(VENV)/bin/uv pip compile --quiet --no-deps --generate-hashes --no-header --no-annotate --no-emit-index-url - \
     --output-file
@@ -39,7 +58,7 @@ DIGESTS = $(VENV)/bin/uv pip compile --quiet --no-deps --generate-hashes --no-he
 .PHONY: help reproduce verify book review archive test lint bench notebook lessons data lock clean
 
 help: ## show this help
-	@echo "usage: make TARGET [PROFILE=quick|paper] [CORES=n] [PYTHON=python3]"
+	@echo "usage: make TARGET [PROFILE=quick|paper] [CORES=n] [PYTHON=python3] [GPU=yes]"
 	@echo
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
@@ -74,7 +93,8 @@ bench: $(TOOLS) ## run the benchmarks, one file for each claim (minutes)
 	@for file in bench/*.py; do [ -f "$$file" ] || continue; echo "== $$file"; $(PY) "$$file" || exit 1; done
 
 notebook: $(TOOLS) ## open the notebooks in JupyterLab
-	@$(PY) -m jupyterlab --ServerApp.root_dir="$(CURDIR)" notebooks/00_start_here.ipynb
+	@$(PY) -m jupyterlab $$([ "$$(id -u)" != 0 ] || echo --allow-root) --ServerApp.root_dir="$(CURDIR)" \
+	    notebooks/00_start_here.ipynb
 
 lessons: $(TOOLS) ## make the student versions of the lessons: build/lessons/student
 	@$(PY) -m compendium lessons
@@ -103,13 +123,18 @@ $(READY): requirements.lock requirements.hashes pyproject.toml lib/pyproject.tom
 	@[ -x $(PY) ] || $(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); \
 	    echo "error: $(PYTHON) cannot make an environment; on Debian and Ubuntu install python3-venv" >&2; exit 1; }
 	@echo "installing the packages of requirements.lock into $(VENV), once"
-	@$(VERIFIED) requirements.hashes
-	@$(INSTALL) -r requirements.lock
-	@$(INSTALL) --no-deps --editable . --editable lib
+	@echo "about 0.6 GB to download and 2.5 GB on disk, 2 to 6 minutes; with CUDA (GPU=yes) 6.8 GB and 10 minutes"
+	@$(BUILDER)
+	@$(call VERIFIED,requirements)
+	@if $(WANTS_CPU); then $(INSTALL) --retries 2 --no-deps --index-url $(CPU_INDEX) "$(TORCH)" || \
+	    echo "$(CPU_INDEX) did not answer: PyTorch now comes with CUDA, 6.8 GB on disk"; fi
+	@$(INSTALL) --constraint requirements.lock "$(TORCH)"
+	@$(INSTALL) --quiet -r requirements.lock
+	@$(INSTALL) --quiet --no-deps --editable . --editable lib
 	@touch $@
 
 $(TOOLS): requirements-dev.lock requirements-dev.hashes $(READY)
-	@echo "installing the other packages of requirements-dev.lock into $(VENV), once"
-	@$(VERIFIED) requirements-dev.hashes
-	@$(INSTALL) -r requirements-dev.lock
+	@echo "installing the other packages of requirements-dev.lock into $(VENV), once: 0.6 GB on disk, about 2 minutes"
+	@$(call VERIFIED,requirements-dev)
+	@$(INSTALL) --quiet -r requirements-dev.lock
 	@touch $@

@@ -1,8 +1,10 @@
 """The public names: each can be imported from the top, and importing the package alone is fast and light."""
 
+import re
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -33,6 +35,14 @@ def test_names_are_listed_and_unknown_names_are_refused():
     assert sensorprivacy.__version__
     with pytest.raises(AttributeError, match="no_such_name"):
         _ = sensorprivacy.no_such_name
+
+
+def test_help_names_packages_that_exist():
+    """It named `datasets` and `report`, which had moved to the compendium."""
+    named = set(re.findall(r"`(\w+)`", sensorprivacy.__doc__)) - {"sensorprivacy"}
+    folders = {path.parent.name for path in Path(sensorprivacy.__file__).parent.glob("*/__init__.py")}
+    assert named >= {"game", "minimize", "threeway", "latent", "own"}
+    assert named <= folders | set(NAMES)
 
 
 def seconds(code: str) -> float:

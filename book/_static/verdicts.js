@@ -72,7 +72,7 @@
       if (place.results) add("Full results", link("tables and figures, paper profile", place.results));
       const profile = place.profile ? ", " + place.profile + " profile" : ", not executed here";
       add("Notebook", link(claim.run + profile, place.page + place.section));
-      add("Recompute this value", element("code", "make review CELL=" + claim.id));
+      add("Recompute this value", element("code", "make review CELL=" + claim.id + " " + place.again));
       add("Recompute its run", element("code", 'make reproduce PROFILE=paper ONLY="' + claim.run + '"'));
     }
     const anchor = claim.table === "text" ? "statements" : "table-" + claim.table;

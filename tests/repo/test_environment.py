@@ -59,6 +59,14 @@ def test_each_locked_file_has_its_digests_except_pytorch_s(root, locked):
     assert {package for package, name in found.items() if name == "requirements.hashes"} == small - {torch}
 
 
+def test_the_builder_of_our_packages_is_locked(root):
+    locked = pinned(read(root / "requirements.lock"))
+    for folder in (root, root / "lib"):
+        for line in tomllib.loads((folder / "pyproject.toml").read_text())["build-system"]["requires"]:
+            needed = Requirement(line)
+            assert needed.specifier.contains(locked[needed.name])
+
+
 def test_the_notebooks_need_two_thirds_of_what_was_locked_and_no_tools(root, locked):
     """One lock of 256 packages held browsers' drivers, nbgrader, Slurm's plugin and linters for everybody."""
     small, whole = pinned(read(root / "requirements.lock")), pinned(locked)
@@ -108,7 +116,9 @@ def test_conda_users_get_the_same_packages_by_pip(root, project):
     assert said["name"] == project["name"]
     assert said["channels"] == ["conda-forge"]
     assert "pip" in conda
-    assert pip == {"pip": ["-r requirements.lock", "-e .", "-e lib"]}
+    without_cuda = "--extra-index-url https://download.pytorch.org/whl/cpu"
+    assert pip == {"pip": [without_cuda, "-r requirements.lock", "-e .", "-e lib"]}
+    assert f"\nCPU_INDEX = {without_cuda.split()[1]}\n" in (root / "Makefile").read_text()
     (python,) = [Requirement(line.replace("=", "==", 1)) for line in conda if line.startswith("python=")]
     wanted = Requirement(f"python{project['requires-python']}")
     assert wanted.specifier.contains(str(python.specifier).removeprefix("=="))

@@ -12,15 +12,21 @@ from compendium.run.dependencies import imported
 
 NEEDED = [
     ".ci/run",
+    ".devcontainer/devcontainer.json",
+    ".gitattributes",
+    ".github/workflows/tests.yml",
     ".gitignore",
     ".pre-commit-config.yaml",
+    ".zenodo.json",
     "CHANGELOG.md",
     "CITATION.cff",
+    "CONTRIBUTING.md",
     "DEVIATIONS.md",
     "LICENSE",
     "LICENSE-TEXT",
     "Makefile",
     "README.md",
+    "SECURITY.md",
     "Snakefile",
     "data/README.md",
     "environment.yml",
@@ -63,6 +69,16 @@ def test_no_file_names_a_registry_or_a_folder_of_one_machine(root, tracked):
         if (match := pattern.search(text))
     }
     assert found == {}
+
+
+def test_a_checkout_has_the_same_bytes_where_git_converts_line_ends(root, tracked, tmp_path):
+    """`compendium verify` called 432 files of such a checkout wrong."""
+    clone = ["git", "clone", "--quiet", "--config", "core.autocrlf=true", str(root), str(tmp_path / "copy")]
+    subprocess.run(clone, check=True)
+    shown = subprocess.run(["git", "ls-files", "--eol"], cwd=clone[-1], capture_output=True, text=True, check=True)
+    lines = shown.stdout.splitlines()
+    assert len(lines) > 1000
+    assert [line for line in lines if re.search(r"w/(crlf|mixed)", line)] == []
 
 
 def test_no_data_and_nothing_large_is_tracked(root, tracked):

@@ -2,6 +2,7 @@
 
 import json
 import re
+import tomllib
 
 import click
 import pytest
@@ -11,6 +12,11 @@ from compendium.book import pages
 from compendium.cli import compendium
 from compendium.datasets.catalogue import catalogue
 from sensorprivacy.cli import group as sensorprivacy
+
+
+@pytest.fixture(scope="session")
+def project(root):
+    return tomllib.loads((root / "pyproject.toml").read_text())["project"]
 
 
 @pytest.fixture(scope="session")
@@ -28,6 +34,51 @@ def test_links_and_files_it_names_exist(readme, root):
     assert links
     named = re.findall(r"\b(?:notebooks|data|lib|tests)/[\w./-]*\w\.(?:ipynb|md|py)\b", readme)
     assert [name for name in [*links, *named] if not (root / name).exists()] == []
+
+
+@pytest.mark.parametrize("name", ["CONTRIBUTING.md", "SECURITY.md"])
+def test_links_of_the_other_pages_lead_to_files(root, name):
+    links = re.findall(r"\]\(([^)#:]+)\)", (root / name).read_text(encoding="utf-8"))
+    assert links
+    assert [link for link in links if not (root / link).exists()] == []
+
+
+def test_an_archive_gets_the_words_of_the_citation(root):
+    cited = yaml.safe_load((root / "CITATION.cff").read_text())
+    archive = json.loads((root / ".zenodo.json").read_text())
+    assert {name: archive[name] for name in ("title", "version", "license", "keywords")} == {
+        name: cited[name] for name in ("title", "version", "license", "keywords")
+    }
+    assert archive["upload_type"] == cited["type"]
+    assert [each["name"] for each in archive["creators"]] == [each["name"] for each in cited["authors"]]
+    papers = [
+        paper.get("doi") or paper.get("identifiers", [{"value": paper["url"]}])[0]["value"]
+        for paper in cited["references"]
+    ]
+    assert [each["identifier"] for each in archive["related_identifiers"]] == papers
+
+
+def test_the_workflow_runs_both_commands_on_each_system_and_python(root, project):
+    jobs = yaml.safe_load((root / ".github" / "workflows" / "tests.yml").read_text())["jobs"]
+    (job,) = jobs.values()
+    steps = [step["run"].split() for step in job["steps"] if "run" in step]
+    assert [words[:2] for words in steps] == [["make", "reproduce"], ["make", "test"]]
+    variables = set(re.findall(r"^([A-Z]+) +\?=", (root / "Makefile").read_text(), re.MULTILINE))
+    assert {word.partition("=")[0] for words in steps for word in words[2:]} <= variables
+    matrix = job["strategy"]["matrix"]
+    assert {system.partition("-")[0] for system in matrix["system"]} == {"ubuntu", "macos"}
+    named = re.findall(r"Python :: (3\.\d+)", "\n".join(project["classifiers"]))
+    assert set(named) < set(matrix["python"])
+    assert all(isinstance(version, str) for version in matrix["python"])
+
+
+def test_the_container_makes_the_environment_of_the_makefile(root, project):
+    said = json.loads((root / ".devcontainer" / "devcontainer.json").read_text())
+    program, target = said["postCreateCommand"].split()
+    assert program == "make"
+    assert target == ".venv/.tools"
+    assert "TOOLS := $(VENV)/.tools" in (root / "Makefile").read_text()
+    assert said["image"].rpartition(":")[2] in re.findall(r"Python :: (3\.\d+)", "\n".join(project["classifiers"]))
 
 
 def test_the_make_targets_it_names_exist(readme, root):

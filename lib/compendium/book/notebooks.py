@@ -110,6 +110,8 @@ def write_runs(
         committed = run.name in {*shown, *cited} and (figures / run.name / RUN_FILE).is_file()
         found = find(run.name, executed) if run.name in shown else None
         page = {"page": f"runs/{run.name}.html", "section": "", "profile": found[1] if found else ""}
+        # a reader who asks for a value again means it: a run that is up to date is repeated, too
+        page["again"] = f"{'' if run.runs_in('quick') or run.summarizes else 'PROFILE=paper '}FORCE=1"
         notes = forms.get_template("run.md").render(run=run, profile=found and found[1], committed=committed).strip()
         if found:
             notebook = _with_notes(run, read(found[0]), notes)

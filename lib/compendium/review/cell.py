@@ -50,11 +50,13 @@ class Cell:
         table = f"Table {row['table']}" if str(row["table"]).isdigit() else "text"
         lines = [f"{row['claim_id']}: paper {row['paper']}, {table}, row {row['row']!r}, column {row['column']!r}"]
         lines.append(f"printed     {row['printed']}")
-        first = "recomputed" if self.run in self.ran else "kept"
+        computed = "selected from the log" if row["basis"] == "log" else "recomputed"
+        first = computed if self.run in self.ran else "kept"
+        width = max(len(first), 11)
         for name, found, profile in ((first, row, self.profile), ("committed", self.committed, "paper")):
             about = f"{found['verdict']} (basis {found['basis']}; {profile} profile)"
-            lines.append(f"{name:11} {_value(found)}  {about}")
-        lines.append(f"            from tables of {self.dated}")
+            lines.append(f"{name:{width}} {_value(found)}  {about}")
+        lines.append(f"{'':{width}} from tables of {self.dated}")
         lines += [f"reason      {row['reason']}"] if row["reason"] else []
         lines += [f"run         {self.run}", f"cell        {self.place}"]
         lines += [f"repeated    {name}, started {when}" for name, when in self.ran.items()]

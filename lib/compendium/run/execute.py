@@ -8,6 +8,7 @@ page of frames.
 import logging
 import os
 import re
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -22,11 +23,12 @@ import nbformat
 from compendium.paths import build_dir, figures_dir
 from compendium.run.parameters import code_cells, complete, read_parameters, resolve
 from compendium.run.runs import run_name
-from sensorprivacy.paths import check_writable
+from sensorprivacy.paths import CACHE_VARIABLE, check_writable
 from sensorprivacy.progress import BATCH
 
 KERNEL = "python3"
 KERNEL_SECONDS = 600  # to start a kernel: the usual minute is too short on a busy machine
+_HOMES = ("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "MPLCONFIGDIR", CACHE_VARIABLE)
 _LENGTH = 200  # of a reason in the summary
 SLOW_SECONDS = 10  # the user hears of cells that take longer
 _SHUTDOWN = re.compile(r"^.*KeyboardInterrupt caught in kernel\.?\n*\Z", re.MULTILINE)
@@ -147,6 +149,7 @@ def _execute(notebook: Path, output: Path, values: dict[str, Any], log: TextIO, 
     # A kernel called python3 may also be installed for the user. This selects the environment's own.
     os.environ.setdefault("JUPYTER_PREFER_ENV_PATH", "1")
     os.environ[BATCH] = "1"  # no bars in the notebook and in the log
+    _do_without_home()
     with _kernel_errors_to(log):
         papermill.execute_notebook(
             str(notebook),
@@ -160,6 +163,16 @@ def _execute(notebook: Path, output: Path, values: dict[str, Any], log: TextIO, 
             stderr_file=log,
             **hooks,
         )
+
+
+def _do_without_home() -> None:
+    """Give programs that keep files in the home folder one below ``build/`` if no file can be made there."""
+    try:
+        with tempfile.TemporaryFile(dir=Path.home()):  # root may write by permission where /proc still refuses
+            return
+    except (OSError, RuntimeError):
+        for name in _HOMES:
+            os.environ.setdefault(name, str(build_dir() / "home" / name.lower()))
 
 
 @contextmanager

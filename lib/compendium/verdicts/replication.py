@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import re
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
@@ -112,7 +113,15 @@ def replication_text(verdicts: pd.DataFrame, *, profile: str = "paper") -> str:
     }
     texts = {name: tables.markdown_text(table) if len(table) else "" for name, table in shown.items()}
     texts |= {"profile": profile, "summary": summary_line(verdicts)}
-    return page("replication.md", **texts, texts=claims_file()["page"]) + "\n"
+    text = page("replication.md", **texts, texts=claims_file()["page"]) + "\n"
+    return text if profile == "paper" else _moved(text, profile)
+
+
+def _moved(text: str, profile: str) -> str:
+    """Return a page of the checkout as one of ``figures/<profile>/``: its links start there, and lead to its files."""
+    up = os.path.relpath(project_root(), figures_dir(profile))
+    text = text.replace("[figures/", f"[figures/{profile}/")
+    return re.sub(r"\]\((?![a-z]+:|#)(figures/)?", lambda link: "](" if link[1] else f"]({up}/", text)
 
 
 def summary_line(verdicts: pd.DataFrame) -> str:
@@ -137,8 +146,7 @@ def headline_table(verdicts: pd.DataFrame, profile: str = "paper") -> pd.DataFra
         if own.empty:
             continue
         runs = [name for name in dict.fromkeys(own["run"]) if (figures_dir(profile) / name / RUN_FILE).is_file()]
-        folder = "figures/" if profile == "paper" else ""
-        links = ", ".join(f"[{name}]({folder}{name}/)" for name in runs[:1]) + (" ..." if len(runs) > 1 else "")
+        links = ", ".join(f"[{name}](figures/{name}/)" for name in runs[:1]) + (" ..." if len(runs) > 1 else "")
         row = {"paper": entry["paper"], "claim": entry["claim"], "printed": f"{len(own)} values"}
         row |= {"ours": "", "verdict": tally(own["verdict"])}
         if len(own) == 1:
@@ -229,10 +237,9 @@ def _other_people(profile: str) -> pd.DataFrame:
     compared = earlier_runs.gather(profile, "*", "comparison")
     rows = []
     for (run, basis), own in compared.groupby(["run", "basis"], sort=False) if len(compared) else ():
-        folder = "figures/" if profile == "paper" else ""
         where = ", ".join(f"{own['paper'].iloc[0]}: Table {number}" for number in dict.fromkeys(own["table"]))
         found = {"paper": where, "values": len(own), "verdict": tally(own["verdict"]), "basis": basis}
-        rows.append(found | {"results": f"[{run}]({folder}{run}/)"})
+        rows.append(found | {"results": f"[{run}](figures/{run}/)"})
     return pd.DataFrame(rows)
 
 

@@ -13,7 +13,6 @@ from sensorprivacy.minimize.engines import make_engine
 from sensorprivacy.minimize.minimizer import FeatureMinimizer
 from sensorprivacy.minimize.search.exhaustive import SearchResult, search_subsets
 from sensorprivacy.minimize.select import THRESHOLDS, NoSubsetError, select, select_table
-from sensorprivacy.minimize.settings import SearchSettings
 from sensorprivacy.progress import tqdm
 
 _SIGNS = {"accuracy": 1, "identifiability": -1}
@@ -100,7 +99,6 @@ def repeat_selection(minimizer: FeatureMinimizer, problem: Problem, repetitions:
     """
     if repetitions < 1:
         return None
-    settings = minimizer.search or SearchSettings()
     forest = RandomForestClassifier() if minimizer.estimator is None else clone(minimizer.estimator)
     forest.set_params(n_estimators=min(TREES, forest.n_estimators))
     counts = {str(name): 0 for name in minimizer.preselected_}
@@ -109,7 +107,7 @@ def repeat_selection(minimizer: FeatureMinimizer, problem: Problem, repetitions:
         split = minimizer._split(problem, seed).capped(ROWS, ROWS, seed=seed)
         part = "test" if split.validation is None else "validation"
         data = engine_data(problem, split, part)
-        engine = make_engine(settings.engine, data, forest, seed)
+        engine = make_engine(minimizer._settings.engine, data, forest, seed)
         how: dict[str, Any] = {"split": split, "part": part, "seed": seed, "engine": engine, "n_jobs": minimizer.n_jobs}
         found = search_subsets(problem, minimizer.preselected_, **how, allow_long=True, progress=False)
         try:

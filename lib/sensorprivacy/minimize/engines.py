@@ -8,6 +8,7 @@ from typing import Any
 import joblib
 import numpy as np
 import sklearn
+from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator
 from sklearn.ensemble import RandomForestClassifier
 
@@ -37,6 +38,7 @@ class SklearnEngine:
     def __init__(self, data: EngineData, model: BaseEstimator | None = None, seed: int | None = 42) -> None:
         self.data = data
         self.player = seeded(RandomForestClassifier() if model is None else model, seed)
+        self.n_threads = effective_n_jobs(getattr(self.player, "n_jobs", None))
         version = ".".join(sklearn.__version__.split(".")[:2])
         self.model = f"{describe_model(self.player)} scikit-learn {version}"
 
@@ -132,6 +134,7 @@ class NoAdversary:
         self.name = f"{engine.name}, no adversary among {n_features} features"
         self.model, self.threads, self.predict = engine.model, engine.threads, engine.predict
         self.engine, self.n_features, self.n_trees = engine, n_features, getattr(engine, "n_trees", 0)
+        self.n_threads = getattr(engine, "n_threads", 1)
 
     def glimpse(self, subsets: Sequence[Subset], label: str, n_trees: int) -> list[Glimpse]:
         """Return what the first trees show. For users nothing is unknown."""

@@ -27,7 +27,7 @@ from sensorprivacy.minimize.new_rows import TakesNewRows
 from sensorprivacy.minimize.scores import score_features
 from sensorprivacy.minimize.search.exhaustive import search_subsets
 from sensorprivacy.minimize.select import NoSubsetError, check_threshold, fewest_columns, least_accuracy, select
-from sensorprivacy.minimize.settings import REFERENCES, Preselection, SearchSettings
+from sensorprivacy.minimize.settings import REFERENCES, Preselection, SearchSettings, settings_for
 from sensorprivacy.progress import tqdm
 
 
@@ -60,7 +60,10 @@ class FeatureMinimizer(TakesNewRows, BaseEstimator):
     preselection : Preselection, optional
         Settings of the greedy stage: score, order, limits. See `sensorprivacy.minimize.Preselection`.
     search : SearchSettings, optional
-        Settings of the search: engine, result store, choice rule. See `sensorprivacy.minimize.SearchSettings`.
+        Engine, result store, choice rule. Default: those of the command `minimize`, see
+        `sensorprivacy.minimize.settings.settings_for`. ``SearchSettings()`` is the paper's rule.
+    allow_long : bool, default False
+        Whether a search that takes more than an hour may start.
     n_jobs : int, optional
         Joblib workers of the search.
     random_state : int or None, default 42
@@ -88,15 +91,13 @@ class FeatureMinimizer(TakesNewRows, BaseEstimator):
         The task model on the kept features, trained on the training rows.
     adversary_ : bool
         Whether users were given.
-    split_ : sensorprivacy.game.Split
-        Training, validation and test rows.
-    search_split_ : sensorprivacy.game.Split
-        The rows of them that the search used.
+    split_, search_split_ : sensorprivacy.game.Split
+        Training, validation and test rows, and those of them that the search used.
 
     Notes
     -----
-    Without `users` there is no adversary, and a warning says so. Then the fewest features that keep the accuracy are
-    chosen, and ``identifiability`` in `results_` is the share of the searched features that a subset has.
+    Without `users`, a warning says so, the fewest features that keep the accuracy are chosen, and ``identifiability``
+    in `results_` is the share of the searched features that a subset has.
     Columns that identify rows or users give an `IdentifierWarning`, and are searched: an estimator in a pipeline keeps
     the columns that it gets. The commands and `publish` leave such columns out.
 
@@ -127,6 +128,7 @@ class FeatureMinimizer(TakesNewRows, BaseEstimator):
     missing: str = "error"
     preselection: Preselection | None = None
     search: SearchSettings | None = None
+    allow_long: bool = False
     n_jobs: int | None = None
     random_state: int | None = 42
     progress: bool = False
@@ -152,11 +154,10 @@ class FeatureMinimizer(TakesNewRows, BaseEstimator):
         Raises
         ------
         ValueError
-            If a feature is missing, infinite or constant (the message names it), labels have another length, a class
-            or user has one row, the threshold is outside [0, 1], no subset meets it, a setting is unknown, or more
-            than 20 features would be searched.
+            If a feature is missing, infinite or constant, labels differ in length, a class or user has one row, the
+            threshold is outside [0, 1], no subset meets it, a setting is unknown, or over 20 features are searched.
         SearchTooLongError
-            If the search would take more than an hour and `search` does not allow that.
+            If the search would take more than an hour and `allow_long` is False.
         """
         check_threshold(self.threshold)
         problem = self._problem(X, y, users, groups)
@@ -174,7 +175,7 @@ class FeatureMinimizer(TakesNewRows, BaseEstimator):
         return self._fit(problem, adversary=True)
 
     def _fit(self, problem: Problem, *, adversary: bool) -> Self:
-        settings = self.search or SearchSettings()
+        settings = self._settings
         if settings.reference not in REFERENCES:
             raise ValueError(f"unknown reference {settings.reference!r}: choose from {', '.join(REFERENCES)}")
         self.adversary_ = adversary
@@ -194,7 +195,7 @@ class FeatureMinimizer(TakesNewRows, BaseEstimator):
             result_store=settings.result_store,
             lazy=self.threshold if alone else None, race=settings.race,
             rule=self.rule_ | ({"thresholds": [self.threshold]} if alone else {"threshold": self.threshold}),
-            allow_long=settings.allow_long, n_jobs=self.n_jobs, progress=self.progress,
+            allow_long=self.allow_long, n_jobs=self.n_jobs, progress=self.progress,
         )  # fmt: skip
         self.results_, self.race_ = found.table, found.race
         self.chosen_ = self._choose(engine, list(problem.features))
@@ -209,9 +210,13 @@ class FeatureMinimizer(TakesNewRows, BaseEstimator):
         self.model_ = fit_clone(model, problem.features.iloc[learnt][kept].to_numpy(), problem.task.to_numpy()[learnt])
         return self
 
+    @property
+    def _settings(self) -> SearchSettings:
+        return self.search or settings_for(self.estimator)
+
     def _rule(self, data: EngineData, engine: Engine) -> dict[str, Any]:
         """Return the options of `select` for subsets that an engine has scored on held-out rows."""
-        settings, everything = self.search or SearchSettings(), tuple(range(data.train.shape[1]))
+        settings, everything = self._settings, tuple(range(data.train.shape[1]))
         reference = engine.score([everything], "task")[0] if settings.reference == "all" else None
         chance = data.prior("users") if self.adversary_ else 0.0
         rule = {"margin": settings.margin, "slack": settings.slack, "rows": len(data.test)}
@@ -317,7 +322,7 @@ class FeatureMinimizer(TakesNewRows, BaseEstimator):
         try:
             return select(self.results_, self.threshold, **self.rule_)
         except NoSubsetError:
-            if not (self.search or SearchSettings()).more or self.scores_ is None:
+            if not self._settings.more or self.scores_ is None:
                 raise
             how = self.preselection or Preselection()
             ranked = rank_features(self.scores_, how.by, variant=how.variant)

@@ -52,6 +52,18 @@ def test_printed_recomputed_and_committed_are_shown(pretend, capsys):
     assert said.endswith(f"repeated    {RUN}, started 2026-11-25T11:00:00\n")
 
 
+def test_a_value_of_a_log_is_not_called_recomputed():
+    """44 of paper 1's values come from rows; 181 are selected from the logs that its authors published."""
+    row = pd.Series(
+        {"claim_id": "1-x", "paper": 1, "table": "4", "row": "a", "column": "b", "printed": "1", "ours": "1"}
+    )
+    row = pd.concat([row, pd.Series({"verdict": "exact", "basis": "log", "reason": "", "low": None, "unit": ""})])
+    said = cell.Cell(row, row, "a_run", "quick", "place", "then", {"a_run": "now"}, {}).text().splitlines()
+    assert said[2].startswith("selected from the log 1  exact (basis log; quick")
+    assert said[3].startswith("committed             1  exact")
+    assert "recomputed" not in " ".join(said)
+
+
 def test_a_value_that_nothing_was_run_for_is_not_called_recomputed(pretend, capsys):
     calls = pretend("0.6814", repeated=False)
     assert main(["review", CLAIM]) == 0

@@ -97,6 +97,19 @@ def test_by_default_results_go_to_the_ignored_build_folder(tmp_path, monkeypatch
 
 
 @pytest.mark.slow
+def test_a_notebook_runs_where_the_home_folder_cannot_be_written(tmp_path):
+    """IPython raised FileNotFoundError: /proc/.ipython. A process of its own, because its variables stay."""
+    source = notebook(tmp_path / "a.ipynb", "import os\nprint(os.environ['SENSORPRIVACY_CACHE'])")
+    names = {"IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "MPLCONFIGDIR"}
+    kept = {name: value for name, value in os.environ.items() if name not in {*names, "SENSORPRIVACY_CACHE"}}
+    code = "import sys; from compendium.run.execute import run; run(sys.argv[1], output=sys.argv[2], log=sys.argv[3])"
+    words = [sys.executable, "-c", code, source, tmp_path / "b.ipynb", tmp_path / "log.txt"]
+    environment = kept | {"HOME": "/proc", "SENSORPRIVACY_OUTPUT": str(tmp_path)}
+    done = subprocess.run([*map(str, words)], env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert printed(tmp_path / "b.ipynb").strip() == str(tmp_path / "build" / "home" / "sensorprivacy_cache")
+
+
 def test_a_slow_cell_is_reported_and_the_log_has_a_line_for_each(tmp_path, monkeypatch):
     monkeypatch.setattr(execute, "SLOW_SECONDS", 1)
     said = []

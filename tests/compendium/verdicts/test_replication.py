@@ -180,12 +180,26 @@ def test_the_page_shows_headlines_with_their_values_and_what_cannot_be_tested(ho
     text = replication_text(collect("quick", states), profile="quick")
     row = next(line for line in text.splitlines() if line.startswith("| 2 | Algorithm 1 as written stops"))
     cells = [cell.strip() for cell in row.split("|")[1:-1]]
-    assert cells[2:] == ["true", "false", "not reproducible [D6](DEVIATIONS.md#d6)", "text", "[20_x](20_x/)"]
+    assert cells[2:] == ["true", "false", "not reproducible [D6](../../DEVIATIONS.md#d6)", "text", "[20_x](20_x/)"]
     row = next(line for line in text.splitlines() if "The determined thresholds" in line)
     assert "| 5 values |  | 1 exact, 1 differs, 3 no data | rows |" in row
     assert "| 482 | 2: Table 2, 2: Table 3," in text
     assert "titanic: get it" in text
     assert "**Profile quick: not the papers' own settings.**" in text
+
+
+def test_each_link_of_a_quick_page_leads_to_its_file(home, root):
+    """Links of figures/quick/REPLICATION.md started from the checkout, and led nowhere."""
+    for name in ("DEVIATIONS.md", "runs.yaml"):
+        (home / name).symlink_to(root / name)
+    ran("20_x", {"2-text-algorithm-stops": False}, impossible={"2-text-algorithm-stops": "D6: back and forth"})
+    path = write_replication(collect("quick", {"20_x": State("ok")} | rest(2)), profile="quick")
+    text = path.read_text(encoding="utf-8")
+    targets = set(re.findall(r"\]\(([^)#]+)", text))
+    assert {path.parent / target for target in targets} >= {path.parent / "20_x/", path.parent / "verdicts.csv"}
+    assert [target for target in targets if not (path.parent / target).exists()] == []
+    assert {"../../DEVIATIONS.md", "../../runs.yaml"} <= targets
+    assert "[figures/quick/verdicts.csv](verdicts.csv)" in text
 
 
 def test_comparisons_with_other_people_are_shown_and_not_counted(home):

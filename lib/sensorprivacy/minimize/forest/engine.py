@@ -96,7 +96,8 @@ class SharedEngine:
         self, data: EngineData, model: BaseEstimator | None = None, seed: int | None = 42, n_threads: int | None = None
     ) -> None:
         forest = seeded(RandomForestClassifier() if model is None else model, seed)
-        _check_model(forest)
+        if (why := cannot_train(forest)) is not None:
+            raise ValueError(f"the shared forest {why}: use engine='sklearn'")
         if n_threads is not None and n_threads < 1:
             raise ValueError(f"n_threads={n_threads}: use at least one thread")
         self.columns = code_columns(data.train, data.test)
@@ -266,14 +267,14 @@ def tried_features(max_features: str | float | None, width: int) -> int:
     return min(int(max_features), width)
 
 
-def _check_model(forest: Any) -> None:
+def cannot_train(forest: Any) -> str | None:
+    """Return why the shared forest cannot train a model, such as "does not support max_depth=8"; None if it can."""
     if type(forest) is not RandomForestClassifier:
-        raise ValueError(f"the shared forest cannot train {type(forest).__name__}: use engine='sklearn'")
+        return f"cannot train {type(forest).__name__}"
     defaults = RandomForestClassifier().get_params()
     set_by_user = {name: value for name, value in forest.get_params().items() if name not in _FREE}
     changed = [f"{name}={value!r}" for name, value in set_by_user.items() if value != defaults[name]]
-    if changed:
-        raise ValueError(f"the shared forest does not support {', '.join(changed)}: use engine='sklearn'")
+    return f"does not support {', '.join(changed)}" if changed else None
 
 
 def _seed_bits(seed: Any) -> np.uint64:

@@ -138,7 +138,7 @@ def search_subsets(
             seconds *= expected_share(len(job.positions), job.engine.n_trees)  # type: ignore[attr-defined]
         if seconds > HOUR and not allow_long:
             time = f"{expected}{f'; a race takes about {duration(seconds)}' if racing else ''}"
-            remedy = "start it with allow_long=True, or search fewer features (n_preselect) with fewer trees"
+            remedy = "start it with allow_long=True, or search fewer features (n_preselect) or train fewer trees"
             raise SearchTooLongError(f"{len(job.positions)} features of {problem.name} mean {time}: {remedy}")
         if racing:
             table, raced = Runner(job, choices(lazy, **dict(rule or {}))).run()

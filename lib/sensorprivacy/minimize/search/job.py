@@ -93,7 +93,8 @@ class Estimate:
     fits : int
         Models still to train, without those in the result store.
     seconds : float
-        Expected wall time, extrapolated from a few models on small, middle and full subsets.
+        Expected time of idle workers, extrapolated from the processor time of a few models on small, middle and full
+        subsets. Other programs on this machine do not change it.
     workers : int
         Processes, threads or cluster workers that share the work.
     """
@@ -103,7 +104,7 @@ class Estimate:
     workers: int
 
     def __str__(self) -> str:
-        return f"{self.fits} models, about {duration(self.seconds)} on {self.workers} worker(s)"
+        return f"{self.fits} models, about {duration(self.seconds)} on {self.workers} idle worker(s)"
 
 
 class SearchJob:
@@ -176,29 +177,31 @@ class SearchJob:
     def estimate(self) -> Estimate:
         """Estimate the remaining time by training a few models of three sizes; skipped for short searches."""
         workers, n_models, seconds = effective_n_jobs(self.n_jobs), len(LABELS) * len(self.subsets), 0.0
+        if workers == 1:
+            workers = getattr(self.engine, "n_threads", 1)
         if n_models - self.n_scores > _WORTH_ESTIMATING:
             seconds = sum(self._train_samples(label) for label in LABELS) / workers
         return Estimate(n_models - self.n_scores, seconds, workers)
 
     def _train_samples(self, label: str) -> float:
-        """Train a few models and return the expected seconds of one worker for the others."""
+        """Train a few models and return the expected seconds of one processor for the others."""
         missing = self._missing(label, self.subsets)
-        times, work = {}, {}
+        work = {}
         for size in sorted({1, (len(self.positions) + 1) // 2, len(self.positions)}):
             # an engine with threads reaches its full speed only with several subsets
             sample = [subset for subset in missing if len(subset) == size][: 8 if self.engine.threads else 1]
             if sample:
-                started, begun = time.monotonic(), time.process_time()
+                begun = time.process_time()
                 self._add(label, sample, self.engine.score(sample, label))
-                times[size] = (time.monotonic() - started) / len(sample)
                 work[size] = (time.process_time() - begun) / len(sample)
         missing = self._missing(label, self.subsets)
-        if not times or not missing:
+        if not work or not missing:
             return 0.0
         sizes = [len(subset) for subset in missing]
-        # batches go by the processor's seconds: a worker has one thread, and maybe a less busy machine
-        self.fit_seconds[label] = float(np.interp(sizes, list(work), list(work.values())).mean())
-        return float(np.interp(sizes, list(times), list(times.values())).sum())
+        # the processor's seconds, not the clock's: other programs must not decide which searches start
+        expected = np.interp(sizes, list(work), list(work.values()))
+        self.fit_seconds[label] = float(expected.mean())
+        return float(expected.sum())
 
     def train(self, label: str, subsets: Sequence[Subset], bar: tqdm) -> None:
         """Train models for the subsets without a result, in this order, and store every finished batch."""
