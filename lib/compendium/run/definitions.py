@@ -187,15 +187,12 @@ class _Reading:
     def _files(self) -> Iterator[Path]:
         """Yield the files that the statements name: beside the module, and in ``data/paper`` if they look there."""
         file = file_of(self.module, self.lib)
-        words = [word for word in self.words if 1 < len(word) < 60 and not {"/", "\n", "\\"} & set(word)]
-        for beside in (file.parent / word for word in words if file is not None):
-            if beside.is_file():
-                yield beside
-            elif beside.is_dir() and not (beside / "__init__.py").is_file():
-                yield from (path for path in beside.rglob("*") if path.is_file())
+        folders = [] if file is None else [file.parent, *(each for each in file.parent.iterdir() if _has_no_code(each))]
         if any(chain[-1] == "data_dir" for chain in self.chains):
-            for word in words:
-                yield from (self.lib.parent / "data" / "paper").rglob(word) if "." in word.strip("*.") else ()
+            folders += [each for each in (self.lib.parent / "data" / "paper").rglob("") if each.is_dir()]
+        for word in self.words:
+            if "." in word.strip("*.") and len(word) < 60 and not {"/", "\\", "\n", " "} & set(word):
+                yield from (path for folder in folders for path in folder.glob(word) if path.suffix != ".py")
 
     def _said(self, node: Any) -> str:
         if isinstance(node, list):
@@ -296,6 +293,10 @@ def _read(module: str, name: str, lib: Path) -> _Reading:
     assert found is not None
     reading.take([*found.made[name], *(found.made.get("", []) if name else [])])
     return reading
+
+
+def _has_no_code(path: Path) -> bool:
+    return path.is_dir() and path.name != "__pycache__" and not (path / "__init__.py").is_file()
 
 
 def _content(path: Path) -> str:

@@ -230,6 +230,20 @@ def test_only_what_runs_counts(tmp_path, before, after, same):
     assert (made(tmp_path, CELL, a=after).digest == first) == same
 
 
+def test_files_that_a_definition_names_count(tmp_path):
+    cell, text = (
+        "from sensorprivacy.a import f\n\nf()",
+        "def f():\n    return open('b.toml'), page('c.html'), FOLDER\n\nFOLDER = 'x'",
+    )
+    inside = tmp_path / "lib" / "sensorprivacy" / "templates"
+    inside.mkdir(parents=True)
+    digests = set()
+    for name in ("b.toml", "templates/c.html", "templates/d.html", "other.toml", "b.toml"):
+        (inside.parent / name).write_text(str(len(digests)))
+        digests.add(made(tmp_path, cell, a=text).digest)
+    assert len(digests) == 3  # b.toml, c.html, b.toml again
+
+
 def test_only_what_the_cells_reach_counts(tmp_path):
     first = made(tmp_path, CELL, a="def f(x):\n    return 1\n\n\ndef g():\n    return 1").digest
     assert made(tmp_path, CELL, a="def f(x):\n    return 1\n\n\ndef g():\n    return 2").digest == first
