@@ -54,7 +54,8 @@ def quoted(calls) -> dict[str, str]:
         if name == "tally":
             paper, tables = (*args, None, ())[:2]
             for verdict, count in numbers.tally(*args, **where).items():
-                label = f"paper {paper}, Tables {', '.join(tables)}" if paper else "all decided by data, logs or a test"
+                of = f"basis {', '.join(where.get('bases', ()))}"
+                label = f"paper {paper}, Tables {', '.join(tables)}" if paper else of
                 values[f"{label}: {verdict}"] = str(count)
             continue
         try:

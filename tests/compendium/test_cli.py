@@ -190,7 +190,8 @@ def test_pages_are_written_from_their_sources(root, tmp_path, monkeypatch, capsy
     shutil.copytree(root / "data" / "paper", tmp_path / "data" / "paper")
     shutil.copy(root / "data" / "README.md", tmp_path / "data")
     monkeypatch.setenv("SENSORPRIVACY_HOME", str(tmp_path))
-    (tmp_path / "figures").symlink_to(root / "figures")
+    for name in ("figures", "bench"):
+        (tmp_path / name).symlink_to(root / name)
     start, mark, rest = (root / "README.md").read_text().partition("<!-- findings")
     (tmp_path / "README.md").write_text(f"{start}{mark}: -->\nold numbers\n<!-- end of findings -->{rest[-9:]}")
     pages = {"ledger": "DEVIATIONS.md", "data": "data/README.md", "readme": "README.md"}

@@ -1,7 +1,8 @@
 """Fill the templates of pages, with numbers quoted from committed tables, and write pages.
 
 A template never holds a number of a result: ``{{ numbers.share("RUN/TABLE", "COLUMN", KEY="ROW") }}`` reads it from
-``figures/RUN/TABLE.csv``. The first page of the book and README.md state the same findings, from one template.
+``figures/RUN/TABLE.csv``. The first page of the book and README.md state the same findings, from one template. What a
+finding says of a verdict, it takes from the words that ``data/paper/claims.toml`` allows for this verdict.
 
 Other functions say what the pages of the papers and of the ledger show of the verdicts.
 """
@@ -11,6 +12,7 @@ import json
 import re
 import shutil
 from collections.abc import Callable, Iterable, Mapping
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +22,10 @@ import pandas as pd
 from compendium.paths import RUN_FILE, VERDICTS_FILE, figures_dir, project_root
 from compendium.show.captions import titles
 from compendium.show.tables import markdown_text
+from compendium.verdicts.earlier_runs import gather
 from compendium.verdicts.layout import legend, paper_table, title
 from compendium.verdicts.ledger import Entry, one_line
+from compendium.verdicts.printed import claims_file
 from compendium.verdicts.quotes import cell, quoted, row_in
 from compendium.verdicts.replication import headline_table, tally
 from compendium.verdicts.verdicts import read_verdicts
@@ -64,27 +68,39 @@ class Numbers:
     ----------
     verdicts : pandas.DataFrame
         ``figures/verdicts.csv``.
-    intervals : bool
-        Whether an interval follows a share whose table says what the interval counts.
+    long : bool
+        Whether the interval of a share says its level, what it counts and how many. Otherwise it is in brackets.
     """
 
-    def __init__(self, verdicts: pd.DataFrame, *, intervals: bool = True) -> None:
-        self._verdicts, self._intervals = verdicts, intervals
+    def __init__(self, verdicts: pd.DataFrame, *, long: bool = True) -> None:
+        self._verdicts, self._long = verdicts, long
 
     def cell(self, table: str, column: str, **where: str) -> Any:
         """Return a cell of a committed table: its column, in the only row with the given values."""
         return _plain(cell(table, _selector(where), column))
 
-    def share(self, table: str, column: str, **where: str) -> str:
-        """Return a share in whole percents."""
+    def share(self, table: str, column: str, counted: str = "", **where: str) -> str:
+        """Return a share in whole percents, with its interval if the table says what this counts.
+
+        Parameters
+        ----------
+        table, column : str
+            The table and the column of the share; the columns ``COLUMN_low`` and ``COLUMN_high``, or ``low`` and
+            ``high``, have its interval.
+        counted : str, optional
+            What the interval counts, if another word than the table's is plainer.
+        **where : str
+            The row.
+        """
         row = {name: _plain(text) for name, text in row_in(table, _selector(where)).items()}
         text = f"{100 * row[column]:.0f} %"
         low, high, n, unit = (row.get(f"{column}_{name}", row.get(name, "")) for name in ("low", "high", "n", "unit"))
-        counted = f"{n:,.0f} {unit}" if n and isinstance(unit, str) and unit else ""
-        counted = n.removeprefix("n = ") if isinstance(n, str) else counted
-        if not (self._intervals and counted):
+        size = f"{n:,.0f} {counted or unit}" if n and isinstance(unit, str) and unit else ""
+        size = n.removeprefix("n = ") if isinstance(n, str) else size
+        if not size:
             return text
-        return f"{text} (95 % interval {100 * low:.0f} to {100 * high:.0f}, {counted})"
+        ends = f"{100 * low:.0f}", f"{100 * high:.0f}"
+        return f"{text} (95 % interval {' to '.join(ends)}, {size})" if self._long else f"{text} [{'–'.join(ends)}]"
 
     def claim(self, claim_id: str, column: str) -> Any:
         """Return a column of the verdict on one printed value."""
@@ -96,6 +112,32 @@ class Numbers:
         own = own if paper is None else own[(own["paper"] == paper) & own["table"].isin(list(tables))]
         counts = own["verdict"].value_counts().reindex(list(VERDICTS), fill_value=0)
         return pd.concat([counts, pd.Series({"all": len(own)})])
+
+    def outcomes(self, table: str) -> pd.Series:
+        """Return how often the tables ``RUN/claims`` have each verdict on a central claim; ``*`` in RUN is any text.
+
+        A reason after a colon does not count: ``not tested: not among the defences`` is ``not tested``.
+        """
+        run, _, name = table.rpartition("/")
+        return gather("paper", run, name)["verdict"].str.partition(":")[0].value_counts().sort_index()
+
+    def words(self, number: str) -> str:
+        """Return what the verdicts allow a finding to say, by ``[[finding]]`` of ``data/paper/claims.toml``.
+
+        Raises
+        ------
+        BookError
+            If a claim of the finding has a verdict without words, or none of its claims has a verdict.
+        """
+        asked = next(one for one in claims_file()["finding"] if one["number"] == number)
+        found: set[str] = set()
+        for claim in asked["claims"]:
+            own = self._verdicts.loc[[fnmatchcase(one, claim) for one in self._verdicts["claim_id"]], "verdict"]
+            found |= set(self.outcomes(claim).index if "/" in claim else own)
+        if not found or not found <= set(asked["words"]):
+            what = ", ".join(sorted(found - set(asked["words"]))) or "a claim without a verdict"
+            raise BookError(f"finding {number} has no words for {what}: write it anew, in findings.md and claims.toml")
+        return next(words for verdict, words in asked["words"].items() if verdict in found)
 
 
 def _selector(where: dict[str, str]) -> str:
@@ -123,8 +165,8 @@ def templates(*folders: Path) -> jinja2.Environment:
 
 
 def findings(verdicts: pd.DataFrame, *, book: bool) -> str:
-    """Return the five findings in Markdown: one sentence each, and in the book with intervals and what follows."""
-    numbers = Numbers(verdicts, intervals=book)
+    """Return the five findings in Markdown: one or two sentences each, and in the book with more."""
+    numbers = Numbers(verdicts, long=book)
     return templates().get_template("findings.md").render(numbers=numbers, book=book, headline=HEADLINE).strip()
 
 

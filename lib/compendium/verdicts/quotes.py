@@ -1,10 +1,10 @@
 """Quote numbers of committed results in texts, so that no text can have a stale number.
 
 ``{RUN/TABLE | ROW | COLUMN | FORM}`` stands for a cell of ``figures/RUN/TABLE.csv``, ``{verdicts | ...}`` for one of
-``figures/verdicts.csv``. ROW names the row as in :mod:`.cells`. Without it, COLUMN is an expression over all rows, of
-all runs if RUN has a ``*``, as in `pandas.DataFrame.eval`. FORM says how to write the number: ``.3f`` (a share below 1
-begins with its point), ``%`` (whole percents), ``points`` (hundredths, one decimal), ``,`` (a whole number); by default
-as in the table.
+``figures/verdicts.csv``, and ``{bench/TABLE | ...}`` for one of ``bench/results/TABLE.csv``. ROW names the row as in
+:mod:`.cells`. Without it, COLUMN is an expression over all rows, of all runs if RUN has a ``*``, as in
+`pandas.DataFrame.eval`. FORM says how to write the number: ``.3f`` (a share below 1 begins with its point), ``%``
+(whole percents), ``points`` (hundredths, one decimal), ``,`` (a whole number); by default as in the table.
 
 ``{=TEXT}`` is TEXT: a number that no run of ours can change, because the paper prints it, or because it follows from
 printed numbers or from the data files by the tests that demonstrate an entry.
@@ -13,9 +13,13 @@ printed numbers or from the data files by the tests that demonstrate an entry.
 import re
 from typing import Any
 
+import pandas as pd
+
+from compendium.paths import project_root
 from compendium.verdicts.cells import row_of, tables_of
 from compendium.verdicts.earlier_runs import gather
 
+BENCH = "bench"  # in place of a run's name
 REFERENCE = re.compile(r"\{(?:=(?P<own>[^{}]*)|(?P<table>[^{}|]+)\|(?P<rest>[^{}]*))\}")
 
 
@@ -35,7 +39,14 @@ def quoted(text: str) -> str:
 
 
 def row_in(place: str, where: str) -> dict[str, str]:
-    """Return a row of the committed table ``RUN/TABLE``, its cells as text; `where` names it as in :mod:`.cells`.
+    """Return a row of a committed table, its cells as text.
+
+    Parameters
+    ----------
+    place : str
+        ``RUN/TABLE``, or ``bench/TABLE`` for a measurement of ``bench/``.
+    where : str
+        The row, as in :mod:`.cells`.
 
     Raises
     ------
@@ -43,10 +54,10 @@ def row_in(place: str, where: str) -> dict[str, str]:
         If there is no such table or row.
     """
     run, _, name = place.rpartition("/")
-    frame = tables_of("paper", run)(name)
-    row = None if frame is None else row_of(frame, where, f"figures/{place}.csv")
+    frame = _measurement(name) if run == BENCH else tables_of("paper", run)(name)
+    row = None if frame is None else row_of(frame, where, _file(place))
     if row is None:
-        raise QuoteError(f"figures/{place}.csv has no row {where!r}: correct the reference")
+        raise QuoteError(f"{_file(place)} has no row {where!r}: correct the reference")
     return row
 
 
@@ -60,8 +71,17 @@ def cell(place: str, where: str, column: str) -> str:
     """
     row = row_in(place, where)
     if column not in row:
-        raise QuoteError(f"figures/{place}.csv has no column {column!r}: correct the reference")
+        raise QuoteError(f"{_file(place)} has no column {column!r}: correct the reference")
     return row[column]
+
+
+def _file(place: str) -> str:
+    return f"{place.replace('/', '/results/')}.csv" if place.startswith(f"{BENCH}/") else f"figures/{place}.csv"
+
+
+def _measurement(name: str) -> pd.DataFrame | None:
+    path = project_root() / _file(f"{BENCH}/{name}")
+    return pd.read_csv(path, dtype=str, keep_default_na=False) if path.is_file() else None
 
 
 def _number(match: re.Match[str]) -> str:

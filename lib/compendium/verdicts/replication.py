@@ -152,7 +152,7 @@ def headline_table(verdicts: pd.DataFrame, profile: str = "paper") -> pd.DataFra
         if len(own) == 1:
             row |= _single(own.iloc[0])
         if "shown" in entry and runs:
-            row["ours"] = _measured(figures_dir(profile) / runs[0], **entry["shown"]) or row["ours"]
+            row["ours"] = _measured(figures_dir(profile), **entry["shown"]) or row["ours"]
         rows.append(row | {"basis": ", ".join(dict.fromkeys(own["basis"])), "results": links})
     return pd.DataFrame(rows, columns=["paper", "claim", "printed", "ours", "verdict", "basis", "results"])
 
@@ -184,18 +184,19 @@ def _single(row: pd.Series) -> dict[str, str]:
     return {"printed": str(row["printed"]), "ours": ours, "verdict": f"{row['verdict']} {links}".strip()}
 
 
-def _measured(folder: Path, table: str, row: Mapping[str, str], value: str, over: str, chance: str) -> str:
-    """Return a measurement behind a claim in words, with its interval and chance level; empty if it is not there."""
+def _measured(folder: Path, table: str, row: Mapping[str, str]) -> str:
+    """Return the attack behind a claim in words, from ``RUN/TABLE``, with interval and chance; empty without a row."""
     path = folder / f"{table}.csv"
     frame = pd.read_csv(path) if path.is_file() else pd.DataFrame()
-    if not {*row, value, "low", "high", over, chance} <= set(frame):
+    if not {*row, "score", "low", "high", "n", "chance"} <= set(frame):
         return ""
     own = frame[(frame[list(row)] == list(row.values())).all(axis=1)]
     if len(own) != 1:
         return ""
-    text = {name: tables.number_text(own[name].item(), 3) for name in (value, "low", "high", chance)}
+    text = {name: tables.number_text(own[name].item(), 3) for name in ("score", "low", "high", "chance")}
     ends = f"[{text['low']}, {text['high']}]"
-    return f"{value} {text[value]} {ends} ({own[over].item():,} {over}), {chance} {text[chance]}"
+    what = f"accuracy on {row['level']}s"
+    return f"{what} {text['score']} {ends} ({own['n'].item()}), chance {text['chance']}"
 
 
 def tally(verdicts: pd.Series) -> str:

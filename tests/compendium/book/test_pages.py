@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 from pathlib import Path
 
 import nbformat
@@ -16,6 +17,7 @@ from compendium.show.captions import titles
 from compendium.verdicts import quotes
 from compendium.verdicts.ledger import entries
 from compendium.verdicts.verdicts import read_verdicts
+from compendium.verdicts.words import HEADLINE
 
 
 @pytest.fixture(scope="module")
@@ -23,14 +25,159 @@ def verdicts():
     return read_verdicts(figures_dir("paper") / "verdicts.csv")
 
 
+@pytest.fixture
+def changed(root, tmp_path, monkeypatch):
+    """Return a function that changes a cell of a committed table in a copy of the results."""
+
+    def change(place, row, column, value):
+        run, name = place.split("/")
+        folder = tmp_path / "figures"
+        folder.mkdir(exist_ok=True)
+        for path in (root / "figures").iterdir():
+            if path.name != run and not (folder / path.name).exists():
+                (folder / path.name).symlink_to(path)
+        if (folder / run).is_symlink():
+            (folder / run).unlink()
+        if not (folder / run).is_dir():
+            shutil.copytree(root / "figures" / run, folder / run)
+        table = pd.read_csv(folder / run / f"{name}.csv", dtype=str, keep_default_na=False)
+        table.loc[(table[list(row)] == list(row.values())).all(axis=1), column] = value
+        table.to_csv(folder / run / f"{name}.csv", index=False)
+        monkeypatch.setenv("SENSORPRIVACY_OUTPUT", str(tmp_path))
+
+    return change
+
+
+def numbered(text):
+    """Return the findings of a text by their numbers."""
+    parts = re.split(r"^(\d)\. ", text, flags=re.MULTILINE)
+    return dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+def short(verdicts):
+    return numbered(pages.findings(verdicts, book=False))
+
+
 def test_there_are_five_findings_with_numbers_of_committed_tables(verdicts):
+    table = pd.read_csv(figures_dir("paper") / "50_one_game-motionsense-subject" / "defences.csv")
+    raw = table.set_index("defence").loc["none"]
     for book in (True, False):
-        found = pages.findings(verdicts, book=book)
-        assert re.findall(r"^(\d)\. ", found, re.MULTILINE) == list("12345")
-        table = pd.read_csv(figures_dir("paper") / "50_one_game-motionsense-subject" / "defences.csv")
-        raw = table.set_index("defence").loc["none", "attack"]
-        assert f"identifies the person of {100 * raw:.0f} % of the recordings" in found
-        assert ("95 % interval" in found) is book
+        found = numbered(pages.findings(verdicts, book=book))
+        assert list(found) == list("12345")
+        assert f"{100 * raw['attack']:.0f} %" in found["1"]
+        assert ("95 % interval" in found["1"]) is book
+    assert f"[{100 * raw['attack_low']:.0f}–{100 * raw['attack_high']:.0f}] of {raw['n']} motion" in found["1"]
+
+
+def test_a_short_finding_has_at_most_45_words_and_accuracies_have_interval_and_chance(verdicts):
+    found = short(verdicts)
+    for text in found.values():
+        words = re.sub(r"(?<=\])\([^)]*\)", "", text).split()
+        assert len([word for word in words if re.search(r"\w", word)]) <= 45
+    for number in "124":  # the others count values and places
+        assert re.search(r"chance \d+ %", found[number]), number
+        assert re.search(r"\d % \[\d+–\d+\]", found[number]), number
+
+
+def test_bases_of_the_decided_values_add_up(verdicts):
+    """The first two sentences: recomputed, read from logs, and in words make all decided values."""
+    text = pages.findings(verdicts, book=False)
+    decided, recomputed, logs, lacking = (
+        int(re.search(pattern, text)[1])
+        for pattern in (r"Of (\d+) ", r"(\d+) were recomputed", r"(\d+) read from", r"(\d+) more lack")
+    )
+    counted = verdicts[verdicts["basis"].isin(HEADLINE)]
+    assert lacking == (counted["verdict"] == "no data").sum()
+    own = counted[~counted["verdict"].isin(["no data", "undecided"])]["basis"].value_counts()
+    assert [recomputed, logs] == own[["rows", "log"]].tolist()
+    assert decided == own.sum()
+
+
+@pytest.mark.parametrize(
+    ("verdict", "words"),
+    [
+        ("differs", "does not prevent re-identification**"),
+        ("undecided", "is not shown to prevent re-identification (*undecided*)**"),
+        ("exact", "coin toss prevents re-identification**"),
+        ("no data", None),
+        ("not reproducible", None),
+    ],
+)
+def test_finding_4_says_what_the_verdict_allows(verdicts, verdict, words):
+    other = verdicts.copy()
+    other.loc[other["claim_id"] == "3-text-probabilistic-prevents", "verdict"] = verdict
+    if words is None:
+        with pytest.raises(BookError, match=f"finding 4 has no words for {verdict}"):
+            short(other)
+    else:
+        assert words in short(other)["4"]
+    with pytest.raises(BookError, match="finding 4 has no words for a claim without a verdict"):
+        short(verdicts[verdicts["claim_id"] != "3-text-probabilistic-prevents"])
+
+
+def test_finding_1_says_what_the_runs_decided(verdicts, changed):
+    claims = [pd.read_csv(path) for path in figures_dir("paper").glob("50_one_game-*/claims.csv")]
+    found = pd.concat(claims)["verdict"].str.partition(":")[0].value_counts()
+    text = short(verdicts)["1"]
+    assert f"{found.sum()} verdicts, " in text
+    for verdict, count in found.items():
+        assert f"{count} *{verdict}*" in text
+    assert "holds" not in found
+    assert text.startswith("**No defence of the papers is shown to keep accuracy and privacy**")
+    game = "50_one_game-motionsense-subject/claims"
+    changed(game, {"paper": "2"}, "verdict", "holds")
+    text = short(verdicts)["1"]
+    assert text.startswith("**Some defence of the papers keeps accuracy and privacy in some game**")
+    assert f"{found['undecided'] - 1} *undecided*" in text
+    assert "1 *holds*" in text
+    assert "*Holds*. The accuracy falls by 11.2 points" in numbered(pages.findings(verdicts, book=True))["1"]
+    changed(game, {"paper": "2"}, "verdict", "maybe")
+    with pytest.raises(BookError, match="finding 1 has no words for maybe"):
+        short(verdicts)
+
+
+def test_finding_1_is_undecided_if_no_claim_fails(verdicts, changed):
+    for run in ("motionsense-subject", "motionsense-gender"):
+        changed(f"50_one_game-{run}/claims", {"verdict": "does not hold"}, "verdict", "undecided")
+    assert short(verdicts)["1"].startswith("**It is undecided whether a defence of the papers keeps")
+
+
+def test_finding_2_needs_intervals_that_are_apart_without_sitting_and_standing(verdicts, root, monkeypatch):
+    assert short(verdicts)["2"].startswith("**The split decides")
+    table = pd.read_csv(root / "bench/results/split_by_activity.csv", dtype=str)
+    table.loc[(table["apart"] == "recordings") & (table["activities"] == "others"), "high"] = "0.985"
+    monkeypatch.setattr(quotes, "_measurement", lambda name: table)
+    assert short(verdicts)["2"].startswith("**The split is not shown to decide")
+
+
+def test_the_measured_split_is_that_of_the_committed_game(root):
+    """The bench has trained the forest of notebook 10 again."""
+    base = pd.read_csv(root / "figures/10_reidentification_game-motionsense/base.csv")
+    own = pd.read_csv(root / "bench/results/split_by_activity.csv").query("activities == 'all'")
+    for ours, theirs in (("score", ""), ("low", "_low"), ("high", "_high"), ("chance", "_chance")):
+        assert own[ours].tolist() == pytest.approx(base[f"identifiability{theirs}"].tolist(), abs=1e-6)
+
+
+def test_finding_3_needs_fewer_values_from_the_text(verdicts, changed):
+    assert "reproduce, but not from its text**: 148 of 150" in short(verdicts)["3"]
+    changed("22_threeway_summary/by-the-text", {"data set": "all"}, "and Eq. (10)", "148")
+    assert "reproduce, also from its text**: 148 of 150" in short(verdicts)["3"]
+
+
+def test_finding_5_needs_most_places(verdicts, changed):
+    assert "ranking rewards settings that hardly change the accuracy**: 17 of 18" in short(verdicts)["5"]
+    changed("12_game_summary/measure", {"dataset": "all"}, "below half a point", "9")
+    assert "ranking is not shown to reward settings" in short(verdicts)["5"]
+
+
+def test_the_home_says_where_the_predicted_activity_lies(root):
+    """Its caption: the prediction alone lies in the lower right corner, and no defence of the papers does."""
+    assert "The predicted activity alone lies there; the papers'" in (root / "book/index.md").read_text()
+    folder = root / "figures/50_one_game-motionsense-subject"
+    table = pd.read_csv(folder / "defences.csv").set_index("defence")
+    alone, papers = table.loc["prediction"], table.loc[pd.read_csv(folder / "claims.csv")["defence"]]
+    assert (papers["attack_low"] > alone["attack_high"]).all()
+    assert (papers["accuracy"] < alone["accuracy"]).all()
 
 
 @pytest.mark.parametrize(("unit", "shown"), [("groups", "45 % (95 % interval 31 to 60, 96 groups)"), (None, "45 %")])
@@ -40,7 +187,8 @@ def test_an_interval_is_shown_where_the_result_says_what_it_counts(monkeypatch, 
     monkeypatch.setattr(quotes, "tables_of", lambda profile, run: {"base": table}.get)
     numbers = Numbers(pd.DataFrame())
     assert numbers.share("run/base", "identifiability", split="a") == shown
-    assert Numbers(pd.DataFrame(), intervals=False).share("run/base", "identifiability") == "45 %"
+    brief = Numbers(pd.DataFrame(), long=False).share("run/base", "identifiability")
+    assert brief == ("45 % [31–60]" if unit else "45 %")
     with pytest.raises(quotes.QuoteError, match=r"figures/run/base.csv has no row 'split=b'"):
         numbers.cell("run/base", "identifiability", split="b")
 

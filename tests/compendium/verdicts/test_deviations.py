@@ -101,6 +101,29 @@ def test_all_of_adult_gains_no_utility(raw):
     assert final["utility"] == start["utility"]
 
 
+def test_the_text_alone_gives_fewer_values_of_tables_9_to_13(raw, root):
+    """D5, D7: the rows of Table 4 instead of those behind the tables, then Eq. (10), without rounding between steps."""
+    frames = {name: raw(name) for name in ("titanic", "student")} | {"adult": raw("adult", rows=None)}
+    frames |= {"bank": raw("bank", file="bank-full.csv"), "heart": raw("heart", parsed=True)}
+    by_rows, by_text = {}, {}
+    for name, frame in frames.items():
+        by_rows |= trace_cells(name, frame)
+        whole, place = joint(frame), scaled(frame).round(12)
+        keys = held().query("table == @at", local_dict={"at": str(TRACES[name])})["row"].drop_duplicates()
+        for number, key in enumerate(keys, start=1):
+            (alpha, _), (beta, _) = pair_in(key)
+            found = row(frame, alpha, beta, decimals=None)
+            kept = frame.columns[(place < alpha).to_numpy()]
+            utility, stability = joint(frame[kept]) / whole, found["stability"]
+            suitability = 2 * utility * stability / (utility + stability) if stability else 0.0
+            found |= {"utility": utility, "suitability": suitability}
+            by_text |= {f"2-T{TRACES[name]}-r{number}-{cell}": value for cell, value in found.items()}
+    counts = [len(ours) - len(misses(ours)) for ours in (by_rows, by_text)]
+    assert counts == [103, 83]
+    table = pd.read_csv(root / "figures/22_threeway_summary/by-the-text.csv").set_index("data set")
+    assert table.loc["all"].tolist() == [148, *counts]
+
+
 def test_bank_is_the_small_file(raw):
     """D21."""
     small, full = raw("bank"), raw("bank", file="bank-full.csv")

@@ -61,6 +61,17 @@ def test_the_curves_give_table_3_but_for_one_place(points, judged):
     assert (kept.loc[cells.index, "verdict"] == "exact").all()
 
 
+def test_the_first_place_of_netml_hides_much_for_one_row(points):
+    """What the places change, in points: the accuracy hardly, the identifiability often a lot."""
+    table = curves.table_3(points).set_index(["dataset", "rank"])
+    first = table.loc[("amir-netml", 1)]
+    assert first[["n_features", "rows_lost"]].tolist() == [10, 1]
+    assert round(100 * first["accuracy_loss"], 2) == 0.21
+    assert round(100 * first["identifiability_reduction"], 1) == 12.9
+    assert round(100 * table.loc["amir-netml", "accuracy_loss"].max(), 2) == 0.42
+    assert (100 * table.loc["opportunity", "accuracy_loss"]).round(3).tolist() == [0.003, 0.023, 0.041]
+
+
 def test_a_tie_does_not_save_a_method_that_is_not_in_it(points, judged):
     swapped = points.replace({"method": {"utility": "pca", "pca": "utility"}})
     verdicts = judged(SUMMARY, {"table-3-curves": curves.table_3(swapped)})
@@ -77,6 +88,8 @@ def test_the_measure_cannot_tell_gains_from_losses(points):
     assert found.loc["amir-nprint", ["both fell", "both rose"]].sum() == 4941
     assert found.loc["all", "points"] == len(points)
     assert found.loc["all", "within two rows"] == 12
+    assert found.loc["all", "below half a point"] == 17  # two rows are .42 points of NetML, 1,070 are .64 of Sentinel
+    assert found.loc["iot-sentinel", "below half a point"] == 2
     assert found.loc["all", "places kept"] == 4
     first = found.drop(index="all")
     assert (first["first"] != first["first with a loss"]).sum() == 3
@@ -86,7 +99,16 @@ def test_the_measure_of_curves_without_luck():
     """Three methods that lose a lot keep their places, and nothing rose."""
     own = [curve(m, [100], [r]) for m, r in zip(("utility", "tradeoff", "shap_ratio"), (300, 200, 150), strict=True)]
     found = curves.measure(together(*own)).loc["opportunity"]
-    assert found[["both fell", "both rose", "within two rows", "places kept"]].tolist() == [3, 0, 0, 3]
+    counts = ["both fell", "both rose", "within two rows", "below half a point", "places kept"]
+    assert found[counts].tolist() == [3, 0, 0, 0, 3]
+
+
+@pytest.mark.parametrize(
+    ("lost", "rows", "small"), [(2, 1000, 3), (5, 1000, 0), (-4, 1000, 3), (-6, 1000, 0), (5, 1001, 3)]
+)
+def test_a_small_change_is_counted_in_points_not_in_rows(lost, rows, small):
+    own = [curve(m, [lost, 100], [7 * lost, 100], rows=rows) for m in ("utility", "tradeoff", "shap_ratio")]
+    assert curves.measure(together(*own)).loc["opportunity", "below half a point"] == small
 
 
 def test_reviewed_shares_of_points(points):

@@ -70,3 +70,20 @@ def test_titanic_s_own_sentences_are_answered():
     stated = values[(values["run"] == "21_threeway_division-titanic") & (values["our_table"] == "statements")]
     assert set(ours) == set(stated["claim_id"])
     assert (judge(ours, run="t")["verdict"] == "exact").all()
+
+
+def test_values_are_counted_at_printed_precision():
+    """A copy of Table 9 has all 30 values, and loses those that are changed."""
+    names = [*paper2.GROUPS, *paper2.GAINS]
+    pairs = pd.DataFrame(paper2.printed_thresholds("9"), columns=["alpha", "beta"])
+    copied = pairs.join(printed_table(2, "9").set_axis(names, axis=1).reset_index(drop=True))
+
+    class Copy:
+        def table(self, thresholds):
+            assert thresholds == paper2.printed_thresholds("9")
+            return copied
+
+    assert paper2.exact_values("titanic", Copy()) == 30
+    copied.loc[0, ["utility", "ambiguous"]] = [0.426, 1]
+    copied.loc[4, "stability"] += 0.004  # rounds to the printed value
+    assert paper2.exact_values("titanic", Copy()) == 28
