@@ -44,7 +44,7 @@ def test_the_strongest_linkage_is_an_attack_on_published_rows(run, told):
 def test_a_reading_between_two_times_is_undecided(run, told):
     table = pd.DataFrame({"printed_value": ["175", "0"], "value": [175, 0], "undecided": ["", "no reading then"]})
     names = {"np": np, "pd": pd, "run": run, "absent": {"smart-home"}}
-    names["values"] = SimpleNamespace(printed_readings=lambda _: table)
+    names["smart_home"] = SimpleNamespace(printed_readings=lambda _: table)
     names["datasets"] = SimpleNamespace(sensor_readings=lambda: None)
     exec(cell("22_threeway_summary", "printed_readings("), names)
     assert bool(told["table-5"].iloc[0])

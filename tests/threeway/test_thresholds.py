@@ -1,6 +1,7 @@
 """Each search is checked against its own rule, using its trace."""
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -80,7 +81,7 @@ def test_strict_ends_on_a_local_optimum_and_grid_on_the_global_one(seed):
         if 0 <= beta <= alpha < 1:
             assert judge.at(alpha, beta).suitability <= found.appraisal.suitability
     best = find_thresholds(judge, search="grid")
-    lattice = [(a / 20, b / 20) for a in range(20) for b in range(a + 1)]  # summed steps do not reach 1
+    lattice = [(a / 20, b / 20) for a in range(20) for b in range(a + 1)]  # alpha stays below 1
     assert best.appraisal.suitability == max(judge.table(lattice)["suitability"])
     assert len(best.trace) == len(lattice)
 
@@ -94,15 +95,32 @@ def test_literal_reports_a_cycle():
     assert find_thresholds(judge, search="strict").stopped == "no neighbour is better"
 
 
-def test_summed_steps_stop_short_of_one():
-    """0.5 + ten times 0.05 is above 1 in floating point, which is why the printed traces end at .95."""
-    total = 0.5
-    for _ in range(10):
-        total += 0.05
-    assert total > 1
+@pytest.mark.parametrize("step", [0.01, 0.02, 0.025, 0.04, 0.05, 0.1, 0.125, 0.25, 0.5, 1 / 3, 1 / 6, 1 / 7])
+@pytest.mark.parametrize("start", [0.5, 0.0])
+def test_only_the_option_decides_whether_alpha_reaches_one(step, start):
+    """REVIEW A1: added step by step, .5 + ten times .05 is above 1, and .5 + five times .1 is not."""
+    alphas = sorted(float(Fraction(str(start)) + k * Fraction(step).limit_denominator(1000)) for k in range(-100, 101))
     judge = appraiser(0)
-    assert find_thresholds(judge, search="grid").trace["alpha"].max() == 0.95
-    assert find_thresholds(judge, step=0.5, search="grid").trace["alpha"].max() == 1
+    for closed in (False, True):
+        trace = find_thresholds(judge, start, 0, step, "grid", closed=closed).trace
+        inside = [round(value, 12) for value in alphas if 0 <= value < 1 or (closed and value == 1)]
+        assert sorted(set(trace["alpha"])) == inside
+        assert (trace["alpha"] == 1).any() == (closed and float((1 - start) / step).is_integer())
+
+
+def test_a_start_at_one_is_allowed_and_can_be_left():
+    found = find_thresholds(appraiser(0), 1, 0, search="grid")
+    assert found.trace["alpha"].iloc[0] == 1
+    assert set(found.trace["alpha"]) == {round(1 - k / 20, 12) for k in range(21)}
+
+
+@pytest.mark.parametrize("step", [0.05, 0.1])
+def test_the_reason_of_the_end_names_the_range_of_the_search(step):
+    judge = appraiser(0)
+    for closed, ends in ((False, "alpha up leaves [0, 1)"), (True, "alpha up leaves [0, 1]")):
+        found = find_thresholds(judge, step=step, closed=closed)
+        assert found.stopped.endswith(ends)
+        assert found.alpha == (1 if closed else 1 - step)
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ from compendium.verdicts.layout import legend, paper_table, title
 from compendium.verdicts.ledger import Entry, one_line
 from compendium.verdicts.printed import claims_file
 from compendium.verdicts.quotes import cell, quoted, row_in
-from compendium.verdicts.replication import headline_table, tally
+from compendium.verdicts.replication import headline_table, tally_apart
 from compendium.verdicts.verdicts import read_verdicts
 from compendium.verdicts.words import BASES, HEADLINE, VERDICTS
 
@@ -180,7 +180,7 @@ def outcome(verdicts: pd.DataFrame, paper: int) -> str:
     """Return a sentence with the counts of a paper's verdicts, computed from them."""
     own = verdicts[verdicts["paper"] == paper]
     rows = int(((own["basis"] == "rows") & (own["verdict"] != "no data")).sum())
-    return f"We list {len(own)} values of the paper: {tally(own['verdict'])}. We recomputed {rows} of them from data."
+    return f"We list {len(own)} values of the paper: {tally_apart(own)}. We recomputed {rows} of them from data."
 
 
 def headlines(verdicts: pd.DataFrame, paper: int) -> str:

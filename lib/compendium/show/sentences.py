@@ -231,10 +231,12 @@ def verdicts(judged: pd.DataFrame) -> str:
     judged : pandas.DataFrame
         Verdicts, as :func:`.verdicts.judge` returns them.
     """
-    counts = judged["verdict"].value_counts()
+    apart = judged["basis"] == "construction"
+    counts = judged.loc[~apart, "verdict"].value_counts()
     decided = int(counts.drop(list(_NOT_DECIDED), errors="ignore").sum())
     came_out = int(sum(counts.get(name, 0) for name in CAME_OUT))
     rest = [f"{counts[name]} {words}" for name, words in _NOT_DECIDED.items() if name in counts]
+    rest += [f"{apart.sum()} hold by construction"] if apart.any() else []
     aside = f" ({', '.join(rest)})" if rest else ""
     if not decided:
         return f"No value could be decided{aside}."

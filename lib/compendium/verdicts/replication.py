@@ -148,7 +148,7 @@ def headline_table(verdicts: pd.DataFrame, profile: str = "paper") -> pd.DataFra
         runs = [name for name in dict.fromkeys(own["run"]) if (figures_dir(profile) / name / RUN_FILE).is_file()]
         links = ", ".join(f"[{name}](figures/{name}/)" for name in runs[:1]) + (" ..." if len(runs) > 1 else "")
         row = {"paper": entry["paper"], "claim": entry["claim"], "printed": f"{len(own)} values"}
-        row |= {"ours": "", "verdict": tally(own["verdict"])}
+        row |= {"ours": "", "verdict": tally_apart(own)}
         if len(own) == 1:
             row |= _single(own.iloc[0])
         if "shown" in entry and runs:
@@ -203,6 +203,13 @@ def tally(verdicts: pd.Series) -> str:
     """Return the number of each verdict, such as ``3 exact, 1 differs``."""
     found = verdicts.value_counts()
     return ", ".join(f"{found[name]} {name}" for name in VERDICTS if name in found)
+
+
+def tally_apart(verdicts: pd.DataFrame) -> str:
+    """Return the number of each verdict, and apart from them the number of values that hold by construction."""
+    apart = verdicts["basis"] == "construction"
+    counted = f"{apart.sum()} by construction" if apart.any() else ""
+    return "; ".join(filter(None, [tally(verdicts.loc[~apart, "verdict"]), counted]))
 
 
 def _untested(verdicts: pd.DataFrame) -> pd.DataFrame:

@@ -34,6 +34,8 @@ class ThreeWayDivider(SelectorMixin, BaseEstimator):
         Step of the search.
     search : {"alternate", "tabu", "literal", "strict", "grid"} or None, default "alternate"
         See :func:`~sensorprivacy.threeway.thresholds.find_thresholds`. None uses `alpha` and `beta` without a search.
+    closed : bool, default False
+        Whether the search may raise alpha to 1, where only the columns with the highest entropy are dropped.
     utility : {"as_printed", "as_stated"}, default "as_printed"
         See :class:`~sensorprivacy.threeway.measures.Appraiser`.
     decimals : int or None, default 2
@@ -93,6 +95,7 @@ class ThreeWayDivider(SelectorMixin, BaseEstimator):
     _: KW_ONLY
     step: float = 0.05
     search: Rule | None = "alternate"
+    closed: bool = False
     utility: Utility = "as_printed"
     decimals: int | None = 2
     division: Division | None = None
@@ -152,7 +155,7 @@ class ThreeWayDivider(SelectorMixin, BaseEstimator):
             self.trace_ = appraiser.table([(self.alpha, self.beta)])
             self.stopped_ = "thresholds as given"
         else:
-            found = find_thresholds(appraiser, self.alpha, self.beta, self.step, self.search)
+            found = find_thresholds(appraiser, self.alpha, self.beta, self.step, self.search, closed=self.closed)
             self.appraisal_, self.trace_, self.stopped_ = found.appraisal, found.trace, found.stopped
         self.division_ = self.appraisal_.division
 

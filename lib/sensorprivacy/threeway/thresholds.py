@@ -48,9 +48,20 @@ class Search:
 
 
 def find_thresholds(
-    appraiser: Appraiser, alpha: float = 0.5, beta: float = 0.5, step: float = 0.05, search: Rule = "alternate"
+    appraiser: Appraiser,
+    alpha: float = 0.5,
+    beta: float = 0.5,
+    step: float = 0.05,
+    search: Rule = "alternate",
+    *,
+    closed: bool = False,
 ) -> Search:
     """Search the thresholds for a suitable division.
+
+    The search visits pairs at whole steps from the start, with 0 <= beta <= alpha < 1. At alpha = 1, only the
+    attributes with the highest entropy are sensitive. The paper's text allows this pair (section 4.1.2: alpha <= 1),
+    but its printed searches end at alpha = .95, although one more step would not lower suitability on any of its five
+    data sets. So the default leaves alpha = 1 out, and gives the printed groups.
 
     Parameters
     ----------
@@ -70,6 +81,8 @@ def find_thresholds(
         - "strict": Algorithm 1 with ``>`` in line 10, which always ends.
         - "grid": measures every pair on the lattice and takes the best. Ties go to the pair fewest steps from the
           start. The other rules are compared with this optimum.
+    closed : bool, default False
+        Whether alpha may reach 1, as the paper's text states. A start at alpha = 1 is always allowed.
 
     Returns
     -------
@@ -90,31 +103,31 @@ def find_thresholds(
         raise ValueError(f"step={step}: must be between {SMALLEST_STEP:g} and 1; the paper uses .05")
     if search not in get_args(Rule):
         raise ValueError(f"search={search!r}: choose one of {', '.join(get_args(Rule))}")
-    walk = _Walk(appraiser, _axis(alpha, step), _axis(beta, step))
+    alphas = {k: value for k, value in _axis(alpha, step).items() if closed or value < 1 or k == 0}
+    walk = _Walk(appraiser, alphas, _axis(beta, step), "[0, 1]" if closed else "[0, 1)")
     ours = {"alternate": _alternate, "tabu": _tabu, "grid": _grid}
     return walk.result(ours[search](walk) if search in ours else _algorithm_1(walk, strict=search == "strict"))
 
 
 def _axis(start: float, step: float) -> dict[int, float]:
-    """Return the thresholds in [0, 1] at whole steps from `start`, by number of steps; rounded to twelve decimals.
+    """Return the thresholds in [0, 1] at whole steps from `start`, by number of steps.
 
-    The step is added again and again, as the paper's program must have done: .5 plus ten times .05 is
-    1.0000000000000002, outside [0, 1], so alpha = 1 cannot be reached and the printed traces stop at .95.
+    Twelve decimals hide the rounding errors of binary numbers. Otherwise these would decide whether 1 is reached: .5
+    plus ten times .05 is above 1 if the steps are added one by one, and .5 plus five times .1 is not.
     """
-    values: dict[int, float] = {}
-    for sign in (1, -1):
-        k, raw = 0, float(start)
-        while 0 <= raw <= 1:
-            values[sign * k] = round(raw, 12)
-            k, raw = k + 1, raw + sign * step
-    return values
+    most = round(1 / step) + 1
+    values = {k: round(start + k * step, 12) for k in range(-most, most + 1)}
+    return {k: value for k, value in values.items() if 0 <= value <= 1}
 
 
 class _Walk:
     """A walk over the lattice of thresholds that records every pair it measures."""
 
-    def __init__(self, appraiser: Appraiser, alphas: dict[int, float], betas: dict[int, float]) -> None:
+    def __init__(
+        self, appraiser: Appraiser, alphas: dict[int, float], betas: dict[int, float], alpha_range: str
+    ) -> None:
         self.appraiser, self.alphas, self.betas = appraiser, alphas, betas
+        self.ranges = {"beta down": "[0, 1]", "alpha up": alpha_range}
         self.rows: list[tuple] = []
         self.iterations = 0
         self.go((0, 0), self.look("start", (0, 0)))
@@ -178,7 +191,7 @@ def _alternate(walk: _Walk) -> str:
             if moved:
                 failed.clear()
             else:
-                failed[move] = f"{move} leaves [0, 1]" if moved is None else f"{move} lowers suitability"
+                failed[move] = f"{move} leaves {walk.ranges[move]}" if moved is None else f"{move} lowers suitability"
     return " and ".join(failed[move] for move in ("beta down", "alpha up"))
 
 
@@ -189,7 +202,7 @@ def _tabu(walk: _Walk) -> str:
     while True:
         best = walk.best_neighbour(lambda point: point not in visited)
         if best is None:
-            return "every neighbour was visited or leaves [0, 1]"
+            return "every neighbour was visited or is outside the range of the search"
         if best[1] < walk.suitability:
             return "every neighbour not yet visited lowers suitability"
         walk.go(*best)
@@ -201,7 +214,7 @@ def _algorithm_1(walk: _Walk, *, strict: bool) -> str:
     while True:
         best = walk.best_neighbour(lambda point: True)
         if best is None:
-            return "no neighbour lies in [0, 1]"
+            return "every neighbour is outside the range of the search"
         if best[1] < walk.suitability or (strict and best[1] == walk.suitability):
             return "no neighbour is better" if strict else "every neighbour lowers suitability"
         if best[0] in visited:

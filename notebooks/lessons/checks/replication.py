@@ -118,8 +118,8 @@ def share(answer: Any, verdicts: pd.DataFrame) -> None:
     mistakes = {
         "This counts sizes, settings and sums of printed numbers as successes. They say little about the method: keep "
         "the bases rows, log and text.": exact[~absent].mean(),
-        "This counts all printed values. Leave out the bases arithmetic and configuration, and the values without "
-        "data.": exact.mean(),
+        "This counts all printed values. Leave out the bases construction, arithmetic and configuration, and the "
+        "values without data.": exact.mean(),
         "Values without data count as failures here. They are neither right nor wrong: leave them out.": exact[
             tested
         ].mean(),

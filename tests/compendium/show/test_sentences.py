@@ -160,7 +160,12 @@ def test_two_changes_stand_in_one_sentence():
     ],
 )
 def test_verdicts_are_summed_up(words, said):
-    assert sentences.verdicts(pd.DataFrame({"verdict": words})) == said
+    assert sentences.verdicts(pd.DataFrame({"verdict": words, "basis": "rows"})) == said
+
+
+def test_verdicts_by_construction_are_counted_apart():
+    judged = pd.DataFrame({"verdict": ["exact", "exact", "differs"], "basis": ["construction", "rows", "rows"]})
+    assert sentences.verdicts(judged) == "1 of 2 decided values came out as printed (1 hold by construction)."
 
 
 def test_kept_features_are_named_and_what_they_change():

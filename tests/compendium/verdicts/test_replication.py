@@ -153,7 +153,7 @@ def test_counts_by_table_in_the_papers_order(home):
     assert counted.index.get_level_values("table").tolist() == [*map(str, range(2, 16)), "text"]
     assert counted.loc[(2, "2")].tolist() == [12, 1, 0, 0, 0, 11, 0]
     assert counted.loc[(2, "11")].tolist() == [30, 0, 0, 1, 0, 29, 0]
-    assert counts(collect("quick", states), by=("paper",)).loc[2, "printed"] == 485
+    assert counts(collect("quick", states), by=("paper",)).loc[2, "printed"] == 492
 
 
 def test_counts_by_basis_in_the_order_of_the_bases(home):
@@ -165,11 +165,24 @@ def test_counts_by_basis_in_the_order_of_the_bases(home):
     states = {"20_x": State("ok")} | rest(2)
     whole = collect("quick", states)
     counted = counts(whole, by=("paper", "basis"))
-    assert counted.index.get_level_values("basis").tolist() == ["rows", "text", "arithmetic", "configuration"]
+    assert counted.index.get_level_values("basis").tolist() == [
+        "rows",
+        "text",
+        "construction",
+        "arithmetic",
+        "configuration",
+    ]
     assert counted.loc[(2, "configuration"), ["printed", "exact", "differs"]].tolist() == [99, 2, 1]
     assert set(headline(whole)["basis"]) == {"rows", "text"}
-    line = "380 of 485 printed values need data, published logs or a test for a check: 1 exact, 379 no data."
+    line = "336 of 492 printed values need data, published logs or a test for a check: 1 exact, 335 no data."
     assert summary_line(whole) == line
+
+
+def test_values_by_construction_are_counted_apart_in_a_headline(home):
+    ran("20_x", {"2-T9-r1-ambiguous": 0, "2-T9-r1-stability": 0.0, "2-T9-r1-utility": 0.42})
+    table = headline_table(collect("quick", {"20_x": State("ok")} | rest(2)), "quick").set_index("claim")
+    own = table.loc["Groups, utility, stability and suitability along the search (Tables 9 to 13)"]
+    assert own["verdict"] == "1 exact, 134 no data; 15 by construction"
 
 
 def test_the_page_shows_headlines_with_their_values_and_what_cannot_be_tested(home):
@@ -183,7 +196,7 @@ def test_the_page_shows_headlines_with_their_values_and_what_cannot_be_tested(ho
     assert cells[2:] == ["true", "false", "not reproducible [D6](../../DEVIATIONS.md#d6)", "text", "[20_x](20_x/)"]
     row = next(line for line in text.splitlines() if "The determined thresholds" in line)
     assert "| 5 values |  | 1 exact, 1 differs, 3 no data | rows |" in row
-    assert "| 482 | 2: Table 2, 2: Table 3," in text
+    assert "| 489 | 2: Table 2, 2: Table 3," in text
     assert "titanic: get it" in text
     assert "**Profile quick: not the papers' own settings.**" in text
 

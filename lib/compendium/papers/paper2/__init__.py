@@ -5,6 +5,6 @@
 | printed | code | notebook |
 |---|---|---|
 | Figs. 1, 2 | `charts.architecture`, `charts.three_actions` | 22_threeway_summary |
-| Fig. 3 | `summary.iteration_statements` | 22_threeway_summary |
+| Fig. 3 | `values.iteration_statements` | 22_threeway_summary |
 | Figs. 4, 5 | `charts.group_shares`, `.charts.grouped_bars` of `report` | 22_threeway_summary |
 """

@@ -1,20 +1,21 @@
 """Paper 2 (three-way decisions): the tables and statements that its printed values are compared with.
 
-Among them are the statements on the five data sets together, and Tables 5 and 6 from the smart home's list of sensors
-and readings of four of them. Statements are values by claim id.
+Among them are the statements on the five data sets together. Statements are values by claim id. `smart_home` has
+Tables 5 and 6.
 """
 
 import io
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 
+import numpy as np
 import pandas as pd
 
 from compendium.show.tables import csv_text
 from compendium.verdicts import cells
 from compendium.verdicts.consistency import TRACE_TABLES as TRACE_TABLES
-from compendium.verdicts.printed import pair_in, printed_table, same_name, set_in
+from compendium.verdicts.printed import pair_in, printed_table, set_in
 from compendium.verdicts.verdicts import judge
-from sensorprivacy.threeway import Appraiser, Division, Search
+from sensorprivacy.threeway import Appraiser, Division, Search, Sizes, entropies, stability
 
 GROUPS = ("sensitive", "non_sensitive", "ambiguous")
 GAINS = ("utility", "stability", "suitability")
@@ -161,14 +162,84 @@ def example_statements(
 
 
 def titanic_statements(frame: pd.DataFrame, evaluation: pd.Series, division: Division) -> dict[str, object]:
-    """Return our values for the statements of section 5.2 on Titanic's attributes."""
+    """Return our values for the statements of section 5.2 on Titanic's attributes.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        The rows, with the columns PassengerId, Sex and Survived.
+    evaluation : pandas.Series
+        Evaluation of each attribute, 0 to 1.
+    division : Division
+        The groups at the determined thresholds.
+    """
     top = evaluation[evaluation == evaluation.max()].index
     return {
         "2-text-titanic-highest": "PassengerId" if "PassengerId" in top else str(top[0]),
         "2-text-titanic-sex-values": set(frame["Sex"].dropna().unique()),
         "2-text-titanic-survived-values": set(frame["Survived"].dropna().unique()),
         "2-text-titanic-ambiguous": {"Age", "Fare", "Cabin"} <= set(division.ambiguous),
+        "2-text-titanic-none-alone": not singling_out(frame, division.non_sensitive),
     }
+
+
+def singling_out(frame: pd.DataFrame, names: Iterable[Hashable]) -> list[Hashable]:
+    """Return those of the named attributes that have a value which only one row has; missing is a value, too."""
+    return [name for name in names if (frame[name].value_counts(dropna=False) == 1).any()]
+
+
+def row_statements(frames: Mapping[str, pd.DataFrame], found: Mapping[str, Search]) -> dict[str, object]:
+    """Return our values for statements that need the rows of the five data sets.
+
+    Parameters
+    ----------
+    frames : mapping
+        The data sets by name.
+    found : mapping
+        The search for thresholds on each.
+
+    Returns
+    -------
+    dict of str to object
+        Section 5.2: for the data sets other than Titanic, too, no non-sensitive attribute identifies a single row.
+        Section 4.1.1: the variance of words depends on the numbers that they get (in order of appearance, or of
+        frequency), and their entropy does not. Which measure is better for numbers is not decided.
+    """
+    plain = {name: one.appraisal.division.non_sensitive for name, one in found.items()}
+    alone = [name for name, frame in frames.items() if name != "titanic" and singling_out(frame, plain[name])]
+    words = [frame.select_dtypes(exclude="number").astype(str) for frame in frames.values()]
+    depends = [any(_variance_depends(column) for _, column in own.items()) for own in words]
+    return {
+        "2-text-others-none-alone": not alone,
+        "2-text-variance-of-words": all(depends),
+        "2-text-variance-one-peak": None,
+        "2-text-entropy-several-peaks": None,
+    }
+
+
+def _variance_depends(words: pd.Series) -> bool:
+    """Return whether words get another variance, but no other entropy, in order of appearance than of frequency."""
+    by_frequency = words.value_counts().index.get_indexer(pd.Index(words))
+    numbers = pd.DataFrame({"appearance": pd.factorize(words)[0], "frequency": by_frequency})
+    (one, other), (first, second) = entropies(numbers), numbers.var()
+    return bool(np.isclose(one, other) and not np.isclose(first, second))
+
+
+def stability_statements(attributes: Iterable[int]) -> dict[str, object]:
+    """Return whether Eq. (11) has its extremes where section 4.1.4 states them.
+
+    Parameters
+    ----------
+    attributes : iterable of int
+        Numbers of attributes. Every number of sensitive ones is tried for each.
+    """
+    least, most = [], []
+    for number in attributes:
+        for kept in range(2, number + 1):
+            values = [stability(Sizes(number - kept, kept - noisy, noisy)) for noisy in range(kept + 1)]
+            least.append(max(values[0], values[-1]) < min(values[1:-1]))
+            most.append(np.isclose(max(values), [values[kept // 2], values[kept - kept // 2]]).all())
+    return {"2-text-stability-least": all(least), "2-text-stability-most": bool(all(most))}
 
 
 def summary_statements(start: pd.DataFrame, final: pd.DataFrame, extreme: pd.DataFrame) -> dict[str, object]:
@@ -236,79 +307,3 @@ def iteration_statements(mean: pd.Series, literal: Mapping[str, str], step: floa
         "2-text-fig3-little-change-beyond": bool(beyond.max() - beyond.min() <= mean.iloc[0] / 10),
         "2-text-algorithm-stops": not any("cycle" in why for why in literal.values()),
     }
-
-
-_WORDS = ["type", "object", "location"]
-
-# the owners name the measured quantity, the paper names the type of sensor
-_TYPES = {
-    "motion": "Motion",
-    "light": "Light",
-    "pressure": "Pressure",
-    "contact": "Reed switch",
-    "current": "Smart plug",
-    "temperature": "Temperature & Humidity",
-    "humidity": "Temperature & Humidity",
-}
-
-
-def printed_readings(readings: pd.DataFrame) -> pd.DataFrame:
-    """Return for each printed reading of Table 5 our reading at its time, or the last one before.
-
-    Parameters
-    ----------
-    readings : pandas.DataFrame
-        Columns sensor_id, timestamp, value. About one reading in five minutes, picked from the sample tables.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Index: the start of the claim ids. Columns sensor, printed_time, printed_value, time, value, undecided. Only
-        sensors with readings. Readings every five minutes cannot decide a row if none of them has the printed time.
-    """
-    claims, rows = printed_table(2, "5", "claim_id")["Sensor ID"], {}
-    for claim, (_, row) in zip(claims, printed_table(2, "5", "printed").iterrows(), strict=True):
-        time = pd.Timestamp(row["Timestamp"])
-        own = readings[(readings["sensor_id"] == int(row["Sensor ID"])) & (readings["timestamp"] <= time)]
-        if len(own):
-            last = own.sort_values("timestamp").iloc[-1]
-            why = f"sensor {row['Sensor ID']} has no public reading at {time}: there is about one in five minutes"
-            found = (row["Sensor ID"], time, row["Value"], last["timestamp"], last["value"])
-            rows[claim.removesuffix("-sensor")] = (*found, "" if last["timestamp"] == time else why)
-    columns = ["sensor", "printed_time", "printed_value", "time", "value", "undecided"]
-    return pd.DataFrame.from_dict(rows, orient="index", columns=columns).rename_axis("row")
-
-
-def sensor_table(sensors: pd.DataFrame) -> pd.DataFrame:
-    """Return the sensors of Table 6 in the owners' list.
-
-    Parameters
-    ----------
-    sensors : pandas.DataFrame
-        Columns ``sensor_id`` and ``name``; a name has the form ``location/object/measured``.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Index ``sensor``, the printed number. Type, object and location of the sensor that agrees with at least two of
-        the three printed words.
-    """
-    known = _described(sensors["name"].str.strip())
-    rows = {}
-    for number, words in printed_table(2, "6", "printed").set_axis(_WORDS, axis=1).iterrows():
-        agreed = [sum(same_name(words[word]) == same_name(one[word]) for word in _WORDS) for one in known]
-        if max(agreed) >= 2:
-            rows[number] = known[agreed.index(max(agreed))]
-    return pd.DataFrame.from_dict(rows, orient="index", columns=_WORDS).rename_axis("sensor")
-
-
-def _described(names: pd.Series) -> list[dict[str, str]]:
-    """Return the sensors in the words of Table 6, where temperature and humidity of one place are one sensor."""
-    found: list[dict[str, str]] = []
-    for name in names:
-        location, thing, measured = name.split("/")
-        thing = f"{thing} contact" if measured == "contact" else thing
-        one = {"type": _TYPES[measured], "object": thing, "location": location}
-        if one not in found:
-            found.append(one)
-    return found

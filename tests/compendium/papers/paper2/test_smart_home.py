@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from compendium.papers.paper2.values import printed_readings, sensor_table
+from compendium.papers.paper2.smart_home import printed_readings, sensor_table
 
 SENSORS = pd.DataFrame(
     {

@@ -62,7 +62,7 @@ def test_the_example_is_answered_from_its_rows():
 
 
 def test_titanic_s_own_sentences_are_answered():
-    frame = pd.DataFrame({"PassengerId": [1, 2], "Sex": ["male", "female"], "Survived": [0, 1]})
+    frame = pd.DataFrame({"PassengerId": [1, 2, 3, 4], "Sex": ["male", "female"] * 2, "Survived": [0, 1, 1, 0]})
     division = threeway.Division(0.95, 0.05, ("PassengerId",), ("Sex",), ("Age", "Fare", "Cabin"))
     evaluation = pd.Series({"PassengerId": 1.0, "Name": 1.0, "Sex": 0.0})
     ours = paper2.titanic_statements(frame, evaluation, division)
@@ -70,6 +70,7 @@ def test_titanic_s_own_sentences_are_answered():
     stated = values[(values["run"] == "21_threeway_division-titanic") & (values["our_table"] == "statements")]
     assert set(ours) == set(stated["claim_id"])
     assert (judge(ours, run="t")["verdict"] == "exact").all()
+    assert paper2.titanic_statements(frame[:3], evaluation, division)["2-text-titanic-none-alone"] is False
 
 
 def test_values_are_counted_at_printed_precision():
