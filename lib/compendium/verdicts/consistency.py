@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from compendium.verdicts.printed import pair_in, precision, printed_values
+from compendium.verdicts.printed import pair_in, precision, printed_values, set_in
 from sensorprivacy.threeway.division import Sizes
 from sensorprivacy.threeway.measures import stability, suitability
 
@@ -32,7 +32,7 @@ def contradictions(paper: int, *, values: pd.DataFrame | None = None) -> dict[st
     Parameters
     ----------
     paper : {1, 2, 3}
-        The paper. Paper 1 has no printed values that exclude each other.
+        The paper.
     values : pandas.DataFrame, optional
         Printed values as :func:`.printed.printed_values` returns them.
 
@@ -213,9 +213,18 @@ def _check_times(values: Any) -> _Found:
             yield name, f"the row's own {time:g} s / {count:,.0f} is {time / count:.7f}"
 
 
+def _check_classes(values: Any) -> _Found:
+    """Compare the classes that section 5.1 of paper 1 names for Opportunity with their number in Table 1."""
+    name = "1-text-opportunity-classes"
+    named, counted = set_in(values.loc[name, "printed"]), values.loc["1-T1-opportunity-classes", "value"]
+    if len(named) != counted:
+        yield name, f"the text names {len(named)} classes, Table 1 counts {counted:.0f}"
+
+
 _OF_DIVISIONS = (_check_sample_table, _check_sample_utility, _check_traces, _check_extremes)
 _OF_TEXT = (_check_thresholds, _check_algorithm, _check_example)
 _CHECKS: dict[int, tuple[Callable[[Any], _Found], ...]] = {
+    1: (_check_classes,),
     2: (*_OF_DIVISIONS, *_OF_TEXT),
     3: (_check_activity_gain, _check_times),
 }

@@ -1,9 +1,10 @@
-"""Paper 2 against itself: what its printed values exclude, and that the search for it can find nothing too."""
+"""Papers against themselves: what their printed values exclude, and that the search for it can find nothing too."""
 
 import pytest
 
 from compendium.verdicts import contradictions, entries, judge, printed_values
 from compendium.verdicts.consistency import sample_stabilities, with_ends
+from sensorprivacy.readers.opportunity import LOCOMOTION
 
 FOUND = {f"2-T3-r{row}-{measure}" for row in (1, 2, 3) for measure in ("stability", "suitability")}
 FOUND |= {"2-T3-r1-utility", "2-T3-r2-utility", "2-text-beta-below-alpha", "2-text-thresholds-sum-to-one"}
@@ -30,8 +31,14 @@ def test_what_is_found_is_exactly_this(values):
     assert set(contradictions(2)) == FOUND
 
 
-def test_the_other_papers_have_no_checks_yet():
-    assert contradictions(1) == {}
+def test_the_text_names_fewer_classes_than_table_1_counts():
+    """D64: sit, walk, stand, lie; the fifth class of Opportunity is none of them."""
+    name = "1-text-opportunity-classes"
+    assert contradictions(1) == {name: "the text names 4 classes, Table 1 counts 5"}
+    mended = changed(printed_values(1), "1-T1-opportunity-classes", 4.0)
+    assert contradictions(1, values=mended) == {}
+    assert judge({name: ["sit", "walk", "stand", "lie"]}, run="t").verdict.item() == "exact"
+    assert judge({name: list(LOCOMOTION.values())}, run="t").verdict.item() == "differs"
 
 
 def test_table_3_excludes_its_first_three_rows(values):

@@ -113,7 +113,18 @@ def statements_on_curves():
     fig_1 = pattern(sets[0], "hashing", 100, 900), pattern(sets[0], "shap_ratio", 1, 20)
     points = pd.concat([own, *fig_1], ignore_index=True)
     ranks = pd.DataFrame({one: range(len(names)) for one in "abcdef"}, index=names, dtype=float)
-    return curves.curve_statements(points, curves.with_intervals(points), ranks)[0]
+    own = dict.fromkeys(decisions.SPLITS, curves.with_intervals(points))
+    said = curves.curve_statements(points.assign(accuracy=0.5), own, dict.fromkeys(decisions.SPLITS, ranks))[0]
+    # greedy sets hide all, and only large sizes differ
+    steps = {"n_features": range(1, 7), "accuracy_loss": [0.4, 0.4, 0.4, 0.3, 0.2, 0.1]}
+    steps |= {"identifiability_reduction": steps["accuracy_loss"], "accuracy": 1.0, "identifiability": 0.01}
+    methods = list(curves.GREEDY)
+    late = [pd.DataFrame(steps).assign(dataset=one, method=name) for one in paper1.SETS for name in methods]
+    shown = curves.panels(pd.concat(late, ignore_index=True))
+    said["1-text-hybrid-beats-greedy"] = curves.hybrid_beats_greedy(pd.concat(late, ignore_index=True))[0]
+    said["1-text-unstable"] = curves.generally(shown[shown["dataset"] == "opportunity"], "unstable")[0]
+    by_split = {split: curves.on_most_sets(shown, "unstable") for split in decisions.SPLITS}
+    return said | {"1-text-unstable-own": decisions.agreed(by_split)[0]}
 
 
 def statements_of_paper_1(monkeypatch):
@@ -141,17 +152,24 @@ def statements_of_paper_1(monkeypatch):
         patch.setattr(paper1, "METHODS", fewer)
         said = paper1.printed_statements()
     facts = [("iot23", "timing: exhaustive", "512 subsets took 1 ms"), ("service", "rows", "12 x 34")]
+    facts += [("all", "exhaustive search", "default settings")]
     protocol = pd.DataFrame(facts, columns=["dataset", "topic", "fact"])
     picked = {"4": pd.DataFrame({"features": [(8,)]}, index=[0.01])}
     said |= paper1.published_statements(protocol, published.Choices(picked, {"a": 3, "b": 40}, {}))
-    six = [f"set{number}" for number in range(6)]
-    best = pd.DataFrame({"best": "gini-ratio", "indistinguishable": "", "accuracy": "kept"}, index=six)
-    best = best.assign(loss=0.0, reduction=[0.0, 0.1] * 3)
-    ranks = pd.DataFrame({name: range(len(decisions.METHODS)) for name in six}, index=list(decisions.METHODS))
+    sets = [f"set{number}" for number in range(10)]
+    best = pd.DataFrame({"best": "gini-ratio", "indistinguishable": "", "accuracy": "kept"}, index=sets)
+    best = best.assign(loss=0.0, reduction=[0.0, 0.1] * 5)
+    ranks = pd.DataFrame({name: range(len(decisions.METHODS)) for name in sets}, index=list(decisions.METHODS))
     ranks.loc["pca"], ranks.loc[["utility", "shap_ratio"]] = -1, 99
-    levels = pd.DataFrame({"threshold": [0.3] * 6, "by_points": [0.3] * 6}, index=six)
-    pairs = [(dense, sparse) for dense in six[::2] for sparse in six[1::2]]
-    return said | decisions.advice_statements(best, ranks, levels, pairs)[0] | statements_on_curves()
+    levels = pd.DataFrame({"threshold": [0.3] * 10, "by_points": [0.3] * 10}, index=sets)
+    pairs = [(dense, sparse) for dense in sets[::2] for sparse in sets[1::2]]
+    by_split = [dict.fromkeys(decisions.SPLITS, table) for table in (ranks, levels)]
+    said |= decisions.advice_statements(best, *by_split, pairs)[0]
+    runs = [f"11_selection_methods-{name}" for name in sets]
+    low = pd.DataFrame({"run": runs, "method": "privacy", "n_features": 1, "identifiability": 0.1})
+    added = dict.fromkeys("ab", pd.DataFrame({"accuracy": range(9), "identifiability": range(9, 0, -1)}))
+    said |= decisions.feature_statements(added, low, low.assign(identifiability=0.9))[0]
+    return said | statements_on_curves()
 
 
 def statements_of_paper_2(monkeypatch):
@@ -248,6 +266,7 @@ def test_data_that_contradict_a_statement_decide_against_it(monkeypatch):
 def test_no_statement_of_ours_is_made_of_the_printed_value(monkeypatch):
     """REVIEW A6: ours was the greater one of the printed and the computed number of features."""
     facts = [("iot23", "timing: exhaustive", "512 subsets took 7,164,000 ms"), ("service", "rows", "58,089 x 34")]
+    facts += [("all", "exhaustive search", "default settings")]
     protocol = pd.DataFrame(facts, columns=["dataset", "topic", "fact"])
     choices = published.Choices({"4": pd.DataFrame({"features": [(8,)]}, index=[0.01])}, {"a": 10, "b": 15}, {})
     before = paper1.printed_statements() | paper1.published_statements(protocol, choices)

@@ -1,7 +1,8 @@
 """What the curves of Figs. 1 and 2 show: the places of Table 3, and the statements of sections 5.2 and 5.5.
 
-Curves are the authors' (`published.published_curves`: a panel is a method on Opportunity) or ours on whole recordings
-(`grouped_curves`: the unit is a data set). A statement is decided if a test at the level `LEVEL` decides it.
+Curves are the authors' (`published.published_curves`: a panel is a method on Opportunity) or ours (`our_curves`: the
+unit is a data set, and both splits must agree). A statement is decided if a test at the level `decisions.LEVEL` decides
+it.
 """
 
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from compendium.papers.paper1.decisions import FORMS, LEVEL, Decision, resampled_means, sign_test
+from compendium.papers.paper1.decisions import FORMS, BySplit, Decision, agreed, sign_test, without_forms
 from compendium.papers.paper1.values import METHODS, by_set
 from sensorprivacy.game import wilson
 
@@ -21,17 +22,31 @@ SLIGHT = 0.03
 """The largest loss of accuracy that counts as slight in section 5.2.1: the threshold after .01 in Tables 4 to 12."""
 WITH_ADVERSARY = ("shap_identifiability", "shap_ratio", "gini_identifiability", "gini_ratio")
 """The methods whose scores come from a model of the adversary: all others never see the users."""
+GREEDY = tuple(name for name in METHODS if name not in ("hashing", "pca", "dp_printed"))
+"""The methods that keep the first features of an order."""
 _VALUES = ["accuracy_loss", "identifiability_reduction"]
 _KEYS = ["dataset", "method"]
 
 
-def grouped_curves(sweeps: pd.DataFrame) -> pd.DataFrame:
-    """Return our sweeps on whole recordings (table ``sweeps-grouped`` of notebook 11) with the columns of the curves.
+def our_curves(sweeps: pd.DataFrame, bases: pd.DataFrame | None = None) -> pd.DataFrame:
+    """Return our sweeps with the columns of the curves.
 
     Forms of the same captures are left out, so that each row of captures counts once.
+
+    Parameters
+    ----------
+    sweeps : pandas.DataFrame
+        Table ``sweeps-grouped`` of notebook 11 (whole recordings) or ``sweeps`` (random rows), with the column ``run``.
+    bases : pandas.DataFrame, optional
+        For ``sweeps``: table ``base``, both players on all features.
     """
+    own = sweeps
+    if bases is not None:
+        measures = bases.reindex(columns=["accuracy", "identifiability"]).add_prefix("base_")
+        own = own.merge(measures.assign(run=bases["run"]), on="run")
+        own = own.assign(problem=own["run"].astype(str).str.split("-", n=1).str[1])
     names = ["problem", "method", "n_features", "accuracy", "identifiability", "base_accuracy", "base_identifiability"]
-    own = sweeps.reindex(columns=[*sweeps.columns, *(name for name in names if name not in sweeps)])
+    own = own.reindex(columns=[*own.columns, *(name for name in names if name not in own)])
     own = own[own["method"].isin(list(METHODS)) & ~own["problem"].isin(FORMS)]
     for name, measure in zip(_VALUES, ("accuracy", "identifiability"), strict=True):
         # rounded, because equal numbers of rows must give equal differences
@@ -126,7 +141,8 @@ def panels(points: pd.DataFrame) -> pd.DataFrame:
     pandas.DataFrame
         dataset, method; `exceeds`: share of sizes at which the reduction of identifiability exceeds the loss of
         accuracy; `loss rises` and `reduction rises`: value at the smallest size less the curve's median; `spike`:
-        whether both are at least `SPIKE`.
+        whether both are at least `SPIKE`; `unstable`: whether both change more from one size to the next among the
+        smaller half of the steps than among the larger half (missing with fewer than four sizes).
     """
     own = points[points["method"] != "dp_printed"]
     curves = own.groupby(_KEYS, sort=False)
@@ -135,7 +151,8 @@ def panels(points: pd.DataFrame) -> pd.DataFrame:
     rise = smallest.groupby(_KEYS, sort=False)[_VALUES].mean() - curves[_VALUES].median()
     table = rise.set_axis(["loss rises", "reduction rises"], axis=1).assign(spike=(rise >= SPIKE).all(axis=1))
     table.insert(0, "exceeds", exceeds)
-    return table.reset_index()
+    unstable = {key: _unstable(curve) for key, curve in curves}
+    return table.assign(unstable=pd.Series(unstable, dtype=object)).reset_index()
 
 
 def generally(panels_: pd.DataFrame, statement: str) -> Decision:
@@ -145,8 +162,9 @@ def generally(panels_: pd.DataFrame, statement: str) -> Decision:
     ----------
     panels_ : pandas.DataFrame
         As :func:`panels` returns them.
-    statement : {"exceeds", "spike"}
-        Section 5.5.1: the reduction exceeds the loss at more than half of the sizes. Section 5.5.2: `spike`.
+    statement : {"exceeds", "spike", "unstable"}
+        Section 5.5.1: the reduction exceeds the loss at more than half of the sizes. Section 5.5.2: the columns of
+        :func:`panels`.
     """
     return sign_test(_true(panels_, statement), "methods")
 
@@ -154,7 +172,7 @@ def generally(panels_: pd.DataFrame, statement: str) -> Decision:
 def on_most_sets(panels_: pd.DataFrame, statement: str) -> Decision:
     """Decide whether a statement is true of most panels on most data sets, by a sign test over data sets."""
     share = _true(panels_, statement).groupby(panels_["dataset"]).mean()
-    return sign_test(share > 0.5, "data sets")
+    return sign_test(share[share != 0.5] > 0.5, "data sets")
 
 
 def higher_score(points: pd.DataFrame) -> Decision:
@@ -218,15 +236,15 @@ def with_intervals(points: pd.DataFrame) -> pd.DataFrame:
 
 
 def no_clear_winner(ranks: pd.DataFrame) -> Decision:
-    """Decide whether no method is clearly the best, by the lowest mean rank over resampled data sets.
+    """Decide whether no method is the best on most data sets, by a sign test on the one that is best most often.
 
-    A method that leads in at least 95 % of the resamples is a clear winner. There is none if no method leads in half.
+    A method that is first on significantly more than half of the data sets is a clear winner. There is none if even
+    the most frequent one is first on significantly fewer.
     """
-    leads = ranks.index[np.argmin(resampled_means(ranks), axis=1)].value_counts(normalize=True)
-    leader, share = str(leads.index[0]), float(leads.iloc[0])
-    if share >= 1 - LEVEL or share <= 0.5:
-        return share <= 0.5, ""
-    return None, f"{METHODS[leader]} leads in {share:.0%} of resamples of {ranks.shape[1]} data sets"
+    first = ranks == ranks.min()
+    leader: Any = first.sum(axis=1).idxmax()
+    value, why = sign_test(first.loc[leader], "data sets")
+    return (None if value is None else not value), f"{METHODS[leader]} is first: {why}" if why else ""
 
 
 def adversary_helps(ranks: pd.DataFrame) -> Decision:
@@ -245,18 +263,52 @@ def adversary_helps(ranks: pd.DataFrame) -> Decision:
     return sign_test(found[found != 0.5] > 0.5, "data sets")
 
 
-def curve_statements(points: pd.DataFrame, own: pd.DataFrame, ranks: pd.DataFrame) -> tuple[dict, dict[str, str]]:
+def greedy_beside_hybrid(points: pd.DataFrame) -> pd.DataFrame:
+    """Return the two stages of Table 2 beside the best greedy stage alone (sections 4.3 and 5.4.1).
+
+    Returns
+    -------
+    pandas.DataFrame
+        Index dataset; accuracy and identifiability of the two stages as printed; method, n_features and identifiability
+        of the greedy point that is at least as accurate, at printed precision, and has the lowest identifiability.
+        Missing if no greedy point is as accurate.
+    """
+    hybrid = by_set("2")[["accuracy", "identifiability"]]
+    greedy = points[points["method"].isin(GREEDY) & points["dataset"].isin(hybrid.index)]
+    enough = greedy[greedy["accuracy"].round(4) >= hybrid["accuracy"].reindex(greedy["dataset"]).to_numpy()]
+    best = enough.loc[enough.groupby("dataset")["identifiability"].idxmin()].set_index("dataset")
+    names = ["method", "n_features", "identifiability"]
+    shown = best[names].replace({"method": METHODS}).add_prefix("greedy: ")
+    return hybrid.loc[[name for name in hybrid.index if name in set(greedy["dataset"])]].join(shown)
+
+
+def hybrid_beats_greedy(points: pd.DataFrame) -> Decision:
+    """Decide whether the two stages beat the greedy stage alone, by a sign test over the authors' data sets.
+
+    The curves can only refute it. All sets are chosen on the rows that judge them, and the search of the second stage
+    contains the greedy sets of its own features. So the two stages can hardly lose, also if features do not interact.
+    """
+    both = greedy_beside_hybrid(points)
+    lowest = both["greedy: identifiability"].fillna(np.inf).round(4)
+    value, why = sign_test((both["identifiability"] < lowest)[both["identifiability"] != lowest], "data sets")
+    if value:
+        held = f"{len(both)} data sets have a lower identifiability with two stages at no less accuracy"
+        return None, f"{held}, but the search contains greedy sets, and is judged on the rows that it chose on"
+    return value, why
+
+
+def curve_statements(points: pd.DataFrame, own: BySplit, ranks: BySplit) -> tuple[dict, dict[str, str]]:
     """Return our values of the statements about the curves by claim id, and the reasons of undecided ones.
 
     Parameters
     ----------
     points : pandas.DataFrame
         The authors' curves.
-    own : pandas.DataFrame
-        Ours on whole recordings (:func:`grouped_curves`).
-    ranks : pandas.DataFrame
-        Rank of each method (rows) on each of our data sets (columns), on whole recordings. The ids of statements on
-        our runs end in ``-own``; those without data are left out.
+    own : mapping of str to pandas.DataFrame
+        By split, ours (:func:`our_curves`).
+    ranks : mapping of str to pandas.DataFrame
+        By split, the rank of each method (rows) on each of our data sets (columns). The ids of statements on our runs
+        end in ``-own``; those without data are left out. Both splits must agree.
     """
     shown, cic = panels(points), with_intervals(points[points["dataset"] == "cic-ids-2017"])
     theirs = best_points(points).pivot_table(index="method", columns="dataset", values="place")
@@ -264,24 +316,38 @@ def curve_statements(points: pd.DataFrame, own: pd.DataFrame, ranks: pd.DataFram
     found = {
         "reduction-exceeds-loss": generally(case, "exceeds"),
         "spike": generally(case, "spike"),
+        "unstable": generally(case, "unstable"),
         "figure-1-score": higher_score(cic),
         "figure-1-reduction": larger_reduction(cic),
         "no-clear-winner": no_clear_winner(theirs),
         "no-adversary-less": adversary_helps(theirs),
+        "hybrid-beats-greedy": hybrid_beats_greedy(points),
     }
-    if len(own):
-        ours = panels(own)
-        found["reduction-exceeds-loss-own"] = on_most_sets(ours, "exceeds")
-        found["spike-own"] = on_most_sets(ours, "spike")
-        if len(cic_own := own[own["dataset"] == "cic-ids-2017"]):
-            found["figure-1-reduction-own"] = larger_reduction(cic_own)
-    if ranks.size:
-        apart = ranks.drop(columns=[*FORMS], errors="ignore")
-        found["no-clear-winner-own"] = no_clear_winner(apart)
-        found["no-adversary-less-own"] = adversary_helps(apart)
+    drawn = {split: one for split, one in own.items() if len(one)}
+    ours: dict[str, dict[str, Decision]] = {
+        name: {split: on_most_sets(panels(one), statement) for split, one in drawn.items()}
+        for name, statement in (("reduction-exceeds-loss", "exceeds"), ("spike", "spike"), ("unstable", "unstable"))
+    }
+    both = {split: one[one["dataset"] == "cic-ids-2017"] for split, one in drawn.items()}
+    ours["figure-1-reduction"] = {split: larger_reduction(one) for split, one in both.items() if len(one)}
+    apart = {split: one for split, table in ranks.items() if (one := without_forms(table)).size}
+    ours["no-clear-winner"] = {split: no_clear_winner(one) for split, one in apart.items()}
+    ours["no-adversary-less"] = {split: adversary_helps(one) for split, one in apart.items()}
+    found |= {f"{name}-own": agreed(by_split) for name, by_split in ours.items() if by_split}
     values = {f"1-text-{name}": value for name, (value, _) in found.items()}
     return values, {f"1-text-{name}": why for name, (_, why) in found.items() if why}
 
 
 def _true(panels_: pd.DataFrame, statement: str) -> pd.Series:
-    return panels_["exceeds"] > 0.5 if statement == "exceeds" else panels_["spike"]
+    """Return of which panels a statement is true, without panels that say neither."""
+    own = panels_[statement].dropna()
+    return own[own != 0.5] > 0.5 if statement == "exceeds" else own.astype(bool)
+
+
+def _unstable(curve: pd.DataFrame) -> bool | None:
+    """Return whether a curve's values change more between small sizes than between large ones."""
+    steps = curve.groupby("n_features")[_VALUES].mean().diff().abs().iloc[1:]
+    half = len(steps) // 2
+    if len(steps) < 3:
+        return None
+    return bool((steps.iloc[:half].mean() > steps.iloc[-half:].mean()).all())

@@ -15,6 +15,9 @@ import pandas as pd
 from compendium.papers.paper1.values import ELSEWHERE, KEPT, SETS, TABLES, printed_table
 from compendium.paths import data_dir
 
+SPARSE = ("amir-nprint", "service-recognition")
+"""The data sets of sparse features: header bits."""
+
 
 class Choices(NamedTuple):
     """What the selection rule chooses from the authors' logs.
@@ -138,6 +141,30 @@ def log_matches(chosen: pd.DataFrame, table: str) -> pd.DataFrame:
     printed = printed_table(table).loc[chosen.index]
     near = {name: (chosen[name] - printed[name]).abs() <= 5e-5 + 1e-9 for name in ("accuracy", "identifiability")}
     return pd.DataFrame({**near, "features": chosen["n_features"] == printed["features"]})
+
+
+def contributions(log: pd.DataFrame) -> pd.DataFrame:
+    """Return what each feature of a log adds to both players: the mean over all pairs of subsets that it alone parts.
+
+    Parameters
+    ----------
+    log : pandas.DataFrame
+        As :func:`log_frame` returns it.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Index feature (its position among the searched ones); accuracy and identifiability.
+    """
+    measures = log[["accuracy", "identifiability"]].to_numpy()
+    by_set = {frozenset(subset): values for subset, values in zip(log["features"], measures, strict=True)}
+    gains = [
+        (feature, *(values - by_set[subset - {feature}]))
+        for subset, values in by_set.items()
+        for feature in subset
+        if subset - {feature} in by_set
+    ]
+    return pd.DataFrame(gains, columns=["feature", "accuracy", "identifiability"]).groupby("feature").mean()
 
 
 def log_choices(found: Choices) -> pd.DataFrame:
