@@ -191,8 +191,9 @@ def replay(cores: int, runs: Sequence[str], against: str | None, code: str | Non
     from compendium.run.runs import read_runs, select
 
     chosen = [run for run in select(read_runs(), runs, "paper").values() if not run.missing(store.available)]
-    how = {"code": code, "cores": cores, "every": every}
-    ended = replaying.replay(chosen, against, say=lambda one: print(one.text(), flush=True), **how)
+    ended = replaying.replay(
+        chosen, against, code=code, cores=cores, every=every, say=lambda one: click.echo(one.text())
+    )
     joined, failed = sum(one.joined for one in ended), sum(one.kind == replaying.FAILED for one in ended)
     seconds = sum(one.seconds for one in ended)
     print(f"{len(ended)} runs, {seconds / 60:.1f} minutes of one core: {joined} carried over, {failed} failed")

