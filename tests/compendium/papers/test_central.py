@@ -47,8 +47,10 @@ def test_a_claim_holds_where_the_task_stays_and_the_user_goes(problem):
 
 def test_a_claim_does_not_hold_where_users_are_still_identified_or_the_task_is_lost(problem):
     table = verdicts(problem, first=["task", "user"], second=["user"], third=["task", "user"])
-    assert table["verdict"].tolist() == ["does not hold"] * 3
-    assert table.loc[2, ["keeps", "protects"]].tolist() == ["no", "no"]
+    # The first release has both columns: the attack is not weaker, but an interval never excludes that it is by a bit.
+    assert table["verdict"].tolist() == ["undecided", "does not hold", "does not hold"]
+    assert table.loc[1, "gain_high"] < 0.01
+    assert table.loc[2, ["keeps", "protects"]].tolist() == ["no", "undecided"]
     assert table.loc[[1, 3], "keeps"].tolist() == ["yes", "yes"]
 
 
