@@ -44,7 +44,7 @@ class Toy:
 
 
 def judged(problem, *defences):
-    return compare(problem, defences, draws=49, model=FOREST, progress=False)
+    return compare(problem, defences, draws=360, model=FOREST, progress=False)
 
 
 def protected(found, name, loss=0.03, *, keeps=True):
