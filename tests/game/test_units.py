@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from scipy.stats import beta, binomtest, norm, ttest_1samp
 from scipy.stats import t as student
 
-from sensorprivacy.game.units import FEW, Spread, _Sample, difference, few_units, share, strongest
+from sensorprivacy.game.samples import FEW, Sample, Spread
+from sensorprivacy.game.units import difference, few_units, share, strongest
 from sensorprivacy.game.wilson import wilson, with_intervals
 from sensorprivacy.latent.trainings import mean_over_trainings
 
@@ -195,7 +196,7 @@ def test_unequal_clusters_have_the_degrees_of_freedom_of_their_quadratic_form():
     form = residual.T @ np.diag(weights**2) @ residual
     codes = np.repeat(np.arange(4), [1, 2, 3, 10])
     success = np.random.default_rng(1).random(16)
-    sample = _Sample.of(success, codes)
+    sample = Sample.of(success, codes)
     assert sample.own == pytest.approx(np.trace(form) ** 2 / np.trace(form @ form))
     sums = np.bincount(codes, success - success.mean()) / 16
     assert sample.variance == pytest.approx((sums**2).sum() * (weights**2).sum() / np.trace(form))

@@ -12,7 +12,8 @@ import numpy as np
 
 from sensorprivacy.game.attack import attack_all
 from sensorprivacy.game.outcome import Attack, Attacks
-from sensorprivacy.game.units import Difference, Spread, difference, share
+from sensorprivacy.game.samples import Spread
+from sensorprivacy.game.units import Difference, difference, share
 from sensorprivacy.latent.adversaries import Attacker, Release, publish
 from sensorprivacy.latent.inference import InferenceModels
 from sensorprivacy.latent.scene import scenes

@@ -155,10 +155,7 @@ def compare(
     budget = Budget(60 * minutes, began)
     attack = TABLE_ATTACKERS if attackers is None else attackers
     if draws < (fewest := FEWEST_DRAWS * len(attack)):
-        raise ValueError(
-            f"draws={draws}: {len(attack)} attackers need at least {fewest} permutations; with fewer, no test can show "
-            "a leak at 2.5 % divided by the number of attackers"
-        )
+        raise ValueError(f"draws={draws}: {len(attack)} attackers need at least {fewest} to show a leak at 2.5 %")
     chosen = chosen_defences(defences)
     problem = _problem(problem, {"task": task, "user": user, "groups": groups, "keep": keep, "drop": drop})
     check_labels(problem.task, problem.users)
