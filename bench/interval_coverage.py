@@ -1,8 +1,13 @@
-"""Measure how often 95 % intervals cover the true share: of clusters, and of the strongest of several attackers.
+"""Measure how often 95 % intervals cover the truth: of shares, of paired differences, and of the strongest attacker.
 
-A cluster has 30 rows, or 8 to 80, and its own rate, drawn from a beta distribution; the intra-class correlation says
-how much the rates differ. "covered by rows" treats all rows as independent (Wilson's interval), "covered by clusters"
-is `game.units.share`.
+Clusters have 30 rows; or 8 to 80; or 2 to 500; or one holds half of all rows. A cluster has its own rate, drawn from a
+beta distribution; the intra-class correlation says how much the rates differ. "covered by rows" treats all rows as
+independent (Wilson's interval), "covered by clusters" is `game.units.share`.
+
+`differences` compares two models on the same rows, by `game.units.difference` and, with several trainings of each, by
+`latent.trainings.mean_over_trainings`. The rates of a person under both models correlate. `kinds` has people of two
+kinds: an attacker recognizes some in 95 % of the rows, the others in 5 %. "none seen" is how often the rarer kind is
+not in the sample at all: then no interval from the sample can know of it.
 
 Attackers guess with a rate of their own for each person; their rates are correlated. "false leak" is how often the
 lower end lies above the true rate of the strongest: of the best attacker's own interval ("alone"), of
@@ -10,7 +15,7 @@ lower end lies above the true rate of the strongest: of the best attacker's own 
 the lower end lies above chance if one attacker is better than the others.
 
     python bench/interval_coverage.py           # about a minute
-    python bench/interval_coverage.py --full    # more trials, writes interval_coverage.csv and strongest_attacker.csv
+    python bench/interval_coverage.py --full    # 20 minutes; writes the tables
 """
 
 import argparse
@@ -22,20 +27,28 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from sensorprivacy.game.units import FEW, share, strongest
+from sensorprivacy.game.units import difference, share, strongest
+from sensorprivacy.latent.trainings import mean_over_trainings
 
 HERE = Path(__file__).resolve().parent
 ROWS = 30
 CHANCE, CORRELATION, ALIKE = 0.5, 0.2, 0.5  # of attackers: their rate, alike rows of a person, alike attackers
 
 
+SIZES = {
+    "equal": lambda n: np.full(n, ROWS),
+    "8 to 80": lambda n: np.geomspace(8, 80, n).round().astype(int),
+    "2 to 500": lambda n: np.geomspace(2, 500, n).round().astype(int),
+    "one holds half": lambda n: np.r_[ROWS * (n - 1), np.full(n - 1, ROWS)],
+}
+
+
 def coverage(
     rate: float, correlation: float, clusters: int, sizes: str, trials: int, seed: int = 0
 ) -> dict[str, float]:
-    """Return the share of trials in which each interval covers the rate, its mean width, and how often it warns."""
-    generator = np.random.default_rng(seed)
-    many = np.full(clusters, ROWS) if sizes == "equal" else np.geomspace(8, 80, clusters).round().astype(int)
-    codes, strength = np.repeat(np.arange(clusters), many), (1 - correlation) / correlation
+    """Return the share of trials in which each interval covers the rate, and the mean width."""
+    generator, codes = np.random.default_rng(seed), np.repeat(np.arange(clusters), SIZES[sizes](clusters))
+    strength = (1 - correlation) / correlation
     found: Counter[str] = Counter()
     for _ in range(trials):
         rates = generator.beta(rate * strength, (1 - rate) * strength, clusters)
@@ -46,7 +59,53 @@ def coverage(
         found["too low"] += robust.high < rate
         found["too high"] += robust.low > rate
         found["width"] += robust.high - robust.low
-    return {name: count / trials for name, count in found.items()} | {"warned": clusters < FEW}
+    return {name: count / trials for name, count in found.items()}
+
+
+def differences(
+    rate: float, effect: float, correlation: float, alike: float, trainings: int, clusters: int, sizes: str,
+    trials: int, seed: int = 0,
+) -> dict[str, float]:  # fmt: skip
+    """Return the share of trials in which the interval of a difference covers the effect, its width, and its power."""
+    generator, codes = np.random.default_rng(seed), np.repeat(np.arange(clusters), SIZES[sizes](clusters))
+    normal = generator.standard_normal((2, trials, clusters))
+    normal[1] = alike * normal[0] + np.sqrt(1 - alike**2) * normal[1]
+    strength, quantile = (1 - correlation) / correlation, stats.norm.cdf(normal)
+    first, second = (
+        stats.beta.ppf(some, mean * strength, (1 - mean) * strength)
+        for some, mean in zip(quantile, (rate + effect, rate), strict=True)
+    )
+    found: Counter[str] = Counter()
+    for ours, theirs in zip(first, second, strict=True):
+        # a training moves all rows of both models by up to 3 points of what is left
+        luck = 1 - generator.uniform(0, 0.06, (2, trainings, 1)) * (trainings > 1)
+        right = generator.random((2, trainings, len(codes))) < luck * np.stack([ours, theirs])[:, None, codes]
+        change = right[0].astype(float) - right[1]
+        one = mean_over_trainings(change, codes) if trainings > 1 else difference(right[0, 0], right[1, 0], codes)
+        truth = effect * (0.97 if trainings > 1 else 1)
+        found["covered"] += one.low <= truth <= one.high
+        found["width"] += one.high - one.low
+        found["differs"] += one.p < 0.05
+    return {name: count / trials for name, count in found.items()}
+
+
+def kinds(rarer: float, clusters: int, sizes: str, trials: int, seed: int = 0) -> dict[str, float]:
+    """Return how often intervals of the share, and of its difference from a model that is right in 95 %, cover."""
+    generator, codes = np.random.default_rng(seed), np.repeat(np.arange(clusters), SIZES[sizes](clusters))
+    truth = 0.95 - 0.9 * rarer
+    found: Counter[str] = Counter()
+    for _ in range(trials):
+        other = generator.random(clusters) < rarer
+        right, always = generator.random((2, len(codes))) < [
+            np.where(other, 0.05, 0.95)[codes],
+            np.full(len(codes), 0.95),
+        ]
+        alone, paired = share(right, codes), difference(always, right, codes)
+        found["share covered"] += alone.low <= truth <= alone.high
+        found["difference covered"] += paired.low <= 0.95 - truth <= paired.high
+        found["share width"] += alone.high - alone.low
+        found["difference width"] += paired.high - paired.low
+    return {name: count / trials for name, count in found.items()} | {"none seen": (1 - rarer) ** clusters}
 
 
 def attacked(people: int, attackers: int, leak: float, trials: int, seed: int = 0) -> dict[str, float]:
@@ -83,7 +142,8 @@ def main() -> None:
     for name in [given.only] if given.only else MEASURES:
         measure, trials, cases = MEASURES[name]
         rows = [
-            dict(zip(cases, case, strict=True)) | measure(*case, trials=trials if given.full else trials // 25)
+            dict(zip(cases, case, strict=True))
+            | measure(*case, trials=trials if given.full else max(trials // 100, 20))
             for case in product(*cases.values())
         ]
         table = pd.DataFrame(rows).round(3)
@@ -92,10 +152,18 @@ def main() -> None:
             table.to_csv(HERE / "results" / f"{name}.csv", index=False)
 
 
-SHARES = {"rate": (0.2, 0.5, 0.8, 0.95), "correlation": (0.05, 0.2, 0.5), "clusters": (5, 12, 24, 60)}
-SHARES |= {"sizes": ("equal", "unequal")}
+UNITS = {"clusters": (6, 12, 24, 60), "sizes": tuple(SIZES)}
+SHARES = {"rate": (0.2, 0.5, 0.8, 0.95), "correlation": (0.05, 0.2, 0.5)} | UNITS
+PAIRS = {"rate": (0.5, 0.9), "effect": (0.0, 0.08), "correlation": (0.02, 0.2, 0.5), "alike": (0.0, 0.7)}
 MEASURES = {
-    "interval_coverage": (coverage, 2000, SHARES),
+    "interval_coverage": (coverage, 4000, SHARES),
+    "interval_differences": (differences, 4000, PAIRS | {"trainings": (1,)} | UNITS),
+    "interval_trainings": (
+        differences,
+        4000,
+        {"rate": (0.7,), "effect": (0.0, 0.1), "correlation": (0.2,), "alike": (0.7,), "trainings": (2, 4)} | UNITS,
+    ),
+    "interval_kinds": (kinds, 4000, {"rarer": (0.5, 0.2, 0.1, 0.05)} | UNITS),
     "strongest_attacker": (
         attacked,
         500,

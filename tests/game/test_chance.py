@@ -110,3 +110,11 @@ def test_unseen_codes_and_classes_have_probabilities():
     assert np.isfinite(found).all()
     assert found.sum(axis=1) == pytest.approx(1)
     assert (found.argmax(axis=1) == 0).all()
+
+
+def test_too_few_permutations_are_refused():
+    """REVIEW A11: with 39, the smallest p-value is 2.5 %, and never below it; the statement could not become true."""
+    labels = np.arange(60) % 3
+    with pytest.raises(ValueError, match=r"draws=39: a test at 2\.5 % needs at least 40"):
+        chance_test(labels, labels, 0.4, draws=39)
+    assert chance_test(labels, labels, 0.4, draws=40).p < 0.025

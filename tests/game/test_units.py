@@ -10,8 +10,10 @@ from hypothesis import strategies as st
 from scipy.stats import beta, binomtest, norm, ttest_1samp
 from scipy.stats import t as student
 
-from sensorprivacy.game.units import _Sample, difference, few_units, share, strongest
+from sensorprivacy.game.samples import FEW, Sample, Spread
+from sensorprivacy.game.units import difference, few_units, share, strongest
 from sensorprivacy.game.wilson import wilson, with_intervals
+from sensorprivacy.latent.trainings import mean_over_trainings
 
 
 @pytest.mark.parametrize(("successes", "trials"), [(0, 1), (1, 1), (0, 20), (3, 20), (511, 1023), (7, 100_000)])
@@ -81,8 +83,8 @@ def test_clustered_intervals_cover_the_rate(clusters, correlation):
         success, codes = clustered(generator, 0.5, correlation, clusters)
         found = share(success, codes, unit="groups")
         covered += found.low <= 0.5 <= found.high
-    # Within two standard errors of a simulation of 1,000 trials. Few large correlated clusters have wider intervals.
-    assert 0.95 - 0.014 <= covered / trials <= 0.98 + 0.014
+    # Within two standard errors of a simulation of 1,000 trials. Few clusters have wider intervals.
+    assert 0.95 - 0.014 <= covered / trials <= (1 if clusters < FEW else 0.98 + 0.014)
 
 
 @pytest.mark.parametrize(("rate", "correlation"), [(0.2, 0.2), (0.8, 0.2), (0.8, 0.5), (0.95, 0.2), (0.95, 0.5)])
@@ -100,6 +102,45 @@ def test_intervals_of_clusters_of_unequal_size_cover_shares_near_one(rate, corre
     assert covered / trials >= 0.935 - 2 * 0.01  # the lowest of bench/results/interval_coverage.md, two standard errors
 
 
+SIZES = {
+    "equal": lambda n: np.full(n, 30),
+    "2 to 500": lambda n: np.geomspace(2, 500, n).round().astype(int),
+    "one holds half": lambda n: np.r_[30 * (n - 1), np.full(n - 1, 30)],
+}
+
+
+@pytest.mark.parametrize("sizes", SIZES)
+@pytest.mark.parametrize("clusters", [6, 12, 24, 60])
+@pytest.mark.parametrize("trainings", [1, 4])
+def test_intervals_of_paired_differences_cover(sizes, clusters, trainings):
+    """REVIEW A3: .707 to .932 for sizes of 2 to 500, and .678 to .898 if one cluster holds half of the rows."""
+    generator, codes = np.random.default_rng(5), np.repeat(np.arange(clusters), SIZES[sizes](clusters))
+    shape, covered, trials = (trainings, len(codes)), 0, 300
+    for _ in range(trials):
+        shared = generator.uniform(0.3, 0.7, clusters)
+        first, second = ((shared + generator.uniform(-0.2, 0.2, clusters))[codes] for _ in range(2))
+        effect = generator.uniform(-0.1, 0.1, (trainings, 1)) * (trainings > 1)
+        change = (generator.random(shape) < first + effect) - (generator.random(shape) < second).astype(float)
+        found = mean_over_trainings(change, codes) if trainings > 1 else difference(change[0], 0 * change[0], codes)
+        covered += found.low <= 0 <= found.high
+    assert covered / trials >= 0.93 - 2 * 0.0147  # two standard errors
+
+
+@pytest.mark.parametrize("sizes", SIZES)
+@pytest.mark.parametrize("clusters", [6, 12, 24, 60])
+@pytest.mark.parametrize("known", [0.5, 0.8])
+def test_intervals_cover_if_people_are_of_two_kinds(sizes, clusters, known):
+    """REVIEW A3: recognized in 95 % of the rows, or in 5 %; intervals of 6 to 12 equal people covered .78 to .88."""
+    generator, codes = np.random.default_rng(5), np.repeat(np.arange(clusters), SIZES[sizes](clusters))
+    truth, covered, trials = 0.05 + 0.9 * known, np.zeros(2), 300
+    for _ in range(trials):
+        rates = np.where(generator.random(clusters) < known, 0.95, 0.05)[codes]
+        right, all_but_few = generator.random((2, len(codes))) < [rates, np.full(len(codes), 0.95)]
+        alone, paired = share(right, codes), difference(all_but_few, right, codes)
+        covered += [alone.low <= truth <= alone.high, paired.low <= 0.95 - truth <= paired.high]
+    assert (covered / trials >= 0.93 - 2 * 0.0147).all()
+
+
 def test_rows_as_clusters_have_the_exact_interval():
     """Without correlation and with equal clusters, Korn and Graubard's interval is Clopper and Pearson's."""
     success = np.arange(20_000) % 3 == 0
@@ -108,12 +149,45 @@ def test_rows_as_clusters_have_the_exact_interval():
     assert (found.low, found.high) == pytest.approx((theirs.low, theirs.high), abs=1e-5)
 
 
-def test_few_failures_count_a_cluster_as_one_trial():
-    """23 of 24 people recognized always, one in half of the rows: the exact interval of 23.5 of 24."""
-    codes = np.repeat(np.arange(24), 30)
-    found = share(np.arange(720) >= 15, codes, unit="people")
-    assert found.effective == pytest.approx(24)
-    assert (found.low, found.high) == pytest.approx((beta.ppf(0.025, 23.5, 1.5), beta.ppf(0.975, 24.5, 0.5)))
+def drawn_end(means, bound, tail):
+    """Return the end of Gaffke's interval of means from -1 to 1: random weights drawn, the beta by its moments."""
+    drawn = np.random.default_rng(0).dirichlet(np.ones(len(means) + 1), 100_000) @ [*means, bound]
+    centre, spread = (drawn.mean() + 1) / 2, drawn.var() / 4
+    size = centre * (1 - centre) / spread - 1
+    return 2 * beta.ppf(tail, centre * size, (1 - centre) * size) - 1
+
+
+@pytest.mark.parametrize("others", [1.0, 0.0])
+def test_an_interval_that_one_cluster_decides_allows_for_an_unlike_cluster(others):
+    """23 of 24 people agree, and one differs in half of the rows; or all agree, which leaves room for one, too."""
+    means = np.array([others / 2, *np.full(23, others)])
+    found = difference(np.repeat(means, 30), np.zeros(720), np.repeat(np.arange(24), 30), unit="people")
+    assert found.low == pytest.approx(drawn_end(means, -1, 0.025), abs=0.003)
+    assert found.high == pytest.approx(drawn_end(means, 1, 0.975), abs=0.003)
+    alone = share(np.repeat(means, 30), np.repeat(np.arange(24), 30))
+    assert alone.effective == pytest.approx(24)
+    assert 0 <= alone.low <= alone.score <= alone.high <= 1
+    assert alone.high - alone.low > 0.1
+
+
+@pytest.mark.parametrize("right", [0, 1, 3, 8, 9])
+def test_few_people_who_are_all_right_or_all_wrong_have_the_exact_interval(right):
+    found = share(np.repeat(np.arange(9) < right, 40), np.repeat(np.arange(9), 40), unit="people")
+    theirs = binomtest(right, 9).proportion_ci(method="exact")
+    assert (found.low, found.high) == pytest.approx((theirs.low, theirs.high), abs=1e-9)
+
+
+def test_another_source_of_variance_widens_every_interval():
+    success, codes = clustered(np.random.default_rng(3), 0.6, 0.1, 40)
+    for some in (slice(None), slice(300)):  # 40 people, and 10: a wide interval
+        right, people = success[some], codes[some]
+        small, large = Spread(0.0, 2), Spread(0.02, 2)
+        assert share(right, people, more=small) == share(right, people)
+        assert difference(right, ~right, people, more=small) == difference(right, ~right, people)
+        assert share(right, people, more=large).low < share(right, people).low - 0.05
+        wide, narrow = (difference(right, np.zeros(len(right)), people, more=one) for one in (large, small))
+        assert wide.low < narrow.low - 0.05
+        assert wide.p > narrow.p
 
 
 def test_unequal_clusters_have_the_degrees_of_freedom_of_their_quadratic_form():
@@ -122,8 +196,8 @@ def test_unequal_clusters_have_the_degrees_of_freedom_of_their_quadratic_form():
     form = residual.T @ np.diag(weights**2) @ residual
     codes = np.repeat(np.arange(4), [1, 2, 3, 10])
     success = np.random.default_rng(1).random(16)
-    sample = _Sample.of(success, codes)
-    assert sample.df == pytest.approx(np.trace(form) ** 2 / np.trace(form @ form))
+    sample = Sample.of(success, codes)
+    assert sample.own == pytest.approx(np.trace(form) ** 2 / np.trace(form @ form))
     sums = np.bincount(codes, success - success.mean()) / 16
     assert sample.variance == pytest.approx((sums**2).sum() * (weights**2).sum() / np.trace(form))
 
@@ -161,6 +235,18 @@ def test_wrong_arguments_are_refused(wrong):
         share(np.array(wrong.pop("success")), **wrong)
 
 
+def test_a_measurement_does_not_differ_from_itself():
+    right = np.arange(40) % 3 == 0
+    found = difference(right, right, np.arange(40) // 4, unit="people")
+    assert (found.value, found.low, found.high, found.p, found.n) == (0, 0, 0, 1, 10)
+    assert difference(right, right.copy(), np.arange(40) // 4).high > 0.2
+
+
+def test_measurements_that_are_no_shares_are_refused():
+    with pytest.raises(ValueError, match="differ by 3: give shares"):
+        difference(np.array([4.0, 0]), np.array([1.0, 0]))
+
+
 def test_nothing_gives_no_number():
     assert np.isnan(share(np.array([])).score)
     assert np.isnan(difference(np.array([]), np.array([])).low)
@@ -169,24 +255,24 @@ def test_nothing_gives_no_number():
 def test_the_robust_variance_equals_statsmodels_formula():
     """The variance of a mean with clusters is that of a regression on a constant (CR1)."""
     generator = np.random.default_rng(0)
-    success, codes = clustered(generator, 0.4, 0.2, 15)
+    success, codes = clustered(generator, 0.4, 0.2, 25)
     x = np.ones((len(success), 1))
     residual = success - success.mean()
-    meat = sum((x[codes == c].T @ residual[codes == c]) ** 2 for c in range(15))
-    variance = float(15 / 14 * meat.item() / len(success) ** 2)
+    meat = sum((x[codes == c].T @ residual[codes == c]) ** 2 for c in range(25))
+    variance = float(25 / 24 * meat.item() / len(success) ** 2)
     p = success.mean()
-    lowered = (norm.ppf(0.975) / student.ppf(0.975, 14)) ** 2
+    lowered = (norm.ppf(0.975) / student.ppf(0.975, 24)) ** 2
     assert share(success, codes).effective == pytest.approx(p * (1 - p) / variance * lowered)
 
 
 def test_paired_differences_equal_scipys_tests():
     generator = np.random.default_rng(3)
-    first, second = generator.random(200) < 0.7, generator.random(200) < 0.6
+    first, second = generator.random(250) < 0.7, generator.random(250) < 0.6
     found = difference(first, second)
     gains, losses = int((first & ~second).sum()), int((second & ~first).sum())
     assert found.p == binomtest(gains, gains + losses).pvalue
-    means = (first.astype(float) - second).reshape(20, 10).mean(axis=1)
-    clustered_ = difference(first, second, np.repeat(np.arange(20), 10), unit="recordings")
+    means = (first.astype(float) - second).reshape(25, 10).mean(axis=1)
+    clustered_ = difference(first, second, np.repeat(np.arange(25), 10), unit="recordings")
     theirs = ttest_1samp(means, 0)
     assert clustered_.p == pytest.approx(theirs.pvalue)
     assert (clustered_.low, clustered_.high) == pytest.approx(tuple(theirs.confidence_interval(0.95)))
@@ -217,9 +303,10 @@ def test_a_share_that_a_lazy_search_did_not_measure_has_no_interval():
 
 def test_one_sentence_warns_of_few_units_and_rows_are_never_few():
     assert few_units(["9 recordings", "24 people", "9 recordings"]) == (
-        "only 9 recordings: intervals from fewer than 12 are unreliable"
+        "only 9 recordings: intervals from fewer than 20 are wide, because they allow for recordings unlike these"
     )
-    assert few_units(["1,200 recordings", "3 rows", "12 people"]) == ""
+    assert few_units(["9 recordings", "4 people"]).endswith("for recordings and people unlike these")
+    assert few_units(["1,200 recordings", "3 rows", "20 people"]) == ""
 
 
 def test_the_interval_of_five_people_of_five_is_wide():
@@ -265,7 +352,7 @@ def test_one_person_decides_nothing_about_the_strongest_attacker():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("people", [12, 24])
+@pytest.mark.parametrize("people", [12, 24, 48])
 def test_the_strongest_of_eleven_attackers_that_know_nothing_seldom_exceeds_chance(people):
     """REVIEW E9: the lower end lay above the truth in 5 and 10 % (nominal 2.5). A leak of one is still found."""
     generator = np.random.default_rng(4)
@@ -280,5 +367,5 @@ def test_the_strongest_of_eleven_attackers_that_know_nothing_seldom_exceeds_chan
         guesses[3] = generator.random(len(codes)) < generator.beta(6.75, 2.25, people)[codes]
         seen += strongest(list(guesses), [codes] * 11)[1].low > 0.5
     assert missed / trials <= 0.025 + 2 * 0.0127  # two standard errors
-    assert naive / trials > 0.1
-    assert seen / trials > 0.7
+    assert people < FEW or naive / trials > 0.1
+    assert people < FEW or seen / trials > 0.7

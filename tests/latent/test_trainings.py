@@ -26,14 +26,16 @@ def test_trainings_that_agree_leave_the_interval_over_people() -> None:
     assert (found.n, found.unit) == (12, "people")
 
 
-def test_people_that_agree_leave_the_interval_mean_over_trainings() -> None:
-    """The oracle is the one-sample t test of scipy over the trainings' means."""
-    means = np.array([0.1, 0.16, 0.13, 0.2])
-    found, oracle = mean_over_trainings(np.tile(means[:, None], 60), PEOPLE), stats.ttest_1samp(means, 0)
-    ends = oracle.confidence_interval()
-    assert (found.value, found.low, found.high, found.p) == pytest.approx(
-        (means.mean(), ends.low, ends.high, oracle.pvalue)
-    )
+def test_trainings_that_differ_widen_the_interval_over_people() -> None:
+    """The oracle adds the variances, with the degrees of freedom of Welch and Satterthwaite."""
+    people, generator = np.repeat(np.arange(30), 4), np.random.default_rng(0)
+    values = generator.uniform(-0.5, 0.5, 30)[people] + np.array([[-0.1], [0.06], [0.04], [0.08]])
+    found = mean_over_trainings(values, people)
+    sums, means = stats.sem(values.mean(axis=0).reshape(30, 4).mean(axis=1)), stats.sem(values.mean(axis=1))
+    error = np.hypot(sums, means)
+    df = error**4 / (sums**4 / 29 + means**4 / 3)
+    assert (found.low, found.high) == pytest.approx(stats.t(df, values.mean(), error).interval(0.95))
+    assert found.p == pytest.approx(2 * stats.t.sf(abs(values.mean()) / error, df))
 
 
 def test_one_training_says_nothing_about_others() -> None:

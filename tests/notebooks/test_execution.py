@@ -79,7 +79,7 @@ SHORTER = {
         "epochs": 1,
         "inference_epochs": 1,
         "trees": 3,
-        "draws": 39,
+        "draws": 360,
         "defences": ["prediction", "threeway:epsilon=4"],
         "releases": ["probabilistic", "guaranteed, per recording"],
     },

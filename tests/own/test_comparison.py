@@ -27,7 +27,7 @@ SMALL = RandomForestClassifier(8)
 
 
 def judged(problem, defences, **options):
-    return compare(problem, defences, **{"model": SMALL, "draws": 49, "progress": False} | options)
+    return compare(problem, defences, **{"model": SMALL, "draws": 360, "progress": False} | options)
 
 
 def keep(name, *columns, cost=1.0):
@@ -310,7 +310,7 @@ def test_a_comparison_of_defences_that_all_fail_names_the_cause(problem):
         ({"mine": 3}, {}, "defence 'mine' is a int: give a transformer with fit and transform"),
         (["noise"], {"minutes": 0}, "minutes=0: give a time budget above 0"),
         (["noise"], {"minutes": float("nan")}, "give a time budget above 0"),
-        (["noise"], {"draws": 9}, "draws=9: at least 39 permutations"),
+        (["noise"], {"draws": 359}, "draws=359: 9 attackers need at least 360 to show a leak"),
     ],
 )
 def test_wrong_arguments(problem, defences, options, message):

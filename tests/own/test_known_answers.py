@@ -44,13 +44,16 @@ class Toy:
 
 
 def judged(problem, *defences):
-    return compare(problem, defences, draws=49, model=FOREST, progress=False)
+    return compare(problem, defences, draws=360, model=FOREST, progress=False)
 
 
-def protected(found, name, loss=0.02):
-    """Assert that a release is recommended, keeps the task, and is attacked less than the raw table."""
+def protected(found, name, loss=0.03, *, keeps=True):
+    """Assert that a release is recommended, keeps the task, and is attacked less than the raw table.
+
+    No changed prediction in 120 rows shows a loss of at most 2.4 points; none in 20 groups shows much less.
+    """
     advice = found.recommend(loss)
-    assert (advice.defence, advice.protects, advice.keeps_task) == (name, True, True), advice.text
+    assert (advice.defence, advice.protects, advice.keeps_task) == (name, True, keeps), advice.text
 
 
 def test_a_column_that_equals_the_user():
@@ -90,7 +93,7 @@ def test_few_recordings_per_user():
     toy = Toy()
     toy.user = np.repeat(np.arange(80), 6) % 40  # two recordings of six rows each
     found = judged(toy.problem(np.arange(N) // 6, voice=toy.near(toy.user)), keep("task"), keep("task", "voice"))
-    protected(found, "task")
+    protected(found, "task", keeps=None)
     assert found.frame["unit"].eq("groups").all()
 
 
@@ -178,7 +181,7 @@ def test_weak_rows_make_strong_recordings():
     toy.user = np.arange(N) // 8 % 4
     problem = toy.problem(np.arange(N) // 8, gait=toy.near(toy.user, 0.7))
     found = judged(problem, keep("task"), keep("task", "gait"))
-    protected(found, "task")
+    protected(found, "task", keeps=None)
     row = found.frame.iloc[0]
     assert row["attack"] > row["row_attack"] + 0.15
     assert (row["unit"], row["n"]) == ("groups", 15)

@@ -86,7 +86,7 @@ def test_the_budget_is_kept_and_the_published_file_gives_the_cards_numbers(make,
     monkeypatch.setattr(comparison.time, "monotonic", time.process_time)  # other processes may share the cores
     began = time.process_time()
     problem = load_table(tmp_path / "table.csv", **ROLES).problem
-    options = {"model": RandomForestClassifier(TREES), "draws": 39, "max_rows": 200, "progress": False}
+    options = {"model": RandomForestClassifier(TREES), "draws": 360, "max_rows": 200, "progress": False}
     found = compare(problem, minutes=MINUTES, **options)
     assert time.process_time() - began < 60 * MINUTES * 1.1 + 4
     assert len(found.results) > 1

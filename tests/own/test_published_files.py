@@ -116,7 +116,7 @@ def test_own_recordings_are_compared_within_the_budget(watch, tmp_path, monkeypa
     game = own_game(write_own(watch, tmp_path), "what", "subject")
     budget = time.process_time() - began + 8  # seconds: reading counts, and takes longer where cores are shared
     words = ["noise:epsilon=60", "method:gini_utility,columns=9", "minimize"]
-    options = {"model": RandomForestClassifier(10), "draws": 39, "progress": False, "began": began}
+    options = {"model": RandomForestClassifier(10), "draws": 360, "progress": False, "began": began}
     found = compare(game.problem, words, budget / 60, split=game.split, **options)
     assert time.process_time() - began < 1.1 * budget + 4
     assert found.raw.task().measure.score > 0.9

@@ -16,7 +16,7 @@ from sensorprivacy.own.publishing import tables
 from sensorprivacy.own.publishing.tables import publish
 from sensorprivacy.own.tables import load_table
 
-FAST = {"model": RandomForestClassifier(5), "draws": 39, "progress": False}
+FAST = {"model": RandomForestClassifier(5), "draws": 360, "progress": False}
 ROLES = {"task": "device", "user": "owner"}
 
 

@@ -9,7 +9,7 @@ from sensorprivacy.own import compare
 from sensorprivacy.own.advice import repeat_advice
 from sensorprivacy.own.compare_page import page
 
-FAST = {"model": RandomForestClassifier(8), "draws": 39, "progress": False}
+FAST = {"model": RandomForestClassifier(8), "draws": 360, "progress": False}
 
 
 def keep(*columns):

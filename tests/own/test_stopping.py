@@ -39,7 +39,7 @@ def test_a_slow_defence_is_stopped_at_the_budget_and_the_page_says_so(problem, m
     monkeypatch.setattr(budget, "_OVERRUN_SECONDS", 0.2)
     defences = {"quick": "noise:epsilon=4", "slow": Slow(sleeps), "later": Slow(sleeps)}
     began = time.monotonic()
-    options = {"model": RandomForestClassifier(3), "draws": 39, "progress": False, "store": tmp_path / "kept.jsonl"}
+    options = {"model": RandomForestClassifier(3), "draws": 360, "progress": False, "store": tmp_path / "kept.jsonl"}
     options["attackers"] = {"most frequent user": TABLE_ATTACKERS["most frequent user"]}  # the quickest
     minutes = 0.05
     found = compare(problem, defences, minutes, **options)

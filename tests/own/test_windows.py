@@ -87,7 +87,7 @@ def test_a_game_of_windows_keeps_the_parts_of_its_study(windows):
 def test_intervals_count_people_for_an_attribute_of_people(windows, tmp_path):
     """A tester: n = 36 groups with 12 people."""
     game = windows_game(dataclasses.replace(study_of(windows, "recordings"), private="side"))
-    options = {"split": game.split, "model": FEW, "draws": 99, "progress": False, "store": tmp_path / "store"}
+    options = {"split": game.split, "model": FEW, "draws": 360, "progress": False, "store": tmp_path / "store"}
     found, again = (compare(game.problem, [], **options) for _ in range(2))
     raw = found.frame.iloc[0]
     assert (raw["unit"], raw["n"], raw["row_unit"], raw["row_n"]) == ("people", 4, "people", 4)
@@ -174,7 +174,7 @@ def test_releases_of_windows_and_defences_of_tables_meet_the_same_judge(windows)
         still=lambda some: replace_values(some, some.values - some.values.mean(axis=2, keepdims=True)),
     )
     ours = [WindowsDefence(game, name) for name in ("same", "flat", "still")]
-    found = compare(game.problem, ["noise:epsilon=16", *ours], split=game.split, model=FEW, draws=99, progress=False)
+    found = compare(game.problem, ["noise:epsilon=16", *ours], split=game.split, model=FEW, draws=360, progress=False)
     table = found.frame.set_index("defence")
     raw = table.loc["none"]
     assert table.loc["same", "attack"] == raw["attack"] > 0.9

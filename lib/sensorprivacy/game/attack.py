@@ -162,11 +162,19 @@ def attack(scene: Scene, attackers: Attackers, *, levels: Sequence[str] | None =
         Only these levels, such as ``person``. Default: all levels of the scene.
     draws : int
         Permutations of each test. 0: none, and the chance level is that of always predicting the most frequent class.
+        Otherwise at least 40, and 40 times the number of attackers if the p-values are corrected for it.
 
     Returns
     -------
     Attacks
         One result for each attacker, label, part and level.
+
+    Notes
+    -----
+    Read the level ``group`` or ``recording`` first, if there is one: every recording counts once there. Among rows, a
+    long recording counts more than a short one, and a user with long recordings raises the chance level. With unequal
+    recordings, the interval on rows seldom lies above chance although recordings are identified; the permutation test
+    on rows still shows it. ``bench/null_tables.py`` measures this.
 
     Examples
     --------

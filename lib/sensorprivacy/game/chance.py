@@ -12,6 +12,7 @@ import pandas as pd
 from scipy.stats import random_table, rankdata
 
 DRAWS = 999
+FEWEST_DRAWS = 40  # with fewer permutations, no p-value is below 2.5 %, as the tests need
 _CELLS = 1_000_000  # of drawn tables in memory at once
 
 
@@ -60,7 +61,7 @@ def chance_test(
         Group of each row. If all rows of every group have one class, the classes of the groups are permuted.
         Otherwise the groups' sequences of labels are put in another order.
     draws : int
-        Number of permutations.
+        Number of permutations, at least 40: the smallest p-value is 1 / (1 + draws).
     seed : int
         Seed of the permutations, so that equal predictions give equal p-values.
 
@@ -68,7 +69,14 @@ def chance_test(
     -------
     ChanceTest
         With few groups, few permutations differ. Then no p-value is small, which says that the data cannot decide.
+
+    Raises
+    ------
+    ValueError
+        If no p-value could be below 2.5 %.
     """
+    if draws < FEWEST_DRAWS:
+        raise ValueError(f"draws={draws}: a test at 2.5 % needs at least {FEWEST_DRAWS} permutations")
     k = int(max(predicted.max(), truth.max())) + 1
     generator = np.random.default_rng(seed)
     if clusters is None:

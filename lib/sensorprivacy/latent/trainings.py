@@ -9,11 +9,11 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import stats
 
 from sensorprivacy.game.attack import attack_all
 from sensorprivacy.game.outcome import Attack, Attacks
-from sensorprivacy.game.units import Difference, difference, wilson_bounds
+from sensorprivacy.game.samples import Spread
+from sensorprivacy.game.units import Difference, difference, share
 from sensorprivacy.latent.adversaries import Attacker, Release, publish
 from sensorprivacy.latent.inference import InferenceModels
 from sensorprivacy.latent.scene import scenes
@@ -70,36 +70,25 @@ def mean_over_trainings(values: np.ndarray, people: np.ndarray) -> Difference:
     Returns
     -------
     Difference
-        The variance is that of the people's sums plus that of the trainings' means; the degrees of freedom are those of
-        Welch and Satterthwaite. What people and trainings share is counted twice, so the interval is a little wide.
-        One training gives an infinite interval: it does not show how far the next one lies.
+        The variance is that over people, see `sensorprivacy.game.difference`, plus that of the trainings' means.
+        What people and trainings share is counted twice, so the interval is a little wide. One training gives an
+        infinite interval: it does not show how far the next one lies.
 
     Examples
     --------
     >>> mean_over_trainings(np.array([[0.2, 0.3], [0.3, 0.4]]), np.array(["a", "b"])).value
     0.3
     """
-    trainings, people_alone = len(values), difference(values.mean(axis=0), np.zeros(values.shape[1]), people)
-    value, n = float(values.mean()), people_alone.n
-    if trainings < 2 or n < 2:
+    if len(values) < 2:
+        value, n = float(values.mean()), len(np.unique(people))
         return Difference(value, -math.inf, math.inf, 1.0, n, "people")
-    error, freedom = _error(values, people_alone)
-    if not error:
-        return Difference(value, value, value, 1.0 if value == 0 else 0.0, n, "people")
-    half = float(stats.t.ppf(0.975, freedom)) * error
-    return Difference(
-        value, value - half, value + half, float(2 * stats.t.sf(abs(value) / error, freedom)), n, "people"
-    )
+    change = values.mean(axis=0)
+    return difference(change, np.zeros(len(change)), people, unit="people", more=_spread(values))
 
 
-def _error(values: np.ndarray, people_alone: Difference) -> tuple[float, float]:
-    """Return the standard error over people and trainings, and its degrees of freedom."""
-    trainings, n = len(values), people_alone.n
-    half = people_alone.high - people_alone.value
-    variances = (half / float(stats.t.ppf(0.975, n - 1))) ** 2, float(values.mean(axis=1).var(ddof=1)) / trainings
-    total = sum(variances)
-    weights = variances[0] ** 2 / (n - 1) + variances[1] ** 2 / (trainings - 1)
-    return math.sqrt(total), total**2 / weights if weights else math.inf
+def _spread(values: np.ndarray) -> Spread:
+    """Return the variance of the mean over trainings."""
+    return Spread(float(values.mean(axis=1).var(ddof=1)) / len(values), len(values) - 1)
 
 
 def read_all(made: Iterable[Made]) -> dict[str, Rights]:
@@ -147,8 +136,8 @@ def rights_of(parts: Iterable[Attacks], release: str, level: str) -> np.ndarray:
 def pooled(parts: Sequence[Attacks]) -> Attacks:
     """Return the results of the same attacks on several trainings, with intervals over people and trainings.
 
-    Scores are means over all runs. The interval is Wilson's, for the variance of `mean_over_trainings`. The results of
-    one training keep their interval over people.
+    Scores are means over all runs. The interval is that of `sensorprivacy.game.share`, plus the variance over
+    trainings. The results of one training keep their interval over people.
     """
     return Attacks(map(_pooled, zip(*parts, strict=True))) if len(parts) > 1 else parts[0]
 
@@ -160,11 +149,7 @@ def _pooled(same: Sequence[Attack]) -> Attack:
         return failed[0]
     values = np.stack([one.right for one in same]).astype(float)
     found, right, clusters = same[0].measure, values.mean(axis=0), same[0].clusters
-    people_alone = difference(right, np.zeros(len(right)), clusters)
-    score, (error, freedom) = float(right.mean()), _error(values, people_alone)
-    spread = 0 < score < 1 and error > 0
-    trials = score * (1 - score) / error**2 if spread else float(people_alone.n)
-    low, high = wilson_bounds(score, trials, float(stats.t.ppf(0.975, freedom if spread else people_alone.n - 1)))
+    pooled_share = share(right, clusters, unit=found.unit, more=_spread(values))
     means: Any = {name: float(np.mean([getattr(one.measure, name) for one in same])) for name in ("auc", "balanced")}
-    measure = replace(found, score=score, low=low, high=high, **means)
+    measure = replace(found, score=pooled_share.score, low=pooled_share.low, high=pooled_share.high, **means)
     return replace(same[0], measure=measure, right=right, runs=tuple(run for one in same for run in one.runs))

@@ -63,7 +63,9 @@ class EngineData:
         """Return the accuracy of the first predictions minus that of the second, on the same rows."""
         seen, right = self.right(label, first)
         clusters, unit = self._units(seen)
-        return difference(right[seen], self.right(label, second)[1][seen], clusters, unit=unit)
+        ours = right[seen]
+        theirs = ours if first is second else self.right(label, second)[1][seen]
+        return difference(ours, theirs, clusters, unit=unit)
 
     def _units(self, rows: np.ndarray) -> tuple[np.ndarray | None, str]:
         return (None, "rows") if self.clusters is None else (self.clusters[rows], "groups")

@@ -10,11 +10,11 @@ from sensorprivacy.game.measuring import member
 from sensorprivacy.game.outcome import LEVEL
 from sensorprivacy.game.splits import Split, default_split
 from sensorprivacy.game.tables import PARTS
-from sensorprivacy.game.units import FEW
 
 if TYPE_CHECKING:
     from sensorprivacy.own.results import Result  # imports the minimizer, which few tables need
 
+_ENOUGH = 12  # rows or groups, to say that a task cannot be learned
 _SPLITS = 20  # that are drawn until each part has two classes
 
 
@@ -69,7 +69,7 @@ def refuse_chance(task: str, shown: Mapping[str, Any], p: float, units: int) -> 
             f"the task {task} cannot be measured: the {shown['n']:,} {shown['unit']} held out have one class only; "
             "give more rows, or more recordings of each class"
         )
-    if p > LEVEL and (units >= FEW or shown["score"] <= shown["chance"]):
+    if p > LEVEL and (units >= _ENOUGH or shown["score"] <= shown["chance"]):
         raise ValueError(
             f"the task {task} cannot be learned from the columns: accuracy {shown['score']:.1%} on {shown['n']:,} "
             f"{shown['unit']}, chance {shown['chance']:.1%}; choose another task or add columns or rows"

@@ -16,7 +16,7 @@ from sklearn.ensemble import RandomForestClassifier
 
 from sensorprivacy.columns.labels import check_labels
 from sensorprivacy.data import Problem
-from sensorprivacy.game.chance import DRAWS
+from sensorprivacy.game.chance import DRAWS, FEWEST_DRAWS
 from sensorprivacy.game.play import seeded
 from sensorprivacy.game.splits import Split
 from sensorprivacy.game.tables import PARTS, TABLE_ATTACKERS, TableScene, as_numbers, judge, table_question, with_task
@@ -37,7 +37,6 @@ from sensorprivacy.progress import tqdm
 VERSION = 7  # raise it when results change: stored ones are then ignored
 MOST_ROWS = 10_000
 _MATCHED = 1000  # rows of a release that are matched with their originals
-_FEWEST_DRAWS = 39
 _RESERVE = 1.2  # estimates are raised by this factor, because most machines have other work
 
 
@@ -122,7 +121,7 @@ def compare(
     max_rows : int or None
         Largest number of training rows, and of rows in each held-out part.
     draws : int
-        Permutations of each test.
+        Permutations of each test: at least 40 times the number of attackers.
     store : path-like, optional
         File that keeps each result. The next run with the same problem and settings continues from it.
     began : float, optional
@@ -146,7 +145,7 @@ def compare(
     --------
     >>> from sensorprivacy import example_problem
     >>> from sklearn.ensemble import RandomForestClassifier
-    >>> options = {"model": RandomForestClassifier(10), "draws": 99, "progress": False}
+    >>> options = {"model": RandomForestClassifier(10), "progress": False}
     >>> found = compare(example_problem(), ["minimize:threshold=.03", "noise:epsilon=4"], **options)
     >>> found.recommend(max_loss=0.05).defence
     'minimize:threshold=0.03'
@@ -154,15 +153,15 @@ def compare(
     if not 0 < minutes < math.inf:
         raise ValueError(f"minutes={minutes}: give a time budget above 0")
     budget = Budget(60 * minutes, began)
-    if draws < _FEWEST_DRAWS:
-        raise ValueError(f"draws={draws}: at least {_FEWEST_DRAWS} permutations are needed for a test at 2.5 %")
+    attack = TABLE_ATTACKERS if attackers is None else attackers
+    if draws < (fewest := FEWEST_DRAWS * len(attack)):
+        raise ValueError(f"draws={draws}: {len(attack)} attackers need at least {fewest} to show a leak at 2.5 %")
     chosen = chosen_defences(defences)
     problem = _problem(problem, {"task": task, "user": user, "groups": groups, "keep": keep, "drop": drop})
     check_labels(problem.task, problem.users)
     split = split_of(problem, split, seed, max_rows)
     problem = problem.filled(split.train)
     player = seeded(RandomForestClassifier() if model is None else model, seed)
-    attack = TABLE_ATTACKERS if attackers is None else attackers
     known = with_task(problem) if task_published else None
     race = _Race(problem, known, split, player, attack, seed, draws, Store(None if store is None else Path(store)))
     race.words = {one.name: getattr(one, "word", "") for one in chosen}

@@ -96,8 +96,8 @@ class Result:
     def leaks(self) -> bool:
         """Whether an attack on test rows shows a leak.
 
-        The interval of the strongest attack lies above chance, for groups or rows; or a permutation test shows that
-        someone is recognized, at a level divided by the number of attackers.
+        The interval of the strongest attack lies above chance, for groups or rows; or a permutation test on rows shows
+        that someone is recognized, at a level divided by the number of attackers.
         """
         tested = self.attacks(ROW)
         best = [self.strongest(level).measure for level in self.levels]

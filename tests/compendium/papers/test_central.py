@@ -29,7 +29,7 @@ def verdicts(problem: Problem, **kept: list[str]) -> pd.DataFrame:
         name: FunctionTransformer(lambda X, columns=columns: X[columns])
         for name, columns in zip(NAMES, kept.values(), strict=True)
     }
-    found = compare(problem, defences, model=RandomForestClassifier(10), draws=99, progress=False)
+    found = compare(problem, defences, model=RandomForestClassifier(10), draws=360, progress=False)
     table = central_claims(found)
     assert "planted" in conclusion(found, table)
     quick = central_claims(found, short=True)  # decides nothing, and measures the same
@@ -47,13 +47,15 @@ def test_a_claim_holds_where_the_task_stays_and_the_user_goes(problem):
 
 def test_a_claim_does_not_hold_where_users_are_still_identified_or_the_task_is_lost(problem):
     table = verdicts(problem, first=["task", "user"], second=["user"], third=["task", "user"])
-    assert table["verdict"].tolist() == ["does not hold"] * 3
-    assert table.loc[2, ["keeps", "protects"]].tolist() == ["no", "no"]
+    # The first release has both columns: the attack is not weaker, but an interval never excludes that it is by a bit.
+    assert table["verdict"].tolist() == ["undecided", "does not hold", "does not hold"]
+    assert table.loc[1, "gain_high"] < 0.01
+    assert table.loc[2, ["keeps", "protects"]].tolist() == ["no", "undecided"]
     assert table.loc[[1, 3], "keeps"].tolist() == ["yes", "yes"]
 
 
 def test_a_claim_without_its_defence_is_not_tested(problem):
-    found = compare(problem, ["noise:epsilon=4"], model=RandomForestClassifier(5), draws=99, progress=False)
+    found = compare(problem, ["noise:epsilon=4"], model=RandomForestClassifier(5), draws=360, progress=False)
     table = central_claims(found)
     assert table["verdict"].tolist() == ["not tested: not among the defences"] * 3
     assert "was not tested" in conclusion(found, table)

@@ -113,6 +113,6 @@ def test_every_worker_watches_its_parent(monkeypatch, method):
     with joblib.parallel_config(backend="loky", n_jobs=2):
         sweep(problem, method, model=model, sizes=(2,), progress=False)
         if method == "utility":
-            compare(problem, ["none", "prediction", "method:pca"], model=model, draws=39, progress=False)
+            compare(problem, ["none", "prediction", "method:pca"], model=model, draws=360, progress=False)
     assert set(parents) <= {(os.getpid(),)}
     assert parents
