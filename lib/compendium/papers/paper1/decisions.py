@@ -294,6 +294,11 @@ def ranks_of(ranking: pd.DataFrame) -> pd.DataFrame:
     return found.pivot_table(index="method", columns="problem", values="rank").rank()
 
 
+def with_means(ranks: pd.DataFrame) -> pd.DataFrame:
+    """Return ranks with their mean over data sets, sorted by it, with the methods' printed names."""
+    return ranks.assign(mean=ranks.mean(axis=1)).sort_values("mean").rename(index=METHODS)
+
+
 def sign_test(true: "pd.Series[bool]", units: str) -> Decision:
     """Decide whether something is true of most units, by a two-sided sign test.
 

@@ -143,6 +143,28 @@ def log_matches(chosen: pd.DataFrame, table: str) -> pd.DataFrame:
     return pd.DataFrame({**near, "features": chosen["n_features"] == printed["features"]})
 
 
+def log_summary(found: Choices) -> pd.DataFrame:
+    """Return for each printed table its data set, the subsets in its log, and how many cells the rule gives as printed.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Index table; columns ``data set``, ``subsets in the log``, and, of six thresholds, accuracy, identifiability,
+        features.
+    """
+    rows = {}
+    for dataset, tables in TABLES.items():
+        for table in set(tables.values()) & set(found.picked):
+            cells = log_matches(found.picked[table], table).sum()
+            rows[table] = {"data set": dataset, "subsets in the log": found.subsets[table], **cells}
+    return pd.DataFrame({table: rows[table] for table in found.picked}).T.rename_axis("table")
+
+
+def sparse_contributions(read: Callable[[str], bytes]) -> dict[str, pd.DataFrame]:
+    """Return the contributions of the features of each of `SPARSE`; the parameter is that of :func:`choices`."""
+    return {name: contributions(log_frame(read(_file(name)))) for name in SPARSE}
+
+
 def contributions(log: pd.DataFrame) -> pd.DataFrame:
     """Return what each feature of a log adds to both players: the mean over all pairs of subsets that it alone parts.
 

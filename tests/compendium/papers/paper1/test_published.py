@@ -1,5 +1,6 @@
 """The authors' logs answer the cells of data sets that nobody else can get."""
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -140,3 +141,11 @@ def test_the_curves_start_at_the_players_on_all_features():
         printed = paper1.by_set("2").loc[dataset, ["sota-accuracy", "sota-identifiability"]]
         ours = row[["accuracy_rows", "identifiability_rows"]].to_numpy() / row["test_rows"]
         assert abs(ours - printed.to_numpy(float)).max() < (0.0007 if dataset == "service-recognition" else 6e-5)
+
+
+def test_a_feature_contributes_what_it_alone_adds():
+    """Of {0}, {1}, {0, 1}: feature 0 adds .8 - .5 beside 1, and feature 1 adds .8 - .6 beside 0; {2} has no pair."""
+    log = pd.DataFrame({"features": [(0,), (1,), (0, 1), (2,)], "accuracy": [0.6, 0.5, 0.8, 0.9]})
+    found = published.contributions(log.assign(identifiability=[0.1, 0.4, 0.3, 0.9]))
+    assert found.index.tolist() == [0, 1]
+    assert found.to_numpy() == pytest.approx(np.array([[0.3, -0.1], [0.2, 0.2]]))
