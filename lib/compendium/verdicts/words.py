@@ -37,6 +37,3 @@ PAPERS = {
     3: "Variational autoencoder anonymization",
 }
 """The papers' subjects, by number."""
-
-FEWEST = 5
-"""The fewest values of a prediction interval. From three, it is so wide that it excludes almost nothing."""

@@ -24,7 +24,7 @@ PRIVACY, COMPENDIUM = "lib/sensorprivacy", "lib/compendium"
 
 # file, before, after, the runs of ALL that must notice it
 NOTICED = {
-    "the level of an interval": (f"{COMPENDIUM}/verdicts/cells.py", "0.975)", "0.95)", [GAME, VAE]),
+    "the level of an interval": (f"{PRIVACY}/game/prediction.py", "0.975)", "0.95)", [GAME, VAE]),
     "the digits of a table": (f"{COMPENDIUM}/show/tables.py", "digits: int = 10", "digits: int = 4", ALL),
     "fewer rows of a table": (
         f"{COMPENDIUM}/datasets/registry.py",
@@ -39,7 +39,7 @@ NOTICED = {
         [VAE, ATTACK],
     ),
     "a constant": (f"{COMPENDIUM}/papers/paper3/values.py", "EQUAL = 0.02", "EQUAL = 0.03", [VAE, ATTACK]),
-    "a constant that only another module imports": (f"{PRIVACY}/game/units.py", "FEW = ", "FEW = 1 + ", ALL[:1]),
+    "a constant that only another module imports": (f"{PRIVACY}/game/samples.py", "FEW = ", "FEW = 1 + ", ALL[:1]),
     "the default of a parameter": (
         f"{PRIVACY}/threeway/thresholds.py",
         "step: float = 0.05",
@@ -64,7 +64,7 @@ UNNOTICED = {
         "give one epoch, batches",
     ),
     "a second space": (f"{PRIVACY}/threeway/division.py", " = ", "  = "),
-    "a comment": (f"{PRIVACY}/game/units.py", "FEW = ", "# about twelve\nFEW = "),
+    "a comment": (f"{PRIVACY}/game/samples.py", "FEW = ", "# about twelve\nFEW = "),
     "a docstring": (f"{PRIVACY}/threeway/thresholds.py", "Search the thresholds", "Look for the thresholds"),
     "an annotation": (f"{PRIVACY}/threeway/thresholds.py", "step: float = 0.05", "step: int | float = 0.05"),
     "the type of a variable": (
@@ -168,18 +168,15 @@ def test_a_change_in_the_reader_of_captures_concerns_the_runs_that_read_captures
 
 def test_a_definition_may_move_to_another_module(copied):
     folder, first = copied
-    cells, units = folder / COMPENDIUM / "verdicts/cells.py", folder / PRIVACY / "game/prediction.py"
-    original = cells.read_text(encoding="utf-8")
-    at = original.index("def prediction_interval"), original.index("def with_prediction")
-    head = "import math\nfrom collections.abc import Iterable\nimport numpy as np\nfrom scipy.special import stdtrit\n"
+    module, user = folder / PRIVACY / "game/prediction.py", folder / COMPENDIUM / "papers/paper1/values.py"
+    text, other = (path.read_text(encoding="utf-8") for path in (module, user))
     try:
-        units.write_text(f"{head}from compendium.verdicts.words import FEWEST\n{original[at[0] : at[1]]}")
-        moved = "from sensorprivacy.game.prediction import prediction_interval\n"
-        cells.write_text(original[: at[0]] + original[at[1] :] + moved, encoding="utf-8")
+        module.rename(module.with_name("foretold.py"))
+        user.write_text(other.replace("game.prediction", "game.foretold"), encoding="utf-8")
         assert digests(folder, [GAME]) == {GAME: first[GAME]}
     finally:
-        cells.write_text(original, encoding="utf-8")
-        units.unlink()
+        module.write_text(text, encoding="utf-8")
+        user.write_text(other, encoding="utf-8")
 
 
 def made(folder, cell, **modules):

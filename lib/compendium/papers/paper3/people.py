@@ -13,7 +13,8 @@ from compendium.papers.paper3.values import OTHERS, TABLES, over_trainings
 from compendium.show.tables import number_text
 from compendium.verdicts.printed import printed_values
 from compendium.verdicts.verdicts import COLUMNS
-from compendium.verdicts.words import FEWEST, SIGNS
+from compendium.verdicts.words import SIGNS
+from sensorprivacy.game.prediction import FEWEST
 
 PAPERS_PEOPLE = 36
 WIDEST = 0.2

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from compendium.verdicts.cells import with_prediction
+from sensorprivacy.game.prediction import with_prediction
 from sensorprivacy.game.units import Difference
 from sensorprivacy.latent.trainings import Rights, mean_over_trainings
 

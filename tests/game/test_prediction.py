@@ -5,8 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from compendium.verdicts.cells import prediction_interval
-from compendium.verdicts.words import FEWEST
+from sensorprivacy.game.prediction import FEWEST, prediction_interval
 
 
 @pytest.mark.parametrize("n", [5, 12])
