@@ -14,12 +14,9 @@ from compendium.papers.paper1.decisions import FORMS, BySplit, Decision, agreed,
 from compendium.papers.paper1.values import METHODS, by_set
 from sensorprivacy.game import wilson
 
-LEAST_LOSS = 0.005
-"""A change of accuracy below this counts as small; the second ranking of :func:`measure` has no smaller loss."""
-SPIKE = 0.05
-"""The margin of section 5.5.2: both values at the smallest size lie at least so far above the curve's median."""
-SLIGHT = 0.03
-"""The largest loss of accuracy that counts as slight in section 5.2.1: the threshold after .01 in Tables 4 to 12."""
+LEAST_LOSS = 0.005  # a smaller change of accuracy counts as small; the second ranking of `measure` has no smaller loss
+SPIKE = 0.05  # section 5.5.2: both values at the smallest size lie at least so far above the curve's median
+SLIGHT = 0.03  # section 5.2.1: the largest loss of accuracy that counts as slight, the threshold after .01 in Table 4
 WITH_ADVERSARY = ("shap_identifiability", "shap_ratio", "gini_identifiability", "gini_ratio")
 """The methods whose scores come from a model of the adversary: all others never see the users."""
 GREEDY = tuple(name for name in METHODS if name not in ("hashing", "pca", "dp_printed"))
