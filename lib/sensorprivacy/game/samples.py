@@ -78,9 +78,8 @@ class Sample:
         squares = self.influence**2
         total = float(squares.sum())
         few = self.own + 1 < (FEW_PAIRED if self.least else FEW) - 1e-6
-        return (
-            few or total < _NO_SPREAD or total**2 < _CARRIERS * float(squares @ squares)
-        )  # of n equal clusters, n / kurtosis vary
+        # of n equal clusters, n / kurtosis carry the variation
+        return few or total < _NO_SPREAD or total**2 < _CARRIERS * float(squares @ squares)
 
     @cached_property
     def error(self) -> float:
