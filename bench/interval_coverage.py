@@ -154,14 +154,14 @@ def main() -> None:
 
 UNITS = {"clusters": (6, 12, 24, 60), "sizes": tuple(SIZES)}
 SHARES = {"rate": (0.2, 0.5, 0.8, 0.95), "correlation": (0.05, 0.2, 0.5)} | UNITS
-PAIRS = {"rate": (0.5, 0.9), "effect": (0.0, 0.08), "correlation": (0.02, 0.2, 0.5), "alike": (0.0, 0.7)}
+PAIRS = {"rate": (0.5, 0.9), "effect": (0.08,), "correlation": (0.05, 0.5), "alike": (0.7,)}
 MEASURES = {
     "interval_coverage": (coverage, 4000, SHARES),
     "interval_differences": (differences, 4000, PAIRS | {"trainings": (1,)} | UNITS),
     "interval_trainings": (
         differences,
         4000,
-        {"rate": (0.7,), "effect": (0.0, 0.1), "correlation": (0.2,), "alike": (0.7,), "trainings": (2, 4)} | UNITS,
+        {"rate": (0.7,), "effect": (0.1,), "correlation": (0.2,), "alike": (0.7,), "trainings": (2, 4)} | UNITS,
     ),
     "interval_kinds": (kinds, 4000, {"rarer": (0.5, 0.2, 0.1, 0.05)} | UNITS),
     "strongest_attacker": (

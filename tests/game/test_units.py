@@ -179,7 +179,7 @@ def test_few_people_who_are_all_right_or_all_wrong_have_the_exact_interval(right
 
 def test_another_source_of_variance_widens_every_interval():
     success, codes = clustered(np.random.default_rng(3), 0.6, 0.1, 40)
-    for some in (slice(None), slice(300)):  # 40 people, and 10: a wide interval
+    for some in (slice(None), slice(210)):  # 40 people, and 7: a wide interval
         right, people = success[some], codes[some]
         small, large = Spread(0.0, 2), Spread(0.02, 2)
         assert share(right, people, more=small) == share(right, people)

@@ -228,10 +228,10 @@ def difference(
     Returns
     -------
     Difference
-        Student's interval of the clusters' sums, with the degrees of freedom of unequal clusters; or, under the
-        conditions of `share`, the wide interval that allows for one more cluster whose difference is -1 or 1. From -1
-        to 1 for one cluster; 0 to 0 if `first` and `second` are the same array. Without clusters and for values 0 and
-        1, the p-value is McNemar's exact test.
+        Student's interval of the clusters' sums, with the degrees of freedom of unequal clusters; or the wide interval
+        of `share`, which allows for one more cluster whose difference is -1 or 1, if the clusters count less than 8 of
+        equal size, or fewer than 4 of them carry the variation. From -1 to 1 for one cluster; 0 to 0 if `first` and
+        `second` are the same array. Without clusters and for values 0 and 1, the p-value is McNemar's exact test.
 
     Raises
     ------
@@ -243,11 +243,11 @@ def difference(
         return Difference(math.nan, math.nan, math.nan, math.nan, 0, unit)
     if np.abs(change).max() > 1:
         raise ValueError(f"two measurements of a row differ by {np.abs(change).max():g}: give shares from 0 to 1")
-    found, tail = Sample.of(change, clusters, more), (1 - confidence) / 2
+    found, tail = Sample.of(change, clusters, more, least=-1.0), (1 - confidence) / 2
     if first is second:
         return Difference(0.0, 0.0, 0.0, 1.0, len(found.influence), unit)
     if found.wide:
-        low, high = found.wide_bounds(tail, -1.0)
+        low, high = found.wide_bounds(tail)
     else:
         half = -float(special.stdtrit(found.df, tail)) * found.error
         low, high = max(found.mean - half, -1.0), min(found.mean + half, 1.0)
