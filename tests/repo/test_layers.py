@@ -7,7 +7,7 @@ import pytest
 from compendium.run.dependencies import imported, module_file
 
 # Which packages a package may import from, besides itself. The library never imports the compendium.
-BOTTOM = {"parents", "checks", "data", "extras", "paths", "printing", "progress", "columns", "mechanisms"}
+BOTTOM = {"parents", "checks", "data", "extras", "paths", "printing", "prediction", "progress", "columns", "mechanisms"}
 STRATEGIES = {"minimize", "threeway", "latent"}
 LIBRARY = {
     "checks": set(),
@@ -16,6 +16,7 @@ LIBRARY = {
     "extras": set(),
     "paths": set(),
     "printing": set(),
+    "prediction": set(),
     "progress": {"printing"},
     "mechanisms": set(),
     "columns": {"checks"},

@@ -249,7 +249,7 @@ def _unseen(old: Code, today: Code, ran: frozenset[tuple[str, str]]) -> Iterator
     for name, digest in now.items():
         if name != NOTEBOOK and (name.rpartition(".")[2], digest) not in known:
             changed = _changed_parts(old, today, name)
-            if not any(_was_executed(today, name, part, ran, set()) for part in changed):
+            if not all(_was_executed(today, name, part, ran, set()) for part in changed):
                 yield name
 
 
@@ -278,16 +278,16 @@ def _was_executed(code: Code, name: str, part: str, ran: frozenset[tuple[str, st
         if file in (f"{path}.py", f"{path}/__init__.py") and f"{function}.".startswith(f"{qualified}."):
             return True
     kinds = code.statements(name)
-    observed = any(isinstance(each, ast.FunctionDef) and not _is_compiled(code, each) for each in kinds) or part
+    observed = any(isinstance(each, ast.FunctionDef) and not _is_compiled(code, module, each) for each in kinds) or part
     users = (user for user, used in code.used.items() if any(name in places for places in used.values()))
     return not observed and any(_was_executed(code, user, "", ran, seen) for user in users)
 
 
-def _is_compiled(code: Code, function: ast.FunctionDef) -> bool:
-    return any(
-        ast.unparse(each).startswith(("njit", "_inner", "_outer", "_bare", "_scanned"))
-        for each in function.decorator_list
-    )
+def _is_compiled(code: Code, module: str, function: ast.FunctionDef) -> bool:
+    """Return whether numba compiles a function, also by a decorator that the module has made."""
+    names = [ast.unparse(each).partition("(")[0] for each in function.decorator_list]
+    made = (ast.unparse(one) for name in names for one in code.statements(f"{module}.{name}"))
+    return any("njit" in text for text in (*names, *made))
 
 
 def _join(run: Run, old: Side, today: Side, commit: str, files: dict[str, str]) -> bool:

@@ -58,6 +58,7 @@ CALLS, LISTS = (
     "def f():\n    g()\n\ndef g():\n    return ",
     "def f():\n    return [x for x in g()]\n\ndef g():\n    return [1]",
 )
+OTHER = "\n\n    def two(self):\n        return "
 NUMBER, METHOD = "C = {}\n\ndef f():\n    return C", "class f:\n    def one(self):\n        return "
 
 
@@ -72,7 +73,9 @@ NUMBER, METHOD = "C = {}\n\ndef f():\n    return C", "class f:\n    def one(self
         (NUMBER.format(1), NUMBER.format(2), [], [f"{A}.C"]),
         (f"{METHOD}1", f"{METHOD}2", [(FILE, "f.one")], []),
         (f"{METHOD}1", f"{METHOD}2", [(FILE, "f.two")], [f"{A}.f"]),
+        (f"{METHOD}1{OTHER}1", f"{METHOD}2{OTHER}2", [(FILE, "f.one")], [f"{A}.f"]),
         (f"@njit\n{ONE}", f"@njit\n{TWO}", [], []),
+        (f"fast = njit(cache=True)\n\n@fast\n{ONE}", f"fast = njit(cache=True)\n\n@fast\n{TWO}", [], []),
         (ONE, f"{ONE}\n\nx = 2", [], []),
     ],
 )

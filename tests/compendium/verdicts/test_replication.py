@@ -227,13 +227,14 @@ def test_comparisons_with_other_people_are_shown_and_not_counted(home):
 
 
 def test_a_headline_in_words_shows_its_measurement(home):
-    name = "31_reidentification_attack-motionsense-gender"
+    name, judge_of = "31_reidentification_attack-motionsense-gender", "32_anonymization_summary"
     strongest = pd.DataFrame({"level": ["window", "recording"], "score": [0.9, 0.7678], "low": [0.8, 0.7138]})
     strongest = strongest.assign(release="probabilistic", about="gender", high=0.8119, n="24 people", chance=0.5698)
     with closing(Run(name, parameters={})) as run:
         run.table(strongest, "strongest", "c")
-        run._judged = judge({}, run=name, undecided={"3-text-probabilistic-prevents": "why"})
-    states = {name: State("ok")} | rest(3)
+    claims = printed_values(3).query("run == @judge_of")["claim_id"]
+    ran(judge_of, {}, undecided=dict.fromkeys(claims, "why"))
+    states = rest(3) | {judge_of: State("ok")}
     table = headline_table(collect("quick", states), "quick").set_index("claim")
     row = table.loc["After the probabilistic change, re-identification is prevented to a great extent"]
     assert row["ours"] == "accuracy on recordings 0.768 [0.714, 0.812] (24 people), chance 0.57"

@@ -10,7 +10,7 @@ import pandas as pd
 
 from compendium.verdicts import printed
 from sensorprivacy.game import relative_effectiveness
-from sensorprivacy.game.prediction import with_prediction
+from sensorprivacy.prediction import with_prediction
 
 SETS = {
     "iot-23": "iot23",

@@ -14,7 +14,7 @@ from compendium.show.tables import number_text
 from compendium.verdicts.printed import printed_values
 from compendium.verdicts.verdicts import COLUMNS
 from compendium.verdicts.words import SIGNS
-from sensorprivacy.game.prediction import FEWEST
+from sensorprivacy.prediction import FEWEST
 
 PAPERS_PEOPLE = 36
 WIDEST = 0.2
