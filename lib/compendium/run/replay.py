@@ -35,7 +35,7 @@ from compendium.paths import (
 )
 from compendium.run import replayed
 from compendium.run.committed import reaches, read_joins, read_record
-from compendium.run.definitions import NOTEBOOK, Code, code_of
+from compendium.run.definitions import NOTEBOOK, Code, code_of, forget
 from compendium.run.dependencies import versions
 from compendium.run.parameters import read_parameters
 from compendium.run.runs import Run
@@ -142,6 +142,7 @@ def replay(
     """
     folder = build_dir() / "replay"
     shutil.rmtree(folder, ignore_errors=True)
+    forget()  # another commit may have been in these folders
     today = Side(project_root(), folder / "new") if code is None else _checkout(code, folder / "new")
     old = None if against is None else _checkout(against, folder / "old")
     commit = "" if against is None else _git("rev-parse", f"{against}^{{commit}}").decode().strip()
@@ -223,7 +224,8 @@ def _play(run: Run, side: Side) -> _Played:
     noted = json.loads(ran.read_text(encoding="utf-8"))
     functions = frozenset((file, name) for file, name in noted["functions"])
     results = {name: digest for name, digest in digests.items() if name not in _NO_RESULT}
-    return _Played(results, functions, noted["seconds"])
+    failure = "" if results else "it wrote no files"  # equal by that would say nothing
+    return _Played(results, functions, noted["seconds"], failure)
 
 
 def _environment(side: Side, out: Path) -> dict[str, str]:

@@ -192,6 +192,17 @@ def test_results_carry_over_a_refactoring_and_no_change_of_numbers(checkout):
     assert state() == ["stale"]
 
 
+def test_a_replay_that_wrote_nothing_shows_nothing(checkout, monkeypatch, tmp_path):
+    """Two empty folders are the same."""
+    script = tmp_path / "nothing.py"
+    script.write_text(
+        "import json, sys; open(json.loads(sys.argv[1])['ran'], 'w').write('{\"functions\": [], \"seconds\": 0}')"
+    )
+    monkeypatch.setattr(replay.replayed, "__file__", str(script))
+    outcome = replay.replay([read_runs()[RUN]], "HEAD", every=True, say=lambda one: None)[0]
+    assert (outcome.kind, outcome.what) == ("failed", "today: it wrote no files")
+
+
 def test_an_unknown_commit_is_named(checkout):
     with pytest.raises(replay.ReplayError, match="no-such-commit"):
         replay.replay([read_runs()[RUN]], "no-such-commit")
