@@ -4,7 +4,8 @@ from graphlib import TopologicalSorter
 
 import pytest
 
-from compendium.run.dependencies import imported, module_file
+from compendium.run.dependencies import imported
+from compendium.run.modules import file_of
 
 # Which packages a package may import from, besides itself. The library never imports the compendium.
 BOTTOM = {"parents", "checks", "data", "extras", "paths", "printing", "prediction", "progress", "columns", "mechanisms"}
@@ -60,7 +61,7 @@ def modules(root):
         parts = path.relative_to(lib).with_suffix("").parts
         name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
         names = imported(path.read_text(encoding="utf-8"), name, is_package=path.stem == "__init__")
-        used = {other if module_file(other, lib) else other.rpartition(".")[0] for other in names}
+        used = {other if file_of(other, lib) else other.rpartition(".")[0] for other in names}
         found.setdefault(name, set()).update(used - {name})
     return found
 

@@ -13,9 +13,9 @@ from functools import cache
 from pathlib import Path
 
 from compendium.datasets.registry import readers_of
+from compendium.run.modules import PACKAGES, file_of
 from compendium.run.parameters import code_cells
 
-PACKAGES = ("sensorprivacy", "compendium")
 # Files of data sets come verified by their digests, which are an input of each run that reads them. How they were
 # found or downloaded changes no result.
 _VERIFIED = "compendium.datasets.store"
@@ -116,7 +116,7 @@ def _reached_by(code: str, module: str, lib: Path, *, is_package: bool = False) 
     """Return the names that code imports; of a lazy package, those that it uses, such as ``datasets.table``."""
     tree, found = ast.parse(code), set()
     for name, alias in _names(tree, module, is_package).items():
-        file = module_file(name, lib)
+        file = file_of(name, lib)
         lazy = alias and file is not None and file.with_suffix(".pyi").is_file()
         used = _attributes(tree, alias) if lazy else None
         found |= {f"{name}.{attribute}" for attribute in used} if used else {name}
@@ -134,20 +134,13 @@ def _is_name(node: ast.AST, name: str) -> bool:
     return isinstance(node, ast.Name) and node.id == name
 
 
-@cache
-def module_file(name: str, lib: Path) -> Path | None:
-    """Return the file of a dotted module name, or None if there is no such module."""
-    path = lib.joinpath(*name.split("."))
-    return next((file for file in (path.with_suffix(".py"), path / "__init__.py") if file.is_file()), None)
-
-
 @cache  # notebooks share most modules
 def _needed(name: str, lib: Path) -> tuple[set[Path], set[str]]:
     """Return the files that importing a name runs, and the names that these import."""
     parts, files, names = name.split("."), set[Path](), set[str]()
     for depth in range(1, len(parts) + 1):  # importing a module runs the __init__ of every package above it
         module = ".".join(parts[:depth])
-        file = module_file(module, lib)
+        file = file_of(module, lib)
         lazy: frozenset[str] = frozenset()
         if file is not None:
             files.add(file)
@@ -158,7 +151,7 @@ def _needed(name: str, lib: Path) -> tuple[set[Path], set[str]]:
                 lazy = _imported_by(stub, module, lib)
         if depth == len(parts):
             names |= lazy  # a package that is imported by name may use all its names
-        elif module_file(".".join(parts[: depth + 1]), lib) is None:
+        elif file_of(".".join(parts[: depth + 1]), lib) is None:
             names |= {each for each in lazy if each.endswith(f".{parts[depth]}")}
     return files, names
 

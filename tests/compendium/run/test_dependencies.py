@@ -5,7 +5,8 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from compendium.run.dependencies import imported, module_file, package_files
+from compendium.run.dependencies import imported, package_files
+from compendium.run.modules import file_of
 
 
 @pytest.fixture
@@ -121,8 +122,8 @@ def test_relative_imports_are_resolved():
 
 
 def test_the_real_package_is_found(root):
-    assert module_file("sensorprivacy.paths", root / "lib") == root / "lib" / "sensorprivacy" / "paths.py"
-    assert module_file("sensorprivacy.nothing", root / "lib") is None
+    assert file_of("sensorprivacy.paths", root / "lib") == root / "lib" / "sensorprivacy" / "paths.py"
+    assert file_of("sensorprivacy.nothing", root / "lib") is None
 
 
 def test_of_a_lazy_package_that_is_imported_whole_only_the_attributes_that_are_used_count(lib):
