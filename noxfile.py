@@ -8,14 +8,14 @@ nox.options.error_on_missing_interpreters = False
 CORE = ["tests/test_mechanisms.py", "tests/game", "tests/threeway", "tests/own", "tests/minimize"]
 """Tests of tables: they need no extra, apart from the files below."""
 NEED_EXTRAS = [
-    "tests/own/test_compare_cli.py",
-    "tests/own/test_from_phone.py",
-    "tests/own/test_leftovers.py",
-    "tests/own/test_nothing_leaves_recordings.py",
-    "tests/own/test_published_files.py",
-    "tests/own/test_published_recordings.py",
-    "tests/own/test_recordings.py",
-    "tests/own/test_windows.py",
+    "tests/sensorrelease/test_compare_cli.py",
+    "tests/sensorrelease/test_from_phone.py",
+    "tests/sensorrelease/test_leftovers.py",
+    "tests/sensorrelease/test_nothing_leaves_recordings.py",
+    "tests/sensorrelease/test_published_files.py",
+    "tests/sensorrelease/test_published_recordings.py",
+    "tests/sensorrelease/test_recordings.py",
+    "tests/sensorrelease/test_windows.py",
     "tests/minimize/search",
 ]
 TOOLS = ["pytest>=8.3", "pytest-timeout>=2.3", "pytest-xdist>=3.6", "hypothesis>=6.100", "mlxtend>=0.23", "dpkt>=1.9.8"]

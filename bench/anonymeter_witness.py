@@ -55,8 +55,8 @@ def attack(folder: Path, attacks: int) -> dict[str, float]:
 def witness(name: str, word: str, attacks: int) -> dict[str, object]:
     """Publish half of a data set, let anonymeter attack it, and return its risks and our numbers as a row."""
     from compendium.datasets import registry
-    from sensorprivacy.own.publishing.tables import publish
-    from sensorprivacy.own.words import parse
+    from sensorrelease.publishing.tables import publish
+    from sensorrelease.words import parse
 
     if name == "adult":
         table = registry.table(name, "as_stated").rename(columns={"class": "task", "sex": "user"}).dropna()

@@ -1,6 +1,6 @@
 """Replay thirty minutes of samples at twenty times real time (90 s): deadlines and memory, in float32 and 8 bits.
 
-Run: python bench/edge_replay.py [FOLDER] [--minutes 30] [--speed 20]. FOLDER holds bundles, as `python -m sensorprivacy
+Run: python bench/edge_replay.py [FOLDER] [--minutes 30] [--speed 20]. FOLDER holds bundles, as `python -m sensorrelease
 edge export` writes them. Without FOLDER, random networks of both data sets' shapes are replayed. Writes
 bench/results/edge_replay.csv.
 

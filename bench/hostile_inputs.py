@@ -4,7 +4,7 @@
     python bench/hostile_inputs.py --full      # about five minutes; writes bench/results/hostile_inputs.csv and .md
 
 A file of each kind is made once and changed once for each seed, so a failure is repeated by its kind and seed. Digests
-are corrected after a change, as a forger would do. `tests/own/test_hostile.py` runs the first seeds.
+are corrected after a change, as a forger would do. `tests/sensorrelease/test_hostile.py` runs the first seeds.
 """
 
 import argparse
@@ -87,7 +87,7 @@ def in_bytes(file: Path, draw: random.Random) -> None:
 
 def fitted(word: Any) -> Callable[[Path], None]:
     def make(folder: Path) -> None:
-        from sensorprivacy.own.publishing.tables import publish
+        from sensorrelease.publishing.tables import publish
 
         publish(table(), defence=word, out=folder / "out", save=folder / "saved", **ROLES)
         shutil.rmtree(folder / "out")
@@ -96,7 +96,7 @@ def fitted(word: Any) -> Callable[[Path], None]:
 
 
 def change_folder(folder: Path, draw: random.Random) -> None:
-    from sensorprivacy.own.publishing.saved import write_saved
+    from sensorrelease.publishing.saved import write_saved
 
     file, step = folder / "saved" / "defence.json", folder / "saved" / "step.skops"
     if draw.random() < 0.15:
@@ -121,7 +121,7 @@ def change_folder(folder: Path, draw: random.Random) -> None:
 
 
 def publish_again(folder: Path) -> None:
-    from sensorprivacy.own.publishing.tables import publish
+    from sensorrelease.publishing.tables import publish
 
     card = publish(table(), fitted=folder / "saved", out=folder / "again", formulas="keep")
     assert "\x1b" not in card.to_markdown()
@@ -168,8 +168,8 @@ def read_search(folder: Path) -> None:
 def make_results(folder: Path) -> None:
     from sklearn.ensemble import RandomForestClassifier
 
-    from sensorprivacy.own.comparison import compare
-    from sensorprivacy.own.tables import load_table
+    from sensorrelease.comparison import compare
+    from sensorrelease.tables import load_table
 
     table().to_csv(folder / "home.csv", index=False)
     problem = load_table(folder / "home.csv", **ROLES).problem
@@ -189,7 +189,7 @@ def change_results(folder: Path, draw: random.Random) -> None:
 
 
 def read_results(folder: Path) -> None:
-    from sensorprivacy.own.results import Store
+    from sensorrelease.results import Store
 
     store = Store(folder / "results.jsonl")
     for key in store.found:
@@ -289,7 +289,7 @@ def change_table(folder: Path, draw: random.Random) -> None:
 
 
 def read_home(folder: Path) -> None:
-    from sensorprivacy.own.read.formats import read_table
+    from sensorrelease.read.formats import read_table
 
     read_table(next(folder.glob("home.*")))
 
@@ -324,7 +324,7 @@ def change_description(folder: Path, draw: random.Random) -> None:
 
 
 def read_description(folder: Path) -> None:
-    from sensorprivacy.own.read.description import read_description
+    from sensorrelease.read.description import read_description
 
     read_description(folder / "recordings.toml")
 

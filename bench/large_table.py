@@ -47,7 +47,7 @@ def run() -> None:
         make(file, arguments.rows)
         began = time.monotonic()
         words = ["minimize", str(file), "--task", "room", "--user", "owner", "--quiet"]
-        subprocess.run([sys.executable, "-m", "sensorprivacy", *words], check=True)
+        subprocess.run([sys.executable, "-m", "sensorrelease", *words], check=True)
         wall = time.monotonic() - began
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     cost = {

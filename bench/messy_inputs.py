@@ -1,7 +1,7 @@
 """Tables and recordings as people have them, each given to every door as a new user would.
 
 The inputs are synthetic: they test ways of writing a table, not a finding. What a reader must find is known from what
-was written. `tests/own/test_messy.py` reads the same inputs.
+was written. `tests/sensorrelease/test_messy.py` reads the same inputs.
 
     python bench/messy_inputs.py --full      # about ten minutes; writes bench/results/messy_inputs.md
 """
@@ -29,12 +29,12 @@ from unittest.mock import patch
 import numpy as np
 import pandas as pd
 
-from sensorprivacy.cli import main
-from sensorprivacy.own.card import measure_table
-from sensorprivacy.own.publishing import tables as publishing
-from sensorprivacy.own.read.formats import read_table
-from sensorprivacy.own.read.recordings import user_windows
-from sensorprivacy.own.tables import load_table
+from sensorrelease.card import measure_table
+from sensorrelease.cli import main
+from sensorrelease.publishing import tables as publishing
+from sensorrelease.read.formats import read_table
+from sensorrelease.read.recordings import user_windows
+from sensorrelease.tables import load_table
 
 ROWS = 240
 DOORS = ("minimize", "compare", "publish", "Python")
@@ -230,18 +230,6 @@ def _bytes(name: str, content: Callable[[], bytes]) -> Writer:
     return lambda frame, folder: packed(folder / name, content())
 
 
-def zeek(frame: pd.DataFrame, mark: str = "\t", code: str = r"\x09") -> str:
-    """Return a table as Zeek writes it: unset fields are ``-``."""
-    lines = [f"#separator {code}", *(mark.join(pair) for pair in (("#empty_field", "(empty)"), ("#unset_field", "-")))]
-    lines += [mark.join(["#fields", *frame]), mark.join(["#types", *["string"] * frame.shape[1]])]
-    cells = frame.astype(object).where(frame.notna(), "-").map(str).to_numpy().tolist()
-    return "\n".join([*lines, *map(mark.join, cells), mark.join(["#close", "2026-01-01-00-00-00"])]) + "\n"
-
-
-def _zeek(name: str = "home.log", change: Callable[[str], str] = str, **options: str) -> Writer:
-    return lambda frame, folder: packed(folder / name, change(zeek(frame, **options)).encode())
-
-
 def packets(rows: int = ROWS) -> list[tuple[float, bytes]]:
     """Return packets as times and frames: two for each flow, from three devices to two services."""
     found, draw = [], np.random.default_rng(3)
@@ -371,23 +359,7 @@ FLOWS = ["--task", "port", "--user", "source"]
 DRAW = np.random.default_rng(4)
 BORN = DRAW.integers(12_000, 36_000, ROWS)  # days of a spreadsheet, 1932 to 1998
 INPUTS |= {
-    "Zeek's log": (_zeek(), []),
-    "Zeek's log, gzip": (_zeek("home.log.gz"), []),
-    "Zeek's log, xz": (_zeek("home.log.xz"), []),
-    "Zeek's log named .labeled": (_zeek("conn.log.labeled"), []),
-    "Zeek's log named .csv": (_zeek("home.csv"), []),
-    "Zeek's log with bars": (_zeek(mark="|", code=r"\x7c"), []),
-    "Zeek's log with CR LF": (_zeek(change=lambda text: text.replace("\n", "\r\n")), []),
-    "Zeek's log after a restart (two headers)": (lambda frame, folder: packed(
-        folder / "home.log", (zeek(frame[:90]) + zeek(frame[90:])).encode()), []),
-    "Zeek's log with unset numbers": (_with("load", np.nan, slice(0, 30), _zeek()), []),
-    "Zeek's log with (empty)": (_with("mode", "(empty)", slice(0, 30), _zeek()), []),
-    "Zeek's log with quotes": (_with("mode", 'a "b', slice(0, 30), _zeek()), []),
-    "Zeek's log as JSON": (_saved("home.log", "to_json", orient="records", lines=True), []),
     "a CSV named .log": (_text("home.log"), []),
-    "Zeek's log without #fields": (_zeek(change=lambda text: text.replace("#fields", "#f")), []),
-    "Zeek's logs of two kinds in one file": (lambda frame, folder: packed(
-        folder / "home.log", (zeek(frame) + zeek(frame.drop(columns="temp"))).encode()), []),
     "pcap": (_bytes("home.pcap", lambda: pcap(packets())), FLOWS),
     "pcap, gzip": (_bytes("home.pcap.gz", lambda: pcap(packets())), FLOWS),
     "pcapng": (_bytes("home.pcapng", lambda: pcapng(packets())), FLOWS),
@@ -477,9 +449,6 @@ EXPECTED: dict[str, dict[str, Any]] = {
     "a class with 99 % of the rows": {"refused_by": {"compare": _NOTHING, "publish": _NOTHING}},
     "two columns of one name": {"refused": "more than one column named load"},
     "an old Excel file": {"refused": "save it as .xlsx or .csv"},
-    "Zeek's log with unset numbers": {"missing": {"load": 31}},
-    "Zeek's log without #fields": {"refused": "no line #fields before its first record"},
-    "Zeek's logs of two kinds in one file": {"refused": "logs with different fields"},
     "pcap that is cut off": {"refused": "ends within packet 480"},
     "pcap without flows": {"refused": "no TCP or UDP packet over IPv4 among its 1 packet"},
     "a text named .pcap": {"refused": "no pcap or pcapng file"},
@@ -507,7 +476,7 @@ EXPECTED: dict[str, dict[str, Any]] = {
 def doors(name: str, folder: Path, chosen: Sequence[str] = DOORS) -> dict[str, str]:
     """Give one input to every door, and return what each one did otherwise than expected; "ok" if nothing.
 
-    Notes are not compared here; `tests/own/test_messy.py` compares them. A warning of a third party is no "ok".
+    Notes are not compared here; `test_messy.py` compares them. A warning of a third party is no "ok".
     """
     write, words = INPUTS[name]
     file, expected = write(table(), folder), EXPECTED.get(name, {})

@@ -19,7 +19,7 @@ import pandas as pd
 from sklearn.ensemble import RandomForestClassifier
 
 from sensorprivacy.data import Problem
-from sensorprivacy.own import compare
+from sensorrelease import compare
 
 HERE = Path(__file__).resolve().parent
 DEFENCES = [*(f"noise:epsilon={level}" for level in (1, 4, 16)), "threeway:epsilon=4", "method:pca,columns=2"]

@@ -32,10 +32,10 @@ from sensorprivacy.game import TABLE_ATTACKERS, TableScene, attack
 from sensorprivacy.game.outcome import Attack, strongest
 from sensorprivacy.game.splits import Split
 from sensorprivacy.game.tables import TASK, as_numbers, with_task
-from sensorprivacy.own import Defence, parse
-from sensorprivacy.own.checks import split_of
-from sensorprivacy.own.tables import load_table
-from sensorprivacy.own.windows import WindowsGame, windows_game
+from sensorrelease import Defence, parse
+from sensorrelease.checks import split_of
+from sensorrelease.tables import load_table
+from sensorrelease.windows import WindowsGame, windows_game
 
 HERE = Path(__file__).resolve().parent
 WORDS = ("none", "minimize", "minimize+noise:threshold=.03,epsilon=16", "noise:epsilon=16", "threeway:epsilon=4")

@@ -19,8 +19,8 @@ import torch
 
 from compendium.datasets import store
 from sensorprivacy.latent import attackers
-from sensorprivacy.own.publishing.anonymizers import Latent
-from sensorprivacy.own.publishing.recordings import publish_recordings
+from sensorrelease.publishing.anonymizers import Latent
+from sensorrelease.publishing.recordings import publish_recordings
 
 PEOPLE, FIRST_TRIAL = 8, 11  # the trials from 11 on are the short ones
 ATTACKERS = ("paper's", "trees on statistics", "re-encodes", "identity")

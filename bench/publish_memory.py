@@ -40,7 +40,7 @@ def make(file: Path, gb: float) -> int:
 
 def run(file: Path, out: Path, words: list[str]) -> tuple[float, float, int]:
     """Publish the file in a child; return its peak memory in MiB, its seconds, and the bytes that it wrote."""
-    command = [sys.executable, "-m", "sensorprivacy", "publish", str(file), "--task", "room", "--user", "owner"]
+    command = [sys.executable, "-m", "sensorrelease", "publish", str(file), "--task", "room", "--user", "owner"]
     start = time.perf_counter()
     child = subprocess.Popen([*command, "--groups", "session", "--out", str(out), *words], stdout=subprocess.DEVNULL)
     _, status, usage = os.wait4(child.pid, 0)

@@ -43,7 +43,7 @@ WARM.set_forkserver_preload(
     [
         "sensorprivacy.minimize.engines",
         "sensorprivacy.minimize.search.exhaustive",
-        "sensorprivacy.own.comparison",
+        "sensorrelease.comparison",
         "sensorprivacy.latent.anonymizer",
         "compendium.run.provenance",
         "IPython.core.interactiveshell",
@@ -112,7 +112,7 @@ _LONGEST = (
     "cluster/test_dask.py",
     "compendium/run/test_reproduce.py",
     "compendium/book/test_browser.py",
-    "own/test_nothing_leaves.py",
+    "sensorrelease/test_nothing_leaves.py",
     "minimize/forest/test_engine.py",
 )
 

@@ -13,7 +13,7 @@ from packaging.utils import canonicalize_name
 
 import sensorprivacy
 from sensorprivacy import extras
-from sensorprivacy.cli import main
+from sensorrelease.cli import main
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +34,7 @@ def test_each_module_is_in_the_extra_that_names_it(project, distributions):
         assert {distributions[module] for module in modules} <= named, extra
 
 
-@pytest.mark.parametrize("package", ["sensorprivacy", "compendium"])
+@pytest.mark.parametrize("package", ["sensorprivacy", "sensorrelease", "compendium"])
 def test_what_a_package_imports_is_required_or_in_an_extra(root, project, distributions, package):
     """No module imports a package that no dependency names."""
     if package == "compendium":
@@ -57,7 +57,7 @@ STARTED = {"ipykernel", "ipython", "jsonschema", "snakemake"}
 BY_OTHERS = {"openpyxl", "polars", "dask", "dask-jobqueue"}
 
 
-@pytest.mark.parametrize("package", ["sensorprivacy", "compendium"])
+@pytest.mark.parametrize("package", ["sensorprivacy", "sensorrelease", "compendium"])
 def test_what_a_package_requires_is_imported(root, project, distributions, package):
     """No dependency is left of code that has gone: tabulate, nbclient and packaging were."""
     if package == "compendium":
@@ -95,7 +95,7 @@ def test_the_command_names_its_extra_and_shows_no_traceback(monkeypatch, capsys,
     def export(options):
         raise ModuleNotFoundError("No module named 'onnx'", name="onnx")
 
-    monkeypatch.setattr("sensorprivacy.own.commands.export", export)
+    monkeypatch.setattr("sensorrelease.commands.export", export)
     assert main(["edge", "export", "own.toml", "--out", str(tmp_path)]) == 1
     assert capsys.readouterr().err == "error: this needs onnx, which is not installed: pip install onnx onnxruntime\n"
 
@@ -104,7 +104,7 @@ def test_a_module_of_no_extra_stays_an_error_of_ours(monkeypatch, tmp_path):
     def export(options):
         raise ModuleNotFoundError("No module named 'sensorprivacy.typo'", name="sensorprivacy.typo")
 
-    monkeypatch.setattr("sensorprivacy.own.commands.export", export)
+    monkeypatch.setattr("sensorrelease.commands.export", export)
     with pytest.raises(ModuleNotFoundError, match="typo"):
         main(["edge", "export", "own.toml", "--out", str(tmp_path)])
 
@@ -121,8 +121,8 @@ class Absent:
         if name.partition(".")[0] in {names}:
             raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
 sys.meta_path.insert(0, Absent())
-import sensorprivacy.own.minimize_page, sensorprivacy.own.comparison, sensorprivacy.own.publishing.tables
-import sensorprivacy.threeway.divider, sensorprivacy.own.tables, sensorprivacy.cli, sensorprivacy.own.commands
+import sensorrelease.minimize_page, sensorrelease.comparison, sensorrelease.publishing.tables
+import sensorprivacy.threeway.divider, sensorrelease.tables, sensorrelease.cli, sensorrelease.commands
 assert "matplotlib" not in sys.modules
 """
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stderr == ""

@@ -3,7 +3,7 @@
 import click
 import pytest
 
-from sensorprivacy.options import Jobs, Numbers
+from sensorrelease.options import Jobs, Numbers
 
 
 @pytest.mark.parametrize(("kind", "value"), [(Jobs(-1, 8), "0"), (Jobs(-1, 8), "-2"), (Numbers(0, 1), "nan")])

@@ -24,7 +24,7 @@ from compendium.paths import RUN_FILE, figures_dir, project_root
 from compendium.show import captions
 from compendium.show.figures import render
 from compendium.verdicts import earlier_runs
-from sensorprivacy.own.chart import frontier
+from sensorrelease.chart import frontier
 
 FIGURES = figures_dir("paper")
 

@@ -35,7 +35,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"interrupted{'; finished runs are kept' if words[0] == 'reproduce' else ''}", file=sys.stderr)
         return INTERRUPTED
     except ModuleNotFoundError as error:
-        if (error.name or "").startswith(("compendium", "sensorprivacy")):
+        if (error.name or "").startswith(("compendium", "sensor")):
             raise
         print(f"error: this needs {error.name}, which is not installed: {INSTALL}", file=sys.stderr)
         return 1
@@ -277,8 +277,8 @@ def export(out: Path | None, model: Path | None, epochs: int, inference_epochs: 
     from compendium.studies import prepare
     from sensorprivacy import latent
     from sensorprivacy.edge.export import write_program
-    from sensorprivacy.own.boards import check_shape
     from sensorprivacy.paths import check_writable
+    from sensorrelease.boards import check_shape
 
     folder = out or build_dir() / "edge"
     check_writable(folder if folder.exists() else folder.absolute().parent)

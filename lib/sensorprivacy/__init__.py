@@ -1,8 +1,8 @@
 """Sensor Privacy Compendium: replicate, audit and extend three papers on the privacy of IoT sensor data.
 
 The re-identification game (`game`) judges three defences: drop columns (`minimize`), drop, keep or add noise to
-columns (`threeway`), and rewrite windows of motion data (`latent`). Package `own` is the command `sensorprivacy` for
-your own tables and recordings, and package `edge` prepares a defence for a device.
+columns (`threeway`), and rewrite windows of motion data (`latent`). Package `edge` prepares a defence for a device.
+Package `sensorrelease` beside this one is the command `sensorprivacy`, for your own tables and recordings.
 
 The public names, such as `feature_minimize`, are imported when they are first used. So ``import sensorprivacy`` is
 fast and does not load PyTorch.

@@ -6,8 +6,6 @@ from .game.play import play as play
 from .latent.anonymizer import LatentAnonymizer as LatentAnonymizer
 from .minimize.minimizer import FeatureMinimizer as FeatureMinimizer
 from .minimize.provider import feature_minimize as feature_minimize
-from .own.comparison import compare as compare
-from .own.publishing.tables import publish as publish
 from .threeway.divider import ThreeWayDivider as ThreeWayDivider
 
 __version__: str

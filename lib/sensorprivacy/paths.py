@@ -1,11 +1,12 @@
 """Find the user's cache, and write files so that nobody reads half of one."""
 
+import hashlib
 import json
 import os
 import secrets
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -87,3 +88,20 @@ def cache_folder() -> Path:
 
     named = os.environ.get(CACHE_VARIABLE)
     return Path(named).expanduser().resolve() if named else Path(pooch.os_cache("sensorprivacy"))
+
+
+def listing_digest(digests: Mapping[str, str]) -> str:
+    """Return the SHA-256 over the lines ``<digest>  <path>``, sorted by path.
+
+    Parameters
+    ----------
+    digests : mapping of str to str
+        SHA-256 of each file by its path.
+
+    Returns
+    -------
+    str
+        Hexadecimal digest.
+    """
+    lines = "".join(f"{digests[path]}  {path}\n" for path in sorted(digests))
+    return hashlib.sha256(lines.encode()).hexdigest()

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from sensorprivacy.columns.copies import holds_user, nearly_holds_user, stands_for
-from sensorprivacy.own.tables import load_table, shareable_table
+from sensorrelease.tables import load_table, shareable_table
 
 
 @pytest.fixture

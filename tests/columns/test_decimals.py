@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sensorprivacy.columns.decimals import Numbers
-from sensorprivacy.own.read.formats import read_table
+from sensorrelease.read.formats import read_table
 
 
 def read(tmp_path, text):

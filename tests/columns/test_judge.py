@@ -18,9 +18,9 @@ from sensorprivacy.columns.judge import (
     judge_table,
     warn_of_identifying,
 )
-from sensorprivacy.own.publishing.columns import learn_columns
-from sensorprivacy.own.read.pieces import Pieces, survey
-from sensorprivacy.own.tables import load_table, shareable_table
+from sensorrelease.publishing.columns import learn_columns
+from sensorrelease.read.pieces import Pieces, survey
+from sensorrelease.tables import load_table, shareable_table
 
 ROLES = {"task": "room", "user": "owner"}
 COPY = "'owner' under another name: its value alone identifies the user"

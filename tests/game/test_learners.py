@@ -17,7 +17,7 @@ from sensorprivacy.game.outcome import strongest
 from sensorprivacy.game.play import fit_clone
 from sensorprivacy.game.splits import Split, random_split
 from sensorprivacy.game.tables import tuned_model
-from sensorprivacy.own import parse
+from sensorrelease import parse
 
 _SPEC = importlib.util.spec_from_file_location("outside", Path(__file__).parents[2] / "bench" / "outside_attackers.py")
 outside = importlib.util.module_from_spec(_SPEC)

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from compendium.datasets import table
-from sensorprivacy.readers.tabular import paper_names
+from compendium.readers.tabular import paper_names
 from sensorprivacy.threeway import Appraiser, find_thresholds
 
 SETS = {"titanic": 9, "adult": 10, "bank": 11, "heart": 12, "student": 13}

@@ -1,6 +1,5 @@
 """What a reader has: the library from its wheel, and data of their own in a folder."""
 
-import importlib.util
 import os
 import shutil
 import subprocess
@@ -12,11 +11,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-_SPEC = importlib.util.spec_from_file_location(
-    "network_logs", Path(__file__).parents[1] / "own" / "test_network_logs.py"
-)
-logs = importlib.util.module_from_spec(_SPEC)
-_SPEC.loader.exec_module(logs)
 PEOPLE, ACTIVITIES = ("ann", "bob", "cem", "dee"), {"walk": 2, "jog": 4}
 
 
@@ -26,7 +20,8 @@ def wheel(root, tmp_path_factory):
     source, target = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("installed")
     for name in ("pyproject.toml", "README.md", "LICENSE", "LICENSE-TEXT"):
         shutil.copy(root / name, source)
-    shutil.copytree(root / "lib/sensorprivacy", source / "lib/sensorprivacy", ignore=shutil.ignore_patterns("*.pyc"))
+    for name in ("lib/sensorprivacy", "lib/sensorrelease"):
+        shutil.copytree(root / name, source / name, ignore=shutil.ignore_patterns("*.pyc"))
     words = ["pip", "install", "--quiet", "--no-deps", "--no-index", "--no-build-isolation", "--target", target, source]
     subprocess.run([sys.executable, "-m", *map(str, words)], check=True, capture_output=True, text=True)
     assert not (target / "compendium").exists()
@@ -76,16 +71,6 @@ def home(tmp_path):
     table.sample(60, random_state=1).assign(power=lambda rows: rows["power"] + 0.1).to_csv(
         tmp_path / "new.csv", index=False
     )
-    zeek = pd.DataFrame(
-        {
-            "id.orig_h": [f"192.168.1.{1 + who}" for who in owner],
-            "service": np.array(["dns", "http", "ssl"])[device],
-            "duration": np.round(1 + device + draw.normal(0, 0.2, n), 3).astype(str),
-            "orig_bytes": (100 + 40 * owner + draw.integers(0, 30, n)).astype(str),
-        }
-    )
-    (tmp_path / "conn.log.gz").write_bytes(logs.gzip.compress(logs.zeek(zeek).encode()))
-    (tmp_path / "home.pcap").write_bytes(logs.pcap(logs.house()))
     return table
 
 

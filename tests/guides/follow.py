@@ -25,7 +25,7 @@ def steps(guide: str) -> list[tuple[str, str]]:
 
 def follow(guide: Path, without: list[str]) -> int:
     """Follow a guide and return 1 at the first step that fails."""
-    from sensorprivacy.cli import main as sensorprivacy
+    from sensorrelease.cli import main as sensorprivacy
 
     names: dict = {}
     for language, text in steps(guide.read_text(encoding="utf-8")):

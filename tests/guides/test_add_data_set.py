@@ -24,7 +24,7 @@ MAKE = {
 @pytest.fixture
 def checkout(root, tmp_path):
     """Return a copy of the checkout, without data, results and git, and with a reader's file in an empty folder."""
-    for name in ("lib", "notebooks", "tests/readers"):  # with what is compiled already
+    for name in ("lib", "notebooks", "tests/compendium/readers"):  # with what is compiled already
         shutil.copytree(root / name, tmp_path / name, ignore=shutil.ignore_patterns("*.egg-info"))
     for name in ("runs.yaml", "data/README.md", "tests/conftest.py"):
         (tmp_path / name).parent.mkdir(exist_ok=True)

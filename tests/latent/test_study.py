@@ -9,7 +9,7 @@ import pytest
 from sensorprivacy.latent import LatentAnonymizer, SeededSource
 from sensorprivacy.latent.files import CheckpointError
 from sensorprivacy.latent.study import Study, prepare
-from sensorprivacy.own.read.recordings import user_windows
+from sensorrelease.read.recordings import user_windows
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ import click
 import pytest
 
 from compendium import cli as compendium
-from sensorprivacy import cli as own
 from sensorprivacy.edge.board import commands as board
+from sensorrelease import cli as own
 
 RANGES = (click.IntRange, click.FloatRange)
 

@@ -11,7 +11,7 @@ import yaml
 from compendium.book import pages
 from compendium.cli import compendium
 from compendium.datasets.catalogue import catalogue
-from sensorprivacy.cli import group as sensorprivacy
+from sensorrelease.cli import group as sensorprivacy
 
 
 @pytest.fixture(scope="session")

@@ -10,7 +10,7 @@ from typing import Any
 
 from compendium.datasets.errors import UnknownDatasetError
 from compendium.paths import without_password
-from sensorprivacy.readers.files import listing_digest
+from sensorprivacy.paths import listing_digest
 
 
 @dataclass(frozen=True)

@@ -24,8 +24,8 @@ from compendium.datasets.finding import Search, remedy, sha256
 from compendium.datasets.network import NotThereError, bytes_bar
 from compendium.paths import mirror, raw_folder
 from sensorprivacy import paths
+from sensorprivacy.paths import listing_digest
 from sensorprivacy.progress import tqdm, watched
-from sensorprivacy.readers.files import listing_digest
 
 log = logging.getLogger("compendium.datasets")
 

@@ -17,8 +17,7 @@ from compendium.datasets.archives import BROKEN, Address, files_below, is_tar, i
 from compendium.datasets.catalogue import Dataset, Form, Listing, Member
 from compendium.datasets.errors import CorruptDataError
 from compendium.paths import command, local_folders
-from sensorprivacy.paths import cache_folder, write_atomically
-from sensorprivacy.readers.files import listing_digest
+from sensorprivacy.paths import cache_folder, listing_digest, write_atomically
 
 
 @dataclass(frozen=True)

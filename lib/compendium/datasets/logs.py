@@ -15,7 +15,7 @@ import pooch
 from compendium.datasets import network
 from compendium.datasets.errors import CorruptDataError
 from compendium.paths import data_dir
-from sensorprivacy.readers.files import listing_digest
+from sensorprivacy.paths import listing_digest
 
 #: Address of the authors' notebooks, at the commit that the numbers were read from.
 NOTEBOOKS = "https://raw.githubusercontent.com/swjz/data-minimization/df8eb8ce63ed341e7af67c7ce3f56765cc271d86/"

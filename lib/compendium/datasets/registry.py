@@ -22,14 +22,14 @@ from sensorprivacy.checks import check_choice
 if TYPE_CHECKING:
     import pandas as pd
 
+    from compendium.readers.tabular import Rows
     from sensorprivacy.data import Problem, Windows
-    from sensorprivacy.readers.tabular import Rows
 
 
 def _readers(kind: str) -> dict[str, str]:
     """Return the readers of one kind in the catalogue, by name."""
     listed = {name: reader for entry in catalogue().values() for name, reader in getattr(entry, kind).items()}
-    return {name: f"sensorprivacy.readers.{reader}" for name, reader in listed.items()}
+    return {name: f"compendium.readers.{reader}" for name, reader in listed.items()}
 
 
 #: Reader of each problem. It is called with the files of the set; its keyword parameters are the options of `problem`.
@@ -40,8 +40,8 @@ WINDOWS = _readers("windows")
 TABLES = _readers("tables")
 _SENSORS = _readers("sensors")
 #: Readers of your own files: a table for the three-way paper, a table for the game, recordings.
-_OWN_TABLE, _OWN_PROBLEM = "sensorprivacy.own.read.formats:read_table", "sensorprivacy.own.tables:load_table"
-_OWN_WINDOWS = "sensorprivacy.own.read.recordings:user_windows"
+_OWN_TABLE, _OWN_PROBLEM = "sensorrelease.read.formats:read_table", "sensorrelease.tables:load_table"
+_OWN_WINDOWS = "sensorrelease.read.recordings:user_windows"
 #: Set of the catalogue behind each problem or set of windows.
 _SETS = {name: entry.name for entry in catalogue().values() for name in (*entry.problems, *entry.windows)}
 

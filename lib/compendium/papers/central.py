@@ -3,7 +3,7 @@
 import pandas as pd
 
 from compendium.verdicts.printed import claims_file
-from sensorprivacy.own.findings import Findings
+from sensorrelease.findings import Findings
 
 MARGIN = 0.10  # an attack is prevented if its upper bound is below chance plus this
 SHORT = "undecided (short settings)"

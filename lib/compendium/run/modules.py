@@ -4,7 +4,7 @@ import ast
 from functools import cache
 from pathlib import Path
 
-PACKAGES = ("sensorprivacy", "compendium")
+PACKAGES = ("sensorprivacy", "sensorrelease", "compendium")
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _NEVER = ("TYPE_CHECKING", "__name__ == '__main__'")  # conditions that hold in no run
 

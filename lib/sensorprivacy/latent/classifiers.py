@@ -15,7 +15,7 @@ from torch import Tensor, channels_last, nn
 from torch.nn import functional
 
 from sensorprivacy.latent.training import Precision, Settings, apply_in_chunks, multiplying, seeded, train
-from sensorprivacy.readers.statistics import window_statistics
+from sensorprivacy.statistics import window_statistics
 
 Kind = Literal["mlp", "cnn", "conv1d"]
 Held = tuple[np.ndarray, np.ndarray] | None  # validation windows and their classes

@@ -7,7 +7,7 @@ import pytest
 
 from compendium.datasets.catalogue import catalogue, lookup
 from compendium.datasets.errors import UnknownDatasetError
-from sensorprivacy.readers.files import listing_digest
+from sensorprivacy.paths import listing_digest
 
 EVERY = (
     *(

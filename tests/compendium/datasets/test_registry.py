@@ -13,7 +13,7 @@ from compendium.datasets import UnknownDatasetError, problem, registry, windows
 @pytest.fixture
 def fresh(tmp_path, monkeypatch):
     """Nothing derived before: what is tested is what the readers make now."""
-    monkeypatch.setattr("sensorprivacy.readers.cache.cache_folder", lambda: tmp_path / "fresh")
+    monkeypatch.setattr("compendium.readers.cache.cache_folder", lambda: tmp_path / "fresh")
     return tmp_path / "fresh" / "derived"
 
 

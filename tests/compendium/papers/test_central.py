@@ -9,7 +9,7 @@ from sklearn.preprocessing import FunctionTransformer
 from compendium.papers.central import SHORT, central_claims, conclusion
 from compendium.verdicts.printed import claims_file
 from sensorprivacy.data import Problem
-from sensorprivacy.own.comparison import compare
+from sensorrelease.comparison import compare
 
 NAMES = [claim["defences"][0] for claim in claims_file()["central"]]
 

@@ -106,7 +106,7 @@ def test_a_run_is_carried_over_if_joins_lead_from_its_code_to_that_of_today(made
 def test_a_run_is_stale_if_its_parameters_are_no_longer_those_of_the_list(made):
     run, _, _ = made
     other = run.model_copy(update={"parameters": {"dataset": "bank"}})
-    assert findings(other) == [("stale", "code of sensorprivacy.readers.tabular, parameters")]
+    assert findings(other) == [("stale", "code of compendium.readers.tabular, parameters")]
     unknown = run.model_copy(update={"parameters": {"dataset": "adult", "no_such": 1}})
     assert findings(unknown) == [("stale", "parameters")]
 

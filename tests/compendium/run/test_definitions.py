@@ -80,8 +80,8 @@ UNNOTICED = {
     "the runner": (f"{COMPENDIUM}/run/provenance.py", 'DRAWN = "drawn"', 'DRAWN = "varying"'),
     "how files are found": (f"{COMPENDIUM}/datasets/store.py", "def fetch(", "CHANGED = 1\n\n\ndef fetch("),
     "an address": (f"{COMPENDIUM}/datasets/catalogue.toml", "https://", "https://www."),
-    "the reader of another set": (f"{PRIVACY}/readers/pcap.py", "import struct", "import struct\n\nCHANGED = True"),
-    "own tables": (f"{PRIVACY}/own/card.py", "def ", "CHANGED = 1\n\n\ndef "),
+    "the reader of another set": (f"{COMPENDIUM}/readers/pcap.py", "import struct", "import struct\n\nCHANGED = True"),
+    "own tables": ("lib/sensorrelease/card.py", "def ", "CHANGED = 1\n\n\ndef "),
 }
 
 
@@ -158,7 +158,7 @@ def test_a_change_in_the_reader_of_captures_concerns_the_runs_that_read_captures
     folder, _ = copied
     runs = [("10_reidentification_game", "iot-sentinel"), GAME, ("10_reidentification_game", "smartwatch")]
     before = digests(folder, runs)
-    path, original = mutate(folder, f"{PRIVACY}/readers/pcap.py", "+= 16", "+= 17")
+    path, original = mutate(folder, f"{COMPENDIUM}/readers/pcap.py", "+= 16", "+= 17")
     try:
         after = digests(folder, runs)
         assert [run for run in runs if after[run] != before[run]] == runs[:1]

@@ -26,7 +26,7 @@ def test_a_job_depends_on_what_can_change_its_results(jobs):
     inputs = found["21_threeway_division-adult"].inputs
     assert "notebooks/21_threeway_division.ipynb" in inputs
     assert "lib/sensorprivacy/threeway/division.py" in inputs
-    assert "lib/sensorprivacy/readers/tabular.py" in inputs
+    assert "lib/compendium/readers/tabular.py" in inputs
     assert "data/paper/paper-2.csv" in inputs
     assert "build/data/adult.json" in inputs
     assert "build/data/bank.json" not in inputs

@@ -2,9 +2,9 @@
 
 import pytest
 
+from compendium.readers.opportunity import LOCOMOTION
 from compendium.verdicts import contradictions, entries, judge, printed_values
 from compendium.verdicts.consistency import sample_stabilities, with_ends
-from sensorprivacy.readers.opportunity import LOCOMOTION
 
 FOUND = {f"2-T3-r{row}-{measure}" for row in (1, 2, 3) for measure in ("stability", "suitability")}
 FOUND |= {"2-T3-r1-utility", "2-T3-r2-utility", "2-text-beta-below-alpha", "2-text-thresholds-sum-to-one"}

@@ -13,9 +13,9 @@ import pytest
 
 from compendium.papers.paper1 import curves, decisions, published
 from compendium.papers.paper1 import text as paper1
+from compendium.readers.iot23 import IOT23_FEATURES
 from compendium.verdicts import printed_values
 from compendium.verdicts.printed import kind_of
-from sensorprivacy.readers.iot23 import IOT23_FEATURES
 
 VALUES = printed_values(1).set_index("claim_id")
 TEXTS = VALUES[VALUES["table"] == "text"]

@@ -18,7 +18,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sensorprivacy.example import example_problem
 from sensorprivacy.game import learners
 from sensorprivacy.minimize.baselines import METHODS, sweep
-from sensorprivacy.own.comparison import compare
+from sensorrelease.comparison import compare
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals")
 SWEEP = """
@@ -35,7 +35,7 @@ with parallel_config(backend="loky", n_jobs=2):
 DASK = """
 import distributed, sys
 from joblib import parallel_config
-from sensorprivacy.cli import main
+from sensorrelease.cli import main
 if __name__ == "__main__":
     with distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=None) as cluster, \\
             distributed.Client(cluster), parallel_config(backend="dask"):
@@ -77,7 +77,7 @@ def test_no_worker_is_left_two_seconds_after_the_end_of_its_parent(tmp_path, wha
     words = ["minimize", "home.csv", "--task", "task", "--user", "who", "--score", "information", "--preselect", "12"]
     words += ["--allow-long", "--quiet", "--jobs", "2", "--race" if what == "race" else "--exhaustive"]
     words += ["--engine", "sklearn" if what == "sklearn" else "shared"]
-    started = ["-m", "sensorprivacy", *words]
+    started = ["-m", "sensorrelease", *words]
     if what == "sweep":
         started = ["-c", SWEEP]
     if what == "dask":

@@ -9,10 +9,10 @@ import pandas as pd
 
 from compendium.papers.paper1.published import Choices
 from compendium.papers.paper1.values import SETS, TABLES, by_set, printed_table, table_of
+from compendium.readers.iot23 import IOT23_FEATURES
+from compendium.readers.opportunity import LOCOMOTION
 from sensorprivacy.minimize import METHODS
 from sensorprivacy.minimize.select import THRESHOLDS
-from sensorprivacy.readers.iot23 import IOT23_FEATURES
-from sensorprivacy.readers.opportunity import LOCOMOTION
 
 KEPT, LOST, UNDECIDED = "kept", "lost", "undecided"
 _STAGES = {"shap": "SHAP", "information": "mutual information", "gini": "Gini", "ratio": "cost to value"}

@@ -1,0 +1,13 @@
+from . import flows as flows
+from . import iot23 as iot23
+from . import mobiact as mobiact
+from . import mobiact_files as mobiact_files
+from . import motion as motion
+from . import motionsense as motionsense
+from . import opportunity as opportunity
+from . import packets as packets
+from . import pcap as pcap
+from . import sentinel as sentinel
+from . import smartwatch as smartwatch
+from . import tabular as tabular
+from . import traffic as traffic

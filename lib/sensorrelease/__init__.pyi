@@ -1,0 +1,9 @@
+from .advice import Advice as Advice
+from .comparison import Comparison as Comparison
+from .comparison import ComparisonInterrupted as ComparisonInterrupted
+from .comparison import compare as compare
+from .defences import Defence as Defence
+from .defences import Published as Published
+from .publishing.tables import publish as publish
+from .words import parse as parse
+from .words import table_defences as table_defences

@@ -1,0 +1,76 @@
+"""Reject problems that no comparison can answer, and split the others."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sensorprivacy.data import Problem
+from sensorprivacy.game.measuring import member
+from sensorprivacy.game.outcome import LEVEL
+from sensorprivacy.game.splits import Split, default_split
+from sensorprivacy.game.tables import PARTS
+
+if TYPE_CHECKING:
+    from sensorrelease.results import Result  # imports the minimizer, which few tables need
+
+_ENOUGH = 12  # rows or groups, to say that a task cannot be learned
+_SPLITS = 20  # that are drawn until each part has two classes
+
+
+def split_of(problem: Problem, split: Split | None, seed: int, max_rows: int | None) -> Split:
+    """Return a split with validation rows, in which held-out rows belong to known users."""
+    if split is None:
+        tried = (default_split(problem, test=0.25, validation=0.25, seed=seed + at) for at in range(_SPLITS))
+        first = next(tried)
+        split = next((one for one in (first, *tried) if _has_classes(problem, one)), first)
+    split = split.halved(seed=seed).capped(max_rows, max_rows, seed=seed)
+    users, task = problem.users.to_numpy(), problem.task.to_numpy()
+    if len(np.unique(task[split.train])) < 2 or len(np.unique(users[split.train])) < 2:
+        raise ValueError(f"the training rows ({split.how}) hold one user or one task class only: give more rows")
+    for part in PARTS:
+        if not member(users[split.part(part)], users[split.train]).any():
+            raise ValueError(
+                f"no {part} row belongs to a user with training rows ({split.how}): each user needs several groups; "
+                "give finer groups, or none"
+            )
+    return split
+
+
+def _has_classes(problem: Problem, split: Split) -> bool:
+    """Return whether each part has two classes of the task or more: of few groups, a part can have one."""
+    task = problem.task.to_numpy()
+    return all(len(np.unique(task[rows])) > 1 for rows in (split.train, split.validation, split.test))
+
+
+def check_learnable(problem: Problem, raw: "Result") -> None:
+    """Reject a task that the raw table does not predict better than chance, if there are enough rows to know."""
+    measures = [raw.task(part).measure for part in PARTS]
+    p, units = min(measure.p for measure in measures), sum(measure.n for measure in measures)
+    refuse_chance(f"of {problem.name}", vars(measures[-1]), p * len(PARTS), units)
+
+
+def refuse_chance(task: str, shown: Mapping[str, Any], p: float, units: int) -> None:
+    """Raise ValueError for a task whose accuracy does not differ from the chance level.
+
+    Parameters
+    ----------
+    task : str
+        Its name.
+    shown : mapping
+        ``score``, ``n``, ``unit`` and ``chance`` of the model on the original table.
+    p : float
+        Probability of such a score by chance.
+    units : int
+        Rows, or groups, behind it: few show nothing unless the score is not above chance.
+    """
+    if shown["chance"] == 1:
+        raise ValueError(
+            f"the task {task} cannot be measured: the {shown['n']:,} {shown['unit']} held out have one class only; "
+            "give more rows, or more recordings of each class"
+        )
+    if p > LEVEL and (units >= _ENOUGH or shown["score"] <= shown["chance"]):
+        raise ValueError(
+            f"the task {task} cannot be learned from the columns: accuracy {shown['score']:.1%} on {shown['n']:,} "
+            f"{shown['unit']}, chance {shown['chance']:.1%}; choose another task or add columns or rows"
+        )

@@ -1,0 +1,226 @@
+"""Do the work of ``minimize``, ``compare``, ``publish`` and ``edge export``; `sensorrelease.cli` has their options."""
+
+import json
+import sys
+import time
+import tomllib
+import warnings
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace as Options
+from typing import Any
+
+from sklearn.ensemble import RandomForestClassifier
+
+from sensorprivacy.checks import counted
+from sensorprivacy.columns.identifiers import IdentifierWarning
+from sensorprivacy.columns.judge import in_words, without_rare_texts
+from sensorprivacy.data import Problem
+from sensorprivacy.game.joins import match_rows
+from sensorprivacy.game.splits import Split
+from sensorprivacy.minimize.certainty import repeat_selection
+from sensorprivacy.minimize.minimizer import FeatureMinimizer
+from sensorprivacy.minimize.settings import OWN, Preselection
+from sensorprivacy.paths import cache_folder, write_atomically
+from sensorrelease import comparison, minimize_page
+from sensorrelease.compare_page import page
+from sensorrelease.publishing import tables as publishing
+from sensorrelease.publishing.writing import Formulas, check_room, check_targets, write_table
+from sensorrelease.running import plain_notices
+from sensorrelease.tables import load_table
+from sensorrelease.words import parse_bounds
+
+# what recordings need imports PyTorch, which takes seconds, so the functions below import it
+
+INTERRUPTED = 130  # exit code of a process that Ctrl-C ended
+_READING = ("task", "user", "groups", "keep", "drop", "missing", "rare", "constant", "bins")
+_OF_TABLES = ("user", "groups", "keep", "drop", "missing", "rare", "constant", "bins", "bounds", "keep_order")
+
+
+def recordings(options: Options) -> int:
+    """Draft the description of a folder of recordings; return the exit code."""
+    from sensorrelease.read.draft import draft
+
+    out = options.out or options.folder / "recordings.toml"
+    if out.exists():
+        raise ValueError(f"{out} exists: move it, or name another file with --out")
+    check_targets({"--out": out}, options.folder)
+    text, open_points = draft(options.folder)
+    write_atomically(out, lambda part: part.write_text(text, encoding="utf-8"))
+    print(f"{text}\nWritten: {out}\n\nPlease check:")
+    print("\n".join(f"- {point}" for point in open_points))
+    keys = tomllib.loads(text)
+    print(f"\nThen: sensorprivacy compare {out} --task {keys['public']} --hide {keys['private'][0]}")
+    return 0
+
+
+def minimize(options: Options) -> int:
+    """Minimize a table, print the report and write the kept columns; return the exit code."""
+    check_targets({"--out": options.out, "--json": options.json, "--store": options.store}, options.file)
+    if options.out is not None:
+        check_room(options.out, options.file)
+    minimizer = FeatureMinimizer(
+        options.threshold,
+        n_preselect=options.preselect,
+        estimator=RandomForestClassifier(options.trees, n_jobs=-1),
+        rare="keep",  # the reader of the table has set rare labels and constant columns aside
+        constant="drop",
+        preselection=Preselection(score=options.score, by=options.by, variant="own"),
+        search=replace(
+            OWN,
+            engine=options.engine,
+            result_store=options.store,
+            max_rows=options.max_rows,
+            race=options.race,
+        ),
+        allow_long=options.allow_long,
+        n_jobs=options.jobs,
+        random_state=options.seed,
+        progress=not options.quiet,
+    )
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", IdentifierWarning)  # the page names these columns
+            loaded = load_table(options.file, **_named(options, _READING))
+            minimizer.fit_problem(loaded.problem)
+        stability = repeat_selection(minimizer, loaded.problem, options.repeat)
+    except KeyboardInterrupt:
+        saved = "nothing was saved; with --store FILE, a later run can continue"
+        if options.store is not None:
+            saved = f"finished models are saved in {options.store}; run the same command again to continue"
+        print(f"interrupted; {saved}", file=sys.stderr)
+        return INTERRUPTED
+    problem, kept = loaded.problem, minimizer.summary()["kept"]
+    matches = match_rows(problem.features, problem.features[kept], problem.task)
+    print(minimize_page.page(minimizer, problem, options.task, options.user, matches=matches, stability=stability))
+    if options.json is not None:
+        text = json.dumps(minimize_page.facts(minimizer, problem, matches, stability), indent=1, default=str)
+        write_atomically(options.json, lambda part: part.write_text(text, encoding="utf-8"))
+        print(f"\nWritten: {options.json}")
+    if options.out is not None:
+        released = loaded.frame.iloc[loaded.rows][[*kept, options.task]]
+        formulas = Formulas(options.formulas)
+        write_table(formulas(without_rare_texts(released)), options.out)
+        what = f"{counted(len(kept), 'feature')} and {options.task}; not {options.user}; rows in random order"
+        print("\n".join([f"\nWritten: {options.out} ({what})", *formulas.said]))
+    return 0
+
+
+def compare(options: Options) -> int:
+    """Compare defences on a table or recordings and print the page; return the exit code."""
+    began = time.monotonic()
+    recorded = _check_kind(options)
+    if getattr(options, label := "hide" if recorded else "user") is None:
+        what = "attribute to hide" if recorded else "column with the users"
+        raise ValueError(f"--{label} is missing: name the {what}")
+    check_targets({"--report": options.report, "--json": options.json, "--store": options.store}, options.file)
+    try:
+        with plain_notices():
+            problem, split, defences = _recordings(options) if recorded else _table(options)
+            # results name people, so they do not belong beside a report to hand on
+            store = options.store or cache_folder() / "compare" / f"{problem.digest[:16]}.jsonl"
+            found, code = comparison.compare(
+                problem,
+                defences or None,
+                options.minutes,
+                began=began,
+                split=split,
+                model=RandomForestClassifier(options.trees, n_jobs=options.jobs),
+                max_rows=options.max_rows,
+                seed=options.seed,
+                store=store,
+                progress=not options.quiet,
+            ), 0  # fmt: skip
+    except comparison.ComparisonInterrupted as stopped:
+        found, code = stopped.comparison, INTERRUPTED
+        print("interrupted: this is the best answer so far; run the same command again to continue", file=sys.stderr)
+    print(page(found, options.max_loss))
+    if options.report is not None:
+        found.to_html(options.report, options.max_loss)
+    if options.json is not None:
+        found.to_json(options.json)
+    if written := [str(path) for path in (options.report, options.json) if path is not None]:
+        print(f"\nWritten: {', '.join(written)}")
+    return code
+
+
+def _table(options: Options) -> tuple[Problem, None, list[str]]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", IdentifierWarning)  # printed below
+        problem = load_table(options.file, **_named(options, _READING)).problem
+    if left_out := problem.provenance["left_out"]:
+        said = f"left out, because these columns identify rows or users: {in_words(left_out)}; use one with --keep"
+        print(said, file=sys.stderr)
+    return problem, None, list(options.defences)
+
+
+def _recordings(options: Options) -> tuple[Problem, Split, list[Any]]:
+    from sensorrelease.windows import TABLE_WORDS, own_game
+
+    game = own_game(options.file, options.task, options.hide, seed=options.seed)
+    releases = {name: one for one in game.defences for name in (one.name, one.word) if name}
+    words = options.defences or [*TABLE_WORDS, *(one.name for one in game.defences)]
+    return game.problem, game.split, [releases.get(word, word) for word in words]
+
+
+def publish(options: Options) -> int:
+    """Publish a file, print what was written, and return the exit code."""
+    if options.defence is None and options.fitted is None:
+        first = "latent" if _is_description(options.file) else "minimize:threshold=.01"
+        raise ValueError(
+            f"--defence is missing: {first} is a good first choice, and `sensorprivacy compare` finds the best one for "
+            "your data; or name a folder with --fitted"
+        )
+    common = _named(options, ("task", "defence", "out", "save", "fitted", "seed", "formulas"))
+    try:
+        if _check_kind(options):
+            from sensorrelease.publishing.recordings import publish_recordings
+
+            with plain_notices():
+                card = publish_recordings(options.file, hide=options.hide, progress=not options.quiet, **common)
+        else:
+            common |= _named(options, ("user", "groups", "keep", "drop", "missing", "rare", "sample"))
+            bounds = parse_bounds(options.bounds)
+            with plain_notices():
+                card = publishing.publish(options.file, bounds=bounds, in_order=options.keep_order, **common)
+    except KeyboardInterrupt:
+        print("interrupted; nothing was written", file=sys.stderr)
+        return INTERRUPTED
+    print(card.to_markdown())
+    print(f"Written: {options.out} ({', '.join(card.facts['size'])}, card.md, card.json)")
+    if options.save is not None:
+        print(f"Saved: {options.save} (keep it private: it describes the training rows)")
+    return 0
+
+
+def export(options: Options) -> int:
+    """Write the networks of your recordings and edge.pyz into a folder; return the exit code."""
+    from sensorprivacy.edge.export import write_program
+    from sensorrelease.boards import own_bundles
+
+    choices = _named(options, ("model", "epochs", "inference_epochs"))
+    made = own_bundles(options.recordings, options.hide, options.out, keep=options.save, **choices)
+    for bundle in made.values():
+        print(f"{bundle.folder}  {sum(step.bytes for step in bundle.steps) / 1e6:.1f} MB, {len(bundle.steps)} files")
+    program = write_program(options.out)
+    print(f"{program}  copy the folder to a board and run: python3 edge.pyz measure --out board.json")
+    return 0
+
+
+def _named(options: Options, names: tuple[str, ...]) -> dict[str, Any]:
+    return {name: getattr(options, name) for name in names}
+
+
+def _is_description(file: Path) -> bool:
+    return file.suffix.lower() == ".toml"
+
+
+def _check_kind(options: Options) -> bool:
+    """Return whether the file describes recordings; reject options on the command line that are for the other kind."""
+    recorded = _is_description(options.file)
+    for name in _OF_TABLES if recorded else ("hide",):
+        if name in options.given:
+            kinds = ("tables", "describes recordings") if recorded else ("recordings", "is a table")
+            option = f"--{name.replace('_', '-')}"
+            raise ValueError(f"{option} is for {kinds[0]}, but {options.file} {kinds[1]}: leave it out")
+    return recorded

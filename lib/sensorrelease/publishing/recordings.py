@@ -1,0 +1,343 @@
+"""Publish recordings: rewrite them window by window with paper 3's anonymizer, and attack what is published."""
+
+import secrets
+import warnings
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+
+from sensorprivacy.columns.copies import find_names
+from sensorprivacy.columns.judge import NAMED, name_of
+from sensorprivacy.data import Windows, draw_rows
+from sensorprivacy.game.attack import attack_all
+from sensorprivacy.game.joins import ROWS, Match, match_rows
+from sensorprivacy.game.outcome import Attacks
+from sensorprivacy.latent.adversaries import Attacker, attackers
+from sensorprivacy.latent.anonymizer import LatentAnonymizer
+from sensorprivacy.latent.guaranteed import GuaranteedRelease
+from sensorprivacy.latent.releases import anonymized
+from sensorprivacy.latent.scene import PUBLIC, scenes
+from sensorprivacy.latent.transfers import Codebook
+from sensorprivacy.latent.windows import common_classes, private_labels, recording_of
+from sensorrelease.card import Card, measured, write_card
+from sensorrelease.defences import Defence
+from sensorrelease.pages import render
+from sensorrelease.publishing.anonymizers import (
+    TASK_MODELS,
+    FittedRecordings,
+    Latent,
+    about_recordings,
+    is_latent,
+    load_recordings,
+    parse_latent,
+    save_recordings,
+)
+from sensorrelease.publishing.fitted import FORMAT, load_fitted
+from sensorrelease.publishing.matching import earlier_releases, matched
+from sensorrelease.publishing.saved import is_saved
+from sensorrelease.publishing.tables import publish
+from sensorrelease.publishing.writing import Formulas, check_new, new_folder
+from sensorrelease.read.formats import PARQUET_SUFFIXES
+from sensorrelease.read.recordings import OwnRecordings, read_recordings
+from sensorrelease.windows import is_of_people, statistics_of
+
+_RECORDING, _PERSON = "recording of the window", "person of the window"
+_TEST = 0.25  # last part of each recording, on which the release is measured
+
+
+def publish_recordings(
+    description: Path | str,
+    *,
+    out: Path | str,
+    defence: str | Latent | Defence | None = None,
+    task: str | None = None,
+    hide: str | None = None,
+    fitted: Path | str | None = None,
+    save: Path | str | None = None,
+    adversaries: Sequence[Attacker] | None = None,
+    seed: int = 42,
+    formulas: Literal["quote", "keep"] = "quote",
+    progress: bool = False,
+) -> Card:
+    """Write recordings that may be handed on, one file each, and their data card, to a new folder.
+
+    Networks learn from windows in the first 75 % of each recording, or, of short recordings, from all but the last of
+    each person and public class. Each recording is then cut in windows that do not
+    overlap, and every window is rewritten, or drawn from randomized responses with a guarantee. Samples after the last
+    complete window are left out. The rest of the published recordings measures the release.
+
+    A defence for tables publishes a table of window statistics instead, through `publish.publish`.
+
+    Parameters
+    ----------
+    description : path
+        TOML file, see `own.read.recordings`.
+    out, fitted, save, seed, formulas
+        As for `publish.publish`. Windows are rewritten with randomness from the secure source, whatever the seed is.
+    defence : str, Latent or Defence, optional
+        A word, see `parse_latent`, or one for tables, see `own.parse`.
+    task, hide : str, optional
+        The description's public label, and the private attribute to hide.
+    adversaries : sequence of Attacker, optional
+        Default: all of `latent.attackers`.
+    progress : bool
+        Show progress bars.
+
+    Returns
+    -------
+    Card
+
+    Raises
+    ------
+    ValueError, FileNotFoundError
+        As `publish.publish` and `own.read.recordings.user_windows`.
+    """
+    out, save_to = Path(out), None if save is None else Path(save)
+    for folder, option in ((out, "out"), (save_to, "save")):
+        if folder is not None:
+            check_new(folder, option)
+    if fitted is None:
+        if defence is None or task is None or hide is None:
+            raise ValueError("name the defence, the task and the attribute to hide, or a folder with a fitted defence")
+        settings = parse_latent(defence) if isinstance(defence, str) and is_latent(defence) else defence
+        own = read_recordings(description)
+        _check_labels(own, task, hide)
+        if not isinstance(settings, Latent):
+            return _publish_statistics(own, task, hide, defence=settings, out=out, save=save_to, seed=seed)
+        done = _fit(own, settings, task, hide, adversaries or attackers(settings.network), seed, progress)
+    else:
+        if given := [n for n, v in (("defence", defence), ("task", task), ("hide", hide)) if v is not None]:
+            raise ValueError(f"a fitted defence has its own {' and '.join(given)}: leave them out")
+        if is_saved(Path(fitted), FORMAT):
+            known, own = load_fitted(Path(fitted)).columns, read_recordings(description)
+            _check_labels(own, known.task, known.user)
+            return _publish_statistics(own, known.task, known.user, fitted=fitted, out=out, save=save_to, seed=seed)
+        done, own = load_recordings(Path(fitted)), read_recordings(description)
+        _check_same(own, done)
+    with ExitStack() as stack:
+        folder = stack.enter_context(new_folder(out, "out"))
+        if save_to is not None:
+            save_recordings(done, stack.enter_context(new_folder(save_to, "save")))
+        checked = Formulas(formulas)
+        sizes, windows, matches = _write(own, done, folder, checked, seed)
+        facts = _facts(own, done) | {"formulas": checked.said} | {"guarantee": _guarantee(done, windows), "size": sizes}
+        facts["matched"] = matched(matches, earlier_releases(out, facts["input"]["digest"]))
+        return write_card(folder, done, **facts, seed=seed, reused=fitted is not None)
+
+
+def _fit(
+    own: OwnRecordings,
+    settings: Latent,
+    task: str,
+    hide: str,
+    adversaries: Sequence[Attacker],
+    seed: int,
+    progress: bool,
+) -> FittedRecordings:
+    given = own.given
+    held = _held(own, settings.length)
+    train = own.windows(settings.length, settings.stride)
+    early = _part(own, settings.length, settings.stride, held, "train")
+    common = early.any() and common_classes(train, train.take(early), hide)
+    if not np.any(common):
+        raise ValueError(f"no class of {task!r} has two training windows of each class of {hide!r}: record more")
+    train = train.take(early & common)
+    cut = own.windows(settings.length, settings.length)
+    known = cut.public.isin(set(train.public)).to_numpy()
+    masks = [known & _part(own, settings.length, settings.length, held, part) for part in ("train", "test")]
+    if not all(mask.any() for mask in masks):
+        most = int(np.median(np.bincount(own.run)))
+        shorter = range(min(int(_TEST * most), settings.length - 1), 0, -1)
+        fits = next((length for length in shorter if _ends_in_window(most, length)), 1)
+        raise ValueError(
+            f"the recordings are too short: there are {masks[0].sum()} windows of {settings.length} samples to learn "
+            f"from and {masks[1].sum()} to measure on. Give a smaller length, such as length={fits}, or record two "
+            f"sessions of each {task}"
+        )
+    parts = [cut.take(mask) for mask in masks]
+    fewest = int(train.public.value_counts().min())
+    anonymizer = replace(settings, batch=min(settings.batch, fewest)).anonymizer(hide, seed)
+    anonymizer.fit(train, progress=progress)
+    sure = settings.guaranteed
+    release = anonymized(anonymizer, seed) if sure is None else GuaranteedRelease(anonymizer, **sure).seeded(seed)
+    measured_on = render(
+        "measured_recordings.txt",
+        train=parts[0].n_windows,
+        test=parts[1].n_windows,
+        fitted=train.n_windows,
+        share=None if held.any() else _TEST,
+        task=task,
+        guaranteed=sure,
+    )
+    scores = _measure(anonymizer, release, parts, task, hide, adversaries, seed, progress)
+    facts = {"measured": scores, "measured_on": measured_on.split("\n")}
+    about = about_recordings(settings.length, hide, sure)
+    shape = given.channels, given.rate, settings.length
+    return FittedRecordings(settings.name, about, task, hide, *shape, anonymizer, facts, sure)
+
+
+def _check_labels(own: OwnRecordings, task: str, hide: str) -> None:
+    given = own.given
+    if task != given.public:
+        raise ValueError(f"the task is {task!r}, but the description's public label is {given.public!r}: name this one")
+    if hide not in (choices := [*given.private, "subject"]):
+        raise ValueError(f"{hide!r} is no private attribute of the description: choose from {', '.join(choices)}")
+
+
+def _publish_statistics(own: OwnRecordings, task: str, hide: str, **options: Any) -> Card:
+    """Publish one row of statistics for each window with a defence for tables; windows do not overlap."""
+    windows = own.windows(Latent.length, Latent.length)
+    hidden = private_labels(windows, hide)
+    table = statistics_of(windows)
+    table[task], table[hide], table[_RECORDING] = windows.public, hidden, recording_of(windows)
+    if people := hide != "subject" and is_of_people(hidden, windows.subject):
+        table[_PERSON] = windows.subject
+    if "fitted" not in options:
+        options |= {"task": task, "user": hide, "groups": _RECORDING, "people": _PERSON if people else None}
+    return publish(table, **options)
+
+
+def _ends_in_window(sizes: Any, length: int) -> Any:
+    """Return whether recordings of some samples have a whole window in their last part; windows do not overlap."""
+    first = -(-((1 - _TEST) * np.asarray(sizes)).astype(int) // length) * length
+    return first + length <= sizes
+
+
+def _held(own: OwnRecordings, length: int) -> np.ndarray:
+    """Return which recordings are held out whole: none, unless most are too short for a window in their last part.
+
+    Then the last recording of each person and public class is, if there are two.
+    """
+    sizes = np.bincount(own.run)
+    if np.mean(_ends_in_window(sizes, length)) >= 0.5:
+        return np.zeros(len(sizes), dtype=bool)
+    firsts = own.table.iloc[np.unique(own.run, return_index=True)[1]]
+    same = firsts.groupby([own.given.subject, own.given.public], sort=False)
+    held = ((same.cumcount(ascending=False) == 0) & (same.cumcount() > 0)).to_numpy()
+    if held.any():
+        warnings.warn(
+            f"most recordings have no window of {length} samples in their last {_TEST:.0%}: {int(held.sum()):,} of "
+            f"{len(held):,} whole recordings are held out instead, the last of each person and {own.given.public}",
+            stacklevel=4,
+        )
+    return held
+
+
+def _part(own: OwnRecordings, length: int, stride: int, held: np.ndarray, part: str) -> np.ndarray:
+    """Return a mask of the windows to learn from (``train``) or to measure on (``test``).
+
+    If no recording is held out whole, these are the windows within the first 75 % of their recording, and after it.
+    """
+    starts = own.starts(length, stride)
+    of = own.run[starts]
+    if held.any():
+        return ~held[of] if part == "train" else held[of]
+    sizes = np.bincount(own.run)
+    begins = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+    offset, border = starts - begins[of], ((1 - _TEST) * sizes).astype(int)[of]
+    return offset + length <= border if part == "train" else offset >= border
+
+
+def _measure(
+    anonymizer: LatentAnonymizer,
+    publish: Callable[[Windows], Windows],
+    parts: Sequence[Windows],
+    task: str,
+    hide: str,
+    adversaries: Sequence[Attacker],
+    seed: int,
+    progress: bool,
+) -> list[dict[str, Any]]:
+    """Return the accuracy of task models and adversaries on original and on published windows."""
+    train, test = parts
+    releases: dict[str, Callable[[Windows], Windows]] = {"original": lambda windows: windows, "published": publish}
+    options: Any = {"share_known": 1.0, "seed": seed}
+    asked = scenes(releases, train, test, PUBLIC, **options)
+    tasks = attack_all(asked, TASK_MODELS, levels=["window"], progress=progress)
+    attacked = scenes(releases, train, test, hide, anonymizer=anonymizer, **options)
+    attacks = attack_all(attacked, adversaries, progress=progress)
+    words = {PUBLIC: f"task {task}", "subject": "the person"}
+    return measured(Attacks([*tasks, *attacks]), words)
+
+
+def _check_same(own: OwnRecordings, fitted: FittedRecordings) -> None:
+    given = own.given
+    now = {"channels": given.channels, "rate": given.rate, "public": given.public}
+    then = {"channels": fitted.channels, "rate": fitted.rate, "public": fitted.task}
+    if wrong := [name for name in now if now[name] != then[name]]:
+        name = wrong[0]
+        raise ValueError(
+            f"the description has {name} {now[name]!r}, the fitted defence {then[name]!r}: they must agree"
+        )
+
+
+def _write(
+    own: OwnRecordings, fitted: FittedRecordings, folder: Path, formulas: Formulas, seed: int
+) -> tuple[list[str], Windows, list[Match]]:
+    """Write one file for each recording, in random order; return statements of their size, the raw windows, matches."""
+    given, length = own.given, fitted.length
+    windows, run = own.windows(length, length), own.run[own.starts(length, length)]
+    known = windows.public.astype(str).isin(fitted.anonymizer.models_.public.classes).to_numpy()
+    if not known.any():
+        raise ValueError(f"no recording has a class of {fitted.task!r} that the fitted defence knows")
+    published, labels = fitted.publish(windows.take(known))
+    raw, values, run = windows.values[known], published.values, run[known]  # noqa: PD011 (windows)
+    if np.count_nonzero(values == raw, axis=(1, 2)).max() > raw[0].size / 2:
+        raise ValueError("some rewritten windows equal their originals: fit the defence again with more epochs")
+    kept = np.unique(run)
+    suffix = ".parquet" if Path(given.files).suffix in PARQUET_SUFFIXES else ".csv"
+    order = np.random.default_rng(secrets.randbits(256)).permutation(kept)
+    for number, one in enumerate(order, start=1):
+        signal = np.concatenate(list(values[run == one]), axis=1).T
+        label = np.repeat(labels[run == one], length)
+        table = formulas(pd.DataFrame(signal, columns=given.channels).assign(**{given.public: label}))
+        file = folder / f"recording-{number:0{len(str(len(order)))}}{suffix}"
+        table.to_parquet(file, index=False) if suffix == ".parquet" else table.to_csv(file, index=False)
+    all_samples, samples = len(own.run), len(run) * length
+    strange = len(np.unique(own.run[own.starts(length, length)][~known]))
+    short = int((np.bincount(own.run) < length).sum())
+    sizes = [
+        f"{len(order):,} recordings of {len(np.bincount(own.run)):,}, {samples:,} samples of {all_samples:,} at "
+        f"{given.rate:g} per second",
+        f"{short:,} recordings shorter than {length} samples left out",
+        f"{strange:,} recordings left out because too few training windows show their {fitted.task}",
+        f"the last {(all_samples - samples) / all_samples:.1%} of the samples, after the last complete windows or in "
+        "recordings left out, are dropped",
+    ]
+    at = draw_rows(len(raw), ROWS, seed)
+    again, task = fitted.publish(windows.take(known).take(at))[0], None if fitted.guaranteed else published.public[at]
+    both = pd.DataFrame(raw[at].reshape(len(at), -1)), pd.DataFrame(values[at].reshape(len(at), -1))
+    second = pd.DataFrame(again.values.reshape(len(at), -1))  # noqa: PD011 (windows)
+    return sizes, windows.take(known), match_rows(*both, task, again=second, seed=seed)
+
+
+def _guarantee(fitted: FittedRecordings, windows: Windows) -> dict[str, Any]:
+    """Return the guarantee of published recordings: ``statements``, and epsilon of a recording and of a person."""
+    release, transfer = fitted.release, fitted.anonymizer.transfer
+    spent: Any = release.budget(windows)["epsilon"] if release else {}
+    donors = isinstance(transfer, Codebook) and not (transfer.own or transfer.synthetic)
+    text = render("guarantee_recordings.txt", fitted=fitted, release=release, spent=spent, donors=donors)
+    epsilon = {f"epsilon_{unit}": float(spent[unit]) for unit in ("person", "recording") if release}
+    return {"epsilon_row": None, "epsilon_person": None, "most_rows": None, "statements": text.split("\n"), **epsilon}
+
+
+def _facts(own: OwnRecordings, fitted: FittedRecordings) -> dict[str, Any]:
+    """Return the parts of the data card about the recordings and their columns."""
+    given = own.given
+    published = [*given.channels, given.public]
+    dropped = dict.fromkeys(given.private, "a private attribute") | {given.subject: "the person of each recording"}
+    others = [str(name) for name in own.table if not str(name).startswith("_")]
+    dropped |= {name: "no channel" for name in others if name not in published and name not in dropped}
+    named = find_names(others, own.table[given.subject])
+    dropped = {name_of(name, NAMED, others) if name in named else name: why for name, why in dropped.items()}
+    return {
+        "name": given.name,
+        "columns": {"task": fitted.task, "published": published, "unchanged": [], "dropped": dropped},
+        "order": "Recordings are numbered in random order. Samples keep their order in time.",
+        "input": {"digest": own.provenance["digest"], "recordings": int(own.run.max()) + 1},
+    }

@@ -1,0 +1,483 @@
+"""Hostile files: nothing of a file is printed raw or becomes markup, and no crafted file ends in a traceback."""
+
+import gzip
+import html
+import importlib.util
+import json
+import pickle
+import re
+import resource
+import shutil
+import sqlite3
+import warnings
+import zipfile
+from functools import cache
+from pathlib import Path
+
+import joblib
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from markdown_it import MarkdownIt
+from sklearn.decomposition import PCA
+from sklearn.ensemble import RandomForestClassifier
+from skops import io
+
+from sensorprivacy.columns import judge
+from sensorprivacy.edge.board.bundle import BundleError, read_bundle
+from sensorprivacy.latent import ModelFileError, load
+from sensorprivacy.latent.files import read_parts, write_parts
+from sensorprivacy.latent.storage import FORMAT as MODEL_FORMAT
+from sensorprivacy.minimize.search.results import ResultStoreError
+from sensorrelease.cli import main
+from sensorrelease.publishing.fitted import OTHER, load_fitted
+from sensorrelease.publishing.saved import FILE, FittedFolderError, write_saved
+from sensorrelease.publishing.tables import publish
+from sensorrelease.publishing.writing import Formulas
+from sensorrelease.read import text
+from sensorrelease.read.formats import read_table
+
+_SPEC = importlib.util.spec_from_file_location(
+    "hostile_inputs", Path(__file__).parents[2] / "bench" / "hostile_inputs.py"
+)
+hostile = importlib.util.module_from_spec(_SPEC)
+_SPEC.loader.exec_module(hostile)
+
+
+ESCAPE = "\x1b]0;owned\x07\x1b[2J\x9b31m\u202e"
+MARKUP = "<script>alert(1)</script>![x](http://evil.example/p.png)\n# heading\n[go](http://evil.example) <img src=x>"
+RAW = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e]")
+
+
+def table(n=240, name="load", room=("kitchen", "hall"), seed=0):
+    """Return a table with a column that shows the room, and one that shows the owner."""
+    draw = np.random.default_rng(seed)
+    first, owner = draw.integers(0, 2, n), draw.integers(0, 4, n)
+    return pd.DataFrame(
+        {
+            name: first + draw.normal(0, 0.2, n),
+            "voice": owner + draw.normal(0, 0.3, n),
+            "mode": draw.choice(["eco", "auto"], n),
+            "room": np.where(first, *room),
+            "owner": [f"p{one}" for one in owner],
+        }
+    )
+
+
+def run(capfd, *words):
+    """Return exit code and printed text of a command."""
+    code = main(list(map(str, words)))
+    out, err = capfd.readouterr()
+    return code, out + err
+
+
+def write(folder, **changes):
+    table(**changes).to_csv(folder / "home.csv", index=False)
+    return folder / "home.csv"
+
+
+ROLES = ["--task", "room", "--user", "owner"]
+MINIMIZE = [*ROLES, "--trees", "5", "--repeat", "0"]
+
+
+@pytest.mark.first(2)
+@pytest.mark.parametrize(
+    "changes",
+    [{"name": f"lo{ESCAPE}ad"}, {"room": (f"kit{ESCAPE}chen", "hall")}],
+    ids=["a column", "values of the task"],
+)
+@pytest.mark.parametrize("command", ["minimize", "compare", "publish"])
+def test_no_command_prints_raw_text_of_a_table(tmp_path, capfd, command, changes):
+    words = {
+        "minimize": [*MINIMIZE, "--out", tmp_path / "kept.csv", "--json", tmp_path / "facts.json"],
+        "compare": [*ROLES, "--trees", "5", "--defences", "none", "noise", "--report", tmp_path / "page.html"],
+        "publish": [*ROLES, "--defence", "noise:epsilon=4", "--out", tmp_path / "out"],
+    }[command]
+    if command == "compare":
+        words += ["--store", tmp_path / "store"]
+    code, said = run(capfd, command, write(tmp_path, **changes), *words, "--quiet")
+    assert code == 0, said
+    assert not RAW.search(said)
+    assert "x1b" in said or command == "compare" or "room" in changes
+    for page in [*tmp_path.glob("*.html"), *tmp_path.glob("*.json"), *tmp_path.glob("out/card.*")]:
+        assert not RAW.search(page.read_text(encoding="utf-8")), page
+
+
+BROKEN = {
+    "a missing column": (f"a{ESCAPE},b\n1,2\n", ROLES),
+    "equal columns": (f"a{ESCAPE},a{ESCAPE},room,owner\n1,2,3,4\n", ROLES),
+    "a label": (f"x,room,owner\n1,{ESCAPE},a\n2,{ESCAPE},a\n", ROLES),
+    "numbers of a task": (f"x,ro{ESCAPE}om,owner\n" + "".join(f"{n},{n / 7},{n % 3}\n" for n in range(99)), None),
+}
+
+
+@pytest.mark.parametrize("case", BROKEN)
+@pytest.mark.parametrize("command", ["minimize", "compare"])
+def test_errors_and_file_names_are_not_printed_raw(tmp_path, capfd, case, command):
+    content, roles = BROKEN[case]
+    file = tmp_path / "ho\x1b[2Jme\n.csv"
+    file.write_text(content, encoding="utf-8")
+    roles = roles or ["--task", f"ro{ESCAPE}om", "--user", "owner"]
+    code, said = run(capfd, command, file, *roles)
+    assert code == 2
+    assert not RAW.search(said)
+    assert said.startswith("error: ")
+    assert said.count("\n") == 1
+
+
+def test_texts_of_a_description_are_not_printed_raw(tmp_path, capfd):
+    file = tmp_path / "recordings.toml"
+    shown = json.dumps(ESCAPE)[1:-1].replace("\x9b", "\\u009b")
+    for broken in (f'name = "a"\n"{shown}" = 1\n', f'name = "a"\nrate = "{shown}"\n', f"name = \x1b[2J{ESCAPE}\n"):
+        file.write_text(broken, encoding="utf-8")
+        code, said = run(capfd, "compare", file, "--task", "activity", "--hide", "gender")
+        assert code == 2
+        assert not RAW.search(said)
+
+
+def test_warnings_of_a_command_are_not_printed_raw(tmp_path, capfd, monkeypatch):
+    """Oracle: Python's own way to print a warning, which pytest would replace."""
+    monkeypatch.setattr(warnings, "showwarning", warnings._showwarning_orig)
+    file = write(tmp_path)
+    frame = pd.read_csv(file).assign(**{f"gone{ESCAPE}": np.nan, f"same{ESCAPE}": 1.0})
+    frame.to_csv(file, index=False)
+    code, said = run(capfd, "minimize", file, *MINIMIZE, "--quiet")
+    assert code == 0, said
+    assert "gone\\x1b" in said
+    assert not RAW.search(said)
+
+
+@pytest.fixture(scope="module")
+def card(tmp_path_factory):
+    """Return the card of a table whose file, columns, task and cells hold markup."""
+    folder = tmp_path_factory.mktemp("card")
+    names = {"load": f"load{MARKUP}", "mode": f"mode|{MARKUP}", "room": f"room{MARKUP}", "owner": f"own{MARKUP}"}
+    frame = table().rename(columns=names)
+    frame["# gone `x` ~~"] = 1
+    file = folder / "![x](http:evil) # h <script>.csv"
+    frame.to_csv(file, index=False)
+    made = publish(
+        file, task=names["room"], user=names["owner"], defence="threeway:epsilon=4", out=folder / "out", sample=240
+    )
+    return made.to_markdown()
+
+
+@pytest.mark.parametrize("form", ["commonmark", "gfm-like"])
+def test_markup_in_names_stays_text_on_the_card(card, form):
+    page = MarkdownIt(form, {"linkify": False, "html": True}).render(card)
+    assert re.findall("<(script|img|a|em|strong|s)[ >]", page) == []
+    assert re.findall("<h[1-6]>(.*)</h", page)[1:] == [
+        "Dropped", "Guarantee and its limits", "Matching rows", "Measured", "Provenance",
+    ]  # fmt: skip
+    assert html.escape("<script>alert(1)</script>") in page
+
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+
+
+@pytest.mark.skipif(
+    CHROMIUM is None or importlib.util.find_spec("playwright") is None, reason="needs chromium and playwright"
+)
+@pytest.mark.slow
+def test_no_script_runs_and_no_image_loads_in_a_browser(card, tmp_path, capfd):
+    from playwright.sync_api import sync_playwright
+
+    names = {"load": "load<script>alert(1)</script>", "voice": '"><img src="http://evil.example/p.png">'}
+    file = tmp_path / "<img src=x onerror=alert(2)>.csv"
+    table().rename(columns=names).to_csv(file, index=False)
+    words = [*ROLES, "--trees", "5", "--defences", "none", "threeway:epsilon=4", "--store", tmp_path / "s", "--quiet"]
+    assert run(capfd, "compare", file, *words, "--report", tmp_path / "report.html")[0] == 0
+    page = MarkdownIt("gfm-like", {"linkify": False, "html": True}).render(card)
+    (tmp_path / "card.html").write_text(f"<meta charset=utf-8>{page}", encoding="utf-8")
+    faults = []
+    with sync_playwright() as play:
+        browser = play.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        opened = browser.new_page()
+        opened.on("dialog", lambda asked: (faults.append(asked.message), asked.dismiss()))
+        opened.on("request", lambda asked: faults.append(asked.url) if asked.url[:5] not in ("file:", "data:") else 0)
+        for name, shown in (("report.html", "<img src=x"), ("card.html", "<script>alert(1)</script>")):
+            opened.goto((tmp_path / name).as_uri())
+            assert shown in opened.inner_text("body")
+        browser.close()
+    assert faults == []
+
+
+def formulas():
+    return table(room=('=HYPERLINK("http://evil.example")', "+cmd|' /C calc'!A0")).rename(columns={"load": "=cmd|x"})
+
+
+def test_numbers_dates_and_dashes_are_no_formulas():
+    texts = ["-", "+3.5", "-1,5", "-12:30", "a=b", "=x", "@y", "-x", "+x", "\t=x"]
+    found = Formulas("quote")(pd.DataFrame({"a": texts, "-x": 1}))
+    assert [text for text, new in zip(texts, found["a"], strict=True) if text != new] == texts[5:]
+    assert list(found) == ["a", "'-x"]
+
+
+@pytest.mark.parametrize("mode", ["quote", "keep"])
+def test_formulas_are_quoted_or_named_on_the_card(tmp_path, mode):
+    card = publish(formulas(), task="room", user="owner", defence="none", out=tmp_path / "out", formulas=mode)
+    text = (tmp_path / "out" / "table.csv").read_text()
+    starts = [cell.strip('"')[:1] for line in text.splitlines() for cell in line.split(",")]
+    assert ("=" in starts) == (mode == "keep")
+    said = card.to_markdown()
+    assert "spreadsheet" in said
+    assert ("are quoted" in said) == (mode == "quote")
+    assert "Columns: room, =cmd" in said
+
+
+def test_a_card_without_formulas_does_not_speak_of_them(tmp_path):
+    card = publish(table(), task="room", user="owner", defence="none", out=tmp_path / "out")
+    assert "spreadsheet" not in card.to_markdown()
+
+
+def test_minimize_quotes_formulas(tmp_path, capfd):
+    formulas().to_csv(tmp_path / "home.csv", index=False)
+    code, said = run(capfd, "minimize", tmp_path / "home.csv", *MINIMIZE, "--quiet", "--out", tmp_path / "kept.csv")
+    assert code == 0, said
+    assert "are quoted" in said
+    assert set(pd.read_csv(tmp_path / "kept.csv")["room"].str[:2]) == {"'=", "'+"}
+
+
+# --- items of the review, one by one ---
+
+
+def test_too_many_columns_are_refused_before_they_are_judged(tmp_path, capfd, monkeypatch):
+    assert judge.MOST_COLUMNS == 5_000
+    monkeypatch.setattr(judge, "MOST_COLUMNS", 50)
+    monkeypatch.setattr(judge, "_telling_nothing", None)  # the first step after the count
+    wide = pd.DataFrame(np.random.default_rng(0).normal(size=(300, 51)).round(3)).rename(columns=str)
+    wide = pd.concat([table(300)[["room", "owner"]], wide], axis=1)
+    wide.to_parquet(tmp_path / "wide.parquet")
+    code, said = run(capfd, "minimize", tmp_path / "wide.parquet", *MINIMIZE)
+    assert code == 2
+    assert "51 columns besides its labels, at most 50 are judged" in said
+    assert "--drop" in said
+
+
+def test_a_long_cell_is_read(tmp_path):
+    frame = table(5).assign(mode=["x" * 200_000, *"abcd"])
+    frame.to_csv(tmp_path / "home.csv", index=False)
+    assert read_table(tmp_path / "home.csv")["mode"].str.len().max() == 200_000
+
+
+@pytest.mark.slow
+def test_a_parquet_file_of_many_equal_rows_is_refused_by_its_footer(tmp_path):
+    group = pa.table(
+        {"a": pa.array(np.zeros(1_000_000, np.int8)).dictionary_encode(), "b": np.zeros(1_000_000, np.int8)}
+    )
+    with pq.ParquetWriter(tmp_path / "bomb.parquet", group.schema) as writer:
+        for _ in range(101):
+            writer.write_table(group)
+    assert (tmp_path / "bomb.parquet").stat().st_size < 2e6
+    before = pa.total_allocated_bytes()
+    with pytest.raises(ValueError, match="has 101,000,000 rows and 2 columns, which is too much for memory"):
+        read_table(tmp_path / "bomb.parquet")
+    assert pa.total_allocated_bytes() - before < 1e6
+
+
+def test_packed_texts_that_unpack_to_much_are_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(text, "_MOST", 10_000_000)
+    with gzip.open(tmp_path / "bomb.csv.gz", "wb") as file:
+        file.write(b"a,b\n" + b"1,2\n" * 8_000_000)
+    with pytest.raises(ValueError, match=r"bomb.csv.gz unpacks to more than 100 times its size"):
+        read_table(tmp_path / "bomb.csv.gz")
+
+
+@pytest.mark.parametrize("content", ["[" * 100_000, '{"a":' * 100_000])
+@pytest.mark.parametrize("name", ["recordings.toml", "saved/defence.json", "results.jsonl", "manifest.json"])
+def test_deep_json_and_toml_are_refused_by_name(tmp_path, name, content, capfd):
+    (tmp_path / "saved").mkdir()
+    (tmp_path / name).write_text("a = " * name.endswith("toml") + content + "\n")
+    file = write(tmp_path)
+    code, said = {
+        "recordings.toml": lambda: run(capfd, "compare", tmp_path / name, "--task", "a", "--hide", "b"),
+        "saved/defence.json": lambda: run(
+            capfd, "publish", file, "--fitted", tmp_path / "saved", "--out", tmp_path / "o"
+        ),
+        "results.jsonl": lambda: run(capfd, "compare", file, *ROLES, "--store", tmp_path / name),
+        "manifest.json": lambda: run(capfd, "edge", "replay", "--bundles", tmp_path),
+    }[name]()  # fmt: skip
+    assert code == 2
+    assert str(tmp_path / name) in said
+    assert said.count("\n") == 1
+
+
+@pytest.mark.first(2)
+@pytest.mark.parametrize("seed", range(hostile.LEAST))
+@pytest.mark.parametrize("kind", hostile.KINDS)
+def test_changed_files_end_in_one_line_or_success(tmp_path_factory, kind, seed, valid, tmp_path):
+    assert not hostile.outcome(kind, seed, valid(kind), tmp_path / "changed").startswith("fault")
+
+
+@pytest.fixture(scope="module")
+def valid(tmp_path_factory):
+    """Return a function that makes the valid files of a kind once."""
+
+    @cache
+    def make(kind):
+        folder = tmp_path_factory.mktemp("valid")
+        hostile.KINDS[kind][0](folder)
+        return folder
+
+    return make
+
+
+def restate(folder, **changes):
+    """Change a fitted folder as a forger does, with right digests."""
+    forge(folder, json.loads((folder / FILE).read_text()) | changes)
+
+
+def forge(folder, content):
+    content = dict(content)
+    kind, stated = content.pop("format"), ("digest", "files", "version")
+    write_saved(folder, kind, {name: value for name, value in content.items() if name not in stated})
+
+
+SAID = "Guaranteed: epsilon 0 for everybody."
+
+
+@pytest.mark.first(1)
+@pytest.mark.parametrize("kind", ["fitted noise", "fitted three-way", "fitted pipeline", "fitted prediction"])
+def test_a_forged_folder_cannot_make_claims(valid, kind, tmp_path):
+    saved = shutil.copytree(valid(kind) / "saved", tmp_path / "saved")
+    content = json.loads((saved / FILE).read_text())
+    for change in ({"about": SAID}, {"name": SAID}, {"facts": {"guarantee": {"statements": [SAID]}}}):
+        forge(saved, content | change)
+        with pytest.raises(FittedFolderError, match="wrong or missing value"):
+            load_fitted(saved)
+    columns = content["columns"] | {"dropped": {"mode": SAID, "owner": SAID}}
+    measured = [row | {"attacker": SAID, "unit": SAID} for row in content["measured"]]
+    forge(saved, content | {"columns": columns, "measured": measured})
+    card = publish(hostile.table(), fitted=saved, out=tmp_path / "out")
+    assert SAID not in (tmp_path / "out" / "card.json").read_text() + card.to_markdown()
+    forge(saved, content | {"measured": [row | {"score": 7.0} for row in measured]})
+    with pytest.raises(FittedFolderError, match="less than or equal to 1"):
+        load_fitted(saved)
+
+
+def test_the_guarantee_of_a_loaded_defence_is_that_of_its_noise(valid, tmp_path):
+    saved = shutil.copytree(valid("fitted noise") / "saved", tmp_path / "saved")
+    noise = json.loads((saved / FILE).read_text())["noise"]
+    restate(saved, noise=noise | {"epsilon": 60.0})
+    card = publish(hostile.table(), fitted=saved, out=tmp_path / "out")
+    assert card.facts["guarantee"]["epsilon_row"] == 60
+    assert "epsilon 60" in card.facts["guarantee"]["statements"][0]
+    for wrong in ({"epsilon": 0.0}, {"epsilon": -1.0}, {"epsilon": float("nan")}, {"bounds": {}}):
+        restate(saved, noise=noise | wrong)
+        with pytest.raises(FittedFolderError, match="is damaged"):
+            load_fitted(saved)
+
+
+@pytest.mark.slow
+def test_a_guarantee_hidden_in_a_transformer_is_dropped(valid, tmp_path):
+    saved = shutil.copytree(valid("fitted pipeline") / "saved", tmp_path / "saved")
+    step = PCA(2).fit(np.random.default_rng(0).normal(size=(20, 4)))
+    step.guarantees_, step.epsilon_total_ = (SAID,), 1e-9
+    (saved / OTHER).write_bytes(io.dumps(step))
+    restate(saved)
+    card = publish(hostile.table(), fitted=saved, out=tmp_path / "out")
+    assert card.facts["guarantee"]["epsilon_row"] is None
+    assert SAID not in card.to_markdown()
+
+
+def schema_bomb(file):
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("schema.json", b"[" + b"1," * 150_000_000 + b"1]")
+
+
+def unknown_loader(file):
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr(
+            "schema.json", json.dumps({"__loader__": "x", "__class__": "PCA", "__module__": "a", "protocol": 2})
+        )
+
+
+STEPS = {
+    "a pickle": lambda file: file.write_bytes(pickle.dumps(PCA(2))),
+    "joblib": lambda file: joblib.dump(PCA(2), file),
+    "an unknown loader": unknown_loader,
+    "a schema of 300 MB": schema_bomb,
+    "a forest": lambda file: file.write_bytes(io.dumps(RandomForestClassifier(2).fit([[0.0], [1.0]], [0, 1]))),
+    "not fitted": lambda file: file.write_bytes(io.dumps(PCA(2))),
+    "other columns": lambda file: file.write_bytes(io.dumps(PCA(2).fit(np.eye(9)))),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", STEPS)
+def test_a_second_file_that_is_no_transformer_is_refused(valid, tmp_path, kind, capfd):
+    saved = shutil.copytree(valid("fitted pipeline") / "saved", tmp_path / "saved")
+    STEPS[kind](saved / OTHER)
+    restate(saved)
+    code, said = run(capfd, "publish", write(tmp_path), "--fitted", saved, "--out", tmp_path / "out")
+    assert code == 2
+    assert f"error: {saved} is " in said
+    assert said.count("\n") == 1
+
+
+@pytest.mark.slow
+def test_a_tree_that_points_outside_its_nodes_is_refused(valid, tmp_path):
+    step = load_fitted(valid("fitted prediction") / "saved").step
+    tree = step.forest_.estimators_[0].tree_
+    state = tree.__getstate__()
+    state["nodes"]["left_child"][0] = 10**9
+    tree.__setstate__(state)
+    saved = shutil.copytree(valid("fitted prediction") / "saved", tmp_path / "saved")
+    (saved / OTHER).write_bytes(io.dumps(step))
+    restate(saved)
+    with pytest.raises(FittedFolderError, match="points outside its nodes"):
+        load_fitted(saved)
+
+
+@pytest.mark.parametrize("accuracy", ["abc", float("inf"), -5, b"x"])
+def test_accuracies_in_a_store_are_0_to_1(valid, tmp_path, accuracy):
+    shutil.copy(valid("search results") / "search.db", tmp_path / "search.db")
+    database = sqlite3.connect(tmp_path / "search.db")
+    database.execute("UPDATE scores SET accuracy = ?", (accuracy,))
+    database.commit()
+    database.close()
+    with pytest.raises(ResultStoreError, match=r"search.db is damaged: it holds the share"):
+        hostile.read_search(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"rate": 0}, "rate is out of its range"),
+        ({"rate": -1.0}, "rate"),
+        ({"stride": 0}, "stride"),
+        ({"length": 10**9}, "length"),
+        ({"deviation": [0.0, 1.0]}, "deviation"),
+        ({"channels": ["x"]}, "fit together"),
+        ({"mapping": [5, 0]}, "fit together"),
+    ],
+)
+def test_numbers_of_a_bundle_are_checked(valid, tmp_path, changes, words):
+    folder = shutil.copytree(valid("bundle"), tmp_path / "bundle")
+    manifest = json.loads((folder / "manifest.json").read_text())
+    (folder / "manifest.json").write_text(json.dumps(manifest | changes))
+    with pytest.raises(BundleError, match=words):
+        read_bundle(folder)
+
+
+def test_a_bundle_names_no_file_outside_its_folder(valid, tmp_path):
+    folder = shutil.copytree(valid("bundle"), tmp_path / "bundle")
+    (tmp_path / "secret").write_text("four")
+    manifest = json.loads((folder / "manifest.json").read_text())
+    manifest["steps"][0]["file"] = "../secret"
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    with pytest.raises(BundleError, match="file of a step is out of its range") as error:
+        read_bundle(folder)
+    assert "4 bytes" not in str(error.value)
+
+
+def test_a_model_of_huge_networks_takes_no_memory(valid, tmp_path):
+    header, parts = read_parts(valid("model") / "model.safetensors", MODEL_FORMAT)
+    huge = header | {"shape": [10**6, 10**5], "sizes": {"hidden": [10**7], "latent": 10**6}}
+    write_parts(tmp_path / "model.safetensors", MODEL_FORMAT, huge, parts)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with pytest.raises(ModelFileError, match="parts do not fit together"):
+        load(tmp_path / "model.safetensors")
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200_000  # KB
