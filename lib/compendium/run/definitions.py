@@ -13,6 +13,7 @@ write tables, which count. `review.verify` itself checks parameters, data, files
 
 import ast
 import hashlib
+import re
 import symtable
 from collections.abc import Iterable, Iterator
 from functools import cache, cached_property
@@ -33,6 +34,8 @@ NOTEBOOK = "notebook"
 # Printed values may stand in tables beside ours. The other columns say where our value is, for the judge.
 _PRINTED = ["claim_id", "paper", "table", "row", "column", "printed", "value", "decimals"]
 _SEES_LOCALS = {"locals", "eval", "exec", "query", "vars"}  # what reads the names of local variables
+# a text that only names a module of ours, such as "compendium.readers.iot23:iot23_problem"
+_OUR_MODULE = re.compile(rf"(?<=^')(?:{'|'.join(PACKAGES)})(?:\.\w+)*(?=\.?'$|:\w+'$)")
 _KINDS_OF_FIELD = ("ClassVar", "InitVar", "KW_ONLY")
 _NO_RESULT = ("warnings.warn", "print")
 
@@ -233,7 +236,12 @@ class _Reading:
     def _said_constant(self, node: ast.Constant) -> str:
         if isinstance(node.value, str):
             self.words.add(node.value)
-        return repr(node.value)
+        return _OUR_MODULE.sub("", repr(node.value))
+
+    def _said_importfrom(self, node: ast.ImportFrom) -> str:
+        """Names of our modules do not count: what each imported name stands for does."""
+        ours = node.level or (node.module or "").partition(".")[0] in PACKAGES
+        return "" if ours else self._fields(node)
 
     def _said_joinedstr(self, node: ast.JoinedStr) -> str:
         parts = (self._said(part) if isinstance(part, ast.Constant) else "*" for part in ast.iter_child_nodes(node))

@@ -220,11 +220,20 @@ CELL = "from sensorprivacy import a\n\na.f(1)"
         ("f = {'a': 1}", "f = {'a': 1, 'b': 2}", False),
         ("f = f'{1:.3f}'", "f = f'{1:.4f}'", False),
         ("async def f(x):\n    'Doc.'\n    return 1", "async def f(x) -> int:\n    return 1", True),
+        ("f = 'compendium.readers.iot23:rows'", "f = 'sensorprivacy.readers.iot23:rows'", True),
+        ("f = 'compendium.readers.iot23:rows'", "f = 'compendium.readers.iot23:flows'", False),
+        ("f = 'compendium is a word.'", "f = 'sensorprivacy is a word.'", False),
     ],
 )  # fmt: skip
 def test_only_what_runs_counts(tmp_path, before, after, same):
     first = made(tmp_path, CELL, a=before).digest
     assert (made(tmp_path, CELL, a=after).digest == first) == same
+
+
+def test_a_cell_may_import_a_definition_from_elsewhere(tmp_path):
+    first = made(tmp_path, "from sensorprivacy import b\n\nb.f()", b="def f():\n    return 1").digest
+    assert made(tmp_path, "from sensorprivacy.a import b\n\nb.f()", a="import sensorprivacy.b as b").digest == first
+    assert made(tmp_path, "from math import b\n\nb.f()").digest != first
 
 
 def test_files_that_a_definition_names_count(tmp_path):
