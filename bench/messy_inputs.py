@@ -14,7 +14,6 @@ import io
 import json
 import lzma
 import re
-import struct
 import sys
 import tempfile
 import uuid
@@ -230,41 +229,6 @@ def _bytes(name: str, content: Callable[[], bytes]) -> Writer:
     return lambda frame, folder: packed(folder / name, content())
 
 
-def packets(rows: int = ROWS) -> list[tuple[float, bytes]]:
-    """Return packets as times and frames: two for each flow, from three devices to two services."""
-    found, draw = [], np.random.default_rng(3)
-    for at in range(rows):
-        device, service = int(draw.integers(0, 3)), int(draw.integers(0, 2))
-        size = 40 + 200 * service + 9 * device + int(draw.integers(0, 20))
-        segment = struct.pack(">HHHH", 5000 + at, 53 + 70 * service, 8 + size, 0) + bytes(size)
-        header = struct.pack(">BBHHHBBH", 0x45, 0, 20 + len(segment), 7, 0, 64, 17, 0)
-        ends = bytes([10, 0, 0, 1 + device, 8, 8, 4, 4])
-        found += [(60.0 * at + later, bytes(12) + b"\x08\x00" + header + ends + segment) for later in (0, 0.5)]
-    return found
-
-
-def pcap(frames: list[tuple[float, bytes]]) -> bytes:
-    """Return packets in the pcap format."""
-    parts = [struct.pack("<IHHIIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1)]
-    for second, frame in frames:
-        parts.append(struct.pack("<IIII", int(second), int(second % 1 * 1e6), len(frame), len(frame)) + frame)
-    return b"".join(parts)
-
-
-def pcapng(frames: list[tuple[float, bytes]]) -> bytes:
-    """Return packets in the pcapng format: a section, an interface, and a block for each packet."""
-
-    def block(kind: int, body: bytes) -> bytes:
-        body += bytes(-len(body) % 4)
-        return struct.pack("<II", kind, 12 + len(body)) + body + struct.pack("<I", 12 + len(body))
-
-    parts = [block(0x0A0D0D0A, struct.pack("<IHHq", 0x1A2B3C4D, 1, 0, -1)), block(1, struct.pack("<HHI", 1, 0, 0))]
-    for second, frame in frames:
-        time = round(second * 1e6)
-        parts.append(block(6, struct.pack("<IIIII", 0, time >> 32, time % 2**32, *[len(frame)] * 2) + frame))
-    return b"".join(parts)
-
-
 def _sheet(change: Callable[[Any], None], **options: Any) -> Writer:
     """Return a writer of an Excel file whose first sheet is changed with openpyxl."""
 
@@ -355,17 +319,10 @@ def _numbers(form: str, sep: str = ",") -> Writer:
     )
 
 
-FLOWS = ["--task", "port", "--user", "source"]
 DRAW = np.random.default_rng(4)
 BORN = DRAW.integers(12_000, 36_000, ROWS)  # days of a spreadsheet, 1932 to 1998
 INPUTS |= {
     "a CSV named .log": (_text("home.log"), []),
-    "pcap": (_bytes("home.pcap", lambda: pcap(packets())), FLOWS),
-    "pcap, gzip": (_bytes("home.pcap.gz", lambda: pcap(packets())), FLOWS),
-    "pcapng": (_bytes("home.pcapng", lambda: pcapng(packets())), FLOWS),
-    "pcap that is cut off": (_bytes("home.pcap", lambda: pcap(packets())[:-5]), FLOWS),
-    "pcap without flows": (_bytes("home.pcap", lambda: pcap([(0.0, bytes(60))])), FLOWS),
-    "a text named .pcap": (_bytes("home.pcap", lambda: b"no packets at all"), FLOWS),
     "CIC: spaces before all names": (_names(lambda name: f" {name}"), []),
     "CIC: Infinity": (_with("load", ["Infinity"] * 4, slice(0, 3)), []),
     "CIC: the header again": (_lines((100, "load,voice,temp,mode,room,owner")), []),
@@ -449,9 +406,6 @@ EXPECTED: dict[str, dict[str, Any]] = {
     "a class with 99 % of the rows": {"refused_by": {"compare": _NOTHING, "publish": _NOTHING}},
     "two columns of one name": {"refused": "more than one column named load"},
     "an old Excel file": {"refused": "save it as .xlsx or .csv"},
-    "pcap that is cut off": {"refused": "ends within packet 480"},
-    "pcap without flows": {"refused": "no TCP or UDP packet over IPv4 among its 1 packet"},
-    "a text named .pcap": {"refused": "no pcap or pcapng file"},
     "CIC: Infinity": {"missing": {"load": 4}},
     "Excel with hidden rows": {"rows": 200},
     "unavailable among numbers": {"missing": {"load": 2}},
@@ -566,10 +520,6 @@ def _wrong_values(found: Any, expected: dict[str, Any], rows: int) -> str:
         cells = problem.features[name].astype(float)
         if not np.allclose(cells.dropna(), clean[name][cells.notna().to_numpy()], rtol=1e-6):
             return f"other values in {name}"
-    if "out_size_mean" in problem.features:
-        sizes = [len(frame) - 14 for _, frame in packets()[::2]]
-        if problem.features["out_size_mean"].tolist() != sizes:
-            return "other values in out_size_mean"
     return ""
 
 

@@ -117,7 +117,7 @@ def test_an_interrupt_is_one_line(monkeypatch, capsys):
     assert said(capsys).strip() == "interrupted; finished runs are kept"
 
 
-@pytest.mark.parametrize("package", ["sensorprivacy", "sensorrelease", "compendium"])
+@pytest.mark.parametrize("package", ["sensorrelease", "compendium"])
 def test_wrong_words_are_refused_without_waiting_for_pandas(package):
     code = f"import sys; from {package}.cli import main\ntry: main(['rn'])\nexcept SystemExit: pass\n"
     code += "print('pandas' in sys.modules)"
@@ -204,7 +204,7 @@ def test_pages_are_written_from_their_sources(root, tmp_path, monkeypatch, capsy
     assert "old numbers" not in text
 
 
-@pytest.mark.parametrize("package", ["sensorprivacy", "sensorrelease", "compendium"])
+@pytest.mark.parametrize("package", ["sensorrelease", "compendium"])
 def test_python_m_works_from_any_folder(tmp_path, package):
     words = [sys.executable, "-m", package, "--version"]
     done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=True)

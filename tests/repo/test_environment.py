@@ -124,11 +124,12 @@ def test_conda_users_get_the_same_packages_by_pip(root, project):
     assert wanted.specifier.contains(str(python.specifier).removeprefix("=="))
 
 
-def test_the_wheel_contains_the_library_only(root):
+def test_the_wheel_contains_the_library_and_the_release_tool(root):
     found = tomllib.loads((root / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"]["find"]
-    assert found == {"where": ["lib"], "include": ["sensorprivacy*"]}
+    assert found == {"where": ["lib"], "include": ["sensorprivacy*", "sensorrelease*"]}
     packages = {path.parent.name for path in (root / "lib").glob("*/__init__.py")}
     assert packages == {
         "sensorprivacy",
+        "sensorrelease",
         "compendium",
-    }  # the second one is installed from a checkout by lib/pyproject.toml
+    }  # the last one is installed from a checkout by lib/pyproject.toml
