@@ -60,8 +60,10 @@ def test_there_are_notebooks_and_each_is_run():
 
 def test_the_first_one_is_a_map_of_all_others():
     first = nbformat.read(NOTEBOOKS[0], as_version=nbformat.NO_CONVERT)
-    told = set(re.findall(r"`(\d\d_\w+)`", first.cells[0].source))
-    assert told == {path.stem for path in NOTEBOOKS[1:]}
+    text = "\n".join(cell.source for cell in first.cells if cell.cell_type == "markdown")
+    told = re.findall(r"\[(\d\d_\w+)\]\((\d\d_\w+)\.ipynb\)", text)
+    assert all(name == file for name, file in told)
+    assert {name for name, _ in told} == {path.stem for path in NOTEBOOKS[1:]}
 
 
 def test_it_is_valid_and_stripped(path, notebook):
