@@ -110,6 +110,7 @@ def reproduce(
     from compendium.datasets import store
     from compendium.run import processes
     from compendium.run import reproduce as batch
+    from compendium.run.screen import summary
     from compendium.run.states import FAILED
 
     check_runs(selected.values(), store.names())
@@ -117,7 +118,9 @@ def reproduce(
     look = batch.Looker(download=not (no_data or dry_run))
     ended = batch.reproduce(profile, look, cores=cores, only=runs, dry_run=dry_run, executor=executor)
     if not dry_run:
-        print(batch.summary(ended, profile))
+        from compendium.book.overview import write_overview  # here, because it imports pandas
+
+        print(f"\n{summary(ended, profile, write_overview(ended, profile))}")
     return int(any(state.status == FAILED for state in ended.values()))
 
 
