@@ -1,6 +1,7 @@
 """The command line ``compendium``, also called as ``python -m compendium``."""
 
 import os
+import shlex
 import sys
 from collections.abc import Sequence
 from functools import partial
@@ -13,7 +14,7 @@ from compendium.run.processes import INTERRUPTED
 from compendium.run.runs import PROFILES, Profile
 from sensorprivacy import __version__
 
-INSTALL = "pip install -r requirements-dev.lock, or use make book, make lessons, make test"
+INSTALL = f"{shlex.quote(sys.executable)} -m pip install -r requirements-dev.lock"
 FILE, COUNT = click.Path(path_type=Path), click.IntRange(1, 100_000)
 PROFILE = click.option("--profile", type=click.Choice(PROFILES), default="quick", help="Settings of the runs (quick).")
 CORES = click.option("--cores", type=COUNT, default=os.cpu_count() or 1, help="Number of runs at a time.")
