@@ -86,14 +86,18 @@ def test_a_remedy_runs_as_printed(words, capsys):
         assert sensorprivacy()([*rest, "--help"]) == 0, capsys.readouterr()
     else:
         place = REMEDIES.get(words, "")
-        assert Path(program).name == "compendium", f"{words} of {place}: without .venv/bin/, the shell knows no {program}"
+        assert Path(program).name == "compendium", (
+            f"{words} of {place}: without .venv/bin/, the shell knows no {program}"
+        )
         assert program == command("x").split()[0], f"{words} of {place}: paths.command writes where it is installed"
         assert compendium([*rest, "--help"]) == 0, capsys.readouterr()
 
 
 def sensorprivacy():
     """Return the function behind the command `sensorprivacy`."""
-    module, _, name = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"]["sensorprivacy"].partition(":")
+    module, _, name = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"][
+        "sensorprivacy"
+    ].partition(":")
     return getattr(import_module(module), name)
 
 
@@ -111,8 +115,9 @@ def assert_installable(words):
     if words[0] == "-r":
         assert (ROOT / words[1]).is_file()
         return
-    lock = (ROOT / "requirements-dev.lock").read_text(encoding="utf-8") + (ROOT / "requirements.lock").read_text()
-    assert [name for word in words if f"\n{(name := word.partition('==')[0])}==" not in f"\n{lock}" and "{" not in name] == []
+    lock = "".join(f"\n{(ROOT / name).read_text()}" for name in ("requirements-dev.lock", "requirements.lock"))
+    names = [word.partition("==")[0] for word in words if "{" not in word]
+    assert [name for name in names if f"\n{name}==" not in lock] == []
 
 
 @pytest.mark.parametrize("module", sorted(name for names in EXTRAS.values() for name in names))

@@ -19,7 +19,11 @@ from compendium.run.states import FAILED, OK, RunState
 from compendium.verdicts.words import PAPERS
 
 _ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
-_INLINE = {r"`([^`]+)`": r"<code>\1</code>", r"\*\*([^*]+)\*\*": r"<b>\1</b>", r"(?<!\w)\*([^*\s][^*]*)\*": r"<em>\1</em>"}
+_INLINE = {
+    r"`([^`]+)`": r"<code>\1</code>",
+    r"\*\*([^*]+)\*\*": r"<b>\1</b>",
+    r"(?<!\w)\*([^*\s][^*]*)\*": r"<em>\1</em>",
+}
 _LINK = re.compile(r"!?\[([^]]+)\]\(([^)\s]+)\)")
 
 
@@ -39,7 +43,9 @@ def write_overview(ended: Mapping[str, RunState], profile: str) -> Path:
         notebook = _executed(name, state, profile)
         if notebook:
             body = [_cell(cell) for cell in cleaned(read(notebook)).cells]
-            write(folder / f"{name}.html", forms.get_template("executed.html").render(name=name, state=state, body=body))
+            write(
+                folder / f"{name}.html", forms.get_template("executed.html").render(name=name, state=state, body=body)
+            )
         page = f"{name}.html" if notebook else ""
         rows.append({"name": name, "about": runs[name].about, "state": state, "page": page})
     shown = {"profile": profile, "counts": counted(ended), "numbers": numbers(ended, profile), "runs": rows}
@@ -93,8 +99,8 @@ def markdown(text: str) -> str:
 
     Examples
     --------
-    >>> markdown("# Title\\n\\nA *word* and `code`.")
-    '<h1>Title</h1>\\n<p>A <em>word</em> and <code>code</code>.</p>'
+    >>> markdown("A *word* and `code`.")
+    '<p>A <em>word</em> and <code>code</code>.</p>'
     """
     return "\n".join(map(_block, re.split(r"\n\s*\n", text.strip())))
 

@@ -153,7 +153,7 @@ def _look_once(runs: Iterable[Run], look: Callable[[str], DataState], say: Calla
     for state in found:
         states.write_data_state(state)
     for line in absences(state for state in found if not (state.present or state.broken)):
-        say(f"no data: {line}")
+        say(line)
 
 
 def _settle(lost: list[str], runs: Mapping[str, Run], profile: str, started: int, here: list[str]) -> None:

@@ -1,4 +1,4 @@
-"""The last screen of `make reproduce`: counts, the numbers that matter, what is missing and why, and the page to open."""
+"""The last screen of `make reproduce`: counts, numbers that matter, what is missing and why, and the page to open."""
 
 import textwrap
 import tomllib
@@ -15,7 +15,7 @@ from compendium.run.runs import read_runs
 from compendium.run.states import FAILED, NO_DATA, NOT_RUN, OK, DataState, RunState, read_data_state
 
 WIDTH = 100
-_MOST, _LINES = 4, 9  # failures that are named, lines about what is missing
+_LINES = 9  # about what is missing
 _FIELDS = ("paper", "what", "printed", "ours", "chance")
 
 
@@ -38,7 +38,7 @@ def summary(ended: Mapping[str, RunState], profile: str, page: Path) -> str:
         from compendium.verdicts.verdicts import read_verdicts
 
         lines += textwrap.wrap(summary_line(read_verdicts(verdicts)), width)
-    lines += [textwrap.shorten(line, width, placeholder=" ...") for line in shortfalls(ended)[:_LINES]]
+    lines += [textwrap.shorten(line, width, placeholder=" ...") for line in shortfalls(ended, most=4)[:_LINES]]
     here = page.relative_to(root) if page.is_relative_to(root) else page
     return "\n".join([*lines, f"tables and figures: {figures_dir(profile).relative_to(root)}/<run>/", f"open {here}"])
 
@@ -63,16 +63,16 @@ def numbers(ended: Mapping[str, RunState], profile: str) -> list[dict[str, str]]
     return found
 
 
-def shortfalls(ended: Mapping[str, RunState]) -> list[str]:
-    """Return what is missing, one line for each reason: data sets, failures, runs that were not started."""
+def shortfalls(ended: Mapping[str, RunState], most: int = 99) -> list[str]:
+    """Return what is missing, one line for each reason, with at most so many names: data sets, failures, other runs."""
     runs, without = read_runs(), [name for name, state in ended.items() if state.status == NO_DATA]
     lacking = dict.fromkeys(
         each for name in without for each in runs[name].missing(lambda one: read_data_state(one).present)
     )
-    lines = [f"no data: {line}" for line in absences(map(read_data_state, lacking))]
+    lines = absences(map(read_data_state, lacking), most)
     failed = [(name, state) for name, state in ended.items() if state.status == FAILED]
-    lines += [f"failed: {name}{f' ({one.log})' if one.log else ''}: {one.reason}" for name, one in failed[:_MOST]]
-    lines += [f"failed: {len(failed) - _MOST} more, see the page"] * (len(failed) > _MOST)
+    lines += [f"failed: {name}{f' ({one.log})' if one.log else ''}: {one.reason}" for name, one in failed[:most]]
+    lines += [f"failed: {len(failed) - most} more, see the page"] * (len(failed) > most)
     reasons: dict[str, list[str]] = {}
     for name, state in ended.items():
         if state.status == NOT_RUN:
@@ -80,21 +80,22 @@ def shortfalls(ended: Mapping[str, RunState]) -> list[str]:
     return lines + [f"not run: {reason}: {some(names)}" for reason, names in reasons.items()]
 
 
-def absences(absent: Iterable[DataState]) -> list[str]:
-    """Return one line for each reason why data sets are absent, with the remedy and their names."""
+def absences(absent: Iterable[DataState], most: int = 99) -> list[str]:
+    """Return one line for each reason why data sets are absent: at most so many of them, the reason, and the remedy."""
     reasons: dict[str, list[str]] = {}
     for state in absent:
         reasons.setdefault(_reason(state), []).append(state.name)
-    return [f"{reason}: {', '.join(names)}" for reason, names in reasons.items()]
+    more = {why: f" and {len(names) - most} more" if len(names) > most else "" for why, names in reasons.items()}
+    return [f"no data: {', '.join(names[:most])}{more[why]}: {why}" for why, names in reasons.items()]
 
 
 def _reason(state: DataState) -> str:
     entry = catalogue().get(state.name)
     if entry is None or not entry.origins:
-        return f"on request ({command('data list NAME')} says from whom)"
+        return f"on request, see {command('data list NAME')}"
     asked = {host_of(each.url) if each.url else INDEX for each in entry.origins}
     why = "no connection to the hosts" if asked <= NETWORK.unreachable.keys() else "not downloaded"
-    return f"{why} (make data tries again and says more)"
+    return f"{why}; make data tries again"
 
 
 def some(names: Sequence[str], most: int = 8) -> str:

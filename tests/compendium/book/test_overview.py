@@ -22,7 +22,9 @@ def states(tmp_path, monkeypatch, root):
     monkeypatch.setenv("SENSORPRIVACY_HOME", str(tmp_path))
     new = nbformat.v4
     shown = [
-        new.new_output("display_data", data={"text/html": "<table><tr><td>4.2</td></tr></table>", "text/plain": "plain"}),
+        new.new_output(
+            "display_data", data={"text/html": "<table><tr><td>4.2</td></tr></table>", "text/plain": "plain"}
+        ),
         new.new_output("display_data", data={"image/png": PNG}),
         new.new_output("stream", text="1 < 2\n"),
         new.new_output("stream", name="stderr", text="a warning"),
@@ -35,7 +37,10 @@ def states(tmp_path, monkeypatch, root):
         cells = [text, new.new_code_cell("a = 1 < 2", outputs=outputs)]
         nbformat.write(new.new_notebook(cells=cells), folder / f"{name}.ipynb")
     runs = select(read_runs(), [], "quick")
-    return dict.fromkeys(runs, RunState(NO_DATA, "gone <away>")) | {GOOD: RunState(OK), BAD: RunState(FAILED, "KeyError: x")}
+    return dict.fromkeys(runs, RunState(NO_DATA, "gone <away>")) | {
+        GOOD: RunState(OK),
+        BAD: RunState(FAILED, "KeyError: x"),
+    }
 
 
 def test_every_run_has_a_line_and_every_notebook_a_page(states):

@@ -40,7 +40,13 @@ def ended(status=NOT_RUN, **states):
 def test_of_the_data_sets_of_a_paper_the_first_that_a_run_read_gives_the_number(home):
     home(WATCH, 0.92, 0.22)
     states = ended() | {GAME: RunState(NO_DATA), WATCH: RunState(OK)}
-    own = {"paper": "1", "what": "smartwatch: people identified", "printed": "none", "ours": "92% -> 22%", "chance": "10%"}
+    own = {
+        "paper": "1",
+        "what": "smartwatch: people identified",
+        "printed": "none",
+        "ours": "92% -> 22%",
+        "chance": "10%",
+    }
     assert numbers(states, "quick")[0] == own
     home(GAME, 0.61, 0.41)
     first = numbers(states | {GAME: RunState(OK)}, "quick")[0]
@@ -71,11 +77,11 @@ def test_absent_sets_are_named_once_for_each_reason(monkeypatch):
     monkeypatch.setattr(network, "NETWORK", down)
     monkeypatch.setattr(screen, "NETWORK", down)
     absent = [DataState(name) for name in ("motionsense", "mobiact", "titanic", "amir")]
-    on_request = f"on request ({command('data list NAME')} says from whom): mobiact, amir"
-    assert absences(absent) == ["not downloaded (make data tries again and says more): motionsense, titanic", on_request]
+    on_request = f"no data: mobiact, amir: on request, see {command('data list NAME')}"
+    again = "make data tries again"
+    assert absences(absent) == [f"no data: motionsense, titanic: not downloaded; {again}", on_request]
     down.unreachable |= dict.fromkeys(("raw.githubusercontent.com", "github.com"), "name not resolved")
-    gone = "no connection to the hosts (make data tries again and says more): motionsense, titanic"
-    assert absences(absent) == [gone, on_request]
+    assert absences(absent, 1)[0] == f"no data: motionsense and 1 more: no connection to the hosts; {again}"
 
 
 def test_the_worst_end_fits_a_screen(home):
