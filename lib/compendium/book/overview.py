@@ -10,13 +10,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from docutils.utils.math import MathError
+from docutils.utils.math.latex2mathml import tex2mathml
+
 from compendium.book.notebooks import cleaned, read
 from compendium.book.pages import empty, templates, write
 from compendium.paths import build_dir, figures_dir
 from compendium.run.runs import read_runs
 from compendium.run.screen import contents, counted, numbers, shortfalls
-from compendium.run.states import FAILED, OK, RunState
-from compendium.verdicts.words import PAPERS
+from compendium.run.states import FAILED, NO_DATA, OK, RunState, read_data_state
 
 _ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 _INLINE = {
@@ -24,6 +26,7 @@ _INLINE = {
     r"\*\*([^*]+)\*\*": r"<b>\1</b>",
     r"(?<!\w)\*([^*\s][^*]*)\*": r"<em>\1</em>",
 }
+_FORMULA = re.compile(r"(\$\$[^$]+\$\$|\$[^$\s][^$]*\$)")
 _LINK = re.compile(r"!?\[([^]]+)\]\(([^)\s]+)\)")
 
 
@@ -47,9 +50,12 @@ def write_overview(ended: Mapping[str, RunState], profile: str) -> Path:
                 folder / f"{name}.html", forms.get_template("executed.html").render(name=name, state=state, body=body)
             )
         page = f"{name}.html" if notebook else ""
-        rows.append({"name": name, "about": runs[name].about, "state": state, "page": page})
+        lacking = runs[name].missing(lambda one: read_data_state(one).present) if state.status == NO_DATA else []
+        reason = ", ".join(lacking) or state.reason
+        rows.append({"name": name, "about": runs[name].about, "status": state.status, "reason": reason, "page": page})
+    rows.sort(key=lambda row: not row["page"])  # the others keep their order
     shown = {"profile": profile, "counts": counted(ended), "numbers": numbers(ended, profile), "runs": rows}
-    shown |= {"missing": shortfalls(ended), "pictures": _pictures(profile), "papers": PAPERS}
+    shown |= {"missing": shortfalls(ended), "pictures": _pictures(profile)}
     return write(folder / "index.html", forms.get_template("overview.html").render(shown))
 
 
@@ -65,7 +71,7 @@ def _pictures(profile: str) -> list[dict[str, Any]]:
     found = []
     for entry in contents()["picture"]:
         files = [figures_dir(profile) / name for name in entry["files"]]
-        found += [{"paper": entry["paper"], "run": f.parent.name, "data": _base64(f)} for f in files if f.is_file()][:1]
+        found += [{"what": entry["what"], "run": f.parent.name, "data": _base64(f)} for f in files if f.is_file()][:1]
     return found
 
 
@@ -120,6 +126,17 @@ def _block(block: str) -> str:
 
 def _inline(text: str) -> str:
     """Return a line with its marks as HTML; links to files of the checkout, which the page does not hold, are words."""
+    return "".join(_formula(part) if at % 2 else _marked(part) for at, part in enumerate(_FORMULA.split(text)))
+
+
+def _formula(text: str) -> str:
+    try:
+        return str(tex2mathml(text.strip("$"), as_block=text.startswith("$$")))
+    except MathError:
+        return html.escape(text)
+
+
+def _marked(text: str) -> str:
     made = html.escape(text, quote=False)
     made = _LINK.sub(lambda m: f'<a href="{m[2]}">{m[1]}</a>' if m[2].startswith("http") else m[1], made)
     for mark, tag in _INLINE.items():

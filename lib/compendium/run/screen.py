@@ -16,7 +16,7 @@ from compendium.run.states import FAILED, NO_DATA, NOT_RUN, OK, DataState, RunSt
 
 WIDTH = 100
 _LINES = 9  # about what is missing
-_FIELDS = ("paper", "what", "printed", "ours", "chance")
+_FIELDS = ("paper", "what", "printed", "ours", "chance", "task")
 
 
 def summary(ended: Mapping[str, RunState], profile: str, page: Path) -> str:
@@ -38,7 +38,7 @@ def summary(ended: Mapping[str, RunState], profile: str, page: Path) -> str:
         from compendium.verdicts.verdicts import read_verdicts
 
         lines += textwrap.wrap(summary_line(read_verdicts(verdicts)), width)
-    lines += [textwrap.shorten(line, width, placeholder=" ...") for line in shortfalls(ended, most=4)[:_LINES]]
+    lines += [textwrap.shorten(line, width, placeholder=" ...") for line in shortfalls(ended, most=3)[:_LINES]]
     here = page.relative_to(root) if page.is_relative_to(root) else page
     return "\n".join([*lines, f"tables and figures: {figures_dir(profile).relative_to(root)}/<run>/", f"open {here}"])
 
@@ -50,7 +50,7 @@ def counted(ended: Mapping[str, RunState]) -> str:
 
 
 def numbers(ended: Mapping[str, RunState], profile: str) -> list[dict[str, str]]:
-    """Return the numbers that matter of each paper: printed, ours, and what chance gives.
+    """Return the numbers that matter of each paper: printed, ours, by chance, and the accuracy of the task.
 
     The file ``show/templates/screen.toml`` says which. A value that no run left has the reason in its place.
     """
@@ -94,8 +94,8 @@ def _reason(state: DataState) -> str:
     if entry is None or not entry.origins:
         return f"on request, see {command('data list NAME')}"
     asked = {host_of(each.url) if each.url else INDEX for each in entry.origins}
-    why = "no connection to the hosts" if asked <= NETWORK.unreachable.keys() else "not downloaded"
-    return f"{why}; make data tries again"
+    why = "no connection" if asked <= NETWORK.unreachable.keys() else "not downloaded"
+    return f"{why}; try again: make data"
 
 
 def some(names: Sequence[str], most: int = 8) -> str:
@@ -120,12 +120,16 @@ def _row(choice: Mapping[str, Any], ended: Mapping[str, RunState], profile: str)
 
     if ended[_run_of(choice)].status not in (OK, NOT_RUN):
         return None
-    cells = [_cell(place, profile, choice.get("form", ".0%")) for place in (*choice["ours"], choice.get("chance"))]
-    if "" in cells:
+    form = choice.get("form", ".0%")
+    ours, chance, task = (
+        [_cell(place, profile, form) for place in places]
+        for places in (choice["ours"], [choice.get("chance")], choice.get("task", [None]))
+    )
+    if "" in (*ours, *chance, *task):
         return None
     texts = printed_values().set_index("claim_id")["printed"]
-    printed = [texts.get(name, name) for name in choice["printed"]]
-    return choice["what"], " -> ".join(printed) or "none", " -> ".join(cells[:-1]), cells[-1]
+    printed = [texts.get(name, name) for name in choice["printed"]] or ["none"]
+    return choice["what"], *map(" -> ".join, (printed, ours, chance, task))
 
 
 def _cell(place: str | None, profile: str, form: str) -> str:
@@ -140,7 +144,7 @@ def _cell(place: str | None, profile: str, form: str) -> str:
 
 
 def _absent(choice: Mapping[str, Any], ended: Mapping[str, RunState]) -> tuple[str, ...]:
-    return choice["what"], "", ended[_run_of(choice)].status, ""
+    return choice["what"], "", ended[_run_of(choice)].status, "", ""
 
 
 def _table(rows: Sequence[Mapping[str, str]]) -> list[str]:

@@ -37,9 +37,9 @@ def states(tmp_path, monkeypatch, root):
         cells = [text, new.new_code_cell("a = 1 < 2", outputs=outputs)]
         nbformat.write(new.new_notebook(cells=cells), folder / f"{name}.ipynb")
     runs = select(read_runs(), [], "quick")
-    return dict.fromkeys(runs, RunState(NO_DATA, "gone <away>")) | {
+    return dict.fromkeys(runs, RunState(NO_DATA, "a long reason")) | {
         GOOD: RunState(OK),
-        BAD: RunState(FAILED, "KeyError: x"),
+        BAD: RunState(FAILED, "KeyError: <x>"),
     }
 
 
@@ -48,7 +48,8 @@ def test_every_run_has_a_line_and_every_notebook_a_page(states):
     text = page.read_text()
     assert page == build_dir() / "pages" / "quick" / "index.html"
     assert all(f">{name}<" in text for name in states)
-    assert "gone &lt;away&gt;" in text
+    assert "<td>no data: titanic</td>" in text
+    assert "<td>failed: KeyError: &lt;x&gt;</td>" in text
     assert set(re.findall(r'href="([^"]+)"', text)) == {f"{GOOD}.html", f"{BAD}.html"}
     good = (page.parent / f"{GOOD}.html").read_text()
     assert "<h1>A <em>title</em></h1>" in good
@@ -80,3 +81,6 @@ def test_markdown_of_notebooks_becomes_html():
     assert markdown("## Two\nlines `a*b*c`\n\n| a |\n|---|\n| *b* |") == (
         "<h2>Two</h2>\n<p>lines <code>a*b*c</code></p>\n<pre>| a |\n|---|\n| *b* |</pre>"
     )
+    assert markdown("the sum $a < b$ of **two**").startswith("<p>the sum <math")
+    assert "<mi>a</mi>" in markdown("$$a_1 * b * c$$")
+    assert markdown(r"$\nothing{$ and $5") == r"<p>$\nothing{$ and $5</p>"

@@ -78,6 +78,7 @@ def test_the_last_screen_fits_and_shows_each_paper(first):
     # one line for each reason, in the end and at the start
     lines = [line for line in screen if line.startswith("no data")]
     assert [re.search("no connection|on request", line)[0] for line in lines] == ["no connection", "on request"]
+    assert not [line for line in lines if line.endswith(" ...")]
     assert sum("no data" in line for line in printed.splitlines()) <= 2 * len(lines) + 2
 
 
@@ -85,7 +86,7 @@ def test_the_page_shows_every_run_and_its_links_lead_somewhere(first, bare_check
     printed, status = first
     page = bare_checkout / printed.strip().rpartition("open ")[2]
     text = page.read_text()
-    assert text.count("data:image/png;base64,") == 3
+    assert text.count("data:image/png;base64,") == 4
     assert all(f">{name}<" in text for name in status)
     links = re.findall(r'href="([^"#]+)"', text)
     assert {name for name, state in status.items() if state == "ok"} == {link.removesuffix(".html") for link in links}
