@@ -19,7 +19,7 @@ from sensorprivacy.extras import EXTRAS, remedy
 ROOT = Path(__file__).resolve().parents[2]
 # A command in a sentence. Names to replace are written large; values that the message fills in are in braces.
 COMMAND = re.compile(
-    r"(?:(?<=[\s`(:])|^)(?P<program>(?:\S+ -m )?pip install|(?:\S+ -m )?(?:compendium|sensorprivacy)|make)"
+    r"(?:(?<=[\s`(:])|^)(?P<program>(?:\S+ -m )?pip install|(?:\S+ -m )?(?:compendium|sensor(?:privacy|release))|make)"
     r"(?P<words>(?: (?:-{1,2}[a-z][\w-]*|[A-Z]+=[\w{}]+|[\w{.][\w.{}=\[\]-]*))+)"
 )
 # The command ends where the sentence goes on.
