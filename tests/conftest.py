@@ -86,10 +86,8 @@ def shared_cache(factory: pytest.TempPathFactory) -> Path:
     return (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "cache"
 
 
-@pytest.fixture(scope="session", autouse=True)
-def isolated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Point the library to a checkout without downloads, results and remembered mirror, and to an empty cache."""
-    home = tmp_path_factory.mktemp("checkout")
+def fresh_checkout(home: Path) -> Path:
+    """Fill a folder as a checkout of this code without downloads, results and a remembered mirror, and return it."""
     for folder, ours in (
         ("", {"build", "data", "figures"}),
         ("data", {"raw", "derived"}),
@@ -99,6 +97,13 @@ def isolated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         for path in (ROOT / folder).glob("*"):
             if path.name not in ours and not path.name.startswith("."):
                 (home / folder / path.name).symlink_to(path)
+    return home
+
+
+@pytest.fixture(scope="session", autouse=True)
+def isolated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Point the library to a checkout without downloads, results and remembered mirror, and to an empty cache."""
+    home = fresh_checkout(tmp_path_factory.mktemp("checkout"))
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SENSORPRIVACY_HOME", str(home))
         patch.setenv("SENSORPRIVACY_CACHE", str(shared_cache(tmp_path_factory)))
@@ -107,6 +112,7 @@ def isolated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 # A worker gets whole files. The longest ones come first, so that no worker is left with one at the end.
 _LONGEST = (
+    "compendium/run/test_first_run.py",
     "notebooks/test_execution.py",
     "cluster/test_slurm.py",
     "cluster/test_dask.py",
@@ -147,6 +153,12 @@ def interruptible() -> Callable[[], None]:
 def root() -> Path:
     """Return the checkout."""
     return ROOT
+
+
+@pytest.fixture(scope="session")
+def bare_checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a checkout as after a clone."""
+    return fresh_checkout(tmp_path_factory.mktemp("bare"))
 
 
 @pytest.fixture
@@ -209,7 +221,7 @@ def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest
 def _required(report: Report) -> Report:
     if report.skipped and isinstance(report.longrepr, tuple) and os.environ.get("SENSORPRIVACY_REQUIRE_MIRROR"):
         reason = report.longrepr[2].removeprefix("Skipped: ")
-        if reason.startswith("needs the data mirror"):
+        if reason.startswith(("needs the data mirror", "needs the package index")):
             report.outcome = "failed"
             report.longrepr = f"skipped although there is a mirror: {reason}"
     return report

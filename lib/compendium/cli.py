@@ -1,6 +1,7 @@
 """The command line ``compendium``, also called as ``python -m compendium``."""
 
 import os
+import shlex
 import sys
 from collections.abc import Sequence
 from functools import partial
@@ -13,7 +14,7 @@ from compendium.run.processes import INTERRUPTED
 from compendium.run.runs import PROFILES, Profile
 from sensorprivacy import __version__
 
-INSTALL = "pip install -r requirements-dev.lock, or use make book, make lessons, make test"
+INSTALL = f"{shlex.quote(sys.executable)} -m pip install -r requirements-dev.lock"
 FILE, COUNT = click.Path(path_type=Path), click.IntRange(1, 100_000)
 PROFILE = click.option("--profile", type=click.Choice(PROFILES), default="quick", help="Settings of the runs (quick).")
 CORES = click.option("--cores", type=COUNT, default=os.cpu_count() or 1, help="Number of runs at a time.")
@@ -110,6 +111,7 @@ def reproduce(
     from compendium.datasets import store
     from compendium.run import processes
     from compendium.run import reproduce as batch
+    from compendium.run.screen import summary
     from compendium.run.states import FAILED
 
     check_runs(selected.values(), store.names())
@@ -117,7 +119,9 @@ def reproduce(
     look = batch.Looker(download=not (no_data or dry_run))
     ended = batch.reproduce(profile, look, cores=cores, only=runs, dry_run=dry_run, executor=executor)
     if not dry_run:
-        print(batch.summary(ended, profile))
+        from compendium.book.overview import write_overview  # here, because it imports pandas
+
+        print(f"\n{summary(ended, profile, write_overview(ended, profile))}")
     return int(any(state.status == FAILED for state in ended.values()))
 
 

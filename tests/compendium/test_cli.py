@@ -3,6 +3,7 @@
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import nbformat
 import pytest
@@ -96,9 +97,12 @@ def test_reproduce_lists_its_runs(capsys):
 
 @pytest.mark.parametrize(("status", "code"), [(OK, 0), (NO_DATA, 0), (FAILED, 1)])
 def test_reproduce_fails_only_where_a_run_failed(monkeypatch, capsys, status, code):
-    monkeypatch.setattr(workflow, "reproduce", lambda *_, **__: {"a": RunState(OK), "b": RunState(status, "why")})
+    states = {"20_threeway_example": RunState(OK), "22_threeway_summary": RunState(status, "why")}
+    monkeypatch.setattr(workflow, "reproduce", lambda *_, **__: states)
     assert main(["reproduce"]) == code
-    assert ("failed: b: why" in said(capsys)) == bool(code)
+    printed = said(capsys)
+    assert ("failed: 22_threeway_summary: why" in printed) == bool(code)
+    assert Path(printed.rpartition("open ")[2].strip()).name == "index.html"
 
 
 def test_reproduce_refuses_an_unknown_profile_run_or_no_cores(capsys):

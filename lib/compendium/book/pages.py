@@ -57,7 +57,7 @@ def empty(folder: Path) -> Path:
     if folder.is_dir() and any(folder.iterdir()) and not (folder / MARK).is_file():
         raise BookError(f"{folder} has files that no earlier build made; choose another folder with --out")
     shutil.rmtree(folder, ignore_errors=True)
-    write(folder / MARK, "Made by `compendium book`, which empties this folder before each build.\n")
+    write(folder / MARK, "Made by `make book` or `make reproduce`, which empty this folder before they fill it.\n")
     return folder
 
 

@@ -54,7 +54,7 @@ class Network:
 
 
 NETWORK = Network()
-_INDEX = "the package index"
+INDEX = "the package index"
 _BROKE = "the connection broke off"
 
 
@@ -224,7 +224,7 @@ def download_wheel(requirement: str, folder: Path, ignore_requires_python: bool)
     NotThereError
         If pip is missing, or does not download exactly one wheel.
     """
-    NETWORK.ask(_INDEX)
+    NETWORK.ask(INDEX)
     options = "--no-deps --only-binary=:all: --disable-pip-version-check --no-input --quiet --timeout 10 --retries 1"
     command = [sys.executable, "-m", "pip", "download", *options.split(), "--dest", str(folder)]
     command += ["--ignore-requires-python"] if ignore_requires_python else []
@@ -233,6 +233,6 @@ def download_wheel(requirement: str, folder: Path, ignore_requires_python: bool)
     if done.returncode == 0 and len(wheels) == 1:
         return wheels[0]
     if re.search("NewConnection|ConnectTimeout|name resolution|Max retries|timed out|ProxyError|refused", done.stderr):
-        NETWORK.failed(_INDEX, "no connection")
+        NETWORK.failed(INDEX, "no connection")
     message = done.stderr.strip().splitlines()
     raise NotThereError(f"wheel {requirement}: {message[-1] if message else f'pip downloaded {len(wheels)} files'}")

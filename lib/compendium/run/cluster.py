@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -44,7 +45,8 @@ def words_for(executor: str | None, jobs: int) -> list[str]:
         plugin = f"snakemake-executor-plugin-{executor}"
         if executor not in _BUILT_IN and find_spec(plugin.replace("-", "_")) is None:
             how = "-r requirements-dev.lock" if executor == "slurm" else plugin
-            raise RuntimeError(f"Snakemake has no executor {executor!r} here: correct the name, or pip install {how}")
+            install = f"{shlex.quote(sys.executable)} -m pip install {how}"
+            raise RuntimeError(f"Snakemake has no executor {executor!r} here: correct the name, or run {install}")
         words += ["--executor", executor, "--jobs", str(jobs), "--latency-wait", str(_LATENCY)]
     if executor == "slurm":
         if shutil.which("sbatch") is None:

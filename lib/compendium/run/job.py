@@ -27,9 +27,7 @@ def perform(name: str, profile: str) -> RunState:
     state = hindered(runs[name], runs, profile)
     if state is None:
         state = _executed(runs[name], profile)
-    elif state.status == NO_DATA:
-        print(f"{name}: skipped, no data {', '.join(_missing(runs[name]))}", flush=True)
-    else:
+    elif state.status != NO_DATA:  # `reproduce` has said which sets are missing
         print(f"{name}: {state.reason}", flush=True)
     states.write_status(name, profile, state)
     return state

@@ -5,8 +5,7 @@ import os
 import shlex
 import subprocess
 import sys
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from typing import TextIO
 
@@ -15,15 +14,14 @@ import filelock
 from compendium import paths
 from compendium.datasets import store
 from compendium.datasets.errors import CorruptDataError, DataUnavailableError
-from compendium.paths import build_dir, figures_dir, output_root, project_root
+from compendium.paths import build_dir, figures_dir, project_root
 from compendium.run import processes, states
 from compendium.run.cluster import left_jobs, variables, why, words_for
 from compendium.run.job import hindered, planned
 from compendium.run.runs import Run, before, last_states, read_runs, select
-from compendium.run.states import FAILED, NO_DATA, NOT_RUN, OK, DataState, RunState
+from compendium.run.screen import absences, some
+from compendium.run.states import FAILED, DataState, RunState
 from sensorprivacy.paths import check_writable
-
-_FEW = 8  # names of runs in one line
 
 
 class BusyError(RuntimeError):
@@ -126,7 +124,7 @@ def reproduce(
             started = log.stat().st_mtime_ns
             places = words_for(executor, cores)
             if taken := {each for name in names for each in before(runs[name], runs)}.difference(names):
-                say(f"not repeated, because figures/ has their current results: {_some(sorted(taken))}")
+                say(f"not repeated, because figures/ has their current results: {some(sorted(taken))}")
             _look_once([runs[name] for name in names], look, say)
             if executor is not None and not dry_run:
                 say(f"runs are jobs of {executor}; follow them with: tail -f {shlex.quote(str(log))}")
@@ -151,11 +149,11 @@ def _look_once(runs: Iterable[Run], look: Callable[[str], DataState], say: Calla
     names = list(dict.fromkeys(name for run in runs for name in run.sets))
     if isinstance(look, Looker) and (announced := look.announcement(names)):
         say(announced)
-    for name in names:
-        state = look(name)
+    found = [look(name) for name in names]
+    for state in found:
         states.write_data_state(state)
-        if not (state.present or state.broken):
-            say(f"no data: {state.reason}")
+    for line in absences(state for state in found if not (state.present or state.broken)):
+        say(line)
 
 
 def _settle(lost: list[str], runs: Mapping[str, Run], profile: str, started: int, here: list[str]) -> None:
@@ -200,29 +198,3 @@ def _wait_for(words: list[str], environment: dict[str, str], errors: TextIO) -> 
             # A terminal interrupts the children as well, and they then end by themselves.
             processes.end_children(patience=10)
             raise
-
-
-def _some(names: Collection[str], more: str = "") -> str:
-    return ", ".join(names) if len(names) <= _FEW else f"{len(names)} runs{more}"
-
-
-def summary(ended: Mapping[str, RunState], profile: str) -> str:
-    """Return the closing lines: how the runs ended, failures with reasons, verdicts, and where the results are."""
-    counts = Counter(state.status for state in ended.values())
-    words = ", ".join(f"{counts[status]} {status}" for status in (OK, NO_DATA, FAILED, NOT_RUN) if counts[status])
-    lines = [f"{profile} profile, {len(ended)} runs: {words}"]
-    for name, state in ended.items():
-        if state.status == FAILED:
-            lines.append(f"  failed: {name}: {state.reason}" + (f" ({state.log})" if state.log else ""))
-    lines += [f"  not run: {name}: {state.reason}" for name, state in ended.items() if state.blocked]
-    idle = [name for name, state in ended.items() if state.status == NOT_RUN and not state.blocked]
-    lines += [f"  not run: {_some(idle, ' that nobody asked for')}"] if idle else []
-    folder, root = figures_dir(profile), output_root()
-    if (verdicts := folder / "verdicts.csv").is_file():
-        from compendium.verdicts.replication import summary_line  # here, because it imports pandas
-        from compendium.verdicts.verdicts import read_verdicts
-
-        lines.append(summary_line(read_verdicts(verdicts)))
-    lines.append(f"tables and figures: {folder.relative_to(root)}/<run>/")
-    lines.append(f"executed notebooks: {(build_dir() / 'executed' / profile).relative_to(root)}/")
-    return "\n".join(lines)

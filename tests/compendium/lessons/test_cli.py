@@ -27,5 +27,6 @@ def test_without_nbgrader_it_says_what_to_install(monkeypatch, capsys, tmp_path)
     monkeypatch.setitem(sys.modules, "nbgrader.apps", None)
     assert main(["lessons", "--out", str(tmp_path)]) == 1
     assert (
-        "needs nbgrader.apps, which is not installed: pip install -r requirements-dev.lock" in capsys.readouterr().err
+        f"needs nbgrader.apps, which is not installed: {sys.executable} -m pip install -r requirements-dev.lock"
+        in capsys.readouterr().err
     )

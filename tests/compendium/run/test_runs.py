@@ -143,7 +143,9 @@ def test_the_real_runs_take_what_their_notebooks_declare():
     runs = read_runs()
     check_runs(runs.values(), catalogue())
     assert [run.name for run in runs.values() if run.after_all] == ["90_replication_report"]
-    assert all("paper" in run.minutes for run in runs.values())
+    # the package index has their data set, and the paper prints no value for it
+    without = {"33_activity_loss-smartwatch-side", "40_edge_timing-smartwatch"}
+    assert {run.name for run in runs.values() if "paper" not in run.minutes} == without
     assert all(isinstance(run, Run) for run in runs.values())
 
 

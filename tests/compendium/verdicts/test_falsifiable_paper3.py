@@ -295,3 +295,15 @@ def test_the_decoder_stays_on_the_device_for_every_printed_time_of_it():
 
     assert all(map(stays, decoders))
     assert not stays(0.01)
+
+
+def test_runs_on_other_people_alone_say_nothing():
+    """With only a package index, the smartwatch is all there is: notebook 32 ended with KeyError."""
+    other = {"run": "31_reidentification_attack-smartwatch-side-tail", "release": "probabilistic", "about": "side"}
+    attack = pd.DataFrame(
+        [other | {"level": "window", "score": 0.6, "low": 0.5, "high": 0.7, "chance": 0.5, "n": "10 people"}]
+    )
+    none = pd.DataFrame(columns=["run"])
+    found = paper3_claims.two_attackers(attack.assign(attacker="paper's"), attack)
+    assert found.empty
+    assert paper3_claims.attack_claims(found, none, none)[0] == {}

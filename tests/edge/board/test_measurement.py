@@ -35,7 +35,7 @@ def test_other_files_are_refused(tmp_path, text, message):
     path.write_text(text)
     with pytest.raises(measurement.RecordError, match=message):
         measurement.read_record(path)
-    with pytest.raises(FileNotFoundError, match=r"run `python -m sensorrelease edge measure --out y\.json`"):
+    with pytest.raises(FileNotFoundError, match=r"run `sensorprivacy edge measure --out y\.json`"):
         measurement.read_record(tmp_path / "y.json")
 
 

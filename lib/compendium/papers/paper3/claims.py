@@ -57,7 +57,7 @@ def two_attackers(figure8: pd.DataFrame, strongest: pd.DataFrame) -> pd.DataFram
         return pd.DataFrame(columns=[*ATTACKS, "people"])
     asked = both["run"].isin(list(_PROTOCOLS)) & both["release"].isin(ATTACKED) & (both["about"] != "subject")
     found = both[asked].rename(columns={"score": "accuracy"})
-    return found[ATTACKS].assign(people=found["n"].str.partition(" ")[0].astype(int))
+    return found[ATTACKS].assign(people=found["n"].str.split().str[0].astype(int))
 
 
 def every(answers: Iterable[bool | None]) -> bool | None:
