@@ -17,7 +17,7 @@ import torch
 from sklearn.base import BaseEstimator
 from torch import Tensor, nn
 from torch.nn import functional
-from torch.optim import Adam, Optimizer
+from torch.optim import Optimizer
 
 from sensorprivacy.data import Windows
 from sensorprivacy.latent import training
@@ -189,6 +189,7 @@ class AnonymizationAutoencoder(BaseEstimator):
         self.history_ = pd.DataFrame(rows, columns=["epoch", "public", "private", "change"])
         return self
 
+    @training.by_onednn()
     def _train(
         self, data: Sequence[Tensor], classes: Sequence[int], settings: Settings, progress: bool
     ) -> list[list[float]]:
@@ -196,8 +197,8 @@ class AnonymizationAutoencoder(BaseEstimator):
         device, untrained = data[0].device, Classifier("mlp", 0.0, settings)
         _, channels, length = data[0].shape
         adversaries = [untrained.build((channels, length), count).to(device) for count in classes]
-        own = Adam(self.network_.parameters(), lr=settings.rate)
-        other = Adam([part for one in adversaries for part in one.parameters()], lr=settings.rate)
+        own = training.adam(self.network_.parameters(), settings)
+        other = training.adam([part for one in adversaries for part in one.parameters()], settings)
         rows = []
         with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
             for epoch in tqdm(range(settings.epochs), "Anonymization Autoencoder", disable=not progress, leave=False):

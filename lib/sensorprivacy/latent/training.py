@@ -5,7 +5,8 @@ continues from a checkpoint therefore follows the same loss curve as one that wa
 """
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeVar, get_args
@@ -94,9 +95,36 @@ def faster_precision(device: str = "auto") -> Precision:
     """
     if pick_device(device).type == "cuda":
         return "bfloat16"
-    has: dict[str, Any] = getattr(torch.cpu, "get_capabilities", dict)()  # PyTorch 2.6 has none
-    on_amd = has.get("avx512_bf16") and str(has.get("cpu_name", "")).startswith("AMD")
-    return "bfloat16" if has.get("amx_bf16") or on_amd else "float32"
+    has = _capabilities()
+    return "bfloat16" if has.get("amx_bf16") or (has.get("avx512_bf16") and _on_amd(has)) else "float32"
+
+
+def _capabilities() -> dict[str, Any]:
+    return getattr(torch.cpu, "get_capabilities", dict)()  # PyTorch 2.6 has none
+
+
+def _on_amd(has: dict[str, Any]) -> bool:
+    return str(has.get("cpu_name", "")).startswith("AMD")
+
+
+@contextmanager
+def by_onednn() -> Iterator[None]:
+    """Multiply 32-bit matrices with oneDNN inside, on an AMD CPU with AVX-512; elsewhere change nothing.
+
+    MKL, PyTorch's default, does not use AVX-512 on AMD CPUs, and a training step takes up to twice as long. PyTorch
+    names the setting ``bf16``. But oneDNN multiplies in 16 bits only on a CPU with AMX; on others the products have the
+    accuracy of float32 (`bench/latent_precision.py` measures both). A choice that the user made is kept.
+    """
+    has, setting = _capabilities(), getattr(torch.backends.mkldnn, "matmul", None)  # since PyTorch 2.9
+    free = setting is not None and setting.fp32_precision == "none"
+    chosen = free and bool(has.get("avx512_f")) and _on_amd(has) and not has.get("amx_bf16")
+    if chosen:
+        setting.fp32_precision = "bf16"
+    try:
+        yield
+    finally:
+        if chosen:
+            setting.fp32_precision = "none"
 
 
 def multiplying(device: torch.device, precision: Precision) -> torch.autocast:
@@ -111,6 +139,7 @@ def seeded(build: Callable[[], Network], seed: int) -> Network:
         return build()
 
 
+@by_onednn()
 @torch.no_grad()
 def apply_in_chunks(
     network: nn.Module, function: Callable[[Tensor], Tensor], values: np.ndarray, device: str, chunk: int = _CHUNK
@@ -122,6 +151,13 @@ def apply_in_chunks(
     return torch.cat([function(torch.as_tensor(values[at : at + chunk]).to(place)).cpu() for at in starts]).numpy()
 
 
+def adam(weights: Iterable[nn.Parameter], settings: Settings) -> torch.optim.Adam:
+    """Return the optimizer of a training; fused, if the device can do it."""
+    fused = pick_device(settings.device).type in ("cpu", "cuda")
+    return torch.optim.Adam(weights, lr=settings.rate, fused=fused)
+
+
+@by_onednn()
 def train(
     model: nn.Module,
     step: Step,
@@ -181,7 +217,7 @@ def train(
     model.to(device)
     tensors = [torch.as_tensor(part).to(device) for part in data]
     held = [torch.as_tensor(part).to(device) for part in validation or ()]
-    optimizer = torch.optim.Adam(model.parameters(), lr=settings.rate, fused=device.type in ("cpu", "cuda"))
+    optimizer = adam(model.parameters(), settings)
     state = _State(model, optimizer, fingerprint(model, [*tensors, *held], settings) if checkpoint else "")
     if checkpoint and checkpoint.is_file():
         state.load(checkpoint)
