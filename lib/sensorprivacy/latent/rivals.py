@@ -28,8 +28,6 @@ from sensorprivacy.latent.training import Settings, apply_in_chunks, seeded
 from sensorprivacy.latent.windows import Coding, Scaler, flatten, private_labels, replace_values
 from sensorprivacy.progress import tqdm
 
-_CHUNK = 4096
-
 
 class Error(NamedTuple):
     """The loss of an autoencoder: squared error, summed over a window's values, mean over windows."""
@@ -259,5 +257,5 @@ def _reconstruct(
     """Return the windows that an autoencoder of flattened or unflattened windows reconstructs."""
     scaled = scaler.apply(windows.values)
     given = flatten(scaled) if flat else scaled
-    published = apply_in_chunks(network, network, given, (settings or Settings()).device, _CHUNK)
+    published = apply_in_chunks(network, network, given, (settings or Settings()).device)
     return replace_values(windows, scaler.undo(published.reshape(scaled.shape)))

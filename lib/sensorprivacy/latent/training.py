@@ -5,6 +5,7 @@ continues from a checkpoint therefore follows the same loss curve as one that wa
 """
 
 import hashlib
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -23,7 +24,7 @@ Network = TypeVar("Network", bound=nn.Module)
 Precision = Literal["float32", "bfloat16", "auto"]
 Start = Literal["pytorch", "he"]
 Step = Callable[..., NamedTuple]  # (model, *batch) -> terms of the loss; the first is minimized
-_CHUNK = 8192  # windows passed through a network at a time
+_CHUNK = 512  # windows passed through a network at a time: more do not stay in a core's cache
 _HELD = 256  # validation windows at a time: the activations of few windows of a CNN stay in a core's cache
 
 
@@ -166,7 +167,7 @@ def train(
     *,
     validation: Sequence[Tensor | np.ndarray] | None = None,
     checkpoint: Path | None = None,
-    every: int = 10,
+    every: float = 120.0,
     progress: bool = True,
     label: str = "training",
 ) -> pd.DataFrame:
@@ -185,9 +186,9 @@ def train(
     validation : sequence of Tensor or numpy.ndarray, optional
         Validation data, evaluated after every epoch.
     checkpoint : pathlib.Path, optional
-        File to which the state is written every few epochs. If it exists, training continues from it.
-    every : int
-        Epochs between checkpoints.
+        File to which the state is written every few minutes and at the end. If it exists, training continues from it.
+    every : float
+        Seconds between checkpoints, which are written after an epoch.
     progress : bool
         Show a progress bar.
     label : str
@@ -224,14 +225,16 @@ def train(
         if len(state.rows) > settings.epochs:
             much = f"{len(state.rows)} epochs, more than the {settings.epochs} asked for"
             raise CheckpointError(f"checkpoint {checkpoint} has {much}: delete or move it")
+    written = time.monotonic()
     bar = tqdm(total=settings.epochs, initial=len(state.rows), desc=label, disable=not progress, leave=False)
     with bar, torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
         while len(state.rows) < settings.epochs and not state.stale(settings.patience):
             _epoch(state, step, tensors, held, settings)
             bar.update()
             bar.set_postfix({name: f"{value:.4g}" for name, value in list(state.rows[-1].items())[1:2]})
-            if checkpoint and len(state.rows) % every == 0:
+            if checkpoint and time.monotonic() - written >= every:
                 state.save(checkpoint)
+                written = time.monotonic()
     if checkpoint:
         state.save(checkpoint)
     if settings.patience is not None:
