@@ -45,11 +45,11 @@ def packed(name):
     """Return the study and the parameters of a run of the paper profile."""
     from compendium.run.parameters import complete, read_parameters
     from compendium.run.runs import read_runs
-    from compendium.studies import prepare_for
+    from compendium.studies import prepare as prepare_of_set
 
     run = read_runs()[name]
     parameters = complete(read_parameters(run.notebook), run.values("paper"))
-    study = prepare_for(parameters)
+    study = prepare_of_set(**parameters)
     return replace(study, windows=study.test), parameters
 
 

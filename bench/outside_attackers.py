@@ -26,7 +26,7 @@ from sklearn.preprocessing import StandardScaler
 
 from compendium import datasets
 from compendium.paths import mirror
-from compendium.studies import prepare_for
+from compendium.studies import prepare
 from sensorprivacy.data import Problem
 from sensorprivacy.game import TABLE_ATTACKERS, TableScene, attack
 from sensorprivacy.game.outcome import Attack, strongest
@@ -85,7 +85,7 @@ def recordings(name: str) -> WindowsGame:
     """Return the windows of a set, at most twelve of each recording in each part."""
     training = {"most": 12, "epochs": 10, "inference_epochs": 10, "batch": 32, "seed": 0}
     protocol = {"dataset": name, "private": "subject", "scheme": RECORDINGS[name], "channels": "raw"}
-    return windows_game(prepare_for(protocol | training), ends=RECORDINGS[name] == "tail")
+    return windows_game(prepare(**protocol, **training), ends=RECORDINGS[name] == "tail")
 
 
 def releases(name: str, tables: Sequence[str]) -> Iterator[tuple[Problem, Split, Defence]]:

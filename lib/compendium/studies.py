@@ -1,12 +1,11 @@
 """Studies of paper 3's data sets, with trained networks that all notebooks share."""
 
 import inspect
-from collections.abc import Mapping
 from typing import Any
 
 from compendium import datasets
 from compendium.paths import build_dir
-from sensorprivacy.latent import study
+from sensorprivacy import latent
 from sensorprivacy.latent.study import Study
 
 
@@ -22,19 +21,8 @@ def prepare(dataset: str, private: str, *, channels: str = "magnitude", **option
     channels : {"magnitude", "raw"}
         Channels of a set of the catalogue. A description lists its own.
     **options
-        As for `sensorprivacy.latent.study.prepare`.
+        Parameters of a notebook. Those of `sensorprivacy.latent.prepare` count; the others are left out.
     """
-    described: dict[str, Any] = {} if dataset.endswith(".toml") else {"channels": channels}
-    return study.prepare(datasets.windows(dataset, **described), private, networks=build_dir() / "latent", **options)
-
-
-def prepare_for(parameters: Mapping[str, Any]) -> Study:
-    """Return the study that a notebook's parameters describe; those that `prepare` does not know are left out.
-
-    Parameters
-    ----------
-    parameters : mapping of str to object
-        ``dataset``, ``private`` and options of `prepare`, among others.
-    """
-    known = {"dataset", "private", "channels", *inspect.signature(study.prepare).parameters}
-    return prepare(**{name: value for name, value in parameters.items() if name in known})
+    windows = datasets.windows(dataset, **({} if dataset.endswith(".toml") else {"channels": channels}))
+    known = {name: value for name, value in options.items() if name in inspect.signature(latent.prepare).parameters}
+    return latent.prepare(windows, private, networks=build_dir() / "latent", **known)

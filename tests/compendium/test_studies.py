@@ -1,9 +1,12 @@
 """Studies of the data sets of paper 3."""
 
+from unittest.mock import create_autospec
+
 import pytest
 
 from compendium import studies
 from compendium.studies import prepare
+from sensorprivacy import latent
 
 
 @pytest.mark.slow
@@ -18,7 +21,9 @@ def test_a_study_of_a_set_keeps_its_networks_in_the_checkout(mirror, monkeypatch
 
 
 def test_a_notebooks_parameters_describe_its_study(monkeypatch):
-    given = {}
-    monkeypatch.setattr(studies, "prepare", lambda **options: given.update(options))
-    studies.prepare_for({"dataset": "motionsense", "private": "gender", "epochs": 3, "profile": "quick", "kept": 0.7})
-    assert given == {"dataset": "motionsense", "private": "gender", "epochs": 3}
+    monkeypatch.setattr(studies.datasets, "windows", lambda name, **given: (name, given))
+    given = create_autospec(latent.prepare)
+    monkeypatch.setattr(latent, "prepare", given)
+    prepare(**{"dataset": "motionsense", "private": "gender", "epochs": 3, "profile": "quick", "kept": 0.7})
+    networks = studies.build_dir() / "latent"
+    given.assert_called_once_with(("motionsense", {"channels": "magnitude"}), "gender", networks=networks, epochs=3)

@@ -111,7 +111,9 @@ def test_every_attacker_predicts_from_raw_windows_like_the_inference_model(
     models = anonymizer.models_
     truth = models.codes(unseen)[1]
     reference = (models.private_model.predict(models.scaled(unseen)) == truth).mean()
-    found = attacked(as_it_is, windows, unseen, "gender", attacker, runs=1, mechanism=Mechanism(anonymizer))
+    # after 15 epochs, the score of "re-encodes, identity" on recordings depends on the seed: from .87 to 1
+    long = replace(attacker, settings=replace(QUICK, epochs=40))
+    found = attacked(as_it_is, windows, unseen, "gender", long, runs=1, mechanism=Mechanism(anonymizer))
     assert found.at("window", "gender").score > reference - 0.15
     assert found.at("recording", "gender").score > reference - 0.05
     if attacker.attribute is None:

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from sensorprivacy.latent.classifiers import Classifier
 from sensorprivacy.latent.files import CheckpointError
-from sensorprivacy.latent.training import Settings, evaluate, pick_device, seeded, train
+from sensorprivacy.latent.training import Settings, apply_in_chunks, by_onednn, evaluate, pick_device, seeded, train
 
 SETTINGS = Settings(epochs=8, batch=32, rate=1e-2, seed=3)
 
@@ -64,10 +64,10 @@ def test_an_interrupted_training_resumes_to_the_same_loss_curve(data: tuple[Tens
 
     kept, model = tmp_path / "kept.safetensors", network()
     with pytest.raises(KeyboardInterrupt):
-        train(model, interrupted, data, SETTINGS, validation=data, checkpoint=kept, every=2, progress=False)
+        train(model, interrupted, data, SETTINGS, validation=data, checkpoint=kept, every=0, progress=False)
     assert kept.is_file()
     model = network()
-    resumed = train(model, step, data, SETTINGS, validation=data, checkpoint=kept, every=2, progress=False)
+    resumed = train(model, step, data, SETTINGS, validation=data, checkpoint=kept, every=0, progress=False)
     pd.testing.assert_frame_equal(resumed, whole)
     for a, b in zip(model.parameters(), whole_model.parameters(), strict=True):
         assert torch.equal(a, b)
@@ -193,6 +193,73 @@ def test_auto_is_the_precision_that_is_faster_on_this_cpu(
     assert Settings(precision="auto").precision == "bfloat16"
     monkeypatch.delattr(torch.cpu, "get_capabilities")
     assert Settings(precision="auto", device="cpu").precision == "float32"
+
+
+FAST = {"avx512_f": True, "cpu_name": "AMD EPYC"}  # an AMD CPU, on which MKL does not use AVX-512
+MATMUL = getattr(torch.backends.mkldnn, "matmul", None)
+needs_setting = pytest.mark.skipif(MATMUL is None, reason="PyTorch below 2.9 has no such setting")
+
+
+@needs_setting
+@pytest.mark.parametrize(
+    ("has", "inside"),
+    [
+        (FAST, "bf16"),
+        (FAST | {"avx512_bf16": True}, "bf16"),
+        (FAST | {"avx512_bf16": True, "amx_bf16": True}, "none"),  # these would really multiply in 16 bits
+        ({"avx512_f": True, "amx_bf16": True, "cpu_name": "Intel(R) Xeon(R)"}, "none"),
+        ({"avx512_f": True, "cpu_name": "Intel(R) Xeon(R)"}, "none"),
+        ({"avx2": True, "cpu_name": "AMD EPYC"}, "none"),
+        ({}, "none"),
+    ],
+)
+def test_onednn_multiplies_where_it_is_faster_and_as_exact(
+    has: dict[str, object], inside: str, data: tuple[Tensor, Tensor], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: has, raising=False)
+    seen: list[str] = []
+
+    def watched(model: nn.Module, x: Tensor, y: Tensor) -> Squared:
+        seen.append(MATMUL.fp32_precision)
+        return step(model, x, y)
+
+    model = network()
+    train(model, watched, data, replace(SETTINGS, epochs=1), progress=False)
+    apply_in_chunks(model, lambda x: (seen.append(MATMUL.fp32_precision), model(x))[1], data[0].numpy(), "cpu")
+    assert set(seen) == {inside}
+    assert MATMUL.fp32_precision == "none"
+
+
+def fails_inside_two_contexts() -> None:
+    with by_onednn():
+        with by_onednn():
+            pass
+        assert MATMUL.fp32_precision == "bf16"  # an inner context does not end an outer one
+        raise KeyboardInterrupt
+
+
+@needs_setting
+def test_the_choice_of_a_library_ends_with_its_context(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: FAST, raising=False)
+    with pytest.raises(KeyboardInterrupt):
+        fails_inside_two_contexts()
+    assert MATMUL.fp32_precision == "none"
+    try:
+        MATMUL.fp32_precision = "ieee"  # the user's own choice stays
+        with by_onednn():
+            assert MATMUL.fp32_precision == "ieee"
+        assert MATMUL.fp32_precision == "ieee"
+    finally:
+        MATMUL.fp32_precision = "none"
+
+
+@pytest.mark.parametrize("rows", [1, 64, 512])
+def test_products_have_the_accuracy_of_float32_on_this_cpu(rows: int) -> None:
+    left, right = torch.randn(rows, 512), torch.randn(512, 256)
+    exact = left.double() @ right.double()
+    with by_onednn():
+        error = (left @ right - exact).abs().max() / exact.abs().max()
+    assert error < 1e-5  # bfloat16: 2e-3
 
 
 def test_auto_is_a_device_that_is_there() -> None:

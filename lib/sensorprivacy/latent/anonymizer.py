@@ -1,8 +1,8 @@
 """Anonymize windows by moving their latent representations: paper 3's Algorithm 1, and our additions."""
 
 import copy
-from collections.abc import Mapping
-from dataclasses import KW_ONLY, dataclass, replace
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import KW_ONLY, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator
 
 from sensorprivacy.data import Windows
 from sensorprivacy.latent.classifiers import Classifier, Kind
-from sensorprivacy.latent.inference import Anonymized, InferenceModels, train_inference_models
+from sensorprivacy.latent.inference import Anonymized, InferenceModels, Readings, train_inference_models
 from sensorprivacy.latent.modify import (
     Modify,
     RandomSource,
@@ -118,6 +118,7 @@ class LatentAnonymizer(BaseEstimator):
     bijection: Mapping[str, str] | None = None
     spectral_noise: float = 0.0
     second_reader: Classifier | None = None
+    _encoded: Readings = field(init=False, default_factory=Readings)  # copies that share networks share it
 
     def fit(
         self,
@@ -166,6 +167,7 @@ class LatentAnonymizer(BaseEstimator):
         held = self._arrays(validation) if validation is not None else None
         known.check_cells(*data[1:])
         self.vaes_: list[PrivateVAE] = []
+        self._encoded = Readings()
         histories = []
         for code, name in enumerate(known.public.classes[:1] if self.general else known.public.classes):
             settings = replace(self.vae or Settings(), seed=(self.vae or Settings()).seed * 101 + code)
@@ -214,6 +216,20 @@ class LatentAnonymizer(BaseEstimator):
         ValueError
             If the windows have another shape, or `spectral_noise` is out of range.
         """
+        return next(self.publications(windows, [self.redraw], source))
+
+    def publications(
+        self, windows: Windows, redraws: Collection[int], source: RandomSource | None = None
+    ) -> Iterator[Anonymized]:
+        """Yield the publication after each number of redraws, in ascending order.
+
+        Parameters
+        ----------
+        windows, source
+            As for `anonymize`, which yields the same with the same source.
+        redraws : collection of int
+            Numbers of redraws; they take the place of the parameter `redraw`.
+        """
         if not 0 <= self.spectral_noise <= 1:
             raise ValueError(f"spectral_noise={self.spectral_noise} is out of range: give a number from 0 to 1")
         source = source or SecretSource()
@@ -222,18 +238,22 @@ class LatentAnonymizer(BaseEstimator):
         mapping = bijection_codes(self.bijection, self.models_.private.classes)
         target = targets(private, self.modify, mapping, source)
         generator = generator_of(source)
-        codes = np.stack([public, private, target, self.people_of(windows)])
-        published, donor = self._rewrite(scaled, codes, generator)
+        codes, posterior = (
+            np.stack([public, private, target, self.people_of(windows)]),
+            self._posterior(windows, public),
+        )
+        published, donor = np.empty_like(scaled), np.full(len(scaled), -1)
         misread = np.arange(len(published))
-        for _ in range(self.redraw):
-            # windows that are recognized are not redrawn
-            misread = misread[self._misread(published[misread], public[misread], target[misread])]
-            if not len(misread):
-                break
-            published[misread], donor[misread] = self._rewrite(scaled[misread], codes[:, misread], generator)
-        distortion = float(np.mean((published - scaled) ** 2, dtype=np.float64))
-        shown = replace_values(windows, self.models_.scaler.undo(published))
-        return Anonymized(shown, public, private, target, distortion, donor)
+        for drawn in range(max(redraws) + 1):
+            if drawn:  # windows that are recognized are not redrawn
+                misread = misread[self._misread(published[misread], public[misread], target[misread])]
+            if len(misread):
+                new = self._rewrite(posterior[:, misread], codes[:, misread], generator)
+                published[misread], donor[misread] = new
+            if drawn in redraws:
+                distortion = float(np.mean((published - scaled) ** 2, dtype=np.float64))
+                shown = replace_values(windows, self.models_.scaler.undo(published))
+                yield Anonymized(shown, public, private, target, distortion, donor.copy())
 
     def infer(self, windows: Windows) -> tuple[np.ndarray, np.ndarray]:
         """Return the inferred public and private codes of windows."""
@@ -244,11 +264,7 @@ class LatentAnonymizer(BaseEstimator):
 
     def latents(self, windows: Windows, public: np.ndarray) -> np.ndarray:
         """Return the mean of q(z|x), n x d, by the autoencoder of each window's public code."""
-        x = flatten(self.models_.scaled(windows))
-        mean = np.zeros((len(x), self._sizes().latent), dtype=np.float32)
-        for code in np.unique(public):
-            mean[public == code] = self._encode(code, x[public == code])[0]
-        return mean
+        return self._posterior(windows, public)[0]
 
     def decoded(self, code: int, z: np.ndarray) -> np.ndarray:
         """Return the scaled windows that an activity's decoder makes of latents, n x channels x length."""
@@ -304,26 +320,41 @@ class LatentAnonymizer(BaseEstimator):
         ]
         return self
 
-    def _rewrite(self, scaled: np.ndarray, codes: np.ndarray, generator: Generator) -> tuple[np.ndarray, np.ndarray]:
-        """Encode, move and decode scaled windows, n x channels x length; also return the person of each donor.
+    def _posterior(self, windows: Windows, public: np.ndarray) -> np.ndarray:
+        """Return mean and log variance of q(z|x), 2 x n x d, by the autoencoder of each window's public code."""
+        known, both = self._encoded.get(windows, (None, None))
+        if both is None or not np.array_equal(known, public):
+            x, both = (
+                flatten(self.models_.scaled(windows)),
+                np.zeros((2, len(public), self._sizes().latent), np.float32),
+            )
+            for code in np.unique(public):
+                both[:, public == code] = self._encode(code, x[public == code])
+            both.flags.writeable = False
+            self._encoded[windows] = public, both
+        return both
 
-        The rows of `codes` are public, private and target class, and the publishing person.
+    def _rewrite(self, posterior: np.ndarray, codes: np.ndarray, generator: Generator) -> tuple[np.ndarray, np.ndarray]:
+        """Sample, move and decode latents; return scaled windows, n x channels x length, and the person of each donor.
+
+        `posterior` is that of `_posterior`. The rows of `codes` are public, private and target class, and the
+        publishing person.
         """
         public, private, target, people = codes
-        x, transfer = flatten(scaled), self.transfer or MeanShift()
-        published, donor = np.empty_like(x), np.full(len(x), -1)
+        transfer, shape = self.transfer or MeanShift(), self.models_.shape
+        published, donor = np.empty((len(public), *shape), dtype=np.float32), np.full(len(public), -1)
         for code in np.unique(public):
             rows = np.flatnonzero(public == code)
-            z, log_variance = self._encode(code, x[rows])
+            z, log_variance = posterior[:, rows]
             if self.sampled:
                 z = z + generator.standard_normal(z.shape) * np.exp(0.5 * log_variance)
             moving = Moving(z.astype(np.float64), private[rows], target[rows], people[rows])
             moved, donor[rows] = move(transfer, self.statistics_[code], moving, generator)
-            published[rows] = self._decode(code, moved.astype(np.float32))
+            published[rows] = self.decoded(code, moved)
             if self.spectral_noise:
-                noise = draw_noise(self.lost_spectra_[code][target[rows]], scaled.shape[2], generator)
-                published[rows] += self.spectral_noise * noise.reshape(len(rows), -1)
-        return published.reshape(scaled.shape), donor
+                noise = draw_noise(self.lost_spectra_[code][target[rows]], shape[1], generator)
+                published[rows] += self.spectral_noise * noise
+        return published, donor
 
     def _misread(self, published: np.ndarray, public: np.ndarray, target: np.ndarray) -> np.ndarray:
         """Return a mask of the published windows whose classes the device's models do not recognize."""

@@ -17,7 +17,7 @@ import torch
 from sklearn.base import BaseEstimator
 from torch import Tensor, nn
 from torch.nn import functional
-from torch.optim import Adam, Optimizer
+from torch.optim import Optimizer
 
 from sensorprivacy.data import Windows
 from sensorprivacy.latent import training
@@ -27,8 +27,6 @@ from sensorprivacy.latent.networks import dense
 from sensorprivacy.latent.training import Settings, apply_in_chunks, seeded
 from sensorprivacy.latent.windows import Coding, Scaler, flatten, private_labels, replace_values
 from sensorprivacy.progress import tqdm
-
-_CHUNK = 4096
 
 
 class Error(NamedTuple):
@@ -189,6 +187,7 @@ class AnonymizationAutoencoder(BaseEstimator):
         self.history_ = pd.DataFrame(rows, columns=["epoch", "public", "private", "change"])
         return self
 
+    @training.by_onednn()
     def _train(
         self, data: Sequence[Tensor], classes: Sequence[int], settings: Settings, progress: bool
     ) -> list[list[float]]:
@@ -196,8 +195,8 @@ class AnonymizationAutoencoder(BaseEstimator):
         device, untrained = data[0].device, Classifier("mlp", 0.0, settings)
         _, channels, length = data[0].shape
         adversaries = [untrained.build((channels, length), count).to(device) for count in classes]
-        own = Adam(self.network_.parameters(), lr=settings.rate)
-        other = Adam([part for one in adversaries for part in one.parameters()], lr=settings.rate)
+        own = training.adam(self.network_.parameters(), settings)
+        other = training.adam([part for one in adversaries for part in one.parameters()], settings)
         rows = []
         with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
             for epoch in tqdm(range(settings.epochs), "Anonymization Autoencoder", disable=not progress, leave=False):
@@ -258,5 +257,5 @@ def _reconstruct(
     """Return the windows that an autoencoder of flattened or unflattened windows reconstructs."""
     scaled = scaler.apply(windows.values)
     given = flatten(scaled) if flat else scaled
-    published = apply_in_chunks(network, network, given, (settings or Settings()).device, _CHUNK)
+    published = apply_in_chunks(network, network, given, (settings or Settings()).device)
     return replace_values(windows, scaler.undo(published.reshape(scaled.shape)))

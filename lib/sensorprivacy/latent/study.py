@@ -17,7 +17,7 @@ from sensorprivacy.latent.anonymizer import LatentAnonymizer
 from sensorprivacy.latent.classifiers import Classifier, Kind, Trees
 from sensorprivacy.latent.inference import InferenceModels, PublicModel, train_inference_models, train_public_model
 from sensorprivacy.latent.rivals import AnonymizationAutoencoder, ReplacementAutoencoder
-from sensorprivacy.latent.training import Settings, Start
+from sensorprivacy.latent.training import Precision, Settings, Start
 from sensorprivacy.latent.windows import Coding, Scaler, Scheme, common_classes, people_folds, split, thinned
 from sensorprivacy.paths import cache_folder
 
@@ -212,7 +212,7 @@ def prepare(
     epochs: int = 300,
     inference_epochs: int = 60,
     batch: int = 512,
-    precision: Any = "auto",
+    precision: Precision = "float32",
     start: Start = "pytorch",
     seed: int = 0,
 ) -> Study:

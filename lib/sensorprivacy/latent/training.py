@@ -5,7 +5,9 @@ continues from a checkpoint therefore follows the same loss curve as one that wa
 """
 
 import hashlib
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeVar, get_args
@@ -22,7 +24,7 @@ Network = TypeVar("Network", bound=nn.Module)
 Precision = Literal["float32", "bfloat16", "auto"]
 Start = Literal["pytorch", "he"]
 Step = Callable[..., NamedTuple]  # (model, *batch) -> terms of the loss; the first is minimized
-_CHUNK = 8192  # windows passed through a network at a time
+_CHUNK = 512  # windows passed through a network at a time: more do not stay in a core's cache
 _HELD = 256  # validation windows at a time: the activations of few windows of a CNN stay in a core's cache
 
 
@@ -94,9 +96,36 @@ def faster_precision(device: str = "auto") -> Precision:
     """
     if pick_device(device).type == "cuda":
         return "bfloat16"
-    has: dict[str, Any] = getattr(torch.cpu, "get_capabilities", dict)()  # PyTorch 2.6 has none
-    on_amd = has.get("avx512_bf16") and str(has.get("cpu_name", "")).startswith("AMD")
-    return "bfloat16" if has.get("amx_bf16") or on_amd else "float32"
+    has = _capabilities()
+    return "bfloat16" if has.get("amx_bf16") or (has.get("avx512_bf16") and _on_amd(has)) else "float32"
+
+
+def _capabilities() -> dict[str, Any]:
+    return getattr(torch.cpu, "get_capabilities", dict)()  # PyTorch 2.6 has none
+
+
+def _on_amd(has: dict[str, Any]) -> bool:
+    return str(has.get("cpu_name", "")).startswith("AMD")
+
+
+@contextmanager
+def by_onednn() -> Iterator[None]:
+    """Multiply 32-bit matrices with oneDNN inside, on an AMD CPU with AVX-512; elsewhere change nothing.
+
+    MKL, PyTorch's default, does not use AVX-512 on AMD CPUs, and a training step takes up to twice as long. PyTorch
+    names the setting ``bf16``. But oneDNN multiplies in 16 bits only on a CPU with AMX; on others the products have the
+    accuracy of float32 (`bench/latent_precision.py` measures both). A choice that the user made is kept.
+    """
+    has, setting = _capabilities(), getattr(torch.backends.mkldnn, "matmul", None)  # since PyTorch 2.9
+    free = setting is not None and setting.fp32_precision == "none"
+    chosen = free and bool(has.get("avx512_f")) and _on_amd(has) and not has.get("amx_bf16")
+    if chosen:
+        setting.fp32_precision = "bf16"
+    try:
+        yield
+    finally:
+        if chosen:
+            setting.fp32_precision = "none"
 
 
 def multiplying(device: torch.device, precision: Precision) -> torch.autocast:
@@ -111,6 +140,7 @@ def seeded(build: Callable[[], Network], seed: int) -> Network:
         return build()
 
 
+@by_onednn()
 @torch.no_grad()
 def apply_in_chunks(
     network: nn.Module, function: Callable[[Tensor], Tensor], values: np.ndarray, device: str, chunk: int = _CHUNK
@@ -122,6 +152,13 @@ def apply_in_chunks(
     return torch.cat([function(torch.as_tensor(values[at : at + chunk]).to(place)).cpu() for at in starts]).numpy()
 
 
+def adam(weights: Iterable[nn.Parameter], settings: Settings) -> torch.optim.Adam:
+    """Return the optimizer of a training; fused, if the device can do it."""
+    fused = pick_device(settings.device).type in ("cpu", "cuda")
+    return torch.optim.Adam(weights, lr=settings.rate, fused=fused)
+
+
+@by_onednn()
 def train(
     model: nn.Module,
     step: Step,
@@ -130,7 +167,7 @@ def train(
     *,
     validation: Sequence[Tensor | np.ndarray] | None = None,
     checkpoint: Path | None = None,
-    every: int = 10,
+    every: float = 120.0,
     progress: bool = True,
     label: str = "training",
 ) -> pd.DataFrame:
@@ -149,9 +186,9 @@ def train(
     validation : sequence of Tensor or numpy.ndarray, optional
         Validation data, evaluated after every epoch.
     checkpoint : pathlib.Path, optional
-        File to which the state is written every few epochs. If it exists, training continues from it.
-    every : int
-        Epochs between checkpoints.
+        File to which the state is written every few minutes and at the end. If it exists, training continues from it.
+    every : float
+        Seconds between checkpoints, which are written after an epoch.
     progress : bool
         Show a progress bar.
     label : str
@@ -181,21 +218,23 @@ def train(
     model.to(device)
     tensors = [torch.as_tensor(part).to(device) for part in data]
     held = [torch.as_tensor(part).to(device) for part in validation or ()]
-    optimizer = torch.optim.Adam(model.parameters(), lr=settings.rate, fused=device.type in ("cpu", "cuda"))
+    optimizer = adam(model.parameters(), settings)
     state = _State(model, optimizer, fingerprint(model, [*tensors, *held], settings) if checkpoint else "")
     if checkpoint and checkpoint.is_file():
         state.load(checkpoint)
         if len(state.rows) > settings.epochs:
             much = f"{len(state.rows)} epochs, more than the {settings.epochs} asked for"
             raise CheckpointError(f"checkpoint {checkpoint} has {much}: delete or move it")
+    written = time.monotonic()
     bar = tqdm(total=settings.epochs, initial=len(state.rows), desc=label, disable=not progress, leave=False)
     with bar, torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
         while len(state.rows) < settings.epochs and not state.stale(settings.patience):
             _epoch(state, step, tensors, held, settings)
             bar.update()
             bar.set_postfix({name: f"{value:.4g}" for name, value in list(state.rows[-1].items())[1:2]})
-            if checkpoint and len(state.rows) % every == 0:
+            if checkpoint and time.monotonic() - written >= every:
                 state.save(checkpoint)
+                written = time.monotonic()
     if checkpoint:
         state.save(checkpoint)
     if settings.patience is not None:

@@ -16,7 +16,7 @@ from sklearn.base import clone
 
 from sensorprivacy.data import Windows
 from sensorprivacy.latent.anonymizer import LatentAnonymizer
-from sensorprivacy.latent.inference import InferenceModels
+from sensorprivacy.latent.inference import Anonymized, InferenceModels
 from sensorprivacy.latent.measures import inference_table
 from sensorprivacy.latent.modify import Modify, SeededSource
 from sensorprivacy.latent.study import Study
@@ -75,7 +75,8 @@ def grid_search(
         rows = []
         for one in transfers:
             cell = {"alpha": float(alpha), "beta": float(beta), "transfer": one.name, "loss": loss}
-            rows.append(cell | _measured(fitted.with_(transfer=one), validation))
+            published = fitted.with_(transfer=one).anonymize(validation, SeededSource(0))
+            rows.append(cell | _measured(models, validation, published))
         parts.append(pd.DataFrame(rows).drop(columns="public_before"))
         if saved:
             write_atomically(saved, partial(parts[-1].to_csv, index=False))
@@ -93,10 +94,9 @@ def _key(
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
 
 
-def _measured(fitted: LatentAnonymizer, validation: Windows) -> dict[str, float]:
-    """Return an anonymizer's accuracies on validation windows, overall and in the worst public class."""
-    found = fitted.anonymize(validation, SeededSource(0))
-    table = inference_table(fitted.models_, validation, found.windows)
+def _measured(models: InferenceModels, validation: Windows, found: Anonymized) -> dict[str, float]:
+    """Return the accuracies on published validation windows, overall and in the worst public class."""
+    table = inference_table(models, validation, found.windows)
     classes, overall = table.drop(index="all"), table.loc["all"]
     return {
         **{name: overall[name] for name in ("public_before", "public_after", "private_after")},
@@ -144,10 +144,14 @@ def choose_shift(
     """
     if not scales or not redraws:
         raise ValueError("scales or redraws is empty: give at least the paper's shift, 1, and its redraws, 0")
-    rows, candidates = [], []
-    for scale, redraw in product(scales, redraws):
-        candidates.append(fitted.with_(transfer=MeanShift(scale), redraw=redraw))
-        rows.append({"shift": float(scale), "redraws": redraw} | _measured(candidates[-1], validation))
+    rows, candidates, numbers = [], [], sorted(set(redraws))
+    for scale in scales:
+        moved = fitted.with_(transfer=MeanShift(scale))
+        published = moved.publications(validation, numbers, SeededSource(0))
+        for redraw, found in zip(numbers, published, strict=True):
+            candidates.append(moved.with_(redraw=redraw))
+            measured = _measured(fitted.models_, validation, found)
+            rows.append({"shift": float(scale), "redraws": redraw} | measured)
     table = with_choice(pd.DataFrame(rows), lost)
     return table, candidates[int(table["chosen"].to_numpy().argmax())]
 
