@@ -32,7 +32,7 @@ def _test_core(session: nox.Session) -> None:
 @nox.session(python=VERSIONS)
 def core(session: nox.Session) -> None:
     """Install the wheel with no extra but formats, and test what works on tables."""
-    session.install(".[formats]", *TOOLS)
+    session.install(".[release]", *TOOLS)
     _test_core(session)
 
 
@@ -40,7 +40,7 @@ def core(session: nox.Session) -> None:
 def lowest(session: nox.Session) -> None:
     """Install the lowest versions that pyproject.toml allows, and test what works on tables."""
     wheels = ("--only-binary", ":all:", "--no-binary", "sensorprivacy")
-    session.install("--resolution", "lowest-direct", *wheels, ".[formats]", *TOOLS)
+    session.install("--resolution", "lowest-direct", *wheels, ".[release]", *TOOLS)
     _test_core(session)
 
 

@@ -76,7 +76,7 @@ def test_the_notebooks_need_two_thirds_of_what_was_locked_and_no_tools(root, loc
 
 
 def test_the_locks_have_everything_that_the_projects_name(root, project, compendium, locked):
-    library = [*project["dependencies"], *_extras(project, "latent", "edge", "formats")]
+    library = [*project["dependencies"], *_extras(project, "latent", "edge", "release")]
     tools = [*_extras(project), *_extras(compendium)]
     for named, lock in (
         ([*library, *compendium["dependencies"]], read(root / "requirements.lock")),
