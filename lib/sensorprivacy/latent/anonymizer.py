@@ -331,8 +331,8 @@ class LatentAnonymizer(BaseEstimator):
 
     def _posterior(self, windows: Windows, public: np.ndarray) -> np.ndarray:
         """Return mean and log variance of q(z|x), 2 x n x d, by the autoencoder of each window's public code."""
-        known, both = self._encoded.get(windows, (None, None))
-        if both is None or not np.array_equal(known, public):
+        known, both = self._encoded.get(windows, (public[:0], public))
+        if not np.array_equal(known, public):
             x, both = (
                 flatten(self.models_.scaled(windows)),
                 np.zeros((2, len(public), self._sizes().latent), np.float32),

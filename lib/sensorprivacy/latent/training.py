@@ -114,7 +114,8 @@ def by_onednn() -> Iterator[None]:
     names the setting ``bf16``. But oneDNN multiplies in 16 bits only on a CPU with AMX; on others the products have the
     accuracy of float32 (`bench/latent_precision.py` measures both). A choice that the user made is kept.
     """
-    has, setting = _processor(), getattr(torch.backends.mkldnn, "matmul", None)  # since PyTorch 2.9
+    has = _processor()
+    setting: Any = getattr(torch.backends.mkldnn, "matmul", None)  # since PyTorch 2.9
     fits = has["amd"] and has.get("avx512_f") and not has.get("amx_bf16")
     chosen = fits and setting is not None and setting.fp32_precision == "none"
     if chosen:

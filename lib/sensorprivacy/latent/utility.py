@@ -109,7 +109,7 @@ def utility_table(releases: Mapping[str, Release], test: Windows) -> pd.DataFram
     """
     raw, recordings = measured(test), recording_of(test)
 
-    def errors(release: Release) -> dict[str, object]:
+    def errors(release: Release) -> dict[str, float]:
         estimated, row = getattr(release, "estimated", None), {}
         found = estimated(test) if estimated is not None else measured(release(test))
         for column in ("cadence", "intensity"):
