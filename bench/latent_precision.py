@@ -120,9 +120,9 @@ def main():
             "# Ways to multiply\n\n`python bench/latent_precision.py --full`: processor time of updates, as a multiple "
             f"of that of float32 by MKL in the same process, medians of {asked.rounds} rounds, 1 thread; ms: the least "
             "time of an update with MKL. `float32 by` and `auto`: what the library chooses here. The first line of a "
-            "processor is the greatest error of a product of two matrices, 512 x 512, as a share of the greatest value: "
-            "with 24 bits about 1e-6, with bfloat16 about 4e-3. The old lines of the Intel processor have neither. The "
-            "last "
+            "processor is the greatest error of a product of two matrices, 512 x 512, as a share of the greatest "
+            "value: with 24 bits about 1e-6, with bfloat16 about 4e-3. The old lines of the Intel processor have "
+            "neither. The last "
             f"lines: {machine()}\n\n{shown}\n"
         )
 

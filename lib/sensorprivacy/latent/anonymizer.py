@@ -268,11 +268,20 @@ class LatentAnonymizer(BaseEstimator):
 
     def decoded(self, code: int, z: np.ndarray) -> np.ndarray:
         """Return the scaled windows that an activity's decoder makes of latents, n x channels x length."""
-        return self._decode(code, z.astype(np.float32)).reshape(-1, *self.models_.shape)
+        flat = decode(self.vaes_[code], z.astype(np.float32), (self.vae or Settings()).device)
+        return flat.reshape(-1, *self.models_.shape)
+
+    def decoded_with_noise(self, code: int, z: np.ndarray, target: np.ndarray, generator: Generator) -> np.ndarray:
+        """Return `decoded` latents with the spectral noise of their target classes, if there is any."""
+        shown = self.decoded(code, z)
+        if self.spectral_noise:
+            noise = draw_noise(self.lost_spectra_[code][target], shown.shape[2], generator)
+            shown = shown + self.spectral_noise * noise
+        return shown
 
     def echo(self, code: int, z: np.ndarray) -> np.ndarray:
         """Return the mean of q(z|x) of the decoded latents, n x d: how they look to who encodes what is published."""
-        return self._encode(code, self._decode(code, z.astype(np.float32)))[0]
+        return self._encode(code, flatten(self.decoded(code, z)))[0]
 
     def with_(self, **changes: Any) -> "LatentAnonymizer":
         """Return a copy that shares all networks but has other values of the parameters that need no training.
@@ -307,7 +316,7 @@ class LatentAnonymizer(BaseEstimator):
         for code in range(len(self.models_.public.classes)):
             rows = public == code
             z = self._encode(code, x[rows])[0]
-            lost = (x[rows] - self._decode(code, z)).reshape(-1, *self.models_.shape)
+            lost = x[rows].reshape(-1, *self.models_.shape) - self.decoded(code, z)
             self.latents_.append((z, private[rows]))
             self.lost_spectra_.append(lost_spectra(lost, private[rows], len(self.models_.private.classes)))
         return self
@@ -322,8 +331,8 @@ class LatentAnonymizer(BaseEstimator):
 
     def _posterior(self, windows: Windows, public: np.ndarray) -> np.ndarray:
         """Return mean and log variance of q(z|x), 2 x n x d, by the autoencoder of each window's public code."""
-        known, both = self._encoded.get(windows, (None, None))
-        if both is None or not np.array_equal(known, public):
+        known, both = self._encoded.get(windows, (public[:0], public))
+        if not np.array_equal(known, public):
             x, both = (
                 flatten(self.models_.scaled(windows)),
                 np.zeros((2, len(public), self._sizes().latent), np.float32),
@@ -341,8 +350,8 @@ class LatentAnonymizer(BaseEstimator):
         publishing person.
         """
         public, private, target, people = codes
-        transfer, shape = self.transfer or MeanShift(), self.models_.shape
-        published, donor = np.empty((len(public), *shape), dtype=np.float32), np.full(len(public), -1)
+        transfer, donor = self.transfer or MeanShift(), np.full(len(public), -1)
+        published = np.empty((len(public), *self.models_.shape), dtype=np.float32)
         for code in np.unique(public):
             rows = np.flatnonzero(public == code)
             z, log_variance = posterior[:, rows]
@@ -350,10 +359,7 @@ class LatentAnonymizer(BaseEstimator):
                 z = z + generator.standard_normal(z.shape) * np.exp(0.5 * log_variance)
             moving = Moving(z.astype(np.float64), private[rows], target[rows], people[rows])
             moved, donor[rows] = move(transfer, self.statistics_[code], moving, generator)
-            published[rows] = self.decoded(code, moved)
-            if self.spectral_noise:
-                noise = draw_noise(self.lost_spectra_[code][target[rows]], shape[1], generator)
-                published[rows] += self.spectral_noise * noise
+            published[rows] = self.decoded_with_noise(code, moved, target[rows], generator)
         return published, donor
 
     def _misread(self, published: np.ndarray, public: np.ndarray, target: np.ndarray) -> np.ndarray:
@@ -369,9 +375,6 @@ class LatentAnonymizer(BaseEstimator):
 
     def _encode(self, code: int, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return encode(self.vaes_[code], x, (self.vae or Settings()).device)
-
-    def _decode(self, code: int, z: np.ndarray) -> np.ndarray:
-        return decode(self.vaes_[code], z, (self.vae or Settings()).device)
 
     def _sizes(self) -> Sizes:
         return self.sizes or sizes_for(int(np.prod(self.models_.shape)), self.general)

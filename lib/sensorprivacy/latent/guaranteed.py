@@ -13,7 +13,7 @@ import pandas as pd
 
 from sensorprivacy.data import Windows
 from sensorprivacy.latent.anonymizer import LatentAnonymizer
-from sensorprivacy.latent.modify import RandomSource, SecretSource, draw_noise, generator_of
+from sensorprivacy.latent.modify import RandomSource, SecretSource, generator_of
 from sensorprivacy.latent.releases import SeededRelease
 from sensorprivacy.latent.transfers import Codebook
 from sensorprivacy.latent.windows import recording_of, replace_values
@@ -130,12 +130,8 @@ class GuaranteedRelease:
             rows, known = np.flatnonzero(activity == code), anonymizer.statistics_[code]
             place = cell[rows] * len(models.private.classes) + target[rows]
             donors = generator.integers(known["begins"][place], known["begins"][place + 1])
-            published[rows] = anonymizer.decoded(code, known["donors"][donors])
-            if anonymizer.spectral_noise:
-                lost = draw_noise(anonymizer.lost_spectra_[code][target[rows]], models.shape[1], generator)
-                published[rows] += anonymizer.spectral_noise * lost
-        said = np.asarray(models.public.classes, dtype=object)[activity]
-        return replace_values(windows, models.scaler.undo(published)), said
+            published[rows] = anonymizer.decoded_with_noise(code, known["donors"][donors], target[rows], generator)
+        return replace_values(windows, models.scaler.undo(published)), models.public.names(activity)
 
     def respond(self, activity: np.ndarray, cell: np.ndarray, noise: NoiseSource) -> tuple[np.ndarray, np.ndarray]:
         """Return randomized activities and cells."""

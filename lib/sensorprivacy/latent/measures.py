@@ -1,6 +1,5 @@
 """Measure what published windows show: to inference models, of the private class, and of the people behind them."""
 
-import warnings
 from collections.abc import Mapping
 
 import numpy as np
@@ -18,8 +17,8 @@ from sensorprivacy.latent.releases import SeededRelease
 from sensorprivacy.latent.study import Study
 from sensorprivacy.latent.training import Settings
 from sensorprivacy.latent.transfers import Codebook, nearest
+from sensorprivacy.latent.utility import rows_of
 from sensorprivacy.latent.windows import Coding, Scaler, flatten
-from sensorprivacy.progress import tqdm
 
 _MANY = 2000  # windows compared with each other
 _CHUNK = 500
@@ -178,13 +177,9 @@ def exposure(releases: Mapping[str, SeededRelease], study: Study, *, settings: S
     known = np.sort(generator.permutation(train.n_windows)[: 10 * _MANY])
     pool, owners = flatten(scaler.apply(train.take(known).values)), coding.codes(train.take(known).subject)
     own = pd.Index(coding.classes).get_indexer(pd.Index(test.subject.astype(str)))
-    rows = {}
-    for name, release in tqdm(releases.items(), "releases", leave=False):
-        try:
-            published, donor = release.with_donors(test)
-        except (ValueError, ArithmeticError, RuntimeError) as error:
-            warnings.warn(f"{name}: {error}", stacklevel=2)
-            continue
+
+    def shown(release: SeededRelease) -> dict[str, object]:
+        published, donor = release.with_donors(test)
         scaled, row = scaler.apply(published.values), {}
         if (donor >= 0).any():
             found = share(model.predict(scaled) == donor, test.subject.to_numpy(), unit="people")
@@ -199,8 +194,9 @@ def exposure(releases: Mapping[str, SeededRelease], study: Study, *, settings: S
                 "own": float(np.mean(donor == own)),
                 "n": f"{found.n} {found.unit}",
             }
-        rows[name] = row | {"membership": membership(members, others, _some(scaled, generator, 3 * _MANY))}
-    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("release")
+        return row | {"membership": membership(members, others, _some(scaled, generator, 3 * _MANY))}
+
+    return rows_of(releases, shown).drop(columns="reason").dropna(how="all")
 
 
 def membership(members: np.ndarray, others: np.ndarray, published: np.ndarray) -> float:

@@ -96,16 +96,14 @@ def faster_precision(device: str = "auto") -> Precision:
     """
     if pick_device(device).type == "cuda":
         return "bfloat16"
-    has = _capabilities()
-    return "bfloat16" if has.get("amx_bf16") or (has.get("avx512_bf16") and _on_amd(has)) else "float32"
+    has = _processor()
+    return "bfloat16" if has.get("amx_bf16") or (has.get("avx512_bf16") and has["amd"]) else "float32"
 
 
-def _capabilities() -> dict[str, Any]:
-    return getattr(torch.cpu, "get_capabilities", dict)()  # PyTorch 2.6 has none
-
-
-def _on_amd(has: dict[str, Any]) -> bool:
-    return str(has.get("cpu_name", "")).startswith("AMD")
+def _processor() -> dict[str, Any]:
+    """Return what this processor can do, and whether it is of AMD."""
+    has: dict[str, Any] = getattr(torch.cpu, "get_capabilities", dict)()  # PyTorch 2.6 has none
+    return has | {"amd": str(has.get("cpu_name", "")).startswith("AMD")}
 
 
 @contextmanager
@@ -116,9 +114,10 @@ def by_onednn() -> Iterator[None]:
     names the setting ``bf16``. But oneDNN multiplies in 16 bits only on a CPU with AMX; on others the products have the
     accuracy of float32 (`bench/latent_precision.py` measures both). A choice that the user made is kept.
     """
-    has, setting = _capabilities(), getattr(torch.backends.mkldnn, "matmul", None)  # since PyTorch 2.9
-    free = setting is not None and setting.fp32_precision == "none"
-    chosen = free and bool(has.get("avx512_f")) and _on_amd(has) and not has.get("amx_bf16")
+    has = _processor()
+    setting: Any = getattr(torch.backends.mkldnn, "matmul", None)  # since PyTorch 2.9
+    fits = has["amd"] and has.get("avx512_f") and not has.get("amx_bf16")
+    chosen = fits and setting is not None and setting.fp32_precision == "none"
     if chosen:
         setting.fp32_precision = "bf16"
     try:

@@ -1,7 +1,8 @@
 """Measure what releases keep: the activity, and cadence and intensity, which a label alone does not keep."""
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,7 @@ from sensorprivacy.game.units import share
 from sensorprivacy.latent.adversaries import Release, publish
 from sensorprivacy.latent.inference import PublicModel
 from sensorprivacy.latent.windows import recording_of
+from sensorprivacy.progress import tqdm
 
 _SLOWEST, _FASTEST = 45.0, 220.0  # steps per minute
 _CLEAR = 0.3  # autocorrelation of a rhythm
@@ -75,6 +77,19 @@ def measured(windows: Windows) -> pd.DataFrame:
     return pd.DataFrame({"cadence": cadence(windows), "intensity": intensity(windows)})
 
 
+def rows_of(releases: Mapping[str, Any], row: Callable[[Any], Mapping[str, object]]) -> pd.DataFrame:
+    """Return a row for each release. One that fails has only a ``reason``, the last column, and the others go on."""
+    rows: dict[str, Mapping[str, object]] = {}
+    for name, release in tqdm(releases.items(), "releases", leave=False):
+        try:
+            rows[name] = {"reason": "", **row(release)}
+        except _FAILURES as error:
+            warnings.warn(f"{name}: {error}", stacklevel=3)
+            rows[name] = {"reason": str(error)}
+    table = pd.DataFrame.from_dict(rows, orient="index").rename_axis("release")
+    return table[[*table.columns.drop("reason"), "reason"]]
+
+
 def utility_table(releases: Mapping[str, Release], test: Windows) -> pd.DataFrame:
     """Return the error of cadence and intensity that are measured on published windows.
 
@@ -92,23 +107,20 @@ def utility_table(releases: Mapping[str, Release], test: Windows) -> pd.DataFram
         the absolute errors over windows; the same over recordings with the ending ``_recording``, where the median of a
         recording's windows is compared. A published window without a rhythm has cadence 0.
     """
-    raw, recordings, rows = measured(test), recording_of(test), {}
-    for name, release in releases.items():
-        try:
-            estimated = getattr(release, "estimated", None)
-            found = estimated(test) if estimated is not None else measured(release(test))
-        except _FAILURES as error:
-            warnings.warn(f"{name}: {error}", stacklevel=2)
-            continue
-        row = {}
+    raw, recordings = measured(test), recording_of(test)
+
+    def errors(release: Release) -> dict[str, float]:
+        estimated, row = getattr(release, "estimated", None), {}
+        found = estimated(test) if estimated is not None else measured(release(test))
         for column in ("cadence", "intensity"):
             known = (raw["cadence"] > 0).to_numpy() if column == "cadence" else np.ones(len(raw), dtype=bool)
             pairs = pd.DataFrame({"raw": raw[column], "found": found[column].to_numpy()})[known]
             by_recording = pairs.groupby(recordings[known]).median()
             for ending, both in (("", pairs), ("_recording", by_recording)):
                 row[f"{column}_error{ending}"] = float((both["raw"] - both["found"]).abs().median())
-        rows[name] = row
-    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("release")
+        return row
+
+    return rows_of(releases, errors).drop(columns="reason").dropna(how="all")
 
 
 def activity_kept(releases: Mapping[str, Release], models: Sequence[PublicModel], test: Windows) -> pd.DataFrame:
@@ -133,15 +145,7 @@ def activity_kept(releases: Mapping[str, Release], models: Sequence[PublicModel]
         ``distortion`` (mean squared change, in units of each channel's deviation), ``reason`` (why a release failed, or
         which judge has the network of a reader that chose what to publish).
     """
-    rows = {}
-    for name, release in releases.items():
-        try:
-            rows[name] = _kept(release, models, test)
-        except _FAILURES as error:
-            warnings.warn(f"{name}: {error}", stacklevel=2)
-            rows[name] = {"reason": str(error)}
-    table = pd.DataFrame.from_dict(rows, orient="index")
-    return table[[*table.columns.drop("reason"), "reason"]].rename_axis("release")
+    return rows_of(releases, lambda release: _kept(release, models, test))
 
 
 def _kept(release: Release, models: Sequence[PublicModel], test: Windows) -> dict[str, object]:
