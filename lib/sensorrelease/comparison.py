@@ -7,6 +7,7 @@ import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.ensemble import RandomForestClassifier
 
+from sensorprivacy.columns.identifiers import find_identifiers
 from sensorprivacy.columns.labels import check_labels
 from sensorprivacy.data import Problem
 from sensorprivacy.game.chance import DRAWS, FEWEST_DRAWS
@@ -260,6 +262,12 @@ class _Race:
         if settings is not None:
             self.store.keep(self.key(settings), result)
 
+    @cached_property
+    def identifying(self) -> Mapping[str, str]:
+        """Columns of the original table that identify rows."""
+        sequences = [labels for labels in (self.problem.users, self.problem.groups) if labels is not None]
+        return find_identifiers(self.problem.features, sequences)
+
     def expected(self, defence: Defence) -> float:
         """Return about how many seconds a defence will take."""
         forest = self.results[0].judging / 2 if self.results else 0.0  # a judgement trains two forests or more
@@ -296,7 +304,8 @@ class _Race:
         published = defence.publish(self.problem, self.split.train, self.seed)
         fitted = time.monotonic()
         values, raw = as_numbers(published.values), self.problem.features
-        scene = TableScene(self.problem, values, self.split, self.model, published.codes, parts=PARTS)
+        seen: dict[str, Any] = {"codes": published.codes, "parts": PARTS, "identifying": self.identifying}
+        scene = TableScene(self.problem, values, self.split, self.model, **seen)
         known = self.known if published.with_task else None
         lines = judge(scene, self.attackers, known=known, draws=self.draws)
         matches = compared(self.problem, published, with_task=known is not None, seed=self.seed, rows=_MATCHED)

@@ -2,7 +2,6 @@
 
 import dataclasses
 import re
-import warnings
 
 import numpy as np
 import pandas as pd
@@ -16,7 +15,6 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from sensorprivacy.columns.identifiers import IdentifierWarning
 from sensorprivacy.game import play
 from sensorprivacy.minimize.minimizer import FeatureMinimizer
 from sensorprivacy.minimize.provider import feature_minimize
@@ -200,18 +198,6 @@ def test_the_score_is_that_of_a_model_on_the_kept_columns(problem):
     assert minimizer.score(problem.features, problem.task) == expected
 
 
-@pytest.mark.parametrize("kind", ["object", "str", "category"])
-def test_texts_are_features_too(problem, kind):
-    words = problem.task.map({0: "cold", 1: "warm"}).astype(kind)
-    table = problem.features[["user"]].assign(season=words)
-    minimizer = FeatureMinimizer(0.05, estimator=TINY).fit(table, problem.task, users=problem.users)
-    assert minimizer.get_feature_names_out().tolist() == ["season"]
-    assert minimizer.transform(table).tolist() == [[word] for word in words]
-    assert minimizer.score(table, problem.task) == 1.0
-    unknown = table.assign(season="mild")
-    assert minimizer.score(unknown, problem.task) < 1.0
-
-
 def test_settings_can_be_cloned_and_set():
     minimizer = FeatureMinimizer(search=SearchSettings(engine="shared"), preselection=Preselection("gini"))
     assert sklearn.clone(minimizer).search == minimizer.search
@@ -353,19 +339,6 @@ def test_problem_stays_as_it_was(problem):
     copy = dataclasses.replace(problem, features=problem.features.copy())
     feature_minimize(copy.features, copy.task, copy.users, 0.05, estimator=TINY)
     assert copy.digest == problem.digest
-
-
-def test_a_column_that_identifies_rows_is_named_in_a_warning_and_kept():
-    draw = np.random.default_rng(0)
-    users, task = np.repeat([0, 1], 30), np.tile([0, 1], 30)
-    table = pd.DataFrame({"lux": draw.normal(size=60) + task, "heat": draw.normal(size=60) + users, "row": range(60)})
-    minimizer = FeatureMinimizer(0.1, estimator=RandomForestClassifier(3, random_state=0))
-    with pytest.warns(IdentifierWarning, match=r"row \(row numbers\).*Drop them"):
-        minimizer.fit(table, task, users=users)
-    assert list(minimizer.feature_names_in_) == ["lux", "heat", "row"]
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", IdentifierWarning)
-        minimizer.fit(table.drop(columns="row"), task, users=users)
 
 
 def test_a_race_chooses_by_the_minimizers_own_rule(problem):
