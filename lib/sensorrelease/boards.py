@@ -6,7 +6,7 @@ from typing import Any
 
 from sensorprivacy.data import Windows
 from sensorprivacy.edge.board.bundle import Bundle
-from sensorprivacy.edge.export import anonymizer_bundles
+from sensorprivacy.edge.export import anonymizer_bundle
 from sensorprivacy.latent.anonymizer import LatentAnonymizer
 from sensorprivacy.latent.storage import load, save
 from sensorprivacy.latent.study import prepare
@@ -27,7 +27,7 @@ def own_bundles(
     epochs: int = 5,
     inference_epochs: int = 5,
 ) -> dict[str, Bundle]:
-    """Write the networks of an anonymizer of your own recordings, in both precisions, and return the bundles by name.
+    """Write the networks of an anonymizer of your own recordings, and return the bundle by its name.
 
     Parameters
     ----------
@@ -65,7 +65,8 @@ def own_bundles(
         trained, windows = study.anonymizer(study.inference_models()), study.test
         if keep is not None:
             save(trained, keep)
-    return {bundle.folder.name: bundle for bundle in anonymizer_bundles(trained, windows, folder)}
+    bundle = anonymizer_bundle(trained, windows, folder)
+    return {bundle.folder.name: bundle}
 
 
 def check_shape(trained: LatentAnonymizer, windows: Windows, model: Path) -> None:

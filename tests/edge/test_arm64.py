@@ -33,7 +33,7 @@ def board(tmp_path_factory):
     return run
 
 
-def test_the_guides_packages_measure_and_replay_on_arm64(board, bundle, tmp_path):
+def test_the_guides_packages_measure_on_arm64(board, bundle, tmp_path):
     program = write_program(bundle.folder.parent)
     out = tmp_path / "pi.json"
     done = board(program, "measure", "--out", out, "--batches", 1, "--seconds", 0.05, "--minutes", 2)
@@ -41,5 +41,3 @@ def test_the_guides_packages_measure_and_replay_on_arm64(board, bundle, tmp_path
     found = measurement.read_record(out)
     assert found["hardware"]["machine"] == "aarch64"
     assert [each["name"] for each in found["bundles"]] == ["sines-gender"]
-    done = board(program, "replay", "--minutes", 0.05, "--speed", 1)
-    assert "windows at 1 times real time" in done.stdout, done.stderr  # under emulation, some may be late

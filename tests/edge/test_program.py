@@ -13,7 +13,7 @@ import sys, runpy
 class Block:
     def find_spec(self, name, path=None, target=None):
         top = name.split(".")[0]
-        ours = {"sensorprivacy", "numpy", "onnxruntime", "flatbuffers", "google", "packaging"}
+        ours = {"sensorprivacy", "sensorrelease", "numpy", "onnxruntime", "flatbuffers", "google", "packaging"}
         allowed = ours | set(sys.stdlib_module_names)
         if top not in allowed and not top.startswith(("_", "__editable__")):
             raise ModuleNotFoundError(f"not on this board: {name}")
@@ -24,7 +24,7 @@ PYZ = BLOCK + 'runpy.run_path(sys.argv[0], run_name="__main__")\n'
 # the installed package brings lazy_loader and click along
 INSTALLED = (
     BLOCK.replace('"packaging"', '"packaging", "lazy_loader", "click"')
-    + 'runpy.run_module("sensorprivacy", run_name="__main__")\n'
+    + 'runpy.run_module("sensorrelease", run_name="__main__")\n'
 )
 
 
