@@ -27,14 +27,13 @@ from sklearn.preprocessing import StandardScaler
 from compendium import datasets
 from compendium.paths import mirror
 from compendium.studies import prepare_for
-from sensorprivacy.columns.identifiers import find_identifiers
 from sensorprivacy.data import Problem
 from sensorprivacy.game import TABLE_ATTACKERS, TableScene, attack
 from sensorprivacy.game.outcome import Attack, strongest
 from sensorprivacy.game.splits import Split
 from sensorprivacy.game.tables import TASK, as_numbers, with_task
 from sensorrelease import Defence, parse
-from sensorrelease.checks import split_of
+from sensorrelease.checks import identifying, split_of
 from sensorrelease.tables import load_table
 from sensorrelease.windows import WindowsGame, windows_game
 
@@ -122,11 +121,8 @@ def row(problem: Problem, split: Split, defence: Defence) -> dict[str, Any]:
     released = defence.publish(problem, split.train, 42)
     fitted = time.process_time()
     forest = RandomForestClassifier(random_state=42)
-    identifying = find_identifiers(
-        problem.features, [one for one in (problem.users, problem.groups) if one is not None]
-    )
     values = as_numbers(released.values)
-    scene = TableScene(problem, values, split, forest, released.codes, identifying=identifying)
+    scene = TableScene(problem, values, split, forest, released.codes, identifying=identifying(problem))
     if released.with_task:
         known = with_task(problem)
         scene = replace(scene, problem=known, table=scene.table.assign(**{TASK: known.features[TASK]}))

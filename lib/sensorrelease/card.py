@@ -15,13 +15,13 @@ import pooch
 from sklearn.ensemble import RandomForestClassifier
 
 from sensorprivacy import __version__
-from sensorprivacy.columns.identifiers import find_identifiers
 from sensorprivacy.data import Problem
 from sensorprivacy.game.chance import DRAWS
 from sensorprivacy.game.outcome import Attacks, strongest
 from sensorprivacy.game.splits import Split
 from sensorprivacy.game.tables import TABLE_ATTACKERS, TableScene, as_numbers, judge, with_task
 from sensorprivacy.threeway.publication import ROW_ORDER
+from sensorrelease.checks import identifying
 from sensorrelease.pages import render
 from sensorrelease.publishing.columns import Columns
 from sensorrelease.publishing.matching import CARD, FORMAT
@@ -141,11 +141,10 @@ def measure_table(
         groups, adversaries predict single rows, and all rows of a group together.
     """
     model, known = RandomForestClassifier(trees, random_state=seed), with_task(raw)
-    identifying = find_identifiers(raw.features, [some for some in (raw.users, raw.groups) if some is not None])
     found = Attacks()
     for data, table in (("original", raw.features), ("published", public.reset_index(drop=True))):
         beside = known if task_published or data == "original" else None
-        scene = TableScene(raw, as_numbers(table), split, model, name=data, identifying=identifying)
+        scene = TableScene(raw, as_numbers(table), split, model, name=data, identifying=identifying(raw))
         for one in judge(scene, TABLE_ATTACKERS, known=beside, draws=DRAWS):
             found.append(replace(one, attacker=TASK_MODEL) if one.about == "task" else one)
     return measured(found, {label: f"{label} {getattr(columns, label)}" for label in ("task", "user")})

@@ -7,7 +7,6 @@ import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,6 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.ensemble import RandomForestClassifier
 
-from sensorprivacy.columns.identifiers import find_identifiers
 from sensorprivacy.columns.labels import check_labels
 from sensorprivacy.data import Problem
 from sensorprivacy.game.chance import DRAWS, FEWEST_DRAWS
@@ -26,7 +24,7 @@ from sensorprivacy.minimize.engines import describe_model
 from sensorprivacy.minimize.search.job import duration
 from sensorprivacy.progress import tqdm
 from sensorrelease.budget import Budget
-from sensorrelease.checks import check_learnable, split_of
+from sensorrelease.checks import check_learnable, identifying, split_of
 from sensorrelease.compare_page import write_html, write_json
 from sensorrelease.defences import Defence
 from sensorrelease.findings import FAILED, SEED, Findings, Untried, hidden_in, no_answer
@@ -262,12 +260,6 @@ class _Race:
         if settings is not None:
             self.store.keep(self.key(settings), result)
 
-    @cached_property
-    def identifying(self) -> Mapping[str, str]:
-        """Columns of the original table that identify rows."""
-        sequences = [labels for labels in (self.problem.users, self.problem.groups) if labels is not None]
-        return find_identifiers(self.problem.features, sequences)
-
     def expected(self, defence: Defence) -> float:
         """Return about how many seconds a defence will take."""
         forest = self.results[0].judging / 2 if self.results else 0.0  # a judgement trains two forests or more
@@ -304,7 +296,7 @@ class _Race:
         published = defence.publish(self.problem, self.split.train, self.seed)
         fitted = time.monotonic()
         values, raw = as_numbers(published.values), self.problem.features
-        seen: dict[str, Any] = {"codes": published.codes, "parts": PARTS, "identifying": self.identifying}
+        seen: dict[str, Any] = {"codes": published.codes, "parts": PARTS, "identifying": identifying(self.problem)}
         scene = TableScene(self.problem, values, self.split, self.model, **seen)
         known = self.known if published.with_task else None
         lines = judge(scene, self.attackers, known=known, draws=self.draws)
