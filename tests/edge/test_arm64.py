@@ -1,12 +1,12 @@
 """The guide's commands run on arm64, the processor of the paper's board, under emulation."""
 
+import json
 import shutil
 import subprocess
 
 import arm64
 import pytest
 
-from sensorprivacy.edge.board import measurement
 from sensorprivacy.edge.export import write_program
 
 pytestmark = [
@@ -38,6 +38,6 @@ def test_the_guides_packages_measure_on_arm64(board, bundle, tmp_path):
     out = tmp_path / "pi.json"
     done = board(program, "measure", "--out", out, "--batches", 1, "--seconds", 0.05, "--minutes", 2)
     assert done.returncode == 0, done.stderr
-    found = measurement.read_record(out)
+    found = json.loads(out.read_text())
     assert found["hardware"]["machine"] == "aarch64"
     assert [each["name"] for each in found["bundles"]] == ["sines-gender"]

@@ -1,10 +1,10 @@
 """The program edge.pyz needs only numpy and onnxruntime, and so does the installed command."""
 
+import json
 import subprocess
 import sys
 import zipfile
 
-from sensorprivacy.edge.board import measurement
 from sensorprivacy.edge.export import PROGRAM, write_program
 
 # Refuse every package except numpy, onnxruntime and their dependencies, as on a board.
@@ -40,7 +40,7 @@ def test_the_program_needs_only_numpy_and_onnxruntime(bundle, tmp_path):
     done = on_board(PYZ, program, *words)
     assert done.returncode == 0, done.stderr
     assert "ms per window" in done.stdout
-    found = measurement.read_record(out)
+    found = json.loads(out.read_text())
     assert [each["name"] for each in found["bundles"]] == ["sines-gender"]
     with zipfile.ZipFile(program) as archive:  # its own code, not the checkout's
         assert "sensorprivacy/edge/board/timing.py" in archive.namelist()
@@ -52,7 +52,7 @@ def test_the_installed_command_needs_only_these_too(bundle, tmp_path):
     words = ("edge", "measure", "--out", out, "--bundles", bundle.folder, "--batches", 1, "--seconds", 0.001)
     done = on_board(INSTALLED, "sensorprivacy", *words)
     assert done.returncode == 0, done.stderr
-    assert measurement.read_record(out)["settings"]["batches"] == [1]
+    assert json.loads(out.read_text())["settings"]["batches"] == [1]
     assert "not on this board: torch" in on_board(BLOCK + "import torch", "x").stderr
 
 

@@ -14,31 +14,6 @@ def record(bundle):
     return measurement.measure(bundle.folder, batches=(1, 2), seconds=0.001)
 
 
-def test_reading_a_record_returns_what_was_written(record, tmp_path):
-    path = measurement.write_record(record, tmp_path / "deep" / "here.json")
-    assert measurement.read_records([path]) == {"here": record}
-    with pytest.raises(measurement.RecordError, match="two records have the name here"):
-        measurement.read_records([path, path])
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("{", "damaged or not JSON"),
-        ("[]", "is not a record of `edge measure`"),
-        ('{"format": "sensorprivacy-edge-record", "version": 9}', "has version 9, expected 1: measure again"),
-        ('{"format": "sensorprivacy-edge-record", "version": 1}', "lacks 'settings': measure again"),
-    ],
-)
-def test_other_files_are_refused(tmp_path, text, message):
-    path = tmp_path / "x.json"
-    path.write_text(text)
-    with pytest.raises(measurement.RecordError, match=message):
-        measurement.read_record(path)
-    with pytest.raises(FileNotFoundError, match=r"run `python -m sensorrelease edge measure --out y\.json`"):
-        measurement.read_record(tmp_path / "y.json")
-
-
 def test_a_record_does_not_name_the_machine(record):
     text = json.dumps(record["hardware"])
     assert platform.node() not in text.split('"') or platform.node() in ("localhost", "")
@@ -66,4 +41,3 @@ def test_a_slow_board_ends_in_time_and_leaves_out_large_batches(bundle, monkeypa
     steps = record["bundles"][0]["steps"]
     assert {row["batch"] for row in steps} == {1}
     assert any("round 1 of 3" in line for line in said)
-    measurement.check_record(record)
