@@ -8,114 +8,78 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 from statistics import median
-from typing import Annotated, Any, Self
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, PositiveInt, ValidationError, model_validator
+from pydantic import AfterValidator, ConfigDict, Field, NonNegativeInt, PositiveInt, ValidationError, create_model
 
 from sensorprivacy.edge.board.measurement import FORMAT, VERSION
 from sensorprivacy.edge.board.timing import LEAST, MOST
 
 _FITS = 100  # a step takes its stated seconds up to this factor; a wrong unit is off by 1,000
 Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-Count = Annotated[int, Field(ge=0)]
+NotNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
 class RecordError(ValueError):
     """The file is no record of a measurement, or the record has another version."""
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(strict=True)
+def _ordered(row: Any) -> Any:
+    if not row.least <= row.median <= row.p95 <= row.p99:
+        raise ValueError("least, median, p95 and p99 are not in ascending order")
+    return row
 
 
-class _Times(_Part):
-    least: Seconds
-    median: Seconds
-    p95: Seconds
-    p99: Seconds
-    mean: Seconds
-    repeats: PositiveInt
-
-    @model_validator(mode="after")
-    def _ordered(self) -> Self:
-        if not self.least <= self.median <= self.p95 <= self.p99:
-            raise ValueError("least, median, p95 and p99 are not in ascending order")
-        return self
+def _part(**types: Any) -> Any:
+    """Return a strict model that needs these fields."""
+    fields: Any = {name: (kind, ...) for name, kind in types.items()}
+    return create_model("Part", __config__=ConfigDict(strict=True), **fields)
 
 
-class _Load(_Times):
-    step: str
-    code: int | None
+def _some(part: Any) -> Any:
+    return Annotated[list[part], Field(min_length=1)]
 
 
-class _Step(_Load):
-    batch: PositiveInt
-    cpu: Annotated[float, Field(ge=0, allow_inf_nan=False)]
+_TIMES = dict.fromkeys(("least", "median", "p95", "p99", "mean"), Seconds) | {"repeats": PositiveInt}
+_OF: Any = {"step": str, "code": int | None}
+_LOAD = Annotated[_part(**_TIMES, **_OF), AfterValidator(_ordered)]
+_STEP = Annotated[_part(**_TIMES, **_OF, batch=PositiveInt, cpu=NotNegative), AfterValidator(_ordered)]
+_NETWORK = _part(**_OF, kind=str, weights=NonNegativeInt, macs=NonNegativeInt, bytes=NonNegativeInt)
+_BUNDLE = _part(
+    **dict.fromkeys(("name", "dataset", "attribute", "precision", "samples"), str),
+    budget=Seconds, networks=_some(_NETWORK), load=_some(_LOAD), steps=_some(_STEP),
+    window=Annotated[_part(**_TIMES), AfterValidator(_ordered)] | None,
+)  # fmt: skip
+_RECORD = _part(
+    settings=_part(threads=PositiveInt, rounds=PositiveInt, seconds=Seconds),
+    hardware=_part(board=str | None, machine=str, cores=int | None, cpu=str | None),
+    bundles=_some(_BUNDLE), memory=PositiveInt,
+)  # fmt: skip
 
 
-class _Network(_Part):
-    step: str
-    code: int | None
-    kind: str
-    weights: Count
-    macs: Count
-    bytes: Count
-
-
-class _Bundle(_Part):
-    name: str
-    dataset: str
-    attribute: str
-    precision: str
-    samples: str
-    budget: Seconds
-    networks: list[_Network]
-    load: list[_Load]
-    steps: Annotated[list[_Step], Field(min_length=1)]
-    window: _Times | None
-
-    @model_validator(mode="after")
-    def _of_the_same_networks(self) -> Self:
-        parts: Any = (self.steps, self.load, self.networks)
-        steps, *others = [{(row.step, row.code) for row in rows} for rows in parts]
-        if any(other != steps for other in others):
-            raise ValueError("the networks are not those of the steps")
-        return self
-
-
-class _Settings(_Part):
-    threads: PositiveInt
-    rounds: PositiveInt
-    seconds: Seconds
-
-
-class _Hardware(_Part):
-    board: str | None
-    machine: str
-    cores: int | None
-    cpu: str | None
-
-
-class _Record(_Part):
-    settings: _Settings
-    hardware: _Hardware
-    bundles: Annotated[list[_Bundle], Field(min_length=1)]
-    memory: PositiveInt
-
-    @model_validator(mode="after")
-    def _plausible(self) -> Self:
-        names = [bundle.name for bundle in self.bundles]
-        if twice := sorted({name for name in names if names.count(name) > 1}):
-            raise ValueError(f"two bundles have the name {twice[0]}")
-        rounds, seconds = self.settings.rounds, self.settings.seconds
-        for bundle in self.bundles:
-            # where the number of repeats is at its limit, the time spent says nothing
-            free = [row for row in bundle.steps if 2 * LEAST * rounds < row.repeats < MOST * rounds / 2]
-            ratios = [row.repeats * row.mean / seconds for row in free]
-            if ratios and not 1 / _FITS < median(ratios) < _FITS:
-                took = f"a step took {median(ratios) * seconds:.3g} s, but the settings allow {seconds:g} s"
-                raise ValueError(f"{bundle.name}: {took}; are the times in seconds?")
-        return self
+def check_record(record: Any) -> None:
+    """Raise ValueError, with what is wrong, if a record holds values that no measurement gives."""
+    try:
+        found = _RECORD.model_validate(record)
+    except ValidationError as error:
+        first = error.errors()[0]
+        given = "" if isinstance(first["input"], dict | list) else f", got {first['input']!r}"
+        said = first["msg"].removeprefix("Value error, ")
+        raise ValueError(f"{', '.join(map(str, first['loc']))}: {said}{given}") from error
+    names = [bundle.name for bundle in found.bundles]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise ValueError(f"two bundles have the name {twice[0]}")
+    rounds, seconds = found.settings.rounds, found.settings.seconds
+    for bundle in found.bundles:
+        parts = [{(row.step, row.code) for row in rows} for rows in (bundle.steps, bundle.load, bundle.networks)]
+        if parts[0] != parts[1] or parts[0] != parts[2]:
+            raise ValueError(f"{bundle.name}: the networks are not those of the steps")
+        # where the number of repeats is at its limit, the time spent says nothing
+        free = [row for row in bundle.steps if 2 * LEAST * rounds < row.repeats < MOST * rounds / 2]
+        ratios = [row.repeats * row.mean / seconds for row in free]
+        if ratios and not 1 / _FITS < median(ratios) < _FITS:
+            took = f"a step took {median(ratios) * seconds:.3g} s, but the settings allow {seconds:g} s"
+            raise ValueError(f"{bundle.name}: {took}; are the times in seconds?")
 
 
 def read_record(path: Path | str) -> dict[str, Any]:
@@ -140,13 +104,9 @@ def read_record(path: Path | str) -> dict[str, Any]:
     if record.get("version") != VERSION:
         raise RecordError(f"{path} has version {record.get('version')}, expected {VERSION}: measure again")
     try:
-        _Record.model_validate(record)
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = "".join(f"{part}: " if part == first["loc"][-1] else f"{part}, " for part in first["loc"])
-        given = "" if isinstance(first["input"], dict | list) else f", got {first['input']!r}"
-        said = first["msg"].removeprefix("Value error, ")
-        raise RecordError(f"{path}: {where}{said}{given}: measure again") from error
+        check_record(record)
+    except ValueError as error:
+        raise RecordError(f"{path}: {error}: measure again") from error
     return record
 
 
