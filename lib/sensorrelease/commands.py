@@ -19,7 +19,7 @@ from sensorprivacy.data import Problem
 from sensorprivacy.game.joins import match_rows
 from sensorprivacy.game.splits import Split
 from sensorprivacy.minimize.certainty import repeat_selection
-from sensorprivacy.minimize.minimizer import FeatureMinimizer
+from sensorprivacy.minimize.minimizer import FeatureMinimizer, fit_problem
 from sensorprivacy.minimize.settings import OWN, Preselection
 from sensorprivacy.paths import cache_folder, write_atomically
 from sensorrelease import comparison, minimize_page
@@ -82,7 +82,7 @@ def minimize(options: Options) -> int:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", IdentifierWarning)  # the page names these columns
             loaded = load_table(options.file, **_named(options, _READING))
-            minimizer.fit_problem(loaded.problem)
+            fit_problem(minimizer, loaded.problem)
         stability = repeat_selection(minimizer, loaded.problem, options.repeat)
     except KeyboardInterrupt:
         saved = "nothing was saved; with --store FILE, a later run can continue"

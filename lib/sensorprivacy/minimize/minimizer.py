@@ -15,7 +15,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from sensorprivacy.data import Problem
-from sensorprivacy.game.play import fit_clone, play, seeded
+from sensorprivacy.game.play import play
 from sensorprivacy.game.splits import Split, default_split
 from sensorprivacy.minimize.checks import changing_features, check_classes, check_numbers
 from sensorprivacy.minimize.engine_protocol import Engine, EngineData, engine_data
@@ -81,8 +81,6 @@ class FeatureMinimizer(SelectorMixin, BaseEstimator):
         The chosen row of `results_`.
     outcome_, baseline_ : sensorprivacy.game.Outcome
         The game on the kept features and on all features, evaluated on the test rows.
-    model_ : classifier
-        The task model on the kept features, trained on the training rows.
     adversary_ : bool
         Whether users were given.
     split_, search_split_ : sensorprivacy.game.Split
@@ -154,11 +152,6 @@ class FeatureMinimizer(SelectorMixin, BaseEstimator):
         """
         return self._fit(self._problem(X, y, users, groups), adversary=users is not None)
 
-    def fit_problem(self, problem: Problem) -> Self:
-        """Choose the features of a problem; like `fit`, but the problem fills its missing values itself."""
-        validate_data(self, problem.features, skip_check_array=True)
-        return self._fit(problem, adversary=True)
-
     def _fit(self, problem: Problem, *, adversary: bool) -> Self:
         check_threshold(self.threshold)
         settings, self._names = self._settings, list(problem.features.columns)
@@ -191,9 +184,6 @@ class FeatureMinimizer(SelectorMixin, BaseEstimator):
         how: dict[str, Any] = {"model": self.estimator, "split": final, "seed": self.random_state}
         self.baseline_, self.outcome_ = (play(problem, names, **how) for names in bar)
         self.support_ = np.isin(np.asarray(problem.features.columns, dtype=object), kept)
-        learnt = final.train
-        model = seeded(RandomForestClassifier() if self.estimator is None else self.estimator, self.random_state)
-        self.model_ = fit_clone(model, problem.features.iloc[learnt][kept].to_numpy(), problem.task.to_numpy()[learnt])
         return self
 
     @property
@@ -222,28 +212,10 @@ class FeatureMinimizer(SelectorMixin, BaseEstimator):
             If a kept feature is absent, or a cell is no number, missing or infinite.
         """
         check_is_fitted(self)
-        return super().transform(self._completed(X))
-
-    def score(self, X: Any, y: Any) -> float:
-        """Return the accuracy of the task on new rows, for a model trained on the kept features of the training rows.
-
-        Parameters
-        ----------
-        X : DataFrame or array-like of shape (n, d)
-            Features, as in `transform`.
-        y : array-like of shape (n,)
-            Task labels.
-        """
-        check_is_fitted(self)
-        matrix = validate_data(self, self._completed(X), dtype="numeric", reset=False)
-        return float(np.mean(self.model_.predict(matrix[:, self.support_]) == column_or_1d(y)))
-
-    def _completed(self, X: Any) -> Any:
-        """Return rows of numbers with all features of `fit`: zeros for those that were dropped and are absent."""
         kept = np.array(self._names, dtype=object)[self.support_]
         if isinstance(X, pd.DataFrame) and X.shape[1] < len(self._names) and set(kept) <= set(X):
             X = X.reindex(columns=self._names, fill_value=0)
-        return check_numbers(X)
+        return super().transform(check_numbers(X))
 
     def summary(self) -> dict[str, Any]:
         """Summarize the kept features, their accuracy and their identifiability.
@@ -348,3 +320,9 @@ class FeatureMinimizer(SelectorMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         return tags
+
+
+def fit_problem(minimizer: FeatureMinimizer, problem: Problem) -> FeatureMinimizer:
+    """Fit a minimizer to a problem with users; like its `fit`, but the problem fills its missing values itself."""
+    validate_data(minimizer, problem.features, skip_check_array=True)
+    return minimizer._fit(problem, adversary=True)

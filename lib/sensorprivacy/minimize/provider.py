@@ -3,6 +3,7 @@
 from typing import Any
 
 import pandas as pd
+from sklearn import config_context
 
 from sensorprivacy.data import as_frame
 from sensorprivacy.minimize.minimizer import FeatureMinimizer
@@ -75,11 +76,11 @@ def feature_minimize(
         raise ValueError("user_labels is None: pass the user of each row, or use FeatureMinimizer without users")
     table = as_frame(features)
     minimizer = FeatureMinimizer(threshold, **options).fit(table, utility_labels, users=user_labels, groups=groups)
-    if isinstance(features, pd.DataFrame):
-        minimized: Any = table.loc[:, minimizer.get_support()].copy()
-        minimized.attrs = {"feature_minimize": minimizer.summary()}  # without notes of the input
-    else:
-        minimized = features.select(list(table.columns[minimizer.get_support()]))  # polars and Arrow
+    with config_context(transform_output="pandas"):
+        minimized: Any = minimizer.transform(table).copy()
+    minimized.attrs = {"feature_minimize": minimizer.summary()}  # without notes of the input
+    if not isinstance(features, pd.DataFrame):
+        minimized = features.select(list(minimized))  # polars and Arrow
         if hasattr(minimized, "replace_schema_metadata"):
             minimized = minimized.replace_schema_metadata(None)
     return (minimized, minimizer) if return_minimizer else minimized
