@@ -65,7 +65,7 @@ def test_a_manifest_of_another_version_or_kind_is_refused(copy):
     with pytest.raises(BundleError, match="is damaged"):
         read_bundle(copy)
     (copy / MANIFEST).unlink()
-    with pytest.raises(FileNotFoundError, match="make a bundle with `python -m sensorrelease edge export`"):
+    with pytest.raises(FileNotFoundError, match="make a bundle with `sensorprivacy edge export`"):
         read_bundle(copy)
 
 

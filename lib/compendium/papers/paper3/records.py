@@ -94,7 +94,7 @@ def read_record(path: Path | str) -> dict[str, Any]:
     """
     path = Path(path)
     if not path.is_file():
-        raise FileNotFoundError(f"no record {path}: run `python -m sensorrelease edge measure --out {path.name}`")
+        raise FileNotFoundError(f"no record {path}: run `sensorprivacy edge measure --out {path.name}`")
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:

@@ -210,7 +210,7 @@ def read_bundle(folder: Path | str) -> Bundle:
     folder = Path(folder)
     path = folder / MANIFEST
     if not path.is_file():
-        raise FileNotFoundError(f"no {MANIFEST} in {folder}: make a bundle with `python -m sensorrelease edge export`")
+        raise FileNotFoundError(f"no {MANIFEST} in {folder}: make a bundle with `sensorprivacy edge export`")
     try:
         manifest = read_json(path)
     except ValueError as error:

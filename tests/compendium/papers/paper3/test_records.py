@@ -45,7 +45,7 @@ def test_other_files_are_refused(tmp_path, text, message):
     path.write_text(text)
     with pytest.raises(RecordError, match=message):
         read_record(path)
-    with pytest.raises(FileNotFoundError, match=r"run `python -m sensorrelease edge measure --out y\.json`"):
+    with pytest.raises(FileNotFoundError, match=r"run `sensorprivacy edge measure --out y\.json`"):
         read_record(tmp_path / "y.json")
 
 
