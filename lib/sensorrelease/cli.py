@@ -18,8 +18,8 @@ import click
 from sensorprivacy import __version__
 from sensorprivacy.extras import remedy
 from sensorprivacy.minimize.settings import ENGINES, ORDERS, SCORES
-from sensorprivacy.printing import visible, visible_streams
 from sensorrelease.options import Command, Jobs, Numbers
+from sensorrelease.printing import visible, visible_streams
 from sensorrelease.running import unwound_by_sigterm
 
 _LONGEST = 5000  # characters of an error
@@ -319,9 +319,9 @@ def export(**options: Any) -> int:
 @_option("--bundles", type=Path, default=Path("edge"), metavar="FOLDER", help="A bundle, or their folder.")
 def measure(**options: Any) -> int:
     """Measure the time and memory of every step on this machine."""
-    from sensorprivacy.edge.board import commands
+    from sensorrelease.board import measure_bundles
 
-    return commands.measure_bundles(**options)
+    return measure_bundles(**options)
 
 
 if __name__ == "__main__":

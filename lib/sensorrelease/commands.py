@@ -195,8 +195,7 @@ def publish(options: Options) -> int:
 
 def export(options: Options) -> int:
     """Write the networks of your recordings and edge.pyz into a folder; return the exit code."""
-    from sensorprivacy.edge.export import write_program
-    from sensorrelease.boards import own_bundles
+    from sensorrelease.boards import own_bundles, write_program
 
     choices = _named(options, ("model", "epochs", "inference_epochs"))
     made = own_bundles(options.recordings, options.hide, options.out, keep=options.save, **choices)

@@ -7,7 +7,7 @@ import click
 import pytest
 
 from compendium import cli as compendium
-from sensorprivacy.edge.board import commands as board
+from sensorrelease import board
 from sensorrelease import cli as own
 
 RANGES = (click.IntRange, click.FloatRange)

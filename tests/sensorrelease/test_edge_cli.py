@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from sensorprivacy.edge.board import commands as board
-from sensorrelease import cli, commands
+from sensorrelease import board, cli, commands
 
 
 @pytest.fixture

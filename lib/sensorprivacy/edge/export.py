@@ -1,11 +1,7 @@
-"""Write an anonymizer as a bundle (ONNX files, a manifest, some windows), and the program that measures bundles.
-
-The program is one file of Python code, ``edge.pyz``.
-"""
+"""Write an anonymizer as a bundle: ONNX files, a manifest, some windows."""
 
 import shutil
 import tempfile
-import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -14,7 +10,6 @@ import numpy as np
 import onnx
 from torch import nn
 
-import sensorprivacy
 from sensorprivacy.data import Windows
 from sensorprivacy.edge import graphs
 from sensorprivacy.edge.board.bundle import MANIFEST, SAMPLES, Bundle, Signal, Step, digest, read_bundle, write_manifest
@@ -182,47 +177,3 @@ def timed_windows(windows: Windows) -> np.ndarray:
     """Return the windows that a bundle stores for timing, evenly spread."""
     kept = np.linspace(0, windows.n_windows - 1, min(_TIMED, windows.n_windows)).astype(int)
     return windows.take(kept).values
-
-
-PROGRAM = "edge.pyz"
-INSTRUCTIONS = """\
-How to measure this board
-=========================
-
-1. Use 64-bit Linux with Python 3.11 or newer. `uname -m` prints aarch64 or x86_64.
-   A Raspberry Pi needs Raspberry Pi OS (64-bit).
-2. python3 -m venv measure && measure/bin/pip install numpy onnxruntime==1.23.2
-   If onnxruntime does not start, install another version: measure/bin/pip install onnxruntime==1.23.2
-3. Close all other programs. Give the board its own power supply: a Pi with a weak one slows down.
-4. measure/bin/python edge.pyz measure --out pi.json
-   This takes a few minutes on a Raspberry Pi 3. An interrupted measurement writes no record.
-   If the memory is too small, add --batches 1.
-5. Copy pi.json back, and add its path to `records` in notebooks/40_edge_timing.ipynb.
-
-The record holds times, the board's model, its operating system and software versions. It holds no name, serial number
-or address.
-"""
-_BESIDE = ("latent/modify.py", "paths.py", "printing.py")
-_MAIN = "import sys\nfrom sensorprivacy.edge.board.commands import main\nsys.exit(main())\n"
-
-
-def write_program(folder: Path | str) -> Path:
-    """Write the program and its README.txt into the folder of the bundles, and return the program's path.
-
-    It runs as ``python3 edge.pyz measure --out pi.json``.
-    """
-    package, path = Path(sensorprivacy.__file__).parent, Path(folder) / PROGRAM
-    path.parent.mkdir(parents=True, exist_ok=True)
-    modules = [*sorted((package / "edge/board").glob("*.py")), *(package / name for name in _BESIDE)]
-    # these __init__ files stay empty: the library's own need lazy_loader, which a board does not have
-    code = {f"sensorprivacy/{name}__init__.py": b"" for name in ("", "edge/", "latent/")}
-    code |= {f"sensorprivacy/{file.relative_to(package).as_posix()}": file.read_bytes() for file in modules}
-    with path.open("wb") as program:
-        program.write(b"#!/usr/bin/env python3\n")
-        with zipfile.ZipFile(program, "w", zipfile.ZIP_DEFLATED) as archive:
-            for name, content in {**code, "__main__.py": _MAIN.encode()}.items():
-                # a fixed date, so that the same code always gives the same bytes
-                archive.writestr(zipfile.ZipInfo(name, (2020, 1, 1, 0, 0, 0)), content)
-    path.chmod(0o755)
-    path.with_name("README.txt").write_text(INSTRUCTIONS, encoding="utf-8")
-    return path

@@ -1,11 +1,16 @@
 """The program edge.pyz needs only numpy and onnxruntime, and so does the installed command."""
 
 import json
+import runpy
 import subprocess
 import sys
 import zipfile
+from pathlib import Path
 
-from sensorprivacy.edge.export import PROGRAM, write_program
+from sensorrelease.boards import PROGRAM, write_program
+
+_FIXTURES = runpy.run_path(str(Path(__file__).parents[1] / "edge" / "conftest.py"))
+windows, anonymizer, bundle = (_FIXTURES[name] for name in ("windows", "anonymizer", "bundle"))
 
 # Refuse every package except numpy, onnxruntime and their dependencies, as on a board.
 BLOCK = """\

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from sensorprivacy.printing import terminal, visible, visible_streams
+from sensorrelease.printing import visible, visible_streams
 
 MINUTES = 5.0  # of a measurement
 
@@ -15,18 +15,13 @@ MINUTES = 5.0  # of a measurement
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run ``edge.pyz`` and return its exit code: 0, 1 after a failure, 2 for invalid input, 130 after an interrupt."""
-    with visible_streams():
-        return _run(argv)
-
-
-def _run(argv: Sequence[str] | None) -> int:
-    options = vars(_parser().parse_args(argv))
-    options.pop("command")
-    if sys.maxsize < 2**32:
-        print("error: this Python has 32 bits, and onnxruntime needs 64: install a 64-bit system", file=sys.stderr)
-        return 1
     try:
-        return measure_bundles(**options)
+        with visible_streams():
+            options = vars(_parser().parse_args(argv))
+            options.pop("command")
+            if sys.maxsize < 2**32:
+                raise OSError("this Python has 32 bits, and onnxruntime needs 64: install a 64-bit system")
+            return measure_bundles(**options)
     except KeyboardInterrupt:
         print("\ninterrupted: no record was written", file=sys.stderr)
         return 130
@@ -79,7 +74,9 @@ def measure_bundles(
         threads=threads,
         seconds=seconds,
         minutes=minutes,
-        progress=lambda line: print(f"\r\033[K{visible(line)}", end="", file=terminal(sys.stderr), flush=True),
+        progress=lambda line: print(
+            f"\r\033[K{visible(line)}", end="", file=getattr(sys.stderr, "raw", sys.stderr), flush=True
+        ),
     )
     print(file=sys.stderr)
     for bundle in record["bundles"]:
