@@ -18,7 +18,6 @@ from sensorprivacy.columns.judge import in_words, without_rare_texts
 from sensorprivacy.data import Problem
 from sensorprivacy.game.joins import match_rows
 from sensorprivacy.game.splits import Split
-from sensorprivacy.minimize.certainty import repeat_selection
 from sensorprivacy.minimize.minimizer import FeatureMinimizer, fit_problem
 from sensorprivacy.minimize.settings import OWN, Preselection
 from sensorprivacy.paths import cache_folder, write_atomically
@@ -27,6 +26,7 @@ from sensorrelease.compare_page import page
 from sensorrelease.publishing import tables as publishing
 from sensorrelease.publishing.writing import Formulas, check_room, check_targets, write_table
 from sensorrelease.running import plain_notices
+from sensorrelease.stability import repeat_selection
 from sensorrelease.tables import load_table
 from sensorrelease.words import parse_bounds
 

@@ -9,7 +9,7 @@ from compendium.run.modules import file_of
 
 # Which packages a package may import from, besides itself.
 BOTTOM = {
-    "checks", "data", "extras", "mechanisms", "parents", "paths", "prediction", "progress",
+    "checks", "data", "extras", "mechanisms", "parents", "paths", "progress",
     "statistics", "windowing",
 }  # fmt: skip
 STRATEGIES = {"minimize", "threeway", "latent"}
@@ -19,7 +19,6 @@ LAYERS = {
         "parents": set(),
         "extras": set(),
         "paths": set(),
-        "prediction": set(),
         "statistics": set(),
         "windowing": {"checks"},
         "progress": set(),

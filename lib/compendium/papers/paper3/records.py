@@ -42,8 +42,8 @@ def _some(part: Any) -> Any:
 
 _TIMES = dict.fromkeys(("least", "median", "p95", "p99", "mean"), Seconds) | {"repeats": PositiveInt}
 _OF: Any = {"step": str, "code": int | None}
-_LOAD = Annotated[_part(**_TIMES, **_OF), AfterValidator(_ordered)]
-_STEP = Annotated[_part(**_TIMES, **_OF, batch=PositiveInt, cpu=NotNegative), AfterValidator(_ordered)]
+_LOAD: Any = Annotated[_part(**_TIMES, **_OF), AfterValidator(_ordered)]
+_STEP: Any = Annotated[_part(**_TIMES, **_OF, batch=PositiveInt, cpu=NotNegative), AfterValidator(_ordered)]
 _NETWORK = _part(**_OF, kind=str, weights=NonNegativeInt, macs=NonNegativeInt, bytes=NonNegativeInt)
 _BUNDLE = _part(
     **dict.fromkeys(("name", "dataset", "attribute", "precision", "samples"), str),

@@ -5,9 +5,9 @@ import pytest
 from sklearn.ensemble import RandomForestClassifier
 
 from sensorprivacy.data import Problem
-from sensorprivacy.minimize.certainty import repeat_selection
 from sensorprivacy.minimize.minimizer import FeatureMinimizer, fit_problem
 from sensorprivacy.minimize.settings import OWN
+from sensorrelease.stability import repeat_selection
 
 
 @pytest.fixture(scope="module")
