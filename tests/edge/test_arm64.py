@@ -1,18 +1,13 @@
 """The guide's commands run on arm64, the processor of the paper's board, under emulation."""
 
 import json
-import runpy
 import shutil
 import subprocess
-from pathlib import Path
 
 import arm64
 import pytest
 
 from sensorrelease.boards import write_program
-
-_FIXTURES = runpy.run_path(str(Path(__file__).parents[1] / "edge" / "conftest.py"))
-windows, anonymizer, bundle = (_FIXTURES[name] for name in ("windows", "anonymizer", "bundle"))
 
 pytestmark = [
     pytest.mark.slow,
