@@ -1,4 +1,4 @@
-"""Time one window with all steps on one thread: eager torch against onnxruntime in float32 and in 8 bits, in turns.
+"""Time one window with all steps on one thread: eager torch against onnxruntime, in turns.
 
 Run: python bench/edge_speed.py [--rounds 15]. The networks have the shapes of MotionSense and MobiAct and random
 weights, because times do not depend on the training. Writes bench/results/edge_speed.csv.
@@ -15,19 +15,18 @@ from compendium.papers.paper3.edge_bundles import random_networks
 from sensorprivacy.edge.board.bundle import Bundle, Signal
 from sensorprivacy.edge.board.pipeline import Pipeline
 from sensorprivacy.edge.comparison import against_eager
-from sensorprivacy.edge.export import Networks, export, quantize
+from sensorprivacy.edge.export import Networks, export
 
 SHAPES = {"motionsense": ("mlp", 2, 50.0), "mobiact": ("cnn", 6, 20.0)}
 RESULTS = Path(__file__).parent / "results"
 
 
-def bundles(name: str, folder: Path) -> tuple[Networks, Bundle, Bundle]:
-    """Return random networks of a data set's shape, and their bundles in float32 and int8."""
+def bundles(name: str, folder: Path) -> tuple[Networks, Bundle]:
+    """Return random networks of a data set's shape, and their bundle."""
     kind, channels, rate = SHAPES[name]
     signal = Signal(name, "gender", rate, 10, tuple(f"c{at}" for at in range(channels)), 128)
     networks = random_networks(kind, signal.shape, tuple("abcd"), ("f", "m"))
-    full = export(networks, signal, folder / name)
-    return networks, full, quantize(full, folder / f"{name}-int8")
+    return networks, export(networks, signal, folder / name)
 
 
 def main():
@@ -39,8 +38,8 @@ def main():
     tables = {}
     for name in SHAPES:
         with tempfile.TemporaryDirectory() as folder:
-            networks, full, short = bundles(name, Path(folder))
-            pipelines = {"float32": Pipeline(full), "int8": Pipeline(short)}
+            networks, full = bundles(name, Path(folder))
+            pipelines = {"float32": Pipeline(full)}
             tables[name] = against_eager(
                 networks, pipelines, full.samples(200), rounds=arguments.rounds, seconds=arguments.seconds
             )

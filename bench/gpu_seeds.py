@@ -116,7 +116,7 @@ def train(path, seeds, output):
 def report(folder):
     """Write these trainings beside the committed ones, with the interval in which one more of those would lie."""
     from compendium.paths import figures_dir
-    from sensorprivacy.prediction import prediction_interval
+    from compendium.verdicts.prediction import prediction_interval
 
     parts = [pd.read_csv(file) for file in sorted(folder.glob("*.csv"))]
     here = pd.concat([part for part in parts if "public class" in part])

@@ -33,7 +33,7 @@ from sensorprivacy.game.outcome import Attack, strongest
 from sensorprivacy.game.splits import Split
 from sensorprivacy.game.tables import TASK, as_numbers, with_task
 from sensorrelease import Defence, parse
-from sensorrelease.checks import split_of
+from sensorrelease.checks import identifying, split_of
 from sensorrelease.tables import load_table
 from sensorrelease.windows import WindowsGame, windows_game
 
@@ -121,7 +121,8 @@ def row(problem: Problem, split: Split, defence: Defence) -> dict[str, Any]:
     released = defence.publish(problem, split.train, 42)
     fitted = time.process_time()
     forest = RandomForestClassifier(random_state=42)
-    scene = TableScene(problem, as_numbers(released.values), split, forest, released.codes)
+    values = as_numbers(released.values)
+    scene = TableScene(problem, values, split, forest, released.codes, identifying=identifying(problem))
     if released.with_task:
         known = with_task(problem)
         scene = replace(scene, problem=known, table=scene.table.assign(**{TASK: known.features[TASK]}))

@@ -280,9 +280,8 @@ def export(out: Path | None, model: Path | None, epochs: int, inference_epochs: 
     from compendium.paths import build_dir
     from compendium.studies import prepare
     from sensorprivacy import latent
-    from sensorprivacy.edge.export import write_program
     from sensorprivacy.paths import check_writable
-    from sensorrelease.boards import check_shape
+    from sensorrelease.boards import check_shape, write_program
 
     folder = out or build_dir() / "edge"
     check_writable(folder if folder.exists() else folder.absolute().parent)

@@ -5,12 +5,10 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
-
-from sensorprivacy.columns.cells import as_frame
 
 EXACT = 2**53  # up to here, a float holds every integer
 Labels = pd.Series | np.ndarray | Sequence[Any]
@@ -225,6 +223,22 @@ class Windows:
         labels = [(role, getattr(self, role)) for role in ("public", "subject", "trial")]
         private = [(f"private {name}", column) for name, column in self.private.items()]
         return _digest([("values", self.values), *labels, *private])
+
+
+def as_frame(table: Any) -> pd.DataFrame:
+    """Return a pandas, polars or Arrow table as a pandas data frame.
+
+    Raises
+    ------
+    TypeError
+        If it is none of these.
+    """
+    if isinstance(table, pd.DataFrame):
+        return table
+    table = table.collect() if hasattr(table, "collect") else table  # a lazy frame of polars
+    if not hasattr(table, "to_pandas"):
+        raise TypeError(f"a table must be a pandas, polars or Arrow table, or a path, got {type(table).__name__}")
+    return cast(pd.DataFrame, table.to_pandas())
 
 
 def draw_rows(n: int, most: int | None, seed: Any, name: str = "rows") -> np.ndarray:

@@ -6,10 +6,13 @@ from typing import Any
 
 from tqdm import tqdm as _tqdm
 
-from sensorprivacy.printing import terminal
-
 BATCH = "SENSORPRIVACY_BATCH"  # environment variable that is set while notebooks run in a batch
 _INJECTED = "# Parameters"  # the first line of the cell that papermill adds
+
+
+def terminal(stream: Any) -> Any:
+    """Return the stream below a stream that shows control characters, which can move the cursor."""
+    return getattr(stream, "raw", stream)
 
 
 def watched() -> bool:

@@ -1,38 +1,10 @@
-"""Compute summary statistics of many groups or windows at once, without a Python loop over them."""
+"""Compute summary statistics of many windows at once, without a Python loop over them."""
 
 from collections.abc import Sequence
 from itertools import combinations
 
 import numpy as np
 import pandas as pd
-
-
-def group_statistics(values: np.ndarray, group: np.ndarray, n_groups: int) -> pd.DataFrame:
-    """Return mean, spread and quantiles of the values of each group.
-
-    Parameters
-    ----------
-    values : array-like of shape (n,)
-        Numbers, all finite.
-    group : array-like of int, shape (n,)
-        Group of each value, 0 ... n_groups - 1.
-    n_groups : int
-        Number of groups; a group without values has 0 in every column.
-
-    Returns
-    -------
-    pandas.DataFrame
-        n_groups rows; columns mean, std (of the population), q1, median, q3 (interpolated linearly), min, max.
-    """
-    values, group = np.asarray(values, dtype=float), np.asarray(group, dtype=np.int64)
-    some = np.maximum(np.bincount(group, minlength=n_groups), 1)
-    mean = np.bincount(group, weights=values, minlength=n_groups) / some
-    spread = np.bincount(group, weights=(values - mean[group]) ** 2, minlength=n_groups)
-    table = pd.DataFrame({"mean": mean, "std": np.sqrt(spread / some)})
-    groups = pd.Series(values).groupby(group)
-    for name, share in (("q1", 0.25), ("median", 0.5), ("q3", 0.75), ("min", 0.0), ("max", 1.0)):
-        table[name] = groups.quantile(share).reindex(range(n_groups), fill_value=0.0)
-    return table
 
 
 def window_statistics(

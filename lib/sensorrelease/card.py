@@ -21,6 +21,7 @@ from sensorprivacy.game.outcome import Attacks, strongest
 from sensorprivacy.game.splits import Split
 from sensorprivacy.game.tables import TABLE_ATTACKERS, TableScene, as_numbers, judge, with_task
 from sensorprivacy.threeway.publication import ROW_ORDER
+from sensorrelease.checks import identifying
 from sensorrelease.pages import render
 from sensorrelease.publishing.columns import Columns
 from sensorrelease.publishing.matching import CARD, FORMAT
@@ -143,7 +144,7 @@ def measure_table(
     found = Attacks()
     for data, table in (("original", raw.features), ("published", public.reset_index(drop=True))):
         beside = known if task_published or data == "original" else None
-        scene = TableScene(raw, as_numbers(table), split, model, name=data)
+        scene = TableScene(raw, as_numbers(table), split, model, name=data, identifying=identifying(raw))
         for one in judge(scene, TABLE_ATTACKERS, known=beside, draws=DRAWS):
             found.append(replace(one, attacker=TASK_MODEL) if one.about == "task" else one)
     return measured(found, {label: f"{label} {getattr(columns, label)}" for label in ("task", "user")})

@@ -1,10 +1,12 @@
 """Reject problems that no comparison can answer, and split the others."""
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sensorprivacy.columns.identifiers import find_identifiers
 from sensorprivacy.data import Problem
 from sensorprivacy.game.measuring import member
 from sensorprivacy.game.outcome import LEVEL
@@ -35,6 +37,13 @@ def split_of(problem: Problem, split: Split | None, seed: int, max_rows: int | N
                 "give finer groups, or none"
             )
     return split
+
+
+@lru_cache(maxsize=1)  # all defences of a comparison have one problem
+def identifying(problem: Problem) -> frozenset[str]:
+    """Return the columns of the original table that identify rows: attackers have them from elsewhere, too."""
+    sequences = [labels for labels in (problem.users, problem.groups) if labels is not None]
+    return frozenset(find_identifiers(problem.features, sequences))
 
 
 def _has_classes(problem: Problem, split: Split) -> bool:

@@ -18,8 +18,8 @@ import click
 from sensorprivacy import __version__
 from sensorprivacy.extras import remedy
 from sensorprivacy.minimize.settings import ENGINES, ORDERS, SCORES
-from sensorprivacy.printing import visible, visible_streams
 from sensorrelease.options import Command, Jobs, Numbers
+from sensorrelease.printing import visible, visible_streams
 from sensorrelease.running import unwound_by_sigterm
 
 _LONGEST = 5000  # characters of an error
@@ -310,32 +310,18 @@ def export(**options: Any) -> int:
     return _work("export", options)
 
 
-_bundles = _option("--bundles", type=Path, default=Path("edge"), metavar="FOLDER", help="A bundle, or their folder.")
-
-
 @edge.command(cls=Command)
 @_option("--out", type=Path, required=True, metavar="FILE", help="File for the record (JSON).")
 @_option("--threads", type=click.IntRange(1, _THREADS), default=1, help="Threads of onnxruntime.")
 @_option("--batches", type=_COUNT, multiple=True, default=[1, 128, 256], metavar="N...", help="Windows per call.")
 @_option("--seconds", type=Numbers(0, 3600, min_open=True), default=1.0, help="Time for each step and batch size.")
 @_option("--minutes", type=Numbers(0, 1440, min_open=True), default=5.0, help="Time for everything.")
-@_bundles
+@_option("--bundles", type=Path, default=Path("edge"), metavar="FOLDER", help="A bundle, or their folder.")
 def measure(**options: Any) -> int:
     """Measure the time and memory of every step on this machine."""
-    from sensorprivacy.edge.board import commands
+    from sensorrelease.board import measure_bundles
 
-    return commands.measure_bundles(**options)
-
-
-@edge.command()
-@_option("--minutes", type=Numbers(0, 1440, min_open=True), default=1.0, help="Length of the recording.")
-@_option("--speed", type=Numbers(0, 100_000, min_open=True), default=20.0, help="Speed of the replay; 1 is real time.")
-@_bundles
-def replay(**options: Any) -> int:
-    """Anonymize a stream faster than real time and count missed deadlines."""
-    from sensorprivacy.edge.board import commands
-
-    return commands.replay_bundles(**options)
+    return measure_bundles(**options)
 
 
 if __name__ == "__main__":

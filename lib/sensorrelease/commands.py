@@ -18,8 +18,7 @@ from sensorprivacy.columns.judge import in_words, without_rare_texts
 from sensorprivacy.data import Problem
 from sensorprivacy.game.joins import match_rows
 from sensorprivacy.game.splits import Split
-from sensorprivacy.minimize.certainty import repeat_selection
-from sensorprivacy.minimize.minimizer import FeatureMinimizer
+from sensorprivacy.minimize.minimizer import FeatureMinimizer, fit_problem
 from sensorprivacy.minimize.settings import OWN, Preselection
 from sensorprivacy.paths import cache_folder, write_atomically
 from sensorrelease import comparison, minimize_page
@@ -27,6 +26,7 @@ from sensorrelease.compare_page import page
 from sensorrelease.publishing import tables as publishing
 from sensorrelease.publishing.writing import Formulas, check_room, check_targets, write_table
 from sensorrelease.running import plain_notices
+from sensorrelease.stability import repeat_selection
 from sensorrelease.tables import load_table
 from sensorrelease.words import parse_bounds
 
@@ -82,7 +82,7 @@ def minimize(options: Options) -> int:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", IdentifierWarning)  # the page names these columns
             loaded = load_table(options.file, **_named(options, _READING))
-            minimizer.fit_problem(loaded.problem)
+            fit_problem(minimizer, loaded.problem)
         stability = repeat_selection(minimizer, loaded.problem, options.repeat)
     except KeyboardInterrupt:
         saved = "nothing was saved; with --store FILE, a later run can continue"
@@ -195,8 +195,7 @@ def publish(options: Options) -> int:
 
 def export(options: Options) -> int:
     """Write the networks of your recordings and edge.pyz into a folder; return the exit code."""
-    from sensorprivacy.edge.export import write_program
-    from sensorrelease.boards import own_bundles
+    from sensorrelease.boards import own_bundles, write_program
 
     choices = _named(options, ("model", "epochs", "inference_epochs"))
     made = own_bundles(options.recordings, options.hide, options.out, keep=options.save, **choices)

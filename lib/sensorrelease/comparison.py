@@ -24,7 +24,7 @@ from sensorprivacy.minimize.engines import describe_model
 from sensorprivacy.minimize.search.job import duration
 from sensorprivacy.progress import tqdm
 from sensorrelease.budget import Budget
-from sensorrelease.checks import check_learnable, split_of
+from sensorrelease.checks import check_learnable, identifying, split_of
 from sensorrelease.compare_page import write_html, write_json
 from sensorrelease.defences import Defence
 from sensorrelease.findings import FAILED, SEED, Findings, Untried, hidden_in, no_answer
@@ -296,7 +296,8 @@ class _Race:
         published = defence.publish(self.problem, self.split.train, self.seed)
         fitted = time.monotonic()
         values, raw = as_numbers(published.values), self.problem.features
-        scene = TableScene(self.problem, values, self.split, self.model, published.codes, parts=PARTS)
+        seen: dict[str, Any] = {"codes": published.codes, "parts": PARTS, "identifying": identifying(self.problem)}
+        scene = TableScene(self.problem, values, self.split, self.model, **seen)
         known = self.known if published.with_task else None
         lines = judge(scene, self.attackers, known=known, draws=self.draws)
         matches = compared(self.problem, published, with_task=known is not None, seed=self.seed, rows=_MATCHED)

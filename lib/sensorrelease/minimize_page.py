@@ -13,10 +13,10 @@ from sensorprivacy.game.joins import Match
 from sensorprivacy.game.joins import in_words as matched_in_words
 from sensorprivacy.game.linkage import k_anonymity
 from sensorprivacy.game.units import few_units
-from sensorprivacy.minimize.certainty import Stability
 from sensorprivacy.minimize.minimizer import FeatureMinimizer
 from sensorprivacy.minimize.select import THRESHOLDS, least_accuracy, select_table
 from sensorrelease.pages import columns_page, numbered, render
+from sensorrelease.stability import Stability
 
 
 def page(

@@ -9,7 +9,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, pass_context,
 from jinja2.runtime import Context
 from markupsafe import Markup
 
-from sensorprivacy.printing import markdown, visible
+from sensorrelease.printing import markdown, visible
 
 WIDTH = 88
 MOST_COLUMNS = 40

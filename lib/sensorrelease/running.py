@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from sensorprivacy.printing import visible
+from sensorrelease.printing import visible
 
 _NEVER = 1e8  # seconds
 _AGAIN = 0.5  # seconds until the next attempt, if the work caught the first exception

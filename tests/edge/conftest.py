@@ -7,7 +7,7 @@ import torch
 
 from sensorprivacy.data import Windows
 from sensorprivacy.edge.board.pipeline import Pipeline
-from sensorprivacy.edge.export import export, networks_of, quantize, signal_of
+from sensorprivacy.edge.export import export, networks_of, signal_of
 from sensorprivacy.latent import LatentAnonymizer, Settings, train_inference_models
 from sensorprivacy.latent.networks import Sizes
 
@@ -54,12 +54,6 @@ def anonymizer(windows):
 def bundle(anonymizer, windows, tmp_path_factory):
     folder = tmp_path_factory.mktemp("edge") / "sines-gender"
     return export(networks_of(anonymizer), signal_of(windows, "gender"), folder, samples=windows.values[:20])
-
-
-@pytest.fixture(scope="session")
-def small(bundle, tmp_path_factory):
-    """The bundle with its weights in 8 bits."""
-    return quantize(bundle, tmp_path_factory.mktemp("edge") / "sines-gender-int8")
 
 
 @pytest.fixture(scope="session")

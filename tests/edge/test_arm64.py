@@ -1,13 +1,13 @@
 """The guide's commands run on arm64, the processor of the paper's board, under emulation."""
 
+import json
 import shutil
 import subprocess
 
 import arm64
 import pytest
 
-from sensorprivacy.edge.board import measurement
-from sensorprivacy.edge.export import write_program
+from sensorrelease.boards import write_program
 
 pytestmark = [
     pytest.mark.slow,
@@ -33,13 +33,11 @@ def board(tmp_path_factory):
     return run
 
 
-def test_the_guides_packages_measure_and_replay_on_arm64(board, bundle, tmp_path):
+def test_the_guides_packages_measure_on_arm64(board, bundle, tmp_path):
     program = write_program(bundle.folder.parent)
     out = tmp_path / "pi.json"
     done = board(program, "measure", "--out", out, "--batches", 1, "--seconds", 0.05, "--minutes", 2)
     assert done.returncode == 0, done.stderr
-    found = measurement.read_record(out)
+    found = json.loads(out.read_text())
     assert found["hardware"]["machine"] == "aarch64"
     assert [each["name"] for each in found["bundles"]] == ["sines-gender"]
-    done = board(program, "replay", "--minutes", 0.05, "--speed", 1)
-    assert "windows at 1 times real time" in done.stdout, done.stderr  # under emulation, some may be late

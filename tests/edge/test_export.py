@@ -5,10 +5,10 @@ import pytest
 
 from sensorprivacy.data import Windows
 from sensorprivacy.edge import comparison
-from sensorprivacy.edge.board.bundle import MANIFEST, read_bundle
+from sensorprivacy.edge.board.bundle import MANIFEST
 from sensorprivacy.edge.board.pipeline import Pipeline
-from sensorprivacy.edge.export import anonymizer_bundles, export, networks_of, quantize, signal_of
-from sensorprivacy.latent import SeededSource, Transport
+from sensorprivacy.edge.export import anonymizer_bundle, export, networks_of, signal_of
+from sensorprivacy.latent import Transport
 from sensorprivacy.latent.networks import weights
 
 TOLERANCE = 1e-4  # greatest allowed difference from torch, in standard deviations of each channel
@@ -33,7 +33,7 @@ def test_parity_holds_on_real_windows(mirror, tmp_path):
     few, once = known.validation.take(np.arange(0, known.validation.n_windows, 100)), Settings(epochs=1, batch=16)
     models = train_inference_models(few, "gender", settings=once, progress=False)
     fitted = LatentAnonymizer("gender", vae=once).fit(few, models=models, progress=False)
-    made, _ = anonymizer_bundles(fitted, few, tmp_path)
+    made = anonymizer_bundle(fitted, few, tmp_path)
     found = comparison.parity(fitted, Pipeline(made), known.test.take(np.arange(0, known.test.n_windows, 40)))
     assert found["agree"].min() == 1
     assert found.loc["published", "largest"] < TOLERANCE
@@ -54,7 +54,7 @@ def test_the_manifest_is_complete_and_the_same_anonymizer_gives_the_same_files(a
     (tmp_path / "own").mkdir()
     (tmp_path / "own" / "thesis.txt").write_text("x")
     with pytest.raises(FileExistsError, match="exists and is not a bundle"):
-        quantize(bundle, tmp_path / "own")
+        export(networks_of(anonymizer), signal_of(windows, "gender"), tmp_path / "own")
 
 
 def test_options_that_a_device_does_not_support_are_refused(anonymizer):
@@ -68,19 +68,6 @@ def test_options_that_a_device_does_not_support_are_refused(anonymizer):
         networks_of(anonymizer.with_(spectral_noise=0.5))
     with pytest.raises(ValueError, match="second_reader=Classifier"):
         networks_of(anonymizer.with_(second_reader=anonymizer.models_.public_model))
-
-
-def test_int8_is_smaller_and_gives_nearly_the_same_results(anonymizer, windows, bundle, small):
-    assert small.precision == "int8"
-    assert small == read_bundle(small.folder)
-    dense = [(a.bytes, b.bytes) for a, b in zip(bundle.steps, small.steps, strict=True) if a.weights > 10_000]
-    assert dense
-    assert all(after < 0.35 * before for before, after in dense)
-    effect = comparison.precision_effect(anonymizer, {"float32": Pipeline(bundle), "int8": Pipeline(small)}, windows)
-    assert effect.loc["float32", ["same_public", "same_private"]].min() == 1
-    assert effect.loc["int8", ["same_public", "same_private"]].min() > 0.9
-    full, short = (Pipeline(each).anonymize(windows.values, SeededSource(1)).values for each in (bundle, small))
-    assert 0 < np.abs(full - short).mean() < 0.1
 
 
 def test_a_bundle_stores_windows_for_timing(bundle, windows):

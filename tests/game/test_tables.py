@@ -136,7 +136,7 @@ def numbered(problem):
 
 def test_exact_values_join_identifiers_only(numbered):
     def seen(table):
-        return TableScene(numbered, table, HALVES, FOREST)
+        return TableScene(numbered, table, HALVES, FOREST, identifying=["serial"])
 
     assert exact_values(seen(numbered.features[["user", "noise"]])) is None  # measurements
     whole = seen(numbered.features)

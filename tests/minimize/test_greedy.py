@@ -132,3 +132,18 @@ def test_bad_input():
         knapsack(FOUR, 1.0)
     with pytest.raises(ValueError, match="total_utility=-1"):
         knapsack(FOUR, -1)
+
+
+def scores(utility, identifiability):
+    found = pd.DataFrame({"utility": utility, "identifiability": identifiability, "feature": list("abcdef")})
+    return found.assign(ratio=np.where(found.utility > 0, found.identifiability / found.utility.clip(1e-12), np.inf))
+
+
+def test_a_feature_that_does_not_help_is_no_candidate():
+    """REVIEW C10: of 2,000 noise columns, hundreds had the ratio 0 and came before the one that shows the task."""
+    found = scores([0.001, 0.0, 0.3, 0.2, 0.002, 0.01], [0.0, 0.0, 0.1, 0.01, 0.0, 0.9])
+    assert rank_features(found, "ratio") == ["a", "e", "d", "c", "f", "b"]  # the paper's rule
+    assert rank_features(found, "ratio", variant="own") == ["d", "c", "f", "e", "a", "b"]
+    equal = scores([0.1, 0.3, 0.2, 0.0, 0.25, 0.0], [0.0] * 6)
+    assert rank_features(equal, "ratio", variant="own") == ["b", "e", "c", "a", "d", "f"]
+    assert rank_features(scores([0.0] * 6, [0.0] * 6), "ratio", variant="own") == list("abcdef")

@@ -9,7 +9,7 @@ from compendium.run.modules import file_of
 
 # Which packages a package may import from, besides itself.
 BOTTOM = {
-    "checks", "columns", "data", "extras", "mechanisms", "parents", "paths", "prediction", "printing", "progress",
+    "checks", "data", "extras", "mechanisms", "parents", "paths", "progress",
     "statistics", "windowing",
 }  # fmt: skip
 STRATEGIES = {"minimize", "threeway", "latent"}
@@ -19,14 +19,12 @@ LAYERS = {
         "parents": set(),
         "extras": set(),
         "paths": set(),
-        "printing": set(),
-        "prediction": set(),
         "statistics": set(),
         "windowing": {"checks"},
-        "progress": {"printing"},
+        "progress": set(),
         "mechanisms": set(),
-        "columns": {"checks"},
-        "data": {"columns"},
+        "columns": {"checks", "data"},  # which nobody here uses
+        "data": set(),
         "example": {"data"},
         "game": BOTTOM,
         **dict.fromkeys(STRATEGIES, BOTTOM | {"game"}),

@@ -36,7 +36,7 @@ def test_six_channels_are_exported_and_the_saved_model_again(
     monkeypatch.setenv("SENSORPRIVACY_CACHE", str(tmp_path))
     saved = tmp_path / "own.safetensors"
     made = own_bundles(described, "sex", tmp_path / "edge", keep=saved, epochs=1, inference_epochs=1)
-    assert {name: bundle.shape for name, bundle in made.items()} == {"own-sex": (6, 128), "own-sex-int8": (6, 128)}
+    assert {name: bundle.shape for name, bundle in made.items()} == {"own-sex": (6, 128)}
     again = own_bundles(described, None, tmp_path / "again", model=saved)
     assert again["own-sex"].shape == (6, 128)
     assert again["own-sex"].public == ("run", "walk")
@@ -53,4 +53,4 @@ def test_short_recordings_are_exported_with_a_smaller_batch(described: Path, tmp
     table.groupby(["who", "what", "day"]).head(450).to_csv(tmp_path / "all.csv", index=False)
     (tmp_path / "own.toml").write_text(described.read_text())
     made = own_bundles(tmp_path / "own.toml", "sex", tmp_path / "edge", epochs=1, inference_epochs=1)
-    assert set(made) == {"own-sex", "own-sex-int8"}
+    assert set(made) == {"own-sex"}

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from sensorprivacy.edge.board import commands as board
-from sensorrelease import cli, commands
+from sensorrelease import board, cli, commands
 
 
 @pytest.fixture
@@ -20,11 +19,10 @@ def called(monkeypatch):
 
     monkeypatch.setattr(commands, "export", remember)
     monkeypatch.setattr(board, "measure_bundles", remember)
-    monkeypatch.setattr(board, "replay_bundles", remember)
     return found
 
 
-def test_export_measure_and_replay_are_commands(called):
+def test_export_and_measure_are_commands(called):
     assert cli.main(["edge", "export", "own.toml", "--epochs", "2"]) == 0
     assert (called["epochs"], called["inference_epochs"], called["out"]) == (2, 5, Path("edge"))
     assert (called["recordings"], called["model"]) == (Path("own.toml"), None)
@@ -32,8 +30,6 @@ def test_export_measure_and_replay_are_commands(called):
     assert (called["batches"], called["seconds"], called["bundles"]) == ((1, 32), 2, Path("edge"))
     assert cli.main(["edge", "measure", "--out", "a.json"]) == 0
     assert called["batches"] == (1, 128, 256)
-    assert cli.main(["edge", "replay"]) == 0
-    assert called["speed"] == 20
 
 
 def test_an_unknown_command_is_refused(capsys):

@@ -297,7 +297,7 @@ def test_deep_json_and_toml_are_refused_by_name(tmp_path, name, content, capfd):
             capfd, "publish", file, "--fitted", tmp_path / "saved", "--out", tmp_path / "o"
         ),
         "results.jsonl": lambda: run(capfd, "compare", file, *ROLES, "--store", tmp_path / name),
-        "manifest.json": lambda: run(capfd, "edge", "replay", "--bundles", tmp_path),
+        "manifest.json": lambda: run(capfd, "edge", "measure", "--out", tmp_path / "a", "--bundles", tmp_path),
     }[name]()  # fmt: skip
     assert code == 2
     assert str(tmp_path / name) in said

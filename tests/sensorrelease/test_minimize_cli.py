@@ -14,7 +14,6 @@ import pytest
 from sensorprivacy import minimize, paths
 from sensorprivacy.data import Problem
 from sensorprivacy.game import Measure
-from sensorprivacy.minimize.minimizer import FeatureMinimizer
 from sensorrelease import cli, commands
 from sensorrelease.pages import render
 from sensorrelease.publishing import writing
@@ -251,14 +250,14 @@ def test_an_interruption_says_what_is_saved(run, file, tmp_path, capsys, monkeyp
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(FeatureMinimizer, "fit_problem", interrupted)
+    monkeypatch.setattr("sensorrelease.commands.fit_problem", interrupted)
     words = [*words, tmp_path / "scores"] if words else []
     assert run(file, *OWN, *words, *FAST) == 130
     assert re.search(advice, capsys.readouterr().err)
 
 
 def test_a_folder_that_cannot_be_written_or_is_full_is_found_before_the_search(refused, file, tmp_path, monkeypatch):
-    monkeypatch.setattr(FeatureMinimizer, "fit_problem", lambda *_, **__: pytest.fail("the search has started"))
+    monkeypatch.setattr("sensorrelease.commands.fit_problem", lambda *_, **__: pytest.fail("the search has started"))
     words = [file, *OWN, "--out", tmp_path / "small.csv", *FAST]
     with monkeypatch.context() as patch:
         patch.setattr(paths.tempfile, "TemporaryFile", Mock(side_effect=OSError(30, "Read-only file system")))

@@ -3,9 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.ensemble import RandomForestClassifier
 
-from sensorprivacy import FeatureMinimizer
 from sensorrelease.publishing.columns import learn_columns
 from sensorrelease.read.pieces import Pieces, survey
 from sensorrelease.tables import load_table
@@ -39,13 +37,7 @@ def published(table):
     return learn_columns(found, **ROLES).numbers(table)
 
 
-def minimized(table):
-    features = table.drop(columns=list(ROLES.values()))
-    fitted = FeatureMinimizer(missing="impute")
-    return fitted._problem(features, table["room"], table["owner"], None).features
-
-
-@pytest.mark.parametrize("door", [loaded, published, minimized])
+@pytest.mark.parametrize("door", [loaded, published])
 def test_a_missing_text_is_a_category_of_its_own_at_every_door(door, table):
     found = door(table)
     assert not found.isna().any(axis=None)
@@ -67,15 +59,6 @@ def test_the_page_counts_missing_texts_and_missing_numbers(table):
         load_table(table, **ROLES, missing="error")
     kept = load_table(table[["mode", "lux", "room", "owner"]], **ROLES, missing="drop").problem
     assert kept.n_records == table[["mode", "lux"]].notna().all(axis=1).sum()
-
-
-def test_new_rows_keep_their_missing_texts(table):
-    features = table[["mode", "lux"]]
-    fitted = FeatureMinimizer(0.1, n_preselect=None, estimator=RandomForestClassifier(5), missing="impute")
-    with pytest.warns(UserWarning, match="no users given"):
-        fitted.fit(features, np.where(table["mode"].isna(), "a", "b"))
-    assert fitted.score(features, np.where(table["mode"].isna(), "a", "b")) == 1
-    assert pd.isna(fitted.transform(features)).sum() == table["mode"].isna().sum()
 
 
 @pytest.mark.parametrize("door", [loaded, published])

@@ -17,7 +17,7 @@ columns ``X_low`` and ``X_high``, they are the interval of column X, over ``X_un
 them. A row with a text in the column ``undecided`` cannot decide its claims.
 
 A value may have a prediction interval: where the result of one more training, or of one more draw of split and models,
-would lie; see `sensorprivacy.prediction`.
+would lie; see `compendium.verdicts.prediction`.
 """
 
 import re

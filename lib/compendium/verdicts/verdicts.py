@@ -9,8 +9,8 @@ from typing import Any
 import pandas as pd
 
 from compendium.verdicts.ledger import Entry, entries, explanation, one_line
+from compendium.verdicts.prediction import FEWEST
 from compendium.verdicts.printed import kind_of, pair_in, precision, printed_values, same_name, set_in
-from sensorprivacy.prediction import FEWEST
 
 _TEXTS = ("claim_id", "table", "row", "column", "printed", "ours", "unit", "verdict", "basis", "reason", "run")
 

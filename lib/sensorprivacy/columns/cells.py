@@ -1,28 +1,14 @@
 """Tables of any library as frames of pandas, and the cells in them: numbers, texts, missing ones."""
 
 import hashlib
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from sensorprivacy.data import as_frame as as_frame
+
 _NESTED = (dict, list, tuple, set, np.ndarray)
-
-
-def as_frame(table: Any) -> pd.DataFrame:
-    """Return a pandas, polars or Arrow table as a pandas data frame.
-
-    Raises
-    ------
-    TypeError
-        If it is none of these.
-    """
-    if isinstance(table, pd.DataFrame):
-        return table
-    table = table.collect() if hasattr(table, "collect") else table  # a lazy frame of polars
-    if not hasattr(table, "to_pandas"):
-        raise TypeError(f"a table must be a pandas, polars or Arrow table, or a path, got {type(table).__name__}")
-    return cast(pd.DataFrame, table.to_pandas())
 
 
 def bare_frame(table: Any) -> pd.DataFrame:

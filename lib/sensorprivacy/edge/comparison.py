@@ -1,4 +1,4 @@
-"""Compare a device's pipeline with PyTorch: equal results, accuracy with 8-bit weights, and speed.
+"""Compare a device's pipeline with PyTorch: equal results, and speed.
 
 It also calculates whether the decoder should run in the cloud (paper 3, section 6.4), for stated network links. Only
 transformed data may leave the device, so the decoder alone can move to the cloud. If the device needs the anonymized
@@ -18,8 +18,7 @@ from sensorprivacy.data import Windows
 from sensorprivacy.edge.board.pipeline import Pipeline
 from sensorprivacy.edge.board.timing import repeated
 from sensorprivacy.edge.export import Networks
-from sensorprivacy.latent.anonymizer import LatentAnonymizer, replace_values
-from sensorprivacy.latent.measures import inference_table
+from sensorprivacy.latent.anonymizer import LatentAnonymizer
 from sensorprivacy.latent.modify import RandomSource, SecretSource, SeededSource, targets
 from sensorprivacy.progress import tqdm
 
@@ -44,38 +43,6 @@ def parity(anonymizer: LatentAnonymizer, pipeline: Pipeline, windows: Windows, s
     if both.all():
         table.loc["published", "largest"] = float(difference.max())
     return table
-
-
-def precision_effect(
-    anonymizer: LatentAnonymizer, pipelines: dict[str, Pipeline], windows: Windows, seed: int = 0
-) -> pd.DataFrame:
-    """Return the accuracy of inference on windows that pipelines of several precisions have anonymized.
-
-    The float32 models in torch predict the classes, for all pipelines.
-
-    Returns
-    -------
-    pandas.DataFrame
-        By precision: accuracy of ``activity`` and of the private attribute after anonymization, with ``_low`` and
-        ``_high``; ``distortion``; ``same_public`` and ``same_private``, the shares of windows for which the device and
-        torch predict the same class; ``bytes`` of the files.
-    """
-    known, rows, ends = anonymizer.models_, {}, ("", "_low", "_high")
-    scaled = known.scaled(windows)
-    public, private = anonymizer.infer(windows)
-    for name, pipeline in pipelines.items():
-        given = pipeline.anonymize(windows.values, SeededSource(seed))
-        published = replace_values(windows, given.values)
-        after = inference_table(known, windows, published).loc["all"]
-        rows[name] = {
-            **{f"activity{end}": after[f"public_after{end}"] for end in ends},
-            **{f"{anonymizer.private}{end}": after[f"private_after{end}"] for end in ends},
-            "distortion": float(np.mean((known.scaled(published) - scaled) ** 2, dtype=np.float64)),
-            "same_public": float((given.public == public).mean()),
-            "same_private": float((given.private == private).mean()),
-            "bytes": sum(step.bytes for step in pipeline.bundle.steps),
-        }
-    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("precision")
 
 
 def eager(networks: Networks, source: RandomSource) -> Callable[[np.ndarray], np.ndarray]:

@@ -1,13 +1,8 @@
-"""Write an anonymizer as a bundle (ONNX files, a manifest, some windows), and the program that measures bundles.
+"""Write an anonymizer as a bundle: ONNX files, a manifest, some windows."""
 
-Bundles are in float32 or with 8-bit weights. The program is one file of Python code, ``edge.pyz``.
-"""
-
-import logging
 import shutil
 import tempfile
-import zipfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -15,7 +10,6 @@ import numpy as np
 import onnx
 from torch import nn
 
-import sensorprivacy
 from sensorprivacy.data import Windows
 from sensorprivacy.edge import graphs
 from sensorprivacy.edge.board.bundle import MANIFEST, SAMPLES, Bundle, Signal, Step, digest, read_bundle, write_manifest
@@ -133,60 +127,20 @@ def export(networks: Networks, signal: Signal, folder: Path | str, *, samples: n
 
 
 def write_bundle(bundle: Bundle, models: Models, samples: np.ndarray | None = None) -> Bundle:
-    """Write graphs, manifest and samples into a bundle's folder; each graph becomes a step, in this order."""
-    steps = []
-    for (name, code), graph in models.items():
-        file = f"{name}.onnx" if code is None else f"{name}-{code}.onnx"
-        steps.append(Step(name, code, file, "", 0, graph.kind, graph.weights, graph.macs))
+    """Write graphs, manifest and samples to a temporary folder, move it to its place, and read it back.
 
-    def save(step: Step, path: Path) -> None:
-        onnx.save(models[step.name, step.code].model(), path)
-
-    return _write(replace(bundle, steps=tuple(steps)), save, samples)
-
-
-def quantize(bundle: Bundle, folder: Path | str) -> Bundle:
-    """Write a bundle again with 8-bit weights in its dense layers; activations are quantized during the run.
-
-    Convolutions stay in float32, because onnxruntime runs them in 8 bits only with fixed activation scales.
-
-    Parameters
-    ----------
-    bundle : Bundle
-        Bundle in float32.
-    folder : path
-        Folder to write.
-
-    Returns
-    -------
-    Bundle
-        Bundle of precision ``int8``. `comparison.precision_effect` measures its accuracy.
+    Each graph becomes a step, in this order.
     """
-    from onnxruntime.quantization import QuantType, quantize_dynamic
-
-    def save(step: Step, path: Path) -> None:
-        quantize_dynamic(bundle.folder / step.file, path, op_types_to_quantize=["MatMul"], weight_type=QuantType.QInt8)
-
-    log = logging.getLogger()
-    level = log.level
-    log.setLevel(logging.ERROR)  # onnxruntime recommends a preprocessing that these graphs do not need
-    try:
-        return _write(replace(bundle, precision="int8", folder=Path(folder)), save, bundle.stored_windows())
-    finally:
-        log.setLevel(level)
-
-
-def _write(bundle: Bundle, save: Callable[[Step, Path], object], samples: np.ndarray | None) -> Bundle:
-    """Write a bundle into a temporary folder, move it to its place, and read it back."""
     target = bundle.folder
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=target.parent) as part:
         made, steps = Path(part) / "bundle", []
         made.mkdir()
-        for step in bundle.steps:
-            path = made / step.file
-            save(step, path)
-            steps.append(replace(step, sha256=digest(path), bytes=path.stat().st_size))
+        for (name, code), graph in models.items():
+            path = made / (f"{name}.onnx" if code is None else f"{name}-{code}.onnx")
+            onnx.save(graph.model(), path)
+            size = path.stat().st_size
+            steps.append(Step(name, code, path.name, digest(path), size, graph.kind, graph.weights, graph.macs))
         if samples is not None:
             np.save(made / SAMPLES, samples.astype(np.float32))
         write_manifest(replace(bundle, steps=tuple(steps), folder=made))
@@ -198,12 +152,10 @@ def _write(bundle: Bundle, save: Callable[[Step, Path], object], samples: np.nda
     return read_bundle(target)
 
 
-def anonymizer_bundles(anonymizer: LatentAnonymizer, windows: Windows, folder: Path) -> tuple[Bundle, Bundle]:
-    """Write a fitted anonymizer in float32 and in int8, with some windows for timing, and return both bundles."""
-    signal = signal_of(windows, anonymizer.private)
-    name = f"{signal.name}-{signal.attribute}"
-    full = export(networks_of(anonymizer), signal, folder / name, samples=timed_windows(windows))
-    return full, quantize(full, folder / f"{name}-int8")
+def anonymizer_bundle(anonymizer: LatentAnonymizer, windows: Windows, folder: Path) -> Bundle:
+    """Write a fitted anonymizer, with some windows for timing, and return its bundle."""
+    signal, samples = signal_of(windows, anonymizer.private), timed_windows(windows)
+    return export(networks_of(anonymizer), signal, folder / f"{signal.name}-{signal.attribute}", samples=samples)
 
 
 def signal_of(windows: Windows, attribute: str) -> Signal:
@@ -225,49 +177,3 @@ def timed_windows(windows: Windows) -> np.ndarray:
     """Return the windows that a bundle stores for timing, evenly spread."""
     kept = np.linspace(0, windows.n_windows - 1, min(_TIMED, windows.n_windows)).astype(int)
     return windows.take(kept).values
-
-
-PROGRAM = "edge.pyz"
-INSTRUCTIONS = """\
-How to measure this board
-=========================
-
-1. Use 64-bit Linux with Python 3.11 or newer. `uname -m` prints aarch64 or x86_64.
-   A Raspberry Pi needs Raspberry Pi OS (64-bit).
-2. python3 -m venv measure && measure/bin/pip install numpy onnxruntime==1.23.2
-   If onnxruntime does not start, install another version: measure/bin/pip install onnxruntime==1.23.2
-3. Close all other programs. Give the board its own power supply: a Pi with a weak one slows down.
-4. measure/bin/python edge.pyz measure --out pi.json
-   This takes a few minutes on a Raspberry Pi 3. An interrupted measurement writes no record.
-   If the memory is too small, add --batches 1.
-5. measure/bin/python edge.pyz replay --minutes 5 --speed 4
-   This checks whether the board keeps up with a stream.
-6. Copy pi.json back, and add its path to `records` in notebooks/40_edge_timing.ipynb.
-
-The record holds times, the board's model, its operating system and software versions. It holds no name, serial number
-or address.
-"""
-_BESIDE = ("latent/modify.py", "paths.py", "printing.py")
-_MAIN = "import sys\nfrom sensorprivacy.edge.board.commands import main\nsys.exit(main())\n"
-
-
-def write_program(folder: Path | str) -> Path:
-    """Write the program and its README.txt into the folder of the bundles, and return the program's path.
-
-    It runs as ``python3 edge.pyz measure --out pi.json``.
-    """
-    package, path = Path(sensorprivacy.__file__).parent, Path(folder) / PROGRAM
-    path.parent.mkdir(parents=True, exist_ok=True)
-    modules = [*sorted((package / "edge/board").glob("*.py")), *(package / name for name in _BESIDE)]
-    # these __init__ files stay empty: the library's own need lazy_loader, which a board does not have
-    code = {f"sensorprivacy/{name}__init__.py": b"" for name in ("", "edge/", "latent/")}
-    code |= {f"sensorprivacy/{file.relative_to(package).as_posix()}": file.read_bytes() for file in modules}
-    with path.open("wb") as program:
-        program.write(b"#!/usr/bin/env python3\n")
-        with zipfile.ZipFile(program, "w", zipfile.ZIP_DEFLATED) as archive:
-            for name, content in {**code, "__main__.py": _MAIN.encode()}.items():
-                # a fixed date, so that the same code always gives the same bytes
-                archive.writestr(zipfile.ZipInfo(name, (2020, 1, 1, 0, 0, 0)), content)
-    path.chmod(0o755)
-    path.with_name("README.txt").write_text(INSTRUCTIONS, encoding="utf-8")
-    return path

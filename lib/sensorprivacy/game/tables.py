@@ -1,6 +1,6 @@
 """What attackers of a table see, and which models they train; all know the mechanism."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
@@ -12,7 +12,6 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from sensorprivacy.columns.identifiers import find_identifiers
 from sensorprivacy.data import Problem
 from sensorprivacy.game.attack import Attacks, Prediction, Question, attack
 from sensorprivacy.game.chance import DRAWS, frequencies
@@ -48,6 +47,8 @@ class TableScene:
         The held-out parts: ``validation``, ``test``, or both.
     name : str
         Name of the release.
+    identifying : collection of str
+        Columns of the original table that somebody else has, too, such as serial numbers and points in time.
     """
 
     problem: Problem
@@ -58,6 +59,7 @@ class TableScene:
     label: Label = "user"
     parts: tuple[str, ...] = ("test",)
     name: str = ""
+    identifying: Collection[str] = ()
     runs: int = 1
 
     @property
@@ -189,10 +191,10 @@ def exact_values(scene: TableScene) -> np.ndarray | None:
     """Join released rows with the original table by columns that identify rows; None if no such column is released.
 
     This attacker has the original of such a column, of the held-out rows too: a serial number or a point in time is
-    written down in many places. Measurements are not joined, even if all their values differ.
+    written down in many places. The scene names these columns. Measurements are none, even if all their values differ.
     """
     users, features = scene.problem.users, scene.problem.features
-    joined = [name for name in scene.shared if str(name) in _identifiers(scene.problem)]
+    joined = [name for name in scene.shared if str(name) in scene.identifying]
     if not joined:
         return None
     classes, counts = np.unique(scene.known, return_counts=True)
@@ -216,13 +218,6 @@ def most_frequent_user(scene: TableScene) -> np.ndarray:
     """Ignore the release and predict the most frequent user: no attacker needs to do worse."""
     _, counts = np.unique(scene.known, return_counts=True)
     return np.tile(counts / counts.sum(), (len(scene.held), 1))
-
-
-@lru_cache(maxsize=1)
-def _identifiers(problem: Problem) -> frozenset[str]:
-    """Return the columns of the original table that identify rows."""
-    sequences = [labels for labels in (problem.users, problem.groups) if labels is not None]
-    return frozenset(find_identifiers(problem.features, sequences))
 
 
 TABLE_ATTACKERS: Mapping[str, Callable[[TableScene], np.ndarray | None]] = {

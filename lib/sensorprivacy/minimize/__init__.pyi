@@ -1,13 +1,13 @@
 from .baselines import METHODS as METHODS
 from .baselines import rank_methods as rank_methods
 from .baselines import sweep as sweep
-from .certainty import optimism_table as optimism_table
 from .comparison import compare_methods as compare_methods
 from .comparison import sweep_methods as sweep_methods
 from .greedy import knapsack as knapsack
 from .greedy import rank_features as rank_features
 from .greedy import take_features as take_features
 from .minimizer import FeatureMinimizer as FeatureMinimizer
+from .optimism import optimism_table as optimism_table
 from .provider import feature_minimize as feature_minimize
 from .scores import score_features as score_features
 from .search.exhaustive import SearchResult as SearchResult

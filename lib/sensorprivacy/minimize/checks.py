@@ -5,6 +5,19 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+_HELD = {"string": "texts", "categorical": "categories", "datetime64": "points in time", "timedelta64": "durations"}
+_NUMBERS = ("integer", "floating", "mixed-integer-float", "decimal", "boolean", "empty")  # in columns of objects
+
+
+def check_numbers(X: Any) -> Any:
+    """Return features; raise ValueError if a column of a data frame holds something else than numbers."""
+    for name, column in X.items() if isinstance(X, pd.DataFrame) else ():
+        kind = pd.api.types.infer_dtype(column, skipna=True)
+        if not pd.api.types.is_numeric_dtype(column) and kind not in _NUMBERS:
+            remedy = "code it first, for example with OrdinalEncoder, or use sensorrelease"
+            raise ValueError(f"column {name!r} holds {_HELD.get(kind, kind)}: {remedy}")
+    return X
+
 
 def check_classes(labels: np.ndarray, word: str, rare: str) -> None:
     """Reject labels with one class, and classes with one row.

@@ -9,21 +9,18 @@ import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator, clone
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from sensorprivacy.columns.cells import as_frame, is_table
-from sensorprivacy.columns.coding import Reading, read_frame
-from sensorprivacy.columns.judge import spans_of, warn_of_identifying
 from sensorprivacy.data import Problem
-from sensorprivacy.game.play import fit_clone, play, seeded
+from sensorprivacy.game.play import play
 from sensorprivacy.game.splits import Split, default_split
-from sensorprivacy.minimize.checks import changing_features, check_classes
+from sensorprivacy.minimize.checks import changing_features, check_classes, check_numbers
 from sensorprivacy.minimize.engine_protocol import Engine, EngineData, engine_data
 from sensorprivacy.minimize.engines import NoAdversary, make_engine
 from sensorprivacy.minimize.greedy import rank_features, take_features
-from sensorprivacy.minimize.new_rows import TakesNewRows
 from sensorprivacy.minimize.scores import score_features
 from sensorprivacy.minimize.search.exhaustive import search_subsets
 from sensorprivacy.minimize.select import NoSubsetError, check_threshold, fewest_columns, least_accuracy, select
@@ -32,7 +29,7 @@ from sensorprivacy.progress import tqdm
 
 
 @dataclass(eq=False, repr=False)
-class FeatureMinimizer(TakesNewRows, BaseEstimator):
+class FeatureMinimizer(SelectorMixin, BaseEstimator):
     """Keep the features from which users are hardest to identify, at a tolerated loss of accuracy.
 
     The method has two stages (paper 1, section 4.3). First, features are scored and preselected greedily. Then two
@@ -54,9 +51,6 @@ class FeatureMinimizer(TakesNewRows, BaseEstimator):
         What to do with a class or user that has one row. No model can be both trained and tested on it.
     constant : {"error", "drop"}
         What to do with constant features.
-    missing : {"error", "impute"}
-        What to do with missing values (NaN). ``"impute"`` fills numbers with the medians of the training rows, in new
-        rows too, and takes missing texts for a category of their own.
     preselection : Preselection, optional
         Settings of the greedy stage: score, order, limits. See `sensorprivacy.minimize.Preselection`.
     search : SearchSettings, optional
@@ -87,8 +81,6 @@ class FeatureMinimizer(TakesNewRows, BaseEstimator):
         The chosen row of `results_`.
     outcome_, baseline_ : sensorprivacy.game.Outcome
         The game on the kept features and on all features, evaluated on the test rows.
-    model_ : classifier
-        The task model on the kept features, trained on the training rows.
     adversary_ : bool
         Whether users were given.
     split_, search_split_ : sensorprivacy.game.Split
@@ -98,8 +90,8 @@ class FeatureMinimizer(TakesNewRows, BaseEstimator):
     -----
     Without `users`, a warning says so, the fewest features that keep the accuracy are chosen, and ``identifiability``
     in `results_` is the share of the searched features that a subset has.
-    Columns that identify rows or users give an `IdentifierWarning`, and are searched: an estimator in a pipeline keeps
-    the columns that it gets. The commands and `publish` leave such columns out.
+    Code texts and fill missing cells before, such as with scikit-learn's ``OrdinalEncoder`` and ``SimpleImputer``. All
+    columns are searched; the commands of `sensorrelease` leave out those that identify rows or users.
 
     References
     ----------
@@ -125,7 +117,6 @@ class FeatureMinimizer(TakesNewRows, BaseEstimator):
     test_size: float = 0.15
     rare: str = "error"
     constant: str = "error"
-    missing: str = "error"
     preselection: Preselection | None = None
     search: SearchSettings | None = None
     allow_long: bool = False
@@ -139,7 +130,7 @@ class FeatureMinimizer(TakesNewRows, BaseEstimator):
         Parameters
         ----------
         X : DataFrame or array-like of shape (n, d)
-            Features: finite numbers; in a data frame also texts, categories, points in time and durations.
+            Features: finite numbers.
         y : array-like of shape (n,)
             Task labels.
         users : array-like of shape (n,), optional
@@ -154,28 +145,16 @@ class FeatureMinimizer(TakesNewRows, BaseEstimator):
         Raises
         ------
         ValueError
-            If a feature is missing, infinite or constant, labels differ in length, a class or user has one row, the
-            threshold is outside [0, 1], no subset meets it, a setting is unknown, or over 20 features are searched.
+            If a feature is no number, missing, infinite or constant, labels differ in length, a class or user has one
+            row, no subset meets the threshold, a setting is out of range, or over 20 features are searched.
         SearchTooLongError
             If the search would take more than an hour and `allow_long` is False.
         """
-        check_threshold(self.threshold)
-        problem = self._problem(X, y, users, groups)
-        self._fit(problem, adversary=users is not None)
-        self._remember(as_frame(X) if is_table(X) else problem.features, problem.features, self.split_.train)
-        return self
-
-    def fit_problem(self, problem: Problem) -> Self:
-        """Choose the features of a problem; like `fit`, but the problem fills its missing values itself."""
-        check_threshold(self.threshold)
-        validate_data(self, problem.features, skip_check_array=True)
-        self._names, self._readings = list(problem.features.columns), dict[Any, Reading]()
-        self._fills = dict.fromkeys(self._names, 0)
-        self._spans, self._identifying = spans_of(problem.features), dict[str, Any]()
-        return self._fit(problem, adversary=True)
+        return self._fit(self._problem(X, y, users, groups), adversary=users is not None)
 
     def _fit(self, problem: Problem, *, adversary: bool) -> Self:
-        settings = self._settings
+        check_threshold(self.threshold)
+        settings, self._names = self._settings, list(problem.features.columns)
         if settings.reference not in REFERENCES:
             raise ValueError(f"unknown reference {settings.reference!r}: choose from {', '.join(REFERENCES)}")
         self.adversary_ = adversary
@@ -205,9 +184,6 @@ class FeatureMinimizer(TakesNewRows, BaseEstimator):
         how: dict[str, Any] = {"model": self.estimator, "split": final, "seed": self.random_state}
         self.baseline_, self.outcome_ = (play(problem, names, **how) for names in bar)
         self.support_ = np.isin(np.asarray(problem.features.columns, dtype=object), kept)
-        learnt = final.train
-        model = seeded(RandomForestClassifier() if self.estimator is None else self.estimator, self.random_state)
-        self.model_ = fit_clone(model, problem.features.iloc[learnt][kept].to_numpy(), problem.task.to_numpy()[learnt])
         return self
 
     @property
@@ -222,19 +198,24 @@ class FeatureMinimizer(TakesNewRows, BaseEstimator):
         rule = {"margin": settings.margin, "slack": settings.slack, "rows": len(data.test)}
         return rule | {"reference": reference, "chance": chance}
 
-    def score(self, X: Any, y: Any) -> float:
-        """Return the accuracy of the task on new rows, for a model trained on the kept features of the training rows.
+    def transform(self, X: Any) -> Any:
+        """Return the kept features of new rows.
 
         Parameters
         ----------
         X : DataFrame or array-like of shape (n, d)
-            All features, as in `fit`. Texts that `fit` has not seen are a category of their own.
-        y : array-like of shape (n,)
-            Task labels.
+            Features, as in `fit`. A data frame may lack the dropped features: a service need not collect them.
+
+        Raises
+        ------
+        ValueError
+            If a kept feature is absent, or a cell is no number, missing or infinite.
         """
         check_is_fitted(self)
-        matrix = validate_data(self, self._coded(self._completed(X)), dtype="numeric", reset=False)
-        return float(np.mean(self.model_.predict(matrix[:, self.support_]) == column_or_1d(y)))
+        kept = np.array(self._names, dtype=object)[self.support_]
+        if isinstance(X, pd.DataFrame) and X.shape[1] < len(self._names) and set(kept) <= set(X):
+            X = X.reindex(columns=self._names, fill_value=0)
+        return super().transform(check_numbers(X))
 
     def summary(self) -> dict[str, Any]:
         """Summarize the kept features, their accuracy and their identifiability.
@@ -269,32 +250,24 @@ class FeatureMinimizer(TakesNewRows, BaseEstimator):
         return self.support_
 
     def _problem(self, X: Any, y: Any, users: Any, groups: Any) -> Problem:
-        X = as_frame(X) if is_table(X) else X
-        X = X.reset_index(drop=True) if isinstance(X, pd.DataFrame) else X
-        self._readings = read_frame(X, missing=self.missing == "impute") if isinstance(X, pd.DataFrame) else {}
         if y is None:
             raise ValueError("requires y to be passed, but the target y is None: pass the labels of the task")
         # `Problem` checks that values are finite, because its error can name the columns
         how: Any = {"dtype": "numeric", "ensure_all_finite": False, "ensure_min_samples": 4}
-        matrix, task = validate_data(self, self._coded(X), y, **how)
-        self._names = list(getattr(self, "feature_names_in_", [f"x{i}" for i in range(matrix.shape[1])]))
-        if self.missing not in ("error", "impute"):
-            raise ValueError(f"missing={self.missing!r}: choose 'error' or 'impute'")
-        gaps = np.isnan(matrix).any(axis=0) if self.missing == "impute" else np.zeros(matrix.shape[1], dtype=bool)
-        self._identifying = warn_of_identifying(X, users, groups) if isinstance(X, pd.DataFrame) else {}
+        matrix, task = validate_data(self, check_numbers(X), y, **how)
         check_classification_targets(task)
         if users is None:
             said = "without an adversary the fewest features are kept, and identifiability is not measured"
             warnings.warn(f"no users given: {said}", UserWarning, stacklevel=3)
         labels = {"y": task} | ({} if users is None else {"users": column_or_1d(np.asarray(users))})
+        names = getattr(self, "feature_names_in_", [f"x{at}" for at in range(matrix.shape[1])])
         for word, values in labels.items():
             check_classes(values, word, self.rare)
         return Problem(
-            pd.DataFrame(np.asarray(matrix, dtype=float), columns=self._names),
+            pd.DataFrame(np.asarray(matrix, dtype=float), columns=names),
             task,
             labels.get("users", task),
             None if groups is None else pd.Series(np.asarray(groups)),
-            gaps={name: "median" for name, gap in zip(self._names, gaps, strict=True) if gap},
         )
 
     def _split(self, problem: Problem, seed: int | None) -> Split:
@@ -346,5 +319,10 @@ class FeatureMinimizer(TakesNewRows, BaseEstimator):
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
-        tags.input_tags.allow_nan = self.missing == "impute"
         return tags
+
+
+def fit_problem(minimizer: FeatureMinimizer, problem: Problem) -> FeatureMinimizer:
+    """Fit a minimizer to a problem with users; like its `fit`, but the problem fills its missing values itself."""
+    validate_data(minimizer, problem.features, skip_check_array=True)
+    return minimizer._fit(problem, adversary=True)

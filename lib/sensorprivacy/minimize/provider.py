@@ -3,8 +3,9 @@
 from typing import Any
 
 import pandas as pd
+from sklearn import config_context
 
-from sensorprivacy.columns.cells import as_frame
+from sensorprivacy.data import as_frame
 from sensorprivacy.minimize.minimizer import FeatureMinimizer
 
 
@@ -23,7 +24,7 @@ def feature_minimize(
     Parameters
     ----------
     features : pandas, polars or Arrow table
-        n x d cells: finite numbers, truth values, points in time, durations and texts, see `coding.read_column`.
+        n x d cells: finite numbers and truth values.
     utility_labels : array-like of shape (n,)
         Labels that the service predicts.
     user_labels : array-like of shape (n,)
@@ -40,8 +41,8 @@ def feature_minimize(
     Returns
     -------
     table of the same type
-        The kept columns of `features` with their cells and the same index, but without notes beside the cells
-        and categories that no row has. For pandas, ``attrs["feature_minimize"]`` is
+        The kept columns of `features` with their cells and the same index, but without notes beside the cells.
+        For pandas, ``attrs["feature_minimize"]`` is
         `FeatureMinimizer.summary`: kept and dropped names, accuracy and identifiability before and after.
     FeatureMinimizer
         Only with `return_minimizer`.
@@ -53,11 +54,10 @@ def feature_minimize(
     ValueError
         If `user_labels` is None; see also `FeatureMinimizer.fit`.
 
-    Warns
+    Notes
     -----
-    IdentifierWarning
-        If columns identify rows or users. They stay features: this function takes what its caller gives, as in the
-        paper, and has no option to keep a column. The commands and `publish` leave such columns out.
+    Columns that identify rows or users are features like the others: this function takes what its caller gives, as in
+    the paper. The commands of `sensorrelease` leave such columns out.
 
     References
     ----------
@@ -76,22 +76,11 @@ def feature_minimize(
         raise ValueError("user_labels is None: pass the user of each row, or use FeatureMinimizer without users")
     table = as_frame(features)
     minimizer = FeatureMinimizer(threshold, **options).fit(table, utility_labels, users=user_labels, groups=groups)
-    kept = table.loc[:, minimizer.get_support()]
-    minimized: Any = kept.copy()
+    with config_context(transform_output="pandas"):
+        minimized: Any = minimizer.transform(table).copy()
     minimized.attrs = {"feature_minimize": minimizer.summary()}  # without notes of the input
-    for name, column in kept.items():
-        if isinstance(column.dtype, pd.CategoricalDtype):
-            minimized[name] = column.cat.remove_unused_categories()
     if not isinstance(features, pd.DataFrame):
-        minimized = _as_table(minimized, features)
+        minimized = features.select(list(minimized))  # polars and Arrow
+        if hasattr(minimized, "replace_schema_metadata"):
+            minimized = minimized.replace_schema_metadata(None)
     return (minimized, minimizer) if return_minimizer else minimized
-
-
-def _as_table(frame: pd.DataFrame, like: Any) -> Any:
-    """Return a frame as a table of another library."""
-    names = list(frame)
-    if hasattr(like, "schema") and hasattr(like, "replace_schema_metadata"):
-        import pyarrow as pa
-
-        return pa.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata(None)
-    return like.select(names)  # polars keeps nothing beside the cells

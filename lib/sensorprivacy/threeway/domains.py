@@ -20,7 +20,7 @@ _SAFE_INTEGER = 2**62  # the sum of two such numbers fits 64 bits
 
 @dataclass(frozen=True)
 class Numbers:
-    """The domain of a column of numbers, or of points in time in whole seconds: an interval.
+    """The domain of a column of numbers: an interval.
 
     Missing cells become the middle of the interval before noise is added. So the noise also hides which cells were
     missing, and the published column has no missing cells.
@@ -40,8 +40,6 @@ class Numbers:
 
     def encode(self, column: pd.Series) -> np.ndarray:
         """Return the column as int64 or float64, with missing cells (floats only) as NaN."""
-        if column.dtype.kind == "M":
-            column = _seconds(column)
         if self.integer and column.dtype.kind in "iu" and not column.isna().any():
             return column.to_numpy(dtype=np.int64)
         values = column.to_numpy(dtype=float, na_value=np.nan)
@@ -65,12 +63,7 @@ class Numbers:
         return np.clip(noisy, self.low, self.high) if clamp else noisy
 
     def decode(self, values: np.ndarray) -> pd.Series:
-        """Return values as a column of the original kind: integers as int64, floats and times in their own type."""
-        if self.dtype.kind == "M":
-            # noise can leave the calendar; such times are moved to its edge
-            stamps = np.clip(values, -60_000_000_000, 250_000_000_000).astype("datetime64[s]")
-            zone = getattr(getattr(self.dtype, "pyarrow_dtype", self.dtype), "tz", None)
-            return pd.Series(stamps) if zone is None else pd.Series(stamps).dt.tz_localize("UTC").dt.tz_convert(zone)
+        """Return values as a column of the original kind: integers as int64, floats in their own type."""
         if self.integer:
             return pd.Series(values.astype(np.int64))
         return pd.Series(values.astype(self.dtype if self.dtype in (np.float32, np.float16) else np.float64))
@@ -162,8 +155,8 @@ def domain_of(
     Parameters
     ----------
     column : pandas.Series
-        The column. Integers, floats and points in time are numbers. Everything else (text, booleans, categories,
-        objects) is categories.
+        The column. Integers and floats are numbers. Everything else (text, booleans, categories, objects) is
+        categories.
     bounds : (low, high), optional
         Bounds of a column of numbers, in the column's unit. Cells outside are clipped. Default: read from the data.
     categories : sequence, optional
@@ -179,23 +172,20 @@ def domain_of(
     Raises
     ------
     ValueError
-        If the bounds are not finite, are in the wrong order, or do not apply to the column.
+        If the bounds are not finite, are in the wrong order, or do not apply to the column, or if it holds points in
+        time or durations.
     """
-    is_number = column.dtype.kind in "iufM" and not isinstance(column.dtype, pd.CategoricalDtype)
+    if column.dtype.kind in "mM" and not isinstance(column.dtype, pd.CategoricalDtype):
+        raise ValueError(f"column {column.name!r} holds points in time or durations: give seconds, or drop it")
+    is_number = column.dtype.kind in "iuf" and not isinstance(column.dtype, pd.CategoricalDtype)
     if categories is not None or categorical or not is_number:
         if bounds is not None:
             raise ValueError(f"column {column.name!r} holds categories: give `categories` instead of bounds {bounds}")
         return _categories_of(column, categories)
-    numbers = _seconds(column) if column.dtype.kind == "M" else column
-    if bounds is None:
-        low, high = numbers.min(), numbers.max()
-    elif column.dtype.kind == "M":
-        low, high = _seconds(pd.Series([pd.Timestamp(bound) for bound in bounds]))
-    else:
-        low, high = bounds
+    low, high = (column.min(), column.max()) if bounds is None else bounds
     if not (np.isfinite(low) and np.isfinite(high) and low <= high):
         raise ValueError(f"bounds {(low, high)} of column {column.name!r}: give two finite numbers, low <= high")
-    integer = numbers.dtype.kind in "iu" and max(abs(int(low)), abs(int(high))) < _SAFE_INTEGER
+    integer = column.dtype.kind in "iu" and max(abs(int(low)), abs(int(high))) < _SAFE_INTEGER
     if integer and (low != int(low) or high != int(high)):
         raise ValueError(f"bounds {(low, high)} of column {column.name!r}: it holds integers, give integer bounds")
     low, high = (int(low), int(high)) if integer else (float(low), float(high))
@@ -219,13 +209,6 @@ def domains_of(
         )
         for name in columns
     }
-
-
-def _seconds(column: pd.Series) -> pd.Series:
-    """Return points in time as whole seconds since 1970 in UTC, with missing ones as NaN in floats."""
-    stamps = column.to_numpy(dtype="datetime64[s]")  # in UTC, for Arrow's times too
-    seconds = pd.Series(stamps.astype("int64"), column.index)
-    return seconds.astype(float).mask(column.isna()) if column.isna().any() else seconds
 
 
 def _categories_of(column: pd.Series, given: Sequence | None) -> Categories:

@@ -5,8 +5,10 @@ import io
 import dpkt
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from compendium.readers.flows import find_flows, flow_features
+from compendium.readers.flows import find_flows, flow_features, group_statistics
 from compendium.readers.pcap import read_frames
 
 STATISTICS = ("mean", "std", "q1", "median", "q3", "min", "max")
@@ -136,3 +138,17 @@ def test_no_flow_is_said():
         find_flows(conversation(0))
     with pytest.raises(ValueError, match="among 0 packets"):
         find_flows(read_frames([]))
+
+
+@given(st.lists(st.tuples(st.integers(0, 4), st.floats(-1e6, 1e6)), max_size=40))
+def test_groups_against_numpy(pairs):
+    group = np.array([group for group, _ in pairs], dtype=int)
+    values = np.array([value for _, value in pairs], dtype=float)
+    found = group_statistics(values, group, 5)
+    assert list(found.columns) == ["mean", "std", "q1", "median", "q3", "min", "max"]
+    for at in range(5):
+        some = values[group == at]
+        expected = np.zeros(7)
+        if len(some):
+            expected = [some.mean(), some.std(), *np.quantile(some, [0.25, 0.5, 0.75]), some.min(), some.max()]
+        np.testing.assert_allclose(found.loc[at], expected, rtol=1e-9, atol=1e-6)

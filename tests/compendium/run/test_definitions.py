@@ -24,7 +24,7 @@ PRIVACY, COMPENDIUM = "lib/sensorprivacy", "lib/compendium"
 
 # file, before, after, the runs of ALL that must notice it
 NOTICED = {
-    "the level of an interval": (f"{PRIVACY}/prediction.py", "0.975)", "0.95)", [GAME, VAE]),
+    "the level of an interval": (f"{COMPENDIUM}/verdicts/prediction.py", "0.975)", "0.95)", [GAME, VAE]),
     "the digits of a table": (f"{COMPENDIUM}/show/tables.py", "digits: int = 10", "digits: int = 4", ALL),
     "fewer rows of a table": (
         f"{COMPENDIUM}/datasets/registry.py",
@@ -168,11 +168,13 @@ def test_a_change_in_the_reader_of_captures_concerns_the_runs_that_read_captures
 
 def test_a_definition_may_move_to_another_module(copied):
     folder, first = copied
-    module, user = folder / PRIVACY / "prediction.py", folder / COMPENDIUM / "papers/paper1/values.py"
+    module, user = folder / COMPENDIUM / "verdicts/prediction.py", folder / COMPENDIUM / "papers/paper1/values.py"
     text, other = (path.read_text(encoding="utf-8") for path in (module, user))
     try:
         module.rename(module.with_name("foretold.py"))
-        user.write_text(other.replace("sensorprivacy.prediction", "sensorprivacy.foretold"), encoding="utf-8")
+        user.write_text(
+            other.replace("compendium.verdicts.prediction", "compendium.verdicts.foretold"), encoding="utf-8"
+        )
         assert digests(folder, [GAME]) == {GAME: first[GAME]}
     finally:
         module.write_text(text, encoding="utf-8")

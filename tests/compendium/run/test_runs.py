@@ -9,7 +9,7 @@ from compendium.datasets.catalogue import catalogue
 from compendium.run import runs as runs_module
 from compendium.run.parameters import code_cells, read_parameters
 from compendium.run.runs import Run, RunsError, before, check_runs, read_runs, select
-from sensorprivacy.prediction import FEWEST
+from compendium.verdicts.prediction import FEWEST
 
 ONE = """\
 runs:

@@ -9,8 +9,8 @@ import math
 import pandas as pd
 
 from compendium.verdicts import printed
+from compendium.verdicts.prediction import with_prediction
 from sensorprivacy.game import relative_effectiveness
-from sensorprivacy.prediction import with_prediction
 
 SETS = {
     "iot-23": "iot23",

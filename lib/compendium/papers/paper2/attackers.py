@@ -7,10 +7,9 @@ import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator
 
-from sensorprivacy.columns.coding import coded, read_frame
 from sensorprivacy.data import Problem
 from sensorprivacy.game import TableScene, attack, default_split
-from sensorprivacy.game.tables import adaptive_forest
+from sensorprivacy.game.tables import adaptive_forest, as_numbers
 from sensorprivacy.threeway.division import Division
 
 MOST_VALUES = 20  # distinct values of a column that attackers infer as a class
@@ -79,7 +78,7 @@ def infer(
             known = table if table is published else table.drop(columns=name, errors="ignore")
             if not known.shape[1]:
                 continue
-            numbers = coded(known, read_frame(known)).fillna(-1)
+            numbers = as_numbers(known.fillna(dict.fromkeys(known.select_dtypes("number"), -1)))
             users = pd.Series(np.asarray(label).astype(str))
             problem = Problem(numbers, users, users, None if groups is None else pd.Series(groups))
             scene = TableScene(problem, numbers, default_split(problem, seed=42), model)

@@ -9,7 +9,7 @@ import pandas as pd
 from sensorprivacy.data import Windows
 from sensorprivacy.edge import graphs
 from sensorprivacy.edge.board.bundle import Bundle, Signal
-from sensorprivacy.edge.export import Networks, anonymizer_bundles, export, signal_of, timed_windows, write_bundle
+from sensorprivacy.edge.export import Networks, anonymizer_bundle, export, signal_of, timed_windows, write_bundle
 from sensorprivacy.latent.anonymizer import LatentAnonymizer
 from sensorprivacy.latent.classifiers import Classifier, Kind
 from sensorprivacy.latent.modify import bijection_codes
@@ -106,11 +106,11 @@ def rivals_bundle(windows: Windows, attribute: str, folder: Path) -> Bundle:
 def write_all(study: Study, anonymizer: LatentAnonymizer, folder: Path) -> dict[str, Bundle]:
     """Write every bundle that the notebook times, and return them by name.
 
-    They are the anonymizer in both precisions, Table 7's methods if the study has MotionSense's shape, and MobiAct's
-    networks, on the study's windows if these have MobiAct's shape.
+    They are the anonymizer, Table 7's methods if the study has MotionSense's shape, and MobiAct's networks, on the
+    study's windows if these have MobiAct's shape.
     """
     few = study.train.take(np.arange(0, study.train.n_windows, max(1, study.train.n_windows // 500)))
-    made = [*anonymizer_bundles(anonymizer, study.test, folder)]
+    made = [anonymizer_bundle(anonymizer, study.test, folder)]
     if study.windows.n_channels == 2:
         made.append(rivals_bundle(few, anonymizer.private, folder))
     made += [mobiact_bundle(attribute, folder, study.test) for attribute in PRIVATE]

@@ -15,8 +15,8 @@ from typing import Any
 
 import pandas as pd
 
+from compendium.papers.paper3.records import RecordError, read_records
 from compendium.papers.paper3.values import printed_code
-from sensorprivacy.edge.board.measurement import RecordError, read_records
 
 #: The bundle behind each of paper 3's tables, and the batch size of the paper's measurement.
 TABLES = {"4": "motionsense-gender", "5": "mobiact-gender", "6": "mobiact-weight", "7": "rivals"}
@@ -220,7 +220,7 @@ _OVERCLOCKED = 2.0  # no Raspberry Pi 3 runs at twice its clock
 
 
 def read_boards(paths: Iterable[Path | str]) -> dict[str, dict[str, Any]]:
-    """Read records and return them by name, see `measurement.read_records`.
+    """Read records and return them by name, see `records.read_records`.
 
     Raises
     ------

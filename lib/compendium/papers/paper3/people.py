@@ -11,10 +11,10 @@ import pandas as pd
 
 from compendium.papers.paper3.values import OTHERS, TABLES, over_trainings
 from compendium.show.tables import number_text
+from compendium.verdicts.prediction import FEWEST
 from compendium.verdicts.printed import printed_values
 from compendium.verdicts.verdicts import COLUMNS
 from compendium.verdicts.words import SIGNS
-from sensorprivacy.prediction import FEWEST
 
 PAPERS_PEOPLE = 36
 WIDEST = 0.2

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from compendium.verdicts.prediction import with_prediction
 from sensorprivacy.game.units import Difference
 from sensorprivacy.latent.trainings import Rights, mean_over_trainings
-from sensorprivacy.prediction import with_prediction
 
 #: The printed table of each data set and private attribute, and its rows by our names of the activities.
 TABLES = {("motionsense", "gender"): "1", ("mobiact", "gender"): "2", ("mobiact", "weight"): "3"}

@@ -98,8 +98,8 @@ class Bundle(Signal):
 
     Parameters
     ----------
-    precision : {"float32", "int8"}
-        Precision of the weights.
+    precision : str
+        Precision of the weights: ``float32``.
     trained : bool
         False for random weights, which serve to measure time.
     mean, deviation : tuple of float
@@ -157,8 +157,8 @@ class Bundle(Signal):
                 return step
         raise BundleError(f"{self.folder} has no step {name}{'' if code is None else f' {code}'}")
 
-    def stored_windows(self) -> np.ndarray | None:
-        """Return the windows stored in the bundle, n x channels x length; None if it has none.
+    def samples(self, count: int) -> np.ndarray:
+        """Return windows for timing, count x channels x length, float32: stored ones if there are any, else random.
 
         Raises
         ------
@@ -167,7 +167,8 @@ class Bundle(Signal):
         """
         path = self.folder / SAMPLES
         if not path.is_file():
-            return None
+            windows = np.random.default_rng(0).standard_normal((256, *self.shape)).astype(np.float32)
+            return np.ascontiguousarray(np.resize(windows, (count, *self.shape)))
         try:
             windows = np.load(path, mmap_mode="r", allow_pickle=False)
         except (ValueError, EOFError) as error:
@@ -176,13 +177,6 @@ class Bundle(Signal):
             raise BundleError(f"{path} holds no windows of decimal numbers; copy it again")
         if windows.shape[1:] != self.shape:
             raise BundleError(f"{path} holds windows of shape {windows.shape[1:]}, but the bundle takes {self.shape}")
-        return windows
-
-    def samples(self, count: int) -> np.ndarray:
-        """Return windows for timing, count x channels x length, float32: stored ones if there are any, else random."""
-        windows = self.stored_windows()
-        if windows is None:
-            windows = np.random.default_rng(0).standard_normal((256, *self.shape)).astype(np.float32)
         return np.ascontiguousarray(np.resize(windows, (count, *self.shape)))
 
     def open(self, step: Step, threads: int = 1) -> ort.InferenceSession:

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from compendium.papers.paper3.edge_tables import first_steps, is_pi3, paper_boards, read_boards
-from sensorprivacy.edge.board.measurement import RecordError, measure, write_record
+from compendium.papers.paper3.records import RecordError
+from sensorprivacy.edge.board.measurement import measure, write_record
 
 _FIXTURES = runpy.run_path(str(Path(__file__).parents[3] / "edge" / "conftest.py"))
 windows, anonymizer, bundle = (_FIXTURES[name] for name in ("windows", "anonymizer", "bundle"))

@@ -1,11 +1,16 @@
 """The program edge.pyz needs only numpy and onnxruntime, and so does the installed command."""
 
+import json
+import runpy
 import subprocess
 import sys
 import zipfile
+from pathlib import Path
 
-from sensorprivacy.edge.board import measurement
-from sensorprivacy.edge.export import PROGRAM, write_program
+from sensorrelease.boards import PROGRAM, write_program
+
+_FIXTURES = runpy.run_path(str(Path(__file__).parents[1] / "edge" / "conftest.py"))
+windows, anonymizer, bundle = (_FIXTURES[name] for name in ("windows", "anonymizer", "bundle"))
 
 # Refuse every package except numpy, onnxruntime and their dependencies, as on a board.
 BLOCK = """\
@@ -40,7 +45,7 @@ def test_the_program_needs_only_numpy_and_onnxruntime(bundle, tmp_path):
     done = on_board(PYZ, program, *words)
     assert done.returncode == 0, done.stderr
     assert "ms per window" in done.stdout
-    found = measurement.read_record(out)
+    found = json.loads(out.read_text())
     assert [each["name"] for each in found["bundles"]] == ["sines-gender"]
     with zipfile.ZipFile(program) as archive:  # its own code, not the checkout's
         assert "sensorprivacy/edge/board/timing.py" in archive.namelist()
@@ -52,7 +57,7 @@ def test_the_installed_command_needs_only_these_too(bundle, tmp_path):
     words = ("edge", "measure", "--out", out, "--bundles", bundle.folder, "--batches", 1, "--seconds", 0.001)
     done = on_board(INSTALLED, "sensorprivacy", *words)
     assert done.returncode == 0, done.stderr
-    assert measurement.read_record(out)["settings"]["batches"] == [1]
+    assert json.loads(out.read_text())["settings"]["batches"] == [1]
     assert "not on this board: torch" in on_board(BLOCK + "import torch", "x").stderr
 
 

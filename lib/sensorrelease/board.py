@@ -1,4 +1,4 @@
-"""Measure and replay bundles: commands of ``sensorprivacy edge``, and of ``edge.pyz`` on a board without click."""
+"""Measure bundles: the command ``sensorprivacy edge measure``, and ``edge.pyz measure`` on a board without click."""
 
 import argparse
 import sys
@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from sensorprivacy.printing import terminal, visible, visible_streams
+from sensorrelease.printing import visible, visible_streams
 
 MINUTES = 5.0  # of a measurement
 
@@ -15,21 +15,15 @@ MINUTES = 5.0  # of a measurement
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run ``edge.pyz`` and return its exit code: 0, 1 after a failure, 2 for invalid input, 130 after an interrupt."""
-    with visible_streams():
-        return _run(argv)
-
-
-def _run(argv: Sequence[str] | None) -> int:
-    options = vars(_parser().parse_args(argv))
-    command = options.pop("command")
-    if sys.maxsize < 2**32:
-        print("error: this Python has 32 bits, and onnxruntime needs 64: install a 64-bit system", file=sys.stderr)
-        return 1
     try:
-        return int(command(**options))
+        with visible_streams():
+            options = vars(_parser().parse_args(argv))
+            options.pop("command")
+            if sys.maxsize < 2**32:
+                raise OSError("this Python has 32 bits, and onnxruntime needs 64: install a 64-bit system")
+            return measure_bundles(**options)
     except KeyboardInterrupt:
-        unfinished = ": no record was written" if command is measure_bundles else ""
-        print(f"\ninterrupted{unfinished}", file=sys.stderr)
+        print("\ninterrupted: no record was written", file=sys.stderr)
         return 130
     except ModuleNotFoundError as error:
         remedy = f"run {sys.executable} -m pip install numpy onnxruntime==1.23.2"
@@ -53,9 +47,8 @@ def _between(kind: Callable[[str], Any], low: float, high: float) -> Callable[[s
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="edge.pyz", description="Measure paper 3's anonymization on this board.")
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    commands = parser.add_subparsers(required=True, dest="command", metavar="COMMAND")
     measure = commands.add_parser("measure", help="measure the time and memory of every step on this machine")
-    measure.set_defaults(command=measure_bundles)
     measure.add_argument("--out", type=Path, required=True, metavar="FILE", help="file for the record (JSON)")
     measure.add_argument("--threads", type=_between(int, 1, 1024), default=1, help="threads of onnxruntime (1)")
     windows, seconds, minutes = _between(int, 1, 100_000), _between(float, 0.0001, 3600), _between(float, 0.0001, 1440)
@@ -63,14 +56,8 @@ def _parser() -> argparse.ArgumentParser:
     measure.add_argument("--batches", type=windows, **batches)
     measure.add_argument("--seconds", type=seconds, default=1.0, help="time for each step and batch size (1)")
     measure.add_argument("--minutes", type=minutes, default=MINUTES, help="time for everything (5)")
-    replay = commands.add_parser("replay", help="anonymize a stream faster than real time and count missed deadlines")
-    replay.set_defaults(command=replay_bundles)
-    replay.add_argument("--minutes", type=minutes, default=1.0, help="length of the recording (1)")
-    speed = _between(float, 0.0001, 100_000)
-    replay.add_argument("--speed", type=speed, default=20.0, help="speed of the replay; 1 is real time (20)")
     beside = Path(sys.argv[0]).resolve().parent  # bundles lie beside the program
-    for command in (measure, replay):
-        command.add_argument("--bundles", type=Path, default=beside, metavar="FOLDER", help="a bundle, or their folder")
+    measure.add_argument("--bundles", type=Path, default=beside, metavar="FOLDER", help="a bundle, or their folder")
     return parser
 
 
@@ -87,7 +74,9 @@ def measure_bundles(
         threads=threads,
         seconds=seconds,
         minutes=minutes,
-        progress=lambda line: print(f"\r\033[K{visible(line)}", end="", file=terminal(sys.stderr), flush=True),
+        progress=lambda line: print(
+            f"\r\033[K{visible(line)}", end="", file=getattr(sys.stderr, "raw", sys.stderr), flush=True
+        ),
     )
     print(file=sys.stderr)
     for bundle in record["bundles"]:
@@ -101,25 +90,3 @@ def measure_bundles(
             )
     print(write_record(record, out))
     return 0
-
-
-def replay_bundles(bundles: Path, minutes: float, speed: float) -> int:
-    """Replay a stream through the bundles in a folder, and return 1 if a window was late."""
-    from sensorprivacy.edge.board.bundle import find_bundles, read_bundle
-    from sensorprivacy.edge.board.pipeline import Pipeline
-    from sensorprivacy.edge.board.stream import recording, replay
-
-    late = 0
-    for bundle in map(read_bundle, find_bundles(bundles)):
-        if not bundle.anonymizes:
-            continue
-        found = replay(Pipeline(bundle), recording(bundle, 60 * minutes), speed=speed)
-        print(
-            f"{bundle.folder.name:24} {found['windows']} windows at {speed:g} times real time: "
-            f"{found['late_windows']} late, "
-            f"{found['overrun']} of them because of their own processor time; "
-            f"slowest {1000 * found['slowest']:.2f} ms of {1000 * bundle.budget / speed:g} ms; "
-            f"memory grew by {found['grown'] / 1024:.0f} KB"
-        )
-        late += int(found["late_windows"])
-    return 1 if late else 0

@@ -1,10 +1,16 @@
 """Wrong usage on a board ends with one line, and before the measurement if possible."""
 
+import runpy
 import sys
+from pathlib import Path
 
 import pytest
 
-from sensorprivacy.edge.board import commands, measurement, timing
+from sensorprivacy.edge.board import measurement, timing
+from sensorrelease import board
+
+_FIXTURES = runpy.run_path(str(Path(__file__).parents[1] / "edge" / "conftest.py"))
+windows, anonymizer, bundle = (_FIXTURES[name] for name in ("windows", "anonymizer", "bundle"))
 
 
 @pytest.fixture
@@ -12,7 +18,7 @@ def run(bundle, capsys):
     """Run a command of edge.pyz on the bundle, and return its exit code and what it writes to stderr."""
 
     def call(*words):
-        code = commands.main([*words, "--bundles", str(bundle.folder)])
+        code = board.main([*words, "--bundles", str(bundle.folder)])
         return code, capsys.readouterr().err
 
     return call
@@ -67,14 +73,22 @@ def test_a_missing_package_is_named_with_its_remedy(run, tmp_path, monkeypatch):
 
 
 def test_a_program_without_its_bundles_says_what_to_copy(tmp_path, capsys):
-    assert commands.main(["replay", "--bundles", str(tmp_path)]) == 1
+    assert board.main(["measure", "--out", str(tmp_path / "a.json"), "--bundles", str(tmp_path)]) == 1
     said = capsys.readouterr().err
     assert f"no bundle in {tmp_path}: copy the whole folder of `sensorprivacy edge export`" in said
 
 
 def test_a_system_of_32_bits_is_refused_in_one_line(run, tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "maxsize", 2**31 - 1)
-    for words in (("measure", "--out", str(tmp_path / "a.json")), ("replay",)):
-        assert run(*words) == (
-            1, "error: this Python has 32 bits, and onnxruntime needs 64: install a 64-bit system\n"
-        )  # fmt: skip
+    words = "error: this Python has 32 bits, and onnxruntime needs 64: install a 64-bit system\n"
+    assert run("measure", "--out", str(tmp_path / "a.json")) == (1, words)
+
+
+def test_damaged_bundles_end_the_command(tmp_path, capsys):
+    assert board.main(["measure", "--out", str(tmp_path / "a.json"), "--bundles", str(tmp_path)]) == 1
+    assert "no bundle in" in capsys.readouterr().err
+    (tmp_path / "manifest.json").write_text("{}")
+    assert board.main(["measure", "--out", str(tmp_path / "a.json"), "--bundles", str(tmp_path)]) == 2
+    assert "is not the manifest of a bundle" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        board.main(["export"])  # a board cannot export

@@ -8,7 +8,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from sensorprivacy.printing import markdown, terminal, visible, visible_streams
+from sensorprivacy.progress import terminal
+from sensorrelease.printing import markdown, visible, visible_streams
 
 HOSTILE = [
     "<script>alert(1)</script>",

@@ -62,8 +62,3 @@ def visible_streams() -> Iterator[None]:
     """Show the control characters of everything that a block prints: pages, notices, errors, warnings, tracebacks."""
     with redirect_stdout(_Visible(sys.stdout)), redirect_stderr(_Visible(sys.stderr)):
         yield
-
-
-def terminal(stream: Any) -> Any:
-    """Return the stream below a stream of `visible_streams`, which can move the cursor."""
-    return getattr(stream, "raw", stream)

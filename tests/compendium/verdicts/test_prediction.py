@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from sensorprivacy.prediction import FEWEST, prediction_interval
+from compendium.verdicts.prediction import FEWEST, prediction_interval
 
 
 @pytest.mark.parametrize("n", [5, 12])

@@ -5,9 +5,9 @@ import pytest
 from sklearn.ensemble import RandomForestClassifier
 
 from sensorprivacy.data import Problem
-from sensorprivacy.minimize.certainty import repeat_selection
-from sensorprivacy.minimize.minimizer import FeatureMinimizer
+from sensorprivacy.minimize.minimizer import FeatureMinimizer, fit_problem
 from sensorprivacy.minimize.settings import OWN
+from sensorrelease.stability import repeat_selection
 
 
 @pytest.fixture(scope="module")
@@ -17,7 +17,7 @@ def fitted(problem):
     )
     small = Problem(features, problem.task, problem.users, name="toy")
     forest = RandomForestClassifier(n_estimators=5)
-    return FeatureMinimizer(0.3, estimator=forest, search=OWN).fit_problem(small), small
+    return fit_problem(FeatureMinimizer(0.3, estimator=forest, search=OWN), small), small
 
 
 def test_an_informative_column_is_always_kept_and_a_harmful_one_never(fitted):
