@@ -36,7 +36,7 @@ from compendium.paths import (
 from compendium.run import judging
 from compendium.run.dependencies import versions
 from compendium.run.states import git, json_bytes, json_value
-from compendium.show import captions, figures, sentences, tables
+from compendium.show import captions, figures, tables
 from compendium.verdicts import cells, words
 from compendium.verdicts.verdicts import in_paper_order
 from sensorprivacy.paths import check_writable
@@ -139,7 +139,7 @@ class Run:
             self._record["chosen"] = self._record.get("chosen", {}) | chosen
         self._record["data"].update({str(name): str(digest) for name, digest in data.items()})
 
-    def table(self, df: pd.DataFrame, name: str, caption: str = "", about: Any = None, **given: Any) -> None:
+    def table(self, df: pd.DataFrame, name: str, caption: str = "", **given: Any) -> None:
         """Add a table, as ``<name>.csv``, and show it in the notebook.
 
         Parameters
@@ -150,40 +150,35 @@ class Run:
             File name without its ending. The notebook's file of captions has an entry of this name; see `captions`.
         caption : str, optional
             One line that describes the table, for a notebook without a file of captions.
-        about : object, optional
-            What the closing sentence is about, if it is not the table itself.
         **given
             Values for placeholders of the caption that are no names of the notebook.
         """
-        words = self._words("table", name, caption, df if about is None else about, given)
+        words = self._words("table", name, caption, given)
         self._add(f"{name}.csv", tables.csv_text(df).encode(), words)
         _show(tables.shown_table(df, words.caption, words.closing))
 
-    def figure(self, fig: Figure, name: str, caption: str = "", about: Any = None, **given: Any) -> None:
+    def figure(self, fig: Figure, name: str, caption: str = "", **given: Any) -> None:
         """Add a figure, as ``<name>.png``, and show it in the notebook.
 
         The parameters are those of :meth:`table`. The caption is also the picture's alternative text. Above the picture
         stand its title and the data that it shows, so that it can be read alone.
         """
-        words = self._words("figure", name, caption, about, given)
+        words = self._words("figure", name, caption, given)
         png = figures.render(fig, words.title, self._stamped(words.about))
         self._add(f"{name}.png", png, words)
         _show(figures.shown_figure(png, words.caption, words.closing))
 
-    def conclude(self, name: str, *about: Any, **given: Any) -> None:
+    def conclude(self, name: str, *numbered: Any, **given: Any) -> None:
         """Show the sentence that ends a section below anything but a table or a figure.
 
         Parameters
         ----------
         name : str
             Name of the sentence in the notebook's file of captions.
-        *about
-            A table, or the values that the sentence's rule takes.
-        **given
-            Values for placeholders that are no names of the notebook.
+        *numbered, **given
+            Values for its placeholders that are no names of the notebook: ``{0}``, ``{1}``, and those with names.
         """
-        data = about[0] if len(about) == 1 else about
-        _show(tables.Shown("", "", self._captions.words("sentence", name, data, given).closing))
+        _show(tables.Shown("", "", self._captions.words("sentence", name, given, *numbered).closing))
 
     def verdicts(
         self, statements: Mapping[str, Any] | None = None, undecided: Mapping[str, str] | None = None
@@ -217,7 +212,7 @@ class Run:
         shown = judging.JudgedClaims(judged)
         tally = self._stamped(self._tally(judged)).removesuffix(".")
         shown.attrs["caption"] = f"{tally}. Files of this run: {self.folder.relative_to(output_root()).as_posix()}/"
-        shown.attrs["closing"] = sentences.verdicts(judged) if len(judged) else ""
+        shown.attrs["closing"] = _came_out(judged)
         return shown
 
     def close(self) -> Path:
@@ -252,10 +247,10 @@ class Run:
     def _keep(self, df: pd.DataFrame, name: str, caption: str) -> None:
         self._add(f"{name}.csv", tables.csv_text(df).encode(), captions.Words(self._stamped(caption)))
 
-    def _words(self, kind: str, name: str, caption: str, about: Any, given: Mapping[str, Any]) -> captions.Words:
+    def _words(self, kind: str, name: str, caption: str, given: Mapping[str, Any]) -> captions.Words:
         given = {"data_set": registry.words(str(self.parameters.get("dataset", "")))} | dict(given)
         own = captions.Words(caption, title=captions.headline(caption))
-        found = own if caption else self._captions.words(kind, name, about, given)
+        found = own if caption else self._captions.words(kind, name, given)
         return replace(found, caption=self._stamped(found.caption))
 
     def _add(self, name: str, content: bytes, words: captions.Words) -> None:
@@ -296,6 +291,17 @@ class Run:
             # the results of the runs before this one are no change of the code
             "dirty": None if (changed := git("status", "--porcelain", "--", ":!figures")) is None else bool(changed),
         }
+
+
+def _came_out(judged: pd.DataFrame) -> str:
+    """Return how many printed values came out; those that hold by construction do not count."""
+    verdict = judged.loc[judged["basis"] != "construction", "verdict"] if len(judged) else judged["verdict"]
+    decided = verdict[~verdict.isin(["undecided", "no data"])]
+    said = f"{decided.isin(['exact', 'within']).sum()} of {len(decided)} decided values came out as printed"
+    others = {"undecided": (verdict == "undecided").sum(), "without data": (verdict == "no data").sum()}
+    others["hold by construction"] = len(judged) - len(verdict)
+    aside = ", ".join(f"{number} {words}" for words, number in others.items() if number)
+    return f"{said}{f' ({aside})' if aside else ''}." if len(judged) else ""
 
 
 def _peak() -> int | None:
