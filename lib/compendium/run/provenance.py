@@ -22,19 +22,10 @@ from typing import Any
 import pandas as pd
 from matplotlib.figure import Figure
 
+from compendium import paths
 from compendium.datasets import registry
-from compendium.paths import (
-    MACHINE_FILE,
-    REPLAY_FILE,
-    RUN_FILE,
-    VERDICTS_FILE,
-    build_dir,
-    figures_dir,
-    output_root,
-    project_root,
-)
 from compendium.run import judging
-from compendium.run.dependencies import versions
+from compendium.run.committed import versions
 from compendium.run.states import git, json_bytes, json_value
 from compendium.show import captions, figures, tables
 from compendium.verdicts import cells, words
@@ -94,14 +85,14 @@ class Run:
         for word in (name, profile):
             _check_name(word)
         self.name, self.profile, self.replicates = name, profile, replicates
-        self.folder: Path = figures_dir(profile if replicates else "own") / name
+        self.folder: Path = paths.figures_dir(profile if replicates else "own") / name
         self.closed = False
         self.parameters = dict(parameters)
         values = {str(key): json_value(key, value) for key, value in parameters.items()}
         notebook = name.partition("-")[0]
         self._record: dict[str, Any] = {"notebook": notebook, "profile": profile, "parameters": values, "code": code}
         self._record |= {"modules": dict(modules or {}), "seed": values.get("seed"), "data": {}, "captions": {}}
-        beside = project_root() / "notebooks" / "captions" / f"{notebook}.toml"
+        beside = paths.project_root() / "notebooks" / "captions" / f"{notebook}.toml"
         self._captions = captions.Captions(beside, parameters if names is None else names)
         self._files: dict[str, bytes] = {}
         self._judged: pd.DataFrame | None = None
@@ -117,7 +108,7 @@ class Run:
     @property
     def kept(self) -> Path:
         """Folder for parts that an interrupted run goes on from; each state of the code has its own."""
-        return build_dir() / "kept" / self.name / self._record["code"][:12]
+        return paths.build_dir() / "kept" / self.name / self._record["code"][:12]
 
     @property
     def judges(self) -> bool:
@@ -211,7 +202,9 @@ class Run:
             self._keep(lacking, cells.MISSING, "What this run needed for printed values and did not have")
         shown = judging.JudgedClaims(judged)
         tally = self._stamped(self._tally(judged)).removesuffix(".")
-        shown.attrs["caption"] = f"{tally}. Files of this run: {self.folder.relative_to(output_root()).as_posix()}/"
+        shown.attrs["caption"] = (
+            f"{tally}. Files of this run: {self.folder.relative_to(paths.output_root()).as_posix()}/"
+        )
         shown.attrs["closing"] = _came_out(judged)
         return shown
 
@@ -229,17 +222,17 @@ class Run:
             return self.folder
         content = dict(self._files)
         if self._judged is not None:
-            content[VERDICTS_FILE] = tables.csv_text(in_paper_order(self._judged)).encode()
+            content[paths.VERDICTS_FILE] = tables.csv_text(in_paper_order(self._judged)).encode()
         digests = {name: hashlib.sha256(content[name]).hexdigest() for name in sorted(content)}
         stable = {name: digest for name, digest in digests.items() if not name.startswith(f"{DRAWN}/")}
         drawn = [name for name in digests if name not in stable]
         machine = {**self._machine(), "drawn": {name: digests[name] for name in drawn}}
         record = {"run": self.name, **self._record, "packages": versions(), "files": stable, "drawn": drawn}
-        content[MACHINE_FILE] = json_bytes(machine)
-        content[RUN_FILE] = json_bytes(record)  # the last file: it states that the others are complete
-        earlier = _listed(self.folder / RUN_FILE)
+        content[paths.MACHINE_FILE] = json_bytes(machine)
+        content[paths.RUN_FILE] = json_bytes(record)  # the last file: it states that the others are complete
+        earlier = _listed(self.folder / paths.RUN_FILE)
         _replace_files(self.folder, content)
-        for name in sorted({*earlier, REPLAY_FILE} - set(digests)):
+        for name in sorted({*earlier, paths.REPLAY_FILE} - set(digests)):
             (self.folder / name).unlink(missing_ok=True)
         self.closed = True
         return self.folder
