@@ -11,6 +11,7 @@ notebook passes beside the result. `Captions.words` explains the keys of an entr
 which data the figures are: their second line.
 """
 
+import math
 import re
 import string
 import tomllib
@@ -19,6 +20,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import pandas as pd
 
 _HEADLINE = re.compile(r"(?:Figs?\. (?:[\w, ()-]+[.:] )?)?.+?(?=[;:.] |$)")  # the first clause of a caption
 
@@ -123,9 +126,22 @@ def titles(path: Path, values: Mapping[str, Any]) -> dict[str, str]:
 
 
 class _Lists(string.Formatter):
-    """Write a list with commas, a missing number in words, and a space before the sign of a percentage."""
+    """Write a list with commas, a missing number in words, and a space before the sign of a percentage.
+
+    Two formats are ours: ``count``, how many of some statements are true, and ``ends``, which entries of a series have
+    the highest and the lowest number.
+    """
 
     def format_field(self, value: Any, format_spec: str) -> str:
+        if format_spec == "count":
+            flags = pd.Series(list(value), dtype=object)
+            known = flags.dropna().astype(bool)
+            undecided = len(flags) - len(known)
+            return f"{known.sum()} of {len(flags)}{f' ({undecided} undecided)' if undecided else ''}"
+        if format_spec == "ends":
+            numbers = pd.to_numeric(value, errors="coerce").replace([math.inf, -math.inf], math.nan).dropna()
+            ends = {"highest": numbers.idxmax(), "lowest": numbers.idxmin()} if len(numbers) else {}
+            return " and ".join(f"{w} for {n} ({numbers.loc[n]:.3g})" for w, n in ends.items()) or "no number"
         if value is None or (isinstance(value, float) and value != value):
             return "no number"
         text = ", ".join(map(str, value)) if isinstance(value, list) else value

@@ -54,3 +54,21 @@ def test_a_missing_entry_or_name_is_named(captions):
     del captions.names["step"]
     with pytest.raises(CaptionError, match=r"\[table\.ages\]: the notebook has no 'step'"):
         captions.words("table", "ages", GIVEN)
+
+
+@pytest.mark.parametrize(
+    ("about", "said"),
+    [
+        ({"age": [True, False, True], "share": pd.Series({"a": 0.25, "b": 0.5, "c": float("inf")})}, "2 of 3, highest"),
+        ({"age": pd.Series([True, None]), "share": pd.Series({"a": 0.25, "b": 0.5})}, "1 of 2 (1 undecided), highest"),
+    ],
+)
+def test_statements_are_counted_and_extremes_named(captions, about, said):
+    captions.path.write_text('[table.ages]\nclosing = "{about[age]:count}, {about[share]:ends}"\n')
+    found = captions.words("table", "ages", {"about": about}).closing
+    assert found == f"{said} for b (0.5) and lowest for a (0.25)"
+
+
+def test_extremes_of_nothing_are_no_number(captions):
+    captions.path.write_text('[table.ages]\nclosing = "{about:ends}"\n')
+    assert captions.words("table", "ages", {"about": pd.Series(dtype=float)}).closing == "no number"
