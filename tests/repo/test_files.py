@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from compendium.run.dependencies import imported
+from compendium.run.modules import imports_of
 
 NEEDED = [
     ".ci/run",
@@ -128,6 +128,11 @@ def test_every_module_has_its_tests(root):
         ):
             untested.append(name)
     assert untested == []
+
+
+def imported(text):
+    """Return the dotted names that code imports."""
+    return {".".join([base, *names]) for base, names in imports_of(ast.parse(text), "", package=False).values()}
 
 
 def own_names(path):

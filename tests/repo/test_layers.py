@@ -1,11 +1,11 @@
 """Imports follow the design: each package imports only from the layers below it, and no cycle exists."""
 
+import ast
 from graphlib import TopologicalSorter
 
 import pytest
 
-from compendium.run.dependencies import imported
-from compendium.run.modules import file_of
+from compendium.run.modules import file_of, imports_of
 
 # Which packages a package may import from, besides itself.
 BOTTOM = {
@@ -65,7 +65,10 @@ def modules(root):
             continue
         parts = path.relative_to(lib).with_suffix("").parts
         name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-        names = imported(path.read_text(encoding="utf-8"), name, is_package=path.stem == "__init__")
+        tree, package = ast.parse(path.read_text(encoding="utf-8")), path.stem == "__init__"
+        tree.body = [node for node in tree.body if not isinstance(node, ast.If)]  # such as imports for type checkers
+        names = [".".join([base, *own]) for base, own in imports_of(tree, name, package=package).values()]
+        names = [other for other in names if other.partition(".")[0] in LAYERS]
         used = {other if file_of(other, lib) else other.rpartition(".")[0] for other in names}
         found.setdefault(name, set()).update(used - {name})
     return found

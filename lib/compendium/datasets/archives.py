@@ -1,7 +1,6 @@
-"""Find and open files in folders, in archives, and in archives inside archives."""
+"""List the files in folders, in archives, and in archives inside archives."""
 
 import gzip
-import io
 import lzma
 import os
 import shutil
@@ -10,10 +9,9 @@ import tempfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import partial
 from pathlib import Path
-from typing import IO, BinaryIO, cast
+from typing import IO, cast
 
 ZIPS = (".zip", ".whl")
 TARS = (".tar", ".tar.gz", ".tgz", ".tar.xz", ".txz", ".tar.bz2", ".tbz2")
@@ -28,63 +26,9 @@ BROKEN += (gzip.BadGzipFile, EOFError, NotImplementedError)
 Opener = Callable[[], IO[bytes]]
 
 
-@dataclass(frozen=True, order=True)
-class Address:
-    """Locate a file: its path on disk, or its path inside one or more zips (or wheels).
-
-    Attributes
-    ----------
-    path : pathlib.Path
-        The file on disk; for a file in an archive, the outer archive.
-    inner : tuple of str
-        Empty for a plain file; else the name inside each archive, from the outer to the inner.
-    """
-
-    path: Path
-    inner: tuple[str, ...] = ()
-
-    def __str__(self) -> str:
-        return " in ".join((*reversed(self.inner), str(self.path)))
-
-    @property
-    def name(self) -> str:
-        """Full path with forward slashes, through all archives."""
-        return "/".join((self.path.as_posix(), *self.inner))
-
-    def open(self) -> BinaryIO:
-        """Open the file for reading bytes; a file in an archive is read into memory, and its checksum verified."""
-        if not self.inner:
-            return self.path.open("rb")
-        stat = self.path.stat()
-        archive = _opened(self.path, self.inner[:-1], (stat.st_size, stat.st_mtime_ns), os.getpid())
-        return io.BytesIO(archive.read(self.inner[-1]))
-
-
-@lru_cache(maxsize=2)
-def _opened(path: Path, inner: tuple[str, ...], state: tuple[int, int], process: int) -> zipfile.ZipFile:
-    """Return an open archive: reading the directory of an archive for each of its files takes longer than the files.
-
-    It is opened again if the file has changed, and in each process, because processes share the position in a file.
-    """
-    archive = zipfile.ZipFile(path)
-    for name in inner:
-        archive = zipfile.ZipFile(io.BytesIO(archive.read(name)))
-    return archive
-
-
-def is_zip(name: str) -> bool:
-    """Return whether a file name is that of a zip or a wheel."""
-    return name.lower().endswith(ZIPS)
-
-
-def is_tar(name: str) -> bool:
-    """Return whether a file name is that of a tar, compressed or not."""
-    return name.lower().endswith(TARS)
-
-
 def is_archive(name: str) -> bool:
-    """Return whether a file name is that of an archive that `walk` can read."""
-    return is_zip(name) or is_tar(name)
+    """Return whether a file name is that of an archive that `walk` can read: a zip, a wheel or a tar."""
+    return name.lower().endswith((*ZIPS, *TARS))
 
 
 def is_packed(path: Path) -> bool:
@@ -102,26 +46,13 @@ def files_below(folder: Path) -> Iterator[Path]:
                 yield Path(where, name)
 
 
-def zip_members(path: Path) -> Iterator[Address]:
-    """Yield the address of every file in a zip, and in zips inside it; a tar inside it counts as a file.
-
-    Raises
-    ------
-    zipfile.BadZipFile
-        If the zip, or one inside it, is damaged.
-    """
-    return (Address(path, inner) for inner, _ in walk(path, tars=False))
-
-
-def walk(path: Path, *, tars: bool = True) -> Iterator[tuple[tuple[str, ...], Opener]]:
+def walk(path: Path) -> Iterator[tuple[tuple[str, ...], Opener]]:
     """Yield every file of an archive, and of archives inside it, in one pass from front to back.
 
     Parameters
     ----------
     path : pathlib.Path
         A zip, wheel or tar. Any other file yields itself.
-    tars : bool
-        Look into tars inside zips as well.
 
     Yields
     ------
@@ -139,18 +70,19 @@ def walk(path: Path, *, tars: bool = True) -> Iterator[tuple[tuple[str, ...], Op
         yield (), cast(Opener, partial(path.open, "rb"))
         return
     with path.open("rb") as stream:
-        yield from _walk(stream, (path.name,), tars)
+        yield from _walk(stream, (path.name,))
 
 
-def _walk(stream: IO[bytes], names: tuple[str, ...], tars: bool) -> Iterator[tuple[tuple[str, ...], Opener]]:
-    with zipfile.ZipFile(stream) if is_zip(names[-1]) else tarfile.open(fileobj=stream, mode="r:*") as archive:
+def _walk(stream: IO[bytes], names: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Opener]]:
+    zipped = names[-1].lower().endswith(ZIPS)
+    with zipfile.ZipFile(stream) if zipped else tarfile.open(fileobj=stream, mode="r:*") as archive:
         for name, opener in _entries(archive):
-            if len(names) <= MAX_DEPTH and (is_zip(name) or (tars and is_tar(name))):
+            if len(names) <= MAX_DEPTH and is_archive(name):
                 # zipfile would read an inner archive again from its start at each step back
                 with opener() as content, tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY) as copy:
                     shutil.copyfileobj(content, copy)
                     copy.seek(0)
-                    yield from _walk(copy, (*names, name), tars)
+                    yield from _walk(copy, (*names, name))
             else:
                 yield (*names[1:], name), opener
 

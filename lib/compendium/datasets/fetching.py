@@ -1,4 +1,4 @@
-"""Fetch a set to this machine: from a mirror on the web, from its origins in order, or from a tar on the disk.
+"""Fetch a set to this machine: from a mirror on the web, from its origins in order, or from an archive on the disk.
 
 A member gets its name only after its digest was verified.
 """
@@ -14,13 +14,14 @@ from itertools import count
 from pathlib import Path
 from urllib.parse import quote, urlsplit
 
+import pooch
 from filelock import FileLock
 
 from compendium.datasets import network
 from compendium.datasets.archives import BROKEN, is_archive, is_packed, walk
 from compendium.datasets.catalogue import Dataset, Form, Member, Origin
 from compendium.datasets.errors import CorruptDataError, DataUnavailableError
-from compendium.datasets.finding import Search, remedy, sha256
+from compendium.datasets.finding import Search, remedy
 from compendium.datasets.network import NotThereError, bytes_bar
 from compendium.paths import mirror, raw_folder
 from sensorprivacy import paths
@@ -75,35 +76,35 @@ def bring(entry: Dataset) -> None:
     raise DataUnavailableError(f"{entry.name} cannot be fetched now ({'; '.join(dict.fromkeys(reasons))}): {entry.how}")
 
 
-def unpack_tars(entry: Dataset, tars: list[Path]) -> None:
-    """Unpack a set's members from tars on this machine into the cache, once, and verify them.
+def unpack(entry: Dataset, archives: list[Path]) -> None:
+    """Unpack a set's members from archives on this machine into the cache, once, and verify them.
 
     Parameters
     ----------
     entry : Dataset
         The set.
-    tars : list of pathlib.Path
-        Tars that may hold its members, in order.
+    archives : list of pathlib.Path
+        Archives that may hold its members, in order.
 
     Raises
     ------
     CorruptDataError
-        If a tar cannot be read, or holds members with other content.
+        If an archive cannot be read, or holds members with other content.
     """
     folder = paths.cache_folder() / entry.folder
     with _disk_errors(entry, folder), _locked(folder):
-        for tar in tars:
+        for archive in archives:
             for form in entry.forms:
                 if Search(entry, [folder]).located() is not None:
                     return
                 try:
-                    extract(tar, form, folder)
+                    extract(archive, form, folder)
                 except MismatchError as error:
-                    file = f"{error.file} in {tar}"
+                    file = f"{error.file} in {archive}"
                     raise CorruptDataError(file, error.expected, error.found, remedy(entry)) from error
                 except BROKEN as error:
                     found = f"{type(error).__name__}: {error}"
-                    raise CorruptDataError(str(tar), "a readable archive", found, remedy(entry)) from error
+                    raise CorruptDataError(str(archive), "a readable archive", found, remedy(entry)) from error
 
 
 def _mirror_origins(entry: Dataset) -> list[Origin]:
@@ -290,11 +291,9 @@ def extract(carrier: Path, wanted: Form, folder: Path) -> bool:
                 file.parent.mkdir(parents=True, exist_ok=True)
                 # A byte too many shows that the content is wrong; the rest of it may be endless.
                 most = member.size if member else wanted.size
-                with opener() as content, file.open("w+b") as out:
-                    out.write(content.read(most + 1))
-                    bar.update(out.tell())
-                    out.seek(0)
-                    digest = sha256(out)
+                with opener() as content:
+                    bar.update(file.write_bytes(content.read(most + 1)))
+                digest = pooch.file_hash(str(file))
                 if member:
                     taken.setdefault(member, {}).setdefault(digest, file)
                 elif split:

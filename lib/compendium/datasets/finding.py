@@ -1,19 +1,20 @@
-"""Find a set on this machine, without a network: locate its members in folders and archives, and verify them.
+"""Find a set on this machine, without a network: locate its members in folders, and verify them.
 
 The SHA-256 of verified files is kept in the user's cache.
 """
 
 import contextlib
-import hashlib
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import BinaryIO
 
-from compendium.datasets.archives import BROKEN, Address, files_below, is_tar, is_zip, zip_members
+import pooch
+
+from compendium.datasets.archives import files_below, is_archive
 from compendium.datasets.catalogue import Dataset, Form, Listing, Member
 from compendium.datasets.errors import CorruptDataError
 from compendium.paths import command, local_folders
@@ -28,15 +29,15 @@ class Located:
     ----------
     name, form : str
         The set, and the form of it that was found.
-    addresses : mapping of str to Address
-        Address of each member.
+    addresses : mapping of str to pathlib.Path
+        Path of each member on this machine.
     digest : str
-        One SHA-256 over all members, for provenance; the same in every folder and archive.
+        One SHA-256 over all members, for provenance; the same in every folder.
     """
 
     name: str
     form: str
-    addresses: Mapping[str, Address]
+    addresses: Mapping[str, Path]
     digest: str
 
     @property
@@ -46,9 +47,8 @@ class Located:
 
     @property
     def path(self) -> Path:
-        """The file that holds the set, or the folder that holds its files."""
-        outer = {str(address.path) for address in self.addresses.values()}
-        return Path(outer.pop()) if len(outer) == 1 else Path(os.path.commonpath(outer))
+        """The only file of the set, or the folder that holds its files."""
+        return Path(os.path.commonpath(self.addresses.values()))
 
     def open(self, member: str) -> BinaryIO:
         """Open a member for reading bytes.
@@ -61,7 +61,7 @@ class Located:
         if member not in self.addresses:
             some = ", ".join(self.members[:8]) + (", ..." if len(self.members) > 8 else "")
             raise KeyError(f"{self.name} has no member {member!r}; it has {some}")
-        return self.addresses[member].open()
+        return self.addresses[member].open("rb")
 
     def read(self, member: str) -> bytes:
         """Return the content of a member."""
@@ -83,10 +83,8 @@ class Search:
 
     Attributes
     ----------
-    tars : list of pathlib.Path
-        Tars in the folders. A search does not look into them: reading one file of a compressed tar means reading all.
-    broken : list of tuple (pathlib.Path, str)
-        Archives that cannot be read, and the reason.
+    archives : list of pathlib.Path
+        Archives in the folders. A search does not look into them: `fetching.unpack` does.
     """
 
     def __init__(self, entry: Dataset, folders: Iterable[Path] | None = None, *, fresh: bool = False) -> None:
@@ -94,9 +92,9 @@ class Search:
             folders = [folder / entry.folder for folder in local_folders()]
         self._entry = entry
         self._digests = Digests(entry.name, fresh=fresh)
-        self.tars: list[Path] = []
-        self.broken: list[tuple[Path, str]] = []
-        self._places = [list(self._files(folder)) for folder in folders]
+        below = [list(files_below(folder)) for folder in folders]  # none in a folder that does not exist
+        self.archives = [path for files in below for path in files if is_archive(path.name)]
+        self._places = [[path for path in files if not is_archive(path.name)] for files in below]
 
     def located(self) -> Located | None:
         """Return the first form of the set that is complete, or None.
@@ -124,21 +122,8 @@ class Search:
         self._digests.save()
         return Form(form.name, members, listing)
 
-    def _files(self, folder: Path) -> Iterator[Address]:
-        """Yield the plain files and the files in zips of a folder; none if the folder does not exist."""
-        for path in files_below(folder):
-            if is_tar(path.name):
-                self.tars.append(path)
-            elif is_zip(path.name):
-                try:
-                    yield from zip_members(path)
-                except BROKEN as error:
-                    self.broken.append((path, f"{type(error).__name__}: {error}"))
-            else:
-                yield Address(path)
-
-    def _form(self, form: Form) -> dict[str, Address] | None:
-        addresses: dict[str, Address] = {}
+    def _form(self, form: Form) -> dict[str, Path] | None:
+        addresses: dict[str, Path] = {}
         for member in form.members:
             address = self._member(member)
             if address is not None:
@@ -152,23 +137,23 @@ class Search:
             addresses |= listed
         return addresses
 
-    def _member(self, member: Member) -> Address | None:
+    def _member(self, member: Member) -> Path | None:
         """Return the address of a member. Several files may have its name; the one with the pinned content counts."""
         for place in self._places:
-            named = [address for address in place if address.name.endswith("/" + member.path)]
-            found = [self._digest(address, member.sha256) for address in named]
+            named = [address for address in place if address.as_posix().endswith("/" + member.path)]
+            found = [self._digests.of(address) for address in named]
             if member.sha256 in found:
                 return named[found.index(member.sha256)]
             if named:
                 raise CorruptDataError(str(named[0]), f"SHA-256 {member.sha256}", found[0], remedy(self._entry))
         return None
 
-    def _listed(self, listing: Listing) -> dict[str, Address] | None:
-        """Return the addresses of the listed members, from the first folder or archive that holds all of them."""
+    def _listed(self, listing: Listing) -> dict[str, Path] | None:
+        """Return the addresses of the listed members, from the first folder that holds all of them."""
         for place in self._places:
-            groups: dict[str, dict[str, Address]] = {}
+            groups: dict[str, dict[str, Path]] = {}
             for address in place:
-                split = listing.split(address.name)
+                split = listing.split(address.as_posix())
                 if split:
                     groups.setdefault(split[0], {})[split[1]] = address
             wrong = []
@@ -176,7 +161,7 @@ class Search:
                 if len(group) != listing.count:
                     wrong.append((head, f"{listing.count} members", f"{len(group)} members"))
                     continue
-                found = listing_digest({name: self._digest(at, "a readable member") for name, at in group.items()})
+                found = listing_digest({name: self._digests.of(at) for name, at in group.items()})
                 if found == listing.sha256:
                     return group
                 wrong.append((head, f"listing SHA-256 {listing.sha256}", found))
@@ -187,20 +172,13 @@ class Search:
     def _own_copy(self) -> Located | None:
         """Return the user's copy of a set without pinned members: every file that fits the set's patterns."""
         for place in self._places:
-            fitting = [a for a in place if any(fnmatch(Path(a.name).name, p) for p in self._entry.patterns)]
+            fitting = [a for a in place if any(fnmatch(a.name, p) for p in self._entry.patterns)]
             if fitting:
                 top = f"/{self._entry.folder}/"
-                addresses = {address.name.rpartition(top)[2] or address.name: address for address in fitting}
+                addresses = {address.as_posix().rpartition(top)[2]: address for address in fitting}
                 found = {name: self._digests.of(address) for name, address in addresses.items()}
                 return Located(self._entry.name, "own copy", addresses, listing_digest(found))
         return None
-
-    def _digest(self, address: Address, expected: str) -> str:
-        try:
-            return self._digests.of(address)
-        except BROKEN as error:
-            found = f"{type(error).__name__}: {error}"
-            raise CorruptDataError(str(address), expected, found, remedy(self._entry)) from error
 
 
 def remedy(entry: Dataset) -> str:
@@ -237,18 +215,13 @@ class Digests:
                 self._known = dict(json.loads(self._file.read_bytes()))
         self._changed = False
 
-    def of(self, address: Address) -> str:
-        """Return the SHA-256 of a file; a stored digest is used if the file, or the archive around it, is unchanged."""
-        stat = address.path.stat()
-        key, inner = str(address.path.absolute()), "\0".join(address.inner)
-        known = self._known.get(key)
-        if known is None or (known["size"], known["mtime_ns"]) != (stat.st_size, stat.st_mtime_ns):
-            known = self._known[key] = {"size": stat.st_size, "mtime_ns": stat.st_mtime_ns, "sha256": {}}
-        if inner not in known["sha256"]:
-            with address.open() as stream:
-                known["sha256"][inner] = sha256(stream)
-            self._changed = True
-        return str(known["sha256"][inner])
+    def of(self, path: Path) -> str:
+        """Return the SHA-256 of a file; a stored digest is used if the file is unchanged."""
+        stat, key = path.stat(), str(path.absolute())
+        stamp = [stat.st_size, stat.st_mtime_ns]
+        if self._known.get(key, {}).get("stamp") != stamp:
+            self._known[key], self._changed = {"stamp": stamp, "digest": pooch.file_hash(str(path))}, True
+        return str(self._known[key]["digest"])
 
     def save(self) -> None:
         """Store new digests for the next run."""
@@ -256,8 +229,3 @@ class Digests:
             with contextlib.suppress(OSError):
                 write_atomically(self._file, lambda part: part.write_text(json.dumps(self._known), encoding="utf-8"))
             self._changed = False
-
-
-def sha256(stream: BinaryIO) -> str:
-    """Return the SHA-256 of the rest of a stream."""
-    return hashlib.file_digest(stream, "sha256").hexdigest()  # type: ignore[arg-type]

@@ -1,8 +1,8 @@
 """The store of data sets: find a set on this machine, verify it, and fetch it if it is missing.
 
 The store looks in ``data/raw/<folder>`` of the checkout, in the mirror (``SENSORPRIVACY_MIRROR``, a folder or an
-address), in the user's cache (``SENSORPRIVACY_CACHE``), and then asks the set's origins on the network. It verifies
-every member before a reader reads it.
+address), in the user's cache (``SENSORPRIVACY_CACHE``), and then asks the set's origins on the network. It unpacks
+archives into the cache, and verifies every member before a reader reads it.
 """
 
 import math
@@ -12,7 +12,7 @@ from typing import Any
 from compendium.datasets import fetching
 from compendium.datasets.catalogue import Dataset, catalogue, lookup
 from compendium.datasets.errors import CorruptDataError, DataUnavailableError
-from compendium.datasets.finding import Located, Search, how, remedy
+from compendium.datasets.finding import Located, Search, how
 from compendium.paths import mirror
 
 _MEGABITS = 20  # a second, of an ordinary connection
@@ -48,12 +48,9 @@ def locate(name: str, *, fresh: bool = False) -> Located | None:
     entry = lookup(name)
     search = Search(entry, fresh=fresh)
     located = search.located()
-    if located is None and search.tars and entry.pinned:
-        fetching.unpack_tars(entry, search.tars)
+    if located is None and search.archives and entry.pinned:
+        fetching.unpack(entry, search.archives)
         located = Search(entry, fresh=fresh).located()
-    if located is None and search.broken:
-        path, why = search.broken[0]
-        raise CorruptDataError(str(path), "a readable archive", why, remedy(entry))
     return located
 
 

@@ -1,14 +1,22 @@
-"""Compare the committed results of a run of the profile ``paper`` with this state of the code, without running it."""
+"""What a run depends on, and whether its committed results are those of this state of the code, without running it."""
 
+import ast
 import hashlib
+import importlib.metadata
 import json
+import platform
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
 from typing import Any
 
+from compendium.datasets.registry import readers_of
 from compendium.paths import REPLAY_FILE, RUN_FILE, figures_dir, project_root
 from compendium.run.definitions import Code, code_of
-from compendium.run.parameters import ParameterError, complete, read_parameters
+from compendium.run.modules import NEVER, file_of, imports_of, module_of, resolve
+from compendium.run.parameters import ParameterError, code_cells, complete, read_parameters
 from compendium.run.runs import Run
 from compendium.run.states import data_state_file, json_value, read_data_state
 
@@ -20,6 +28,79 @@ another one; they contradict their own record; they were never made.
 """
 CURRENT = (COMPUTED, CARRIED)
 _FEW = 4  # modules in a line
+# Files of data sets come verified by their digests, which are an input of each run that reads them. How they were
+# found or downloaded changes no result.
+_VERIFIED = "compendium.datasets.store"
+# Packages that results depend on.
+_PACKAGES = ["sensorprivacy", "numpy", "scipy", "pandas", "pyarrow", "scikit-learn", "joblib", "numba", "opendp"]
+_PACKAGES += ["torch", "shap", "matplotlib", "seaborn", "onnxruntime"]
+
+
+def package_files(notebook: Path, lib: Path, sets: Iterable[str] = ()) -> list[Path]:
+    """Return the package files that a run of a notebook imports, directly or through one another.
+
+    Parameters
+    ----------
+    notebook : path
+        The notebook; magics and shell lines in it are ignored.
+    lib : path
+        The folder that holds the packages.
+    sets : iterable of str
+        The data sets that the run reads, by name or path: their readers are imported when they are asked for.
+
+    Returns
+    -------
+    list of path
+        Sorted: the modules, and the other files in their folders, such as catalogues and styles. Empty for a notebook
+        that does not use the package. Of a lazy package, only the names that are used count.
+    """
+    cells = (re.sub(r"^\s*[%!].*$", "", source, flags=re.MULTILINE) for source, _ in code_cells(notebook))
+    readers = {reader.partition(":")[0] for name in sets for reader in readers_of(name)}
+    waiting = readers | _imported("\n".join(cells), "", lib)
+    reached: dict[str, Path] = {}
+    while waiting := waiting - reached.keys() - {_VERIFIED}:
+        name = waiting.pop()
+        if found := file_of(name, lib):
+            reached[name] = found
+            waiting |= _needed(found, name, lib)
+    folders = {path.parent for path in reached.values()}
+    return sorted({*reached.values(), *(path for folder in folders for path in _beside(folder))})
+
+
+@cache  # notebooks share most modules
+def _needed(file: Path, module: str, lib: Path) -> frozenset[str]:
+    return frozenset(_imported(file.read_text(encoding="utf-8"), module, lib, package=file.stem == "__init__"))
+
+
+def _imported(code: str, module: str, lib: Path, *, package: bool = False) -> set[str]:
+    """Return the modules whose definitions code imports, also inside functions."""
+    found, tree = set(), ast.parse(code)
+    tree.body = [node for node in tree.body if not (isinstance(node, ast.If) and ast.unparse(node.test) in NEVER)]
+    for alias, (base, names) in imports_of(tree, module, package=package).items():
+        whole = ".".join([base, *names])
+        lazy = module_of(whole, lib)
+        used = set(re.findall(rf"\b{alias}\.(\w+)", code)) if lazy and lazy.lazy else set()
+        found |= {place for name in used for place, _ in resolve(whole, (name,), lib)}
+        found |= set() if used else {place for place, _ in resolve(base, names, lib)} | ({whole} if lazy else set())
+    return found
+
+
+def _beside(folder: Path) -> Iterator[Path]:
+    """Yield the files that are no code: in a folder, and in folders below it that are no packages."""
+    for path in folder.iterdir():
+        if path.is_file() and path.suffix not in {".py", ".pyc"}:
+            yield path
+        elif path.is_dir() and path.name != "__pycache__" and not (path / "__init__.py").is_file():
+            yield from _beside(path)
+
+
+def versions() -> dict[str, str]:
+    """Return the versions that results may depend on, whether or not this process has imported the packages yet."""
+    found = {"python": platform.python_version()}
+    for name in _PACKAGES:
+        with suppress(importlib.metadata.PackageNotFoundError):
+            found[name] = importlib.metadata.version(name)
+    return found
 
 
 def findings(run: Run) -> Iterator[tuple[str, str, str]]:

@@ -15,8 +15,7 @@ from pathlib import Path
 
 from compendium.paths import build_dir, data_dir, project_root
 from compendium.run import execute, processes, states
-from compendium.run.committed import is_current
-from compendium.run.dependencies import package_files, versions
+from compendium.run.committed import is_current, package_files, versions
 from compendium.run.runs import Run, before, read_runs, select
 from compendium.run.states import FAILED, NO_DATA, NOT_RUN, OK, RunState
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 PACKAGES = ("sensorprivacy", "sensorrelease", "compendium")
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-_NEVER = ("TYPE_CHECKING", "__name__ == '__main__'")  # conditions that hold in no run
+NEVER = ("TYPE_CHECKING", "__name__ == '__main__'")  # conditions that hold in no run
 
 Names = tuple[str, ...]  # a name and its attributes, such as ("game", "play")
 Place = tuple[str, str]  # module and name of a definition
@@ -21,7 +21,7 @@ class Module:
         self.imports: dict[str, Target] = {}
         package = file.stem == "__init__"
         for statement in _parsed(file):
-            if isinstance(statement, ast.If) and ast.unparse(statement.test) in _NEVER:
+            if isinstance(statement, ast.If) and ast.unparse(statement.test) in NEVER:
                 continue
             if not isinstance(statement, (*FUNCTIONS, ast.ClassDef)):
                 self.imports |= imports_of(statement, name, package=package)

@@ -22,21 +22,12 @@ from typing import Any
 import pandas as pd
 from matplotlib.figure import Figure
 
+from compendium import paths
 from compendium.datasets import registry
-from compendium.paths import (
-    MACHINE_FILE,
-    REPLAY_FILE,
-    RUN_FILE,
-    VERDICTS_FILE,
-    build_dir,
-    figures_dir,
-    output_root,
-    project_root,
-)
 from compendium.run import judging
-from compendium.run.dependencies import versions
+from compendium.run.committed import versions
 from compendium.run.states import git, json_bytes, json_value
-from compendium.show import captions, figures, sentences, tables
+from compendium.show import captions, figures, tables
 from compendium.verdicts import cells, words
 from compendium.verdicts.verdicts import in_paper_order
 from sensorprivacy.paths import check_writable
@@ -94,14 +85,14 @@ class Run:
         for word in (name, profile):
             _check_name(word)
         self.name, self.profile, self.replicates = name, profile, replicates
-        self.folder: Path = figures_dir(profile if replicates else "own") / name
+        self.folder: Path = paths.figures_dir(profile if replicates else "own") / name
         self.closed = False
         self.parameters = dict(parameters)
         values = {str(key): json_value(key, value) for key, value in parameters.items()}
         notebook = name.partition("-")[0]
         self._record: dict[str, Any] = {"notebook": notebook, "profile": profile, "parameters": values, "code": code}
         self._record |= {"modules": dict(modules or {}), "seed": values.get("seed"), "data": {}, "captions": {}}
-        beside = project_root() / "notebooks" / "captions" / f"{notebook}.toml"
+        beside = paths.project_root() / "notebooks" / "captions" / f"{notebook}.toml"
         self._captions = captions.Captions(beside, parameters if names is None else names)
         self._files: dict[str, bytes] = {}
         self._judged: pd.DataFrame | None = None
@@ -117,7 +108,7 @@ class Run:
     @property
     def kept(self) -> Path:
         """Folder for parts that an interrupted run goes on from; each state of the code has its own."""
-        return build_dir() / "kept" / self.name / self._record["code"][:12]
+        return paths.build_dir() / "kept" / self.name / self._record["code"][:12]
 
     @property
     def judges(self) -> bool:
@@ -139,7 +130,7 @@ class Run:
             self._record["chosen"] = self._record.get("chosen", {}) | chosen
         self._record["data"].update({str(name): str(digest) for name, digest in data.items()})
 
-    def table(self, df: pd.DataFrame, name: str, caption: str = "", about: Any = None, **given: Any) -> None:
+    def table(self, df: pd.DataFrame, name: str, caption: str = "", **given: Any) -> None:
         """Add a table, as ``<name>.csv``, and show it in the notebook.
 
         Parameters
@@ -150,40 +141,35 @@ class Run:
             File name without its ending. The notebook's file of captions has an entry of this name; see `captions`.
         caption : str, optional
             One line that describes the table, for a notebook without a file of captions.
-        about : object, optional
-            What the closing sentence is about, if it is not the table itself.
         **given
             Values for placeholders of the caption that are no names of the notebook.
         """
-        words = self._words("table", name, caption, df if about is None else about, given)
+        words = self._words("table", name, caption, given)
         self._add(f"{name}.csv", tables.csv_text(df).encode(), words)
         _show(tables.shown_table(df, words.caption, words.closing))
 
-    def figure(self, fig: Figure, name: str, caption: str = "", about: Any = None, **given: Any) -> None:
+    def figure(self, fig: Figure, name: str, caption: str = "", **given: Any) -> None:
         """Add a figure, as ``<name>.png``, and show it in the notebook.
 
         The parameters are those of :meth:`table`. The caption is also the picture's alternative text. Above the picture
         stand its title and the data that it shows, so that it can be read alone.
         """
-        words = self._words("figure", name, caption, about, given)
+        words = self._words("figure", name, caption, given)
         png = figures.render(fig, words.title, self._stamped(words.about))
         self._add(f"{name}.png", png, words)
         _show(figures.shown_figure(png, words.caption, words.closing))
 
-    def conclude(self, name: str, *about: Any, **given: Any) -> None:
+    def conclude(self, name: str, *numbered: Any, **given: Any) -> None:
         """Show the sentence that ends a section below anything but a table or a figure.
 
         Parameters
         ----------
         name : str
             Name of the sentence in the notebook's file of captions.
-        *about
-            A table, or the values that the sentence's rule takes.
-        **given
-            Values for placeholders that are no names of the notebook.
+        *numbered, **given
+            Values for its placeholders that are no names of the notebook: ``{0}``, ``{1}``, and those with names.
         """
-        data = about[0] if len(about) == 1 else about
-        _show(tables.Shown("", "", self._captions.words("sentence", name, data, given).closing))
+        _show(tables.Shown("", "", self._captions.words("sentence", name, given, *numbered).closing))
 
     def verdicts(
         self, statements: Mapping[str, Any] | None = None, undecided: Mapping[str, str] | None = None
@@ -216,8 +202,10 @@ class Run:
             self._keep(lacking, cells.MISSING, "What this run needed for printed values and did not have")
         shown = judging.JudgedClaims(judged)
         tally = self._stamped(self._tally(judged)).removesuffix(".")
-        shown.attrs["caption"] = f"{tally}. Files of this run: {self.folder.relative_to(output_root()).as_posix()}/"
-        shown.attrs["closing"] = sentences.verdicts(judged) if len(judged) else ""
+        shown.attrs["caption"] = (
+            f"{tally}. Files of this run: {self.folder.relative_to(paths.output_root()).as_posix()}/"
+        )
+        shown.attrs["closing"] = _came_out(judged)
         return shown
 
     def close(self) -> Path:
@@ -234,17 +222,17 @@ class Run:
             return self.folder
         content = dict(self._files)
         if self._judged is not None:
-            content[VERDICTS_FILE] = tables.csv_text(in_paper_order(self._judged)).encode()
+            content[paths.VERDICTS_FILE] = tables.csv_text(in_paper_order(self._judged)).encode()
         digests = {name: hashlib.sha256(content[name]).hexdigest() for name in sorted(content)}
         stable = {name: digest for name, digest in digests.items() if not name.startswith(f"{DRAWN}/")}
         drawn = [name for name in digests if name not in stable]
         machine = {**self._machine(), "drawn": {name: digests[name] for name in drawn}}
         record = {"run": self.name, **self._record, "packages": versions(), "files": stable, "drawn": drawn}
-        content[MACHINE_FILE] = json_bytes(machine)
-        content[RUN_FILE] = json_bytes(record)  # the last file: it states that the others are complete
-        earlier = _listed(self.folder / RUN_FILE)
+        content[paths.MACHINE_FILE] = json_bytes(machine)
+        content[paths.RUN_FILE] = json_bytes(record)  # the last file: it states that the others are complete
+        earlier = _listed(self.folder / paths.RUN_FILE)
         _replace_files(self.folder, content)
-        for name in sorted({*earlier, REPLAY_FILE} - set(digests)):
+        for name in sorted({*earlier, paths.REPLAY_FILE} - set(digests)):
             (self.folder / name).unlink(missing_ok=True)
         self.closed = True
         return self.folder
@@ -252,10 +240,10 @@ class Run:
     def _keep(self, df: pd.DataFrame, name: str, caption: str) -> None:
         self._add(f"{name}.csv", tables.csv_text(df).encode(), captions.Words(self._stamped(caption)))
 
-    def _words(self, kind: str, name: str, caption: str, about: Any, given: Mapping[str, Any]) -> captions.Words:
+    def _words(self, kind: str, name: str, caption: str, given: Mapping[str, Any]) -> captions.Words:
         given = {"data_set": registry.words(str(self.parameters.get("dataset", "")))} | dict(given)
         own = captions.Words(caption, title=captions.headline(caption))
-        found = own if caption else self._captions.words(kind, name, about, given)
+        found = own if caption else self._captions.words(kind, name, given)
         return replace(found, caption=self._stamped(found.caption))
 
     def _add(self, name: str, content: bytes, words: captions.Words) -> None:
@@ -296,6 +284,17 @@ class Run:
             # the results of the runs before this one are no change of the code
             "dirty": None if (changed := git("status", "--porcelain", "--", ":!figures")) is None else bool(changed),
         }
+
+
+def _came_out(judged: pd.DataFrame) -> str:
+    """Return how many printed values came out; those that hold by construction do not count."""
+    verdict = judged.loc[judged["basis"] != "construction", "verdict"] if len(judged) else judged["verdict"]
+    decided = verdict[~verdict.isin(["undecided", "no data"])]
+    said = f"{decided.isin(['exact', 'within']).sum()} of {len(decided)} decided values came out as printed"
+    others = {"undecided": (verdict == "undecided").sum(), "without data": (verdict == "no data").sum()}
+    others["hold by construction"] = len(judged) - len(verdict)
+    aside = ", ".join(f"{number} {words}" for words, number in others.items() if number)
+    return f"{said}{f' ({aside})' if aside else ''}." if len(judged) else ""
 
 
 def _peak() -> int | None:

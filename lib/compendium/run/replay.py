@@ -34,9 +34,8 @@ from compendium.paths import (
     project_root,
 )
 from compendium.run import replayed
-from compendium.run.committed import reaches, read_joins, read_record
+from compendium.run.committed import reaches, read_joins, read_record, versions
 from compendium.run.definitions import NOTEBOOK, Code, code_of, forget
-from compendium.run.dependencies import versions
 from compendium.run.parameters import read_parameters
 from compendium.run.runs import Run
 from sensorprivacy.paths import write_atomically

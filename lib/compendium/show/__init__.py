@@ -1,4 +1,4 @@
-"""Show results: tables, figures, diagrams and sentences, in one style."""
+"""Show results: tables, figures and diagrams, in one style."""
 
 from sensorprivacy import extras
 

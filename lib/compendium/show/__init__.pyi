@@ -1,4 +1,3 @@
-from . import sentences as sentences
 from .charts import grouped_bars as grouped_bars
 from .charts import intervals_by_set as intervals_by_set
 from .charts import lines_with_markers as lines_with_markers

@@ -4,29 +4,26 @@
 
     [table.scores]
     caption = "SHAP scores of {name}"
-    closing = { rule = "extremes", of = "ratio", by = "feature", what = "ratio of cost to value" }
+    closing = "A ratio below 1 means that a feature costs less than it adds."
 
-Braces hold names of the notebook, as in an f-string; ``{data_set}`` is its data set in words. `Captions.words` explains
-the keys of an entry. Above the entries, ``about`` says of which data the figures are: their second line.
+Braces hold names of the notebook, as in an f-string; ``{data_set}`` is its data set in words, ``{about}`` what the
+notebook passes beside the result. `Captions.words` explains the keys of an entry. Above the entries, ``about`` says of
+which data the figures are: their second line.
 """
 
-import inspect
+import math
 import re
 import string
 import tomllib
 from collections import ChainMap
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from compendium.show import sentences
-
 _HEADLINE = re.compile(r"(?:Figs?\. (?:[\w, ()-]+[.:] )?)?.+?(?=[;:.] |$)")  # the first clause of a caption
-# keys of a closing that choose the rule and its numbers; the others are words
-_DATA = {"rule", "of", "by", "row", "beside"}
 
 
 class CaptionError(LookupError):
@@ -62,7 +59,7 @@ class Captions:
     path: Path
     names: Mapping[str, Any]
 
-    def words(self, kind: str, name: str, about: Any, given: Mapping[str, Any]) -> Words:
+    def words(self, kind: str, name: str, given: Mapping[str, Any], *numbered: Any) -> Words:
         """Return the words that belong to a result.
 
         Parameters
@@ -75,14 +72,11 @@ class Captions:
             - ``caption``, and ``note``, which follows it unless it is empty;
             - ``title`` and ``about`` of a figure: by default the first clause of the caption, and the file's ``about``;
             - ``drawn = true`` if the result differs in every repetition, such as fresh noise or measured times;
-            - ``closing``: ``rule`` is a function of `sentences`. Its numbers are the column or expression ``of`` of the
-              table `about`, named by the column ``by``; or the ``row`` of that name or number; or all of `about`.
-              ``beside`` has expressions for other numbers, by what they are.
-              Other keys are the rule's words.
-        about : object
-            What the closing sentence is about: a table, or the values that the rule takes, in a tuple.
+            - ``closing``, the sentence below the result.
         given : mapping of str to object
             Values for placeholders that are no names of the notebook.
+        *numbered
+            Values for the placeholders ``{0}``, ``{1}`` and so on.
 
         Raises
         ------
@@ -93,42 +87,15 @@ class Captions:
         entry = entries.get(kind, {}).get(name)
         if entry is None:
             raise CaptionError(f"{self.path} has no entry [{kind}.{name}]: add one with its caption")
+        values = ChainMap(dict(given), dict(self.names))
+        keys = ({"about": entries.get("about", "")} if kind == "figure" else {}) | entry
         try:
-            texts = {key: _filled(entry.get(key, ""), self._values(given)) for key in ("caption", "note")}
-            closing = self._closing(entry["closing"], about, given) if "closing" in entry else ""
-            found = Words("; ".join(filter(None, texts.values())), closing, bool(entry.get("drawn")))
-            if kind != "figure":
-                return found
-            title, of = entry.get("title", headline(texts["caption"])), entry.get("about", entries.get("about", ""))
-            return replace(found, title=_filled(title, self._values(given)), about=_filled(of, self._values(given)))
+            texts = {name: _Lists().vformat(str(text), numbered, values) for name, text in keys.items()}
         except (KeyError, AttributeError, IndexError) as error:
             raise CaptionError(f"{self.path}, [{kind}.{name}]: the notebook has no {error}") from error
-
-    def _values(self, given: Mapping[str, Any]) -> Mapping[str, Any]:
-        return ChainMap(dict(given), dict(self.names))
-
-    def _closing(self, closing: Mapping[str, Any], about: Any, given: Mapping[str, Any]) -> str:
-        rule = getattr(sentences, closing["rule"])
-        words = {key: _filled(value, self._values(given)) for key, value in closing.items() if key not in _DATA}
-        data = self._numbers(closing, about, given)
-        free = [name for name in inspect.signature(rule).parameters if name not in words]
-        return str(rule(**words, **dict(zip(free, data if isinstance(data, tuple) else (data,), strict=False))))
-
-    def _numbers(self, closing: Mapping[str, Any], about: Any, given: Mapping[str, Any]) -> Any:
-        """Return the numbers of a closing sentence; None for a table without rows, about which a rule says so."""
-        if not isinstance(about, pd.DataFrame) or not closing.keys() & {"of", "row"}:
-            return about
-        if about.empty:
-            return None
-        if "row" in closing:
-            row = closing["row"]
-            return about.loc[row] if isinstance(row, str) else about.iloc[row]
-        table = about.set_index(closing["by"]) if "by" in closing else about
-        names = dict(self._values(given))
-        found, beside = table.eval(closing["of"], local_dict=names), closing.get("beside", {})
-        filled = {_filled(word, names): _filled(each, names) for word, each in beside.items()}
-        others = {word: table.eval(each, local_dict=names) for word, each in filled.items()}
-        return (found, pd.DataFrame(others)) if others else found
+        caption, note, closing, about = (texts.get(key, "") for key in ("caption", "note", "closing", "about"))
+        title = texts.get("title", headline(caption))
+        return Words("; ".join(filter(None, [caption, note])), closing, "drawn" in entry, title, about)
 
 
 def headline(caption: str) -> str:
@@ -158,16 +125,24 @@ def titles(path: Path, values: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
-def _filled(text: Any, values: Mapping[str, Any]) -> Any:
-    """Return a text, or the texts of a mapping, with the placeholders replaced."""
-    if isinstance(text, Mapping):
-        return {key: _filled(each, values) for key, each in text.items()}
-    return _Lists().vformat(text, (), values) if isinstance(text, str) else text
-
-
 class _Lists(string.Formatter):
-    """Write the members of a list with commas between them, and a space before the sign of a percentage."""
+    """Write a list with commas, a missing number in words, and a space before the sign of a percentage.
+
+    Two formats are ours: ``count``, how many of some statements are true, and ``ends``, which entries of a series have
+    the highest and the lowest number.
+    """
 
     def format_field(self, value: Any, format_spec: str) -> str:
+        if format_spec == "count":
+            flags = pd.Series(list(value), dtype=object)
+            known = flags.dropna().astype(bool)
+            undecided = len(flags) - len(known)
+            return f"{known.sum()} of {len(flags)}{f' ({undecided} undecided)' if undecided else ''}"
+        if format_spec == "ends":
+            numbers = pd.to_numeric(value, errors="coerce").replace([math.inf, -math.inf], math.nan).dropna()
+            ends = {"highest": numbers.idxmax(), "lowest": numbers.idxmin()} if len(numbers) else {}
+            return " and ".join(f"{w} for {n} ({numbers.loc[n]:.3g})" for w, n in ends.items()) or "no number"
+        if value is None or (isinstance(value, float) and value != value):
+            return "no number"
         text = ", ".join(map(str, value)) if isinstance(value, list) else value
         return re.sub(r"(?<=\d)%$", " %", str(super().format_field(text, format_spec)))

@@ -12,7 +12,7 @@ import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
 
-from compendium.run.provenance import Run, RunError
+from compendium.run.provenance import Run, RunError, _came_out
 from compendium.show.captions import CaptionError
 
 FRAME = pd.DataFrame({"a": [1.0, 2.5]})
@@ -23,7 +23,7 @@ drawn = true
 [table.noted]
 caption = "Caption"
 note = "only {people} people"
-closing = {rule = "extremes", of = "a", what = "size"}
+closing = "Compare the sizes of {people} people."
 """
 
 
@@ -309,7 +309,7 @@ def test_a_file_given_twice_is_refused(home):
 def test_the_closing_sentence_is_below_the_table_and_not_in_its_file(home, shown):
     run = Run("21_x", profile="paper", parameters={})
     run.table(FRAME, "noted", people=9)
-    sentence = "The size is highest for 1 (2.5) and lowest for 0 (1)."
+    sentence = "Compare the sizes of 9 people."
     assert shown[-1].closing == sentence
     folder = run.close()
     assert sentence not in (folder / "noted.csv").read_text() + (folder / "run.json").read_text()
@@ -332,6 +332,21 @@ def test_results_show_themselves_in_a_notebook(home, capsys):
     finally:
         InteractiveShell.clear_instance()
     assert capsys.readouterr().out.count("**") == 4  # each caption once
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ([], ""),
+        (["exact", "within"], "2 of 2 decided values came out as printed."),
+        (["exact", "differs", "undecided"], "1 of 2 decided values came out as printed (1 undecided)."),
+        (["differs", "no data", "no data"], "0 of 1 decided values came out as printed (2 without data)."),
+        (["exact", "by construction"], "1 of 1 decided values came out as printed (1 hold by construction)."),
+    ],
+)
+def test_verdicts_are_summed_up(words, said):
+    basis = ["construction" if word == "by construction" else "rows" for word in words]
+    assert _came_out(pd.DataFrame({"verdict": words, "basis": basis})) == said
 
 
 @pytest.mark.parametrize("value", [float("nan"), object(), {1, 2}])

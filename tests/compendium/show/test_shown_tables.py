@@ -4,6 +4,7 @@ import re
 
 import pandas as pd
 
+from compendium.show.figures import shown_figure
 from compendium.show.tables import MOST_COLUMNS, readable, shown_table
 
 
@@ -116,3 +117,12 @@ def test_scores_of_features_are_in_the_unit_of_their_ratio():
     assert shown.head == ["feature", "utility", "identifiability", "ratio"]
     assert shown.rows == [["UDP", "0.05", "0.02", "0.4"]]
     assert readable(scores.drop(columns="utility")).head[1] == "identifiability, %"  # a share of recognized rows
+
+
+def test_a_closing_sentence_is_shown_below():
+    table = shown_table(pd.DataFrame({"a": [1]}), "Caption", "So a < b.")
+    assert table._repr_html_().endswith('<p class="sp-closing" style="text-align:left">So a &lt; b.</p>')
+    assert "So" not in table.text
+    assert repr(table).endswith("\nSo a < b.")
+    assert shown_figure(b"", "F", closing="So.")._repr_html_().endswith(">So.</p>")
+    assert "sp-closing" not in shown_table(pd.DataFrame({"a": [1]}), "t")._repr_html_()
