@@ -10,6 +10,7 @@ from scipy import stats
 from sklearn.neighbors import KDTree
 
 from sensorprivacy.data import draw_rows
+from sensorprivacy.game.anchors import match_by_anchors
 from sensorprivacy.game.linkage import as_numbers, code_pair, link
 from sensorprivacy.game.wilson import wilson
 
@@ -22,6 +23,7 @@ _TOLERANCE = 0.01
 _LABEL = "published label\0"  # no column of a file has this name
 EXACT, ABOUT = "equal values", f"values known to {_TOLERANCE:.0%} of their range"
 NEAREST, REFIT, AGAIN = "nearest values", "the transformation fitted again", "a second release of the same rows"
+OFTEN = "how often rows occur, and regression"
 
 
 @dataclass(frozen=True)
@@ -120,6 +122,12 @@ def match_rows(
         linked(NEAREST, original[list(truth)], published[list(truth)])
     if refit is not None and len(kept) < published.shape[1]:
         linked(REFIT, *_moved(original, refit, published, seed))
+    if len(kept) < published.shape[1]:
+        tables = [None if frame is None else _numbers(frame) for frame in (original, published, refit)]
+        hits = match_by_anchors(*tables[:2], known, at, tables[2])
+        if hits is not None:
+            low, high = wilson(float(hits.sum()), len(at))
+            found.append(Match(OFTEN, float(hits.mean()), low, high, chance, len(at), n))
     if again is not None:
         linked(AGAIN, published, again)
     return found
@@ -155,6 +163,15 @@ def in_words(found: Sequence[Match]) -> str:
     if best.share == 1:
         many = "Every row can be matched to its original"
     return f"{many} by anybody who has the original values{how}."
+
+
+def _numbers(table: pd.DataFrame) -> np.ndarray:
+    """Return numbers as they are and other columns as codes in the order of their values."""
+    columns = [
+        pd.factorize(column.astype(str), sort=True)[0].astype(float) if (found := as_numbers(column)) is None else found
+        for _, column in table.items()
+    ]
+    return np.column_stack(columns)
 
 
 def _single(by: str, right: np.ndarray, wrong: np.ndarray, among: int) -> Match:
@@ -220,6 +237,9 @@ def _moved(
     turned = np.sign(stats.skew(target) * stats.skew(values)) * spread / np.maximum(values.std(axis=0), 1e-12)
     start = np.nan_to_num((values - values.mean(axis=0)) * turned + target.mean(axis=0))
     best, closest, judge = ranked * 0, np.inf, KDTree(ranked)
+    own = _ranks(values, values)  # equal to those of the published rows if each column keeps its order
+    if (far := judge.query(own[at])[0].mean() + KDTree(own).query(ranked[at])[0].mean()) < closest:
+        best, closest = own, far
     for moved, in_ranks in ((values, False), (values, True), (start, False), (start, True)):
         tree, before = KDTree(ranked if in_ranks else target / spread), np.empty(0)
         for _ in range(_ROUNDS):
