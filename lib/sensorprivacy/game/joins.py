@@ -171,8 +171,8 @@ def in_words(found: Sequence[Match]) -> str:
         best = strongest_match(found, level)
         if best is not None and best.low > best.control:
             said.append(
-                f"{best.share:.1%} of the {best.among:,} {level}s can be matched by whoever also knows which rows belong "
-                f"together ({best.control:.1%} without their values)."
+                f"{best.share:.1%} of the {best.among:,} {level}s can be matched by whoever also knows which rows "
+                f"belong together ({best.control:.1%} without their values)."
             )
     return " ".join(said)
 
@@ -194,13 +194,17 @@ def _same_space(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the attacker's values and the published ones, column by column of the same meaning and direction."""
     if refit is not None and list(refit) == list(published):
-        values, target = _numbers(refit), _numbers(published)
+        values, target = (table / _spread(table) for table in (_numbers(refit), _numbers(published)))
         with np.errstate(invalid="ignore"):
             return values * np.where(stats.skew(target) * stats.skew(values) < 0, -1, 1), target
     common = [name for name in published if name in original]
     both = pd.concat([original[common], published[common]], ignore_index=True)
     values, target = np.split(_numbers(both) if common else np.empty((2 * len(original), 0)), 2)
-    return values, target
+    return values / _spread(values), target / _spread(values)
+
+
+def _spread(values: np.ndarray) -> np.ndarray:
+    return np.maximum(np.nanstd(values, axis=0), 1e-12)
 
 
 def _units(level: str, values: np.ndarray, target: np.ndarray, of: np.ndarray, known: np.ndarray) -> list[Match]:
@@ -227,11 +231,10 @@ def _own(gaps: np.ndarray) -> np.ndarray:
 
 
 def _statistics(values: np.ndarray, codes: np.ndarray) -> np.ndarray:
-    """Return mean, deviation and quartiles of the columns of each unit, in units of the rows' deviation."""
-    spread = np.maximum(np.nanstd(values, axis=0), 1e-12)
-    rows = pd.DataFrame(np.nan_to_num((values - np.nanmean(values, axis=0)) / spread)).groupby(codes)
+    """Return mean, deviation and quartiles of the columns of each unit, less their means over the units."""
+    rows = pd.DataFrame(np.nan_to_num(values)).groupby(codes)
     parts = [rows.mean(), rows.std(ddof=0), *(rows.quantile(share) for share in (0.25, 0.5, 0.75))]
-    return np.column_stack([part.to_numpy() for part in parts])
+    return np.column_stack([part - part.mean() for part in parts])
 
 
 def _numbers(table: pd.DataFrame) -> np.ndarray:
