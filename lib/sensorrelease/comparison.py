@@ -27,7 +27,7 @@ from sensorrelease.budget import Budget
 from sensorrelease.checks import check_learnable, split_of
 from sensorrelease.compare_page import write_html, write_json
 from sensorrelease.defences import Defence
-from sensorrelease.findings import FAILED, SEED, Findings, Untried, hidden_in, no_answer
+from sensorrelease.findings import FAILED, Findings, Untried, hidden_in, no_answer
 from sensorrelease.publishing.matching import compared
 from sensorrelease.results import Result, Store, settings_of
 from sensorrelease.running import OutOfTimeError, at_most
@@ -80,7 +80,7 @@ def compare(
     model: BaseEstimator | None = None,
     attackers: Mapping[str, Any] | None = None,
     task_published: bool = True,
-    seed: int = SEED,
+    seed: int = 42,
     max_rows: int | None = MOST_ROWS,
     draws: int = DRAWS,
     store: str | Path | None = None,

@@ -16,7 +16,6 @@ from sensorrelease.pages import numbered
 from sensorrelease.results import Result
 
 FAILED = "failed:"  # how the reason of a defence begins that raised an error
-SEED = 42  # of `compare` and `publish`, unless another is given
 
 
 def hidden_in(found: "Findings") -> str:
@@ -135,8 +134,7 @@ class Findings:
         word, asked = self.facts.get("words", {}).get(defence), self.facts.get("publish")
         if not word or not asked:
             return ""
-        seed = {} if self.facts["seed"] == SEED else {"seed": self.facts["seed"]}
-        options = {"defence": word, **asked, **seed, "out": "release"}
+        options = {"defence": word, **asked, "out": "release"}
         file = options.pop("file")
         if file is None:
             return f"publish(table, {', '.join(f'{name}={value!r}' for name, value in options.items())})"

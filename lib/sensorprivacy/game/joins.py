@@ -138,8 +138,7 @@ def match_rows(
         if hits is not None:
             low, high = wilson(float(hits.sum()), len(at))
             found.append(Match(OFTEN, float(hits.mean()), low, high, chance, len(at), n))
-    for level, of in (units or {}).items():
-        found += _units(level, *_same_space(original, published, refit), np.asarray(of), known)
+    found += match_units(original, published, units or {}, labels, refit=refit)
     if again is not None:
         linked(AGAIN, published, again)
     return found
@@ -187,6 +186,20 @@ def _of_rows(best: Match | None) -> str:
     if best.share == 1:
         many = "Every row can be matched to its original"
     return f"{many} by anybody who has the original values{how}."
+
+
+def match_units(
+    original: pd.DataFrame,
+    published: pd.DataFrame,
+    units: Units,
+    labels: Any = None,
+    *,
+    refit: pd.DataFrame | None = None,
+) -> list[Match]:
+    """Match whole recordings and users; parameters as `match_rows`."""
+    known = pd.factorize(np.zeros(len(published)) if labels is None else np.asarray(labels))[0]
+    pair = _same_space(original, published, refit) if units else ()
+    return [one for level, of in units.items() for one in _units(level, *pair, np.asarray(of), known)]
 
 
 def _same_space(
