@@ -11,7 +11,7 @@ import pandas as pd
 
 from sensorprivacy.game.joins import strongest_match
 from sensorprivacy.game.tables import ROW
-from sensorrelease.advice import LOSSES, Advice, Repetition, advise, repeat_advice
+from sensorrelease.advice import LOSSES, Advice, advise
 from sensorrelease.pages import numbered
 from sensorrelease.results import Result
 
@@ -30,18 +30,6 @@ class Untried:
     defence: str
     family: str
     reason: str
-
-
-def no_answer(untried: Sequence[Untried], minutes: float) -> str:
-    """Return why no defence was judged: every one failed, or there was too little time."""
-    failed = [one for one in untried if one.reason.startswith(FAILED)]
-    if len(failed) == len(untried):
-        return f"no defence could be judged: {'; '.join(f'{one.defence} {one.reason}' for one in failed[:3])}"
-    first = next(one for one in untried if one not in failed)
-    return (
-        f"minutes={minutes:g} gave no first answer: {first.defence} {first.reason}. Give more time, fewer rows "
-        "(max_rows) or a smaller model; the raw table's result is kept if there is a store"
-    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,7 +112,7 @@ class Findings:
             If `max_loss` is not from 0 to 1.
         """
         advice = advise(self.results, max_loss, trivial=trivial)
-        return replace(advice, command=self.command(advice.defence))
+        return replace(advice, command=self.command(advice.defence), hidden=hidden_in(self))
 
     def command(self, defence: str | None) -> str:
         """Return the command that publishes with a judged defence, or the call in Python for a table in memory.
@@ -144,10 +132,6 @@ class Findings:
         return shlex.join(
             ["sensorprivacy", "publish", file, *(f"{w}" for name, one in each for w in (f"--{name}", one))]
         )
-
-    def repeated(self, max_loss: float = 0.01) -> Repetition:
-        """Return how often each defence is recommended on redrawn validation rows, see `repeat_advice`."""
-        return repeat_advice(self.results, max_loss)
 
     @property
     def imbalance(self) -> str:

@@ -16,7 +16,7 @@ from sensorprivacy.columns.identifiers import find_identifiers
 from sensorprivacy.data import Problem
 from sensorprivacy.game.attack import Attacks, Prediction, Question, attack
 from sensorprivacy.game.chance import DRAWS, frequencies
-from sensorprivacy.game.learners import best_learner, ranked, votes
+from sensorprivacy.game.learners import best_learner, resolved, votes
 from sensorprivacy.game.splits import Split
 
 ROW, GROUP, PERSON = "row", "group", "person"
@@ -137,9 +137,9 @@ def adaptive_forest(scene: TableScene) -> np.ndarray:
     return votes(scene.model, matrix[scene.train], scene.known, matrix[scene.held])
 
 
-def ranks_forest(scene: TableScene) -> np.ndarray:
-    """Train a forest on the ranks of released values, which do not depend on the scale of a column."""
-    return adaptive_forest(replace(scene, table=pd.DataFrame(ranked(scene.table.to_numpy(float))[0])))
+def resolving_forest(scene: TableScene) -> np.ndarray:
+    """Train a forest that sees all differences of released values, whatever their scale, see `resolved`."""
+    return adaptive_forest(replace(scene, table=pd.DataFrame(resolved(scene.table.to_numpy(float))[0])))
 
 
 def tuned_model(scene: TableScene) -> np.ndarray | None:
@@ -157,7 +157,7 @@ def naive_forest(scene: TableScene) -> np.ndarray | None:
     """Train a forest on raw rows; None if no column keeps its name, or if nothing was rewritten."""
     if not scene.rewritten:
         return None
-    raw, shown = ranked(*(table[scene.shared].to_numpy(float) for table in (scene.problem.features, scene.table)))
+    raw, shown = resolved(*(table[scene.shared].to_numpy(float) for table in (scene.problem.features, scene.table)))
     return votes(scene.model, raw[scene.train], scene.known, shown[scene.held])
 
 
@@ -216,7 +216,7 @@ def exact_values(scene: TableScene) -> np.ndarray | None:
 
 def task_alone(scene: TableScene) -> np.ndarray | None:
     """Train a forest on the published task column alone; None if it is not published."""
-    return ranks_forest(replace(scene, table=scene.table[[TASK]])) if TASK in scene.table else None
+    return resolving_forest(replace(scene, table=scene.table[[TASK]])) if TASK in scene.table else None
 
 
 def most_frequent_user(scene: TableScene) -> np.ndarray:
@@ -233,7 +233,7 @@ def _identifiers(problem: Problem) -> frozenset[str]:
 
 
 TABLE_ATTACKERS: Mapping[str, Callable[[TableScene], np.ndarray | None]] = {
-    "adaptive forest": ranks_forest,
+    "adaptive forest": resolving_forest,
     "tuned model": tuned_model,
     "naive forest": naive_forest,
     "nearest row": nearest_row,
@@ -267,7 +267,7 @@ def judge(
     Attacks
         The first attacker is called ``task``.
     """
-    found = attack(replace(scene, label="task"), {"task": ranks_forest}, draws=draws)
+    found = attack(replace(scene, label="task"), {"task": resolving_forest}, draws=draws)
     if known is not None:
         scene = replace(scene, problem=known, table=scene.table.assign(**{TASK: known.features[TASK]}))
     found += attack(scene, attackers, levels=(ROW, GROUP), draws=draws)
