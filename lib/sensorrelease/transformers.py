@@ -244,16 +244,17 @@ def _forward(
 ) -> list[Any]:
     """Return columns, the best first: each adds most to accuracy less identifiability, together with those before it.
 
-    A ranking of single columns keeps ten that say the same. Columns after `size` are in the order of the last step.
+    A ranking of single columns keeps ten that say the same. Columns after `size` are in the order of the accuracy at the last step.
     """
     engine = make_engine("shared", engine_data(problem, split, "test"), model, seed)
     chosen: list[int] = []
     left = list(map(list(problem.features).index, columns))
     for _ in range(size):
         subsets = [tuple(sorted([*chosen, one])) for one in left]
-        gains = np.subtract(*(np.asarray(engine.score(subsets, label)) for label in ("task", "users")))
-        best, *left = [left[place] for place in np.argsort(-gains, kind="stable")]
+        right, identified = (np.asarray(engine.score(subsets, label)) for label in ("task", "users"))
+        best = left[int(np.argmax(right - identified))]
         chosen.append(best)
+        left = [left[place] for place in np.argsort(-right, kind="stable") if left[place] != best]
     return [problem.features.columns[place] for place in [*chosen, *left]]
 
 
