@@ -1,14 +1,16 @@
-"""Attack releases with common models, and compare the best of them with the strongest attack that the card states.
+"""Attack releases with attackers that the card lacks, and compare the best of them with the strongest on the card.
 
-Extra trees, boosting, logistic regression, 1 and 15 nearest rows of scikit-learn learn from the released training rows,
-as the card's attackers do. "before" is the card without the tuned model. An attack is outside if its score exceeds the
-upper end of the card's interval.
+Models of scikit-learn, and LightGBM if it is installed, learn from the released training and validation rows; others
+from statistics of whole groups, and from original rows beside the released ones. A matcher pairs rows that occur a
+number of times of their own, and regresses once. An attack is outside if its score exceeds the upper end of the card's
+interval. ``repeated`` averages ten releases, which the card forbids: it is shown, and not counted.
 
     python bench/outside_attackers.py           # IoT-23, three releases
     python bench/outside_attackers.py --full    # three tables, two sets of recordings; writes bench/results
 """
 
 import argparse
+import importlib.util
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -18,9 +20,14 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier, RandomForestClassifier
-from sklearn.linear_model import LogisticRegression
-from sklearn.neighbors import KNeighborsClassifier
+from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    GradientBoostingClassifier,
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+)
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.neighbors import KDTree, KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -29,11 +36,13 @@ from compendium.paths import mirror
 from compendium.studies import prepare
 from sensorprivacy.data import Problem
 from sensorprivacy.game import TABLE_ATTACKERS, TableScene, attack
+from sensorprivacy.game.joins import strongest_match
 from sensorprivacy.game.outcome import Attack, strongest
 from sensorprivacy.game.splits import Split
 from sensorprivacy.game.tables import TASK, as_numbers, with_task
 from sensorrelease import Defence, parse
 from sensorrelease.checks import identifying, split_of
+from sensorrelease.publishing.matching import compared
 from sensorrelease.tables import load_table
 from sensorrelease.windows import WindowsGame, windows_game
 
@@ -49,6 +58,11 @@ OUTSIDE = {
     "1 nearest row": make_pipeline(StandardScaler(), KNeighborsClassifier(1)),
     "15 nearest rows": make_pipeline(StandardScaler(), KNeighborsClassifier(15)),
 }
+SLOW = {"gradient boosting": GradientBoostingClassifier(n_estimators=20, subsample=0.5, random_state=1)}
+if importlib.util.find_spec("lightgbm"):
+    from lightgbm import LGBMClassifier
+
+    SLOW["LightGBM"] = LGBMClassifier(n_estimators=60, verbose=-1, n_jobs=1, random_state=1)
 ADULT = "age workclass fnlwgt education education_num marital occupation relationship race sex gain loss hours country "
 
 
@@ -100,14 +114,72 @@ def releases(name: str, tables: Sequence[str]) -> Iterator[tuple[Problem, Split,
         yield replace(game.problem, name=name), game.split, one
 
 
+def labelled(scene: TableScene) -> tuple[np.ndarray, np.ndarray]:
+    """Return the rows whose users an attacker of the test rows knows: training and validation rows of known users."""
+    users = scene.problem.users.to_numpy()
+    rows = np.concatenate([scene.train, scene.split.validation])
+    rows = rows[np.isin(users[rows], users[scene.train])]
+    return rows, users[rows]
+
+
 def model_of(model: Any) -> Callable[[TableScene], np.ndarray]:
     """Return an attacker that trains a model on the released rows."""
 
     def predict(scene: TableScene) -> np.ndarray:
-        matrix = scene.table.to_numpy(float)
-        return np.asarray(model.fit(matrix[scene.train], scene.known).predict_proba(matrix[scene.held]))
+        matrix, (rows, known) = scene.table.to_numpy(float), labelled(scene)
+        return np.asarray(model.fit(matrix[rows], known).predict_proba(matrix[scene.held]))
 
     return predict
+
+
+def of_groups(scene: TableScene) -> np.ndarray | None:
+    """Learn from mean, deviation and quantiles of whole groups, as networks on whole recordings do."""
+    if scene.split.groups is None:
+        return None
+    rows, known = labelled(scene)
+    table = pd.DataFrame(scene.table.to_numpy(float))
+
+    def whole(some: np.ndarray) -> pd.DataFrame:
+        by = table.iloc[some].groupby(scene.split.groups[some])
+        parts = [by.mean(), by.std(ddof=0), *(by.quantile(share) for share in (0.1, 0.5, 0.9))]
+        return pd.concat(parts, axis=1, keys=range(5))
+
+    users = pd.Series(known).groupby(scene.split.groups[rows]).first()
+    model = ExtraTreesClassifier(300, random_state=1).fit(whole(rows).to_numpy(), users)
+    attacked = whole(scene.held)
+    answers = pd.DataFrame(model.predict_proba(attacked.to_numpy()), attacked.index, model.classes_)
+    classes = np.unique(scene.known)
+    return answers.reindex(columns=classes, fill_value=0).loc[scene.split.groups[scene.held]].to_numpy()
+
+
+def with_originals(scene: TableScene) -> np.ndarray | None:
+    """Look for the nearest of released and of original training rows, over the columns that keep their names."""
+    if not scene.shared:
+        return None
+    rows, known = labelled(scene)
+    raw, shown = (table[scene.shared].to_numpy(float) for table in (scene.problem.features, scene.table))
+    model = make_pipeline(StandardScaler(), KNeighborsClassifier(5, weights="distance"))
+    model.fit(np.concatenate([shown[rows], raw[rows]]), np.concatenate([known, known]))
+    return np.asarray(model.predict_proba(shown[scene.held]))
+
+
+def matched_by_frequency(raw: np.ndarray, shown: np.ndarray, labels: np.ndarray) -> float:
+    """Return the share of rows that one regression finds, on rows that occur a number of times of their own."""
+    tables = [pd.DataFrame(some).round(12).assign(label=labels) for some in (raw, shown)]
+    codes = [table.groupby(list(table), sort=False).ngroup().to_numpy() for table in tables]
+    first = [np.unique(code, return_index=True)[1] for code in codes]
+    often = [pd.Series(list(zip(labels[at], np.bincount(c), strict=True))) for at, c in zip(first, codes, strict=True)]
+    once = [some[~some.duplicated(keep=False)] for some in often]
+    pairs = [(a, b) for a, key in once[0].items() for b, other in once[1].items() if key == other]
+    if len(pairs) < 2:
+        return 0.0
+    one, other = np.array(pairs).T
+    values, goal = (StandardScaler().fit_transform(some)[at] for some, at in zip((raw, shown), first, strict=True))
+    for _ in range(2):
+        gaps, near = KDTree(goal).query(LinearRegression().fit(values[one], goal[other]).predict(values))
+        one = np.flatnonzero(gaps[:, 0] <= np.median(gaps))
+        other = near[one, 0]
+    return float((near[:, 0] == codes[1][first[0]]).sum() / len(raw))
 
 
 def best(found: list[Attack], level: str) -> Attack:
@@ -133,7 +205,9 @@ def row(problem: Problem, split: Split, defence: Defence) -> dict[str, Any]:
     more = attack(scene, {"tuned model": TABLE_ATTACKERS["tuned model"]}, levels=levels, draws=0)
     ended = time.process_time()
     before, card = best(inside, levels[0]), best(inside + more, levels[0])
-    outside = attack(scene, {name: model_of(one) for name, one in OUTSIDE.items()}, levels=levels, draws=0)
+    models: dict[str, Any] = {name: model_of(one) for name, one in (OUTSIDE | SLOW).items()}
+    models |= {"statistics of groups": of_groups, "nearest with originals": with_originals}
+    outside = attack(scene, models, levels=levels, draws=0)
     top = max(outside, key=lambda one: one.measure.score)
     found = {"table": problem.name, "release": defence.name, "n": f"{card.measure.n} {card.measure.unit}"}
     found |= {"before": before.measure.score, "before_high": before.measure.high, "card": card.measure.score}
@@ -141,7 +215,36 @@ def row(problem: Problem, split: Split, defence: Defence) -> dict[str, Any]:
     found |= {"outside": top.measure.score, "model": top.attacker}
     found |= {name: bool(top.measure.score > end) for name, end in (("outside_before", before.measure.high),)}
     found["outside_now"] = bool(top.measure.score > card.measure.high)
+    found |= matching(problem, released) | {"repeated": repeated(problem, split, defence, scene, levels)}
     return found | {"publish_s": fitted - began, "before_s": middle - fitted, "tuned_s": ended - middle}
+
+
+def matching(problem: Problem, released: Any) -> dict[str, Any]:
+    """Return the strongest match of the card, and the one from outside."""
+    labels = problem.task.to_numpy()
+    inside = strongest_match(compared(problem, released, with_task=released.with_task, seed=42, rows=1000))
+    assert inside is not None
+    raw, shown = (as_numbers(table).to_numpy() for table in (problem.features, released.values))  # noqa: PD011 (released)
+    codes = pd.factorize(labels if released.with_task else np.zeros(len(labels)))[0]
+    share = matched_by_frequency(raw, shown, codes)
+    return {"matched": inside.share, "matched_high": inside.high, "matched_by": inside.by, "matched_outside": share}
+
+
+def repeated(
+    problem: Problem, split: Split, defence: Defence, scene: TableScene, levels: list[str], times: int = 10
+) -> float:
+    """Return the score of extra trees on the mean of several releases; NaN if they do not differ."""
+    many = [as_numbers(defence.publish(problem, split.train, seed).values) for seed in (1, 2)]
+    if many[0].equals(many[1]):
+        return float("nan")
+    many += [as_numbers(defence.publish(problem, split.train, seed).values) for seed in range(3, times + 1)]
+    if any(list(one) != list(many[0]) for one in many):
+        return float("nan")
+    mean = sum(many[1:], many[0]) / times
+    known = scene.table[[TASK]] if TASK in scene.table else scene.table[[]]
+    seen = replace(scene, table=pd.concat([mean, known], axis=1))
+    found = attack(seen, {"repeated": model_of(OUTSIDE["extra trees"])}, levels=levels, draws=0)
+    return float(found[0].measure.score)
 
 
 def main() -> None:

@@ -1,14 +1,10 @@
-"""Choose a defence on validation rows, say on test rows what the choice is worth, and repeat it on redrawn rows."""
+"""Choose a defence on validation rows, and say on test rows what the choice is worth."""
 
-from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-import pandas as pd
-
-from sensorprivacy.game.outcome import LEVEL, Attack
+from sensorprivacy.game.outcome import LEVEL, Measure
 from sensorprivacy.game.tables import ROW
 from sensorprivacy.game.units import Difference
 from sensorrelease.pages import render
@@ -16,7 +12,6 @@ from sensorrelease.results import Result
 
 LOSSES = (0.01, 0.03, 0.1)
 """Losses of accuracy for which tables name the best defence."""
-TIMES = 20  # repetitions of the choice
 _CAUTIOUS = 0.68  # coverage of an interval of one standard error to each side
 
 
@@ -51,8 +46,12 @@ class Advice:
         The next best defence of another family.
     lead : Difference or None
         How much weaker the strongest attack is than on the runner-up's release, paired.
-    attack : float
-        Score of the strongest attack.
+    attack : Measure or None
+        The strongest attack, with an interval that allows for the choice of the strongest.
+    smallest : str or None
+        Of all that qualified, the defence that releases the fewest columns.
+    hidden : str
+        What attackers infer: the user, or an attribute of people.
     closest : str or None
         If none qualifies, the defence that loses least on validation rows.
     raw_leaks : bool
@@ -70,10 +69,12 @@ class Advice:
     row_gain: Difference | None = None
     runner_up: str | None = None
     lead: Difference | None = None
-    attack: float = float("nan")
+    attack: Measure | None = None
+    smallest: str | None = None
     closest: str | None = None
     raw_leaks: bool = True
     command: str = ""
+    hidden: str = "user"
 
     def __repr__(self) -> str:
         """Return the advice in words, and the command."""
@@ -103,11 +104,13 @@ class Advice:
 
     def to_dict(self) -> dict[str, Any]:
         """Return all values as one flat row."""
-        row: dict[str, Any] = {"max_loss": self.max_loss, "defence": self.defence, "attack": self.attack}
+        row: dict[str, Any] = {"max_loss": self.max_loss, "defence": self.defence}
+        row |= {"attack": getattr(self.attack, "score", None), "chance": getattr(self.attack, "chance", None)}
         for name in ("loss", "gain", "row_gain", "lead"):
             found = getattr(self, name)
             row |= {f"{name}{end and '_' + end}": getattr(found, end or "value", None) for end in ("", "low", "high")}
-        facts = ("raw_leaks", "keeps_task", "protects", "leads", "runner_up", "qualified", "alike", "text", "command")
+        facts = ("raw_leaks", "keeps_task", "protects", "leads", "runner_up", "qualified", "alike", "smallest")
+        facts += ("text", "command")
         return row | {name: getattr(self, name) for name in facts}
 
 
@@ -136,7 +139,8 @@ def advise(results: Sequence[Result], max_loss: float, *, trivial: bool = False)
         raw.attack_minus(best, ROW) if raw.levels[0] != ROW else None,
         None if second is None else second.defence,
         None if second is None else second.attack_minus(best),
-        best.attacks(best.levels[0])[0].measure.score,
+        best.strongest().measure,
+        min(qualified, key=lambda one: (len(one.columns), _attack(one, one.levels[0]), one.cost)).defence,
         raw_leaks=raw.leaks,
     )
 
@@ -173,67 +177,3 @@ def _exposed(one: Result) -> tuple[float, float]:
     """Return the lower end and the estimate of the most exposed user's exposure; 0 if nobody is recognized."""
     shown = one.exposure("validation")
     return (0.0, 0.0) if shown is None else (shown.exposure_low, shown.exposure)
-
-
-@dataclass(frozen=True)
-class Repetition:
-    """How often each defence was chosen.
-
-    Attributes
-    ----------
-    times : int
-        Number of repetitions.
-    chosen : dict of str to int
-        Repetitions that chose a defence, the most frequent first; ``none qualifies`` if none was chosen.
-    """
-
-    times: int
-    chosen: dict[str, int]
-
-    @property
-    def text(self) -> str:
-        """The repetitions in words."""
-        named = "; ".join(f"{count} of {self.times}: {name}" for name, count in self.chosen.items())
-        advice = (
-            "" if len(self.chosen) < 2 else " The choice depends on the rows: prefer a defence that is often chosen."
-        )
-        return (
-            f"Chosen again on {self.times} random draws of the validation rows, without new training: {named}.{advice}"
-        )
-
-
-def repeat_advice(results: Sequence[Result], max_loss: float, times: int = TIMES, seed: int = 0) -> Repetition:
-    """Return how often each defence is chosen if the validation rows, or their groups, are drawn with replacement.
-
-    Parameters
-    ----------
-    results : sequence of Result
-        The first is the raw table's.
-    max_loss : float
-        Tolerated loss of accuracy, see `advise`.
-    times, seed : int
-        Number of draws, and their seed. Results whose rows have one order get the same draw.
-    """
-    counts: Counter[str] = Counter()
-    for draw in range(times):
-        drawn = [replace(one, judged=[_redrawn(line, [seed, draw]) for line in one.judged]) for one in results]
-        counts[advise(drawn, max_loss).defence or "none qualifies"] += 1
-    return Repetition(times, dict(counts.most_common()))
-
-
-def _redrawn(line: Attack, seed: list[int]) -> Attack:
-    """Return a line of the validation part with its rows drawn again; equal seeds and sizes give equal draws."""
-    if line.part != "validation" or not len(line.right):
-        return line
-    generator = np.random.default_rng(seed)
-    if line.clusters is None:
-        rows, clusters = generator.integers(len(line.right), size=len(line.right)), None
-    else:
-        codes = pd.factorize(line.clusters)[0]
-        order, many = np.argsort(codes, kind="stable"), int(codes.max()) + 1
-        parts = np.split(order, np.cumsum(np.bincount(codes))[:-1])
-        drawn = generator.integers(many, size=many)
-        rows = np.concatenate([parts[one] for one in drawn])
-        clusters = np.repeat(np.arange(many), [len(parts[one]) for one in drawn])
-    right = line.right[rows]
-    return replace(line, right=right, clusters=clusters, measure=replace(line.measure, score=float(right.mean())))

@@ -37,20 +37,27 @@ class Budget:
         return time.monotonic() - self.began
 
     @property
+    def pace(self) -> float:
+        """Seconds by the clock for each second of the processor so far: above 1 under load, below with threads."""
+        return self.spent / max(busy() - self._busy, 0.001)
+
+    @property
     def slowdown(self) -> float:
         """By which factor other programs slowed this one down so far; at least 1."""
-        return max(self.spent / max(busy() - self._busy, 0.001), 1.0)
+        return max(self.pace, 1.0)
 
     def left(self, main: bool) -> float:
-        """Return the seconds that are left; of a main method, of the processor."""
+        """Return the seconds that are left; of a main method, those that this process would need alone."""
         spent = self.spent
         if not main:
             return self.seconds - spent
         return min(self.seconds - spent / self.slowdown, _PATIENCE * self.seconds - spent)
 
     def allows(self, expected: float, main: bool) -> bool:
-        """Return whether a defence may start that is expected to take so many seconds by the clock."""
-        return expected / self.slowdown <= self.left(main) * _MAIN if main else expected <= self.left(main)
+        """Return whether a defence may start that is expected to take so many seconds of the processor."""
+        if main:
+            return expected * min(self.pace, 1.0) <= self.left(main) * _MAIN
+        return expected * self.pace <= self.left(main)
 
     def stop(self, main: bool) -> float:
         """Return after how many seconds by the clock a running defence is stopped."""

@@ -1,5 +1,6 @@
 """The data card of a release: what was done, what is guaranteed and what is not, and what attackers inferred."""
 
+import datetime
 import importlib.metadata
 import json
 import math
@@ -17,7 +18,8 @@ from sklearn.ensemble import RandomForestClassifier
 from sensorprivacy import __version__
 from sensorprivacy.data import Problem
 from sensorprivacy.game.chance import DRAWS
-from sensorprivacy.game.outcome import Attacks, strongest
+from sensorprivacy.game.joins import Match, strongest_match
+from sensorprivacy.game.outcome import LEVEL, Attacks, strongest
 from sensorprivacy.game.splits import Split
 from sensorprivacy.game.tables import TABLE_ATTACKERS, TableScene, as_numbers, judge, with_task
 from sensorprivacy.threeway.publication import ROW_ORDER
@@ -29,6 +31,7 @@ from sensorrelease.publishing.matching import CARD, FORMAT
 VERSION = 1
 _PACKAGES = {"numpy": "numpy", "pandas": "pandas", "sklearn": "scikit-learn", "opendp": "opendp", "torch": "torch"}
 _PACKAGES |= {"pyarrow": "pyarrow"}
+_MOST = 10  # rows of the table on the page
 TASK_MODEL = "task model: forest"
 SHUFFLED = "Rows are in random order, drawn from the operating system's secure generator."
 IN_ORDER = (
@@ -52,7 +55,8 @@ class Card:
 
     def to_markdown(self) -> str:
         """Return the card as a page."""
-        return render("card.md", facts=self.facts, strongest=_strongest(self.facts["measured"])) + "\n"
+        shown = {"summary": _summary(self.facts), "exposed": _most_exposed(self.facts["measured"])}
+        return render("card.md", facts=self.facts, **shown) + "\n"
 
 
 def write_card(folder: Path, fitted: Any, **facts: Any) -> Card:
@@ -67,7 +71,8 @@ def write_card(folder: Path, fitted: Any, **facts: Any) -> Card:
     **facts
         What else the card states, see `Card`.
     """
-    whole = {"format": FORMAT, "version": VERSION, "defence": {"name": fitted.name, "about": fitted.about}, **facts}
+    whole = {"format": FORMAT, "version": VERSION, "date": datetime.date.today().isoformat()}
+    whole |= {"defence": {"name": fitted.name, "about": fitted.about}, **facts}
     measurements = {"measured": [], "measured_on": []} | fitted.facts
     card = Card(whole | measurements | {"files": _digests(folder), "versions": _versions()})
     text = json.dumps(card.facts, indent=1, allow_nan=False)
@@ -200,12 +205,35 @@ def _digests(folder: Path) -> dict[str, str]:
     return {file.relative_to(folder).as_posix(): pooch.file_hash(str(file)) for file in files}
 
 
-def _strongest(rows: Sequence[Row]) -> list[tuple[Row, Row | None]]:
-    """Return the strongest attack of each inference from published data, and the same from original data."""
+def _summary(facts: Mapping[str, Any]) -> list[Row]:
+    """Return the strongest attack on each question from published data, and of each level that matches rows."""
     best: dict[tuple[str, str, str], Row] = {}
-    for row in rows:
+    for row in facts["measured"]:
         if row["score"] is not None:
             key = row["data"], row["about"], row["level"]
             best[key] = max(best.get(key, row), row, key=lambda one: one["score"])
-    published = [row for (data, *_), row in best.items() if data == "published"]
-    return [(row, best.get(("original", row["about"], row["level"]))) for row in published]
+    lines = []
+    for (data, about, level), row in best.items():
+        if data == "published":
+            low, high = row.get("of_strongest") or (row["low"], row["high"])
+            first = best.get(("original", about, level), {}).get("score")
+            lines.append(row | {"low": low, "high": high, "first": first})
+    matches = [Match(**one) for one in facts["matched"]["attacks"]]
+    for level in dict.fromkeys(one.level for one in matches):
+        if (found := strongest_match(matches, level)) is not None:
+            line = {"about": "original row" if level == "row" else f"original {level}", "level": "", "first": None}
+            line |= {"attacker": found.by, "score": found.share, "chance": found.control, "n": found.rows}
+            lines.append(line | {"low": found.low, "high": found.high, "unit": f"{level}s"})
+    return lines[:_MOST]
+
+
+def _most_exposed(rows: Sequence[Row]) -> Row | None:
+    """Return the attack on published data that recognizes one user or class best; None if none recognizes anyone."""
+    tested = [row for row in rows if row["data"] == "published" and not row["about"].startswith("task ")]
+    shown = [row for row in tested if min(row.get("p") or 1, row.get("p_any") or 1) < LEVEL / 2]
+    return max(shown, key=lambda row: _overlap(row["exposed_recall"], row["exposed_precision"]), default=None)
+
+
+def _overlap(recall: float, precision: float) -> float:
+    """Return the share of right cases among those that belong to a class or are attributed to it."""
+    return recall * precision / (recall + precision - recall * precision or 1)

@@ -10,6 +10,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.ticker import PercentFormatter
 from sklearn.isotonic import isotonic_regression
 
 from sensorprivacy.minimize.baselines import METHODS
@@ -91,7 +92,7 @@ def frontier(table: pd.DataFrame, hidden: str = "user") -> Figure:
             f"{units} whose {which} the strongest attack infers,\n% of {raw['n']:,.0f} (down: more private)"
         )
         for axis in (axes.xaxis, axes.yaxis):
-            axis.set_major_formatter(lambda share, _: f"{100 * share:.0f} %")
+            axis.set_major_formatter(PercentFormatter(1.0, symbol=" %"))  # with as many decimals as ticks need
         low, high = axes.get_ylim()
         axes.set_ylim(max(low, -0.02), min(high, 1.02))
         shown = [name for name in judged.index if kinds[name] == "trivial" or name in best or name in PAPERS]

@@ -1,5 +1,6 @@
 """Reject problems that no comparison can answer, and split the others."""
 
+import secrets
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,11 @@ if TYPE_CHECKING:
 
 _ENOUGH = 12  # rows or groups, to say that a task cannot be learned
 _SPLITS = 20  # that are drawn until each part has two classes
+
+
+def secret_seed(seed: int | None) -> int:
+    """Return a seed; without one, a secret one: whoever has a table and its seed can repeat what is drawn with it."""
+    return secrets.randbits(32) if seed is None else seed
 
 
 def split_of(problem: Problem, split: Split | None, seed: int, max_rows: int | None) -> Split:

@@ -263,7 +263,10 @@ def compare(**options: Any) -> int:
 @_formulas
 @_option("--sample", type=click.IntRange(20, _ROWS), default=20_000, help="Rows to fit and measure the defence on.")
 @_option("--keep-order", is_flag=True, help="Do not shuffle rows; a known order identifies them.", show_default=False)
-@_seed
+@_option("--purpose", metavar="TEXT", help="For the card: what the release may be used for.")
+@_option("--publisher", metavar="TEXT", help="For the card: who publishes.")
+@_option("--contact", metavar="TEXT", help="For the card: whom to ask.")
+@_option("--seed", type=_SEED, help="Repeat samples, splits and models; by default, the seed is secret.")
 @_quiet
 def publish(**options: Any) -> int:
     """Write a table or recordings that you can hand on, with a data card.

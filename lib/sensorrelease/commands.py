@@ -172,6 +172,7 @@ def publish(options: Options) -> int:
             "your data; or name a folder with --fitted"
         )
     common = _named(options, ("task", "defence", "out", "save", "fitted", "seed", "formulas"))
+    common["about"] = _named(options, ("purpose", "publisher", "contact"))
     try:
         if _check_kind(options):
             from sensorrelease.publishing.recordings import publish_recordings

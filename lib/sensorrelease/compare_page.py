@@ -86,10 +86,7 @@ def write_json(found: Findings, path: Path) -> None:
         "words": found.facts.get("words"),
         "columns": {one.defence: list(one.columns) for one in found.results},
         "measures": attacks,
-        "recommendations": [
-            row | {"repeated": vars(found.repeated(row["max_loss"]))}
-            for row in found.recommendations().to_dict("records")
-        ],
+        "recommendations": found.recommendations().to_dict("records"),
         "imbalance": found.imbalance,
     }
     text = TypeAdapter(Any).dump_json(content, indent=1, fallback=lambda number: number.item())
@@ -108,7 +105,12 @@ def _losses_cells(found: Findings) -> list[dict[str, str]]:
         row = {"loss": f"{loss:.0%}", "best defence": advice.defence or "none qualifies"}
         if advice.loss is not None:
             kept = {True: "yes", False: "no", None: "undecided"}[advice.keeps_task]
-            row |= {"measured": f"{advice.loss.value:.1%}", "within": kept, "attack": f"{advice.attack:.1%}"}
+            row |= {
+                "measured": f"{advice.loss.value:.1%}",
+                "within": kept,
+                "attack": f"{advice.attack.score:.1%}",
+                "chance": f"{advice.attack.chance:.1%}",
+            }
             row |= {"protects": "yes" if advice.protects else "not shown"}
             row |= {"lead exceeds interval": "" if advice.lead is None else "yes" if advice.leads else "no"}
         cells.append(row)

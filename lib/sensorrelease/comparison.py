@@ -23,21 +23,22 @@ from sensorprivacy.game.tables import PARTS, TABLE_ATTACKERS, TableScene, as_num
 from sensorprivacy.minimize.engines import describe_model
 from sensorprivacy.minimize.search.job import duration
 from sensorprivacy.progress import tqdm
-from sensorrelease.budget import Budget
+from sensorrelease.budget import Budget, busy
 from sensorrelease.checks import check_learnable, identifying, split_of
 from sensorrelease.compare_page import write_html, write_json
 from sensorrelease.defences import Defence
-from sensorrelease.findings import FAILED, SEED, Findings, Untried, hidden_in, no_answer
+from sensorrelease.findings import FAILED, Findings, Untried, hidden_in
 from sensorrelease.publishing.matching import compared
 from sensorrelease.results import Result, Store, settings_of
 from sensorrelease.running import OutOfTimeError, at_most
 from sensorrelease.tables import load_table
 from sensorrelease.words import RAW, chosen_defences
 
-VERSION = 7  # raise it when results change: stored ones are then ignored
+VERSION = 8  # raise it when results change: stored ones are then ignored
 MOST_ROWS = 10_000
 _MATCHED = 1000  # rows of a release that are matched with their originals
-_RESERVE = 1.2  # estimates are raised by this factor, because most machines have other work
+_RESERVE = 1.2  # estimates are raised by this factor
+_FORESTS = 8  # that a judgement trains, about
 
 
 class Comparison(Findings):
@@ -80,7 +81,7 @@ def compare(
     model: BaseEstimator | None = None,
     attackers: Mapping[str, Any] | None = None,
     task_published: bool = True,
-    seed: int = SEED,
+    seed: int = 42,
     max_rows: int | None = MOST_ROWS,
     draws: int = DRAWS,
     store: str | Path | None = None,
@@ -137,7 +138,7 @@ def compare(
     ------
     ValueError
         If nothing can be compared: one user or task class, a task that the raw table does not predict better than
-        chance, no held-out row of a known user, a budget that is too short for a first answer, unknown defences.
+        chance, no held-out row of a known user, a budget that is too short for the raw table, unknown defences.
     ComparisonInterrupted
         After Ctrl-C, once there is a result.
 
@@ -181,8 +182,10 @@ def compare(
             if one.name not in done:
                 race.leave(one, "interrupted")
         raise ComparisonInterrupted(race.comparison(budget.spent)) from None
-    if len(race.results) == 1 and len(chosen) > 1:
-        raise ValueError(no_answer(race.untried, minutes))
+    failed = [one for one in race.untried if one.reason.startswith(FAILED)]
+    if failed and len(failed) == len(chosen) - 1:
+        said = "; ".join(f"{one.defence} {one.reason}" for one in failed[:3])
+        raise ValueError(f"no defence could be judged: {said}")
     return race.comparison(budget.spent)
 
 
@@ -202,8 +205,10 @@ class _Race:
     untried: list[Untried] = field(default_factory=list)
     words: Mapping[str, str] = field(default_factory=dict)  # by which `publish` knows the defences
     main: Mapping[str, str] = field(default_factory=dict)  # the first defence of each family
-    judging: float = 0.0  # seconds of one judgement
-    fitting: dict[str, float] = field(default_factory=dict)  # seconds that defences of a kind took to publish
+    judging: float = 0.0  # seconds of the processor for one judgement
+    fitting: dict[str, float] = field(
+        default_factory=dict
+    )  # seconds of the processor that defences of a kind took to publish
     shared: set[str] = field(default_factory=set)
 
     def key(self, settings: str) -> str:
@@ -261,8 +266,8 @@ class _Race:
             self.store.keep(self.key(settings), result)
 
     def expected(self, defence: Defence) -> float:
-        """Return about how many seconds a defence will take."""
-        forest = self.results[0].judging / 2 if self.results else 0.0  # a judgement trains two forests or more
+        """Return about how many seconds of the processor a defence will take."""
+        forest = self.results[0].judging / _FORESTS if self.results else 0.0
         fitting = self.fitting.get(_kind(defence.name), defence.cost(self.problem.n_features) * forest)
         # the raw table is judged fastest: rewritten columns mean one more forest, and noise means deeper trees
         judging = self.judging * (2 if len(self.results) == 1 else 1)
@@ -292,16 +297,16 @@ class _Race:
         return Comparison(self.problem.name, self.results, self.untried, facts, self.problem.users)
 
     def _judge(self, defence: Defence) -> Result:
-        began = time.monotonic()
+        began = busy()
         published = defence.publish(self.problem, self.split.train, self.seed)
-        fitted = time.monotonic()
+        fitted = busy()
         values, raw = as_numbers(published.values), self.problem.features
         seen: dict[str, Any] = {"codes": published.codes, "parts": PARTS, "identifying": identifying(self.problem)}
         scene = TableScene(self.problem, values, self.split, self.model, **seen)
         known = self.known if published.with_task else None
         lines = judge(scene, self.attackers, known=known, draws=self.draws)
         matches = compared(self.problem, published, with_task=known is not None, seed=self.seed, rows=_MATCHED)
-        ended = time.monotonic()
+        ended = busy()
         self.shared.add(defence.shares)
         return Result(
             defence=defence.name,

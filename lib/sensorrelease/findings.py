@@ -11,12 +11,11 @@ import pandas as pd
 
 from sensorprivacy.game.joins import strongest_match
 from sensorprivacy.game.tables import ROW
-from sensorrelease.advice import LOSSES, Advice, Repetition, advise, repeat_advice
+from sensorrelease.advice import LOSSES, Advice, advise
 from sensorrelease.pages import numbered
 from sensorrelease.results import Result
 
 FAILED = "failed:"  # how the reason of a defence begins that raised an error
-SEED = 42  # of `compare` and `publish`, unless another is given
 
 
 def hidden_in(found: "Findings") -> str:
@@ -31,18 +30,6 @@ class Untried:
     defence: str
     family: str
     reason: str
-
-
-def no_answer(untried: Sequence[Untried], minutes: float) -> str:
-    """Return why no defence was judged: every one failed, or there was too little time."""
-    failed = [one for one in untried if one.reason.startswith(FAILED)]
-    if len(failed) == len(untried):
-        return f"no defence could be judged: {'; '.join(f'{one.defence} {one.reason}' for one in failed[:3])}"
-    first = next(one for one in untried if one not in failed)
-    return (
-        f"minutes={minutes:g} gave no first answer: {first.defence} {first.reason}. Give more time, fewer rows "
-        "(max_rows) or a smaller model; the raw table's result is kept if there is a store"
-    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,7 +112,7 @@ class Findings:
             If `max_loss` is not from 0 to 1.
         """
         advice = advise(self.results, max_loss, trivial=trivial)
-        return replace(advice, command=self.command(advice.defence))
+        return replace(advice, command=self.command(advice.defence), hidden=hidden_in(self))
 
     def command(self, defence: str | None) -> str:
         """Return the command that publishes with a judged defence, or the call in Python for a table in memory.
@@ -135,8 +122,7 @@ class Findings:
         word, asked = self.facts.get("words", {}).get(defence), self.facts.get("publish")
         if not word or not asked:
             return ""
-        seed = {} if self.facts["seed"] == SEED else {"seed": self.facts["seed"]}
-        options = {"defence": word, **asked, **seed, "out": "release"}
+        options = {"defence": word, **asked, "out": "release"}
         file = options.pop("file")
         if file is None:
             return f"publish(table, {', '.join(f'{name}={value!r}' for name, value in options.items())})"
@@ -146,10 +132,6 @@ class Findings:
         return shlex.join(
             ["sensorprivacy", "publish", file, *(f"{w}" for name, one in each for w in (f"--{name}", one))]
         )
-
-    def repeated(self, max_loss: float = 0.01) -> Repetition:
-        """Return how often each defence is recommended on redrawn validation rows, see `repeat_advice`."""
-        return repeat_advice(self.results, max_loss)
 
     @property
     def imbalance(self) -> str:

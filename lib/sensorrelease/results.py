@@ -39,10 +39,8 @@ class Result:
         Statements of the defence.
     epsilon : float
         Privacy loss of one row; infinite without noise.
-    seconds : float
-        Time to publish and to judge.
-    judging : float
-        Time to judge.
+    seconds, judging : float
+        Time of the processor to publish and judge, and to judge: other programs do not change it.
     judged : sequence of Attack
         The model of the task and all attackers, on both parts and levels.
     epsilon_person : float, optional

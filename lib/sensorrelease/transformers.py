@@ -97,8 +97,10 @@ class _KeepsColumns(TransformerMixin, BaseEstimator):
 
 
 class MinimizedTable(_KeepsColumns):
-    """Keep the columns that paper 1's two stages choose, and add noise to them if wanted.
+    """Keep the columns that a search of all subsets chooses, as paper 1 does, and add noise to them if wanted.
 
+    Of many columns, forward selection takes those to search, because paper 1's ranking of single columns keeps similar
+    ones: on the smartwatch, an attack on its ten columns identified 50 % of the recordings, on these 11 %.
     Of the subsets whose identifiability is within one standard error of the lowest, or of chance if that is higher, the
     smallest is kept: in small tables, the paper's rule keeps columns that are lower by chance. The loss is measured
     from the accuracy on all columns. All subsets are scored by forests of a few trees, and the finalists by larger
@@ -110,7 +112,7 @@ class MinimizedTable(_KeepsColumns):
     threshold : float, default .01
         Share of the accuracy on all columns that may be lost, on a third of the training rows.
     preselect : int, default 10
-        Number of columns that the greedy stage keeps for the search.
+        Number of columns that forward selection takes for the search.
     epsilon : float, optional
         Add noise to the kept columns, of this privacy loss for each row.
     trees : int, default 10
@@ -227,16 +229,33 @@ def _search(problem: Problem, preselect: int, trees: int, seed: int | None) -> _
     if key not in _LAST_SEARCH:
         split = default_split(problem, seed=seed).capped(2 * _SEARCH_ROWS // 3, _SEARCH_ROWS // 3)
         ranked = changing_features(problem.features, "drop")
-        if len(ranked) > preselect:
-            table, rows = problem.features[ranked], split.train
-            scores = score_features(table.iloc[rows], problem.task.iloc[rows], problem.users.iloc[rows], seed=seed)
-            ranked = rank_features(scores, "ratio", variant="own")
         model = RandomForestClassifier(trees)
+        if len(ranked) > preselect:
+            ranked = _forward(problem, split, ranked, preselect, model, seed)
         how: Any = {"engine": "shared", "allow_long": True, "progress": False}  # only load makes so small a search long
         found = search_subsets(problem, ranked[:preselect], model=model, split=split, seed=seed, **how)
         _LAST_SEARCH.clear()
         _LAST_SEARCH[key] = _Searched(problem, split, seed, ranked, found.table, trees)
     return _LAST_SEARCH[key]
+
+
+def _forward(
+    problem: Problem, split: Split, columns: Sequence[Any], size: int, model: Any, seed: int | None
+) -> list[Any]:
+    """Return columns, the best first: each adds most to accuracy less identifiability, together with those before it.
+
+    A ranking of single columns keeps ten that say the same. Columns after `size` are in the order of the accuracy at the last step.
+    """
+    engine = make_engine("shared", engine_data(problem, split, "test"), model, seed)
+    chosen: list[int] = []
+    left = list(map(list(problem.features).index, columns))
+    for _ in range(size):
+        subsets = [tuple(sorted([*chosen, one])) for one in left]
+        right, identified = (np.asarray(engine.score(subsets, label)) for label in ("task", "users"))
+        best = left[int(np.argmax(right - identified))]
+        chosen.append(best)
+        left = [left[place] for place in np.argsort(-right, kind="stable") if left[place] != best]
+    return [problem.features.columns[place] for place in [*chosen, *left]]
 
 
 class TopColumns(_KeepsColumns):

@@ -22,7 +22,7 @@ from sensorrelease.transformers import MinimizedTable, Rewritten, Rounded, TaskP
 RAW = "none"
 PRINTED_EPSILON = 8.0  # of each ambiguous column, where paper 2's loop starts in notebook 21
 Bounds = Mapping[str, tuple[float, float]]
-_SEARCHED = 0.02  # time of one model of the search, in units of a judge's forest
+_SEARCHED = 0.003  # time of one model of the search, in units of a judge's forest
 _METHODS = {name: method for name, method in METHODS.items() if not name.startswith("dp")}
 
 
@@ -161,7 +161,7 @@ def _minimized(threshold: float = 0.01, epsilon: float | None = None, preselect:
         lambda seed: MinimizedTable(
             threshold, preselect=preselect, epsilon=epsilon, seed=_fixed(seed), noise_seed=seed
         ),
-        lambda d: 4 + _SEARCHED * 2 ** (min(d, preselect) + 1),
+        lambda d: 2 + _SEARCHED * (2 ** (min(d, preselect) + 1) + 2 * preselect * d * (d > preselect)),
         f"The columns that paper 1's search keeps at a tolerated loss of {threshold:g}"
         + (f", with noise of epsilon {epsilon:g} for each row." if noise else "."),
         shares=f"search of {preselect}",

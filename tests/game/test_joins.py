@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.decomposition import PCA
 
-from sensorprivacy.game.joins import ABOUT, AGAIN, EXACT, NEAREST, REFIT, Match, in_words, match_rows
+from sensorprivacy.game.joins import ABOUT, AGAIN, EXACT, NEAREST, POOLED, REFIT, Match, in_words, match_rows
 
 
 def found(*tables, **options):
@@ -107,3 +107,45 @@ def test_the_work_is_bounded_and_says_how_many_rows_it_attacked():
 )
 def test_the_sentence_says_what_was_measured(share, low, control, by, said):
     assert said in in_words([Match(by, share, low, 1.0, control, 100, 100)])
+
+
+def visits(n_groups=60, rows=12, seed=0):
+    """Groups whose means differ, and rows that differ much more."""
+    draw = np.random.default_rng(seed)
+    groups = np.repeat(np.arange(n_groups), rows)
+    table = pd.DataFrame({name: 0.5 * draw.normal(size=n_groups)[groups] for name in "abcdef"})
+    return table + draw.normal(size=table.shape), groups
+
+
+def test_whole_groups_are_found_where_rows_are_not():
+    """REVIEW F13: 18.8 % of the recordings were matched, where the card had rows only."""
+    table, groups = visits(rows=30)
+    noisy = table + np.random.default_rng(1).laplace(size=table.shape) * 2
+    matches = match_rows(table, noisy, units={"group": groups, "user": groups % 6})
+    rows, whole = (max(one.share for one in matches if one.level == level) for level in ("row", "group"))
+    assert rows < 0.1 < 0.3 < whole
+    one = next(one for one in matches if one.level == "group")
+    assert (one.by, one.rows, one.control) == (POOLED, 60, pytest.approx(1 / 60))
+    assert "of the 60 groups can be matched" in in_words(matches)
+    loud = pd.DataFrame(np.random.default_rng(2).normal(size=table.shape), columns=table.columns)
+    one = next(one for one in match_rows(table, loud, units={"group": groups}) if one.level == "group")
+    assert one.low <= one.control
+    assert "groups" not in in_words([one])
+
+
+def test_labels_and_sizes_of_groups_are_in_the_control():
+    table, groups = visits(rows=3)
+    one = match_rows(table, table * 0, np.arange(len(table)) % 7, units={"group": groups})[-1]
+    assert one.share == pytest.approx(one.control)
+    assert one.control > 1 / 60
+    sizes = np.repeat(np.arange(8), np.arange(1, 9))
+    numbers = pd.DataFrame({"a": np.zeros(len(sizes))})
+    assert match_rows(numbers, numbers, units={"user": sizes})[-1].control == 1
+
+
+def test_another_fit_turned_upside_down_finds_whole_groups():
+    table, groups = visits()
+    table = np.exp(table)
+    published = pd.DataFrame({"pca 0": table.sum(axis=1), "pca 1": table["a"] - table["b"]})
+    found = match_rows(table, published, units={"group": groups}, refit=-3 * published)
+    assert next(one for one in found if one.level == "group").share > 0.9

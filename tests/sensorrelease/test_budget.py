@@ -28,13 +28,16 @@ def test_two_threads_take_no_time_twice(clock):
     found = Budget(60)
     clock |= {"clock": 130.0, "busy": 67.0}
     assert (found.slowdown, found.left(main=True)) == (1, 30)
+    assert found.allows(60, main=False)
+    assert not found.allows(61, main=False)
 
 
 def test_on_a_loaded_machine_main_methods_get_their_share_of_the_processor(clock):
     found = Budget(60)
     clock |= {"clock": 170.0, "busy": 42.0}
     assert (found.slowdown, found.left(main=True), found.left(main=False)) == (2, 25, -10)
-    assert found.allows(150, main=True)  # by the clock, at half the speed
+    assert found.allows(75, main=True)  # 150 by the clock, at half the speed
+    assert not found.allows(76, main=True)
     assert not found.allows(1, main=False)
     assert found.stop(main=True) == 50 + 3 + 2
     clock["busy"] = 8.0

@@ -80,7 +80,10 @@ def test_rows_are_matched_whatever_the_release(tmp_path, defence, by, share):
 @pytest.mark.parametrize("defence", ["noise:epsilon=.1", "prediction", Shuffled()])
 def test_what_says_nothing_about_rows_is_said_to(tmp_path, defence):
     card = publish(home(), defence=defence, out=tmp_path / "out", **ROLES)
-    assert max(one["share"] for one in card.facts["matched"]["attacks"] if one["by"] != AGAIN) < 0.1
+    attacks = [one for one in card.facts["matched"]["attacks"] if one["by"] != AGAIN]
+    assert max(one["share"] for one in attacks if one["level"] == "row") < 0.1
+    assert {one["level"] for one in attacks} == {"row", "user"}
+    assert all(one["low"] <= one["control"] for one in attacks)  # numbers of rows name four users
     assert EVERY not in card.to_markdown()
 
 

@@ -135,9 +135,9 @@ def test_the_card_tells_attacks_with_units_and_chance(table, tmp_path):
     ends = questions["of_strongest"].agg(lambda some: some.dropna().iloc[0][1])
     pd.testing.assert_series_equal(ends, highest, check_names=False, check_dtype=False)
     page = card.to_markdown()
-    assert "for the strongest of all attackers" in page
+    assert "allow for the choice of the strongest of all attackers" in page
     for part in (
-        "- Strongest for user owner of a group: ",
+        "| user owner, from a group | ",
         "There is no formal guarantee",
         "95 % interval",
         "random sample of 400 of 400 rows",

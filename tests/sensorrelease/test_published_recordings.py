@@ -70,6 +70,14 @@ def _published(tmp_path_factory):
     return folder, card
 
 
+def test_attackers_pool_whole_recordings_of_which_there_are_two(published):
+    """REVIEW F13: recordings and people pooled one window of each, where the release held ten."""
+    _, card = published
+    on = card.facts["measured_on"]
+    assert "on 24 windows in the last 25% of the recordings" in on[0]
+    assert "from 96 published windows of known people and attack 48 windows of whole recordings" in on[1]
+
+
 @pytest.mark.slow
 def test_short_recordings_are_held_out_whole_and_batches_fit(tmp_path, monkeypatch):
     """The first part of them had too few windows for a batch, which was found after minutes of training."""
@@ -82,7 +90,7 @@ def test_short_recordings_are_held_out_whole_and_batches_fit(tmp_path, monkeypat
     with pytest.warns(UserWarning, match="8 of 16 whole recordings are held out instead, the last of each person"):
         card = publish_recordings(short, defence=settings, adversaries=FEW, **words)
     assert "of whole recordings, the last of each person and activity" in card.facts["measured_on"][0]
-    assert "On 24 windows" in card.facts["measured_on"][0]
+    assert "on 24 windows" in card.facts["measured_on"][0]
 
 
 @pytest.mark.parametrize(
@@ -118,7 +126,7 @@ def test_no_window_may_begin_in_the_last_part_although_it_is_longer_than_a_windo
         pd.read_csv(file).head(175).to_csv(file, index=False)
     with pytest.warns(UserWarning, match="8 of 16 whole recordings are held out instead"):
         card = publish_recordings(short, defence=settings, adversaries=FEW, **words)
-    assert "On 40 windows" in card.facts["measured_on"][0]
+    assert "on 40 windows" in card.facts["measured_on"][0]
     assert [module._ends_in_window(175, length) for length in (43, 32, 25)] == [False, False, True]
 
 
@@ -183,6 +191,11 @@ def test_the_card_tells_utility_and_attacks(published):
     assert attacks["published"] < attacks["original"]
     assert set(rows["level"]) == {"window", "recording", "person"}
     assert set(rows["unit"]) == {"people"}
+    assert card.facts["users"] == 4
+    attacked = rows[rows["about"] == "gender"]
+    assert attacked["p"].notna().all()
+    levels = {one["level"]: one["among"] for one in card.facts["matched"]["attacks"]}
+    assert levels == {"row": 144, "recording": 16, "user": 4}
     assert json.loads((folder / "out" / "card.json").read_text()) == card.facts
     said = "no formal guarantee", "an attacker can add up", "the signal jumps", "last complete window", "only once"
     for part in said:

@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 from sensorprivacy.data import Problem
 from sensorprivacy.game.attack import Attacks, Prediction, Question, attack
 from sensorprivacy.game.chance import DRAWS, frequencies
-from sensorprivacy.game.learners import best_learner, votes
+from sensorprivacy.game.learners import best_learner, resolved, votes
 from sensorprivacy.game.splits import Split
 
 ROW, GROUP, PERSON = "row", "group", "person"
@@ -139,21 +139,28 @@ def adaptive_forest(scene: TableScene) -> np.ndarray:
     return votes(scene.model, matrix[scene.train], scene.known, matrix[scene.held])
 
 
+def resolving_forest(scene: TableScene) -> np.ndarray:
+    """Train a forest that sees all differences of released values, whatever their scale, see `resolved`."""
+    return adaptive_forest(replace(scene, table=pd.DataFrame(resolved(scene.table.to_numpy(float))[0])))
+
+
 def tuned_model(scene: TableScene) -> np.ndarray | None:
     """Train the model that predicts validation rows best, see `best_learner`; None if the split has no such rows."""
     if scene.split.validation is None:
         return None
     matrix, labels = scene.table.to_numpy(float), _labels(scene.problem, scene.label)
     train, checked, held = matrix[scene.train], matrix[scene.split.validation], matrix[scene.held]
-    return best_learner(train, scene.known, checked, labels[scene.split.validation], held, scene.model)[1]
+    first = 0 if scene.parts[0] == "test" else len(checked)
+    later = slice(first, len(held)) if "test" in scene.parts else slice(0, 0)
+    return best_learner(train, scene.known, checked, labels[scene.split.validation], held, scene.model, later)[1]
 
 
 def naive_forest(scene: TableScene) -> np.ndarray | None:
     """Train a forest on raw rows; None if no column keeps its name, or if nothing was rewritten."""
     if not scene.rewritten:
         return None
-    raw = scene.problem.features[scene.shared].to_numpy(float)
-    return votes(scene.model, raw[scene.train], scene.known, scene.table[scene.shared].to_numpy(float)[scene.held])
+    raw, shown = resolved(*(table[scene.shared].to_numpy(float) for table in (scene.problem.features, scene.table)))
+    return votes(scene.model, raw[scene.train], scene.known, shown[scene.held])
 
 
 def nearest_row(scene: TableScene) -> np.ndarray:
@@ -211,7 +218,7 @@ def exact_values(scene: TableScene) -> np.ndarray | None:
 
 def task_alone(scene: TableScene) -> np.ndarray | None:
     """Train a forest on the published task column alone; None if it is not published."""
-    return adaptive_forest(replace(scene, table=scene.table[[TASK]])) if TASK in scene.table else None
+    return resolving_forest(replace(scene, table=scene.table[[TASK]])) if TASK in scene.table else None
 
 
 def most_frequent_user(scene: TableScene) -> np.ndarray:
@@ -221,7 +228,7 @@ def most_frequent_user(scene: TableScene) -> np.ndarray:
 
 
 TABLE_ATTACKERS: Mapping[str, Callable[[TableScene], np.ndarray | None]] = {
-    "adaptive forest": adaptive_forest,
+    "adaptive forest": resolving_forest,
     "tuned model": tuned_model,
     "naive forest": naive_forest,
     "nearest row": nearest_row,
@@ -255,7 +262,7 @@ def judge(
     Attacks
         The first attacker is called ``task``.
     """
-    found = attack(replace(scene, label="task"), {"task": adaptive_forest}, draws=draws)
+    found = attack(replace(scene, label="task"), {"task": resolving_forest}, draws=draws)
     if known is not None:
         scene = replace(scene, problem=known, table=scene.table.assign(**{TASK: known.features[TASK]}))
     found += attack(scene, attackers, levels=(ROW, GROUP), draws=draws)

@@ -50,12 +50,14 @@ def compared(problem: Problem, published: Published, *, with_task: bool, seed: i
     kept = len(unchanged_columns(raw, shown)) == shown.shape[1]  # nothing to learn from another fit
     refit = None if kept or step is None else refitted(step, raw, labels, problem.provenance.get("coded", []))
     known = labels if with_task and published.with_task else None
-    return tuple(match_rows(raw, shown, known, refit=refit, rows=rows, seed=seed))
+    units = {"user": problem.users} if problem.groups is None else {"group": problem.groups, "user": problem.users}
+    return tuple(match_rows(raw, shown, known, refit=refit, units=units, rows=rows, seed=seed))
 
 
-def matched(found: Sequence[Match], earlier: Sequence[str]) -> dict[str, Any]:
-    """Return the part of the card about attackers who match rows."""
-    return {"in_words": in_words(found), "attacks": [asdict(one) for one in found], "earlier": list(earlier)}
+def matched(found: Sequence[Match], earlier: Sequence[str], *, noisy: bool) -> dict[str, Any]:
+    """Return the part of the card about attackers who match rows; `noisy`: two releases of the same rows differ."""
+    attacks = [asdict(one) for one in found]
+    return {"in_words": in_words(found), "attacks": attacks, "earlier": list(earlier), "noisy": noisy}
 
 
 def earlier_releases(out: Path, digest: str, rows: pd.DataFrame | None = None) -> list[str]:
@@ -80,7 +82,7 @@ def earlier_releases(out: Path, digest: str, rows: pd.DataFrame | None = None) -
         said.append(f"An earlier release of {of} exists (defence {facts['defence']['name']}){shown}.")
         warnings.warn(
             f"{folder.name} beside {out.name} is an earlier release of {of}{shown}. Whoever has both sees the columns "
-            "of both, and can average noise: give only one of them away",
+            "of both: give only one of them away",
             stacklevel=3,
         )
     return said

@@ -2,7 +2,7 @@
 
 import secrets
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +15,8 @@ from sensorprivacy.columns.copies import find_names
 from sensorprivacy.columns.judge import NAMED, name_of
 from sensorprivacy.data import Windows, draw_rows
 from sensorprivacy.game.attack import attack_all
-from sensorprivacy.game.joins import ROWS, Match, match_rows
+from sensorprivacy.game.chance import DRAWS
+from sensorprivacy.game.joins import ROWS, Match, match_rows, match_units
 from sensorprivacy.game.outcome import Attacks
 from sensorprivacy.latent.adversaries import Attacker, attackers
 from sensorprivacy.latent.anonymizer import LatentAnonymizer
@@ -25,6 +26,7 @@ from sensorprivacy.latent.scene import PUBLIC, scenes
 from sensorprivacy.latent.transfers import Codebook
 from sensorprivacy.latent.windows import common_classes, private_labels, recording_of
 from sensorrelease.card import Card, measured, write_card
+from sensorrelease.checks import secret_seed
 from sensorrelease.defences import Defence
 from sensorrelease.pages import render
 from sensorrelease.publishing.anonymizers import (
@@ -60,8 +62,9 @@ def publish_recordings(
     fitted: Path | str | None = None,
     save: Path | str | None = None,
     adversaries: Sequence[Attacker] | None = None,
-    seed: int = 42,
+    seed: int | None = None,
     formulas: Literal["quote", "keep"] = "quote",
+    about: Mapping[str, str | None] | None = None,
     progress: bool = False,
 ) -> Card:
     """Write recordings that may be handed on, one file each, and their data card, to a new folder.
@@ -77,7 +80,7 @@ def publish_recordings(
     ----------
     description : path
         TOML file, see `own.read.recordings`.
-    out, fitted, save, seed, formulas
+    out, fitted, save, seed, formulas, about
         As for `publish.publish`. Windows are rewritten with randomness from the secure source, whatever the seed is.
     defence : str, Latent or Defence, optional
         A word, see `parse_latent`, or one for tables, see `own.parse`.
@@ -98,6 +101,8 @@ def publish_recordings(
         As `publish.publish` and `own.read.recordings.user_windows`.
     """
     out, save_to = Path(out), None if save is None else Path(save)
+    seed = secret_seed(seed)
+    words: dict[str, Any] = {"formulas": formulas, "about": about, "seed": seed}
     for folder, option in ((out, "out"), (save_to, "save")):
         if folder is not None:
             check_new(folder, option)
@@ -108,7 +113,7 @@ def publish_recordings(
         own = read_recordings(description)
         _check_labels(own, task, hide)
         if not isinstance(settings, Latent):
-            return _publish_statistics(own, task, hide, defence=settings, out=out, save=save_to, seed=seed)
+            return _publish_statistics(own, task, hide, defence=settings, out=out, save=save_to, **words)
         done = _fit(own, settings, task, hide, adversaries or attackers(settings.network), seed, progress)
     else:
         if given := [n for n, v in (("defence", defence), ("task", task), ("hide", hide)) if v is not None]:
@@ -116,7 +121,7 @@ def publish_recordings(
         if is_saved(Path(fitted), FORMAT):
             known, own = load_fitted(Path(fitted)).columns, read_recordings(description)
             _check_labels(own, known.task, known.user)
-            return _publish_statistics(own, known.task, known.user, fitted=fitted, out=out, save=save_to, seed=seed)
+            return _publish_statistics(own, known.task, known.user, fitted=fitted, out=out, save=save_to, **words)
         done, own = load_recordings(Path(fitted)), read_recordings(description)
         _check_same(own, done)
     with ExitStack() as stack:
@@ -126,8 +131,8 @@ def publish_recordings(
         checked = Formulas(formulas)
         sizes, windows, matches = _write(own, done, folder, checked, seed)
         facts = _facts(own, done) | {"formulas": checked.said} | {"guarantee": _guarantee(done, windows), "size": sizes}
-        facts["matched"] = matched(matches, earlier_releases(out, facts["input"]["digest"]))
-        return write_card(folder, done, **facts, seed=seed, reused=fitted is not None)
+        facts["matched"] = matched(matches, earlier_releases(out, facts["input"]["digest"]), noisy=True)
+        return write_card(folder, done, **facts, about=about or {}, reused=fitted is not None)
 
 
 def _fit(
@@ -165,16 +170,20 @@ def _fit(
     anonymizer.fit(train, progress=progress)
     sure = settings.guaranteed
     release = anonymized(anonymizer, seed) if sure is None else GuaranteedRelease(anonymizer, **sure).seeded(seed)
+    whole = _last_recordings(own)[own.run[own.starts(settings.length, settings.length)]]
+    pooled = held.any() or whole.any()
+    attacked = parts if held.any() or not pooled else [cut.take(known & ~whole), cut.take(known & whole)]
     measured_on = render(
         "measured_recordings.txt",
-        train=parts[0].n_windows,
-        test=parts[1].n_windows,
+        parts=parts,
+        attacked=attacked,
         fitted=train.n_windows,
         share=None if held.any() else _TEST,
+        whole=pooled,
         task=task,
         guaranteed=sure,
     )
-    scores = _measure(anonymizer, release, parts, task, hide, adversaries, seed, progress)
+    scores = _measure(anonymizer, release, parts, attacked, task, hide, adversaries, seed, progress)
     facts = {"measured": scores, "measured_on": measured_on.split("\n")}
     about = about_recordings(settings.length, hide, sure)
     shape = given.channels, given.rate, settings.length
@@ -216,9 +225,7 @@ def _held(own: OwnRecordings, length: int) -> np.ndarray:
     sizes = np.bincount(own.run)
     if np.mean(_ends_in_window(sizes, length)) >= 0.5:
         return np.zeros(len(sizes), dtype=bool)
-    firsts = own.table.iloc[np.unique(own.run, return_index=True)[1]]
-    same = firsts.groupby([own.given.subject, own.given.public], sort=False)
-    held = ((same.cumcount(ascending=False) == 0) & (same.cumcount() > 0)).to_numpy()
+    held = _last_recordings(own)
     if held.any():
         warnings.warn(
             f"most recordings have no window of {length} samples in their last {_TEST:.0%}: {int(held.sum()):,} of "
@@ -226,6 +233,13 @@ def _held(own: OwnRecordings, length: int) -> np.ndarray:
             stacklevel=4,
         )
     return held
+
+
+def _last_recordings(own: OwnRecordings) -> np.ndarray:
+    """Return which recordings are the last of a person and public class, of which there is another one."""
+    firsts = own.table.iloc[np.unique(own.run, return_index=True)[1]]
+    same = firsts.groupby([own.given.subject, own.given.public], sort=False)
+    return np.asarray((same.cumcount(ascending=False) == 0) & (same.cumcount() > 0))
 
 
 def _part(own: OwnRecordings, length: int, stride: int, held: np.ndarray, part: str) -> np.ndarray:
@@ -247,20 +261,23 @@ def _measure(
     anonymizer: LatentAnonymizer,
     publish: Callable[[Windows], Windows],
     parts: Sequence[Windows],
+    attacked: Sequence[Windows],
     task: str,
     hide: str,
     adversaries: Sequence[Attacker],
     seed: int,
     progress: bool,
 ) -> list[dict[str, Any]]:
-    """Return the accuracy of task models and adversaries on original and on published windows."""
-    train, test = parts
+    """Return the accuracy of task models and adversaries on original and on published windows.
+
+    The task is measured on windows that the networks have not seen. Adversaries attack whole recordings if they can.
+    """
     releases: dict[str, Callable[[Windows], Windows]] = {"original": lambda windows: windows, "published": publish}
     options: Any = {"share_known": 1.0, "seed": seed}
-    asked = scenes(releases, train, test, PUBLIC, **options)
+    asked = scenes(releases, *parts, PUBLIC, **options)
     tasks = attack_all(asked, TASK_MODELS, levels=["window"], progress=progress)
-    attacked = scenes(releases, train, test, hide, anonymizer=anonymizer, **options)
-    attacks = attack_all(attacked, adversaries, progress=progress)
+    against = scenes(releases, *attacked, hide, anonymizer=anonymizer, **options)
+    attacks = attack_all(against, adversaries, draws=DRAWS, progress=progress)
     words = {PUBLIC: f"task {task}", "subject": "the person"}
     return measured(Attacks([*tasks, *attacks]), words)
 
@@ -310,10 +327,13 @@ def _write(
         "recordings left out, are dropped",
     ]
     at = draw_rows(len(raw), ROWS, seed)
-    again, task = fitted.publish(windows.take(known).take(at))[0], None if fitted.guaranteed else published.public[at]
+    again, task = fitted.publish(windows.take(known).take(at))[0], None if fitted.guaranteed else published.public
     both = pd.DataFrame(raw[at].reshape(len(at), -1)), pd.DataFrame(values[at].reshape(len(at), -1))
     second = pd.DataFrame(again.values.reshape(len(at), -1))  # noqa: PD011 (windows)
-    return sizes, windows.take(known), match_rows(*both, task, again=second, seed=seed)
+    found = match_rows(*both, None if task is None else task[at], again=second, seed=seed)
+    whole = windows.take(known)
+    units = {"recording": run, "user": whole.subject}
+    return sizes, whole, match_units(statistics_of(whole), statistics_of(published), units, task) + found
 
 
 def _guarantee(fitted: FittedRecordings, windows: Windows) -> dict[str, Any]:
@@ -339,5 +359,6 @@ def _facts(own: OwnRecordings, fitted: FittedRecordings) -> dict[str, Any]:
         "name": given.name,
         "columns": {"task": fitted.task, "published": published, "unchanged": [], "dropped": dropped},
         "order": "Recordings are numbered in random order. Samples keep their order in time.",
+        "users": int(own.table[given.subject].nunique()),
         "input": {"digest": own.provenance["digest"], "recordings": int(own.run.max()) + 1},
     }

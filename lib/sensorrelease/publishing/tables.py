@@ -1,7 +1,7 @@
 """Publish a table with a defence: rows without users and identifiers, and a data card that says what they reveal."""
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +17,7 @@ from sensorprivacy.columns.identifiers import IdentifierWarning
 from sensorprivacy.columns.judge import name_of
 from sensorprivacy.game.joins import match_rows, unchanged_columns
 from sensorrelease.card import IN_ORDER, SHUFFLED, Card, guarantee, measure_table, write_card
-from sensorrelease.checks import refuse_chance, split_of
+from sensorrelease.checks import refuse_chance, secret_seed, split_of
 from sensorrelease.defences import Defence, Published, publishes_task
 from sensorrelease.pages import render
 from sensorrelease.publishing.columns import Columns, learn_columns, learn_fills, sample_problem
@@ -47,12 +47,13 @@ def publish(
     drop: Sequence[str] = (),
     bounds: Bounds | None = None,
     sample: int = SAMPLE,
-    seed: int = 42,
+    seed: int | None = None,
     in_order: bool = False,
     rows: int | None = None,
     missing: Missing = "impute",
     rare: Rare = "aside",
     formulas: Literal["quote", "keep"] = "quote",
+    about: Mapping[str, str | None] | None = None,
 ) -> Card:
     """Write a table that may be handed on, and its data card, to a new folder.
 
@@ -85,8 +86,9 @@ def publish(
         to the nearest end. Other bounds are read from the sample, and the card says that epsilon does not cover this.
     sample : int
         Rows of the sample.
-    seed : int
-        Seed of sample, split and models. Noise is not seeded: it comes from the operating system's secure generator.
+    seed : int, optional
+        Seed of sample, split and models. Default: a secret one, which is kept nowhere: whoever has the table and the
+        seed can repeat the release. Noise is not seeded: it comes from the operating system's secure generator.
     in_order : bool
         Keep the rows' order. By default rows are shuffled, because a known order identifies them.
     rows : int, optional
@@ -100,6 +102,8 @@ def publish(
     formulas : {"quote", "keep"}
         Write an apostrophe before texts that a spreadsheet would run as a formula, or leave them. The card names their
         columns.
+    about : mapping, optional
+        Texts for the card: ``purpose``, ``publisher`` and ``contact``.
 
     Returns
     -------
@@ -119,6 +123,7 @@ def publish(
     >>> publish("home.csv", **words, out="published")  # doctest: +SKIP
     """
     _check_options(defence, task, user, fitted)
+    seed = secret_seed(seed)
     out, save = _checked_targets(out, save, missing, rare)
     chosen = load_fitted(Path(fitted)) if fitted is not None else None
     made = as_defence(defence) if chosen is None else None
@@ -155,7 +160,7 @@ def publish(
         released = map(checked, _released(selection, chosen, first))
         written = write_rows(released, file, rows=found.rows, in_order=in_order)
         facts |= {"formulas": checked.said} | _facts(chosen, selection, found, first, written, in_order=in_order)
-        return write_card(folder, chosen, **facts, seed=seed, reused=made is None)
+        return write_card(folder, chosen, **facts, about=about or {}, reused=made is None)
 
 
 def _checked_targets(out: Path | str, save: Path | str | None, missing: str, rare: str) -> tuple[Path, Path | None]:
@@ -258,15 +263,19 @@ def _matched(
     originals = _originals(fitted, sample)
     kept = len(unchanged_columns(originals, first)) == first.shape[1]  # nothing to learn from another search
     refit = None if kept else refitted(step, columns.numbers(sample, fitted.needed), labels, columns.texts)
+    units = {"group": columns.groups, "user": columns.user}
+    again = fitted.release(sample)
     found = match_rows(
         originals,
         first,
         labels if publishes_task(step) else None,
         refit=None if refit is None else columns.cells(refit),
-        again=fitted.release(sample),
+        again=again,
+        units={level: as_text(sample[name]) for level, name in units.items() if name in sample},
         seed=seed,
     )
-    return matched(found, earlier_releases(out, digest, _with_task(first, sample, fitted)))
+    earlier = earlier_releases(out, digest, _with_task(first, sample, fitted))
+    return matched(found, earlier, noisy=not first.equals(again))
 
 
 def _released(pieces: Selection, fitted: FittedTable, first: pd.DataFrame) -> Iterator[pd.DataFrame]:
@@ -321,5 +330,6 @@ def _facts(
         "size": [f"{written:,} rows, {len(names)} columns", *selection.left_out, *pieces.counts],
         "rows": written,
         "order": IN_ORDER if in_order else SHUFFLED,
+        "users": found.sample[columns.user].nunique() if columns.user in found.sample else None,
         "input": {"digest": pieces.digest, "rows": found.rows, "sample": len(found.sample)},
     }
