@@ -12,7 +12,6 @@ the keys of an entry. Above the entries, ``about`` says of which data the figure
 
 import inspect
 import re
-import string
 import tomllib
 from collections import ChainMap
 from collections.abc import Mapping
@@ -23,6 +22,7 @@ from typing import Any
 import pandas as pd
 
 from compendium.show import sentences
+from compendium.show.expressions import ExpressionError, filled, value_of
 
 _HEADLINE = re.compile(r"(?:Figs?\. (?:[\w, ()-]+[.:] )?)?.+?(?=[;:.] |$)")  # the first clause of a caption
 # keys of a closing that choose the rule and its numbers; the others are words
@@ -94,13 +94,15 @@ class Captions:
         if entry is None:
             raise CaptionError(f"{self.path} has no entry [{kind}.{name}]: add one with its caption")
         try:
-            texts = {key: _filled(entry.get(key, ""), self._values(given)) for key in ("caption", "note")}
+            texts = {key: filled(entry.get(key, ""), self._values(given)) for key in ("caption", "note")}
             closing = self._closing(entry["closing"], about, given) if "closing" in entry else ""
             found = Words("; ".join(filter(None, texts.values())), closing, bool(entry.get("drawn")))
             if kind != "figure":
                 return found
             title, of = entry.get("title", headline(texts["caption"])), entry.get("about", entries.get("about", ""))
-            return replace(found, title=_filled(title, self._values(given)), about=_filled(of, self._values(given)))
+            return replace(found, title=filled(title, self._values(given)), about=filled(of, self._values(given)))
+        except ExpressionError as error:
+            raise CaptionError(f"{self.path}, [{kind}.{name}]: {error}") from error
         except (KeyError, AttributeError, IndexError) as error:
             raise CaptionError(f"{self.path}, [{kind}.{name}]: the notebook has no {error}") from error
 
@@ -108,8 +110,10 @@ class Captions:
         return ChainMap(dict(given), dict(self.names))
 
     def _closing(self, closing: Mapping[str, Any], about: Any, given: Mapping[str, Any]) -> str:
-        rule = getattr(sentences, closing["rule"])
-        words = {key: _filled(value, self._values(given)) for key, value in closing.items() if key not in _DATA}
+        rule = vars(sentences).get(closing["rule"])
+        if not inspect.isfunction(rule) or rule.__module__ != sentences.__name__ or rule.__name__.startswith("_"):
+            raise CaptionError(f"{self.path}: there is no rule {closing['rule']!r}")
+        words = {key: filled(value, self._values(given)) for key, value in closing.items() if key not in _DATA}
         data = self._numbers(closing, about, given)
         free = [name for name in inspect.signature(rule).parameters if name not in words]
         return str(rule(**words, **dict(zip(free, data if isinstance(data, tuple) else (data,), strict=False))))
@@ -125,9 +129,9 @@ class Captions:
             return about.loc[row] if isinstance(row, str) else about.iloc[row]
         table = about.set_index(closing["by"]) if "by" in closing else about
         names = dict(self._values(given))
-        found, beside = table.eval(closing["of"], local_dict=names), closing.get("beside", {})
-        filled = {_filled(word, names): _filled(each, names) for word, each in beside.items()}
-        others = {word: table.eval(each, local_dict=names) for word, each in filled.items()}
+        found, beside = value_of(closing["of"], table, names), closing.get("beside", {})
+        texts = {filled(word, names): filled(each, names) for word, each in beside.items()}
+        others = {word: value_of(each, table, names) for word, each in texts.items()}
         return (found, pd.DataFrame(others)) if others else found
 
 
@@ -156,18 +160,3 @@ def titles(path: Path, values: Mapping[str, Any]) -> dict[str, str]:
         name: re.sub(r"\{(\w+)[^}]*\}", lambda found: str(values.get(found[1], f"one {found[1]}")), text)
         for name, text in given.items()
     }
-
-
-def _filled(text: Any, values: Mapping[str, Any]) -> Any:
-    """Return a text, or the texts of a mapping, with the placeholders replaced."""
-    if isinstance(text, Mapping):
-        return {key: _filled(each, values) for key, each in text.items()}
-    return _Lists().vformat(text, (), values) if isinstance(text, str) else text
-
-
-class _Lists(string.Formatter):
-    """Write the members of a list with commas between them, and a space before the sign of a percentage."""
-
-    def format_field(self, value: Any, format_spec: str) -> str:
-        text = ", ".join(map(str, value)) if isinstance(value, list) else value
-        return re.sub(r"(?<=\d)%$", " %", str(super().format_field(text, format_spec)))

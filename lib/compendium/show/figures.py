@@ -19,7 +19,7 @@ from matplotlib.text import Text
 
 from compendium.show.tables import Shown, page
 
-STYLE = Path(__file__).parents[2] / "sensorprivacy" / "own" / "compendium.mplstyle"  # one style for both packages
+STYLE = Path(__file__).parents[2] / "sensorrelease" / "compendium.mplstyle"  # one style for both packages
 COLUMN, PAGE = 3.4, 7.0  # inches: one column, two columns
 SMALLEST = 7  # points
 
