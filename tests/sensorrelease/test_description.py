@@ -6,7 +6,6 @@ import pytest
 
 from sensorrelease.read.description import matched_files, read_description
 
-
 LINES = {"name": "x", "files": "*.csv", "subject": "p", "public": "a", "rate": 1, "channels": ["x"], "private": ["p"]}
 
 
