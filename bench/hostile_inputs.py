@@ -17,7 +17,6 @@ import shutil
 import sqlite3
 import tempfile
 import warnings
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -98,21 +97,12 @@ def fitted(word: Any) -> Callable[[Path], None]:
 def change_folder(folder: Path, draw: random.Random) -> None:
     from sensorrelease.publishing.saved import write_saved
 
-    file, step = folder / "saved" / "defence.json", folder / "saved" / "step.skops"
+    file = folder / "saved" / "defence.json"
     if draw.random() < 0.15:
         return in_bytes(file, draw)
     content = json.loads(file.read_text())
-    if step.exists() and draw.random() < 0.7:
-        with zipfile.ZipFile(step) as archive:
-            members = {name: archive.read(name) for name in archive.namelist()}
-        name = draw.choice(list(members))
-        if name == "schema.json" and draw.random() < 0.8:
-            members[name] = json.dumps(change_value(json.loads(members[name]), draw)).encode()
-        else:
-            members[name] = change_bytes(members[name], draw)
-        with zipfile.ZipFile(step, "w") as archive:
-            for name, inside in members.items():
-                archive.writestr(name, inside)
+    if content.get("step") and draw.random() < 0.7:
+        content["step"] = change_value(content["step"], draw)
     else:
         content = change_value(content, draw)
     kind = content.pop("format", "")

@@ -244,7 +244,8 @@ def _forward(
 ) -> list[Any]:
     """Return columns, the best first: each adds most to accuracy less identifiability, together with those before it.
 
-    A ranking of single columns keeps ten that say the same. Columns after `size` are in the order of the accuracy at the last step.
+    A ranking of single columns keeps ten that say the same. Columns after `size` are in the order of the accuracy at the
+    last step.
     """
     engine = make_engine("shared", engine_data(problem, split, "test"), model, seed)
     chosen: list[int] = []

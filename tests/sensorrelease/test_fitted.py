@@ -1,7 +1,6 @@
 """A saved defence publishes new rows as the fitted one does, and damaged or foreign folders are refused."""
 
 import json
-import pickle
 
 import numpy as np
 import pandas as pd
@@ -10,12 +9,11 @@ from sklearn.decomposition import PCA
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, KBinsDiscretizer, StandardScaler
-from skops import io
 
 from sensorprivacy.minimize.minimizer import FeatureMinimizer
 from sensorprivacy.minimize.rewrites import LaplaceNoise
 from sensorrelease.publishing.columns import learn_columns, sample_problem
-from sensorrelease.publishing.fitted import OTHER, FittedTable, load_fitted, save_fitted
+from sensorrelease.publishing.fitted import FittedTable, load_fitted, save_fitted
 from sensorrelease.publishing.saved import FILE, FittedFolderError, write_saved
 from sensorrelease.read.pieces import Pieces, survey
 from sensorrelease.words import parse
@@ -117,22 +115,13 @@ def test_fitted_estimators_of_the_library_can_be_saved(tmp_path):
         assert list(load_fitted(folder).release(data)) == list(map(str, step.get_feature_names_out()))
 
 
-class Foreign(PCA):
-    """A class that neither scikit-learn nor this package has."""
-
-
 def numbers():
     return table().drop(columns=["room", "who"]).assign(lamp=table()["lamp"].eq("on").astype(int))
 
 
 @pytest.mark.parametrize(
     "step",
-    [
-        PCA(2),
-        KBinsDiscretizer(2, encode="ordinal", strategy="uniform"),
-        make_pipeline(StandardScaler(), PCA(2)),
-        FunctionTransformer(np.log1p),
-    ],
+    [PCA(2), KBinsDiscretizer(2, encode="ordinal", strategy="uniform"), make_pipeline(StandardScaler(), PCA(2))],
     ids=lambda step: type(step).__name__,
 )
 def test_transformers_of_scikit_learn_can_be_saved(tmp_path, step):
@@ -140,56 +129,22 @@ def test_transformers_of_scikit_learn_can_be_saved(tmp_path, step):
     save_fitted(first, tmp_path)
     new = table(seed=1)
     pd.testing.assert_frame_equal(load_fitted(tmp_path).release(new), first.release(new))
+    assert [path.name for path in tmp_path.iterdir()] == [FILE]
 
 
-@pytest.mark.parametrize(
-    ("step", "words"),
-    [
-        (Foreign(2), "test_fitted.Foreign could run any code"),
-        (FunctionTransformer(lambda values: values), "lambda.* could run any code"),
-    ],
-)
-def test_classes_that_could_run_code_are_refused(tmp_path, step, words):
-    with pytest.raises(ValueError, match=words):
-        save_fitted(fitted(step.fit(numbers())), tmp_path)
+def test_more_than_data_is_not_saved(tmp_path):
+    with pytest.raises(ValueError, match=r"func of a FunctionTransformer holds .*log1p.*more than data"):
+        save_fitted(fitted(FunctionTransformer(np.log1p).fit(numbers())), tmp_path)
     assert list(tmp_path.iterdir()) == []
 
 
-def restate(folder, whole, **changes):
-    """Replace the second file, and correct all digests."""
-    (folder / OTHER).write_bytes(whole)
-    content = json.loads((folder / FILE).read_text()) | changes
-    kind, stated = content.pop("format"), ("digest", "files", "version")
-    write_saved(folder, kind, {name: value for name, value in content.items() if name not in stated})
-
-
-@pytest.mark.parametrize(
-    ("damage", "words"),
-    [
-        (lambda folder: (folder / OTHER).unlink(), "step.skops is not the file"),
-        (lambda folder: (folder / OTHER).write_bytes(b"PK"), "step.skops is not the file"),
-        (
-            lambda folder: restate(folder, io.dumps(Foreign(2).fit(numbers()))),
-            "Foreign in step.skops could run any code",
-        ),
-        (
-            lambda folder: restate(folder, (folder / OTHER).read_bytes(), sklearn="0.1.0"),
-            "with scikit-learn 0.1.0, here",
-        ),
-    ],
-)
-def test_a_second_file_that_is_damaged_or_foreign_is_refused(tmp_path, damage, words):
+def test_another_version_of_scikit_learn_is_refused(tmp_path):
     save_fitted(fitted(PCA(2).fit(numbers())), tmp_path)
-    damage(tmp_path)
-    with pytest.raises(FittedFolderError, match=words):
+    content = json.loads((tmp_path / FILE).read_text()) | {"sklearn": "0.1.0"}
+    kind, stated = content.pop("format"), ("digest", "files", "version")
+    write_saved(tmp_path, kind, {name: value for name, value in content.items() if name not in stated})
+    with pytest.raises(FittedFolderError, match=r"with scikit-learn 0.1.0, here"):
         load_fitted(tmp_path)
-
-
-def test_there_is_no_pickle(tmp_path):
-    save_fitted(fitted("threeway:epsilon=1"), tmp_path)
-    assert [path.name for path in tmp_path.iterdir()] == [FILE]
-    with pytest.raises(pickle.UnpicklingError), (tmp_path / FILE).open("rb") as file:
-        pickle.load(file)
 
 
 def cut(folder):
@@ -211,7 +166,7 @@ def edit(**changes):
         (cut, "is damaged: .*defence.json is no JSON"),
         (lambda folder: (folder / FILE).write_text("[1]"), "has not the format"),
         (edit(format="other"), "has not the format"),
-        (edit(version=99), "has version 99, this package reads version 1: fit and save again"),
+        (edit(version=99), "has version 99, this package reads version 2: fit and save again"),
         (edit(kept=["lux"]), "does not have the digest"),
         (edit(extra=1), "does not have the digest"),
     ],

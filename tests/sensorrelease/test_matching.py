@@ -95,7 +95,11 @@ def test_new_rows_of_a_fitted_defence_are_matched_too(tmp_path):
         new = home(seed=1).drop(columns="owner")
         card = publish(new, fitted=tmp_path / f"{name}-saved", out=tmp_path / f"{name}-new")
         attacks = {one["by"]: one["share"] for one in card.facts["matched"]["attacks"]}
-        assert attacks[REFIT if name == "method" else EXACT] > 0.9
+        if name == "method":  # a loaded defence is never fitted again, issue 57
+            assert REFIT not in attacks
+            assert "is not fitted again" in card.facts["matched"]["in_words"]
+        else:
+            assert attacks[EXACT] > 0.9
 
 
 def test_rows_of_the_sample_are_those_that_were_measured(tmp_path):

@@ -11,9 +11,7 @@ notebook passes beside the result. `Captions.words` explains the keys of an entr
 which data the figures are: their second line.
 """
 
-import math
 import re
-import string
 import tomllib
 from collections import ChainMap
 from collections.abc import Mapping
@@ -21,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
+from compendium.show.expressions import ExpressionError, filled
 
 _HEADLINE = re.compile(r"(?:Figs?\. (?:[\w, ()-]+[.:] )?)?.+?(?=[;:.] |$)")  # the first clause of a caption
 
@@ -90,7 +88,9 @@ class Captions:
         values = ChainMap(dict(given), dict(self.names))
         keys = ({"about": entries.get("about", "")} if kind == "figure" else {}) | entry
         try:
-            texts = {name: _Lists().vformat(str(text), numbered, values) for name, text in keys.items()}
+            texts = {name: filled(str(text), values, *numbered) for name, text in keys.items()}
+        except ExpressionError as error:
+            raise CaptionError(f"{self.path}, [{kind}.{name}]: {error}") from error
         except (KeyError, AttributeError, IndexError) as error:
             raise CaptionError(f"{self.path}, [{kind}.{name}]: the notebook has no {error}") from error
         caption, note, closing, about = (texts.get(key, "") for key in ("caption", "note", "closing", "about"))
@@ -123,26 +123,3 @@ def titles(path: Path, values: Mapping[str, Any]) -> dict[str, str]:
         name: re.sub(r"\{(\w+)[^}]*\}", lambda found: str(values.get(found[1], f"one {found[1]}")), text)
         for name, text in given.items()
     }
-
-
-class _Lists(string.Formatter):
-    """Write a list with commas, a missing number in words, and a space before the sign of a percentage.
-
-    Two formats are ours: ``count``, how many of some statements are true, and ``ends``, which entries of a series have
-    the highest and the lowest number.
-    """
-
-    def format_field(self, value: Any, format_spec: str) -> str:
-        if format_spec == "count":
-            flags = pd.Series(list(value), dtype=object)
-            known = flags.dropna().astype(bool)
-            undecided = len(flags) - len(known)
-            return f"{known.sum()} of {len(flags)}{f' ({undecided} undecided)' if undecided else ''}"
-        if format_spec == "ends":
-            numbers = pd.to_numeric(value, errors="coerce").replace([math.inf, -math.inf], math.nan).dropna()
-            ends = {"highest": numbers.idxmax(), "lowest": numbers.idxmin()} if len(numbers) else {}
-            return " and ".join(f"{w} for {n} ({numbers.loc[n]:.3g})" for w, n in ends.items()) or "no number"
-        if value is None or (isinstance(value, float) and value != value):
-            return "no number"
-        text = ", ".join(map(str, value)) if isinstance(value, list) else value
-        return re.sub(r"(?<=\d)%$", " %", str(super().format_field(text, format_spec)))

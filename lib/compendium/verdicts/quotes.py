@@ -3,8 +3,9 @@
 ``{RUN/TABLE | ROW | COLUMN | FORM}`` stands for a cell of ``figures/RUN/TABLE.csv``, ``{verdicts | ...}`` for one of
 ``figures/verdicts.csv``, and ``{bench/TABLE | ...}`` for one of ``bench/results/TABLE.csv``. ROW names the row as in
 :mod:`.cells`. Without it, COLUMN is an expression over all rows, of all runs if RUN has a ``*``, as in
-`pandas.DataFrame.eval`. FORM says how to write the number: ``.3f`` (a share below 1 begins with its point), ``%``
-(whole percents), ``points`` (hundredths, one decimal), ``,`` (a whole number); by default as in the table.
+:mod:`compendium.show.expressions`. FORM says how to write the number: ``.3f`` (a share below 1 begins with its
+point), ``%`` (whole percents), ``points`` (hundredths, one decimal), ``,`` (a whole number); by default as in the
+table.
 
 ``{=TEXT}`` is TEXT: a number that no run of ours can change, because the paper prints it, or because it follows from
 printed numbers or from the data files by the tests that demonstrate an entry.
@@ -16,6 +17,7 @@ from typing import Any
 import pandas as pd
 
 from compendium.paths import project_root
+from compendium.show.expressions import ExpressionError, value_of
 from compendium.verdicts.cells import row_of, tables_of
 from compendium.verdicts.earlier_runs import gather
 
@@ -95,7 +97,10 @@ def _number(match: re.Match[str]) -> str:
     frame = gather("paper", run, name)
     if frame.empty:
         raise QuoteError(f"{match[0]}: no committed run has the table {place}")
-    return _written(frame.eval(column, engine="python"), form)
+    try:
+        return _written(value_of(column, frame), form)
+    except ExpressionError as error:
+        raise QuoteError(f"{match[0]}: {error}") from error
 
 
 def _written(value: Any, form: str) -> str:

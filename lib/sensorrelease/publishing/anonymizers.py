@@ -275,7 +275,7 @@ def save_recordings(fitted: FittedRecordings, folder: Path) -> None:
 
 def load_recordings(folder: Path) -> FittedRecordings:
     """Return the fitted anonymizer in a folder; raises `FittedFolderError` as `fitted.load_fitted`."""
-    content = read_saved(folder, SAVED)
+    content = read_saved(folder, SAVED, MODEL)
     try:
         known = TypeAdapter(_Known).validate_python(content)
         anonymizer = load(folder / MODEL)

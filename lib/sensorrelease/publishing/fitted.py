@@ -1,29 +1,27 @@
 """Save a fitted defence of a table, and load it to publish new rows without the training rows.
 
-A defence that drops columns and adds noise is saved as JSON: the kept columns and the bounds of noisy ones. Any other
-transformer of scikit-learn, and those of this package, are a file of skops beside it, which runs no code when it is
-loaded. The folder belongs to the publisher: domains, categories and learnt weights describe the training rows.
+The folder holds one file of JSON. A defence that drops columns and adds noise is saved as the kept columns and the
+bounds of noisy ones; other transformers as `steps` writes them. The file holds data only, so loading it runs no code,
+and what was loaded is never fitted again. The folder belongs to the publisher: domains, categories and learnt weights
+describe the training rows.
 """
 
 import warnings
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
-from zipfile import ZipFile
 
 import numpy as np
 import pandas as pd
 from pydantic import BaseModel, ConfigDict, ValidationError
 from sklearn import __version__ as sklearn_version
 from sklearn.preprocessing import FunctionTransformer
-from sklearn.tree._tree import Tree
 from sklearn.utils.validation import check_is_fitted
 
 from sensorprivacy.columns.judge import UNKNOWN
 from sensorprivacy.game.tables import TABLE_ATTACKERS
 from sensorprivacy.minimize.minimizer import FeatureMinimizer
-from sensorprivacy.minimize.rewrites import ColumnHasher, LaplaceNoise
+from sensorprivacy.minimize.rewrites import LaplaceNoise
 from sensorprivacy.threeway.divider import ThreeWayDivider
 from sensorprivacy.threeway.division import Division
 from sensorprivacy.threeway.publication import state_guarantees
@@ -31,15 +29,11 @@ from sensorrelease.card import TASK_MODEL
 from sensorrelease.defences import as_frame
 from sensorrelease.publishing.columns import Columns
 from sensorrelease.publishing.saved import FILE, FittedFolderError, damaged, read_saved, scores, write_saved
+from sensorrelease.publishing.steps import StepError, step_from_json, step_to_json
 from sensorrelease.transformers import CHOSEN, MinimizedTable, Rewritten, Rounded, TaskPrediction, TopColumns
 
-FORMAT, OTHER = "sensorprivacy-fitted-table", "step.skops"
-_AS_JSON = (FunctionTransformer, MinimizedTable, TopColumns, FeatureMinimizer, ThreeWayDivider, LaplaceNoise)
-# what a file of skops may hold besides the classes that skops itself trusts: numbers, and our transformers
-_OURS = [f"{kind.__module__}.{kind.__name__}" for kind in (TaskPrediction, Rewritten, Rounded, ColumnHasher)]
-_MOST_SCHEMA = 2**24  # bytes of the description in it
-_MOST_BYTES = 2**28  # of the second file, packed and unpacked
-_TRUSTED = ["numpy.dtype", "scipy.sparse._csr.csr_matrix", "sklearn.tree._tree.Tree", *_OURS]
+FORMAT = "sensorprivacy-fitted-table"
+_PLAIN = (FunctionTransformer, MinimizedTable, TopColumns, FeatureMinimizer, ThreeWayDivider, LaplaceNoise)
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,55 +87,40 @@ class _Content(BaseModel):
     columns: Columns
     kept: list[str]
     noise: _Noise | None
-    sklearn: str | None = None  # the version of scikit-learn that wrote the second file
+    sklearn: str | None = None  # the version of scikit-learn that wrote the transformer
+    step: dict[str, Any] | None = None  # of `steps`
     measured: list[Any]
 
 
 def check_can_be_saved(step: Any, name: str) -> None:
     """Raise ValueError unless `save_fitted` can save a transformer, fitted or not."""
-    if not _as_json(step):
-        _as_skops(step, name)
+    if not _keeps_or_adds(step):
+        _as_json(step, name)
 
 
-def _as_json(step: Any) -> bool:
-    return isinstance(step, _AS_JSON) and not (isinstance(step, FunctionTransformer) and step.func is not None)
+def _keeps_or_adds(step: Any) -> bool:
+    """Return whether a transformer only keeps columns and adds noise."""
+    return type(step) in _PLAIN and getattr(step, "func", None) is None
 
 
-def _as_skops(step: Any, name: str) -> bytes:
-    """Return the content of a transformer's file, if it can be loaded without running code of its own."""
-    from skops import io  # in an extra
-
+def _as_json(step: Any, name: str) -> dict[str, Any]:
     try:
-        content = io.dumps(step)
-        strange = _strange(content)
-    except (TypeError, AttributeError, ValueError) as error:
-        raise ValueError(f"--save: {name} cannot be saved: {error}") from error
-    if strange:
-        raise ValueError(
-            f"--save: {name} cannot be saved, because loading {', '.join(strange)} could run any code: use the "
-            "transformers of scikit-learn or of this package, or publish without --save"
-        )
-    return bytes(content)
-
-
-def _strange(content: bytes) -> list[str]:
-    from skops import io
-
-    return sorted(set(io.get_untrusted_types(data=content)) - set(_TRUSTED))
+        return step_to_json(step)
+    except StepError as error:
+        raise ValueError(f"--save: {name} cannot be saved: {error}. Publish without --save") from error
 
 
 def save_fitted(fitted: FittedTable, folder: Path) -> None:
-    """Write a fitted defence to ``defence.json`` in a folder, with the digest of its content; some need a second file.
+    """Write a fitted defence to ``defence.json`` in a folder, with the digest of its content.
 
     Raises
     ------
     ValueError
-        If the transformer cannot be saved without code, see `check_can_be_saved`.
+        If the transformer cannot be saved as data, see `check_can_be_saved`.
     """
-    step, noise, sklearn = fitted.step, None, None
-    if not _as_json(step):
-        (folder / OTHER).write_bytes(_as_skops(step, fitted.name))
-        sklearn = sklearn_version
+    step, noise, other = fitted.step, None, None
+    if not _keeps_or_adds(step):
+        other = _as_json(step, fitted.name)
     kept = fitted.needed
     laplace = step if isinstance(step, LaplaceNoise) else getattr(step, "noise_", None)
     if laplace is not None:
@@ -166,7 +145,8 @@ def save_fitted(fitted: FittedTable, folder: Path) -> None:
             learned=getattr(step, "learned_", step.division is None),
         )
     measured = fitted.facts.get("measured", [])
-    content = _Content(columns=fitted.columns, kept=kept, noise=noise, sklearn=sklearn, measured=measured)
+    version = None if other is None else sklearn_version
+    content = _Content(columns=fitted.columns, kept=kept, noise=noise, sklearn=version, step=other, measured=measured)
     write_saved(folder, FORMAT, content.model_dump(mode="json"))
 
 
@@ -196,7 +176,7 @@ def load_fitted(folder: Path) -> FittedTable:
     about = [f"task {content.columns.task}", f"user {content.columns.user}"]
     try:
         measured = scores(content.measured, about, [*TABLE_ATTACKERS, TASK_MODEL])
-        step = _step(content) if content.sklearn is None else _other_step(content.sklearn, folder)
+        step = _step(content) if content.step is None else _other_step(content, folder)
         reasons = dict.fromkeys(content.columns.dropped, UNKNOWN)
         columns = replace(content.columns, dropped=reasons | content.columns.dropped_roles)
         found = FittedTable(*_described(step, content), columns, step, {"measured": measured})
@@ -212,7 +192,7 @@ def load_fitted(folder: Path) -> FittedTable:
 def _described(step: Any, content: _Content) -> tuple[str, str]:
     """Return a name and a sentence for a loaded defence, of its parameters only."""
     kept, features, noise = content.kept, content.columns.features, content.noise
-    if content.sklearn is not None:
+    if content.step is not None:
         word = {TaskPrediction: "prediction", Rewritten: "rewritten columns", Rounded: "round"}.get(
             type(step), type(step).__name__
         )
@@ -238,51 +218,17 @@ def _row(fitted: FittedTable) -> pd.DataFrame:
     return pd.DataFrame({name: pd.Series(cell) for name, cell in cells.items()})
 
 
-def _other_step(version: str, folder: Path) -> Any:
-    """Return the transformer in the second file, after checking the version of scikit-learn and all classes."""
-    from skops import io
-
-    if version.split(".")[:2] != sklearn_version.split(".")[:2]:
+def _other_step(content: _Content, folder: Path) -> Any:
+    """Return a transformer of `steps`, after checking the version of scikit-learn."""
+    if (content.sklearn or "").split(".")[:2] != sklearn_version.split(".")[:2]:
         raise FittedFolderError(
-            f"{folder} was saved with scikit-learn {version}, here is {sklearn_version}: fit and save again"
+            f"{folder} was saved with scikit-learn {content.sklearn}, here is {sklearn_version}: fit and save again"
         )
-    if not (folder / OTHER).is_file():
-        raise damaged(folder, f"there is no {OTHER} in it")
-    with ZipFile(folder / OTHER) as archive:  # its listing is read before its contents
-        sizes = {member.filename: member.file_size for member in archive.infolist()}
-    if sum(sizes.values()) > _MOST_BYTES or sizes.get("schema.json", 0) > _MOST_SCHEMA:
-        raise damaged(folder, f"{OTHER} unpacks to {sum(sizes.values()):,} bytes, which is too much")
-    whole = (folder / OTHER).read_bytes()
-    if strange := _strange(whole):
-        raise FittedFolderError(f"{folder} is not loaded: {', '.join(strange)} in {OTHER} could run any code")
-    step = io.loads(whole, trusted=_TRUSTED)
+    step = step_from_json(content.step)
     if not hasattr(step, "transform"):
-        raise damaged(folder, f"{OTHER} holds a {type(step).__name__}, which publishes no columns")
+        raise damaged(folder, f"{FILE} holds a {type(step).__name__}, which publishes no columns")
     check_is_fitted(step)
-    for claim in ("epsilon_total_", "guarantees_"):  # no transformer in this file has a guarantee
-        vars(step).pop(claim, None)
-    for tree in _trees(step):
-        _check_tree(tree)
     return step
-
-
-def _trees(thing: Any) -> Iterator[Tree]:
-    """Yield all trees within a loaded transformer."""
-    if isinstance(thing, Tree):
-        yield thing
-    parts: Any = thing.values() if isinstance(thing, dict) else thing if isinstance(thing, list | tuple) else ()
-    for part in [*parts, *getattr(thing, "__dict__", {}).values()]:
-        yield from _trees(part)
-
-
-def _check_tree(tree: Tree) -> None:
-    """Raise ValueError for a tree that would read memory outside its arrays."""
-    left, right, places = tree.children_left, tree.children_right, np.arange(tree.node_count)
-    inner = left != -1
-    inside = all(((some[inner] > places[inner]) & (some[inner] < tree.node_count)).all() for some in (left, right))
-    features = tree.feature[inner]
-    if not (tree.node_count and inside and (features >= 0).all() and (features < tree.n_features).all()):
-        raise ValueError("a tree points outside its nodes or features")
 
 
 def _step(content: _Content) -> Any:

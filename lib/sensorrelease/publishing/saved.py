@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import stat
 from collections.abc import Collection
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -11,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from sensorprivacy.paths import read_json
 
-FILE, VERSION = "defence.json", 1
+FILE, VERSION = "defence.json", 2
 
 
 _Share = Annotated[float, Field(ge=0, le=1)] | None
@@ -79,8 +80,10 @@ def is_saved(folder: Path, kind: str) -> bool:
     return isinstance(content, dict) and content.get("format") == kind
 
 
-def read_saved(folder: Path, kind: str) -> dict[str, Any]:
+def read_saved(folder: Path, kind: str, other: str | None = None) -> dict[str, Any]:
     """Return the content of ``defence.json`` after checking format, version and all digests.
+
+    The folder may hold the file `other` besides, and nothing else.
 
     Raises
     ------
@@ -90,6 +93,9 @@ def read_saved(folder: Path, kind: str) -> dict[str, Any]:
     file = folder / FILE
     if not file.is_file():
         raise FittedFolderError(f"{folder} holds no fitted defence: there is no {FILE} in it")
+    for one in sorted(folder.iterdir()):
+        if one.name not in (FILE, other) or not stat.S_ISREG(one.lstat().st_mode):
+            raise damaged(folder, f"it holds {one.name!r}, which is no file of a fitted defence")
     try:
         content = read_json(file)
     except ValueError as error:
@@ -116,7 +122,7 @@ def damaged(folder: Path, what: str) -> FittedFolderError:
 
 
 def _digests(folder: Path) -> dict[str, str]:
-    files = sorted(file for file in folder.iterdir() if file.is_file() and file.name != FILE)
+    files = sorted(file for file in folder.iterdir() if file.name != FILE)
     return {file.name: pooch.file_hash(str(file)) for file in files}
 
 

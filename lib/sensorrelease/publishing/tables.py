@@ -150,7 +150,7 @@ def publish(
             found = _select(selection, found, chosen.needed, missing, "keep")
         chosen.columns.check_new(found, chosen.needed)
         first = chosen.release(found.sample)
-    facts = {"matched": _matched(chosen, found.sample, first, out, pieces.digest, seed)}
+    facts = {"matched": _matched(chosen, found.sample, first, out, pieces.digest, seed, reused=made is None)}
     with ExitStack() as stack:
         folder = stack.enter_context(new_folder(out, "out"))
         if save is not None:
@@ -255,14 +255,17 @@ def _originals(fitted: FittedTable, sample: pd.DataFrame) -> pd.DataFrame:
 
 
 def _matched(
-    fitted: FittedTable, sample: pd.DataFrame, first: pd.DataFrame, out: Path, digest: str, seed: int
+    fitted: FittedTable, sample: pd.DataFrame, first: pd.DataFrame, out: Path, digest: str, seed: int, *, reused: bool
 ) -> dict[str, Any]:
-    """Return the part of the card about attackers who match rows of the sample, and about earlier releases of them."""
+    """Return the part of the card about attackers who match rows of the sample, and about earlier releases of them.
+
+    A `reused` defence was loaded from a folder, and is not fitted again.
+    """
     columns, step = fitted.columns, fitted.step
     labels = as_text(sample[columns.task]).to_numpy() if columns.task in sample else None
     originals = _originals(fitted, sample)
     kept = len(unchanged_columns(originals, first)) == first.shape[1]  # nothing to learn from another search
-    refit = None if kept else refitted(step, columns.numbers(sample, fitted.needed), labels, columns.texts)
+    refit = None if kept or reused else refitted(step, columns.numbers(sample, fitted.needed), labels, columns.texts)
     units = {"group": columns.groups, "user": columns.user}
     again = fitted.release(sample)
     found = match_rows(
@@ -275,7 +278,10 @@ def _matched(
         seed=seed,
     )
     earlier = earlier_releases(out, digest, _with_task(first, sample, fitted))
-    return matched(found, earlier, noisy=not first.equals(again))
+    facts = matched(found, earlier, noisy=not first.equals(again))
+    if reused and not kept and getattr(step, "epsilon_total_", None) is None:
+        facts["in_words"] += " A saved defence is not fitted again: the first release's card has the attacker who does."
+    return facts
 
 
 def _released(pieces: Selection, fitted: FittedTable, first: pd.DataFrame) -> Iterator[pd.DataFrame]:

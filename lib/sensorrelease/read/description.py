@@ -40,6 +40,7 @@ _WRITTEN = (".toml", ".html", ".json", ".md")  # endings of pages, cards and des
 _OF_STORE = b'{"key": '  # the first bytes of the results of compare
 _TEXT, _NAMES = 'a text in quotes, such as "walk"', 'a list of different texts, such as ["x", "y"]'
 _EXPECTED = {"rate": "a number above 0, without quotes", "channels": _NAMES, "private": _NAMES}
+_INSIDE = 'a path in the folder of the description, such as "rec/*.csv"'
 _EXPECTED |= {"sensors": _NAMES, "columns": _NAMES}
 _EXPECTED |= {"resample": "true or false, without quotes", "gap": "seconds above 0, without quotes"}
 
@@ -95,18 +96,11 @@ def read_description(path: Path) -> Description:
 
 def _check_description(path: Path, given: Description) -> None:
     """Raise ValueError for keys whose values have the right type but cannot be used."""
+    paths = {"files": [given.files], "people": [given.people or ""], "sensors": given.sensors or []}
     problems = [
         ("channels", len(set(given.channels)) < len(given.channels), _NAMES),
         ("private", len(set(given.private)) < len(given.private), _NAMES),
-        *(
-            (
-                key,
-                path.is_absolute() or ".." in path.parts,
-                'a path in the folder of the description, such as "rec/*.csv"',
-            )
-            for key in ("files", "people")
-            for path in [Path(getattr(given, key) or "")]
-        ),
+        *((key, not all(_is_inside(path.parent, name) for name in names), _INSIDE) for key, names in paths.items()),
         ("resample", given.resample and not given.time, "a key `time` with the column of times, too"),
         (
             "sensors",
@@ -125,6 +119,19 @@ def _check_description(path: Path, given: Description) -> None:
             raise ValueError(f"{path}: key {key!r} = {value} is invalid: give {expected}")
 
 
+def _is_inside(folder: Path, name: str) -> bool:
+    """Return whether a path is in the folder of a description, also after following symbolic links."""
+    plain = "\0" not in name and not Path(name).is_absolute() and ".." not in Path(name).parts
+    return plain and (folder / name).resolve().is_relative_to(folder.resolve())
+
+
+def path_in(folder: Path, name: str | Path) -> Path:
+    """Return a path that a description names; raises ValueError if it leads out of the description's folder."""
+    if not _is_inside(folder, str(name)):
+        raise ValueError(f"{str(name)!r} leads out of {folder}: give {_INSIDE}")
+    return folder / name
+
+
 def matched_files(folder: Path, given: Description) -> list[Path]:
     """Return the files that a description names, see `recorded`; of sensors, their folders' files."""
     found = [path for path in sorted(folder.glob(given.files)) if path.is_dir() == (given.sensors is not None)]
@@ -135,7 +142,7 @@ def matched_files(folder: Path, given: Description) -> list[Path]:
         names = some([path.relative_to(folder).as_posix() for path in left_out], 5)
         said = f"{given.name}: left out as no recordings, because this program wrote them: {names}"
         warnings.warn(said, stacklevel=4)
-    return [path / name for path in kept for name in given.sensors or [""]]
+    return [path_in(folder, path.relative_to(folder) / name) for path in kept for name in given.sensors or [""]]
 
 
 def recorded(paths: Sequence[Path], folder: Path) -> list[Path]:

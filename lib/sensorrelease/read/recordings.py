@@ -19,7 +19,7 @@ from sensorprivacy.data import Windows
 from sensorprivacy.paths import listing_digest
 from sensorprivacy.windowing import cut, window_starts
 from sensorrelease.read.clock import TIMES, Clock, timed, times_of
-from sensorrelease.read.description import Description, matched_files, read_description
+from sensorrelease.read.description import Description, matched_files, path_in, read_description
 from sensorrelease.read.formats import raw_fields, read_bare, read_table
 
 
@@ -131,7 +131,7 @@ def read_recordings(description: str | Path) -> OwnRecordings:
 def _read(path: Path, given: Description) -> OwnRecordings:
     table = _recordings(path.parent, given)
     if given.people:
-        table = _with_people(table, path.parent / given.people, given)
+        table = _with_people(table, path_in(path.parent, given.people), given)
     if given.resample:
         table = _without_missing(table, given)
     _check_columns(table, given)
@@ -154,7 +154,7 @@ def _read(path: Path, given: Description) -> OwnRecordings:
 
 def _digest(path: Path, given: Description) -> str:
     """Return the SHA-256 over the description, the files that it matches and the table of people; no other file."""
-    files = [path, *matched_files(path.parent, given), *([path.parent / given.people] if given.people else [])]
+    files = [path, *matched_files(path.parent, given), *([path_in(path.parent, given.people)] if given.people else [])]
     return listing_digest({file.relative_to(path.parent).as_posix() if file.is_relative_to(path.parent) else str(
         file): pooch.file_hash(str(file)) for file in files})  # fmt: skip
 

@@ -1,0 +1,145 @@
+"""A text of a caption or of the ledger computes, and runs no code."""
+
+import re
+import tomllib
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from compendium.show.captions import CaptionError, Captions
+from compendium.show.expressions import ExpressionError, filled, value_of
+from compendium.verdicts.quotes import QuoteError, quoted
+
+TABLE = pd.DataFrame({"low": [0.1, 0.4, 0.3], "a, b": [1, 2, 3], "kind": ["on", "off", "on"]})
+PANDAS = [  # expression, and the same by hand
+    ("low", TABLE["low"]),
+    ("100 * (low - `a, b`)", 100 * (TABLE["low"] - TABLE["a, b"])),
+    ("-1 * low / 2 + 1", -TABLE["low"] / 2 + 1),
+    ("100 * abs(low - @chance)", 100 * (TABLE["low"] - 0.3).abs()),
+    ("(low >= 0.3) & (`a, b` != 2)", pd.Series([False, False, True])),
+    ("(low < @chance) | ~(kind == kind)", pd.Series([True, False, False])),
+    ("max(low)", 0.4),
+    ('count(match(kind, "o?", "x*") & (low > 0.2))', 1),
+    ('count(match(kind, "on", "off"))', 3),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), PANDAS)
+def test_expressions_compute_what_pandas_does(text, expected):
+    found = value_of(text, TABLE, {"chance": 0.3})
+    if isinstance(expected, pd.Series):
+        pd.testing.assert_series_equal(found, expected, check_names=False)
+    else:
+        assert found == expected
+
+
+CODE = [
+    "__import__('os').system('touch ran')",
+    "@pd.io.common.os.system('touch ran')",
+    "low.values",
+    "low.max()",
+    "low.__class__",
+    "low[0]",
+    "(lambda: 1)()",
+    "[1 for _ in low]",
+    "{1}",
+    "f'{low}'",
+    "'text'",
+    '"text" * 9',
+    "b'x'",
+    "9 ** 9 ** 9",
+    "low @ low",
+    "1 if low else 2",
+    "low and low",
+    "(x := 1)",
+    "0.1 < low < 0.4",
+    "max(low, low)",
+    "max(low, key=abs)",
+    "max(*low)",
+    "open('ran', 'w')",
+    "eval('1')",
+    "getattr(low, 'max')",
+    "match(low)",
+    "match(low, low)",
+    "abs",
+    "missing",
+    "@missing",
+    "`missing`",
+    "1j",
+    "True",
+    "None",
+    "low; low",
+    "low = 1",
+    "low\nlow",
+    "",
+    "(" * 200,
+    "1 + " * 99 + "1",
+    "_0",
+    "low << 2",
+    "...",
+]
+
+
+@pytest.mark.parametrize("text", CODE)
+def test_nothing_else_parses(text, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ExpressionError):
+        value_of(text, TABLE, {"pd": pd, "chance": 0.3})
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("text", ["{0.__class__}", "{run.__init__.__globals__}", "{run._hidden}", "{x:99999}", "{_}"])
+def test_placeholders_name_nothing_private(text):
+    with pytest.raises((ExpressionError, IndexError)):
+        filled(text, {"run": Captions, "x": 1, "_": 1})
+
+
+def test_placeholders_are_those_of_an_f_string():
+    assert filled("{names} {x:.1%} {x!r}", {"names": ["a", "b"], "x": 0.25}) == "a, b 25.0 % 0.25"
+
+
+def test_a_quote_runs_no_code():
+    with pytest.raises(QuoteError, match="no part of an expression"):
+        quoted("{10_*/flattery | | @pd.io.common.os.system('touch /tmp/ran')}")
+
+
+@pytest.mark.parametrize("rule", ["Path", "pd", "_joined", "__import__", "eval", "none"])
+def test_a_rule_is_a_function_of_the_sentences(tmp_path, rule):
+    file = tmp_path / "a.toml"
+    file.write_text(f'[table.a]\ncaption = "a"\nclosing = {{ rule = "{rule}" }}\n')
+    tomllib.loads(file.read_text())
+    with pytest.raises(CaptionError, match="there is no rule"):
+        Captions(file, {}).words("table", "a", TABLE, {})
+
+
+def test_a_caption_runs_no_code(tmp_path):
+    file = tmp_path / "a.toml"
+    file.write_text('[table.a]\ncaption = "a"\nclosing = { rule = "extremes", of = "low.max()", what = "a" }\n')
+    with pytest.raises(CaptionError, match=r"table\.a.*'low\.max\(\)' is no part"):
+        Captions(file, {}).words("table", "a", TABLE, {})
+
+
+def expressions(root):
+    """Return the expressions of all captions."""
+    found = set()
+    for file in (root / "notebooks" / "captions").glob("*.toml"):
+        for entries in tomllib.loads(file.read_text(encoding="utf-8")).values():
+            for entry in entries.values() if isinstance(entries, dict) else ():
+                closing = entry.get("closing", {})
+                found |= {closing["of"], *closing.get("beside", {}).values()} if "of" in closing else set()
+    return sorted(found)
+
+
+def test_every_caption_computes_what_pandas_does(root):
+    """Oracle: `pandas.DataFrame.eval`, which computed them before."""
+    assert len(expressions(root)) > 30
+    for text in expressions(root):
+        draw = np.random.default_rng(0)
+        names = re.findall(r"`([^`]+)`|(?<!@)\b([a-z_]\w*)", re.sub(r"@\w+", "", text))
+        columns = {one or other for one, other in names} - {"abs"}
+        table = pd.DataFrame({name: draw.integers(0, 3, 50) / 2 for name in columns})
+        known = {"chance": 0.5, "threshold": 0.5}
+        pd.testing.assert_series_equal(
+            value_of(text, table, known), table.eval(text, local_dict=known), check_names=False
+        )
