@@ -86,7 +86,7 @@ class Converter:
             return self._by_text(cells, self._truth, "boolean")
         if self.field.type in MOMENTS:
             return self._moments(cells)
-        return self._by_text(cells, self._label, object)
+        return self._by_text(cells, self._label, "str")
 
     def _fast(self, cells: pa.Array) -> Cells | None:
         """Return numbers, or None if one is written in a way that arrow does not read."""

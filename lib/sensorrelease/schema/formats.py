@@ -62,7 +62,7 @@ def json_record(file: Path, at: int, line: str) -> dict[str, Any]:
 
 def excel_batches(file: Path, schema: Schema, rows: int, wanted: Sequence[str] | None) -> Iterator[Batch]:
     """Yield a sheet as columns of text."""
-    _check_workbook(file)
+    check_workbook(file)
     with explained(file, "Excel"):
         try:
             book = openpyxl.load_workbook(file, read_only=True, data_only=True)
@@ -117,7 +117,7 @@ def _sheet(file: Path, book: Any, dialect: Dialect, rows: int, wanted: Sequence[
             yield Batch(len(full), {name: pa.array([row[at] for row in full], pa.string()) for name, at in places})
 
 
-def _check_workbook(file: Path) -> None:
+def check_workbook(file: Path) -> None:
     """Raise ValueError if a workbook unpacks to too much, or has hidden rows or columns."""
     with explained(file, "Excel"), ZipFile(file) as archive:
         refuse_size(file, sum(member.file_size for member in archive.infolist()), MOST_BYTES)

@@ -156,7 +156,7 @@ class Pieces:
 
     def _batches(self) -> Iterator[Batch]:
         if self._file is not None:
-            yield from _READERS[self.schema.format](self._file, self.schema, self._rows, self.columns)
+            yield from batches(self._file, self.schema, self._rows, self.columns)
             return
         rows = max((len(column) for column in self._table.values()), default=0)
         for start in range(0, rows, self._rows):
@@ -245,13 +245,18 @@ def _joined(parts: list[Any]) -> Any:
     return pd.concat([pd.Series(part) for part in parts], ignore_index=True).array
 
 
+def batches(file: Path, schema: Schema, rows: int, wanted: Sequence[str] | None) -> Iterator[Batch]:
+    """Yield the columns of a file, as far as they are wanted, as texts or with the types of the file."""
+    return _READERS[schema.format](file, schema, rows, wanted)
+
+
 def column_names(file: Path, schema: Schema) -> list[str] | None:
     """Return the names of the columns of a file, or None if it is read to find them."""
     if schema.format == "jsonl":
         return None
     if schema.format == "parquet":
         return list(pq.read_schema(file).names)
-    first = next(_READERS[schema.format](file, schema, 1, None), None)
+    first = next(batches(file, schema, 1, None), None)
     return None if first is None else list(first.columns)
 
 
