@@ -2,7 +2,7 @@
 
 import datetime as dt
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,10 +13,11 @@ import pyarrow.compute as pc
 from sensorrelease.schema.model import MOMENTS, OTHER, Field, Schema, fold
 
 LONGEST = 10_000  # characters of a cell
+ZEROS = "holds NUL bytes, as after a power cut: delete the line"
 _POINT = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 _TRUTH = {"true": True, "false": False, "1": True, "0": False}
 _SPACES = " \u00a0\u202f"
-_UNREAD = {None: "holds nested values or bytes: write each of them in a column of its own, or withhold the column"}
+_NESTED = "holds nested values or bytes: write each of them in a column of its own, or withhold the column"
 _WHAT = {
     "number": "is no number",
     "integer": "is no whole number",
@@ -41,12 +42,15 @@ class Cells(NamedTuple):
         Which cells do not conform.
     reason : str
         What is wrong with the first of them, with its text.
+    broken : bool
+        Whether a cell holds NUL bytes, which no declaration allows.
     """
 
     values: Any
     missing: np.ndarray
     wrong: np.ndarray
     reason: str = ""
+    broken: bool = False
 
 
 class Converter:
@@ -71,6 +75,7 @@ class Converter:
         self.field = field
         tokens = schema.missingValues if field.missingValues is None else field.missingValues
         self.tokens = frozenset(tokens)
+        self._absent = [float(one) for one in tokens if _POINT.fullmatch(one)]
         self.levels = field.constraints.enum
         self.spellings = {fold(level): level for level in self.levels or ()}
         self.merged: set[str] = set()
@@ -79,7 +84,7 @@ class Converter:
         """Return the cells with the declared type."""
         cells = cells.dictionary_decode() if pa.types.is_dictionary(cells.type) and self.field.is_number else cells
         if pa.types.is_nested(cells.type) or pa.types.is_binary(cells.type) or pa.types.is_large_binary(cells.type):
-            raise ValueError(f"column {self.field.name!r} {_UNREAD[None]}")
+            raise ValueError(f"column {self.field.name!r} {_NESTED}")
         if self.field.is_number:
             return self._check_range(self._fast(cells) or self._by_text(cells, self._number, float))
         if self.field.type == "boolean":
@@ -108,12 +113,13 @@ class Converter:
             values = np.array(pc.cast(cells, pa.float64(), safe=False).to_numpy(zero_copy_only=False))
         except pa.ArrowInvalid:
             return None
+        gone = np.isin(values, self._absent)
         if is_text:
-            gone = missing.to_numpy(zero_copy_only=False)
+            gone |= missing.to_numpy(zero_copy_only=False)
             if not np.isfinite(values[~gone]).all():  # the words nan and inf
                 return None
         else:
-            gone = np.isnan(values) | np.isin(values, [float(one) for one in self.tokens if _POINT.fullmatch(one)])
+            gone |= np.isnan(values)
         return Cells(np.where(gone, np.nan, values), gone, np.isinf(values) & ~gone, "an infinite number")
 
     def _by_text(self, cells: pa.Array, read: Callable[[str], Any], kind: Any) -> Cells:
@@ -130,7 +136,12 @@ class Converter:
             states.append(1 if gone else 2 if value is None or rare else 0)
         gone_codes = np.array([*states, 1], dtype=np.int8)[codes]
         if (wrong := gone_codes == 2).any():
-            reason = f"{str(texts[codes[wrong.argmax()]])[:60]!r} {self._wrong()}"
+            odd = [str(texts[code]) for code in np.unique(codes[wrong])]
+            first = next((text for text in odd if "\0" in text), str(texts[codes[wrong.argmax()]]))
+            reason = f"{first[:60]!r} {self._wrong()}"
+            if "\0" in first:
+                wrong = codes == texts.index(first)
+                return Cells(None, wrong, wrong, f"the cell {ZEROS}", broken=True)
         table = np.empty(len(values) + 1, dtype=object)
         table[:-1] = values
         table[-1] = None
@@ -207,6 +218,8 @@ class Converter:
         return Cells(found.array, found.isna().to_numpy(), np.zeros(len(found), bool))
 
     def _check_range(self, cells: Cells) -> Cells:
+        if cells.broken:
+            return cells
         values, wrong = cells.values, cells.wrong
         low, high = self.field.constraints.minimum, self.field.constraints.maximum
         with np.errstate(invalid="ignore"):
@@ -215,7 +228,7 @@ class Converter:
             if self.field.type == "integer":
                 outside |= ~np.isnan(values) & (values % 1 != 0)
         if not (outside & ~wrong).any():
-            return cells._replace(values=np.where(wrong, np.nan, values) if wrong.any() else values)
+            return cells._replace(values=np.where(wrong, np.nan, values + 0.0))  # one kind of zero and of NaN
         if not wrong.any():
             value = values[outside.argmax()]
             odd = self.field.type == "integer" and value % 1 != 0
@@ -225,7 +238,7 @@ class Converter:
                 else f"is outside {'' if low is None else low} to {'' if high is None else high}"
             )
             cells = cells._replace(reason=f"{value:.12g} {said}")
-        return cells._replace(values=np.where(outside | wrong, np.nan, values), wrong=outside | wrong)
+        return cells._replace(values=np.where(outside | wrong, np.nan, values + 0.0), wrong=outside | wrong)
 
 
 def as_arrow(table: Any) -> dict[str, pa.ChunkedArray]:
@@ -273,8 +286,3 @@ def refuse_twins(names: Sequence[str], source: Any) -> None:
         places = {name: [str(at + 1) for at, other in enumerate(names) if other == name] for name in twice[:5]}
         said = "; ".join(f"{name!r} (columns {', '.join(at)})" for name, at in places.items())
         raise ValueError(f"{source}: columns have the same name: {said}: rename them")
-
-
-def counts_of(found: Mapping[str, int], what: str) -> list[str]:
-    """Return counts of cells by column in words."""
-    return [f"{many:,} cell{'s' * (many != 1)} of {name} {what}" for name, many in found.items() if many]

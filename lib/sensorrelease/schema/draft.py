@@ -26,6 +26,7 @@ LEVELS = 50  # most levels of a text that leaves
 DIGITS = 9_999  # steps in the range of a number
 _CLASSES = 20  # most different whole numbers of a task that are classes
 _MOST = 10_000  # levels of a text that are counted
+_SENTINELS = [float(f"{nines}"[:size]) for nines in ("999999", "888888", "777777") for size in range(2, 7)]
 _SOME = 0.1  # share of rows in withheld levels from which a text is withheld
 _FAR = 10  # times the range of nearly all numbers that a number is beyond it
 _POINT = re.compile(r"[+\u2212-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
@@ -37,9 +38,27 @@ _GROUPS = {
     ("'", "."): re.compile(r"[+\u2212-]?\d{1,3}(?:'\d{3})*(?:\.\d+)?", re.ASCII),
 }
 _UNIT = re.compile(r"([+\u2212-]?[\d.,]*\d)[ \u00a0\u202f]?([^\d\s.,:+-][^\d\s:]{0,9})")
+_HEX = re.compile(r"0x[0-9a-f]+", re.I)
 _LABEL = re.compile(r"[+-]?0\d+|\d{16,}")
 _ABSENT = ["", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null", "Null", "None", "none", "-NaN"]
-_ABSENT_NUMBERS = ["?", "-", "--", "\u2013", "\u2014", ".", "*", "n.a.", "missing", "unknown", "unavailable"]
+_ABSENT_NUMBERS = [
+    "?",
+    "-",
+    "--",
+    "\u2013",
+    "\u2014",
+    ".",
+    "*",
+    "n.a.",
+    "missing",
+    "unknown",
+    "unavailable",
+    "#DIV/0!",
+    "#VALUE!",
+    "#REF!",
+    "#NUM!",
+    "#NAME?",
+]
 
 
 @dataclass
@@ -115,6 +134,8 @@ def draft(
         raise ValueError(f"{called}: the user column {user!r} has {len(users)} user: a release needs two or more")
     k = min(K, len(users))
     names = Names(users)
+    distinct = sample.drop_duplicates()  # a row that occurs twice would find itself
+    sample = distinct if 4 * len(distinct) >= len(sample) else sample
     drafted = []
     for place, known in enumerate(schema.fields, 1):
         column = _Column(known, guesses[known.name], profiles[known.name], k)
@@ -143,6 +164,8 @@ def _guess(name: str, cells: pa.Array, role: str | None, called: str) -> _Guess:
         return _Guess({"type": "string"})
     if pa.types.is_boolean(kind):
         return _Guess({"type": "boolean"})
+    if role == "task" and _are_classes(cells):
+        return _Guess({"type": "string"})
     if pa.types.is_integer(kind):
         return _Guess({"type": "integer"})
     if pa.types.is_floating(kind) or pa.types.is_decimal(kind) or pa.types.is_duration(kind):
@@ -155,6 +178,12 @@ def _guess(name: str, cells: pa.Array, role: str | None, called: str) -> _Guess:
     if name in texts and len(texts) > 1 and _is_number(texts, name):
         raise ValueError(f"{called}: column {name!r} holds its own name as a cell: is there a second header or table?")
     return _guess_text(texts)
+
+
+def _are_classes(cells: pa.Array) -> bool:
+    """Return whether a task has few different cells, so that each is a class: 1E5 and 100000 are two."""
+    found = [cell for cell in cells.unique().to_pylist() if cell is not None]
+    return len(found) <= _CLASSES
 
 
 def _is_number(texts: Counter[str], name: str) -> bool:
@@ -192,6 +221,8 @@ def _guess_text(texts: Counter[str]) -> _Guess:
     words = [text for text in cells if not form.fullmatch(text)]
     if share >= 1 - _SOME and len(words) <= 3 and not any(map(str.isdigit, "".join(words))):
         return _Guess({"type": "number", "missingValues": [*_ABSENT, *absent, *words]} | keys)
+    if sum(rows for text, rows in cells.items() if _HEX.fullmatch(text)) > 0.5 * total:
+        return _Guess({"type": "string"}, "it holds hexadecimal numbers")
     if share >= 0.5:
         return _Guess(
             {"type": "string"}, f"most of its cells are numbers, but not {words[0][:30]!r} and {len(words) - 1} more"
@@ -290,8 +321,6 @@ class _Column:
             return Field(name=known.name, title=keys["title"], why=self.guess.remark)
         values, users = sample[known.name], sample[user]
         is_task = known.role == "task"
-        if is_task and known.is_number and values.nunique() <= _CLASSES and not (values.dropna() % 1).any():
-            return self._classes(keys, values, users, names)
         seen, reasons = [], [] if is_task else self._by_header()
         if known.type in NUMBERS:
             seen.append(self._range(keys, values))
@@ -310,8 +339,11 @@ class _Column:
             reasons += [] if identifying and found.soft else [found.reason]
         if reasons and not is_task:
             keys["role"] = "withheld"
-        elif is_task and self.guess.remark:
-            raise ValueError(f"the task column {known.name!r}: {self.guess.remark}")
+        if is_task and (self.guess.remark or (keys["type"] == "string" and "constraints" not in keys)):
+            said = self.guess.remark or f"no level that {self.k} users share and that names nobody"
+            raise ValueError(
+                f"the task column {known.name!r} cannot leave: {said}. Choose another task, or coarser classes"
+            )
         keys["why"] = "; ".join([*reasons, *filter(None, seen)])
         return Field(**keys)
 
@@ -320,25 +352,34 @@ class _Column:
         return [f"its name says that it holds {kind}"] if kind else []
 
     def _range(self, keys: dict[str, Any], values: pd.Series) -> str:
-        numbers = values.dropna().to_numpy(dtype=float)
+        """Set type, range and step of numbers, and return in words which of them count as missing."""
+        numbers, said = values.dropna().to_numpy(dtype=float), []
+        marks = _sentinels(numbers)
+        if len(marks):
+            keys["missingValues"] = [*keys.get("missingValues", _ABSENT), *(f"{mark:g}" for mark in marks)]
+            numbers = numbers[~np.isin(numbers, marks)]
+            said.append(f"{', '.join(f'{mark:g}' for mark in marks)} counts as missing")
         if not len(numbers):
             return ""
-        whole = bool((numbers % 1 == 0).all())
-        keys["type"] = "integer" if whole and max(abs(self.profile.low), abs(self.profile.high)) < 2**53 else "number"
         low, high = self.profile.low, self.profile.high
+        whole = bool((numbers % 1 == 0).all()) and max(abs(low), abs(high)) < 2**53
+        keys["type"] = "integer" if whole else "number"
         inner = np.quantile(numbers, [0.01, 0.99])
         room = _FAR * max(inner[1] - inner[0], 1e-12)
-        far = (numbers < inner[0] - room) | (numbers > inner[1] + room)
-        if far.any() or low < inner[0] - room or high > inner[1] + room:
-            near = numbers[~far]
-            low, high = max(low, near.min()), min(high, near.max())
+        near = numbers[(numbers >= inner[0] - room) & (numbers <= inner[1] + room)]
+        if len(marks) or low < inner[0] - room or high > inner[1] + room:
             keys["nonconforming"] = "missing"
-        step = _step(numbers, low, high)
-        places = max(0, -int(np.floor(np.log10(step)))) if step < 1 else 0
+            low, high = (
+                (low if low >= inner[0] - room and low not in marks else near.min()),
+                (high if high <= inner[1] + room and high not in marks else near.max()),
+            )
+            if len(near) < len(numbers):
+                said.append("numbers far from all others count as missing")
+        step = _step(near, low, high)
+        places = max(0, -round(np.log10(step)))
         ends = [round(np.floor(low / step + 1e-9) * step, places), round(np.ceil(high / step - 1e-9) * step, places)]
         keys |= {"constraints": {"minimum": min(ends[0], low), "maximum": max(ends[1], high)}, "step": step}
-        far_said = "; far numbers count as missing" if keys.get("nonconforming") == "missing" else ""
-        return f"numbers from {low:.6g} to {high:.6g}{far_said}"
+        return "; ".join(said)
 
     def _levels(self, keys: dict[str, Any], names: Names) -> tuple[str, list[str]]:
         """Set the levels that enough users have, and return them in words, with reasons against the column."""
@@ -368,15 +409,7 @@ class _Column:
                 keys["nonconforming"] = "other"
         said = ", ".join(f"{_tidy(level)} ({len(owners[level])} users)" for level in kept[:8])
         more = f", {len(owners) - len(kept):,} others" if len(owners) > len(kept) else ""
-        return f"{len(kept)} levels: {said}{more}", reasons
-
-    def _classes(self, keys: dict[str, Any], values: pd.Series, users: pd.Series, names: Names) -> Field:
-        """Return a task of few whole numbers as levels."""
-        texts = values.map(lambda cell: str(int(cell)), na_action="ignore")
-        _observe(self.profile, texts.astype("str"), users)
-        keys |= {"type": "string"}
-        keys["why"], _ = self._levels(keys, names)
-        return Field(**keys)
+        return (f"{len(kept)} levels: {said}{more}" if kept else ""), reasons
 
     def _released(self, values: pd.Series, keys: dict[str, Any]) -> pd.Series:
         """Return the cells as they would leave: levels only."""
@@ -390,6 +423,16 @@ def _tidy(level: str) -> str:
     """Return a level without format marks and outer spaces."""
     plain = " ".join("".join(mark for mark in level if mark.isprintable() or mark.isspace()).split())
     return plain if fold(plain) == fold(level) else fold(level)
+
+
+def _sentinels(numbers: np.ndarray) -> np.ndarray:
+    """Return numbers such as -999 that occur several times and lie apart from all others: they mean missing cells."""
+    found, rows = np.unique(numbers, return_counts=True)
+    marks = found[np.isin(np.abs(found), _SENTINELS) & (rows > 1)]
+    others = found[~np.isin(found, marks)]
+    if not len(others):
+        return marks[:0]
+    return marks[(marks < others.min() - np.ptp(others)) | (marks > others.max() + np.ptp(others))]
 
 
 def _step(numbers: np.ndarray, low: float, high: float) -> float:

@@ -17,7 +17,7 @@ from zipfile import BadZipFile
 import duckdb
 import pyarrow as pa
 
-from sensorrelease.schema.cells import refuse_twins
+from sensorrelease.schema.cells import ZEROS, refuse_twins
 from sensorrelease.schema.model import Dialect, Schema
 
 MOST_BYTES = 2**30  # of a table in memory
@@ -25,7 +25,6 @@ _LINE = 10_000_000  # characters of a line
 _RATIO = 200  # a compressed file that unpacks to so many times its size, and to more than MOST_BYTES, is no table
 OPENERS: dict[str | None, Any] = {None: open, "gz": gzip.open, "bz2": bz2.open, "xz": lzma.open}
 _SETTINGS = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
-_ZEROS = "holds NUL bytes, as after a power cut: delete the line"
 
 
 class Batch(NamedTuple):
@@ -53,8 +52,8 @@ def refuse_size(file: Any, size: float, limit: int) -> None:
     """Raise ValueError if a table is too large for memory."""
     if size > limit:
         raise ValueError(
-            f"{file} needs more than {limit / 2**20:,.0f} MiB of memory once it is read, which is the limit: give fewer "
-            "rows or columns"
+            f"{file} needs more than {limit / 2**20:,.0f} MiB of memory once it is read, which is the limit: give "
+            "fewer rows or columns"
         )
 
 
@@ -171,7 +170,7 @@ def csv_rows(file: Path, schema: Schema) -> Iterator[tuple[int, list[str]]]:
 
 def _misfit(row: list[str], names: list[str], reader: Iterator[list[str]], dialect: Dialect) -> str:
     if any("\0" in cell for cell in row):
-        return _ZEROS
+        return ZEROS
     said = f"has {len(row)} cells, but the header has {len(names)} names"
     others = [len(other) for other in islice(reader, 20)]
     if others and set(others) == {len(row)}:

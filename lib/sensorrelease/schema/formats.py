@@ -105,6 +105,9 @@ def _sheet(file: Path, book: Any, dialect: Dialect, rows: int, wanted: Sequence[
     source = sheet_rows(file, book, dialect)
     header = [row for _, row in islice(source, len(dialect.headerRows))]
     names = joined(header or [[]])
+    if unnamed := [at for at, name in enumerate(names, 1) if name == f"field{at}"]:
+        said = f"has no name in the header of column {openpyxl.utils.get_column_letter(unnamed[0])}"
+        raise ValueError(f"{file} {said}: name it, or delete what stands beside the table")
     refuse_twins(names, file)
     places = [(name, at) for at, name in enumerate(names) if wanted is None or name in wanted]
     while some := [(at, row) for at, row in islice(source, rows)]:

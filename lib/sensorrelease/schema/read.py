@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 
 from sensorprivacy.checks import counted
 from sensorprivacy.progress import tqdm
-from sensorrelease.schema.cells import Converter, as_arrow, counts_of
+from sensorrelease.schema.cells import Converter, as_arrow
 from sensorrelease.schema.files import (
     MOST_BYTES,
     Batch,
@@ -23,8 +23,9 @@ from sensorrelease.schema.files import (
     refuse_size,
 )
 from sensorrelease.schema.formats import arrow_batches, excel_batches, json_batches
-from sensorrelease.schema.model import Field, Schema
+from sensorrelease.schema.model import OTHER, Field, Schema
 
+_REMEDY = ": correct the cell or the schema, or set `nonconforming: missing`, which counts such cells"
 ROWS = 100_000  # of a piece
 _READERS: dict[str, Callable[[Path, Schema, int, Sequence[str] | None], Iterator[Batch]]] = {
     "csv": csv_batches,
@@ -146,10 +147,10 @@ class Pieces:
             cells = converter.convert(batch.columns[field.name])
         except ValueError as error:
             raise ValueError(f"{self.called}: {error}") from error
-        if (wrong := int(cells.wrong.sum())) and field.nonconforming == "error":
+        if (wrong := int(cells.wrong.sum())) and (cells.broken or field.nonconforming == "error"):
             where = self._line(self.rows + int(cells.wrong.argmax()))
-            remedy = "correct the cell, or the schema; or set `nonconforming: missing`, which counts such cells"
-            raise ValueError(f"{self.called}, {where}, column {field.name!r}: {cells.reason}: {remedy}")
+            remedy = "" if cells.broken else _REMEDY
+            raise ValueError(f"{self.called}, {where}, column {field.name!r}: {cells.reason}{remedy}")
         self.missing[field.name] += int(cells.missing.sum())
         self.nonconforming[field.name] += wrong
         return cells.values
@@ -183,7 +184,10 @@ class Pieces:
     @property
     def notices(self) -> list[str]:
         """What the last complete pass counted, in words without any cell."""
-        said = counts_of(self.missing, "are missing") + counts_of(self.nonconforming, "did not conform")
+        said = [f"{counted(many, 'missing cell')} in {name}" for name, many in self.missing.items() if many]
+        for name, many in self.nonconforming.items():
+            became = OTHER if self.schema.field(name).nonconforming == "other" else "missing"
+            said += [f"{counted(many, 'cell')} of {name} did not conform: now {became}"] if many else []
         if self.merged:
             said.append(f"{counted(self.merged, 'further spelling')} of users count as the same users")
         return said

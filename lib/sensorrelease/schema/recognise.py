@@ -45,6 +45,9 @@ _HEADERS = {
     "names or free texts": "name vorname nachname firstname lastname surname nickname email mail comment comments note "
     "notes title titel description beschreibung bemerkung text message url link file filename path",
 }
+_SHORT = frozenset(
+    "year month day hour minute second week no nr key text link file place card x lambda phi mo mi ss dd hh mm yy".split()
+)
 _HEADER_WORDS = {word: kind for kind, words in _HEADERS.items() for word in words.split()}
 _PLAIN = re.compile(r"[^\W\d_][\w ./%²³°µ()\[\]*-]{0,39}")
 
@@ -72,8 +75,10 @@ def header_kind(name: str) -> str:
     apart = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name)
     if _MOTION.search(apart):
         return ""
-    words = [*_PART.findall(apart.lower()), *_WORD.findall(name.lower())]
-    return next((_HEADER_WORDS[word] for word in words if word in _HEADER_WORDS), "")
+    parts = _PART.findall(apart.lower())
+    words = [*parts, *_WORD.findall(name.lower())]
+    found = [word for word in words if word in _HEADER_WORDS and (len(parts) <= 2 or word not in _SHORT)]
+    return _HEADER_WORDS[found[0]] if found else ""
 
 
 def is_plain(name: str) -> bool:

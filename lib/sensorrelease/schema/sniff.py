@@ -59,7 +59,7 @@ def sniff(file: Path) -> dict[str, Any]:
             encoding = "utf-8" if _is_utf8(block) else "cp1252"
     if kind == "csv":
         text = head.decode(encoding, errors="replace")
-        lines = [line for line in islice(text.splitlines(keepends=True), _LINES)]
+        lines = text.splitlines(keepends=True)[:_LINES]
         if suffix == ".log" and lines and lines[0].startswith("{"):
             return {"format": "jsonl", "compression": compression, "encoding": encoding}
         found["dialect"] = _dialect(lines, file)
@@ -111,6 +111,11 @@ def _dialect(lines: list[str], file: Path) -> Dialect:
         return Dialect(delimiter=delimiter, headerRows=[names])
     rows = [next(iter(_parse([line], delimiter)), []) for line in texts]
     header, units, trailing = _find_header(rows)
+    filled = [cell for cell in rows[header[0]] if cell.strip()]
+    if filled and 2 * sum(map(_is_number, filled)) >= len(filled):
+        raise ValueError(
+            f"{file} has numbers in line {kept[header[0]][0]}, where the header is: write a line of names above"
+        )
     return Dialect(
         delimiter=delimiter,
         headerRows=[kept[at][0] for at in header],

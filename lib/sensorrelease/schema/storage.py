@@ -1,5 +1,6 @@
 """Write a schema as YAML that a person can read and change, and read it."""
 
+import datetime as dt
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +11,11 @@ from sensorrelease.schema.model import Schema
 
 _HEAD = """\
 # What this table holds, and what of it may leave. Read it, change it, and confirm it:
-#   sensorprivacy schema --confirm {file}
+#   sensorprivacy schema {file} --confirm
 """
 _COMMENTS = {
     "name": "Title and file name of what leaves.",
     "k": "A level that fewer users have does not leave: it becomes \"other\".",
-    "confirmed": "When a person confirmed this schema, and what it was then. Any change asks for a new confirmation.",
     "format": "How the file is written. Reading stops at a cell that does not fit.",
     "missingValues": "Cells that are missing.",
     "fields": "The columns. Role: task, user, recording, time, feature or withheld; only task and features leave.\n"
@@ -37,7 +37,7 @@ def load(path: str | Path) -> Schema:
     file = Path(path)
     try:
         # every scalar stays a text until its key says what it is: 0100, 1E5, no and on are labels
-        keys = yaml.load(file.read_text(encoding="utf-8-sig"), Loader=yaml.BaseLoader)  # noqa: S506 - builds no objects
+        keys = yaml.load(file.read_text(encoding="utf-8-sig"), Loader=_Loader)  # noqa: S506 - builds no objects
         return Schema.model_validate(keys)
     except (yaml.YAMLError, UnicodeError, RecursionError) as error:
         where = getattr(error, "problem_mark", None)
@@ -82,6 +82,29 @@ def save(schema: Schema, path: str | Path) -> None:
         comment = _COMMENTS.get(key)
         parts.append((f"\n# {comment}\n" if comment else "") + _dump({key: value}))
     file.write_text("".join(parts), encoding="utf-8")
+
+
+def confirm(path: str | Path, today: dt.date) -> Schema:
+    """Write into a schema that a person confirmed it, and return it. Comments and all other lines stay."""
+    file, schema = Path(path), load(path).confirm(today)
+    lines = [
+        line
+        for line in file.read_text(encoding="utf-8-sig").splitlines()
+        if not line.startswith(("confirmed:", "digest:"))
+    ]
+    file.write_text("\n".join([*lines, f"confirmed: {today}", f"digest: {schema.digest}", ""]), encoding="utf-8")
+    return schema
+
+
+class _Loader(yaml.BaseLoader):
+    """Read a key that stands twice as a mistake."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        """Return the keys and values of a node."""
+        keys = [key.value for key, _ in node.value]
+        if twice := [key for at, key in enumerate(keys) if key in keys[:at]]:
+            raise yaml.constructor.ConstructorError(None, None, f"key {twice[0]!r} stands twice", node.start_mark)
+        return super().construct_mapping(node, deep=deep)
 
 
 class _Dumper(yaml.SafeDumper):
