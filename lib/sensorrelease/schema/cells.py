@@ -34,7 +34,7 @@ class Cells(NamedTuple):
 
     Attributes
     ----------
-    values : array
+    data : array
         Of type float64 (numbers), boolean, datetime64 or object (texts), of shape (rows,).
     missing : numpy.ndarray of bool
         Which cells are missing in the file.
@@ -46,7 +46,7 @@ class Cells(NamedTuple):
         Whether a cell holds NUL bytes, which no declaration allows.
     """
 
-    values: Any
+    data: Any
     missing: np.ndarray
     wrong: np.ndarray
     reason: str = ""
@@ -209,7 +209,7 @@ class Converter:
             found = pd.Series(cells.to_pandas())
         else:
             texts = self._by_text(cells, str, object)
-            plain = pd.Series(texts.values, dtype=object)
+            plain = pd.Series(texts.data, dtype=object)
             found = pd.to_datetime(plain, format=how or "ISO8601", errors="coerce", utc=how is None or "%z" in how)
             wrong = (found.isna() & plain.notna()).to_numpy()
             reason = f"{plain[wrong].iloc[0][:60]!r} {self._wrong()}" if wrong.any() else ""
@@ -220,7 +220,7 @@ class Converter:
     def _check_range(self, cells: Cells) -> Cells:
         if cells.broken:
             return cells
-        values, wrong = cells.values, cells.wrong
+        values, wrong = cells.data, cells.wrong
         low, high = self.field.constraints.minimum, self.field.constraints.maximum
         with np.errstate(invalid="ignore"):
             outside = values < (-np.inf if low is None else low)
@@ -228,7 +228,7 @@ class Converter:
             if self.field.type == "integer":
                 outside |= ~np.isnan(values) & (values % 1 != 0)
         if not (outside & ~wrong).any():
-            return cells._replace(values=np.where(wrong, np.nan, values + 0.0))  # one kind of zero and of NaN
+            return cells._replace(data=np.where(wrong, np.nan, values + 0.0))  # one kind of zero and of NaN
         if not wrong.any():
             value = values[outside.argmax()]
             odd = self.field.type == "integer" and value % 1 != 0
@@ -238,7 +238,7 @@ class Converter:
                 else f"is outside {'' if low is None else low} to {'' if high is None else high}"
             )
             cells = cells._replace(reason=f"{value:.12g} {said}")
-        return cells._replace(values=np.where(outside | wrong, np.nan, values + 0.0), wrong=outside | wrong)
+        return cells._replace(data=np.where(outside | wrong, np.nan, values + 0.0), wrong=outside | wrong)
 
 
 def as_arrow(table: Any) -> dict[str, pa.ChunkedArray]:

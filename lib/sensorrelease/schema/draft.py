@@ -40,7 +40,7 @@ _GROUPS = {
 _UNIT = re.compile(r"([+\u2212-]?[\d.,]*\d)[ \u00a0\u202f]?([^\d\s.,:+-][^\d\s:]{0,9})")
 _HEX = re.compile(r"0x[0-9a-f]+", re.I)
 _LABEL = re.compile(r"[+-]?0\d+|\d{16,}")
-_ABSENT = ["", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null", "Null", "None", "none", "-NaN"]
+_ABSENT = ["", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "-NaN", "NULL", "null", "Null"]
 _ABSENT_NUMBERS = [
     "?",
     "-",
@@ -161,11 +161,11 @@ def _guess(name: str, cells: pa.Array, role: str | None, called: str) -> _Guess:
     if pa.types.is_nested(kind) or pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
         return _Guess({"type": "string"}, "it holds nested values or bytes", nested=True)
     if role in ("user", "recording"):
-        return _Guess({"type": "string"})
+        return _Guess({"type": "string", "missingValues": [""]})
     if pa.types.is_boolean(kind):
         return _Guess({"type": "boolean"})
     if role == "task" and _are_classes(cells):
-        return _Guess({"type": "string"})
+        return _Guess({"type": "string", "missingValues": [""]})
     if pa.types.is_integer(kind):
         return _Guess({"type": "integer"})
     if pa.types.is_floating(kind) or pa.types.is_decimal(kind) or pa.types.is_duration(kind):
@@ -173,8 +173,6 @@ def _guess(name: str, cells: pa.Array, role: str | None, called: str) -> _Guess:
     if pa.types.is_temporal(kind):
         return _Guess({"type": "string"}, "it holds times")
     texts = Counter(text for cell in cells.to_pylist() if cell is not None and (text := str(cell).strip()))
-    for token in _ABSENT:
-        texts.pop(token, None)
     if name in texts and len(texts) > 1 and _is_number(texts, name):
         raise ValueError(f"{called}: column {name!r} holds its own name as a cell: is there a second header or table?")
     return _guess_text(texts)
@@ -197,7 +195,8 @@ def _guess_text(texts: Counter[str]) -> _Guess:
     if texts and {fold(text) for text in texts} <= {"true", "false"}:
         return _Guess({"type": "boolean"})
     absent = [text for text in texts if text.lower() in _ABSENT_NUMBERS]
-    cells = Counter({text: rows for text, rows in texts.items() if text not in absent})
+    known = {*_ABSENT, *absent}
+    cells = Counter({text: rows for text, rows in texts.items() if text not in known})
     total = sum(cells.values())
     missing = {"missingValues": [*_ABSENT, *absent]} if absent else {}
     if not total or any(map(_LABEL.fullmatch, cells)):
@@ -315,7 +314,7 @@ class _Column:
         keys: dict[str, Any] = {"name": known.name, "title": known.name if plain else f"x{place}", "role": known.role}
         keys |= {key: value for key, value in self.guess.keys.items() if key != "unclear"}
         if known.role in ("user", "recording"):
-            keys |= {"title": known.role, "why": f"{len(self.profile.rows):,} labels"}
+            keys |= {"title": known.role, "why": f"{len(self.profile.rows):,} labels{self._absent_labels()}"}
             return Field(**keys)
         if self.guess.nested:
             return Field(name=known.name, title=keys["title"], why=self.guess.remark)
@@ -326,7 +325,7 @@ class _Column:
             seen.append(self._range(keys, values))
         elif known.type == "string":
             said, wrong = self._levels(keys, names)
-            seen.append(said)
+            seen.append(said + (self._absent_labels() if is_task else ""))
             reasons += wrong
         if self.guess.remark:
             reasons.append(self.guess.remark)
@@ -350,6 +349,11 @@ class _Column:
     def _by_header(self) -> list[str]:
         kind = header_kind(self.known.name)
         return [f"its name says that it holds {kind}"] if kind else []
+
+    def _absent_labels(self) -> str:
+        """Return in words which labels can mean missing ones."""
+        found = [label for label in self.profile.rows if label in _ABSENT or label.lower() in _ABSENT_NUMBERS]
+        return f"; {', '.join(map(repr, found))} count as labels: add them to missingValues if not" if found else ""
 
     def _range(self, keys: dict[str, Any], values: pd.Series) -> str:
         """Set type, range and step of numbers, and return in words which of them count as missing."""

@@ -224,7 +224,7 @@ def _by_duckdb(
     if not places:
         raise duckdb.Error("no column is wanted")
     types = ", ".join(f"'c{at}': 'VARCHAR'" for at in range(len(names)))
-    query = (
+    query = (  # no text of the file is part of it
         f"SELECT {', '.join(f'c{at}' for at in places)} FROM read_csv(?, auto_detect=false, header=false, delim=?, "
         f"quote=?, escape=?, skip={max([*dialect.headerRows, *dialect.commentRows])}, columns={{{types}}}, "
         "strict_mode=true, nullstr='')"

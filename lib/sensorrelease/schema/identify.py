@@ -126,8 +126,9 @@ def _counts(values: np.ndarray, who: np.ndarray) -> str:
     if _rises(values) or _rises_within(values, who):
         return "its numbers rise from row to row, as times and row numbers do"
     whole = (finite % 1 == 0).all()
-    if whole and distinct >= _DISTINCT * len(finite) and len(finite) >= _SEQUENCE:
-        if high - low >= _CODE or high - low < 2 * len(finite):
+    if whole and len(finite) >= _SEQUENCE and distinct >= _DISTINCT * len(finite):
+        wide, dense = high - low >= _CODE, high - low < 2 * len(finite)
+        if wide or dense:
             return "its whole numbers differ in nearly every row, as times, identifiers and row numbers do"
     return ""
 

@@ -153,7 +153,7 @@ class Pieces:
             raise ValueError(f"{self.called}, {where}, column {field.name!r}: {cells.reason}{remedy}")
         self.missing[field.name] += int(cells.missing.sum())
         self.nonconforming[field.name] += wrong
-        return cells.values
+        return cells.data
 
     def _batches(self) -> Iterator[Batch]:
         if self._file is not None:

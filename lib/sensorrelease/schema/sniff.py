@@ -113,9 +113,7 @@ def _dialect(lines: list[str], file: Path) -> Dialect:
     header, units, trailing = _find_header(rows)
     filled = [cell for cell in rows[header[0]] if cell.strip()]
     if filled and 2 * sum(map(_is_number, filled)) >= len(filled):
-        raise ValueError(
-            f"{file} has numbers in line {kept[header[0]][0]}, where the header is: write a line of names above"
-        )
+        raise ValueError(f"{file} has numbers in line {kept[header[0]][0]}, where the header is: write names above")
     return Dialect(
         delimiter=delimiter,
         headerRows=[kept[at][0] for at in header],

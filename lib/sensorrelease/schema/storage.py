@@ -13,6 +13,7 @@ _HEAD = """\
 # What this table holds, and what of it may leave. Read it, change it, and confirm it:
 #   sensorprivacy schema {file} --confirm
 """
+_CONFIRMED = "# A person confirmed what stands here. Any change asks for a new confirmation."
 _COMMENTS = {
     "name": "Title and file name of what leaves.",
     "k": "A level that fewer users have does not leave: it becomes \"other\".",
@@ -87,12 +88,10 @@ def save(schema: Schema, path: str | Path) -> None:
 def confirm(path: str | Path, today: dt.date) -> Schema:
     """Write into a schema that a person confirmed it, and return it. Comments and all other lines stay."""
     file, schema = Path(path), load(path).confirm(today)
-    lines = [
-        line
-        for line in file.read_text(encoding="utf-8-sig").splitlines()
-        if not line.startswith(("confirmed:", "digest:"))
-    ]
-    file.write_text("\n".join([*lines, f"confirmed: {today}", f"digest: {schema.digest}", ""]), encoding="utf-8")
+    old = ("confirmed:", "digest:", _CONFIRMED)
+    lines = [line for line in file.read_text(encoding="utf-8-sig").splitlines() if not line.startswith(old)]
+    lines += [_CONFIRMED, f"confirmed: {today}", f"digest: {schema.digest}", ""]
+    file.write_text("\n".join(lines), encoding="utf-8")
     return schema
 
 
