@@ -19,6 +19,7 @@ from sensorrelease.schema.files import (
     Batch,
     csv_batches,
     csv_rows,
+    explained,
     read_header,
     refuse_size,
 )
@@ -259,7 +260,8 @@ def column_names(file: Path, schema: Schema) -> list[str] | None:
     if schema.format == "jsonl":
         return None
     if schema.format == "parquet":
-        return list(pq.read_schema(file).names)
+        with explained(file, "Parquet"):
+            return list(pq.read_schema(file).names)
     first = next(batches(file, schema, 1, None), None)
     return None if first is None else list(first.columns)
 
