@@ -41,24 +41,8 @@ _UNIT = re.compile(r"([+\u2212-]?[\d.,]*\d)[ \u00a0\u202f]?([^\d\s.,:+-][^\d\s:]
 _HEX = re.compile(r"0x[0-9a-f]+", re.I)
 _LABEL = re.compile(r"[+-]?0\d+|\d{16,}")
 _ABSENT = ["", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "-NaN", "NULL", "null", "Null"]
-_ABSENT_NUMBERS = [
-    "?",
-    "-",
-    "--",
-    "\u2013",
-    "\u2014",
-    ".",
-    "*",
-    "n.a.",
-    "missing",
-    "unknown",
-    "unavailable",
-    "#DIV/0!",
-    "#VALUE!",
-    "#REF!",
-    "#NUM!",
-    "#NAME?",
-]
+_ABSENT_NUMBERS = ["none", "?", "-", "--", "\u2013", "\u2014", ".", "*", "n.a.", "missing", "unknown", "unavailable"]
+_ABSENT_NUMBERS += ["#div/0!", "#value!", "#ref!", "#num!", "#name?"]
 
 
 @dataclass

@@ -24,7 +24,7 @@ MOST_BYTES = 2**30  # of a table in memory
 _LINE = 10_000_000  # characters of a line
 _RATIO, _UNPACKED = 100, 2**27  # a file that unpacks to so many times its size, and to more characters, is no table
 OPENERS: dict[str | None, Any] = {None: open, "gz": gzip.open, "bz2": bz2.open, "xz": lzma.open}
-_SETTINGS = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
+_SETTINGS: dict[str, Any] = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
 
 
 class Batch(NamedTuple):
@@ -113,7 +113,7 @@ def read_header(file: Path, schema: Schema) -> list[str]:
 def _header(lines: Lines, more: Iterator[str], file: Path, dialect: Dialect) -> tuple[list[str], Iterator[str]]:
     """Return the names, and the lines below them."""
     source = chain(more, lines)
-    rows = []
+    rows: list[list[str]] = []
     while len(rows) < len(dialect.headerRows):
         line = next(source, None)
         if line is None:

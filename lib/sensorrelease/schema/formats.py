@@ -24,7 +24,7 @@ def json_batches(file: Path, schema: Schema, rows: int, wanted: Sequence[str] | 
     """Yield JSON lines as columns of text. Numbers keep the text that they have in the file."""
     names = [field.name for field in schema.fields]
     with explained(file, "JSON lines"), open_text(file, schema) as stream:
-        lines = enumerate(Lines(stream, file, Dialect()), 1)
+        lines = enumerate(Lines(stream, file, schema.dialect), 1)
         while some := list(islice(lines, rows)):
             records = [json_record(file, at, line) for at, line in some if line.strip()]
             for (at, _), record in zip(some, records, strict=False):

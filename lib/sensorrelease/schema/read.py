@@ -229,7 +229,7 @@ def read(source: Any, schema: Schema, *, limit: int = MOST_BYTES, progress: bool
     found = Pieces(source, schema, progress=progress)
     if isinstance(source, str | Path) and schema.format == "parquet":
         refuse_size(found.called, 8.0 * pq.read_metadata(source).num_rows * len(found.columns), limit)
-    size = 0
+    size = 0.0
     parts: dict[str, list[Any]] = {name: [] for name in found.columns}
     for piece in found:
         size += piece.memory_usage(index=False).sum()

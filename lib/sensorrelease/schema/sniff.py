@@ -112,7 +112,8 @@ def _dialect(lines: list[str], file: Path) -> Dialect:
     rows = [next(iter(_parse([line], delimiter)), []) for line in texts]
     header, units, trailing = _find_header(rows)
     filled = [cell for cell in rows[header[0]] if cell.strip()]
-    if filled and 2 * sum(map(_is_number, filled)) >= len(filled):
+    numbers = [cell for cell in filled if _is_number(cell)]
+    if 2 * len(numbers) >= len(filled) > 0 or any("." in cell for cell in numbers):
         raise ValueError(f"{file} has numbers in line {kept[header[0]][0]}, where the header is: write names above")
     return Dialect(
         delimiter=delimiter,
@@ -133,7 +134,7 @@ def _parse(lines: list[str], delimiter: str) -> list[list[str]]:
 def _commented_header(lines: list[str], delimiter: str) -> int:
     """Return the line of a header that begins with the mark of comments, or 0: the row below it has numbers."""
     at = next((at for at, line in enumerate(lines) if not line.startswith("#")), 0)
-    above, below = (_parse([line], delimiter) for line in lines[at - 1 : at + 1]) if at else ([[]], [[]])
+    above, below = (_parse([line], delimiter) for line in lines[at - 1 : at + 1]) if at else ([], [])
     same = bool(above and below) and len(above[0]) == len(below[0]) > 1
     return at if same and any(map(_is_number, below[0])) else 0
 
