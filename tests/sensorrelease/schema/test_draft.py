@@ -122,7 +122,7 @@ def test_a_second_table_is_named(tmp_path):
     for row in csv(FRAME).strip().split("\n"):
         book.active.append([*row.split(","), None, "badge"])
     book.save(tmp_path / "home.xlsx")
-    with pytest.raises(ValueError, match="no name in the header of column F"):
+    with pytest.raises(ValueError, match="no name in the header of column 6"):
         draft(tmp_path / "home.xlsx", "room", "owner")
 
 
@@ -177,7 +177,7 @@ UNCLEAR = {
     "pace": ([f"{int(x) // 200}:{int(x) % 60:02d}" for x in FRAME["load"]], "it holds times"),
     "maps": ([f"map[unit:W value:{x}]" for x in FRAME["load"]], "fewer than 4 users"),
     "thousands": ([f"{int(x):,}" for x in FRAME["load"]], "can mean thousands or decimals"),
-    "brackets": ([f"({x})" if x < 1000 else str(x) for x in FRAME["load"]], "most of its cells are numbers, but not"),
+    "brackets": ([f"({x})" if x < 1000 else str(x) for x in FRAME["load"]], "most of its cells are numbers, but"),
     "sizes": ([f"{x:.0f}/2" for x in FRAME["load"]], "it holds times"),
 }
 

@@ -7,7 +7,7 @@ from sensorrelease.schema.recognise import Names, code_in, header_kind, is_plain
 CODES = [
     "70B3D57ED00A1F03", "A4C1380F2B03", "a4:c1:38:0f:2b:77", "a4c1.380f.2b77", "490154203237539", "49-015420-323703-8",
     "SN-4711-0807", "MOS2D17170005", "M-ZQ 1185", "Annas-iPhone-5", "Eva's Galaxy", "2001:db8::4", "10.0.0.17",
-    "ann@example.org", "https://x.example/u/1", "8FWH4HX8+6X", "u281z7", "48.137,11.575", "48°08'13\"N", 
+    "ann@example.org", "https://x.example/u/1", "8FWH4HX8+6X", "u281z7", "48.137,11.575", "48°08'13\"N",
     "geo:48.1,11.5",    "2026-11-27", "14:05", "27.11.26", "2024-W05-3", "+49 89 1234567", "filled.count.soap", "4711",
     "e2c56db5-dffb-48d2-b060-d0f5a7109603", "QW5uYSBTY2htaWR0a2U3",
 ]  # fmt: skip
