@@ -66,7 +66,7 @@ def test_a_broken_row_is_named_with_its_line(tmp_path, kind, packed):
 def test_line_numbers_count_quoted_line_breaks(tmp_path):
     file = write(tmp_path, ["load,room,owner,note", '1,hall,P1,"a\nb\nc"', "x,hall,P1,d"])
     with_note = schema().model_copy(update={"fields": [*schema().fields, Field(name="note")]})
-    with pytest.raises(ValueError, match="line 6, column 'load'"):
+    with pytest.raises(ValueError, match="line 5, column 'load'"):
         read(file, with_note)
 
 
