@@ -1,0 +1,396 @@
+"""What a person declares about a table: how its cells are read, and which of them may leave.
+
+The names of the keys are those of the Frictionless Table Schema and Table Dialect (https://datapackage.org/standard/),
+with a role for each column besides.
+"""
+
+import datetime as dt
+import hashlib
+import math
+import unicodedata
+from collections import Counter
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import yaml
+from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError, model_validator
+from pydantic import Field as Key
+
+Role = Literal["task", "user", "recording", "time", "feature", "withheld"]
+Type = Literal["number", "integer", "boolean", "string", "datetime", "date", "time"]
+Format = Literal["csv", "jsonl", "parquet", "feather", "xlsx"]
+NUMBERS = ("number", "integer")
+MOMENTS = ("datetime", "date", "time")
+OTHER = "other"  # the level that rare levels become
+_EMPTY = ("", "null", "~")  # values of a key that says nothing
+
+
+def fold(text: str) -> str:
+    """Return the form in which spellings of a label are compared: NFKC, without case, format marks and outer spaces.
+
+    Examples
+    --------
+    >>> fold(" Mu\u0308ller\u200b ") == fold("MÜLLER")
+    True
+    """
+    plain = unicodedata.normalize("NFKC", "".join(mark for mark in text if unicodedata.category(mark) != "Cf"))
+    return " ".join(unicodedata.normalize("NFKC", plain.casefold()).split())
+
+
+def _finite(number: float) -> float:
+    if not math.isfinite(number):
+        raise ValueError("give a finite number")
+    return number
+
+
+Number = Annotated[float, AfterValidator(_finite)]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_empty_keys(cls, keys: Any) -> Any:
+        if not isinstance(keys, dict):
+            return keys
+        return {str(key): value for key, value in keys.items() if not (isinstance(value, str) and value in _EMPTY)}
+
+
+class Dialect(_Part):
+    """How the rows of a CSV file or a sheet are written.
+
+    Attributes
+    ----------
+    delimiter, quoteChar, doubleQuote
+        As in a Frictionless CSV dialect. ``quoteChar: none`` if no cell is quoted.
+    headerRows : list of int
+        Rows of the header, counted from 1. The lines before them are skipped. With several, the names in a column are
+        joined by spaces.
+    commentRows : list of int
+        Further rows that hold no record, such as units below the header.
+    commentChar : str or None
+        Sign at the beginning of lines that are skipped.
+    trailingDelimiter : bool
+        Whether each row, or the header alone, ends with a delimiter.
+    sheet : str or None
+        Name of the sheet; by default the first visible one.
+    """
+
+    delimiter: str = Key(",", min_length=1, max_length=1)
+    quoteChar: str = '"'
+    doubleQuote: bool = True
+    headerRows: list[Annotated[int, Key(ge=1)]] = [1]
+    commentRows: list[Annotated[int, Key(ge=1)]] = []
+    commentChar: str | None = None
+    trailingDelimiter: bool = False
+    sheet: str | None = None
+
+
+class Constraints(_Part):
+    """What a column can hold. Other cells do not conform.
+
+    Attributes
+    ----------
+    minimum, maximum : float or None
+        Range of numbers.
+    enum : list of str or None
+        Levels of a text.
+    """
+
+    minimum: Number | None = None
+    maximum: Number | None = None
+    enum: list[str] | None = Key(None, min_length=1, max_length=10_000)
+
+
+class Field(_Part):
+    """One column of the file.
+
+    Attributes
+    ----------
+    name : str
+        In the file.
+    title : str
+        Under which the column leaves. Default: the name.
+    type : str
+        As in Frictionless. Labels that look like numbers, such as 0100 and 1E5, are strings.
+    role : str
+        ``task``, ``user``, ``recording``, ``time``, ``feature`` or ``withheld``. Task and features leave.
+    unit : str or None
+        Of numbers.
+    bareNumber : bool
+        False if the unit is written in each cell.
+    decimalChar, groupChar : str
+        Of numbers.
+    format : str or None
+        Of dates and times, as for ``strptime``; by default ISO 8601.
+    missingValues : list of str or None
+        Cells that are missing; by default those of the schema.
+    constraints : Constraints
+        Range or levels.
+    step : float or None
+        To which numbers are rounded before they leave.
+    nonconforming : str
+        What becomes of a cell that does not conform: an ``error``, a ``missing`` cell, or the level ``other``. The last
+        two are counted and reported.
+    although : str or None
+        Why a time, a place, an identifier or a free text leaves all the same. Without these words it does not.
+    why : str or None
+        What the draft saw.
+    """
+
+    name: str
+    title: str = Key(min_length=1, max_length=100)
+    type: Type = "string"
+    role: Role = "withheld"
+    unit: str | None = None
+    bareNumber: bool = True
+    decimalChar: str = "."
+    groupChar: str | None = None
+    format: str | None = None
+    missingValues: list[str] | None = None
+    constraints: Constraints = Constraints()
+    step: Annotated[Number, Key(gt=0)] | None = None
+    nonconforming: Literal["error", "missing", "other"] = "error"
+    although: str | None = None
+    why: str | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _titled(cls, keys: Any) -> Any:
+        return {"title": keys["name"]} | keys if isinstance(keys, dict) and "name" in keys else keys
+
+    @model_validator(mode="after")
+    def _check(self) -> "Field":
+        low, high, levels = self.constraints.minimum, self.constraints.maximum, self.constraints.enum
+        if low is not None and high is not None and low > high:
+            raise ValueError(f"minimum {low:g} is above maximum {high:g}: exchange them")
+        if levels and (twice := [one for one, many in Counter(map(fold, levels)).items() if many > 1]):
+            raise ValueError(f"enum has {twice[0]!r} in two spellings: keep one")
+        if self.nonconforming == "other" and not levels:
+            raise ValueError("nonconforming is other, but enum has no levels: list them, or write missing")
+        if not self.bareNumber and self.unit is None:
+            raise ValueError("bareNumber is false, but unit is not given: write the unit that stands in the cells")
+        if self.leaves and self.although is None and (open_ := self._open()):
+            raise ValueError(f"{open_}. Or set the role withheld, or say in words at although why it leaves")
+        return self
+
+    def _open(self) -> str:
+        """Return what a column that leaves lacks."""
+        if self.type in MOMENTS:
+            return f"a {self.type} does not leave"
+        if self.type == "string" and self.constraints.enum is None:
+            return "a text leaves only with its levels: list them in constraints: enum"
+        bounded = self.step is not None and None not in (self.constraints.minimum, self.constraints.maximum)
+        if self.type in NUMBERS and not bounded:
+            return "a number leaves only with constraints: minimum and maximum, and with step"
+        return ""
+
+    @property
+    def leaves(self) -> bool:
+        """Whether the column is in a release: a task, a feature, or another one with words why."""
+        return self.role in ("task", "feature") or (self.role == "time" and self.although is not None)
+
+    @property
+    def is_number(self) -> bool:
+        """Whether the cells are numbers."""
+        return self.type in NUMBERS
+
+
+class Schema(_Part):
+    """A table of your own: how it is read, and what of it may leave.
+
+    Attributes
+    ----------
+    sensorprivacy : int
+        Version of this format.
+    name : str
+        Title and file name of what leaves.
+    k : int
+        A level that fewer users have does not leave.
+    confirmed : date or None
+        When a person confirmed the schema.
+    digest : str or None
+        Of everything else when it was confirmed.
+    format, encoding, compression, dialect
+        How the file is written.
+    missingValues : list of str
+        Cells that are missing.
+    fields : list of Field
+        All columns of the file, in any order.
+    recordings : dict or None
+        How a folder of recordings is read.
+    """
+
+    sensorprivacy: Literal[1] = 1
+    name: str = Key("data", pattern=r"^\w[\w .-]{0,60}$")
+    k: int = Key(5, ge=1)
+    confirmed: dt.date | None = None
+    digest: str | None = None
+    format: Format = "csv"
+    encoding: str = "utf-8"
+    compression: Literal["gz", "bz2", "xz"] | None = None
+    dialect: Dialect = Dialect()
+    missingValues: list[str] = [""]
+    fields: list[Field]
+    recordings: dict[str, Any] | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _version(cls, keys: Any) -> Any:
+        return keys | {"sensorprivacy": 1} if isinstance(keys, dict) and keys.get("sensorprivacy") == "1" else keys
+
+    @model_validator(mode="after")
+    def _check(self) -> "Schema":
+        for what, names in (("name", self.names), ("title", [field.title for field in self.fields])):
+            if twice := [name for name, many in Counter(names).items() if many > 1]:
+                raise ValueError(f"two fields have the {what} {twice[0]!r}: rename one")
+        for role in ("task", "user", "recording"):
+            if len(some := [field.name for field in self.fields if field.role == role]) > 1:
+                raise ValueError(f"the fields {', '.join(some)} have the role {role}, which one field can have")
+        return self
+
+    @property
+    def names(self) -> list[str]:
+        """The names of all columns in the file."""
+        return [field.name for field in self.fields]
+
+    @property
+    def task(self) -> str | None:
+        """The column to predict."""
+        return self._named("task")
+
+    @property
+    def user(self) -> str | None:
+        """The column with the person of each row."""
+        return self._named("user")
+
+    @property
+    def recording(self) -> str | None:
+        """The column with the recording of each row."""
+        return self._named("recording")
+
+    def _named(self, role: str) -> str | None:
+        return next((field.name for field in self.fields if field.role == role), None)
+
+    @property
+    def features(self) -> list[Field]:
+        """The columns from which the task is predicted."""
+        return [field for field in self.fields if field.role == "feature"]
+
+    @property
+    def released(self) -> list[Field]:
+        """The columns that leave."""
+        return [field for field in self.fields if field.leaves]
+
+    def field(self, name: str) -> Field:
+        """Return the column of a name; raises KeyError if there is none."""
+        return next(field for field in self.fields if field.name == name) if name in self.names else self._absent(name)
+
+    def _absent(self, name: str) -> Field:
+        raise KeyError(f"the schema has no field {name!r}; it has {', '.join(self.names)}")
+
+    def content_digest(self) -> str:
+        """Return the SHA-256 of everything besides the confirmation."""
+        return hashlib.sha256(self.model_dump_json(exclude={"confirmed", "digest"}).encode()).hexdigest()
+
+    @property
+    def is_confirmed(self) -> bool:
+        """Whether a person confirmed the schema, and nothing changed since."""
+        return self.confirmed is not None and self.digest == self.content_digest()
+
+    def confirm(self, today: dt.date) -> "Schema":
+        """Return the schema as a person confirmed it."""
+        return self.model_copy(update={"confirmed": today, "digest": self.content_digest()})
+
+
+_HEAD = """\
+# What this table holds, and what of it may leave. Read it, change it, and confirm it:
+#   sensorprivacy schema --confirm {file}
+"""
+_COMMENTS = {
+    "name": "Title and file name of what leaves.",
+    "k": "A level that fewer users have does not leave: it becomes \"other\".",
+    "confirmed": "When a person confirmed this schema, and what it was then. Any change asks for a new confirmation.",
+    "format": "How the file is written. Reading stops at a cell that does not fit.",
+    "missingValues": "Cells that are missing.",
+    "fields": "The columns. Role: task, user, recording, time, feature or withheld; only task and features leave.\n"
+    "# Numbers leave inside their range and rounded to the step, texts only if they are one of the levels (enum).",
+    "recordings": "How a folder of recordings is read.",
+}  # fmt: skip
+
+
+def load(path: str | Path) -> Schema:
+    """Read a schema.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    ValueError
+        If a key or value is wrong. The message names file, key, value and remedy.
+    """
+    file = Path(path)
+    try:
+        # every scalar stays a text until its key says what it is: 0100, 1E5, no and on are labels
+        keys = yaml.load(file.read_text(encoding="utf-8-sig"), Loader=yaml.BaseLoader)  # noqa: S506 - builds no objects
+        return Schema.model_validate(keys)
+    except (yaml.YAMLError, UnicodeError, RecursionError) as error:
+        where = getattr(error, "problem_mark", None)
+        line = f", line {where.line + 1}" if where else ""
+        raise ValueError(f"{file}{line} is no YAML: {getattr(error, 'problem', None) or error}") from error
+    except ValidationError as error:
+        raise ValueError(f"{file}: {_in_words(error, keys)}") from error
+
+
+def _in_words(error: ValidationError, keys: Any) -> str:
+    """Return the first mistake of a schema in words: key, value and remedy."""
+    if not isinstance(keys, dict):
+        return "a schema needs keys such as fields: draft one with `sensorprivacy schema`"
+    first = error.errors(include_url=False)[0]
+    where = [str(part) for part in first["loc"]]
+    if where[:1] == ["fields"] and len(where) > 1:
+        named = keys["fields"][int(where[1])]
+        where = [f"field {named.get('name', where[1]) if isinstance(named, dict) else where[1]}", *where[2:]]
+    shown = f" ({str(first['input'])[:60]!r})" if isinstance(first["input"], str | int | float) else ""
+    said = {
+        "extra_forbidden": "is no key of a schema: correct its spelling",
+        "missing": "is missing: add it",
+    }.get(first["type"], first["msg"].removeprefix("Value error, "))
+    more = f" ({error.error_count() - 1} more)" if error.error_count() > 1 else ""
+    return f"{': '.join(where)}{shown}{': ' if where else ''}{said}{more}"
+
+
+def save(schema: Schema, path: str | Path) -> None:
+    """Write a schema as YAML with a comment for each part."""
+    file = Path(path)
+    keys = schema.model_dump(mode="json", exclude_defaults=True)
+    keys = {"sensorprivacy": 1, "name": schema.name, "k": schema.k, "format": schema.format} | keys
+    keys["missingValues"] = schema.missingValues
+    fields = []
+    for field, known in zip(schema.fields, keys["fields"], strict=True):
+        known = {"name": field.name, "title": field.title, "type": field.type, "role": field.role} | known
+        fields.append({key: value for key, value in known.items() if key != "title" or field.title != field.name})
+    keys["fields"] = fields
+    keys = {key: keys[key] for key in Schema.model_fields if key in keys}
+    parts = [_HEAD.format(file=file.name)]
+    for key, value in keys.items():
+        comment = _COMMENTS.get(key)
+        parts.append((f"\n# {comment}\n" if comment else "") + _dump({key: value}))
+    file.write_text("".join(parts), encoding="utf-8")
+
+
+class _Dumper(yaml.SafeDumper):
+    """Write lists of scalars in one line, and records below each other."""
+
+
+def _list(dumper: yaml.SafeDumper, items: list[Any]) -> yaml.Node:
+    flow = not any(isinstance(item, dict | list) for item in items)
+    return dumper.represent_sequence("tag:yaml.org,2002:seq", items, flow_style=flow)
+
+
+_Dumper.add_representer(list, _list)
+
+
+def _dump(keys: dict[str, Any]) -> str:
+    return yaml.dump(keys, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=118)
