@@ -7,7 +7,7 @@ lets only declared cells out after it, whatever the defence computed.
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cached_property
@@ -110,6 +110,11 @@ class Census:
         self._fields = [one for one in schema.released if is_levels(one) or one.role == "task"]
         self._pairs: dict[str, Counter[tuple[str | None, str]]] = {one.name: Counter() for one in self._fields}
         self.rows: Counter[str] = Counter()  # of each user
+
+    @property
+    def classes(self) -> set[str]:
+        """All classes of the task."""
+        return {str(level) for one in self._fields if one.role == "task" for level, _ in self._pairs[one.name] if level}
 
     def add(self, piece: pd.DataFrame) -> None:
         """Count some rows, with the columns of the file; each row has a user."""
@@ -323,6 +328,13 @@ class Gate:
         if texts:
             said.append(f"{len(texts)} levels that a spreadsheet would run as a formula are quoted with '.")
         return said
+
+
+def withholding(schema: Schema, titles: Collection[str], why: str = "constant") -> Schema:
+    """Return a schema in which some columns do not leave."""
+    gone = {"role": "withheld", "why": why}
+    fields = [one.model_copy(update=gone) if title(one) in titles else one for one in schema.fields]
+    return schema.model_copy(update={"fields": fields})
 
 
 def _quoted(levels: list[str | None]) -> Mapping[str, str]:
