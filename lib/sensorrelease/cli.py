@@ -279,6 +279,25 @@ def publish(**options: Any) -> int:
 
 
 @group.command()
+@_file
+@_option("--task", metavar="COLUMN", help="Column to predict (the task).")
+@_option("--user", metavar="COLUMN", help="Column with the user of each record.")
+@_option("--recording", metavar="COLUMN", help="Column with the recording of each record.")
+@_option("--out", type=Path, metavar="FILE", help="Schema to write; by default home.schema.yaml beside home.csv.")
+@_option("--confirm", is_flag=True, help="FILE is a schema that you read: confirm it.", show_default=False)
+@_quiet
+def schema(**options: Any) -> int:
+    """Draft the schema of a table: how it is read, and which columns may leave.
+
+    FILE is a CSV, JSON lines, Parquet, Feather or Excel file with one record per row. Read the schema and change it.
+    Then confirm it with `sensorprivacy schema home.schema.yaml --confirm`. `publish` asks for a confirmed schema.
+    """
+    from sensorrelease.schema import command
+
+    return command.confirm_schema(options["file"]) if options["confirm"] else command.draft_schema(**options)
+
+
+@group.command()
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path), metavar="FOLDER")
 @_option("--out", type=Path, metavar="FILE", help="File to write; the default is recordings.toml in the folder.")
 def recordings(**options: Any) -> int:

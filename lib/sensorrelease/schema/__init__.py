@@ -1,5 +1,11 @@
 """The written schema of your own data: what is read, and what may leave."""
 
-from sensorrelease.schema.model import Constraints, Dialect, Field, Schema, load, save
+from sensorrelease.schema.draft import describe, draft
+from sensorrelease.schema.model import Constraints, Dialect, Field, Schema
+from sensorrelease.schema.read import Pieces, Table, pieces, read
+from sensorrelease.schema.storage import confirm, load, save
 
-__all__ = ["Constraints", "Dialect", "Field", "Schema", "load", "save"]
+__all__ = [
+    "Constraints", "Dialect", "Field", "Pieces", "Schema", "Table", "confirm", "describe", "draft", "load", "pieces",
+    "read", "save",
+]  # fmt: skip

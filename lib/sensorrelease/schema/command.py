@@ -1,0 +1,40 @@
+"""The command ``sensorprivacy schema``: draft a schema, show it, and confirm it."""
+
+import datetime as dt
+from pathlib import Path
+from typing import Any
+
+from sensorrelease.schema.draft import describe, draft
+from sensorrelease.schema.storage import confirm, save
+
+ENDING = ".schema.yaml"
+
+
+def schema_beside(file: Path) -> Path:
+    """Return where the schema of a file lies by default: home.schema.yaml beside home.csv.gz."""
+    return file.with_name(file.name.split(".")[0] + ENDING)
+
+
+def draft_schema(
+    *, file: Path, task: str | None, user: str | None, recording: str | None, out: Path | None, quiet: bool, **_: Any
+) -> int:
+    """Write a draft, show it, and say the next command."""
+    if task is None or user is None:
+        raise ValueError(f"give --task and --user, or --confirm if {file} is a schema that you read")
+    target = out or schema_beside(file)
+    if target.exists():
+        raise FileExistsError(f"{target} exists already: remove it, or give another name with --out")
+    found = draft(file, task, user, recording, progress=not quiet)
+    save(found, target)
+    print(describe(found))
+    print(f"\nThis draft is in {target}. Read it, and change what is wrong: a role, a range, a level. Then confirm it:")
+    print(f"  sensorprivacy schema {target} --confirm")
+    return 0
+
+
+def confirm_schema(file: Path) -> int:
+    """Confirm a schema, and show what leaves."""
+    found = confirm(file, dt.datetime.now(dt.UTC).date())
+    leaving = ", ".join(field.title for field in found.released)
+    print(f"{file} is confirmed. These columns may leave: {leaving}. Any change of it asks for a new confirmation.")
+    return 0

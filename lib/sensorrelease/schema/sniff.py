@@ -1,0 +1,198 @@
+"""Guess how a file is written: format, encoding, delimiter, header. A person confirms the guesses in the schema."""
+
+import codecs
+import csv
+import re
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import openpyxl
+
+from sensorrelease.schema.files import OPENERS, explained
+from sensorrelease.schema.formats import check_workbook, sheet_rows
+from sensorrelease.schema.model import Dialect
+
+_FORMATS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet", ".pq": "parquet", ".feather": "feather"}
+_FORMATS |= {".xlsx": "xlsx", ".csv": "csv", ".tsv": "csv", ".txt": "csv", ".log": "csv", ".dat": "csv"}
+_REMEDIES = {
+    ".xls": "save it as .xlsx or .csv",
+    ".ods": "save it as .xlsx or .csv",
+    ".json": "write one record per line and name it .jsonl",
+    ".zip": "unpack it first",
+    ".toml": "compare and publish read descriptions of recordings",
+}
+_MARKS = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF32_LE: "utf-32", codecs.BOM_UTF32_BE: "utf-32"}
+_MARKS |= {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+_DELIMITERS = (",", ";", "\t", "|")
+_HEAD = 2**20  # bytes that are looked at
+_LINES = 60
+_PREAMBLE = 12  # lines above a header
+_NUMBER = re.compile(r"[+-]?[\d.,:/ -]*\d[\d.,:/ -]*")
+_LOGGERS = ("TOA5", "TOACI1")
+
+
+def sniff(file: Path) -> dict[str, Any]:
+    """Return the keys of a schema that say how a file is written.
+
+    Raises
+    ------
+    ValueError
+        If its format is unknown, or it is no text although its name says so.
+    """
+    suffix, compression = file.suffix.lower(), None
+    if suffix[1:] in OPENERS:
+        suffix, compression = Path(file.stem).suffix.lower(), suffix[1:]
+    kind = _FORMATS.get(suffix)
+    if kind is None or (compression and kind not in ("csv", "jsonl")):
+        remedy = _REMEDIES.get(suffix, "save it as CSV, or correct its name")
+        raise ValueError(f"{file} has an unknown format: {remedy}. A name must end in {', '.join(_FORMATS)}")
+    found: dict[str, Any] = {"format": kind, "compression": compression}
+    if kind == "xlsx":
+        return found | {"dialect": _sniff_sheet(file)}
+    if kind not in ("csv", "jsonl"):
+        return found
+    with explained(file, "text"), OPENERS[compression](file, "rb") as stream:
+        head = stream.read(_HEAD)
+        encoding = _encoding(head, file)
+        while encoding == "utf-8" and (block := stream.read(_HEAD * 16)):
+            encoding = "utf-8" if _is_utf8(block) else "cp1252"
+    if kind == "csv":
+        text = head.decode(encoding, errors="replace")
+        lines = text.splitlines(keepends=True)[:_LINES]
+        if suffix == ".log" and lines and lines[0].startswith("{"):
+            return {"format": "jsonl", "compression": compression, "encoding": encoding}
+        found["dialect"] = _dialect(lines, file)
+    return found | {"encoding": encoding}
+
+
+def _is_utf8(block: bytes) -> bool:
+    """Return whether a block is UTF-8, besides a character that is cut at either end."""
+    start = next((at for at in range(4) if at >= len(block) or block[at] & 0xC0 != 0x80), 0)
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(block[start:])
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _encoding(head: bytes, file: Path) -> str:
+    for mark, name in _MARKS.items():
+        if head.startswith(mark):
+            return name
+    if (start := head[:4000]).count(0) * 3 > len(start):
+        zeros = [start[at::2].count(0) for at in (0, 1)]
+        if max(zeros) > 20 * min(zeros) + 1:
+            return "utf-16-be" if zeros[0] > zeros[1] else "utf-16-le"
+        raise ValueError(f"{file} is not text, although its name says so: save it as CSV in UTF-8")
+    if _is_utf8(head):
+        return "utf-8"
+    return "latin-1" if any(byte in head for byte in (b"\x81", b"\x8d", b"\x8f", b"\x90", b"\x9d")) else "cp1252"
+
+
+def _dialect(lines: list[str], file: Path) -> Dialect:
+    """Return how the rows of a text are written."""
+    if lines and lines[0].lower().startswith("sep="):  # written by Excel, for Excel
+        delimiter = lines[0].strip('\r\n"')[4:5] or ","
+        return Dialect(delimiter=delimiter, headerRows=[2])
+    mark = "#" if lines and lines[0].startswith("#") else None
+    kept = [(at, line) for at, line in enumerate(lines, 1) if line.strip() and not (mark and line.startswith(mark))]
+    if not kept:
+        raise ValueError(f"{file} has no header: write the names of the columns into the first line")
+    texts = [line for _, line in kept]
+
+    def fit(delimiter: str) -> tuple[int, int]:
+        sizes = [len(row) for row in _parse(texts, delimiter)]
+        width = max(set(sizes), key=sizes.count)
+        return (sizes.count(width) if width > 1 else 0, width)
+
+    delimiter = max(_DELIMITERS, key=fit)
+    if mark and (names := _commented_header(lines, delimiter)):
+        return Dialect(delimiter=delimiter, headerRows=[names])
+    rows = [next(iter(_parse([line], delimiter)), []) for line in texts]
+    header, units, trailing = _find_header(rows)
+    filled = [cell for cell in rows[header[0]] if cell.strip()]
+    if filled and 2 * sum(map(_is_number, filled)) >= len(filled):
+        raise ValueError(f"{file} has numbers in line {kept[header[0]][0]}, where the header is: write names above")
+    return Dialect(
+        delimiter=delimiter,
+        headerRows=[kept[at][0] for at in header],
+        commentRows=[kept[at][0] for at in units],
+        commentChar=mark,
+        trailingDelimiter=trailing,
+    )
+
+
+def _parse(lines: list[str], delimiter: str) -> list[list[str]]:
+    try:
+        return [row for row in csv.reader(lines, delimiter=delimiter) if row]
+    except csv.Error:
+        return [line.rstrip("\r\n").split(delimiter) for line in lines]
+
+
+def _commented_header(lines: list[str], delimiter: str) -> int:
+    """Return the line of a header that begins with the mark of comments, or 0: the row below it begins with a number."""
+    at = next((at for at, line in enumerate(lines) if not line.startswith("#")), 0)
+    above, below = (_parse([line], delimiter) for line in lines[at - 1 : at + 1]) if at else ([[]], [[]])
+    same = bool(above and below) and len(above[0]) == len(below[0]) > 1
+    return at if same and any(map(_is_number, below[0])) else 0
+
+
+def _is_number(cell: str) -> bool:
+    return _NUMBER.fullmatch(cell.strip()) is not None
+
+
+def _find_header(rows: list[list[str]]) -> tuple[list[int], list[int], bool]:
+    """Return the places of the rows of the header, of rows of units below it, and whether rows end with a delimiter."""
+    if rows[0][:1] and rows[0][0] in _LOGGERS:
+        return [1], [at for at in (2, 3) if at < len(rows) and not any(map(_is_number, rows[at]))], False
+    sizes = [len(row) for row in rows]
+    width = max(set(sizes), key=sizes.count)
+    first = next(
+        (at for at, row in enumerate(rows) if len(row) == width or (len(row) == width - 1 and not rows[-1][-1])), 0
+    )
+    above = [size for size in sizes[:first] if size > 2]
+    if first > _PREAMBLE or len(set(above)) < len(above) or any(map(_is_number, rows[first])):
+        first = 0
+    header = [first]
+    # names in several rows: some are equal or missing until the next row joins them
+    while len(header) < 3 and header[-1] + 1 < len(rows):
+        names = [" ".join(rows[at][k].strip() for at in header if k < len(rows[at])) for k in range(sizes[first])]
+        below = rows[header[-1] + 1]
+        unclear = len({*names}) < len(names) or len([name for name in names if not name.strip()]) > 1
+        if not unclear or any(map(_is_number, below)) or len(below) != sizes[first]:
+            break
+        header.append(header[-1] + 1)
+    body = rows[header[-1] + 1 :]
+    units = []
+    if len(body) > 3 and sum(map(_is_number, body[3])) > 1:
+        numbers = [at for at, cell in enumerate(body[3]) if _is_number(cell)]
+        for at, row in enumerate(body[:2]):
+            words = [row[k] for k in numbers if k < len(row) and row[k].strip()]
+            if len(words) < 2 or any(map(_is_number, words)) or any(word.lower() in _ABSENT for word in words):
+                break
+            units.append(header[-1] + 1 + at)
+    ends = [row[-1] == "" for row in body if len(row) == sizes[first] + 1]
+    short = rows[first][-1] == "" and sizes[first] > 1 and body and all(len(row) == sizes[first] - 1 for row in body)
+    return header, units, bool(short or (ends and all(ends)))
+
+
+_ABSENT = frozenset({"na", "nan", "n/a", "null", "none", "-", "--", "?", "unknown", "unavailable", "missing"})
+
+
+def _sniff_sheet(file: Path) -> Dialect:
+    check_workbook(file)
+    with explained(file, "Excel"):
+        try:
+            book = openpyxl.load_workbook(file, read_only=True, data_only=True)
+            rows = list(islice(sheet_rows(file, book, Dialect()), _LINES))
+        except (KeyError, ValueError, TypeError, AttributeError, StopIteration, IndexError) as error:
+            if str(file) in str(error):
+                raise
+            raise ValueError(f"{file} cannot be read as Excel: {error}; save it as CSV") from error
+    kept = [(at, row) for at, row in rows if row]
+    if not kept:
+        raise ValueError(f"{file} has an empty first sheet: name another one at `sheet`")
+    width = max(len(row) for _, row in kept)
+    header, units, _ = _find_header([row + [""] * (width - len(row)) if len(row) > 2 else row for _, row in kept])
+    return Dialect(headerRows=[kept[at][0] for at in header], commentRows=[kept[at][0] for at in units])
