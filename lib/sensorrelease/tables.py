@@ -7,7 +7,7 @@ A table goes one way: file, rows as the schema reads them (`OwnTable`), a sample
 import warnings
 from collections import Counter
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,25 +18,17 @@ import pooch
 from sensorprivacy.checks import rows_in_words
 from sensorprivacy.columns.cells import table_digest
 from sensorprivacy.data import Problem
+from sensorrelease.schema.cells import as_arrow
+from sensorrelease.schema.command import schema_beside
 from sensorrelease.schema.draft import draft
 from sensorrelease.schema.gate import Census, Gate, is_levels, title, withholding
-from sensorrelease.schema.model import Constraints, Schema, load
-from sensorrelease.schema.read import check_table, pieces, read
+from sensorrelease.schema.model import Constraints, Schema
+from sensorrelease.schema.read import Pieces, check_file, column_names, read
+from sensorrelease.schema.storage import load
 
 IN_MEMORY = 32 * 2**20  # bytes of a file that is read in one piece
 FEWEST = 2  # rows of a user or a class: one to train on, one to test on
 SAMPLE = 200_000  # rows of which `minimize` and `compare` make a problem
-
-
-def schema_beside(file: Path) -> Path:
-    """Return where the schema of a file lies by default.
-
-    Examples
-    --------
-    >>> schema_beside(Path("data/home.csv")).as_posix()
-    'data/home.schema.yaml'
-    """
-    return file.with_name(f"{file.name.split('.')[0]}.schema.yaml")
 
 
 def find_schema(
@@ -46,6 +38,8 @@ def find_schema(
     task: str | None = None,
     user: str | None = None,
     recording: str | None = None,
+    identifying: bool = False,
+    progress: bool = False,
 ) -> tuple[Schema, str]:
     """Return the schema of a table, and in words where it comes from.
 
@@ -57,6 +51,10 @@ def find_schema(
         By default the one beside the file, else a draft.
     task, user, recording : str, optional
         Columns with a role. A written schema must agree.
+    identifying : bool
+        Whether a draft has measurements that identify the user by themselves as features; see `draft`.
+    progress : bool
+        Whether to show a bar.
 
     Returns
     -------
@@ -77,13 +75,17 @@ def find_schema(
     if schema is None:
         if absent := [f"{role}=..." for role in ("task", "user") if asked[role] is None]:
             raise ValueError(f"name the columns of the table: {' and '.join(absent)}; or a schema, which names them")
-        return draft(source, task=task, user=user, recording=recording), "drafted, not confirmed"
+        assert task is not None and user is not None
+        found = draft(source, task, user, recording, identifying=identifying, progress=progress)
+        return found, "drafted, not confirmed"
     found = schema if isinstance(schema, Schema) else load(schema)
     for role, name in asked.items():
         if name is not None and name != (known := getattr(found, role)):
             raise ValueError(f"{role}={name!r}, but the schema has the {role} {known!r}: leave it out, or correct one")
     if absent := [role for role in ("task", "user") if getattr(found, role) is None]:
         raise ValueError(f"no field of the schema has the role {' or '.join(absent)}: give one field this role")
+    if isinstance(schema, Schema) and not found.is_confirmed:
+        return found, "not confirmed"
     if found.confirmed is not None and not found.is_confirmed:
         return found, f"changed after it was confirmed on {found.confirmed}"
     return found, f"confirmed on {found.confirmed}" if found.is_confirmed else "written, not confirmed"
@@ -102,15 +104,15 @@ class OwnTable:
         How it is read.
     rows : int, optional
         Rows of a piece.
-    absent : collection of str
-        Columns of the schema that the table may lack, such as the user of new rows.
+    progress : bool
+        Whether to show a bar.
     bins : int, optional
         Divide a task of numbers in so many classes of about equal size.
 
     Attributes
     ----------
     schema : Schema
-        With the fields that the table has.
+        How it is read.
     digest : str
         SHA-256 of the file, or of the cells.
     suffix : str
@@ -123,8 +125,6 @@ class OwnTable:
         Number of rows that were read, and those of the user with most; after `learn`.
     left_out : list of str
         How many rows the last pass left out, and why. No label is named.
-    notices : list of str
-        What the reading counted.
 
     Raises
     ------
@@ -136,33 +136,41 @@ class OwnTable:
     sample: pd.DataFrame
 
     def __init__(
-        self,
-        source: Any,
-        schema: Schema,
-        rows: int | None = None,
-        absent: Collection[str] = (),
-        bins: int | None = None,
+        self, source: Any, schema: Schema, rows: int | None = None, *, bins: int | None = None, progress: bool = False
     ) -> None:
         self._frame: pd.DataFrame | None = None
         self._rows, self._lonely = rows, frozenset[str]()
-        self.notices: list[str] = []
+        self.schema = schema
         self.left_out: list[str] = []
         self.rows = self.most_rows = 0
+        self._said: list[str] = []
+        how: dict[str, Any] = {"progress": progress}
         if isinstance(source, Path | str):
-            self._file = Path(source).expanduser()
-            self.digest = pooch.file_hash(str(self._file)) if self._file.is_file() else ""
+            file = check_file(source)
+            self.digest = pooch.file_hash(str(file))
             self.suffix = ".parquet" if schema.format in ("parquet", "feather") else ".csv"
-            large = self._file.is_file() and self._file.stat().st_size > IN_MEMORY
-            self.schema = schema
-            if not (large or rows) or schema.format == "xlsx" or bins is not None or absent:
-                table = read(self._file, schema, absent=absent)
-                self._frame, self.notices, self.schema = table.frame, list(table.notices), table.schema
+            whole = schema.format == "xlsx" or bins is not None or (not rows and file.stat().st_size <= IN_MEMORY)
         else:
-            table = check_table(source, schema, absent=absent)
-            self._frame, self.notices, self.schema = table.frame, list(table.notices), table.schema
-            self.digest, self.suffix = table_digest(self._frame), ".csv"
+            self.suffix, whole = ".csv", True
+        if whole:
+            self._frame, *_, self._said = read(source, schema, **how)
+        else:
+            self._pieces_of = Pieces(source, schema, **how | ({"rows": rows} if rows else {}))
+        if not isinstance(source, Path | str):
+            assert self._frame is not None
+            self.digest = table_digest(self._frame)
         if bins is not None:
             self._divide(bins)
+
+    @property
+    def notices(self) -> list[str]:
+        """What the reading counted, in words without any cell."""
+        return [*self._said, *([] if self._frame is not None else self._pieces_of.notices)]
+
+    @property
+    def has_task(self) -> bool:
+        """Whether the table has the column to predict; new rows need none."""
+        return self.schema.task is not None
 
     def _divide(self, bins: int) -> None:
         assert self._frame is not None
@@ -182,10 +190,7 @@ class OwnTable:
             step = self._rows or max(len(self._frame), 1)
             yield from (self._frame.iloc[at : at + step] for at in range(0, len(self._frame), step))
             return
-        start = 0
-        for table in pieces(self._file, self.schema, rows=self._rows):
-            yield table.frame.set_axis(pd.RangeIndex(start, start + len(table.frame)), axis=0)
-            start, self.notices = start + len(table.frame), list(table.notices)
+        yield from self._pieces_of
 
     def __iter__(self) -> Iterator[pd.DataFrame]:
         """Yield the rows that may be used, with their positions as index."""
@@ -262,7 +267,7 @@ class OwnTable:
                 f"{self.schema.k} users each. Declare features in the schema, or a smaller k"
             )
         if constant := told.index[~told].tolist():
-            self.notices.append(f"constant columns are withheld: {', '.join(constant)}")
+            self._said.append(f"constant columns are withheld: {', '.join(constant)}")
             self.gate = replace(self.gate, schema=withholding(self.gate.schema, constant))
 
     def _check_labels(self, census: Census) -> None:
@@ -285,13 +290,27 @@ class OwnTable:
         gaps = {str(name): "median" for name in numbers if numbers[name].isna().any()}
         return Problem(
             numbers.reset_index(drop=True),
-            gate.classes(rows).to_numpy(),
-            rows[schema.user].astype(str).to_numpy() if schema.user else None,
-            None if schema.recording is None else rows[schema.recording].to_numpy(),
+            gate.classes(rows).reset_index(drop=True),
+            rows[schema.user].astype(str).reset_index(drop=True).rename(gate.user),
+            None if schema.recording is None else rows[schema.recording].astype(str).reset_index(drop=True),
             name=schema.name,
             provenance={"coded": gate.texts, **(provenance or {})},
             gaps=gaps,
         )
+
+
+def for_new_rows(source: Any, schema: Schema, needed: Collection[str]) -> Schema:
+    """Return the schema by which rows for a fitted defence are read: only features that it needs must be there."""
+    if isinstance(source, Path | str):
+        names = column_names(check_file(source), schema)
+    else:
+        names = list(as_arrow(source))
+    fields = [
+        one.model_copy(update={"role": "withheld"}) if one.role in ("user", "recording", "time") else one
+        for one in schema.fields
+        if names is None or one.name in names or (one.role == "feature" and title(one) in needed)
+    ]
+    return schema.model_copy(update={"fields": fields})
 
 
 def own_problem(
@@ -303,6 +322,7 @@ def own_problem(
     recording: str | None = None,
     bins: int | None = None,
     seed: int = 42,
+    progress: bool = False,
 ) -> Problem:
     """Return the problem for the re-identification game that a table of your own holds.
 
@@ -310,7 +330,7 @@ def own_problem(
 
     Parameters
     ----------
-    source, schema, task, user, recording
+    source, schema, task, user, recording, progress
         As for `find_schema`.
     bins : int, optional
         Divide a task of numbers in so many classes of about equal size.
@@ -320,49 +340,46 @@ def own_problem(
     Returns
     -------
     Problem
-        Columns are called by their titles. The provenance has ``schema`` (where it comes from), ``columns`` (how each
-        was read and coded), ``notices`` (what was changed), and ``publish`` (the options of `publish`).
+        Columns are called by their titles. The provenance has ``form`` (where the schema comes from), ``columns`` (how
+        each was read and coded), ``notices`` (what was changed), and ``publish`` (the options of `publish`).
 
     Raises
     ------
     FileNotFoundError, ValueError
         As `find_schema` and `OwnTable`.
     """
-    declared, whence = find_schema(source, schema, task=task, user=user, recording=recording)
+    how: dict[str, Any] = {"task": task, "user": user, "recording": recording, "progress": progress}
+    declared, whence = find_schema(source, schema, **how, identifying=True)
     if not declared.is_confirmed:
-        warnings.warn(f"schema {whence}: {assumed(declared)}", UserWarning, stacklevel=3)
-    table = OwnTable(source, declared, bins=bins)
+        warnings.warn(assumed(declared, whence), UserWarning, stacklevel=3)
+    table = OwnTable(source, declared, bins=bins, progress=progress)
     table.learn(SAMPLE, seed)
-    facts: dict[str, Any] = {"schema": whence, "rows_read": table.rows, "form": f"schema {whence}"}
-    facts["notices"] = [*table.notices, *table.left_out, *table.gate.said]
-    facts["columns"] = describe(table)
+    facts: dict[str, Any] = {"rows_read": table.rows, "form": f"schema {whence}"}
+    facts |= {"notices": [*table.notices, *table.left_out, *table.gate.said], "columns": described(table)}
     facts["withheld"] = len(declared.fields) - len(table.gate.declared)
     if bins is None:  # `publish` divides no task
         given = {"schema": str(schema)} if isinstance(schema, Path | str) else {}
         if whence.startswith("drafted"):
-            given = {name: value for name, value in (("task", task), ("user", user), ("recording", recording)) if value}
+            given = {name: how[name] for name in ("task", "user", "recording") if how[name]}
         file = str(source) if isinstance(source, Path | str) else None
         facts["publish"] = {"file": file, **given} | ({} if declared.is_confirmed else {"accept_draft": True})
-    problem = table.problem(facts)
-    del table  # the frame: a problem is all that is needed
-    return problem
+    return table.problem(facts)
 
 
-def assumed(schema: Schema) -> str:
-    """Return in words what a schema that nobody confirmed declares."""
-    withheld = [f"{one.name} ({one.why or 'withheld'})" for one in schema.fields if not one.leaves]
-    shown = ", ".join(withheld[:12]) + (f" and {len(withheld) - 12} more" if len(withheld) > 12 else "")
-    leaves = ", ".join(one.title for one in schema.released)
-    return f"{leaves} may leave; withheld are {shown or 'none'}"
+def assumed(schema: Schema, whence: str) -> str:
+    """Return in words what a schema that nobody confirmed assumes."""
+    withheld = [f"{one.name} ({one.why or 'so declared'})" for one in schema.fields if not one.leaves]
+    return f"schema {whence}. These columns are used: {', '.join(one.title for one in schema.released)}. Withheld: {'; '.join(withheld)}"
 
 
-def describe(table: OwnTable) -> list[dict[str, Any]]:
+def described(table: OwnTable) -> list[dict[str, Any]]:
     """Return how each column that leaves was read, and how its cells became numbers."""
     rows = []
     for name, one in table.gate.declared.items():
-        coded = f"{one.constraints.minimum:g} to {one.constraints.maximum:g}, step {one.step:g}" if one.step else "as is"
         if is_levels(one) or one.role == "task":
-            coded = f"{len(table.gate.levels.get(name, ()))} levels"
+            coded = f"{len(table.gate.levels[name])} levels"
+        else:
+            coded = f"{one.constraints.minimum:g} to {one.constraints.maximum:g}, step {one.step:g}" if one.step else ""
         missing = int(table.sample[one.name].isna().sum())
         rows.append({"column": name, "read": one.type, "used": one.role, "missing": missing, "coded": coded})
     return rows

@@ -88,6 +88,7 @@ def _levels(column: pd.Series, one: Field) -> pd.Series:
         declared = {"true": "true", "false": "false", "1": "true", "0": "false", "1.0": "true", "0.0": "false"}
     else:
         declared = {fold(level): level for level in one.constraints.enum or ()}
+        declared |= {OTHER: OTHER} if one.nonconforming == "other" else {}
     if not declared:
         known = {cell: str(cell) for cell in texts.dropna().unique()}
     else:
@@ -238,7 +239,9 @@ class Gate:
         found: dict[str, np.ndarray] = {}
         for name in self.features:
             one = self.declared[name]
-            if name in self.texts:
+            if one.name not in rows:  # new rows lack a column that the defence does not need
+                found[name] = np.zeros(len(rows))
+            elif name in self.texts:
                 found[name] = self._places(_levels(rows[one.name], one), name)
             else:
                 cells = _numbers(rows[one.name], one)
