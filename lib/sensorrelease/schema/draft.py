@@ -126,6 +126,11 @@ def draft(
     role_of = {name: role for role, name in roles.items()}
     guesses = {name: _guess(name, cells, role_of.get(name), called) for name, cells in head.items()}
     _settle_commas(guesses)
+    for name in roles.values():
+        if guesses[name].nested:
+            raise ValueError(
+                f"{called}: column {name!r} {guesses[name].remark[3:]}, so it cannot be the {role_of[name]}"
+            )
     provisional = [_provisional(name, guess, role_of.get(name)) for name, guess in guesses.items()]
     schema = Schema(fields=provisional, missingValues=_ABSENT, **written)
     pieces = Pieces(source, schema, progress=progress)
@@ -192,7 +197,7 @@ def _is_number(texts: Counter[str], name: str) -> bool:
 
 def _guess_text(texts: Counter[str]) -> _Guess:
     """Return how a column of texts is read."""
-    if texts and {fold(text) for text in texts} <= {"true", "false"}:
+    if 0 < len(texts) < 9 and {fold(text) for text in texts} <= {"true", "false"}:
         return _Guess({"type": "boolean"})
     absent = [text for text in texts if text.lower() in _ABSENT_NUMBERS]
     known = {*_ABSENT, *absent}

@@ -22,7 +22,7 @@ from sensorrelease.schema.model import Dialect, Schema
 
 MOST_BYTES = 2**30  # of a table in memory
 _LINE = 10_000_000  # characters of a line
-_RATIO = 200  # a compressed file that unpacks to so many times its size, and to more than MOST_BYTES, is no table
+_RATIO, _UNPACKED = 100, 2**27  # a file that unpacks to so many times its size, and to more characters, is no table
 OPENERS: dict[str | None, Any] = {None: open, "gz": gzip.open, "bz2": bz2.open, "xz": lzma.open}
 _SETTINGS = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
 
@@ -71,9 +71,13 @@ class Lines:
         self.given: list[int] = []
 
     def __iter__(self) -> Iterator[str]:
+        size = 0
         skipped, mark = set(self._dialect.commentRows), self._dialect.commentChar
         while line := self._stream.readline(_LINE):
             self._at += 1
+            size += len(line)
+            if size > max(_UNPACKED, _RATIO * self._file.stat().st_size):
+                raise ValueError(f"{self._file} unpacks to more than {_RATIO} times its size: is it a table?")
             if len(line) == _LINE:
                 raise ValueError(f"{self._file}, line {self._at} has more than {_LINE:,} characters: is it a table?")
             if self._at in skipped or self._at < self._dialect.headerRows[0] or (mark and line.startswith(mark)):

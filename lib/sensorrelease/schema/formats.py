@@ -81,6 +81,7 @@ def sheet_rows(file: Path, book: Any, dialect: Dialect) -> Iterator[tuple[int, l
         raise ValueError(f"{file} has no visible sheet {dialect.sheet!r}; it has {', '.join(shown)}")
     sheet = book[dialect.sheet or shown[0]]
     refuse_size(file, 8.0 * (sheet.max_row or 0) * (sheet.max_column or 0), MOST_BYTES)
+    sheet.reset_dimensions()  # some programs write wrong ones, and rows beyond them would be lost
     cells = 0
     for at, row in enumerate(sheet.iter_rows(values_only=True), 1):
         refuse_size(file, 8 * (cells := cells + len(row) + 1), MOST_BYTES)

@@ -9,6 +9,7 @@ FAR = 0.7  # of the way from chance to certainty, from which a column identifies
 _CODE = 10_000  # from which whole numbers can be identifiers or times
 _OFFSET = 5  # times its range that a time since long ago is away from zero
 _DISTINCT = 0.9  # share of different values from which numbers name their row
+_EVEN = 0.15  # of the range, where the median of codes lies at least
 _SEQUENCE = 20  # rows after which rising values are no chance
 _FEW = 1000  # values that can be attributes of a user
 _SIDE = 3  # neighbours at each side
@@ -127,7 +128,8 @@ def _counts(values: np.ndarray, who: np.ndarray) -> str:
         return "its numbers rise from row to row, as times and row numbers do"
     whole = (finite % 1 == 0).all()
     if whole and len(finite) >= _SEQUENCE and distinct >= _DISTINCT * len(finite):
-        wide, dense = high - low >= _CODE, high - low < 2 * len(finite)
+        even = np.median(finite) - low >= _EVEN * (high - low)  # durations and sizes have a long tail
+        wide, dense = even and high - low >= _CODE, high - low < 2 * len(finite)
         if wide or dense:
             return "its whole numbers differ in nearly every row, as times, identifiers and row numbers do"
     return ""

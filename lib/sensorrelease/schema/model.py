@@ -31,6 +31,8 @@ def fold(text: str) -> str:
     >>> fold(" Mu\u0308ller\u200b ") == fold("MÜLLER")
     True
     """
+    if text.isascii():
+        return " ".join(text.lower().split())
     plain = unicodedata.normalize("NFKC", "".join(mark for mark in text if unicodedata.category(mark) != "Cf"))
     return " ".join(unicodedata.normalize("NFKC", plain.casefold()).split())
 

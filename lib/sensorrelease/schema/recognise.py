@@ -28,7 +28,8 @@ _CODES = {
     "times": re.compile(r"\d[:/]\d|\d[.-]\d+[.-]\d|\b\d{4}-?w\d", re.I),
     "numbers of devices or persons": re.compile(r"\d{4,}|(?:\d\D*){6,}|\+\d"),
     "codes": re.compile(
-        r"(?<![^\W_])(?=[^\W_]*\d)(?=[^\W_]*[^\W\d_])[^\W_]{6,}|[A-Za-z0-9+/_=-]{20,}|^\w+\.\w+\.\w+|[0-9a-f]{8,}", re.I
+        r"(?<![^\W_])(?=[^\W_]*\d)(?=[^\W_]*[^\W\d_])[^\W_]{6,}|(?=\S*\d)[A-Za-z0-9+/_=-]{20,}|^\w+\.\w+\.\w+|[0-9a-f]{8,}",
+        re.I,
     ),
     "names of devices of persons": re.compile(r"i-?phone|i-?pad|galaxy|macbook|airpods|pixel ?\d|['’]s[ _-]", re.I),
 }
