@@ -7,11 +7,13 @@ import pandas as pd
 
 FAR = 0.7  # of the way from chance to certainty, from which a column identifies
 _CODE = 10_000  # from which whole numbers can be identifiers or times
+_LONG = 10_000_000  # range from which even few whole numbers are identifiers
 _OFFSET = 5  # times its range that a time since long ago is away from zero
 _DISTINCT = 0.9  # share of different values from which numbers name their row
 _EVEN = 0.15  # of the range, where the median of codes lies at least
 _SEQUENCE = 20  # rows after which rising values are no chance
 _FEW = 1000  # values that can be attributes of a user
+_SAME, _PAIRS = 0.9, 0.2  # share of pairs of one user, and pairs per row, from which a value is a code
 _SIDE = 3  # neighbours at each side
 
 
@@ -65,6 +67,17 @@ def neighbours(values: np.ndarray, users: np.ndarray) -> float:
     return float(np.mean(right / np.maximum(np.bincount(around), 1)))
 
 
+def agreement(codes: np.ndarray, who: np.ndarray) -> float:
+    """Return how often two rows with the same value are of the same user; 0 if few rows share their value."""
+
+    def pairs(*columns: np.ndarray) -> float:
+        counts = pd.DataFrame(dict(enumerate(columns))).value_counts().to_numpy(dtype=float)
+        return float((counts * (counts - 1)).sum())
+
+    alike = pairs(codes)
+    return pairs(codes, who) / alike if alike >= _PAIRS * len(codes) else 0.0
+
+
 def _beyond(recall: float, chance: float) -> bool:
     return chance < 1 and (recall - chance) / (1 - chance) >= FAR
 
@@ -101,8 +114,10 @@ def judge_values(values: pd.Series, users: pd.Series, step: float | None) -> Fin
     if numeric and step:
         whole = np.rint(values.to_numpy(dtype=float) / step)
         recalls += [neighbours(whole, who), *(lookup(pd.factorize(whole % base)[0], who) for base in (10, 100, 1000))]
+    soft = bool(numeric and ((values % 1 != 0).any() or np.ptp(values) < _CODE))
+    if (same := agreement(codes, who)) >= _SAME:
+        return Finding(f"two rows with the same value of it are of the same user in {same:.0%} of the cases", soft)
     if _beyond(max(recalls), chance):
-        soft = bool(numeric and (values % 1 != 0).any())
         said = f"its value alone identifies the user of {max(recalls):.0%} of the rows"
         return Finding(f"{said} (by chance {chance:.0%})", soft)
     return None
@@ -126,12 +141,13 @@ def _counts(values: np.ndarray, who: np.ndarray) -> str:
         return f"its numbers lie near {middle:.6g}, as times and identifiers do"
     if _rises(values) or _rises_within(values, who):
         return "its numbers rise from row to row, as times and row numbers do"
-    whole = (finite % 1 == 0).all()
-    if whole and len(finite) >= _SEQUENCE and distinct >= _DISTINCT * len(finite):
-        even = np.median(finite) - low >= _EVEN * (high - low)  # durations and sizes have a long tail
-        wide, dense = even and high - low >= _CODE, high - low < 2 * len(finite)
-        if wide or dense:
-            return "its whole numbers differ in nearly every row, as times, identifiers and row numbers do"
+    if (finite % 1).any() or len(finite) < _SEQUENCE:
+        return ""
+    even = np.median(finite) - low >= _EVEN * (high - low)  # durations and sizes have a long tail
+    if even and high - low >= _LONG:
+        return "it holds long whole numbers, as identifiers are"
+    if distinct >= _DISTINCT * len(finite) and ((even and high - low >= _CODE) or high - low < 2 * len(finite)):
+        return "its whole numbers differ in nearly every row, as times, identifiers and row numbers do"
     return ""
 
 

@@ -36,10 +36,10 @@ _CODES = {
 _MOTION = re.compile(r"acc|vel|speed|force|jerk|slip|error|std|var|_g(?:_|$)", re.I)
 _HEADERS = {
     "places": "lat latitude latitud lon lng long longitude longitud breite breitengrad laenge länge laengengrad "
-    "längengrad easting northing geohash gps utm position coordinates coords address adresse street strasse straße city "
-    "postcode zip plz what3words pluscode location ort place homelat homelon lambda phi",
-    "times": "time timestamp datetime date datum fecha epoch ts unixtime zeit uhrzeit dob birthday birthdate birth born "
-    "geburtstag geburtsdatum geb year month day hour minute second week weekday jahr monat tag stunde minuten sekunden "
+    "längengrad easting northing geohash gps utm position coordinates coords address adresse street strasse straße "
+    "city postcode zip plz what3words pluscode location ort place homelat homelon lambda phi",
+    "times": "time timestamp datetime date datum fecha epoch ts unixtime zeit uhrzeit dob birthday birthdate birth "
+    "born geburtstag geburtsdatum geb year month day hour minute second week weekday jahr monat tag stunde minuten sekunden "
     "woche wochentag yy mm dd hh mi ss mo yyyy dow doy timeofday",
     "identifiers": "id ids uid uuid guid key index serial nr no number mac imei imsi iccid eui deveui ssid bssid ip "
     "host hostname plate kennzeichen phone telefon tel ssn iban card karte account konto token license licence",
@@ -47,7 +47,7 @@ _HEADERS = {
     "notes title titel description beschreibung bemerkung text message url link file filename path",
 }
 _SHORT = frozenset(
-    "year month day hour minute second week no nr key text link file place card x lambda phi mo mi ss dd hh mm yy".split()
+    "year month day hour minute second week no nr key text link file place card lambda phi mo mi ss dd hh mm yy".split()
 )
 _HEADER_WORDS = {word: kind for kind, words in _HEADERS.items() for word in words.split()}
 _PLAIN = re.compile(r"[^\W\d_][\w ./%²³°µ()\[\]*-]{0,39}")

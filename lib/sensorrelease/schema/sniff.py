@@ -131,7 +131,7 @@ def _parse(lines: list[str], delimiter: str) -> list[list[str]]:
 
 
 def _commented_header(lines: list[str], delimiter: str) -> int:
-    """Return the line of a header that begins with the mark of comments, or 0: the row below it begins with a number."""
+    """Return the line of a header that begins with the mark of comments, or 0: the row below it has numbers."""
     at = next((at for at, line in enumerate(lines) if not line.startswith("#")), 0)
     above, below = (_parse([line], delimiter) for line in lines[at - 1 : at + 1]) if at else ([[]], [[]])
     same = bool(above and below) and len(above[0]) == len(below[0]) > 1
