@@ -6,9 +6,10 @@ A table goes one way: file, rows as the schema reads them (`OwnTable`), a sample
 
 import warnings
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -21,13 +22,14 @@ from sensorprivacy.data import Problem
 from sensorrelease.schema.cells import as_arrow
 from sensorrelease.schema.command import schema_beside
 from sensorrelease.schema.draft import draft
-from sensorrelease.schema.gate import Census, Gate, is_levels, title, withholding
+from sensorrelease.schema.gate import Census, Gate, is_levels, released, title, withholding
 from sensorrelease.schema.model import Constraints, Schema
 from sensorrelease.schema.read import Pieces, check_file, column_names, read
 from sensorrelease.schema.storage import load
 
 IN_MEMORY = 32 * 2**20  # bytes of a file that is read in one piece
 FEWEST = 2  # rows of a user or a class: one to train on, one to test on
+NOBODY = "-"  # in place of the user column, if the rows of a table belong to no person
 SAMPLE = 200_000  # rows of which `minimize` and `compare` make a problem
 
 
@@ -383,3 +385,73 @@ def described(table: OwnTable) -> list[dict[str, Any]]:
         missing = int(table.sample[one.name].isna().sum())
         rows.append({"column": name, "read": one.type, "used": one.role, "missing": missing, "coded": coded})
     return rows
+
+
+def load_table(
+    source: Any, *, task: str, user: str, groups: str | None = None, keep: Sequence[str] = (), drop: Sequence[str] = ()
+) -> SimpleNamespace:
+    """Return the ``problem`` of a table by a draft of its schema, for the notebooks of the compendium.
+
+    Parameters
+    ----------
+    source : path or table
+        The table.
+    task, user, groups : str
+        Columns with a role.
+    keep, drop : sequence of str
+        Columns that are features whatever the draft proposes, and columns that are none.
+
+    Raises
+    ------
+    FileNotFoundError, ValueError
+        As `own_problem`.
+    """
+    declared = _edited(draft(source, task, user, groups, identifying=True), keep, drop)
+    problem = own_problem(source, declared)
+    problem.provenance["digest"] = OwnTable(source, declared).digest
+    return SimpleNamespace(problem=problem)
+
+
+def shareable_table(
+    source: Any, *, user: str | None, drop: Sequence[str] = (), keep: Sequence[str] = ()
+) -> pd.DataFrame:
+    """Return what may leave of a table by a draft of its schema, for the notebooks of the compendium.
+
+    Parameters
+    ----------
+    source : path or table
+        The table.
+    user : str
+        Column with the person of each row, or `NOBODY` if rows belong to no person.
+    drop, keep : sequence of str
+        Columns that do not leave, and columns that leave whatever the draft proposes.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Numbers and levels. ``attrs`` has ``left_out``: each withheld column with the reason.
+
+    Raises
+    ------
+    ValueError
+        If `user` is None, or no column is left.
+    """
+    if user is None:
+        raise ValueError(f"user is missing: name the column with the person of each row, or give user={NOBODY!r}")
+    if user == NOBODY:  # each row stands for someone, so that levels have users
+        source = pd.read_parquet(source) if str(source).endswith("parquet") else pd.read_csv(source)
+        source = source.assign(**{NOBODY: [f"{NOBODY}{row}" for row in range(len(source))]})
+    declared = _edited(draft(source, None, user), keep, drop)
+    shared = released(read(source, declared).frame, declared)
+    if not shared.shape[1]:
+        raise ValueError(f"no column is left: {assumed(declared, 'drafted')}")
+    shared.attrs["left_out"] = {one.name: one.why or "" for one in declared.fields if not one.leaves}
+    return shared
+
+
+def _edited(schema: Schema, keep: Sequence[str], drop: Sequence[str]) -> Schema:
+    """Return a draft in which some columns are features, and others are withheld."""
+    kept = {"role": "feature", "although": "kept on request"}
+    fields = [one.model_copy(update=kept) if one.name in keep else one for one in schema.fields]
+    edited = schema.model_copy(update={"fields": fields})
+    return withholding(edited, {title(edited.field(name)) for name in drop}, "you dropped it")

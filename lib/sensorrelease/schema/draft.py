@@ -83,7 +83,7 @@ class _Profile:
 
 def draft(
     source: Any,
-    task: str,
+    task: str | None,
     user: str,
     recording: str | None = None,
     *,
@@ -96,8 +96,8 @@ def draft(
     ----------
     source : path or table in memory
         A file, or a table of pandas, polars, Arrow or NumPy.
-    task, user, recording : str
-        Columns with a role.
+    task, user, recording : str, optional
+        Columns with a role; the user is needed.
     identifying : bool
         Whether measurements that identify the user by themselves are features all the same: for `minimize` and
         `compare`, from which no data leave.
@@ -119,7 +119,8 @@ def draft(
     written = {} if file is None else sniff(file)
     empty = Schema(fields=[], **written)
     head = _head(source, empty)
-    roles = {"task": task, "user": user} | ({"recording": recording} if recording is not None else {})
+    given = {"task": task, "user": user, "recording": recording}
+    roles = {role: name for role, name in given.items() if name is not None}
     if len({*roles.values()}) < len(roles):
         raise ValueError(f"task, user and recording must be different columns, got {', '.join(roles.values())}")
     require_columns(list(head), list(roles.values()), called)
@@ -146,7 +147,8 @@ def draft(
         column = _Column(known, guesses[known.name], profiles[known.name], k)
         drafted.append(column.propose(sample, user, names, place, pieces, identifying=identifying))
     proposed = Schema(fields=_with_titles(drafted), k=k, missingValues=_ABSENT, **written)
-    _check_task(proposed, called, sample[task], sample[user])
+    if task is not None:
+        _check_task(proposed, called, sample[task], sample[user])
     return proposed
 
 
