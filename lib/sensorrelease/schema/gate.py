@@ -88,11 +88,11 @@ def _levels(column: pd.Series, one: Field) -> pd.Series:
         declared = {"true": "true", "false": "false", "1": "true", "0": "false", "1.0": "true", "0.0": "false"}
     else:
         declared = {fold(level): level for level in one.constraints.enum or ()}
-        declared |= {OTHER: OTHER} if one.nonconforming == "other" else {}
     if not declared:
         known = {cell: str(cell) for cell in texts.dropna().unique()}
     else:
-        known = {cell: declared.get(fold(str(cell))) for cell in texts.dropna().unique()}
+        rest = OTHER if one.nonconforming == "other" else None
+        known = {cell: declared.get(fold(str(cell)), rest) for cell in texts.dropna().unique()}
     found = texts.map(known).astype(object)
     return found.where(found.notna(), None)
 
