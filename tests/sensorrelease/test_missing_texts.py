@@ -12,6 +12,7 @@ from sensorrelease.tables import load_table
 
 N = 300
 ROLES = {"task": "room", "user": "owner"}
+ACCEPTED = ROLES | {"accept_draft": True}
 
 
 def cells(draw, *words):

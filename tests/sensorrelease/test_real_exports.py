@@ -25,6 +25,7 @@ messy = importlib.util.module_from_spec(_SPEC)
 _SPEC.loader.exec_module(messy)
 
 ROLES = {"task": "room", "user": "owner"}
+ACCEPTED = ROLES | {"accept_draft": True}
 
 
 def home(rows=240, seed=0):

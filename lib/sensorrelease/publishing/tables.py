@@ -124,7 +124,7 @@ def publish(
         how: dict[str, Any] = {"task": task, "user": user, "recording": recording, "progress": progress}
         declared, whence = find_schema(table, schema, **how)
         check_confirmed(declared, whence, accept_draft=accept_draft)
-        if not declared.is_confirmed:
+        if schema is None and not declared.is_confirmed:
             warnings.warn(assumed(declared, whence), UserWarning, stacklevel=2)
         own = OwnTable(table, declared, rows, progress=progress)
         own.learn(sample, seed)
