@@ -28,6 +28,7 @@ from sensorrelease.schema.read import Pieces, check_file, column_names, read
 from sensorrelease.schema.storage import load
 
 IN_MEMORY = 32 * 2**20  # bytes of a file that is read in one piece
+STRANGE = 0.05  # share of new cells that do not conform, from which a fitted defence does not suit them
 FEWEST = 2  # rows of a user or a class: one to train on, one to test on
 NOBODY = "-"  # in place of the user column, if the rows of a table belong to no person
 SAMPLE = 200_000  # rows of which `minimize` and `compare` make a problem
@@ -146,6 +147,7 @@ class OwnTable:
         self.left_out: list[str] = []
         self.rows = self.most_rows = 0
         self._said: list[str] = []
+        self._nonconforming: dict[str, int] = {}
         how: dict[str, Any] = {"progress": progress}
         if isinstance(source, Path | str):
             file = check_file(source)
@@ -155,7 +157,7 @@ class OwnTable:
         else:
             self.suffix, whole = ".csv", True
         if whole:
-            self._frame, *_, self._said = read(source, schema, **how)
+            self._frame, _, self._nonconforming, self._said = read(source, schema, **how)
         else:
             self._pieces_of = Pieces(source, schema, **how | ({"rows": rows} if rows else {}))
         if not isinstance(source, Path | str):
@@ -173,6 +175,11 @@ class OwnTable:
     def has_task(self) -> bool:
         """Whether the table has the column to predict; new rows need none."""
         return self.schema.task is not None
+
+    @property
+    def nonconforming(self) -> dict[str, int]:
+        """Cells that did not conform, by column of the file."""
+        return self._nonconforming if self._frame is not None else dict(self._pieces_of.nonconforming)
 
     def _divide(self, bins: int) -> None:
         assert self._frame is not None
@@ -302,17 +309,33 @@ class OwnTable:
 
 
 def for_new_rows(source: Any, schema: Schema, needed: Collection[str]) -> Schema:
-    """Return the schema by which rows for a fitted defence are read: only features that it needs must be there."""
+    """Return the schema by which rows for a fitted defence are read.
+
+    Only features that it needs must be there. Numbers that do not conform count as missing: `refuse_unlike` refuses many.
+    """
     if isinstance(source, Path | str):
         names = column_names(check_file(source), schema)
     else:
         names = list(as_arrow(source))
+    hidden, counted = {"role": "withheld"}, {"nonconforming": "missing"}
     fields = [
-        one.model_copy(update={"role": "withheld"}) if one.role in ("user", "recording", "time") else one
+        one.model_copy(update=hidden)
+        if one.role in ("user", "recording", "time")
+        else one.model_copy(update=counted if one.is_number and one.role == "feature" else {})
         for one in schema.fields
         if names is None or one.name in names or (one.role == "feature" and title(one) in needed)
     ]
     return schema.model_copy(update={"fields": fields})
+
+
+def refuse_unlike(own: OwnTable) -> None:
+    """Raise ValueError if many numbers of a column do not conform, as after a change of its unit."""
+    for name, many in own.nonconforming.items():
+        if many > STRANGE * own.rows and own.schema.field(name).is_number:
+            raise ValueError(
+                f"{many / own.rows:.0%} of the cells of {name!r} do not conform to the schema of the fitted defence: is "
+                "the unit another one? Correct them, or fit the defence again"
+            )
 
 
 def own_problem(

@@ -15,9 +15,8 @@ from sensorprivacy.game.joins import ABOUT, AGAIN, EXACT, NEAREST, REFIT
 from sensorrelease.publishing import tables as module
 from sensorrelease.publishing.matching import earlier_releases, refitted
 from sensorrelease.publishing.tables import publish
+from sensorrelease.schema import Constraints, draft
 
-ROLES = {"task": "room", "user": "owner"}
-ACCEPTED = ROLES | {"accept_draft": True}
 EVERY = "Every row can be matched to its original by anybody who has the original values"
 
 
@@ -34,6 +33,17 @@ def home(n=400, seed=0):
             "lamp": np.where(draw.random(n) < 0.8, np.array(["off", "on"])[room], "dim"),
         }
     )
+
+
+def _declared():
+    """Return a schema in which voice leaves, too, and numbers have a fine step."""
+    found = draft(home(), "room", "owner", identifying=True)
+    fine = {"step": 1e-9, "constraints": Constraints(minimum=-1, maximum=99)}
+    fields = [one.model_copy(update=fine if one.is_number else {}) for one in found.fields]
+    return found.model_copy(update={"fields": fields})
+
+
+ACCEPTED = {"schema": _declared(), "accept_draft": True}
 
 
 @pytest.fixture(autouse=True)
@@ -115,13 +125,14 @@ def test_a_second_release_of_the_same_input_is_warned_of(tmp_path, suffix):
     """REVIEW E2: the same table under two minimizations joins all rows."""
     file = tmp_path / f"home{suffix}"
     home().to_csv(file, index=False) if suffix == ".csv" else home().to_parquet(file)
-    publish(file, defence="minimize:threshold=.05", out=tmp_path / "first", **ACCEPTED)
+    how = ACCEPTED | {"schema": _declared().model_copy(update={"format": suffix[1:]})}
+    publish(file, defence="minimize:threshold=.05", out=tmp_path / "first", **how)
     with pytest.warns(UserWarning, match="first beside second is an earlier release of the same input, and equal"):
-        card = publish(file, defence="none", out=tmp_path / "second", **ACCEPTED)
+        card = publish(file, defence="none", out=tmp_path / "second", **how)
     assert "join 100.0% of the rows" in card.to_markdown()
     assert "first" not in card.facts["matched"]["earlier"][0].replace("at first", "")
     with pytest.warns(UserWarning, match="second beside third"):
-        publish(file, defence="noise:epsilon=1", out=tmp_path / "third", **ACCEPTED)
+        publish(file, defence="noise:epsilon=1", out=tmp_path / "third", **how)
 
 
 def test_the_next_month_of_a_table_and_another_format_are_noticed_too(tmp_path):

@@ -20,7 +20,7 @@ from sensorrelease.publishing.fitted import FittedTable, check_can_be_saved, loa
 from sensorrelease.publishing.matching import earlier_releases, matched, refitted
 from sensorrelease.publishing.writing import check_new, new_folder, write_rows
 from sensorrelease.schema.model import Schema
-from sensorrelease.tables import OwnTable, assumed, find_schema, for_new_rows
+from sensorrelease.tables import OwnTable, assumed, find_schema, for_new_rows, refuse_unlike
 from sensorrelease.words import as_defence, takes_bounds, with_bounds
 
 SAMPLE = 20_000  # rows that a defence is fitted to and measured on
@@ -136,6 +136,7 @@ def publish(
         chosen, whence = load_fitted(Path(fitted)), "that of the fitted defence"
         own = OwnTable(table, for_new_rows(table, chosen.columns.schema, chosen.needed), rows, progress=progress)
         own.learn(sample, seed, chosen.columns)
+        refuse_unlike(own)
         first = chosen.release(own.sample)
     if not although_identifying:
         _refuse_identifying(chosen)
@@ -182,7 +183,8 @@ def _fit(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", IdentifierWarning)  # the schema declares these columns
         published = made.publish(problem, split.train, None)
-    gate = gate.with_steps(published.values)
+    theirs = not type(published.step).__module__.startswith("sensor") and made.word != "none"
+    gate = gate.with_steps(published.values, problem.features if theirs else None)
     cells = gate.cells(published.values)
     results = measure_table(problem, cells, gate, split, seed, task_published=published.with_task)
     for row in results:
@@ -230,7 +232,7 @@ def _matched(fitted: FittedTable, own: OwnTable, first: pd.DataFrame, out: Path,
     kept = len(unchanged_columns(originals, first)) == first.shape[1]  # nothing to learn from another search
     refit = None if kept else refitted(step, gate.numbers(sample), labels, gate.texts)
     try:
-        again = None if refit is None else gate.with_steps(refit).cells(refit)
+        again = None if refit is None else gate.cells(refit)
     except ValueError:  # a second fit may name its columns in another way
         again = None
     found = match_rows(

@@ -19,9 +19,10 @@ import pandas as pd
 from sensorrelease.schema.model import MOMENTS, OTHER, Field, Schema, fold
 
 MOST_LEVELS = 10_000  # of a text that leaves without declared levels
-_FINE = 1000  # steps within about the range of a column that a defence made
+_FINE = 10_000  # steps within about the deviation of a column that a defence made
 _SIGN = r"[=@]|[+\-\u2212](?![\d.,:/ -]*(?:$|[;,|]))"  # begins a formula; numbers, dates and dashes do not
 _FORMULA = re.compile(rf'(^|[;,|])(\s*"?\s*)(?={_SIGN})')
+_MADE = " transformed"
 _EPOCH = pd.Timestamp(0, tz="UTC")
 
 
@@ -255,15 +256,23 @@ class Gate:
         missing = places.get(None, rest)
         return np.where(levels.isna(), missing, coded.fillna(rest)).astype(np.int64)
 
-    def with_steps(self, released: pd.DataFrame) -> "Gate":
-        """Return the gate with a step for each column that the defence made, learned from some of its rows."""
-        made = {str(name): released[name].astype(float) for name in released if self._is_made(str(name), released[name])}
-        spread = {name: float(values.std()) or 1.0 for name, values in made.items()}
-        steps = {name: 10.0 ** np.ceil(np.log10(some / _FINE)) for name, some in spread.items()}
-        return replace(self, steps=steps)
+    def with_steps(self, released: pd.DataFrame, raw: pd.DataFrame | None = None) -> "Gate":
+        """Return the gate with a step for each column that the defence made, learned from some of its rows.
 
-    def _is_made(self, name: str, values: pd.Series) -> bool:
-        return name not in self.declared and pd.api.types.is_numeric_dtype(values)
+        Parameters
+        ----------
+        released, raw : pandas.DataFrame
+            The same rows after and before the defence. Without `raw`, columns that keep their name keep their meaning.
+            With it, those with other values leave under another name.
+        """
+        made = {}
+        for name, values in ((str(name), released[name]) for name in released):
+            other = raw is not None and name in raw and not np.allclose(values, raw[name])
+            if pd.api.types.is_numeric_dtype(values) and (name not in self.declared or other):
+                made[f"{name}{_MADE}" if other else name] = values.astype(float)
+        spread = {name: float(values.std()) or 1.0 for name, values in made.items()}
+        steps = {name: 10.0 ** np.floor(np.log10(some / _FINE)) for name, some in spread.items()}
+        return replace(self, steps=steps)
 
     def cells(self, values: pd.DataFrame) -> pd.DataFrame:
         """Return what leaves of the columns that a defence released.
@@ -281,6 +290,7 @@ class Gate:
         found: dict[str, Any] = {}
         for name in map(str, values):
             column = values[name]
+            name = name + _MADE * (name + _MADE in self.steps)
             if name in self.texts:
                 levels = np.array(self.levels[name], dtype=object)
                 places = np.clip(np.rint(column.to_numpy(dtype=float)), 0, len(levels) - 1).astype(int)
