@@ -2,10 +2,10 @@
 
 from sensorrelease.schema.draft import describe, draft
 from sensorrelease.schema.model import Constraints, Dialect, Field, Schema
-from sensorrelease.schema.read import Pieces, Table, pieces, read
+from sensorrelease.schema.read import Pieces, Table, read
 from sensorrelease.schema.storage import confirm, load, save
 
 __all__ = [
-    "Constraints", "Dialect", "Field", "Pieces", "Schema", "Table", "confirm", "describe", "draft", "load", "pieces",
-    "read", "save",
+    "Constraints", "Dialect", "Field", "Pieces", "Schema", "Table", "confirm", "describe", "draft", "load", "read",
+    "save",
 ]  # fmt: skip

@@ -83,10 +83,10 @@ class Converter:
     def convert(self, cells: pa.Array) -> Cells:
         """Return the cells with the declared type."""
         cells = cells.dictionary_decode() if pa.types.is_dictionary(cells.type) and self.field.is_number else cells
-        if pa.types.is_nested(cells.type) or pa.types.is_binary(cells.type) or pa.types.is_large_binary(cells.type):
+        if is_nested(cells.type):
             raise ValueError(f"column {self.field.name!r} {_NESTED}")
         if self.field.is_number:
-            return self._check_range(self._fast(cells) or self._by_text(cells, self._number, float))
+            return self._check_range(self._fast(cells) or self._by_text(cells, self.number, float))
         if self.field.type == "boolean":
             return self._by_text(cells, self._truth, "boolean")
         if self.field.type in MOMENTS:
@@ -168,7 +168,8 @@ class Converter:
         unit = f" with the unit {self.field.unit}" if not self.field.bareNumber else ""
         return _WHAT[self.field.type] + unit
 
-    def _number(self, text: str) -> float | None:
+    def number(self, text: str) -> float | None:
+        """Return the number that a text states, or None."""
         field, text = self.field, text.strip().replace("\u2212", "-")
         if not field.bareNumber:
             if not text.endswith(str(field.unit)):
@@ -239,6 +240,11 @@ class Converter:
             )
             cells = cells._replace(reason=f"{value:.12g} {said}")
         return cells._replace(data=np.where(outside | wrong, np.nan, values + 0.0), wrong=outside | wrong)
+
+
+def is_nested(kind: pa.DataType) -> bool:
+    """Return whether cells of a type are no single values: lists, records, bytes."""
+    return bool(pa.types.is_nested(kind) or pa.types.is_binary(kind) or pa.types.is_large_binary(kind))
 
 
 def as_arrow(table: Any) -> dict[str, pa.ChunkedArray]:

@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from io import TextIOWrapper
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO, cast
 from zipfile import BadZipFile
@@ -24,7 +24,7 @@ MOST_BYTES = 2**30  # of a table in memory
 _LINE = 10_000_000  # characters of a line
 _RATIO, _UNPACKED = 100, 2**27  # a file that unpacks to so many times its size, and to more characters, is no table
 OPENERS: dict[str | None, Any] = {None: open, "gz": gzip.open, "bz2": bz2.open, "xz": lzma.open}
-_SETTINGS = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
+_SETTINGS: dict[str, Any] = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
 
 
 class Batch(NamedTuple):
@@ -107,13 +107,13 @@ def _csv_options(dialect: Dialect) -> dict[str, Any]:
 def read_header(file: Path, schema: Schema) -> list[str]:
     """Return the names of the columns of a CSV file; a column without a name is called by its place: field3."""
     with explained(file, "CSV"), open_text(file, schema) as stream:
-        return _header(Lines(stream, file, schema.dialect), iter([]), file, schema.dialect)[0]
+        return _header(Lines(stream, file, schema.dialect), file, schema.dialect)[0]
 
 
-def _header(lines: Lines, more: Iterator[str], file: Path, dialect: Dialect) -> tuple[list[str], Iterator[str]]:
+def _header(lines: Lines, file: Path, dialect: Dialect) -> tuple[list[str], Iterator[str]]:
     """Return the names, and the lines below them."""
-    source = chain(more, lines)
-    rows = []
+    source = iter(lines)
+    rows: list[list[str]] = []
     while len(rows) < len(dialect.headerRows):
         line = next(source, None)
         if line is None:
@@ -148,7 +148,7 @@ def csv_rows(file: Path, schema: Schema) -> Iterator[tuple[int, list[str]]]:
     dialect = schema.dialect
     with explained(file, "CSV"), open_text(file, schema) as stream:
         lines = Lines(stream, file, dialect)
-        names, source = _header(lines, iter([]), file, dialect)
+        names, source = _header(lines, file, dialect)
         lines.given.clear()
         reader = csv.reader(source, **_csv_options(dialect))
         while True:

@@ -1,14 +1,15 @@
 """Read JSON lines, Excel sheets, Parquet and Feather files as columns of arrow."""
 
+import importlib
 import json
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 from zipfile import ZipFile
 
-import openpyxl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -24,10 +25,10 @@ def json_batches(file: Path, schema: Schema, rows: int, wanted: Sequence[str] | 
     """Yield JSON lines as columns of text. Numbers keep the text that they have in the file."""
     names = [field.name for field in schema.fields]
     with explained(file, "JSON lines"), open_text(file, schema) as stream:
-        lines = enumerate(Lines(stream, file, Dialect()), 1)
+        lines = json_lines(stream, file, schema)
         while some := list(islice(lines, rows)):
-            records = [json_record(file, at, line) for at, line in some if line.strip()]
-            for (at, _), record in zip(some, records, strict=False):
+            records = [json_record(file, at, line) for at, line in some]
+            for (at, _), record in zip(some, records, strict=True):
                 if unknown := [name for name in record if names and name not in names]:
                     raise ValueError(f"{file}, line {at} has the key {unknown[0]!r}, which the schema does not declare")
             keys = names or list(dict.fromkeys(chain.from_iterable(records)))
@@ -41,6 +42,12 @@ def json_batches(file: Path, schema: Schema, rows: int, wanted: Sequence[str] | 
                 texts = [str(cell).lower() if isinstance(cell, bool) else cell for cell in cells]
                 columns[name] = pa.array(texts, pa.large_string())
             yield Batch(len(records), columns)
+
+
+def json_lines(stream: TextIO, file: Path, schema: Schema) -> Iterator[tuple[int, str]]:
+    """Yield the lines that are not empty, with their numbers."""
+    lines = enumerate(Lines(stream, file, schema.dialect), 1)
+    return ((at, line) for at, line in lines if line.strip())
 
 
 def json_record(file: Path, at: int, line: str) -> dict[str, Any]:
@@ -60,18 +67,24 @@ def json_record(file: Path, at: int, line: str) -> dict[str, Any]:
     return found
 
 
-def excel_batches(file: Path, schema: Schema, rows: int, wanted: Sequence[str] | None) -> Iterator[Batch]:
-    """Yield a sheet as columns of text."""
-    check_workbook(file)
+@contextmanager
+def opened_book(file: Path) -> Iterator[Any]:
+    """Open a workbook without hidden rows and columns; raise ValueError if it is damaged or unpacks to too much."""
+    try:
+        openpyxl = importlib.import_module("openpyxl")
+    except ModuleNotFoundError as error:
+        said = f"{file} is an Excel file, and reading it needs openpyxl: pip install openpyxl, or save it as CSV"
+        raise ModuleNotFoundError(said, name="openpyxl") from error
+    _check_workbook(file)
     with explained(file, "Excel"):
         try:
             book = openpyxl.load_workbook(file, read_only=True, data_only=True)
-        except (KeyError, ValueError, TypeError, AttributeError) as error:  # a damaged file
-            raise ValueError(f"{file} cannot be read as Excel: {error}; save it as CSV") from error
-        try:
-            yield from _sheet(file, book, schema.dialect, rows, wanted)
-        finally:
+            yield book
             book.close()
+        except (KeyError, ValueError, TypeError, AttributeError, IndexError) as error:
+            if str(file) in str(error):
+                raise
+            raise ValueError(f"{file} cannot be read as Excel: {error}; save it as CSV") from error
 
 
 def sheet_rows(file: Path, book: Any, dialect: Dialect) -> Iterator[tuple[int, list[str]]]:
@@ -102,12 +115,18 @@ def _cell_text(cell: Any) -> str:
     return cell.isoformat() if hasattr(cell, "isoformat") else str(cell)
 
 
+def excel_batches(file: Path, schema: Schema, rows: int, wanted: Sequence[str] | None) -> Iterator[Batch]:
+    """Yield a sheet as columns of text."""
+    with opened_book(file) as book:
+        yield from _sheet(file, book, schema.dialect, rows, wanted)
+
+
 def _sheet(file: Path, book: Any, dialect: Dialect, rows: int, wanted: Sequence[str] | None) -> Iterator[Batch]:
     source = sheet_rows(file, book, dialect)
     header = [row for _, row in islice(source, len(dialect.headerRows))]
     names = joined(header or [[]])
     if unnamed := [at for at, name in enumerate(names, 1) if name == f"field{at}"]:
-        said = f"has no name in the header of column {openpyxl.utils.get_column_letter(unnamed[0])}"
+        said = f"has no name in the header of column {unnamed[0]}"
         raise ValueError(f"{file} {said}: name it, or delete what stands beside the table")
     refuse_twins(names, file)
     places = [(name, at) for at, name in enumerate(names) if wanted is None or name in wanted]
@@ -121,7 +140,7 @@ def _sheet(file: Path, book: Any, dialect: Dialect, rows: int, wanted: Sequence[
             yield Batch(len(full), {name: pa.array([row[at] for row in full], pa.string()) for name, at in places})
 
 
-def check_workbook(file: Path) -> None:
+def _check_workbook(file: Path) -> None:
     """Raise ValueError if a workbook unpacks to too much, or has hidden rows or columns."""
     with explained(file, "Excel"), ZipFile(file) as archive:
         refuse_size(file, sum(member.file_size for member in archive.infolist()), MOST_BYTES)

@@ -77,7 +77,7 @@ class Dialect(_Part):
         Name of the sheet; by default the first visible one.
     """
 
-    delimiter: str = Key(",", min_length=1, max_length=1)
+    delimiter: str = Key(default=",", min_length=1, max_length=1)
     quoteChar: str = '"'
     doubleQuote: bool = True
     headerRows: list[Annotated[int, Key(ge=1)]] = [1]
@@ -100,7 +100,7 @@ class Constraints(_Part):
 
     minimum: Number | None = None
     maximum: Number | None = None
-    enum: list[str] | None = Key(None, min_length=1, max_length=10_000)
+    enum: list[str] | None = Key(default=None, min_length=1, max_length=10_000)
 
 
 class Field(_Part):
@@ -140,7 +140,7 @@ class Field(_Part):
     """
 
     name: str
-    title: str = Key(min_length=1, max_length=100)
+    title: str = Key(default="", min_length=1, max_length=100)
     type: Type = "string"
     role: Role = "withheld"
     unit: str | None = None
@@ -223,8 +223,8 @@ class Schema(_Part):
     """
 
     sensorprivacy: Literal[1] = 1
-    name: str = Key("data", pattern=r"^\w[\w .-]{0,60}$")
-    k: int = Key(5, ge=1)
+    name: str = Key(default="data", pattern=r"^\w[\w .-]{0,60}$")
+    k: int = Key(default=5, ge=1)
     confirmed: dt.date | None = None
     digest: str | None = None
     format: Format = "csv"

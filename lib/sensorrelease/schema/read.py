@@ -19,10 +19,12 @@ from sensorrelease.schema.files import (
     Batch,
     csv_batches,
     csv_rows,
+    explained,
+    open_text,
     read_header,
     refuse_size,
 )
-from sensorrelease.schema.formats import arrow_batches, excel_batches, json_batches
+from sensorrelease.schema.formats import arrow_batches, excel_batches, json_batches, json_lines
 from sensorrelease.schema.model import OTHER, Field, Schema
 
 _REMEDY = ": correct the cell or the schema, or set `nonconforming: missing`, which counts such cells"
@@ -103,7 +105,7 @@ class Pieces:
         self.nonconforming: Counter[str] = Counter()
 
     def _check_columns(self) -> None:
-        found = self._names()
+        found = list(self._table) if self._file is None else column_names(self._file, self.schema)
         names = self.schema.names
         if found is None:  # JSON lines have no header
             return
@@ -116,18 +118,11 @@ class Pieces:
                 f"{self.called} has no column {shown}, which the schema declares; it has {', '.join(found)}"
             )
 
-    def _names(self) -> list[str] | None:
-        if self._file is None:
-            return list(self._table)
-        if self.schema.format == "csv":
-            return read_header(self._file, self.schema)
-        return column_names(self._file, self.schema)
-
     def __iter__(self) -> Iterator[pd.DataFrame]:
         """Yield the pieces in order, with the positions of the rows in the whole table as index."""
         self._reset()
         converters = [Converter(field, self.schema) for field in self.fields]
-        with tqdm(unit=" rows", desc="reading", disable=not self._progress, total=self._estimate()) as bar:
+        with tqdm(unit=" rows", desc="reading", disable=not self._progress) as bar:
             for batch in self._batches():
                 columns = {}
                 for field, converter in zip(self.fields, converters, strict=True):
@@ -170,16 +165,9 @@ class Pieces:
         if self._file is None or self.schema.format not in ("csv", "jsonl"):
             return f"row {row + 1}"
         if self.schema.format == "jsonl":
-            return f"line {row + 1}"
+            with open_text(self._file, self.schema) as stream:
+                return f"line {next(islice(json_lines(stream, self._file, self.schema), row, None))[0]}"
         return f"line {next(islice(csv_rows(self._file, self.schema), row, None))[0]}"
-
-    def _estimate(self) -> int | None:
-        """Return the number of rows by the size of the first ones."""
-        if self._file is None or self.schema.format not in ("csv", "jsonl") or self.schema.compression is not None:
-            return None
-        with self._file.open("rb") as stream:
-            head = stream.read(2**20)
-        return int(self._file.stat().st_size * head.count(b"\n") / max(1, len(head)))
 
     @property
     def notices(self) -> list[str]:
@@ -197,11 +185,6 @@ def _one(column: Any) -> pa.Array:
     """Return a column in one block."""
     found = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     return pa.concat_arrays(found.chunks) if isinstance(found, pa.ChunkedArray) else found
-
-
-def pieces(source: Any, schema: Schema, rows: int = ROWS, *, progress: bool = False) -> Pieces:
-    """Return a table in pieces; see `Pieces`."""
-    return Pieces(source, schema, rows, progress=progress)
 
 
 def read(source: Any, schema: Schema, *, limit: int = MOST_BYTES, progress: bool = False) -> Table:
@@ -228,7 +211,7 @@ def read(source: Any, schema: Schema, *, limit: int = MOST_BYTES, progress: bool
     found = Pieces(source, schema, progress=progress)
     if isinstance(source, str | Path) and schema.format == "parquet":
         refuse_size(found.called, 8.0 * pq.read_metadata(source).num_rows * len(found.columns), limit)
-    size = 0
+    size = 0.0
     parts: dict[str, list[Any]] = {name: [] for name in found.columns}
     for piece in found:
         size += piece.memory_usage(index=False).sum()
@@ -258,8 +241,11 @@ def column_names(file: Path, schema: Schema) -> list[str] | None:
     """Return the names of the columns of a file, or None if it is read to find them."""
     if schema.format == "jsonl":
         return None
+    if schema.format == "csv":
+        return read_header(file, schema)
     if schema.format == "parquet":
-        return list(pq.read_schema(file).names)
+        with explained(file, "Parquet"):
+            return list(pq.read_schema(file).names)
     first = next(batches(file, schema, 1, None), None)
     return None if first is None else list(first.columns)
 

@@ -39,8 +39,8 @@ _HEADERS = {
     "längengrad easting northing geohash gps utm position coordinates coords address adresse street strasse straße "
     "city postcode zip plz what3words pluscode location ort place homelat homelon lambda phi",
     "times": "time timestamp datetime date datum fecha epoch ts unixtime zeit uhrzeit dob birthday birthdate birth "
-    "born geburtstag geburtsdatum geb year month day hour minute second week weekday jahr monat tag stunde minuten sekunden "
-    "woche wochentag yy mm dd hh mi ss mo yyyy dow doy timeofday",
+    "born geburtstag geburtsdatum geb year month day hour minute second week weekday jahr monat tag stunde minuten "
+    "sekunden woche wochentag yy mm dd hh mi ss mo yyyy dow doy timeofday",
     "identifiers": "id ids uid uuid guid key index serial nr no number mac imei imsi iccid eui deveui ssid bssid ip "
     "host hostname plate kennzeichen phone telefon tel ssn iban card karte account konto token license licence",
     "names or free texts": "name vorname nachname firstname lastname surname nickname email mail comment comments note "

@@ -7,10 +7,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-import openpyxl
-
 from sensorrelease.schema.files import OPENERS, explained
-from sensorrelease.schema.formats import check_workbook, sheet_rows
+from sensorrelease.schema.formats import opened_book, sheet_rows
 from sensorrelease.schema.model import Dialect
 
 _FORMATS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet", ".pq": "parquet", ".feather": "feather"}
@@ -60,8 +58,6 @@ def sniff(file: Path) -> dict[str, Any]:
     if kind == "csv":
         text = head.decode(encoding, errors="replace")
         lines = text.splitlines(keepends=True)[:_LINES]
-        if suffix == ".log" and lines and lines[0].startswith("{"):
-            return {"format": "jsonl", "compression": compression, "encoding": encoding}
         found["dialect"] = _dialect(lines, file)
     return found | {"encoding": encoding}
 
@@ -80,10 +76,7 @@ def _encoding(head: bytes, file: Path) -> str:
     for mark, name in _MARKS.items():
         if head.startswith(mark):
             return name
-    if (start := head[:4000]).count(0) * 3 > len(start):
-        zeros = [start[at::2].count(0) for at in (0, 1)]
-        if max(zeros) > 20 * min(zeros) + 1:
-            return "utf-16-be" if zeros[0] > zeros[1] else "utf-16-le"
+    if head[:4000].count(0) * 3 > len(head[:4000]):
         raise ValueError(f"{file} is not text, although its name says so: save it as CSV in UTF-8")
     if _is_utf8(head):
         return "utf-8"
@@ -92,9 +85,6 @@ def _encoding(head: bytes, file: Path) -> str:
 
 def _dialect(lines: list[str], file: Path) -> Dialect:
     """Return how the rows of a text are written."""
-    if lines and lines[0].lower().startswith("sep="):  # written by Excel, for Excel
-        delimiter = lines[0].strip('\r\n"')[4:5] or ","
-        return Dialect(delimiter=delimiter, headerRows=[2])
     mark = "#" if lines and lines[0].startswith("#") else None
     kept = [(at, line) for at, line in enumerate(lines, 1) if line.strip() and not (mark and line.startswith(mark))]
     if not kept:
@@ -107,12 +97,11 @@ def _dialect(lines: list[str], file: Path) -> Dialect:
         return (sizes.count(width) if width > 1 else 0, width)
 
     delimiter = max(_DELIMITERS, key=fit)
-    if mark and (names := _commented_header(lines, delimiter)):
-        return Dialect(delimiter=delimiter, headerRows=[names])
     rows = [next(iter(_parse([line], delimiter)), []) for line in texts]
     header, units, trailing = _find_header(rows)
     filled = [cell for cell in rows[header[0]] if cell.strip()]
-    if filled and 2 * sum(map(_is_number, filled)) >= len(filled):
+    numbers = [cell for cell in filled if _is_number(cell)]
+    if 2 * len(numbers) >= len(filled) > 0 or any("." in cell for cell in numbers):
         raise ValueError(f"{file} has numbers in line {kept[header[0]][0]}, where the header is: write names above")
     return Dialect(
         delimiter=delimiter,
@@ -128,14 +117,6 @@ def _parse(lines: list[str], delimiter: str) -> list[list[str]]:
         return [row for row in csv.reader(lines, delimiter=delimiter) if row]
     except csv.Error:
         return [line.rstrip("\r\n").split(delimiter) for line in lines]
-
-
-def _commented_header(lines: list[str], delimiter: str) -> int:
-    """Return the line of a header that begins with the mark of comments, or 0: the row below it has numbers."""
-    at = next((at for at, line in enumerate(lines) if not line.startswith("#")), 0)
-    above, below = (_parse([line], delimiter) for line in lines[at - 1 : at + 1]) if at else ([[]], [[]])
-    same = bool(above and below) and len(above[0]) == len(below[0]) > 1
-    return at if same and any(map(_is_number, below[0])) else 0
 
 
 def _is_number(cell: str) -> bool:
@@ -181,16 +162,8 @@ _ABSENT = frozenset({"na", "nan", "n/a", "null", "none", "-", "--", "?", "unknow
 
 
 def _sniff_sheet(file: Path) -> Dialect:
-    check_workbook(file)
-    with explained(file, "Excel"):
-        try:
-            book = openpyxl.load_workbook(file, read_only=True, data_only=True)
-            rows = list(islice(sheet_rows(file, book, Dialect()), _LINES))
-        except (KeyError, ValueError, TypeError, AttributeError, StopIteration, IndexError) as error:
-            if str(file) in str(error):
-                raise
-            raise ValueError(f"{file} cannot be read as Excel: {error}; save it as CSV") from error
-    kept = [(at, row) for at, row in rows if row]
+    with opened_book(file) as book:
+        kept = [(at, row) for at, row in islice(sheet_rows(file, book, Dialect()), _LINES) if row]
     if not kept:
         raise ValueError(f"{file} has an empty first sheet: name another one at `sheet`")
     width = max(len(row) for _, row in kept)
