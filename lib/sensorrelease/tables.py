@@ -396,6 +396,7 @@ def own_problem(
     table.learn(SAMPLE, seed)
     facts: dict[str, Any] = {"rows_read": table.rows, "form": f"schema {whence}"}
     facts |= {"notices": [*table.notices, *table.left_out, *table.gate.said], "columns": described(table)}
+    facts["labels"] = {"task": table.gate.task, "user": table.gate.user}
     facts["withheld"] = len(declared.fields) - len(table.gate.declared)
     if bins is None:  # `publish` divides no task
         given = {"schema": str(schema)} if isinstance(schema, Path | str) else {}

@@ -43,7 +43,7 @@ def refused(run, capsys):
 def table(problem):
     place = np.where(problem.features["task"] + 0.3 * problem.features["noise"] > 0.5, "kitchen", "hall")
     owner = [f"owner {number}" for number in problem.users]
-    return problem.features.assign(place=place, device=np.where(problem.task, "tv", "fridge"), owner=owner)
+    return problem.features.assign(place=place, device=problem.task, owner=owner)
 
 
 @pytest.fixture
@@ -57,7 +57,7 @@ def test_page_and_release(run, refused, file, table, tmp_path, capsys):
     """With --out, data leave: by a confirmed schema or an accepted draft, with the card and the rules of publish."""
     out = tmp_path / "small"
     words = [file, *OWN, "--threshold", ".05", "--out", out, *FAST]
-    refused(*words, match="data leave only by a schema that a person confirmed, and this one is drafted .*--accept-draft")
+    refused(*words, match="data leave only by a schema that a person confirmed, and this one is drafted, .*--accept-draft")
     assert run(*words, "--accept-draft") == 0
     said = capsys.readouterr().out
     for part in ("DATA MINIMIZATION OF data", "Features to keep", "Cost: accuracy", "Identifiability: share"):
@@ -84,7 +84,7 @@ def test_a_large_file_gets_an_estimate_at_once(run, file, capsys, monkeypatch):
     monkeypatch.setattr(commands, "own_problem", lambda *_, **__: pytest.fail("it is said first"))
     with pytest.raises(pytest.fail.Exception):
         run(file, *OWN, "--trees", "5")
-    assert re.match(r"about 2\d\d rows of 7 columns: about 1 min", capsys.readouterr().err)
+    assert re.match(r"about 2\d\d rows of 7 columns: about 60 s", capsys.readouterr().err)
 
 
 @pytest.mark.slow
@@ -93,7 +93,7 @@ def test_two_stages_groups_and_a_store(run, file, table, tmp_path, capsys):
     words = [file, "--task", "device", "--user", "owner", "--recording", "day", "--preselect", "2", "--score", "gini"]
     assert run(*words, "--store", tmp_path / "scores.sqlite", *FAST) == 0
     said = capsys.readouterr().out
-    assert "2 of 5 features preselected by gini ratio" in said
+    assert "2 of 3 features preselected by gini ratio" in said
     assert "3 subsets" in said
     assert "grouped" in said
     assert (tmp_path / "scores.sqlite").exists()
@@ -105,13 +105,12 @@ def test_stability_linkage_and_columns_are_on_the_page_and_in_the_json(run, refu
     assert run(file, *OWN, *words, *FAST) == 0
     said = " ".join(capsys.readouterr().out.split())
     assert "repeated with 2 other seeds (5 trees, up to 1,000 rows), kept in" in said
-    assert "Every row can be matched to its original by anybody who has the original values." in said
-    assert said.index("Every row") < said.index("Features to keep") < said.index("Linkage: share of rows")
-    assert "equal values 100.00% (control" in said
-    assert "withheld by the schema: 3 columns, with the user." in said
+    assert said.index("can be matched to") < said.index("Features to keep") < said.index("Linkage: share of rows")
+    assert re.search(r"equal values +9\d.\d\d% \(control", said)
+    assert "withheld by the schema: 4 columns, with the user." in said
     assert "Warning: one column alone joins: noise" in said
     found = json.loads((tmp_path / "found.json").read_text())
-    assert found["matched"][0]["share"] == 1
+    assert found["matched"][0]["share"] > 0.9
     assert found["stability"]["repetitions"] == 2
     read = {row["column"]: row["coded"] for row in found["table"]["columns"]}
     assert read["place"] == "2 levels"
@@ -122,11 +121,11 @@ def test_stability_linkage_and_columns_are_on_the_page_and_in_the_json(run, refu
 
 
 def test_a_task_with_one_large_class_is_flagged(run, file, table, capsys):
-    rare = np.where(np.arange(240) % 60 == 0, "on", "off")
+    rare = np.where(np.arange(240) % 17 == 0, "on", "off")
     table[["noise", "owner"]].assign(device=rare).to_csv(file, index=False)
     assert run(file, *OWN, "--repeat", "0", *FAST) == 0
     said = " ".join(capsys.readouterr().out.split())
-    assert "Warning: the accuracy is not above the share of the most frequent class (off: 98.3% of the rows)" in said
+    assert "Warning: the accuracy is not above the share of the most frequent class (off: 93.8% of the rows)" in said
 
 
 def test_a_large_table_is_searched_on_a_sample(run, file, capsys):
@@ -204,8 +203,11 @@ def test_wrong_column_and_constant_feature(run, refused, file, table):
 OWN = ["--task", "device", "--user", "owner"]
 
 
-def test_errors_name_options_of_the_command(refused, file, monkeypatch):
+def test_errors_name_options_of_the_command(refused, file, table, monkeypatch):
     refused(file, "--task", "noise", "--user", "owner", *FAST, match="the task column .noise. .*--bins")
+    draw = np.random.default_rng(0)
+    wide = table[["device", "owner"]].assign(**{f"m{at}": draw.normal(size=240).round(2) for at in range(8)})
+    wide.assign(m0=wide["m0"] + 3 * (table["device"] == "tv")).to_csv(file, index=False)
     monkeypatch.setattr("sensorprivacy.minimize.search.exhaustive.HOUR", 0.0)
     refused(file, *OWN, *FAST, match=r"start it with --allow-long, or .* \(--preselect\)", code=1)
 
