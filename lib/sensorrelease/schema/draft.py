@@ -286,8 +286,8 @@ def _sentinels(numbers: np.ndarray) -> np.ndarray:
 
 def _step(numbers: np.ndarray, low: float, high: float) -> float:
     """Return the resolution of numbers, but at least the ten-thousandth part of their range as a power of ten."""
-    near = {"rtol": 0, "atol": 1e-9 * max(1, abs(high))}
-    finest = next((places for places in range(12) if np.allclose(numbers, numbers.round(places), **near)), 12)
+    near = 1e-9 * max(1, abs(high))
+    finest = next((places for places in range(12) if np.abs(numbers - numbers.round(places)).max() <= near), 12)
     coarsest = int(np.ceil(np.log10((high - low) / DIGITS))) if high > low else -finest
     return float(10.0 ** max(-finest, coarsest))
 

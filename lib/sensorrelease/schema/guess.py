@@ -83,10 +83,13 @@ def guess_texts(texts: Counter[str]) -> Guess:
     cells = Counter({text: rows for text, rows in texts.items() if text not in absent})
     if not cells or any(map(_LABEL.fullmatch, cells)):
         return _text()
-    misfits = {at: _misfits(cells, way) for at, way in enumerate(_WAYS)}
-    words = min(misfits.values(), key=lambda some: sum(cells[text] for text in some))
-    keys = _WAYS[next(at for at, some in misfits.items() if some is words)]
-    others = sum(cells[text] for text in words) / cells.total()
+    keys, words, others = _POINT, [*cells], 2.0
+    for way in _WAYS:
+        misfits = _misfits(cells, way)
+        if (share := sum(cells[text] for text in misfits) / cells.total()) < others:
+            keys, words, others = way, misfits, share
+        if not misfits:
+            break
     if words and (united := _with_units(cells)):
         found = united
     elif not words:

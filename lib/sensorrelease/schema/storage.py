@@ -69,11 +69,11 @@ def _in_words(error: ValidationError, keys: Any) -> str:
 def save(schema: Schema, path: str | Path) -> None:
     """Write a schema as YAML with a comment for each part."""
     file = Path(path)
-    keys = schema.model_dump(mode="json", exclude_defaults=True)
-    keys = {"sensorprivacy": 1, "name": schema.name, "k": schema.k, "format": schema.format} | keys
+    stated = schema.model_dump(mode="json", exclude_defaults=True)
+    keys: dict[str, Any] = {"sensorprivacy": 1, "name": schema.name, "k": schema.k, "format": schema.format} | stated
     keys["missingValues"] = schema.missingValues
     fields = []
-    for field, known in zip(schema.fields, keys["fields"], strict=True):
+    for field, known in zip(schema.fields, stated["fields"], strict=True):
         known = {"name": field.name, "title": field.title, "type": field.type, "role": field.role} | known
         fields.append({key: value for key, value in known.items() if key != "title" or field.title != field.name})
     keys["fields"] = fields

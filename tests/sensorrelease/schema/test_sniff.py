@@ -1,0 +1,57 @@
+"""How a file is written is guessed from its first lines; what is no table is refused."""
+
+import pytest
+
+from sensorrelease.schema.sniff import sniff
+
+ROWS = "".join(f"{k}.5;{'hall' if k % 2 else 'bath'};P{k % 4}\n" for k in range(30))
+HEAD = "load;room;owner\n"
+
+
+def sniffed(tmp_path, text, name="home.csv", encoding="utf-8"):
+    (tmp_path / name).write_bytes(text.encode(encoding))
+    return sniff(tmp_path / name)
+
+
+@pytest.mark.parametrize(
+    ("above", "keys"),
+    [
+        ("", {}),
+        ("# made by Anna\n", {"headerRows": [2], "commentChar": "#"}),
+        ("sep=;\n", {"headerRows": [2]}),
+        ("a title\n\n", {"headerRows": [3]}),
+        ("station;7\n", {"headerRows": [2]}),
+    ],
+)
+def test_the_header_is_found_below_other_lines(tmp_path, above, keys):
+    dialect = sniffed(tmp_path, above + HEAD + ROWS)["dialect"]
+    assert dialect.model_dump(exclude_defaults=True) == {"delimiter": ";"} | keys
+
+
+def test_a_table_above_the_table_is_no_banner(tmp_path):
+    dialect = sniffed(tmp_path, "a;b;c;d\n1;2;3;4\n" + HEAD + ROWS)["dialect"]
+    assert dialect.headerRows == [1]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32", "cp1252"])
+def test_the_encoding_is_found(tmp_path, encoding):
+    found = sniffed(tmp_path, HEAD + "1.5;Küche;Jörg\n" * 9, encoding=encoding)
+    assert found["encoding"] == encoding.removesuffix("-sig")
+
+
+def test_a_letter_far_below_decides_the_encoding_too(tmp_path):
+    text = HEAD + ROWS * 3000
+    assert sniffed(tmp_path, text + "1.5;hall;Jörg\n", encoding="cp1252")["encoding"] == "cp1252"
+    assert sniffed(tmp_path, text + "1.5;hall;Jörg\n")["encoding"] == "utf-8"
+
+
+def test_the_name_says_the_format(tmp_path):
+    assert sniffed(tmp_path, "{}", "home.jsonl.gz".removesuffix(".gz"))["format"] == "jsonl"
+    for name in ("home.json", "home.xls", "home", "home.xlsx.gz"):
+        with pytest.raises(ValueError, match="unknown format"):
+            sniffed(tmp_path, HEAD, name)
+    for text in ("\n\n", "# nothing\n"):
+        with pytest.raises(ValueError, match="has no header"):
+            sniffed(tmp_path, text)
+    with pytest.raises(ValueError, match="line 1, where the header is"):
+        sniffed(tmp_path, ROWS)
