@@ -25,8 +25,8 @@ from sensorprivacy.game.tables import TABLE_ATTACKERS, TableScene, as_numbers, j
 from sensorprivacy.threeway.publication import ROW_ORDER
 from sensorrelease.checks import identifying
 from sensorrelease.pages import render
-from sensorrelease.publishing.columns import Columns
 from sensorrelease.publishing.matching import CARD, FORMAT
+from sensorrelease.schema.gate import Gate
 
 VERSION = 1
 _PACKAGES = {"numpy": "numpy", "pandas": "pandas", "sklearn": "scikit-learn", "opendp": "opendp", "torch": "torch"}
@@ -113,7 +113,7 @@ def measured(attacks: Attacks, words: Mapping[str, str]) -> list[dict[str, Any]]
 def measure_table(
     raw: Problem,
     public: pd.DataFrame,
-    columns: Columns,
+    gate: Gate,
     split: Split,
     seed: int,
     *,
@@ -128,8 +128,8 @@ def measure_table(
         The original rows.
     public : pandas.DataFrame
         The published cells of the same rows, without the task.
-    columns : Columns
-        Names of task and user column.
+    gate : Gate
+        Titles of task and user column.
     split : Split
         With validation rows; measured is on the test rows.
     seed : int
@@ -152,11 +152,11 @@ def measure_table(
         scene = TableScene(raw, as_numbers(table), split, model, name=data, identifying=identifying(raw))
         for one in judge(scene, TABLE_ATTACKERS, known=beside, draws=DRAWS):
             found.append(replace(one, attacker=TASK_MODEL) if one.about == "task" else one)
-    return measured(found, {label: f"{label} {getattr(columns, label)}" for label in ("task", "user")})
+    return measured(found, {label: f"{label} {getattr(gate, label)}" for label in ("task", "user")})
 
 
 def guarantee(
-    step: Any, columns: Columns, published: Sequence[str], unchanged: Sequence[str], most_rows: int, *, in_order: bool
+    step: Any, task: str, published: Sequence[str], unchanged: Sequence[str], most_rows: int, *, in_order: bool
 ) -> dict[str, Any]:
     """Return the guarantee of a published table: ``statements``, and epsilon of a row and of a person.
 
@@ -164,8 +164,8 @@ def guarantee(
     ----------
     step : transformer
         The fitted defence.
-    columns : Columns
-        Roles of the columns.
+    task : str
+        Title of the column to predict.
     published, unchanged : sequence of str
         The published columns, and those of them whose cells are those of the input.
     most_rows : int
@@ -179,7 +179,7 @@ def guarantee(
         stated=[line for line in getattr(step, "guarantees_", ()) if line != ROW_ORDER],
         row=row,
         most_rows=most_rows,
-        task=columns.task,
+        task=task,
         published=published,
         unchanged=unchanged,
         order=IN_ORDER if in_order else SHUFFLED,

@@ -82,7 +82,7 @@ def _in_options(message: str, command: str) -> str:
         name, option = known.name, f"--{known.name.replace('_', '-')}"
         message = re.sub(rf"`{name}`|(?<![\w:,-]){name}=True", option, message)
         message = re.sub(rf"(?<![\w:,-]){name}='?([^ ',.;:)]*(?:\.\d+)?)'?", rf"{option} \1", message)
-    return re.sub("^(?=(?:out|save|bounds) )", "--", message)
+    return re.sub("^(?=(?:out|save) )", "--", message)
 
 
 def _option(*names: str, **settings: Any) -> Callable[[Any], Any]:
@@ -102,42 +102,33 @@ def _all(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 _file = click.argument("file", type=Path, metavar="FILE")
-_task = _option("--task", required=True, metavar="COLUMN", help="Column to predict (the task).")
-_user = _option("--user", metavar="COLUMN", help="Column with the user of each record (tables).")
+_task = _option("--task", metavar="COLUMN", help="Column to predict (the task); not needed with a schema.")
+_user = _option("--user", metavar="COLUMN", help="Column with the user of each record; not needed with a schema.")
 _hide = _option("--hide", metavar="ATTRIBUTE", help="Private attribute to hide; `subject` is the person (recordings).")
 _seed = _option("--seed", type=_SEED, default=42, help="Random seed of samples, splits and models.")
 _quiet = _option("--quiet", is_flag=True, help="Show no progress bars.", show_default=False)
-_columns = _all(
-    _option("--groups", metavar="COLUMN", help="Column with the recording of each record; recordings are not split."),
-    _option("--keep", multiple=True, metavar="COLUMN", help="Use a column that looks like an identifier."),
-    _option("--drop", multiple=True, metavar="COLUMN", help="Leave a column out."),
+_tables = _all(
+    _user,
     _option(
-        "--missing",
-        type=click.Choice(["impute", "drop", "error"]),
-        default="impute",
-        help="Missing values: fill them with the median or the most frequent category of the training rows, leave "
-        "their rows out, or stop.",
+        "--recording", metavar="COLUMN", help="Column with the recording of each record; recordings are not split."
     ),
     _option(
-        "--rare",
-        type=click.Choice(["aside", "keep", "error"]),
-        default="aside",
-        help="Users and classes with one row: leave them out, use them, or stop.",
+        "--schema", type=Path, metavar="FILE", help="What the table holds; by default home.schema.yaml beside home.csv."
     ),
 )
-_formulas = _option(
-    "--formulas",
-    type=click.Choice(["quote", "keep"]),
-    default="quote",
-    help="Texts that a spreadsheet would run as a formula: write ' before them, or leave them.",
+_bins = _option(
+    "--bins", type=click.IntRange(2, 1000), help="Divide a task of numbers in so many classes of about equal size."
 )
-_features = _all(
-    _columns,
-    _option("--constant", type=click.Choice(["drop", "error"]), default="drop", help="Constant columns."),
+_leaves = _all(
     _option(
-        "--bins", type=click.IntRange(2, 1000), help="Divide a task of numbers in so many classes of about equal size."
+        "--accept-draft", is_flag=True, help="Publish by a schema that nobody confirmed; what it declares is printed, "
+        "and the card says so.", show_default=False,
     ),
-)
+    _option(
+        "--although-identifying", is_flag=True, help="Publish although the strongest attack identifies more than 90 % "
+        "of the users.", show_default=False,
+    ),
+)  # fmt: skip
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -160,11 +151,11 @@ def _work(name: str, options: Mapping[str, Any]) -> int:
 @group.command(cls=Command)
 @_file
 @_task
-@_option("--user", required=True, metavar="COLUMN", help="Column with the user of each record.")
-@_features
+@_tables
+@_bins
 @_option("--threshold", type=Numbers(0, 1), default=0.01, help="Share of accuracy that may be lost.")
-@_option("--out", type=Path, metavar="FILE", help="Write the kept columns and the task, with the rows in random order.")
-@_formulas
+@_option("--out", type=Path, metavar="FOLDER", help="New folder: publish the kept columns and the task, with a card.")
+@_leaves
 @_option("--json", type=Path, metavar="FILE", help="Write all numbers, and how each column was read and coded.")
 @_option("--preselect", type=click.IntRange(1, 20), default=10, help="Number of features to search.")
 @_option("--score", type=click.Choice(SCORES), default="shap", help="Score for preselecting features.")
@@ -201,9 +192,9 @@ def minimize(**options: Any) -> int:
 @group.command(cls=Command)
 @_file
 @_task
-@_user
+@_tables
 @_hide
-@_features
+@_bins
 @_option("--defences", multiple=True, metavar="DEFENCE...", help="Such as minimize:threshold=.01 noise:epsilon=4; by "
     "default about 20.")  # fmt: skip
 @_option("--max-loss", type=Numbers(0, 1), default=0.01, help="Accuracy that may be lost; .01 is one point.")
@@ -234,13 +225,12 @@ def compare(**options: Any) -> int:
     return _work("compare", options)
 
 
-@group.command(
-    cls=Command, options_metavar="--task COLUMN (--user COLUMN | --hide ATTRIBUTE) --defence WORD --out FOLDER"
-)
+@group.command(cls=Command, options_metavar="--defence WORD --out FOLDER")
 @_file
-@_option("--task", metavar="COLUMN", help="Column to predict (the task); it is published.")
-@_user
+@_task
+@_tables
 @_hide
+@_leaves
 @_option(
     "--defence",
     metavar="WORD",
@@ -252,15 +242,6 @@ def compare(**options: Any) -> int:
 @_option("--out", required=True, type=Path, metavar="FOLDER", help="New folder for the data and the card.")
 @_option("--save", type=Path, metavar="FOLDER", help="New folder for the fitted defence.")
 @_option("--fitted", type=Path, metavar="FOLDER", help="Publish with a saved defence, without fitting.")
-@_columns
-@_option(
-    "--bounds",
-    multiple=True,
-    metavar="COLUMN=LOW:HIGH...",
-    help="For noise: what a column can hold, such as lux=0:1000. Other bounds are read from the data, which epsilon "
-    "does not cover (tables).",
-)
-@_formulas
 @_option("--sample", type=click.IntRange(20, _ROWS), default=20_000, help="Rows to fit and measure the defence on.")
 @_option("--keep-order", is_flag=True, help="Do not shuffle rows; a known order identifies them.", show_default=False)
 @_option("--purpose", metavar="TEXT", help="For the card: what the release may be used for.")
@@ -274,9 +255,9 @@ def publish(**options: Any) -> int:
     FILE is a CSV, JSON lines, Parquet, Feather or Excel file with one record per row, or a
     TOML file that describes recordings.
 
-    A table loses the user, the recording, copies of them and identifiers, and its rows are shuffled. Recordings are
-    rewritten window by window, or become a table of window statistics. The data card states the guarantee, the utility,
-    and what attackers infer. Noise is never seeded.
+    Of a table, only what a schema declares leaves, and its rows are shuffled. A person confirms the schema first, see
+    `sensorprivacy schema`. Recordings are rewritten window by window, or become a table of window statistics. The data
+    card states the guarantee, the utility, and what attackers infer. Noise is never seeded.
     """
     return _work("publish", options)
 

@@ -4,7 +4,6 @@ import json
 import sys
 import time
 import tomllib
-import warnings
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace as Options
@@ -12,29 +11,31 @@ from typing import Any
 
 from sklearn.ensemble import RandomForestClassifier
 
-from sensorprivacy.checks import counted
-from sensorprivacy.columns.identifiers import IdentifierWarning
-from sensorprivacy.columns.judge import in_words, without_rare_texts
 from sensorprivacy.data import Problem
 from sensorprivacy.game.joins import match_rows
 from sensorprivacy.game.splits import Split
 from sensorprivacy.minimize.minimizer import FeatureMinimizer, fit_problem
+from sensorprivacy.minimize.search.job import duration
 from sensorprivacy.minimize.settings import OWN, Preselection
 from sensorprivacy.paths import cache_folder, write_atomically
 from sensorrelease import comparison, minimize_page
 from sensorrelease.compare_page import page
 from sensorrelease.publishing import tables as publishing
-from sensorrelease.publishing.writing import Formulas, check_room, check_targets, write_table
+from sensorrelease.publishing.tables import check_confirmed
+from sensorrelease.publishing.writing import check_new, check_targets
 from sensorrelease.running import plain_notices
+from sensorrelease.schema.draft import describe
+from sensorrelease.schema.gate import title, withholding
 from sensorrelease.stability import repeat_selection
-from sensorrelease.tables import load_table
-from sensorrelease.words import parse_bounds
+from sensorrelease.tables import find_schema, own_problem, size_of
 
 # what recordings need imports PyTorch, which takes seconds, so the functions below import it
 
+_FINAL = 15_000  # training rows of the evaluation: a forest for 50 users needs about 0.5 GB
+_LARGE, _CELL, _REST = 3_000_000, 2.5e-6, 60  # cells of a large table; seconds to read a cell, and for all else
 INTERRUPTED = 130  # exit code of a process that Ctrl-C ended
-_READING = ("task", "user", "groups", "keep", "drop", "missing", "rare", "constant", "bins")
-_OF_TABLES = ("user", "groups", "keep", "drop", "missing", "rare", "constant", "bins", "bounds", "keep_order")
+_ROLES = ("task", "user", "recording")
+_OF_TABLES = ("user", "recording", "schema", "bins", "accept_draft", "keep_order")
 
 
 def recordings(options: Options) -> int:
@@ -55,10 +56,8 @@ def recordings(options: Options) -> int:
 
 
 def minimize(options: Options) -> int:
-    """Minimize a table, print the report and write the kept columns; return the exit code."""
-    check_targets({"--out": options.out, "--json": options.json, "--store": options.store}, options.file)
-    if options.out is not None:
-        check_room(options.out, options.file)
+    """Minimize a table, print the report, and publish the kept columns if asked to; return the exit code."""
+    check_targets({"--json": options.json, "--store": options.store}, options.file)
     minimizer = FeatureMinimizer(
         options.threshold,
         n_preselect=options.preselect,
@@ -72,37 +71,46 @@ def minimize(options: Options) -> int:
             result_store=options.store,
             max_rows=options.max_rows,
             race=options.race,
+            final_rows=_FINAL,
         ),
         allow_long=options.allow_long,
         n_jobs=options.jobs,
         random_state=options.seed,
         progress=not options.quiet,
     )
+    roles, shown = _named(options, _ROLES), not options.quiet
+    rows, columns = size_of(options.file)
+    if shown and rows * columns > _LARGE:
+        expected = duration(_CELL * rows * columns + _REST)
+        print(f"about {rows:,} rows of {columns} columns: about {expected} on two free cores", file=sys.stderr)
+    declared = None
+    if options.out is not None:  # an unconfirmed schema is refused before the search
+        check_new(options.out, "--out")
+        declared = _declared(options)["schema"]
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", IdentifierWarning)  # the page names these columns
-            loaded = load_table(options.file, **_named(options, _READING))
-            fit_problem(minimizer, loaded.problem)
-        stability = repeat_selection(minimizer, loaded.problem, options.repeat)
+        with plain_notices():
+            problem = own_problem(
+                options.file, options.schema, bins=options.bins, seed=options.seed, progress=shown, **roles
+            )
+            fit_problem(minimizer, problem)
+        stability = repeat_selection(minimizer, problem, options.repeat)
     except KeyboardInterrupt:
         saved = "nothing was saved; with --store FILE, a later run can continue"
         if options.store is not None:
             saved = f"finished models are saved in {options.store}; run the same command again to continue"
         print(f"interrupted; {saved}", file=sys.stderr)
         return INTERRUPTED
-    problem, kept = loaded.problem, minimizer.summary()["kept"]
-    matches = match_rows(problem.features, problem.features[kept], problem.task)
-    print(minimize_page.page(minimizer, problem, options.task, options.user, matches=matches, stability=stability))
+    kept = minimizer.summary()["kept"]
+    filled = problem.filled(minimizer.split_.train)
+    matches = match_rows(filled.features, filled.features[kept], filled.task)
+    print(minimize_page.page(minimizer, problem, matches=matches, stability=stability))
     if options.json is not None:
         text = json.dumps(minimize_page.facts(minimizer, problem, matches, stability), indent=1, default=str)
         write_atomically(options.json, lambda part: part.write_text(text, encoding="utf-8"))
         print(f"\nWritten: {options.json}")
-    if options.out is not None:
-        released = loaded.frame.iloc[loaded.rows][[*kept, options.task]]
-        formulas = Formulas(options.formulas)
-        write_table(formulas(without_rare_texts(released)), options.out)
-        what = f"{counted(len(kept), 'feature')} and {options.task}; not {options.user}; rows in random order"
-        print("\n".join([f"\nWritten: {options.out} ({what})", *formulas.said]))
+    if declared is not None:
+        dropped = {title(one) for one in declared.features} - set(kept)
+        return _write(options, schema=withholding(declared, dropped, "minimize dropped it"), defence="none")
     return 0
 
 
@@ -110,9 +118,8 @@ def compare(options: Options) -> int:
     """Compare defences on a table or recordings and print the page; return the exit code."""
     began = time.monotonic()
     recorded = _check_kind(options)
-    if getattr(options, label := "hide" if recorded else "user") is None:
-        what = "attribute to hide" if recorded else "column with the users"
-        raise ValueError(f"--{label} is missing: name the {what}")
+    if recorded and options.hide is None:
+        raise ValueError("--hide is missing: name the attribute to hide")
     check_targets({"--report": options.report, "--json": options.json, "--store": options.store}, options.file)
     try:
         with plain_notices():
@@ -145,13 +152,8 @@ def compare(options: Options) -> int:
 
 
 def _table(options: Options) -> tuple[Problem, None, list[str]]:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", IdentifierWarning)  # printed below
-        problem = load_table(options.file, **_named(options, _READING)).problem
-    if left_out := problem.provenance["left_out"]:
-        said = f"left out, because these columns identify rows or users: {in_words(left_out)}; use one with --keep"
-        print(said, file=sys.stderr)
-    return problem, None, list(options.defences)
+    how: dict[str, Any] = {"bins": options.bins, "seed": options.seed, "progress": not options.quiet}
+    return own_problem(options.file, options.schema, **_named(options, _ROLES), **how), None, list(options.defences)
 
 
 def _recordings(options: Options) -> tuple[Problem, Split, list[Any]]:
@@ -171,27 +173,46 @@ def publish(options: Options) -> int:
             f"--defence is missing: {first} is a good first choice, and `sensorprivacy compare` finds the best one for "
             "your data; or name a folder with --fitted"
         )
-    common = _named(options, ("task", "defence", "out", "save", "fitted", "seed", "formulas"))
-    common["about"] = _named(options, ("purpose", "publisher", "contact"))
-    try:
-        if _check_kind(options):
-            from sensorrelease.publishing.recordings import publish_recordings
+    return _write(options)
 
-            with plain_notices():
-                card = publish_recordings(options.file, hide=options.hide, progress=not options.quiet, **common)
-        else:
-            common |= _named(options, ("user", "groups", "keep", "drop", "missing", "rare", "sample"))
-            bounds = parse_bounds(options.bounds)
-            with plain_notices():
-                card = publishing.publish(options.file, bounds=bounds, in_order=options.keep_order, **common)
+
+def _write(options: Options, **given: Any) -> int:
+    """Publish a file, and print the card."""
+    common = _named(options, ("out", "seed", "although_identifying")) | {"progress": not options.quiet}
+    common["about"] = {name: getattr(options, name, None) for name in ("purpose", "publisher", "contact")}
+    more = ("task", "defence", "save", "fitted")
+    try:
+        with plain_notices():
+            if given:
+                card = publishing.publish(options.file, accept_draft=True, **common, **given)
+            elif _check_kind(options):
+                from sensorrelease.publishing.recordings import publish_recordings
+
+                card = publish_recordings(options.file, hide=options.hide, **common, **_named(options, more))
+            else:
+                common |= _named(options, (*more, "accept_draft", "sample"))
+                common |= (
+                    _declared(options) if options.fitted is None else _named(options, ("user", "recording", "schema"))
+                )
+                card = publishing.publish(options.file, in_order=options.keep_order, **common)
     except KeyboardInterrupt:
         print("interrupted; nothing was written", file=sys.stderr)
         return INTERRUPTED
     print(card.to_markdown())
     print(f"Written: {options.out} ({', '.join(card.facts['size'])}, card.md, card.json)")
-    if options.save is not None:
+    if not given and options.save is not None:
         print(f"Saved: {options.save} (keep it private: it describes the training rows)")
     return 0
+
+
+def _declared(options: Options) -> dict[str, Any]:
+    """Return the schema by which a command publishes; show what is accepted if nobody confirmed it."""
+    how = _named(options, _ROLES) | {"progress": not options.quiet}
+    declared, whence = find_schema(options.file, options.schema, **how)
+    check_confirmed(declared, whence, accept_draft=options.accept_draft)
+    if not declared.is_confirmed:
+        print(f"Accepted without confirmation ({whence}):\n{describe(declared)}\n")
+    return {"schema": declared, "task": None}
 
 
 def export(options: Options) -> int:

@@ -40,6 +40,7 @@ def page(found: Findings, max_loss: float = 0.01) -> str:
 
 def write_html(found: Findings, path: Path, max_loss: float = 0.01) -> None:
     """Write the report as one HTML file that requests nothing from a network."""
+    found = found.without_files
     from sensorrelease.chart import frontier  # matplotlib takes a second, and most commands draw nothing
 
     picture = io.BytesIO()
@@ -73,6 +74,7 @@ def _published(found: Findings, max_loss: float) -> str:
 
 def write_json(found: Findings, path: Path) -> None:
     """Write all numbers and the advice as JSON; missing and infinite numbers are null."""
+    found = found.without_files
     attacks = [
         {"defence": one.defence, "attacker": line.attacker, "level": line.level} | _measure(found, line.measure)
         for one in found.results

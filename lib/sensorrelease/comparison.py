@@ -5,7 +5,7 @@ import json
 import math
 import re
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -31,7 +31,7 @@ from sensorrelease.findings import FAILED, Findings, Untried, hidden_in
 from sensorrelease.publishing.matching import compared
 from sensorrelease.results import Result, Store, settings_of
 from sensorrelease.running import OutOfTimeError, at_most
-from sensorrelease.tables import load_table
+from sensorrelease.tables import own_problem
 from sensorrelease.words import RAW, chosen_defences
 
 VERSION = 8  # raise it when results change: stored ones are then ignored
@@ -74,9 +74,9 @@ def compare(
     *,
     task: str | None = None,
     user: str | None = None,
-    groups: str | None = None,
-    keep: Sequence[str] = (),
-    drop: Sequence[str] = (),
+    recording: str | None = None,
+    schema: Any = None,
+    bins: int | None = None,
     split: Split | None = None,
     model: BaseEstimator | None = None,
     attackers: Mapping[str, Any] | None = None,
@@ -105,8 +105,8 @@ def compare(
         three times the time that is left: estimates are rough. What still runs is stopped 5 % and 2 seconds after the
         budget, see `running.at_most`. The first of a family counts processor time, up to three times the budget by the
         clock: other programs on the machine do not decide which families are tried.
-    task, user, groups, keep, drop
-        Columns of a table or file, as for `publish`.
+    task, user, recording, schema, bins
+        Of a table or file, see `tables.own_problem`. Without a schema, a draft is assumed, and a warning says so.
     split : Split, optional
         Default: half of the rows for training, a quarter to choose on and a quarter for the reported results; whole
         groups if there are groups. A split without validation rows is halved.
@@ -158,7 +158,8 @@ def compare(
     if draws < (fewest := FEWEST_DRAWS * len(attack)):
         raise ValueError(f"draws={draws}: {len(attack)} attackers need at least {fewest} to show a leak at 2.5 %")
     chosen = chosen_defences(defences)
-    problem = _problem(problem, {"task": task, "user": user, "groups": groups, "keep": keep, "drop": drop})
+    named = {"task": task, "user": user, "recording": recording, "schema": schema, "bins": bins}
+    problem = _problem(problem, named, seed)
     check_labels(problem.task, problem.users)
     split = split_of(problem, split, seed, max_rows)
     problem = problem.filled(split.train)
@@ -338,15 +339,13 @@ class _Race:
         self.fitting[kind] = max(self.fitting.get(kind, 0.0), result.seconds - result.judging)
 
 
-def _problem(source: Any, named: dict[str, Any]) -> Problem:
+def _problem(source: Any, named: dict[str, Any], seed: int) -> Problem:
     """Return a problem as it is, or the one that a table or file holds."""
     if isinstance(source, Problem):
-        if given := [name for name, value in named.items() if value]:
+        if given := [name for name, value in named.items() if value is not None]:
             raise ValueError(f"a Problem has its own labels and features: leave {', '.join(given)} out")
         return source
-    if absent := [name for name in ("task", "user") if named[name] is None]:
-        raise ValueError(f"name the columns of the table: {' and '.join(f'{name}=...' for name in absent)}")
-    return load_table(source, **named).problem
+    return own_problem(source, **named, seed=seed)
 
 
 def _kind(name: str) -> str:

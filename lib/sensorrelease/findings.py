@@ -126,12 +126,19 @@ class Findings:
         file = options.pop("file")
         if file is None:
             return f"publish(table, {', '.join(f'{name}={value!r}' for name, value in options.items())})"
-        each = [
-            (name, one) for name, value in options.items() for one in (value if isinstance(value, list) else [value])
-        ]
-        return shlex.join(
-            ["sensorprivacy", "publish", file, *(f"{w}" for name, one in each for w in (f"--{name}", one))]
-        )
+        words = ["sensorprivacy", "publish", file]
+        for name, value in options.items():
+            words += [f"--{name.replace('_', '-')}"] + ([] if value is True else [str(value)])
+        return shlex.join(words)
+
+    @property
+    def without_files(self) -> "Findings":
+        """The same findings for a page to hand on, which holds no name of a file."""
+        asked = self.facts.get("publish")
+        if not asked or asked["file"] is None:
+            return self
+        hidden = {"file": "FILE"} | ({"schema": "SCHEMA"} if "schema" in asked else {})
+        return replace(self, facts={**self.facts, "publish": {**asked, **hidden}})
 
     @property
     def imbalance(self) -> str:

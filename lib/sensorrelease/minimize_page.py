@@ -7,7 +7,6 @@ from typing import Any
 
 import pandas as pd
 
-from sensorprivacy.columns.judge import in_words
 from sensorprivacy.data import Problem
 from sensorprivacy.game.joins import Match
 from sensorprivacy.game.joins import in_words as matched_in_words
@@ -22,8 +21,6 @@ from sensorrelease.stability import Stability
 def page(
     minimizer: FeatureMinimizer,
     problem: Problem,
-    task: str,
-    user: str,
     *,
     matches: Sequence[Match] = (),
     stability: Stability | None = None,
@@ -36,8 +33,6 @@ def page(
         Fitted with users.
     problem : Problem
         The table that it was fitted to.
-    task, user : str
-        Names of the label columns.
     matches : sequence of Match
         How many rows of the kept columns attackers match with the original table.
     stability : Stability, optional
@@ -54,12 +49,10 @@ def page(
         "minimize.txt",
         minimizer=minimizer,
         problem=problem,
-        task=task,
-        user=user,
+        **problem.provenance.get("labels", {"task": "the task", "user": "user"}),
         exposed=numbered(adversary.exposed, problem.users),
         stability=stability,
         repeated="" if stability is None else _repeated(stability),
-        left_out=in_words(problem.provenance.get("left_out", {})),
         shares=shares,
         imbalanced=bool(measure.n) and measure.score <= max(measure.chance, float(shares.iloc[0])),
         lost=_lost(minimizer),
@@ -78,8 +71,9 @@ def facts(
     minimizer: FeatureMinimizer, problem: Problem, matches: Sequence[Match], stability: Stability | None
 ) -> dict[str, Any]:
     """Return all numbers of the page, and how the table and each column was read and coded, as JSON values."""
+    told = {name: value for name, value in problem.provenance.items() if name != "publish"}  # it names the file
     return {
-        "table": {"name": problem.name, "rows": problem.n_records, **problem.provenance},
+        "table": {"name": problem.name, "rows": problem.n_records} | told,
         "summary": minimizer.summary(),
         "matched": [asdict(one) for one in matches],
         "stability": None if stability is None else asdict(stability),

@@ -7,11 +7,11 @@ import click
 
 
 class Command(click.Command):
-    """A command whose options with several values also take them in a row: ``--bounds lux=0:9 hour=0:23``."""
+    """A command whose options with several values also take them in a row: ``--defences none noise``."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Repeat such an option before each of its values."""
-        several = {"--defences", "--bounds", "--batches"}
+        several = {"--defences", "--batches"}
         words: list[str] = []
         option = ""
         for word in args:

@@ -1,342 +1,496 @@
-"""Read your own table as a problem for the game: roles, identifiers, missing values, rare labels, and what was done."""
+"""The door for your own table: opened with its schema, read strictly, and made a problem for the game.
+
+A table goes one way: file, rows as the schema reads them (`OwnTable`), a sample of them, numbers behind the `Gate`, a
+`Problem`, a defence, the gate again, a file. `minimize`, `compare`, `publish` and fitted defences all use it.
+"""
 
 import warnings
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pooch
+import pyarrow.parquet as pq
 
-from sensorprivacy.checks import check_choice, rows_in_words
-from sensorprivacy.columns.cells import plain_frame, table_digest
-from sensorprivacy.columns.coding import Reading, misread, read_column
-from sensorprivacy.columns.copies import find_names
-from sensorprivacy.columns.decimals import tidied
-from sensorprivacy.columns.identifiers import IdentifierWarning
-from sensorprivacy.columns.judge import (
-    CONSTANT,
-    DROPPED,
-    NAMED,
-    Judged,
-    Roles,
-    in_words,
-    judge_table,
-    name_of,
-    refuse_task,
-)
-from sensorprivacy.columns.labels import as_classes, rare_rows
+from sensorprivacy.checks import rows_in_words
+from sensorprivacy.columns.cells import table_digest
 from sensorprivacy.data import Problem
-from sensorrelease.pages import some
-from sensorrelease.read.formats import read_table, table_name
-from sensorrelease.remarks import misreading, perhaps_dates, without_names
+from sensorrelease.schema.cells import as_arrow
+from sensorrelease.schema.command import schema_beside
+from sensorrelease.schema.draft import draft
+from sensorrelease.schema.gate import Census, Gate, is_levels, released, title, withholding
+from sensorrelease.schema.model import Constraints, Schema
+from sensorrelease.schema.read import Pieces, check_file, column_names, read
+from sensorrelease.schema.storage import load
 
-Missing = Literal["impute", "drop", "error"]
-Rare = Literal["aside", "keep", "error"]
-Constant = Literal["drop", "error"]
+IN_MEMORY = 32 * 2**20  # bytes of a file that is read in one piece
+STRANGE = 0.05  # share of new cells that do not conform, from which a fitted defence does not suit them
+FEWEST = 2  # rows of a user or a class: one to train on, one to test on
 NOBODY = "-"  # in place of the user column, if the rows of a table belong to no person
+SAMPLE = 50_000  # rows of which `minimize` and `compare` make a problem
 
 
-@dataclass(frozen=True, eq=False)
-class OwnTable:
-    """Your own table, and the problem that was made of it.
-
-    Attributes
-    ----------
-    frame : pandas.DataFrame
-        All rows and columns, as they were read.
-    rows : numpy.ndarray of int
-        Positions of the rows of the problem.
-    problem : Problem
-        The problem; `load_table` describes its provenance.
-    """
-
-    frame: pd.DataFrame
-    rows: np.ndarray
-    problem: Problem
-
-
-def load_table(
+def find_schema(
     source: Any,
+    schema: Schema | Path | str | None = None,
     *,
-    task: str,
-    user: str,
-    groups: str | None = None,
-    keep: Sequence[str] = (),
-    drop: Sequence[str] = (),
-    missing: Missing = "impute",
-    rare: Rare = "aside",
-    constant: Constant = "drop",
-    bins: int | None = None,
-) -> OwnTable:
-    """Return your own table, and the problem for the re-identification game that was made of it.
+    task: str | None = None,
+    user: str | None = None,
+    recording: str | None = None,
+    identifying: bool = False,
+    progress: bool = False,
+) -> tuple[Schema, str]:
+    """Return the schema of a table, and in words where it comes from.
 
     Parameters
     ----------
-    source : path, or pandas, polars or Arrow table
-        A file of any format of `formats.read_table`, or a table in memory.
-    task, user : str
-        Columns with the task label, and with the person that the record belongs to.
-    groups : str, optional
-        Column with the recording of each record.
-    keep : sequence of str
-        Columns that stay features although they look like identifiers or copies of the user.
-    drop : sequence of str
-        Columns that are no features.
-    missing : {"impute", "drop", "error"}
-        Missing numbers are filled in each split, with the median of its training rows (see `Problem.filled`), and a
-        missing text is a category of its own, as in `publish`; or rows with missing cells are dropped; or missing cells
-        are an error.
-    rare : {"aside", "keep", "error"}
-        Rows of users and classes with one row are set aside, kept, or an error: no model can be both trained and tested
-        on them.
-    constant : {"drop", "error"}
-        Constant columns are dropped, or an error.
-    bins : int, optional
-        Divide a task of numbers in so many classes of about equal size.
+    source : path, or table of pandas, polars, Arrow or NumPy
+        The table.
+    schema : Schema or path, optional
+        By default the one beside the file, else a draft.
+    task, user, recording : str, optional
+        Columns with a role. A written schema must agree.
+    identifying : bool
+        Whether a draft has measurements that identify the user by themselves as features; see `draft`.
+    progress : bool
+        Whether to show a bar.
 
     Returns
     -------
-    OwnTable
-        All other columns of its problem are features, except identifiers, addresses, places, points in time, row
-        numbers and free text (see `columns.identifiers`), and columns that stand for the user (see `columns.copies`).
-        Rows without task, user or group are dropped. The provenance has ``form`` (how the file is written), ``columns``
-        (how each column was read and coded), ``notices`` (what was changed, in sentences), ``left_out`` (columns that
-        identify rows or users; a warning names them), ``coded`` (texts), ``numbers_as_text``, ``dropped``, ``filled``
-        (columns and their missing cells) and ``publish`` (the options of `publish` for the same table).
+    Schema
+        With task and user.
+    str
+        ``confirmed on 2026-11-27``, ``written, not confirmed`` or ``drafted, not confirmed``.
 
     Raises
     ------
     FileNotFoundError, ValueError
-        As `formats.read_table`; or if a column is missing, has two roles, no column is left for the features, the task
-        has too many values to be classes, or fewer than two classes or users are left.
-
-    Warns
-    -----
-    IdentifierWarning
-        If columns are left out.
+        If the schema is wrong, disagrees, or names no task or user.
     """
-    check_choice("missing", missing, Missing)
-    check_choice("rare", rare, Rare)
-    check_choice("constant", constant, Constant)
-    roles = Roles(task, user, groups)
-    frame, name, digest = _read(source, roles)
-    roles.check(frame.columns, keep, drop, name)
-    frame, hidden = _without_names(frame, roles, keep, drop)
-    loading = _Loading(frame, roles, name if isinstance(source, Path | str) else "the table")
-    name = "table" if find_names([name], frame[user]) else name  # pages and cards state it
-    loading.drop_unlabelled()
-    loading.task, loading.classes = as_classes(frame[task], loading.rows, bins)
-    if rare != "keep":
-        loading.set_aside(rare)
-    labelled = frame.iloc[loading.rows]
-    refuse_task(labelled[task], labelled[user], None if groups is None else labelled[groups])
-    loading.choose_features(keep, [name for name in drop if name in frame], constant, missing)
-    loading.facts["left_out"] |= hidden
-    gaps = loading.fill(missing)
-    if missing == "drop" and rare != "keep":
-        loading.set_aside(rare)  # dropped rows may leave a user or a class with one row
-    facts = loading.facts | {"digest": digest, "file": name, "form": frame.attrs.get("form", "table in memory")}
+    beside = schema_beside(Path(source)) if isinstance(source, Path | str) else None
+    if schema is None and beside is not None and beside.is_file():
+        schema = beside
+    asked = {"task": task, "user": user, "recording": recording}
+    if schema is None:
+        if absent := [f"{role}=..." for role in ("task", "user") if asked[role] is None]:
+            raise ValueError(f"name the columns of the table: {' and '.join(absent)}; or a schema, which names them")
+        assert task is not None and user is not None
+        found = draft(source, task, user, recording, identifying=identifying, progress=progress)
+        return found, "drafted, not confirmed"
+    found = schema if isinstance(schema, Schema) else load(schema)
+    for role, name in asked.items():
+        if name is not None and name != (known := getattr(found, role)):
+            raise ValueError(f"{role}={name!r}, but the schema has the {role} {known!r}: leave it out, or correct one")
+    if absent := [role for role in ("task", "user") if getattr(found, role) is None]:
+        raise ValueError(f"no field of the schema has the role {' or '.join(absent)}: give one field this role")
+    if isinstance(schema, Schema) and not found.is_confirmed:
+        return found, "not confirmed"
+    if found.confirmed is not None and not found.is_confirmed:
+        return found, f"changed after it was confirmed on {found.confirmed}"
+    return found, f"confirmed on {found.confirmed}" if found.is_confirmed else "written, not confirmed"
+
+
+class OwnTable:
+    """The rows of a table of your own that may be used, as the schema reads them.
+
+    A small file, and a table in memory, is read once. Each pass over a larger file reads it again, in pieces.
+
+    Parameters
+    ----------
+    source : path, or table of pandas, polars, Arrow or NumPy
+        The table.
+    schema : Schema
+        How it is read.
+    rows : int, optional
+        Rows of a piece.
+    progress : bool
+        Whether to show a bar.
+    bins : int, optional
+        Divide a task of numbers in so many classes of about equal size.
+
+    Attributes
+    ----------
+    schema : Schema
+        How it is read.
+    digest : str
+        SHA-256 of the file, or of the cells.
+    suffix : str
+        Ending of a published copy: ``.csv`` or ``.parquet``.
+    gate : Gate
+        What may leave; after `learn`.
+    sample : pandas.DataFrame
+        Random rows with their positions as index; after `learn`.
+    rows, most_rows : int
+        Number of rows that were read, and those of the user with most; after `learn`.
+    left_out : list of str
+        How many rows the last pass left out, and why. No label is named.
+
+    Raises
+    ------
+    FileNotFoundError, ValueError
+        If the table is not as the schema says.
+    """
+
+    gate: Gate
+    sample: pd.DataFrame
+
+    def __init__(
+        self, source: Any, schema: Schema, rows: int | None = None, *, bins: int | None = None, progress: bool = False
+    ) -> None:
+        self._frame: pd.DataFrame | None = None
+        self._rows, self._lonely = rows, frozenset[str]()
+        self.schema = schema
+        self.left_out: list[str] = []
+        self.rows = self.most_rows = 0
+        self._said: list[str] = []
+        self._nonconforming: dict[str, int] = {}
+        how: dict[str, Any] = {"progress": progress}
+        if isinstance(source, Path | str):
+            file = check_file(source)
+            self.digest = pooch.file_hash(str(file))
+            self.suffix = ".parquet" if schema.format in ("parquet", "feather") else ".csv"
+            whole = schema.format == "xlsx" or bins is not None or (not rows and file.stat().st_size <= IN_MEMORY)
+        else:
+            self.suffix, whole = ".csv", True
+        if whole:
+            self._frame, _, self._nonconforming, self._said = read(source, schema, **how)
+        else:
+            self._pieces_of = Pieces(source, schema, **how | ({"rows": rows} if rows else {}))
+        if not isinstance(source, Path | str):
+            assert self._frame is not None
+            self.digest = table_digest(self._frame)
+        if bins is not None:
+            self._divide(bins)
+
+    @property
+    def notices(self) -> list[str]:
+        """What the reading counted, in words without any cell."""
+        return [*self._said, *([] if self._frame is not None else self._pieces_of.notices)]
+
+    @property
+    def has_task(self) -> bool:
+        """Whether the table has the column to predict; new rows need none."""
+        return self.schema.task is not None
+
+    @property
+    def nonconforming(self) -> dict[str, int]:
+        """Cells that did not conform, by column of the file."""
+        return self._nonconforming if self._frame is not None else dict(self._pieces_of.nonconforming)
+
+    def _divide(self, bins: int) -> None:
+        assert self._frame is not None
+        name = self.schema.task or ""
+        if bins < 2 or not self.schema.field(name).is_number:
+            raise ValueError(f"bins={bins}: give 2 or more classes for a task of numbers; {name!r} holds none")
+        cells = self._frame[name].astype(float)
+        classes = pd.qcut(cells, bins, duplicates="drop")
+        labels = [str(one) for one in classes.cat.categories]
+        self._frame = self._frame.assign(**{name: classes.astype(object).map(str).where(cells.notna(), None)})
+        declared = {"type": "string", "constraints": Constraints(enum=labels), "step": None}
+        fields = [one.model_copy(update=declared) if one.name == name else one for one in self.schema.fields]
+        self.schema = self.schema.model_copy(update={"fields": fields})
+
+    def _pieces(self) -> Iterator[pd.DataFrame]:
+        if self._frame is not None:
+            step = self._rows or max(len(self._frame), 1)
+            yield from (self._frame.iloc[at : at + step] for at in range(0, len(self._frame), step))
+            return
+        yield from self._pieces_of
+
+    def __iter__(self) -> Iterator[pd.DataFrame]:
+        """Yield the rows that may be used, with their positions as index."""
+        counts: Counter[str] = Counter()
+        for piece in self._pieces():
+            kept = self._select(piece, counts)
+            if len(kept):
+                yield kept
+        self.left_out = [f"{rows_in_words(count)} {why} left out" for why, count in counts.items()]
+
+    def _select(self, piece: pd.DataFrame, counts: Counter[str]) -> pd.DataFrame:
+        learned = hasattr(self, "gate")
+        for role in ("task", "user", "recording"):
+            if (name := getattr(self.schema, role)) is not None:
+                gone = piece[name].isna()
+                counts[f"without {role}"] += int(gone.sum())
+                piece = piece[~gone]
+        if learned and self._lonely and self.schema.user is not None:
+            gone = piece[self.schema.user].astype(str).isin(self._lonely)
+            counts[f"of a user with fewer than {FEWEST} rows"] += int(gone.sum())
+            piece = piece[~gone]
+        if learned and self.schema.task is not None:
+            gone = self.gate.classes(piece).isna()
+            counts[f"of a class of the task that fewer than {self.gate.schema.k} users have"] += int(gone.sum())
+            piece = piece[~gone]
+        for why in [why for why, count in counts.items() if not count]:
+            del counts[why]
+        return piece
+
+    def learn(self, rows: int, seed: int = 42, gate: Gate | None = None) -> None:
+        """Pass over the table once: draw a sample that does not depend on the size of the pieces, and learn the gate.
+
+        Parameters
+        ----------
+        rows : int
+            Rows of the sample.
+        seed : int
+            Seed of the sample.
+        gate : Gate, optional
+            Of a fitted defence. Default: it is learned from the rows.
+
+        Raises
+        ------
+        ValueError
+            If fewer than two users or classes are left, or no feature.
+        """
+        draw, census = np.random.default_rng(seed), Census(self.schema)
+        parts, keys = pd.DataFrame(), np.empty(0)
+        self.rows = 0
+        for piece in self:
+            key = draw.random(len(piece))
+            wanted = key < (keys.max() if len(keys) == rows else 1)
+            parts = pd.concat([parts, piece[wanted]]) if len(parts) else piece[wanted]
+            keys = np.concatenate([keys, key[wanted]])
+            best = np.sort(np.argsort(keys, kind="stable")[:rows])
+            parts, keys = parts.iloc[best], keys[best]
+            self.rows += len(piece)
+            census.add(piece)
+        if not self.rows:
+            raise ValueError("the table has no row with a cell in every column of task, user and recording")
+        self.most_rows = max(census.rows.values(), default=0) if self.schema.user is not None else 0
+        if gate is not None:
+            self.gate, self.sample = gate, self._select(parts, Counter())
+            return
+        self._lonely = frozenset(who for who, many in census.rows.items() if many < FEWEST)
+        self.gate = Gate.learn(self.schema, census)
+        self._check_labels(census)
+        self.sample = self._select(parts, Counter())
+        numbers = self.gate.numbers(self.sample)
+        told = numbers.nunique() > 1
+        if not told.any():
+            raise ValueError(
+                "no column is left to learn from: every feature is constant, or its levels have fewer than "
+                f"{self.schema.k} users each. Declare features in the schema, or a smaller k"
+            )
+        if constant := told.index[~told].tolist():
+            self._said.append(f"constant columns are withheld: {', '.join(constant)}")
+            self.gate = replace(self.gate, schema=withholding(self.gate.schema, constant))
+
+    def _check_labels(self, census: Census) -> None:
+        task, users = self.schema.task or "", len(census.rows) - len(self._lonely)
+        if users < 2:
+            raise ValueError(f"the user column has {users} user with {FEWEST} rows or more: a model needs two or more")
+        classes = self.gate.levels[self.gate.task]
+        if len(classes) < 2:
+            least, every = min(self.schema.k, len(census.rows)), len(census.classes)
+            hint = ", or divide its numbers with bins=4" if self.schema.field(task).is_number else ""
+            raise ValueError(
+                f"the task column {task!r} has {every:,} classes, and {len(classes)} of them {least} users or more "
+                f"(k in the schema): a model needs two or more. Name another task or coarser classes{hint}"
+            )
+
+    def problem(self, provenance: dict[str, Any] | None = None) -> Problem:
+        """Return the sample as a problem for the game; missing numbers are gaps, see `Problem.filled`."""
+        rows, gate = self.sample, self.gate
+        numbers, schema = gate.numbers(rows), self.schema
+        gaps = {str(name): "median" for name in numbers if numbers[name].isna().any()}
+        return Problem(
+            numbers.reset_index(drop=True),
+            gate.classes(rows).reset_index(drop=True),
+            rows[schema.user].astype(str).reset_index(drop=True).rename(gate.user),
+            None if schema.recording is None else rows[schema.recording].astype(str).reset_index(drop=True),
+            name=schema.name,
+            provenance={"coded": gate.texts, **(provenance or {})},
+            gaps=gaps,
+        )
+
+
+def for_new_rows(source: Any, schema: Schema, needed: Collection[str]) -> Schema:
+    """Return the schema by which rows for a fitted defence are read.
+
+    Only features that it needs must be there. Numbers that do not conform count as missing: `refuse_unlike` refuses many.
+    """
+    if isinstance(source, Path | str):
+        names = column_names(check_file(source), schema)
+    else:
+        names = list(as_arrow(source))
+    hidden, counted = {"role": "withheld"}, {"nonconforming": "missing"}
+    fields = [
+        one.model_copy(update=hidden)
+        if one.role in ("user", "recording", "time")
+        else one.model_copy(update=counted if one.is_number and one.role == "feature" else {})
+        for one in schema.fields
+        if names is None or one.name in names or (one.role == "feature" and title(one) in needed)
+    ]
+    return schema.model_copy(update={"fields": fields})
+
+
+def size_of(file: Path) -> tuple[int, int]:
+    """Return about how many rows and columns a file has, by its first bytes; 0 where these do not say it."""
+    if file.suffix in (".parquet", ".pq"):
+        known = pq.read_metadata(file)
+        return known.num_rows, known.num_columns
+    if not file.is_file() or file.suffix not in (".csv", ".tsv", ".txt"):
+        return 0, 0
+    with file.open("rb") as stream:
+        head = stream.read(2**16)
+    lines = max(1, head.count(b"\n"))
+    columns = 1 + max(head.partition(b"\n")[0].count(mark) for mark in (b",", b";", b"\t", b"|"))
+    return int(file.stat().st_size * lines / max(1, len(head))), columns
+
+
+def refuse_unlike(own: OwnTable) -> None:
+    """Raise ValueError if many numbers of a column do not conform, as after a change of its unit."""
+    for name, many in own.nonconforming.items():
+        if many > STRANGE * own.rows and own.schema.field(name).is_number:
+            raise ValueError(
+                f"{many / own.rows:.0%} of the cells of {name!r} do not conform to the schema of the fitted defence: is "
+                "the unit another one? Correct them, or fit the defence again"
+            )
+
+
+def own_problem(
+    source: Any,
+    schema: Schema | Path | str | None = None,
+    *,
+    task: str | None = None,
+    user: str | None = None,
+    recording: str | None = None,
+    bins: int | None = None,
+    seed: int = 42,
+    progress: bool = False,
+) -> Problem:
+    """Return the problem for the re-identification game that a table of your own holds.
+
+    No data leave through it, so a draft is enough; a warning says what was assumed.
+
+    Parameters
+    ----------
+    source, schema, task, user, recording, progress
+        As for `find_schema`.
+    bins : int, optional
+        Divide a task of numbers in so many classes of about equal size.
+    seed : int
+        Seed of the sample, of a table with more than `SAMPLE` rows.
+
+    Returns
+    -------
+    Problem
+        Columns are called by their titles. The provenance has ``form`` (where the schema comes from), ``columns`` (how
+        each was read and coded), ``notices`` (what was changed), and ``publish`` (the options of `publish`).
+
+    Raises
+    ------
+    FileNotFoundError, ValueError
+        As `find_schema` and `OwnTable`.
+    """
+    how: dict[str, Any] = {"task": task, "user": user, "recording": recording, "progress": progress}
+    declared, whence = find_schema(source, schema, **how, identifying=True)
+    if not declared.is_confirmed:
+        warnings.warn(assumed(declared, whence), UserWarning, stacklevel=3)
+    table = OwnTable(source, declared, bins=bins, progress=progress)
+    table.learn(SAMPLE, seed)
+    facts: dict[str, Any] = {"rows_read": table.rows, "form": f"schema {whence}"}
+    facts |= {"notices": [*table.notices, *table.left_out, *table.gate.said], "columns": described(table)}
+    facts["labels"] = {"task": table.gate.task, "user": table.gate.user}
+    facts["withheld"] = len(declared.fields) - len(table.gate.declared)
     if bins is None:  # `publish` divides no task
-        given = {"task": task, "user": user, "groups": groups, "keep": [*keep], "drop": [*drop]}
-        given |= {"missing": "" if missing == "impute" else missing, "rare": "" if rare == "aside" else rare}
+        given = {"schema": str(schema)} if isinstance(schema, Path | str) else {}
+        if whence.startswith("drafted"):
+            given = {name: how[name] for name in ("task", "user", "recording") if how[name]}
         file = str(source) if isinstance(source, Path | str) else None
-        file = file if file is None or not find_names([file], frame[user]) else "FILE"
-        facts["publish"] = {"file": file} | {option: value for option, value in given.items() if value}
-    rows = loading.rows
-    problem = Problem(
-        loading.numbers.iloc[rows],
-        task=loading.task[rows],
-        users=frame[user].iloc[rows],
-        groups=None if groups is None else frame[groups].iloc[rows],
-        name=table_name(Path(name)),
-        provenance=facts,
-        gaps=gaps,
-    )
-    cells = frame.iloc[rows].reset_index(drop=True)
-    problem.provenance["notices"] += misreading(problem, cells, [*problem.provenance["left_out"]], 0)
-    problem.provenance["notices"] += perhaps_dates(cells[[name for name in problem.features if name not in keep]])
-    for about in ("notices", "numbers_as_text"):
-        problem.provenance[about] = without_names(problem.provenance[about], frame[user])
-    return OwnTable(frame, rows, problem)
+        facts["publish"] = {"file": file, **given} | ({} if declared.is_confirmed else {"accept_draft": True})
+    return table.problem(facts)
+
+
+def assumed(schema: Schema, whence: str) -> str:
+    """Return in words what a schema that nobody confirmed assumes."""
+    withheld = [f"{one.name} ({one.why or 'so declared'})" for one in schema.fields if not one.leaves]
+    return f"schema {whence}. These columns are used: {', '.join(one.title for one in schema.released)}. Withheld: {'; '.join(withheld)}"
+
+
+def described(table: OwnTable) -> list[dict[str, Any]]:
+    """Return how each column that leaves was read, and how its cells became numbers."""
+    rows = []
+    for name, one in table.gate.declared.items():
+        if is_levels(one) or one.role == "task":
+            coded = f"{len(table.gate.levels[name])} levels"
+        else:
+            coded = f"{one.constraints.minimum:g} to {one.constraints.maximum:g}, step {one.step:g}" if one.step else ""
+        missing = int(table.sample[one.name].isna().sum())
+        rows.append({"column": name, "read": one.type, "used": one.role, "missing": missing, "coded": coded})
+    return rows
+
+
+def load_table(
+    source: Any, *, task: str, user: str, groups: str | None = None, keep: Sequence[str] = (), drop: Sequence[str] = ()
+) -> SimpleNamespace:
+    """Return the ``problem`` of a table by a draft of its schema, for the notebooks of the compendium.
+
+    Parameters
+    ----------
+    source : path or table
+        The table.
+    task, user, groups : str
+        Columns with a role.
+    keep, drop : sequence of str
+        Columns that are features whatever the draft proposes, and columns that are none.
+
+    Raises
+    ------
+    FileNotFoundError, ValueError
+        As `own_problem`.
+    """
+    declared = _edited(draft(source, task, user, groups, identifying=True), keep, drop)
+    problem = own_problem(source, declared)
+    problem.provenance["digest"] = OwnTable(source, declared).digest
+    return SimpleNamespace(problem=problem)
 
 
 def shareable_table(
     source: Any, *, user: str | None, drop: Sequence[str] = (), keep: Sequence[str] = ()
 ) -> pd.DataFrame:
-    """Return your own table without the columns that no release may hold.
+    """Return what may leave of a table by a draft of its schema, for the notebooks of the compendium.
 
     Parameters
     ----------
-    source : path, or pandas, polars or Arrow table
-        The table, see `formats.read_table`.
+    source : path or table
+        The table.
     user : str
-        Column with the person of each row, or ``"-"`` if rows belong to no person.
-    drop : sequence of str
-        Columns that are left out.
-    keep : sequence of str
-        Columns that stay although they look like identifiers or copies of the user.
+        Column with the person of each row, or `NOBODY` if rows belong to no person.
+    drop, keep : sequence of str
+        Columns that do not leave, and columns that leave whatever the draft proposes.
 
     Returns
     -------
     pandas.DataFrame
-        The table without the user, columns that stand for the user or name the user, and identifiers. ``attrs`` has
-        ``left_out``: each of these columns with the reason.
+        Numbers and levels. ``attrs`` has ``left_out``: each withheld column with the reason.
 
     Raises
     ------
     ValueError
-        If `user` is None, a column is missing, or no column is left.
+        If `user` is None, or no column is left.
     """
-    roles = Roles(user=None if user == NOBODY else user)
-    table, _, _ = _read(source, roles)
     if user is None:
-        raise ValueError(
-            f"user is missing: name the column with the person of each row, or give user={NOBODY!r} if there is none. "
-            f"The table has {', '.join(map(str, table.columns[:12]))}"
-        )
-    roles.check(table.columns, keep, drop, "the table")
-    hidden: dict[str, str] = {}
-    if "user" in roles.named:
-        table, hidden = _without_names(table, roles, keep, drop)
-    judged = judge_table([table], roles, keep=keep, drop=[name for name in drop if name in table])
-    left_out = dict.fromkeys(roles.named.values(), "the user of each row") | dict.fromkeys(drop, DROPPED)
-    left_out |= judged.identifying
-    shared = table.drop(columns=list(left_out), errors="ignore")
-    left_out |= hidden
+        raise ValueError(f"user is missing: name the column with the person of each row, or give user={NOBODY!r}")
+    if user == NOBODY:  # each row stands for someone, so that levels have users
+        source = pd.read_parquet(source) if str(source).endswith("parquet") else pd.read_csv(source)
+        source = source.assign(**{NOBODY: [f"{NOBODY}{row}" for row in range(len(source))]})
+    declared = _edited(draft(source, None, user), keep, drop)
+    shared = released(read(source, declared).frame, declared)
     if not shared.shape[1]:
-        raise ValueError(f"no column is left: {in_words(left_out)}")
-    shared.attrs["left_out"] = left_out
+        raise ValueError(f"no column is left: {assumed(declared, 'drafted')}")
+    shared.attrs["left_out"] = {one.name: one.why or "" for one in declared.fields if not one.leaves}
     return shared
 
 
-def _read(source: Any, roles: Roles) -> tuple[pd.DataFrame, str, str]:
-    """Return a table, its name, and the digest of its file or cells."""
-    labels = list(roles.named.values())
-    if isinstance(source, Path | str):
-        file = Path(source).expanduser()
-        return read_table(file, labels), file.name, pooch.file_hash(str(file))
-    table = plain_frame(source)
-    return tidied(table, labels, "the table"), "table", table_digest(table)
-
-
-def _without_names(
-    frame: pd.DataFrame, roles: Roles, keep: Sequence[str], drop: Sequence[str]
-) -> tuple[pd.DataFrame, dict[str, str]]:
-    """Leave out columns whose names hold the label of a user; also return their places, which pages may show."""
-    others = [name for name in map(str, frame) if name not in {*roles.named.values(), *keep}]
-    named = find_names(others, frame[roles.user])
-    left = {name_of(name, NAMED, list(map(str, frame))): NAMED for name in named if name not in drop}
-    return frame.drop(columns=named), left
-
-
-class _Loading:
-    """The steps from a table to a problem; `facts` becomes the provenance."""
-
-    def __init__(self, frame: pd.DataFrame, roles: Roles, name: str) -> None:
-        self.frame, self.roles, self.name = frame, roles, name
-        self.rows = np.arange(len(frame))
-        self.task, self.classes, self.numbers = pd.Series(dtype=object), "", pd.DataFrame()
-        self.readings: dict[str, Reading] = {}
-        self.notices: list[str] = list(frame.attrs["notices"])
-        self.facts: dict[str, Any] = {"notices": self.notices, "rows_read": len(frame)}
-
-    def drop_unlabelled(self) -> None:
-        for role, name in self.roles.named.items():
-            missing = self.frame[name].isna().to_numpy()[self.rows]
-            if missing.any():
-                self.notices.append(rows_in_words(int(missing.sum()), f"without {role} ({name})", "dropped"))
-                self.rows = self.rows[~missing]
-        if not len(self.rows):
-            raise ValueError(f"{self.name} has no row with both task and user: name other columns")
-
-    def set_aside(self, rare: str) -> None:
-        labels = {str(self.roles.task): self.task, str(self.roles.user): self.frame[self.roles.user]}
-        self.rows, found = rare_rows(labels, self.rows)
-        if found and rare == "error":
-            raise ValueError(
-                f"{self.name}: {'; '.join(found)}: no model can be both trained and tested on them. Set them aside "
-                "with rare='aside', or keep them with rare='keep'"
-            )
-        self.notices += [f"set aside: {words}: no model can be both trained and tested on them" for words in found]
-
-    def choose_features(self, keep: Sequence[str], drop: Sequence[str], constant: str, missing: str) -> None:
-        judged = judge_table([self.frame], self.roles, keep=keep, drop=drop, rows=self.frame.iloc[self.rows])
-        empty = {name: why for name, why in judged.dropped.items() if why != DROPPED}
-        if constant == "error" and (named := [name for name, why in empty.items() if why == CONSTANT]):
-            raise ValueError(
-                f"constant features carry no information: {', '.join(map(repr, named))}; drop them with constant='drop'"
-            )
-        _report(judged, self.name)
-        for name in judged.features:
-            kind = judged.found[name].reason if name in judged.found else ""
-            self.readings[name] = read_column(self.frame[name], kind, missing=missing == "impute")
-        self.numbers = pd.DataFrame({name: how.numbers(self.frame[name]) for name, how in self.readings.items()})
-        texts = {name: how for name, how in self.readings.items() if how.read == "texts"}
-        self.facts |= {"left_out": judged.identifying, "dropped": judged.dropped, "coded": list(texts)}
-        self.facts["numbers_as_text"] = {name: how.example for name, how in texts.items() if how.example}
-        self.facts["columns"] = [self._describe(str(name), judged) for name in self.frame]
-        for name, example in misread(self.frame, judged.identifying).items():
-            self.notices.append(
-                f"column {name} is left out, but most of its cells are numbers; {example[:40]!r} is none. If it "
-                "is a measurement, the table identifies users better than this page says: correct such cells"
-            )
-        if empty:
-            self.notices.append(f"columns without information are dropped: {some(list(empty))}")
-
-    def _describe(self, name: str, judged: Judged) -> dict[str, Any]:
-        """Return how a column was read, what it is used for, and how its cells became numbers."""
-        column, how = self.frame[name], self.readings.get(name)
-        read = (how or read_column(column)).read
-        if note := self.frame.attrs.get("numbers", {}).get(name):
-            read += f" ({note})"
-        used = next((role for role, named in self.roles.named.items() if named == name), "feature" if how else "no")
-        coded = how.how if how else (judged.identifying | judged.dropped).get(name, "classes")
-        if used == "task":
-            coded = self.classes
-        return {"column": name, "read": read, "used": used, "missing": int(column.isna().sum()), "coded": coded}
-
-    def fill(self, missing: str) -> dict[str, str]:
-        counts = {str(name): int(count) for name, count in self.numbers.iloc[self.rows].isna().sum().items() if count}
-        self.facts["filled"] = counts if missing == "impute" else {}
-        labelled = self.frame.iloc[self.rows]
-        texts = {
-            name: int(labelled[name].isna().sum()) for name, how in self.readings.items() if None in how.categories
-        }
-        if texts := {name: count for name, count in texts.items() if count}:
-            self.notices.append(f"missing texts are a category of their own: {_counted(texts)}")
-        if not counts:
-            return {}
-        if missing == "error":
-            first = next(iter(counts))
-            raise ValueError(
-                f"column {first!r} has {counts[first]:,} missing values of {len(self.rows):,}: fill them, or use "
-                "missing='impute' or missing='drop'"
-            )
-        if missing == "drop":
-            whole = self.numbers.iloc[self.rows].notna().all(axis=1).to_numpy()
-            if not whole.any():
-                raise ValueError(f"{self.name} has missing values in every row: use missing='impute', or drop columns")
-            dropped = rows_in_words(int((~whole).sum()), "with missing values", "dropped")
-            self.notices.append(f"{dropped}: {_counted(counts)}")
-            self.rows = self.rows[whole]
-            return {}
-        self.notices.append(f"missing values are filled with the median of the training rows: {_counted(counts)}")
-        return dict.fromkeys(counts, "median")
-
-
-def _counted(cells: dict[str, int]) -> str:
-    return some([f"{name} ({count:,})" for name, count in cells.items()], 5)
-
-
-def _report(judged: Judged, file: str) -> None:
-    """Warn about columns that are left out; raise ValueError if no feature remains."""
-    message = f"{file}: columns that identify rows or users are not used as features: {in_words(judged.identifying)}"
-    if not judged.features:
-        if judged.identifying:
-            raise ValueError(f"{message}. No other column is left: add one, or name one of these in `keep`")
-        raise ValueError(f"{file} has no feature: all other columns are empty, constant or dropped")
-    if judged.identifying:
-        warnings.warn(f"{message}. To use one, name it in `keep`", IdentifierWarning, stacklevel=4)
+def _edited(schema: Schema, keep: Sequence[str], drop: Sequence[str]) -> Schema:
+    """Return a draft in which some columns are features, and others are withheld."""
+    kept = {"role": "feature", "although": "kept on request"}
+    fields = [one.model_copy(update=kept) if one.name in keep else one for one in schema.fields]
+    edited = schema.model_copy(update={"fields": fields})
+    return withholding(edited, {title(edited.field(name)) for name in drop}, "you dropped it")

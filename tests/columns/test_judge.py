@@ -7,6 +7,8 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from sensorrelease.publishing.columns import learn_columns
+from sensorrelease.read.pieces import Pieces, survey
 
 from sensorprivacy.columns.identifiers import IdentifierWarning
 from sensorprivacy.columns.judge import (
@@ -18,8 +20,6 @@ from sensorprivacy.columns.judge import (
     judge_table,
     warn_of_identifying,
 )
-from sensorrelease.publishing.columns import learn_columns
-from sensorrelease.read.pieces import Pieces, survey
 from sensorrelease.tables import load_table, shareable_table
 
 ROLES = {"task": "room", "user": "owner"}

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import dpkt
 import numpy as np
 import pandas as pd
 import pytest
@@ -52,26 +53,39 @@ def follow(wheel, root, tmp_path) -> Callable[..., str]:
 
 
 @pytest.fixture
-def home(tmp_path):
-    """Write the files of the guide on tables: a table, later rows, a log and a capture; return the table."""
-    draw = np.random.default_rng(0)
-    n = 240
-    owner, device = draw.integers(0, 4, n), draw.integers(0, 3, n)
-    table = pd.DataFrame(
-        {
-            "owner": np.array(PEOPLE)[owner],
-            "device": np.array(["lamp", "oven", "tv"])[device],
-            "day": owner * 7 + draw.integers(0, 6, n),
-            "lux": np.round(200 + 90 * owner + draw.normal(0, 60, n), 1).clip(0, 1000),
-            "hour": draw.integers(0, 24, n),
-            "power": np.round(40 + 30 * device + draw.normal(0, 9, n), 1),
-        }
-    )
+def home(root, tmp_path):
+    """Copy the table of the guide on tables, with later rows beside it, and write the files to convert."""
+    table = pd.read_csv(root / "book" / "howto" / "files" / "home.csv")
     table.to_csv(tmp_path / "home.csv", index=False)
-    table.sample(60, random_state=1).assign(power=lambda rows: rows["power"] + 0.1).to_csv(
+    table.sample(60, random_state=1).assign(power=lambda rows: rows["power"].round()).to_csv(
         tmp_path / "new.csv", index=False
     )
+    exports(tmp_path)
     return table
+
+
+def exports(folder):
+    """Write a history, an app's export, an annotated CSV of InfluxDB, a log of Zeek and a capture."""
+    states = [f"sensor.{name},{state},2026-01-01T0{hour}:00:05Z" for hour in range(9) for name, state in
+              (("lux", 10 * hour), ("power", "unavailable" if hour == 3 else hour))]  # fmt: skip
+    (folder / "history.csv").write_text("\n".join(["entity_id,state,last_changed", *states]))
+    (folder / "heart.csv").write_text("com.samsung.health.heart_rate,5,2\nheart_rate,device\n71,a,\n84,b,\n")
+    (folder / "influx.csv").write_text(
+        "#group,false,false\n#datatype,string,long\n,result,table,_time,_value,_field,host\n"
+        ",,0,2026-01-01T00:00:00Z,21.5,temp,a\n,,0,2026-01-01T00:00:00Z,40,humidity,a\n"
+    )
+    (folder / "conn.log").write_text(
+        "#separator \\x09\n#fields\tts\tid.orig_h\tduration\n#types\ttime\taddr\tinterval\n1.5\t10.0.0.1\t-\n2.5\t10.0.0.2\t.3\n"
+    )
+    draw = np.random.default_rng(0)
+    with (folder / "capture.pcap").open("wb") as stream:
+        writer = dpkt.pcap.Writer(stream)
+        for at in range(400):
+            protocol = (dpkt.ip.IP_PROTO_TCP, dpkt.ip.IP_PROTO_UDP)[draw.integers(2)]
+            packet = dpkt.ip.IP(src=bytes([10, 0, 0, int(draw.integers(6))]), dst=bytes(4), p=protocol)
+            packet.ttl, packet.data = int(draw.integers(30, 64)), bytes(int(draw.integers(10, 500)))
+            packet.len = len(packet)
+            writer.writepkt(bytes(dpkt.ethernet.Ethernet(data=packet)), ts=1e9 + at)
 
 
 @pytest.fixture

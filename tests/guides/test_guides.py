@@ -31,14 +31,17 @@ def unfollowed(root, guide, said):
 @pytest.mark.slow
 def test_every_command_of_the_guides(home, recordings, follow, root, tmp_path):
     """One process follows all, which saves the import of the library: a third of the time."""
-    guides = ("own-table", "add-defence", "cluster", "own-recordings", "own-board")
+    guides = ("own-table", "conversions", "add-defence", "cluster", "own-recordings", "own-board")
     said = follow(*guides, without=(*LONG, *FULL, *ELSEWHERE))
     assert [step for guide in guides if guide != "add-defence" for step in unfollowed(root, guide, said)] == []
     assert "<html" in (tmp_path / "report.html").read_text(encoding="utf-8")
-    for folder in ("published", "published-new", "noisy", "published-flows"):
-        (table,) = (tmp_path / folder).glob("*.csv")
-        assert not {"owner", "source", "destination"} & set(pd.read_csv(table))
-    assert {"device"} < set(pd.read_csv(tmp_path / "small.csv"))
+    for folder in ("published", "published-new", "noisy", "small"):
+        table = pd.read_csv(tmp_path / folder / "data.csv")
+        assert {"device"} < set(table) < {"lux", "power", "standby", "mode", "device"} | set(table)
+        assert not {"owner", "user", "day", "note"} & set(table)
+    sizes = {name: pd.read_csv(tmp_path / f"{name}-table.csv").shape for name in
+             ("history", "heart", "influx", "conn", "capture")}  # fmt: skip
+    assert sizes == {"history": (9, 3), "heart": (2, 2), "influx": (1, 4), "conn": (2, 3), "capture": (400, 5)}
     assert (tmp_path / "search.sqlite").is_file()
     assert len(list((tmp_path / "first").glob("recording-*.csv"))) == 16
     assert (tmp_path / "board" / "edge.pyz").is_file()

@@ -33,12 +33,17 @@ def run(file, capsys):
 
 
 def test_page_report_and_json(run, file, tmp_path):
-    code, said = run(*FAST, "--report", tmp_path / "report.html", "--json", tmp_path / "all.json", "--groups", "hour")
+    code, said = run(
+        *FAST, "--report", tmp_path / "report.html", "--json", tmp_path / "all.json", "--recording", "hour"
+    )
     assert code == 0
-    assert "COMPARISON OF home: 2 releases" in said.out
+    assert "COMPARISON OF data: 2 releases" in said.out
     assert "Written:" in said.out
-    assert "Columns (CSV with , in UTF-8, 240 rows)" in said.out
-    assert (tmp_path / "report.html").read_text().startswith("<!doctype html>")
+    assert "Columns (schema drafted, not confirmed, 240 rows)" in said.out
+    assert "note: schema drafted, not confirmed. These columns are used: " in said.err
+    page = (tmp_path / "report.html").read_text()
+    assert page.startswith("<!doctype html>")
+    assert "home" not in page + (tmp_path / "all.json").read_text()  # the name of the file
     assert json.loads((tmp_path / "all.json").read_text())["facts"]["rows"] == 240
     assert {path.name for path in tmp_path.iterdir()} == {"home.csv", "report.html", "all.json"}
 
@@ -48,14 +53,13 @@ def test_missing_values_and_dropped_columns_are_named(run, file, table, tmp_path
     """REVIEW E: one missing value stopped a new user."""
     table["noise"] = table["noise"].where(table.index > 9)
     table.to_csv(file, index=False)
-    code, said = run(*FAST, "--drop", "hour", "--json", tmp_path / "all.json")
+    code, said = run(*FAST, "--json", tmp_path / "all.json")
     assert code == 0
-    assert "missing values are filled" in said.out
+    assert "10 missing cells in noise" in said.out
     read = {row["column"]: row for row in json.loads((tmp_path / "all.json").read_text())["facts"]["table"]["columns"]}
-    assert (read["noise"]["missing"], read["hour"]["coded"]) == (10, "you dropped it")
-    code, said = run(*FAST, "--missing", "error")
-    assert code == 2
-    assert "use --missing impute or --missing drop" in said.err
+    assert read["noise"]["missing"] == 10
+    assert "hour" not in read
+    assert "hour (" in said.err
 
 
 @pytest.mark.slow
@@ -77,16 +81,6 @@ def test_a_short_budget_ends_with_the_best_answer_so_far(run, tmp_path, monkeypa
     assert (tmp_path / "report.html").is_file()
 
 
-@pytest.mark.slow
-def test_identifiers_are_left_out_with_a_notice(run, file, table, tmp_path):
-    table.assign(serial=np.random.default_rng(0).permutation(240)).to_csv(file, index=False)
-    assert "serial (row numbers)" in run(*FAST)[1].err
-    code, said = run(*FAST, "--keep", "serial", "--json", tmp_path / "all.json")
-    assert (code, said.err) == (0, "")
-    raw = json.loads((tmp_path / "all.json").read_text())["defences"][0]
-    assert (raw["attacker"], raw["attack"]) == ("exact values", 1)
-
-
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -97,9 +91,9 @@ def test_identifiers_are_left_out_with_a_notice(run, file, table, tmp_path):
         (["--max-loss", "2"], "'--max-loss'"),
         (["--minutes", "-1"], "'--minutes': -1.0 is not in the range"),
         (["--report", "no/such/report.html"], "there is no"),
-        (["--groups", "device2"], "each user needs several groups"),
-        (["--task", "noise2"], "the task of home cannot be learned"),
-        (["--user", "one"], "'one' has fewer than two different values"),
+        (["--recording", "device2"], "each user needs several groups"),
+        (["--task", "noise2"], "the task of data cannot be learned"),
+        (["--user", "one"], "the user column 'one' has 1 user"),
     ],
 )
 def test_wrong_input_gives_one_line_exit_code_2_and_no_files(run, table, file, tmp_path, words, message):
@@ -111,8 +105,8 @@ def test_wrong_input_gives_one_line_exit_code_2_and_no_files(run, table, file, t
     assert code == 2
     assert message in said.err
     if "Usage" not in said.err:
-        assert said.err.startswith(("error: ", "left out"))
-        assert len(said.err.splitlines()) <= 1 + ("left out" in said.err)
+        assert said.err.startswith(("error: ", "note: schema drafted"))
+        assert len(said.err.splitlines()) <= 1 + ("note: " in said.err)
     assert [path.name for path in tmp_path.iterdir()] == ["home.csv"]
 
 
@@ -130,7 +124,7 @@ def test_ctrl_c_prints_the_best_answer_so_far(run, monkeypatch, tmp_path):
     code, said = run(*FAST, "method:pca", "--seed", "9", "--report", tmp_path / "report.html")
     assert code == cli.INTERRUPTED
     assert "best answer so far" in said.err
-    assert "COMPARISON OF home: 2 releases" in said.out
+    assert "COMPARISON OF data: 2 releases" in said.out
     assert "interrupted" in said.out
     assert "interrupted" in (tmp_path / "report.html").read_text()
     assert issubclass(ComparisonInterrupted, KeyboardInterrupt)
@@ -146,7 +140,7 @@ def test_progress_is_shown_on_a_terminal(run, terminal):
     [
         (["--task", "walk"], "--hide is missing: name the attribute to hide"),
         (["--task", "walk", "--hide", "sex", "--user", "who"], "--user is for tables, but "),
-        (["--task", "walk", "--hide", "sex", "--keep", "row"], "--keep is for tables, but "),
+        (["--task", "walk", "--hide", "sex", "--bins", "3"], "--bins is for tables, but "),
         (["--task", "gait", "--hide", "sex"], "the task is 'gait', but the public label in own.toml is 'walk'"),
         (["--task", "walk", "--hide", "sex"], "there is no file '*.csv'"),
     ],
@@ -164,9 +158,8 @@ def test_a_copy_of_the_user_is_left_out_with_a_notice(run, file, table, tmp_path
     table.assign(member=table["owner"].map(names)).to_csv(file, index=False)
     code, said = run(*FAST, "--json", tmp_path / "all.json")
     assert code == 0
-    assert "member ('owner' under another name: its value alone identifies the user)" in said.err
+    assert "each user has one value of it: it describes the user" in said.err
     assert "member" not in json.loads((tmp_path / "all.json").read_text())["columns"]["none"]
-    assert "member" not in run(*FAST, "--keep", "member")[1].err
 
 
 def test_a_missing_file_is_wrong_input(tmp_path, capsys):
@@ -176,5 +169,5 @@ def test_a_missing_file_is_wrong_input(tmp_path, capsys):
 
 def test_a_table_needs_its_users(run):
     code, said = run(*FAST, roles=["--task", "device"])
-    assert (code, said.err) == (2, "error: --user is missing: name the column with the users\n")
+    assert (code, said.err) == (2, "error: name the columns of the table: --user ...; or a schema, which names them\n")
     assert "--hide is for recordings" in run(*FAST, "--hide", "owner")[1].err

@@ -8,6 +8,7 @@ from contextlib import nullcontext
 import numpy as np
 import pandas as pd
 import pytest
+from sensorrelease.publishing.columns import Columns
 from sklearn.decomposition import PCA
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.preprocessing import FunctionTransformer, KBinsDiscretizer
@@ -21,7 +22,6 @@ from sensorrelease import ComparisonInterrupted, Defence, Published, budget, com
 from sensorrelease.advice import advise
 from sensorrelease.card import measure_table
 from sensorrelease.compare_page import page
-from sensorrelease.publishing.columns import Columns
 
 SMALL = RandomForestClassifier(8)
 

@@ -5,6 +5,8 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from sensorrelease.publishing.columns import learn_columns, sample_problem
+from sensorrelease.read.pieces import Pieces, survey
 from sklearn.decomposition import PCA
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.pipeline import make_pipeline
@@ -12,10 +14,8 @@ from sklearn.preprocessing import FunctionTransformer, KBinsDiscretizer, Standar
 
 from sensorprivacy.minimize.minimizer import FeatureMinimizer
 from sensorprivacy.minimize.rewrites import LaplaceNoise
-from sensorrelease.publishing.columns import learn_columns, sample_problem
 from sensorrelease.publishing.fitted import FittedTable, load_fitted, save_fitted
 from sensorrelease.publishing.saved import FILE, FittedFolderError, write_saved
-from sensorrelease.read.pieces import Pieces, survey
 from sensorrelease.words import parse
 
 WORDS = ["none", "minimize:threshold=.1", "minimize+noise:threshold=.1,epsilon=60", "noise:epsilon=60"]

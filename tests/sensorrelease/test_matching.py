@@ -15,8 +15,8 @@ from sensorprivacy.game.joins import ABOUT, AGAIN, EXACT, NEAREST, REFIT
 from sensorrelease.publishing import tables as module
 from sensorrelease.publishing.matching import earlier_releases, refitted
 from sensorrelease.publishing.tables import publish
+from sensorrelease.schema import Constraints, draft
 
-ROLES = {"task": "room", "user": "owner"}
 EVERY = "Every row can be matched to its original by anybody who has the original values"
 
 
@@ -33,6 +33,17 @@ def home(n=400, seed=0):
             "lamp": np.where(draw.random(n) < 0.8, np.array(["off", "on"])[room], "dim"),
         }
     )
+
+
+def _declared():
+    """Return a schema in which voice leaves, too, and numbers have a fine step."""
+    found = draft(home(), "room", "owner", identifying=True)
+    fine = {"step": 1e-9, "constraints": Constraints(minimum=-1, maximum=99)}
+    fields = [one.model_copy(update=fine if one.is_number else {}) for one in found.fields]
+    return found.model_copy(update={"fields": fields})
+
+
+ACCEPTED = {"schema": _declared(), "accept_draft": True}
 
 
 @pytest.fixture(autouse=True)
@@ -64,7 +75,7 @@ class Shuffled(TransformerMixin, BaseEstimator):
     ],
 )
 def test_rows_are_matched_whatever_the_release(tmp_path, defence, by, share):
-    card = publish(home(), defence=defence, out=tmp_path / "out", **ROLES)
+    card = publish(home(), defence=defence, out=tmp_path / "out", **ACCEPTED)
     attacks = {one["by"]: one for one in card.facts["matched"]["attacks"]}
     assert attacks[by]["share"] >= share
     assert attacks[by]["control"] < 0.1
@@ -79,7 +90,7 @@ def test_rows_are_matched_whatever_the_release(tmp_path, defence, by, share):
 @pytest.mark.first(1)
 @pytest.mark.parametrize("defence", ["noise:epsilon=.1", "prediction", Shuffled()])
 def test_what_says_nothing_about_rows_is_said_to(tmp_path, defence):
-    card = publish(home(), defence=defence, out=tmp_path / "out", **ROLES)
+    card = publish(home(), defence=defence, out=tmp_path / "out", **ACCEPTED)
     attacks = [one for one in card.facts["matched"]["attacks"] if one["by"] != AGAIN]
     assert max(one["share"] for one in attacks if one["level"] == "row") < 0.1
     assert {one["level"] for one in attacks} == {"row", "user"}
@@ -91,7 +102,7 @@ def test_what_says_nothing_about_rows_is_said_to(tmp_path, defence):
 def test_new_rows_of_a_fitted_defence_are_matched_too(tmp_path):
     for defence in ("minimize:threshold=.05", "method:pca"):
         name = defence[:6]
-        publish(home(), defence=defence, out=tmp_path / name, save=tmp_path / f"{name}-saved", **ROLES)
+        publish(home(), defence=defence, out=tmp_path / name, save=tmp_path / f"{name}-saved", **ACCEPTED)
         new = home(seed=1).drop(columns="owner")
         card = publish(new, fitted=tmp_path / f"{name}-saved", out=tmp_path / f"{name}-new")
         attacks = {one["by"]: one["share"] for one in card.facts["matched"]["attacks"]}
@@ -104,7 +115,7 @@ def test_new_rows_of_a_fitted_defence_are_matched_too(tmp_path):
 
 def test_rows_of_the_sample_are_those_that_were_measured(tmp_path):
     """Noise of the sample is drawn once, also if the defence was fitted before."""
-    publish(home(), defence="noise:epsilon=9", out=tmp_path / "a", save=tmp_path / "saved", **ROLES)
+    publish(home(), defence="noise:epsilon=9", out=tmp_path / "a", save=tmp_path / "saved", **ACCEPTED)
     seen = []
     original = module.match_rows
     module.match_rows = lambda *tables, **rest: seen.append(tables[1]) or original(*tables, **rest)
@@ -112,7 +123,7 @@ def test_rows_of_the_sample_are_those_that_were_measured(tmp_path):
         publish(home(seed=2), fitted=tmp_path / "saved", out=tmp_path / "b", in_order=True)
     finally:
         module.match_rows = original
-    found = pd.read_csv(tmp_path / "b" / "table.csv")
+    found = pd.read_csv(tmp_path / "b" / "data.csv")
     np.testing.assert_allclose(found["lux"], seen[0]["lux"])
 
 
@@ -121,33 +132,34 @@ def test_a_second_release_of_the_same_input_is_warned_of(tmp_path, suffix):
     """REVIEW E2: the same table under two minimizations joins all rows."""
     file = tmp_path / f"home{suffix}"
     home().to_csv(file, index=False) if suffix == ".csv" else home().to_parquet(file)
-    publish(file, defence="minimize:threshold=.05", out=tmp_path / "first", **ROLES)
+    how = ACCEPTED | {"schema": _declared().model_copy(update={"format": suffix[1:]})}
+    publish(file, defence="minimize:threshold=.05", out=tmp_path / "first", **how)
     with pytest.warns(UserWarning, match="first beside second is an earlier release of the same input, and equal"):
-        card = publish(file, defence="none", out=tmp_path / "second", **ROLES)
+        card = publish(file, defence="none", out=tmp_path / "second", **how)
     assert "join 100.0% of the rows" in card.to_markdown()
     assert "first" not in card.facts["matched"]["earlier"][0].replace("at first", "")
     with pytest.warns(UserWarning, match="second beside third"):
-        publish(file, defence="noise:epsilon=1", out=tmp_path / "third", **ROLES)
+        publish(file, defence="noise:epsilon=1", out=tmp_path / "third", **how)
 
 
 def test_the_next_month_of_a_table_and_another_format_are_noticed_too(tmp_path):
-    publish(home(), defence="none", out=tmp_path / "may", **ROLES)
+    publish(home(), defence="none", out=tmp_path / "may", **ACCEPTED)
     longer = pd.concat([home(), home(seed=5)], ignore_index=True)
     with pytest.warns(UserWarning, match="may beside june is an earlier release of some of these rows"):
-        publish(longer, defence="none", out=tmp_path / "june", **ROLES)
+        publish(longer, defence="none", out=tmp_path / "june", **ACCEPTED)
 
 
 def test_other_rows_other_folders_and_broken_cards_are_no_reason_to_warn(tmp_path):
-    publish(home(), defence="none", out=tmp_path / "first", **ROLES)
+    publish(home(), defence="none", out=tmp_path / "first", **ACCEPTED)
     for name, content in (("empty", "{}"), ("list", "[1]"), ("no", "no JSON"), ("deep", "[" * 100_000)):
         (tmp_path / name).mkdir()
         (tmp_path / name / "card.json").write_text(content)
     (tmp_path / "elsewhere").mkdir()
     with warnings.catch_warnings():
         warnings.simplefilter("error", UserWarning)
-        card = publish(home(seed=7), defence="none", out=tmp_path / "other", **ROLES)
+        card = publish(home(seed=7), defence="none", out=tmp_path / "other", **ACCEPTED)
         assert card.facts["matched"]["earlier"] == []
-        publish(home(), defence="none", out=tmp_path / "elsewhere" / "out", **ROLES)
+        publish(home(), defence="none", out=tmp_path / "elsewhere" / "out", **ACCEPTED)
 
 
 def test_the_names_in_an_earlier_card_cannot_forge_a_statement(tmp_path):
@@ -169,23 +181,23 @@ def test_a_transformer_that_cannot_be_fitted_again_is_passed_over():
 
 
 def test_values_known_only_about_are_on_the_card(tmp_path):
-    card = publish(home(), defence="none", out=tmp_path / "out", **ROLES)
+    card = publish(home(), defence="none", out=tmp_path / "out", **ACCEPTED)
     assert ABOUT in [one["by"] for one in card.facts["matched"]["attacks"]]
 
 
 def test_rounded_rows_are_not_called_unchanged_and_are_matched_by_rounding_again(tmp_path):
-    card = publish(home(), defence="round:digits=3", out=tmp_path / "out", **ROLES)
+    card = publish(home(), defence="round:digits=3", out=tmp_path / "out", **ACCEPTED)
     assert card.facts["columns"]["unchanged"] == ["lamp"]
     attacks = {one["by"]: one["share"] for one in card.facts["matched"]["attacks"]}
     assert attacks[EXACT] < 0.05 < 0.95 < attacks[REFIT]
-    coarse = publish(home(), defence="round:digits=1", out=tmp_path / "coarse", **ROLES)
+    coarse = publish(home(), defence="round:digits=1", out=tmp_path / "coarse", **ACCEPTED)
     assert {one["by"]: one["share"] for one in coarse.facts["matched"]["attacks"]}[REFIT] < attacks[REFIT]
     assert "Every number rounded to 3 significant digits." in card.to_markdown()
-    assert set(pd.read_csv(tmp_path / "out" / "table.csv")["lamp"]) == {"off", "on", "dim"}
+    assert set(pd.read_csv(tmp_path / "out" / "data.csv")["lamp"]) == {"off", "on", "dim"}
 
 
 def test_rounding_can_be_saved_and_used_again(tmp_path):
-    publish(home(), defence="round:digits=2", out=tmp_path / "out", save=tmp_path / "saved", **ROLES)
+    publish(home(), defence="round:digits=2", out=tmp_path / "out", save=tmp_path / "saved", **ACCEPTED)
     card = publish(home(seed=3), fitted=tmp_path / "saved", out=tmp_path / "new")
     assert card.facts["columns"]["unchanged"] == ["lamp"]
 
@@ -202,5 +214,5 @@ def test_every_test_and_measurement_on_the_page_of_promises_exists():
 def test_nothing_is_fitted_again_for_columns_that_are_published_unchanged(tmp_path, monkeypatch, defence, times):
     calls = []
     monkeypatch.setattr(module, "refitted", lambda *given: (calls.append(1), refitted(*given))[1])
-    publish(home(), defence=defence, out=tmp_path / "out", **ROLES)
+    publish(home(), defence=defence, out=tmp_path / "out", **ACCEPTED)
     assert len(calls) == times

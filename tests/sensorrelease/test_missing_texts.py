@@ -3,13 +3,14 @@
 import numpy as np
 import pandas as pd
 import pytest
-
 from sensorrelease.publishing.columns import learn_columns
 from sensorrelease.read.pieces import Pieces, survey
+
 from sensorrelease.tables import load_table
 
 N = 300
 ROLES = {"task": "room", "user": "owner"}
+ACCEPTED = ROLES | {"accept_draft": True}
 
 
 def cells(draw, *words):

@@ -88,7 +88,7 @@ def test_rows_like_the_first_ones_are_published(kind, fit, tmp_path):
 
 def test_a_service_need_not_collect_the_columns_that_a_minimization_drops(fit, tmp_path):
     """REVIEW C13: every column that the defence drops was demanded."""
-    kept = pd.read_csv(fit / "out2" / "table.csv", nrows=1).columns.drop("room")
+    kept = pd.read_csv(fit / "out2" / "data.csv", nrows=1).columns.drop("room")
     assert len(kept) < 4
     card = publish(home(1)[[*kept, "room"]], fitted=fit / "minimize", out=tmp_path / "out")
     assert set(card.facts["columns"]["published"]) == {*kept, "room"}
@@ -110,6 +110,6 @@ def test_a_text_of_one_row_is_an_empty_cell(tmp_path):
     table = home(0)
     table.loc[5, "mode"] = "the lamp by the green sofa"
     publish(table, task="room", user="owner", defence="none", out=tmp_path / "out")
-    found = pd.read_csv(tmp_path / "out" / "table.csv")
+    found = pd.read_csv(tmp_path / "out" / "data.csv")
     assert set(found["mode"].dropna()) == {"eco", "auto", "boost"}
     assert found["mode"].isna().sum() == 1

@@ -22,6 +22,7 @@ from sensorrelease.words import table_defences
 
 TREES, MINUTES = 10, 0.06  # of a processor; on a busy machine, the first answer alone took more than half of this
 ROLES = {"task": "task", "user": "user"}
+ACCEPTED = ROLES | {"accept_draft": True}
 
 
 def wine():

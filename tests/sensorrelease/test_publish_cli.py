@@ -17,14 +17,29 @@ def file(tmp_path, problem, monkeypatch):
 
 
 def test_publish_save_and_publish_again(file, capsys, tmp_path):
-    words = ["publish", file, "--task", "device", "--user", "owner", "--defence", "noise:epsilon=8"]
-    assert cli.main([*words, "--out", "published", "--save", "fitted"]) == 0
+    words = ["publish", file, "--defence", "noise:epsilon=8", "--out", "published", "--save", "fitted"]
+    assert cli.main([*words, "--task", "device", "--user", "owner"]) == 2
+    assert "data leave only by a schema that a person confirmed" in capsys.readouterr().err
+    assert cli.main(["schema", file, "--task", "device", "--user", "owner"]) == 0
+    assert cli.main(words) == 2
+    said = capsys.readouterr().err
+    assert "this one is written, not confirmed: read it, and confirm it with" in said
+    assert "--accept-draft" in said
+    assert cli.main(["schema", "home.schema.yaml", "--confirm"]) == 0
+    assert cli.main(words) == 0
     said = capsys.readouterr().out
-    for part in ("# Data card: home", "Written: published (240 rows, 5 columns", "Saved: fitted (keep it private"):
+    assert "Accepted" not in said
+    for part in ("# Data card: data", "Written: published (240 rows,", "Saved: fitted (keep it private"):
         assert part in said
-    assert "owner" not in pd.read_csv("published/home.csv")
+    assert "owner" not in pd.read_csv("published/data.csv")
     assert cli.main(["publish", file, "--fitted", "fitted", "--out", "again"]) == 0
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["again", "fitted", "home.csv", "published"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "again",
+        "fitted",
+        "home.csv",
+        "home.schema.yaml",
+        "published",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -38,22 +53,21 @@ def test_publish_save_and_publish_again(file, capsys, tmp_path):
         (["home.csv", "--out", "home.csv"], "--out home.csv exists already"),
         (["home.csv", "--save", "no/where"], "--save no/where: there is no folder"),
         (["home.csv", "--hide", "gender"], "--hide is for recordings"),
-        (["mine.toml", "--groups", "trip"], "is for tables"),
+        (["mine.toml", "--recording", "trip"], "is for tables"),
         (["home.csv", "--fitted", "home.csv"], "has its own defence and task and user"),
-        (["home.csv", "--keep", "owner"], "leave them out of --keep"),
-        (["home.csv", "--drop", "owner"], "leave them out of --drop"),
-        (["home.csv", "--bounds", "noise=0"], "--bounds 'noise=0': write the column, its lowest and its highest"),
-        (["home.csv", "--bounds", "noise=0:1"], "--bounds are for defences with noise"),
+        (["home.csv", "--schema", "home.csv"], "home.csv: a schema needs keys such as fields"),
     ],
 )
 def test_wrong_input_is_one_line_and_exit_code_2(file, capsys, tmp_path, words, said):
     given = {"--task": "device", "--user": "owner", "--defence": "none", "--out": "out"}
+    accepted = [] if words[0].endswith("toml") else ["--accept-draft"]
     options = given | dict(zip(words[1::2], words[2::2], strict=True))
-    assert cli.main(["publish", words[0], *(word for pair in options.items() for word in pair)]) == 2
+    assert cli.main(["publish", words[0], *(word for pair in options.items() for word in pair), *accepted]) == 2
     error = capsys.readouterr().err
     assert error.startswith("error: ")
     assert said in error
     assert len(error.splitlines()) == 1
+    assert capsys.readouterr().out == ""
     assert [path.name for path in tmp_path.iterdir()] == ["home.csv"]
 
 
@@ -62,7 +76,19 @@ def test_an_interrupt_leaves_nothing(file, capsys, tmp_path, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(module, "write_rows", interrupted)
-    words = ["publish", file, "--task", "device", "--user", "owner", "--defence", "none", "--out", "out"]
+    words = [
+        "publish",
+        file,
+        "--task",
+        "device",
+        "--user",
+        "owner",
+        "--defence",
+        "none",
+        "--out",
+        "out",
+        "--accept-draft",
+    ]
     assert cli.main(words) == 130
     assert "interrupted; nothing was written" in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["home.csv"]
@@ -77,6 +103,4 @@ def test_a_missing_defence_is_answered_with_a_first_choice(tmp_path, capsys, fil
 
 def test_the_usage_shows_what_is_needed(capsys):
     assert cli.main(["publish", "--help"]) == 0
-    assert "--task COLUMN (--user COLUMN | --hide ATTRIBUTE) --defence WORD --out FOLDER" in " ".join(
-        capsys.readouterr().out.split()
-    )
+    assert "--defence WORD --out FOLDER" in " ".join(capsys.readouterr().out.split())

@@ -11,13 +11,13 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from sensorrelease.read.pieces import Pieces
 
 from sensorprivacy.data import Problem
 from sensorprivacy.game.units import difference
 from sensorrelease import remarks
 from sensorrelease.cli import main
 from sensorrelease.publishing.tables import publish
-from sensorrelease.read.pieces import Pieces
 from sensorrelease.tables import load_table
 
 _SPEC = importlib.util.spec_from_file_location("messy_inputs", Path(__file__).parents[2] / "bench" / "messy_inputs.py")
@@ -25,6 +25,7 @@ messy = importlib.util.module_from_spec(_SPEC)
 _SPEC.loader.exec_module(messy)
 
 ROLES = {"task": "room", "user": "owner"}
+ACCEPTED = ROLES | {"accept_draft": True}
 
 
 def home(rows=240, seed=0):

@@ -17,6 +17,7 @@ from sensorrelease.tables import load_table
 
 FAST = {"model": RandomForestClassifier(5), "draws": 360, "progress": False}
 ROLES = {"task": "device", "user": "owner"}
+ACCEPTED = ROLES | {"accept_draft": True}
 
 
 @pytest.fixture

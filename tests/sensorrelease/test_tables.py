@@ -2,10 +2,10 @@
 
 import pandas as pd
 import pytest
+from sensorrelease.read.pieces import Pieces
 
 from compendium.datasets import table
 from sensorrelease.read.formats import read_table
-from sensorrelease.read.pieces import Pieces
 from sensorrelease.read.text import infer_delimiter
 from sensorrelease.tables import load_table
 

@@ -7,7 +7,7 @@ describe the training rows.
 """
 
 import warnings
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -18,7 +18,6 @@ from sklearn import __version__ as sklearn_version
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.validation import check_is_fitted
 
-from sensorprivacy.columns.judge import UNKNOWN
 from sensorprivacy.game.tables import TABLE_ATTACKERS
 from sensorprivacy.minimize.minimizer import FeatureMinimizer
 from sensorprivacy.minimize.rewrites import LaplaceNoise
@@ -27,9 +26,9 @@ from sensorprivacy.threeway.division import Division
 from sensorprivacy.threeway.publication import state_guarantees
 from sensorrelease.card import TASK_MODEL
 from sensorrelease.defences import as_frame
-from sensorrelease.publishing.columns import Columns
 from sensorrelease.publishing.saved import FILE, FittedFolderError, damaged, read_saved, scores, write_saved
 from sensorrelease.publishing.steps import StepError, step_from_json, step_to_json
+from sensorrelease.schema.gate import Gate
 from sensorrelease.transformers import CHOSEN, MinimizedTable, Rewritten, Rounded, TaskPrediction, TopColumns
 
 FORMAT = "sensorprivacy-fitted-table"
@@ -44,8 +43,8 @@ class FittedTable:
     ----------
     name, about : str
         Word of the command line, and one sentence.
-    columns : Columns
-        Roles and categories of the table's columns.
+    columns : Gate
+        What may leave of the table, with its schema.
     step : transformer
         The fitted transformer.
     facts : dict
@@ -54,7 +53,7 @@ class FittedTable:
 
     name: str
     about: str
-    columns: Columns
+    columns: Gate
     step: Any
     facts: dict[str, Any] = field(default_factory=dict)
 
@@ -67,7 +66,7 @@ class FittedTable:
 
     def release(self, rows: pd.DataFrame) -> pd.DataFrame:
         """Return the released cells of some rows, with new noise; the task column is not among them."""
-        numbers = self.columns.numbers(rows, self.needed)
+        numbers = self.columns.numbers(rows)
         return self.columns.cells(as_frame(self.step.transform(numbers), self.step, np.asarray(rows.index)))
 
 
@@ -84,7 +83,7 @@ class _Noise(BaseModel):
 
 class _Content(BaseModel):
     model_config = ConfigDict(extra="forbid")
-    columns: Columns
+    columns: Gate
     kept: list[str]
     noise: _Noise | None
     sklearn: str | None = None  # the version of scikit-learn that wrote the transformer
@@ -177,9 +176,7 @@ def load_fitted(folder: Path) -> FittedTable:
     try:
         measured = scores(content.measured, about, [*TABLE_ATTACKERS, TASK_MODEL])
         step = _step(content) if content.step is None else _other_step(content, folder)
-        reasons = dict.fromkeys(content.columns.dropped, UNKNOWN)
-        columns = replace(content.columns, dropped=reasons | content.columns.dropped_roles)
-        found = FittedTable(*_described(step, content), columns, step, {"measured": measured})
+        found = FittedTable(*_described(step, content), content.columns, step, {"measured": measured})
         with warnings.catch_warnings(action="ignore"):  # of scikit-learn, about a folder that is refused or is sound
             found.release(_row(found))
     except FittedFolderError:
@@ -210,11 +207,9 @@ def _described(step: Any, content: _Content) -> tuple[str, str]:
 
 
 def _row(fitted: FittedTable) -> pd.DataFrame:
-    """Return a row that a fitted defence can publish: its first categories, first points in time, and zeros."""
-    cells = {
-        name: [how.categories[0]] if how.categories else [how.start or 0]
-        for name, how in fitted.columns.features.items()
-    }
+    """Return a row that a fitted defence can publish: its first levels, and lowest numbers."""
+    gate = fitted.columns
+    cells = {one.name: gate.levels.get(name, [one.constraints.minimum or 0])[:1] for name, one in gate.declared.items()}
     return pd.DataFrame({name: pd.Series(cell) for name, cell in cells.items()})
 
 

@@ -15,10 +15,9 @@ from sensorprivacy.data import Problem
 from sensorprivacy.game.joins import Match, in_words, match_rows, unchanged_columns
 from sensorprivacy.paths import read_json
 from sensorrelease.defences import Published, as_frame
-from sensorrelease.read.formats import PARQUET_SUFFIXES, TEXT_SUFFIXES, read_table
-from sensorrelease.read.pieces import IN_MEMORY
 
 FORMAT, CARD = "sensorprivacy-data-card", "card.json"
+_MOST_BYTES = 32 * 2**20  # of an earlier release
 _MOST_FOLDERS = 1000  # beside the new one
 _JOINED = 0.05  # share of rows that tells two releases of the same rows from two of similar rows
 
@@ -101,11 +100,11 @@ def _releases(parent: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
 
 def _joined(folder: Path, rows: pd.DataFrame) -> float | None:
     """Return the share of rows that equal exactly one row of an earlier release, in all common columns."""
-    files = [one for one in folder.iterdir() if one.suffix in TEXT_SUFFIXES + PARQUET_SUFFIXES]
-    if len(files) != 1 or files[0].stat().st_size > IN_MEMORY:
+    files = [one for one in folder.iterdir() if one.suffix in (".csv", ".parquet")]
+    if len(files) != 1 or files[0].stat().st_size > _MOST_BYTES:
         return None
     try:
-        other = read_table(files[0])
+        other = pd.read_csv(files[0]) if files[0].suffix == ".csv" else pd.read_parquet(files[0])
         common = [name for name in rows if name in other]
         if not common:
             return 0.0

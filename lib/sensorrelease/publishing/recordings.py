@@ -6,13 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from sensorprivacy.columns.copies import find_names
-from sensorprivacy.columns.judge import NAMED, name_of
 from sensorprivacy.data import Windows, draw_rows
 from sensorprivacy.game.attack import attack_all
 from sensorprivacy.game.chance import DRAWS
@@ -43,12 +41,13 @@ from sensorrelease.publishing.fitted import FORMAT, load_fitted
 from sensorrelease.publishing.matching import earlier_releases, matched
 from sensorrelease.publishing.saved import is_saved
 from sensorrelease.publishing.tables import publish
-from sensorrelease.publishing.writing import Formulas, check_new, new_folder
-from sensorrelease.read.formats import PARQUET_SUFFIXES
+from sensorrelease.publishing.writing import check_new, new_folder
 from sensorrelease.read.recordings import OwnRecordings, read_recordings
+from sensorrelease.schema.draft import draft
+from sensorrelease.schema.gate import plain
 from sensorrelease.windows import is_of_people, statistics_of
 
-_RECORDING, _PERSON = "recording of the window", "person of the window"
+_RECORDING = "recording of the window"
 _TEST = 0.25  # last part of each recording, on which the release is measured
 
 
@@ -63,7 +62,7 @@ def publish_recordings(
     save: Path | str | None = None,
     adversaries: Sequence[Attacker] | None = None,
     seed: int | None = None,
-    formulas: Literal["quote", "keep"] = "quote",
+    although_identifying: bool = False,
     about: Mapping[str, str | None] | None = None,
     progress: bool = False,
 ) -> Card:
@@ -80,7 +79,7 @@ def publish_recordings(
     ----------
     description : path
         TOML file, see `own.read.recordings`.
-    out, fitted, save, seed, formulas, about
+    out, fitted, save, seed, although_identifying, about
         As for `publish.publish`. Windows are rewritten with randomness from the secure source, whatever the seed is.
     defence : str, Latent or Defence, optional
         A word, see `parse_latent`, or one for tables, see `own.parse`.
@@ -106,6 +105,7 @@ def publish_recordings(
     for folder, option in ((out, "out"), (save_to, "save")):
         if folder is not None:
             check_new(folder, option)
+    how: dict[str, Any] = {"seed": seed, "although_identifying": although_identifying}
     if fitted is None:
         if defence is None or task is None or hide is None:
             raise ValueError("name the defence, the task and the attribute to hide, or a folder with a fitted defence")
@@ -113,24 +113,24 @@ def publish_recordings(
         own = read_recordings(description)
         _check_labels(own, task, hide)
         if not isinstance(settings, Latent):
-            return _publish_statistics(own, task, hide, defence=settings, out=out, save=save_to, **words)
+            return _publish_statistics(own, task, hide, defence=settings, out=out, save=save_to, **how)
         done = _fit(own, settings, task, hide, adversaries or attackers(settings.network), seed, progress)
     else:
         if given := [n for n, v in (("defence", defence), ("task", task), ("hide", hide)) if v is not None]:
             raise ValueError(f"a fitted defence has its own {' and '.join(given)}: leave them out")
         if is_saved(Path(fitted), FORMAT):
-            known, own = load_fitted(Path(fitted)).columns, read_recordings(description)
-            _check_labels(own, known.task, known.user)
-            return _publish_statistics(own, known.task, known.user, fitted=fitted, out=out, save=save_to, **words)
+            known, own = load_fitted(Path(fitted)).columns.schema, read_recordings(description)
+            task, hide = str(known.task), str(known.user)
+            _check_labels(own, task, hide)
+            return _publish_statistics(own, task, hide, fitted=fitted, out=out, save=save_to, **how)
         done, own = load_recordings(Path(fitted)), read_recordings(description)
         _check_same(own, done)
     with ExitStack() as stack:
         folder = stack.enter_context(new_folder(out, "out"))
         if save_to is not None:
             save_recordings(done, stack.enter_context(new_folder(save_to, "save")))
-        checked = Formulas(formulas)
-        sizes, windows, matches = _write(own, done, folder, checked, seed)
-        facts = _facts(own, done) | {"formulas": checked.said} | {"guarantee": _guarantee(done, windows), "size": sizes}
+        sizes, windows, matches = _write(own, done, folder, seed)
+        facts = _facts(own, done) | {"guarantee": _guarantee(done, windows), "size": sizes}
         facts["matched"] = matched(matches, earlier_releases(out, facts["input"]["digest"]), noisy=True)
         return write_card(folder, done, **facts, about=about or {}, reused=fitted is not None)
 
@@ -204,10 +204,10 @@ def _publish_statistics(own: OwnRecordings, task: str, hide: str, **options: Any
     hidden = private_labels(windows, hide)
     table = statistics_of(windows)
     table[task], table[hide], table[_RECORDING] = windows.public, hidden, recording_of(windows)
-    if people := hide != "subject" and is_of_people(hidden, windows.subject):
-        table[_PERSON] = windows.subject
     if "fitted" not in options:
-        options |= {"task": task, "user": hide, "groups": _RECORDING, "people": _PERSON if people else None}
+        people = windows.subject if hide != "subject" and is_of_people(hidden, windows.subject) else None
+        declared = draft(table, task, hide, _RECORDING, identifying=True)  # the description declares the channels
+        options |= {"schema": declared, "accept_draft": True, "people": people}
     return publish(table, **options)
 
 
@@ -294,7 +294,7 @@ def _check_same(own: OwnRecordings, fitted: FittedRecordings) -> None:
 
 
 def _write(
-    own: OwnRecordings, fitted: FittedRecordings, folder: Path, formulas: Formulas, seed: int
+    own: OwnRecordings, fitted: FittedRecordings, folder: Path, seed: int
 ) -> tuple[list[str], Windows, list[Match]]:
     """Write one file for each recording, in random order; return statements of their size, the raw windows, matches."""
     given, length = own.given, fitted.length
@@ -307,12 +307,15 @@ def _write(
     if np.count_nonzero(values == raw, axis=(1, 2)).max() > raw[0].size / 2:
         raise ValueError("some rewritten windows equal their originals: fit the defence again with more epochs")
     kept = np.unique(run)
-    suffix = ".parquet" if Path(given.files).suffix in PARQUET_SUFFIXES else ".csv"
+    suffix = ".parquet" if Path(given.files).suffix in (".parquet", ".pq") else ".csv"
     order = np.random.default_rng(secrets.randbits(256)).permutation(kept)
     for number, one in enumerate(order, start=1):
         signal = np.concatenate(list(values[run == one]), axis=1).T
         label = np.repeat(labels[run == one], length)
-        table = formulas(pd.DataFrame(signal, columns=given.channels).assign(**{given.public: label}))
+        channels = [plain(name) for name in given.channels]
+        table = pd.DataFrame(signal, columns=channels).assign(
+            **{plain(given.public): [plain(str(one)) for one in label]}
+        )
         file = folder / f"recording-{number:0{len(str(len(order)))}}{suffix}"
         table.to_parquet(file, index=False) if suffix == ".parquet" else table.to_csv(file, index=False)
     all_samples, samples = len(own.run), len(run) * length
@@ -350,11 +353,8 @@ def _facts(own: OwnRecordings, fitted: FittedRecordings) -> dict[str, Any]:
     """Return the parts of the data card about the recordings and their columns."""
     given = own.given
     published = [*given.channels, given.public]
-    dropped = dict.fromkeys(given.private, "a private attribute") | {given.subject: "the person of each recording"}
-    others = [str(name) for name in own.table if not str(name).startswith("_")]
-    dropped |= {name: "no channel" for name in others if name not in published and name not in dropped}
-    named = find_names(others, own.table[given.subject])
-    dropped = {name_of(name, NAMED, others) if name in named else name: why for name, why in dropped.items()}
+    others = [name for name in map(str, own.table) if not name.startswith("_") and name not in published]
+    dropped = [f"{len(others)} columns besides the channels, with the person of each recording"]
     return {
         "name": given.name,
         "columns": {"task": fitted.task, "published": published, "unchanged": [], "dropped": dropped},

@@ -51,7 +51,7 @@ class _Profile:
 
 def draft(
     source: Any,
-    task: str,
+    task: str | None,
     user: str,
     recording: str | None = None,
     *,
@@ -64,8 +64,8 @@ def draft(
     ----------
     source : path or table in memory
         A file, or a table of pandas, polars, Arrow or NumPy.
-    task, user, recording : str
-        Columns with a role.
+    task, user, recording : str, optional
+        Columns with a role; the user is needed.
     identifying : bool
         Whether measurements that identify the user by themselves are features all the same: for `minimize` and
         `compare`, from which no data leave.
@@ -86,8 +86,9 @@ def draft(
     called = str(file or "the table")
     written = ({} if file is None else sniff(file)) | {"missingValues": ABSENT}
     head = _head(source, Schema(fields=[], **written))
-    roles = {task: "task", user: "user"} | ({} if recording is None else {recording: "recording"})
-    if len(roles) < 2 + (recording is not None):
+    given = [(task, "task"), (user, "user"), (recording, "recording")]
+    roles = {name: role for name, role in given if name is not None}
+    if len(roles) < sum(name is not None for name, _ in given):
         raise ValueError(f"task, user and recording must be different columns, got {', '.join(roles)}")
     require_columns(list(head), list(roles), called)
     try:
@@ -110,7 +111,8 @@ def draft(
         for place, field in enumerate(known, 1)
     ]
     proposed = Schema(fields=drafted, k=plan.k, **written)
-    _check_task(proposed.field(task), called, plan)
+    if task is not None:
+        _check_task(proposed.field(task), called, plan)
     return proposed
 
 

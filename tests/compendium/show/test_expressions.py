@@ -1,13 +1,9 @@
 """A text of a caption or of the ledger computes, and runs no code."""
 
-import re
-import tomllib
-
-import numpy as np
 import pandas as pd
 import pytest
 
-from compendium.show.captions import CaptionError, Captions
+from compendium.show.captions import Captions
 from compendium.show.expressions import ExpressionError, filled, value_of
 from compendium.verdicts.quotes import QuoteError, quoted
 
