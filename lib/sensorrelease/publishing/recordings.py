@@ -101,11 +101,10 @@ def publish_recordings(
     """
     out, save_to = Path(out), None if save is None else Path(save)
     seed = secret_seed(seed)
-    words: dict[str, Any] = {"formulas": formulas, "about": about, "seed": seed}
     for folder, option in ((out, "out"), (save_to, "save")):
         if folder is not None:
             check_new(folder, option)
-    how: dict[str, Any] = {"seed": seed, "although_identifying": although_identifying}
+    how: dict[str, Any] = {"seed": seed, "although_identifying": although_identifying, "about": about}
     if fitted is None:
         if defence is None or task is None or hide is None:
             raise ValueError("name the defence, the task and the attribute to hide, or a folder with a fitted defence")
