@@ -127,6 +127,34 @@ def test_a_second_reader_helps_to_infer_and_to_redraw(
     assert read[0] < read[1]
 
 
+def test_a_window_is_redrawn_if_any_reader_misreads_it_and_read_on_until_one_does(
+    anonymizer: LatentAnonymizer, second_reader: Classifier, unseen: Windows, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known, far = anonymizer.models_, anonymizer.with_(transfer=MeanShift(2)).anonymize(unseen, SeededSource(0))
+    scaled = known.scaled(far.windows)
+    each = [
+        reader.predict(scaled) != wanted
+        for reader, wanted in (
+            (known.public_model, far.public),
+            (second_reader, far.public),
+            (known.private_model, far.target),
+        )
+    ]
+    assert len({mask.sum() for mask in each}) == 3
+    read: list[int] = []
+    predict = Classifier.predict
+    monkeypatch.setattr(Classifier, "predict", lambda self, x: read.append(len(x)) or predict(self, x))
+    for chosen, masks in (
+        ({}, each[:1]),
+        ({"second_reader": second_reader}, each[:2]),
+        ({"second_reader": second_reader, "insist": "both"}, each),
+    ):
+        read.clear()
+        found = anonymizer.with_(**chosen)._misread(scaled, far.public, far.target)
+        assert np.array_equal(found, np.any(masks, axis=0))
+        assert read == [(~np.any([[False] * len(scaled), *masks[:at]], axis=0)).sum() for at in range(len(masks))]
+
+
 def test_one_autoencoder_for_all_activities(windows: Windows, models: InferenceModels, unseen: Windows) -> None:
     general = LatentAnonymizer("gender", general=True, **SMALL).fit(windows, models=models, progress=False)
     assert general.vaes_[0] is general.vaes_[1]

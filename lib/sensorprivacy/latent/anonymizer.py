@@ -366,11 +366,13 @@ class LatentAnonymizer(BaseEstimator):
         """Return a mask of the published windows whose classes the device's models do not recognize."""
         if self.insist not in ("public", "both"):
             raise ValueError(f"insist {self.insist!r} is unknown: choose from public, both")
-        wrong = self.models_.public_model.predict(published) != public
-        if self.second_reader is not None:
-            wrong |= self.second_reader.predict(published) != public
-        if self.insist == "both":
-            wrong |= self.models_.private_model.predict(published) != target
+        readers = [(self.models_.public_model, public), (self.second_reader, public)]
+        readers += [(self.models_.private_model, target)] if self.insist == "both" else []
+        wrong = np.zeros(len(published), dtype=bool)
+        for reader, wanted in readers:
+            left = np.flatnonzero(~wrong)  # the second reader can be a slow one
+            if reader is not None and len(left):
+                wrong[left] = reader.predict(published[left]) != wanted[left]
         return wrong
 
     def _encode(self, code: int, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
