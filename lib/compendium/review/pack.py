@@ -30,16 +30,6 @@ _LICENCES = {CODE: "https://spdx.org/licenses/MIT", TEXT: "https://spdx.org/lice
 _LICENSED = {CODE: "licence of code and settings", TEXT: "licence of text, figures and tables"}
 _OF_CODE = {".py", ".pyi", ".ipynb", ".toml", ".yaml", ".yml", ".lock", ".mplstyle", ".sh", ".js", ".css", ""}
 _KINDS = {".ipynb": "application/x-ipynb+json", ".md": "text/markdown", ".toml": "application/toml"}
-_UNKNOWN, _NO_ORCID = "XXXXX", "0000-0000-0000-0000"
-_TO_FILL_IN = f"""\
-# The codechecker fills in, in place of {_UNKNOWN}, {_NO_ORCID} and YYYY-NNN:
-# - codechecker: name and ORCID
-# - report: address of the published certificate
-# - certificate: its number in the register
-# and the author:
-# - repository: address of the published code
-# - ORCID of each author
-"""
 _KEPT = {  # the folders of the repository, and what a file in each is
     **{"bench": "benchmark, or its result", "book": "source of the book", "data": "printed values, or data catalogue"},
     **{"figures": "committed result", "lib": "code of the packages", "notebooks": "notebook, captions or lesson"},
@@ -200,33 +190,17 @@ def _codecheck(root: Path, verdicts: pd.DataFrame) -> str:
     https://codecheck.org.uk/spec/config/2.0/
     """
     cited = _citation(root)
-    files = [{"file": "figures/verdicts.csv", "comment": f"{len(verdicts)} printed values with ours"}]
+    files = {"figures/verdicts.csv": f"{len(verdicts)} printed values with ours"}
     for name, claims in verdicts.groupby("run")["claim_id"]:
         if (figures_dir("paper") / str(name) / "verdicts.csv").is_file():
             comment = f"{len(claims)} printed values; make reproduce PROFILE=paper ONLY={name}"
-            files.append({"file": f"figures/{name}/verdicts.csv", "comment": comment})
-    commit = git("rev-parse", "HEAD")
-    source = "code, tables and figures are in this folder" + (f" (commit {commit})" if commit else "")
+            files[f"figures/{name}/verdicts.csv"] = comment
     papers = [
         {"title": paper["title"], "authors": _names(paper), "reference": _address(paper)}
         for paper in cited["references"]
     ]
-    authors = [{"name": author["name"], "ORCID": _NO_ORCID} for author in cited["authors"]]
-    record = {
-        "version": "https://codecheck.org.uk/spec/config/2.0/",
-        "paper": {"title": cited["title"], "authors": authors, "reference": f"version {__version__}, README.md"},
-        "manifest": files,
-        "repository": cited.get("repository-code", _UNKNOWN),
-        "source": f"{source}; data/README.md says where each data set comes from",
-        "codechecker": [{"name": _UNKNOWN, "ORCID": _NO_ORCID}],
-        "report": f"https://doi.org/10.5281/zenodo.{_UNKNOWN}",
-        "certificate": "YYYY-NNN",
-        "summary": summary_line(verdicts),
-        "made": _made(),
-        "sensor_privacy_compendium": {"replicates": papers},
-    }
-    text = yaml.safe_dump(record, explicit_start=True, version=(1, 1), sort_keys=False, allow_unicode=True, width=100)
-    return text.replace("---\n", f"---\n{_TO_FILL_IN}", 1)
+    words = {"summary": summary_line(verdicts), "made": _made(), "commit": git("rev-parse", "HEAD")}
+    return page("codecheck.yml", cited=cited, files=files, papers=papers, version=__version__, **words) + "\n"
 
 
 def _names(paper: Mapping[str, Any]) -> list[str]:
