@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from sensorprivacy.printing import terminal, visible, visible_streams
+from sensorprivacy.printing import steady_streams, terminal, visible
 
 MINUTES = 5.0  # of a measurement
 
@@ -15,7 +15,7 @@ MINUTES = 5.0  # of a measurement
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run ``edge.pyz`` and return its exit code: 0, 1 after a failure, 2 for invalid input, 130 after an interrupt."""
-    with visible_streams():
+    with steady_streams():
         return _run(argv)
 
 
