@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from compendium.datasets.cli import data
-from compendium.run.processes import INTERRUPTED
+from compendium.run.processes import INTERRUPTED, end_with_make
 from compendium.run.runs import PROFILES, Profile
 from sensorprivacy import __version__
 from sensorprivacy.printing import steady_streams
@@ -60,6 +60,7 @@ def _run(words: list[str]) -> int:
 @click.version_option(__version__, message="%(version)s")
 def compendium() -> None:
     """Replicate, audit and extend three papers on the privacy of sensor data."""
+    end_with_make()
 
 
 compendium.add_command(data)
