@@ -81,7 +81,7 @@ test: $(TOOLS) ## check style and types, run the tests (the slow ones, too: SLOW
 	@# Beside the check of types: the shared forest is compiled, and the assertions of the tests, once for all workers.
 	@{ $(PY) tests/compiled.py; $(PY) -m pytest --collect-only -qq $(TESTS) >/dev/null; } & $(MAKE) --no-print-directory lint && wait
 	@# Many tests wait for other processes, so three workers keep two cores busy. A file's tests share trained networks.
-	@$(PY) -m pytest -n 3 --dist loadfile --no-loadscope-reorder $(QUICKLY) $(TESTS)
+	@$(PY) -m compendium.run.processes pytest -n 3 --dist loadfile --no-loadscope-reorder $(QUICKLY) $(TESTS)
 	@$(if $(QUICKLY),echo "The slow tests were left out. make test SLOW=1 runs them")
 
 lint: $(TOOLS) ## check style and types only
@@ -93,7 +93,7 @@ bench: $(TOOLS) ## run the benchmarks, one file for each claim (minutes)
 	@for file in bench/*.py; do [ -f "$$file" ] || continue; echo "== $$file"; $(PY) "$$file" || exit 1; done
 
 notebook: $(TOOLS) ## open the notebooks in JupyterLab
-	@$(PY) -m jupyterlab $$([ "$$(id -u)" != 0 ] || echo --allow-root) --ServerApp.root_dir="$(CURDIR)" \
+	@$(PY) -m compendium.run.processes jupyterlab $$([ "$$(id -u)" != 0 ] || echo --allow-root) --ServerApp.root_dir="$(CURDIR)" \
 	    notebooks/00_start_here.ipynb
 
 lessons: $(TOOLS) ## make the student versions of the lessons: build/lessons/student

@@ -10,9 +10,10 @@ from pathlib import Path
 import click
 
 from compendium.datasets.cli import data
-from compendium.run.processes import INTERRUPTED
+from compendium.run.processes import INTERRUPTED, end_with_make
 from compendium.run.runs import PROFILES, Profile
 from sensorprivacy import __version__
+from sensorrelease.printing import steady_streams
 
 INSTALL = f"{shlex.quote(sys.executable)} -m pip install -r requirements-dev.lock"
 FILE, COUNT = click.Path(path_type=Path), click.IntRange(1, 100_000)
@@ -26,7 +27,15 @@ OUT = click.option("--out", type=FILE, metavar="FOLDER", help="Folder to write."
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code: 0, 1 after a failure, 2 for wrong words, 130 after an interrupt."""
-    words = sys.argv[1:] if argv is None else list(argv)
+    try:
+        with steady_streams(shown=False):
+            return _run(sys.argv[1:] if argv is None else list(argv))
+    except OSError as error:  # of the terminal: everything else is written
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+
+
+def _run(words: list[str]) -> int:
     try:
         return compendium.main(words, prog_name="compendium", standalone_mode=False) or 0
     except click.ClickException as error:
@@ -52,6 +61,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 @click.version_option(__version__, message="%(version)s")
 def compendium() -> None:
     """Replicate, audit and extend three papers on the privacy of sensor data."""
+    end_with_make()
 
 
 compendium.add_command(data)

@@ -1,12 +1,16 @@
 """Find the user's cache, and write files so that nobody reads half of one."""
 
+import glob
 import hashlib
 import json
 import os
+import platform
+import re
 import secrets
 import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -105,3 +109,40 @@ def listing_digest(digests: Mapping[str, str]) -> str:
     """
     lines = "".join(f"{digests[path]}  {path}\n" for path in sorted(digests))
     return hashlib.sha256(lines.encode()).hexdigest()
+
+
+def part_of(path: Path) -> Path:
+    """Return a hidden name beside a file or folder for a folder with its unfinished content.
+
+    The name says whose it is: host, process and a random number. What processes of this host have left, because they
+    were killed, is removed first.
+    """
+    host = re.sub(r"\W", "", platform.node())[:12]
+    for left in path.parent.glob(f".{glob.escape(path.name)}.{host}-*.part") if os.name == "posix" else ():
+        owner = left.name.removesuffix(".part").split("-")[-2]
+        if owner.isdecimal() and not _lives(int(owner)):
+            with suppress(OSError):  # of another account, or removed meanwhile
+                shutil.rmtree(left) if left.is_dir() and not left.is_symlink() else left.unlink()
+    return path.with_name(f".{path.name}.{host}-{os.getpid()}-{secrets.token_hex(3)}.part")
+
+
+def _lives(process: int) -> bool:
+    try:
+        os.kill(process, 0)  # does nothing to a process that exists
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+@contextmanager
+def part_folder(path: Path, mode: int = 0o777) -> Iterator[Path]:
+    """Make a folder for the unfinished content of a file or folder, and remove it at the end unless it was renamed."""
+    part = part_of(path)
+    part.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        part.mkdir(mode=mode)
+        yield part
+    finally:
+        shutil.rmtree(part, ignore_errors=True)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from sensorrelease.printing import visible, visible_streams
+from sensorrelease.printing import steady_streams, visible
 
 MINUTES = 5.0  # of a measurement
 
@@ -16,7 +16,7 @@ MINUTES = 5.0  # of a measurement
 def main(argv: Sequence[str] | None = None) -> int:
     """Run ``edge.pyz`` and return its exit code: 0, 1 after a failure, 2 for invalid input, 130 after an interrupt."""
     try:
-        with visible_streams():
+        with steady_streams():
             options = vars(_parser().parse_args(argv))
             options.pop("command")
             if sys.maxsize < 2**32:

@@ -19,7 +19,7 @@ from sensorprivacy import __version__
 from sensorprivacy.extras import remedy
 from sensorprivacy.minimize.settings import ENGINES, ORDERS, SCORES
 from sensorrelease.options import Command, Jobs, Numbers
-from sensorrelease.printing import visible, visible_streams
+from sensorrelease.printing import steady_streams, visible
 from sensorrelease.running import unwound_by_sigterm
 
 _LONGEST = 5000  # characters of an error
@@ -34,8 +34,12 @@ _SPECIAL = {  # words of errors that are no parameter of the same name, by comma
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code: 0, 1 after a failure, 2 for wrong words, 130 after an interrupt."""
-    with visible_streams():
-        return _run(argv)
+    try:
+        with steady_streams():
+            return _run(argv)
+    except OSError as error:  # of the terminal: everything else is written
+        print(f"error: {error}", file=sys.stderr)
+        return 1
 
 
 def _run(argv: Sequence[str] | None) -> int:
@@ -51,9 +55,6 @@ def _run(argv: Sequence[str] | None) -> int:
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return INTERRUPTED
-    except BrokenPipeError:  # the reader, such as `head`, has ended
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
     except ModuleNotFoundError as error:
         if (missing := remedy(error)) is None:
             raise

@@ -1,9 +1,11 @@
 """Show control characters as text wherever text leaves: a file must not steer a terminal or reorder a line."""
 
+import os
 import re
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
+from pathlib import Path
 from typing import Any
 
 # Control characters besides tab and newline, marks that reorder text, line separators, and halves of characters
@@ -44,6 +46,37 @@ def markdown(text: str) -> str:
     return _NUMBERED.sub(r"\1\\\2", _MARKUP.sub(lambda found: f"\\{found[0]}", line))
 
 
+class _Steady:
+    """A stream that writes nowhere once nobody reads it, so that the work and its files are finished."""
+
+    def __init__(self, raw: Any) -> None:
+        self.error: OSError | None = None
+        self.stream = Path(os.devnull).open("w", encoding="utf-8") if raw is None else raw  # noqa: SIM115
+
+    def write(self, text: str) -> int:
+        try:
+            return int(self.stream.write(text))
+        except OSError as error:
+            self._give_up(error)
+        return len(text)
+
+    def flush(self) -> None:
+        try:
+            self.stream.flush()
+        except OSError as error:
+            self._give_up(error)
+
+    def _give_up(self, error: OSError) -> None:
+        self.error = self.error or error
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        with suppress(OSError, ValueError):  # a stream of a test has no number
+            os.dup2(nowhere, self.stream.fileno())
+        os.close(nowhere)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.stream, name)
+
+
 class _Visible:
     """A stream that shows control characters; ``raw`` is the stream below, for progress bars."""
 
@@ -58,7 +91,28 @@ class _Visible:
 
 
 @contextmanager
-def visible_streams() -> Iterator[None]:
-    """Show the control characters of everything that a block prints: pages, notices, errors, warnings, tracebacks."""
-    with redirect_stdout(_Visible(sys.stdout)), redirect_stderr(_Visible(sys.stderr)):
-        yield
+def steady_streams(*, shown: bool = True) -> Iterator[None]:
+    """Let a block finish its work whatever happens to the terminal, such as ``| head`` or a closed output.
+
+    Parameters
+    ----------
+    shown : bool
+        Show the control characters of everything that the block prints: pages, notices, errors, warnings, tracebacks.
+
+    Raises
+    ------
+    OSError
+        At the end, if the output could not be written, such as on a full disk. A reader that has ended is no error.
+    """
+    while sys.stdout is None and os.open(os.devnull, os.O_RDWR) < 3:  # no file may get the number of the output
+        pass
+    steady = [_Steady(sys.stdout), _Steady(sys.stderr)]
+    out, err = map(_Visible, steady) if shown else steady
+    with redirect_stdout(out), redirect_stderr(err):
+        try:
+            yield
+        finally:
+            for stream in steady:
+                stream.flush()
+    if (error := steady[0].error) is not None and not isinstance(error, BrokenPipeError):
+        raise OSError(f"the standard output cannot be written: {error.strerror}")

@@ -151,7 +151,7 @@ def test_the_first_file_to_install_is_setuptools_with_its_digests(bare):
 @pytest.mark.parametrize(("user", "allowed"), [(0, True), (1000, False)])
 def test_jupyterlab_starts_for_root_too(stubbed, user, allowed):
     _, said = stubbed("notebook", user=user)
-    (command,) = [line for line in said if line.startswith("-m jupyterlab")]
+    (command,) = [line for line in said if line.startswith("-m compendium.run.processes jupyterlab")]
     assert ("--allow-root" in command) is allowed
 
 

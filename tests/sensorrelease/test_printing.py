@@ -1,7 +1,9 @@
 """Nothing from a file steers a terminal or becomes markup. Oracle: a Markdown library renders the text itself."""
 
 import html
+import os
 import sys
+from pathlib import Path
 
 import pytest
 from hypothesis import example, given
@@ -9,7 +11,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from sensorprivacy.progress import terminal
-from sensorrelease.printing import markdown, visible, visible_streams
+from sensorrelease.printing import markdown, steady_streams, visible
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -52,7 +54,7 @@ def test_lines_and_words_stay():
 
 
 def test_everything_printed_is_visible_and_bars_are_not(capfd):
-    with visible_streams():
+    with steady_streams():
         print("page \x1b[2J")
         print("error \x9b2J", file=sys.stderr)
         terminal(sys.stderr).write("\r\x1b[K")
@@ -88,3 +90,46 @@ def test_usual_names_stay_readable():
         assert markdown(name).replace("\\", "") == name
     for name in ("heart_rate, gyro.x, lux", "noise:epsilon=4", "95.3 % of 1,000 rows (by whole groups)"):
         assert markdown(name) == name
+
+
+@pytest.fixture
+def unread():
+    """Return a stream whose reader has ended, as after ``| head``."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer, "w") as stream:
+        yield stream
+
+
+@pytest.mark.parametrize("name", ["stdout", "stderr"])
+@pytest.mark.parametrize("shown", [True, False])
+def test_work_goes_on_when_the_reader_has_ended(monkeypatch, unread, name, shown):
+    done = []
+    monkeypatch.setattr(sys, name, unread)
+    with steady_streams(shown=shown):
+        for _ in range(3):
+            print("x" * 100_000, file=getattr(sys, name), flush=True)
+        done.append(1)
+    assert done == [1]
+
+
+def test_work_goes_on_without_a_terminal(monkeypatch):
+    monkeypatch.setattr(sys, "stdout", None)
+    monkeypatch.setattr(sys, "stderr", None)
+    with steady_streams():
+        print("x")
+        print("x", file=sys.stderr)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
+def test_a_full_disk_below_the_output_is_an_error_at_the_end(monkeypatch):
+    done = []
+    with Path("/dev/full").open("w") as full:
+        monkeypatch.setattr(sys, "stdout", full)
+        streams = steady_streams()
+        streams.__enter__()
+        print("x")
+        done.append(1)
+        with pytest.raises(OSError, match="the standard output cannot be written: No space left"):
+            streams.__exit__(None, None, None)
+    assert done == [1]

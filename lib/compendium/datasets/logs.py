@@ -6,7 +6,6 @@ They are facts, like the values that the papers print, so they belong to the che
 import csv
 import json
 import re
-import tempfile
 from collections import defaultdict
 from pathlib import Path
 
@@ -14,8 +13,8 @@ import pooch
 
 from compendium.datasets import network
 from compendium.datasets.errors import CorruptDataError
-from compendium.paths import data_dir
-from sensorprivacy.paths import listing_digest
+from compendium.paths import build_dir, data_dir
+from sensorprivacy.paths import listing_digest, part_folder
 
 #: Address of the authors' notebooks, at the commit that the numbers were read from.
 NOTEBOOKS = "https://raw.githubusercontent.com/swjz/data-minimization/df8eb8ce63ed341e7af67c7ce3f56765cc271d86/"
@@ -85,7 +84,7 @@ def compare(address: str = NOTEBOOKS) -> list[tuple[str, str, bool]]:
     """
     rows, facts = _logged(), _facts()
     found = []
-    with tempfile.TemporaryDirectory() as folder:
+    with part_folder(build_dir() / "logs") as folder:
         for notebook in sorted({*rows, *facts}):
             try:
                 path = network.download(address + notebook, Path(folder, "notebook"), _MOST)

@@ -5,7 +5,6 @@ import platform
 import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterable, Mapping
 from importlib.metadata import distributions
 from pathlib import Path, PurePosixPath
@@ -24,6 +23,7 @@ from compendium.show.tables import page
 from compendium.verdicts.replication import counts, summary_line
 from compendium.verdicts.verdicts import read_verdicts
 from sensorprivacy import __version__
+from sensorprivacy.paths import part_folder
 
 CODE, TEXT = "MIT", "CC-BY-4.0"
 _LICENCES = {CODE: "https://spdx.org/licenses/MIT", TEXT: "https://spdx.org/licenses/CC-BY-4.0"}
@@ -64,18 +64,15 @@ def write_pack(folder: Path | None = None) -> Path:
         of the compendium.
     """
     folder = folder or build_dir() / "review"
-    part = folder.with_name(f".{folder.name}.part")
-    shutil.rmtree(part, ignore_errors=True)
-    part.mkdir(parents=True)
     root = project_root()
     verdicts = read_verdicts(figures_dir("paper") / "verdicts.csv")
-    (part / "environment.txt").write_text(_environment(), encoding="utf-8")
-    (part / "codecheck.yml").write_text(_codecheck(root, verdicts), encoding="utf-8")
-    (part / "report.md").write_text(_report(verdicts), encoding="utf-8")
-    _crate(root, part, ["environment.txt", "codecheck.yml", "report.md"])
-    shutil.rmtree(folder, ignore_errors=True)
-    part.rename(folder)
-    return folder
+    with part_folder(folder) as part:
+        (part / "environment.txt").write_text(_environment(), encoding="utf-8")
+        (part / "codecheck.yml").write_text(_codecheck(root, verdicts), encoding="utf-8")
+        (part / "report.md").write_text(_report(verdicts), encoding="utf-8")
+        _crate(root, part, ["environment.txt", "codecheck.yml", "report.md"])
+        shutil.rmtree(folder, ignore_errors=True)
+        return part.rename(folder)
 
 
 def write_archive(folder: Path | None = None) -> Path:
@@ -93,11 +90,10 @@ def write_archive(folder: Path | None = None) -> Path:
         RO-Crate.
     """
     folder = folder or build_dir()
-    with tempfile.TemporaryDirectory() as made:
-        pack = write_pack(Path(made) / "pack")
-        part = shutil.make_archive(str(folder / f".sensor-privacy-compendium-{__version__}"), "zip", pack)
-    path = Path(part).with_name(Path(part).name[1:])
-    return Path(part).replace(path)
+    path = folder / f"sensor-privacy-compendium-{__version__}.zip"
+    with part_folder(path) as made:
+        pack = write_pack(made / "pack")
+        return Path(shutil.make_archive(str(made / path.stem), "zip", pack)).replace(path)
 
 
 def _files(root: Path) -> list[str]:

@@ -12,9 +12,14 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import filelock
+
+if TYPE_CHECKING:
+    import psutil  # type: ignore[import-untyped]
 
 LIFELINE = "SENSORPRIVACY_LIFELINE"  # environment variable: the lock file that descendants watch
 # Exit codes that shells report.
@@ -47,10 +52,34 @@ def lifeline(folder: Path) -> Iterator[None]:
 
 
 def guard() -> None:
-    """Make this process end its children when it gets SIGTERM, or when the process that holds the lifeline ends."""
+    """Make this process end its children when it gets SIGTERM, or when the process above it ends.
+
+    Above it is the process that holds the lifeline, or the ``make`` that started it.
+    """
     signal.signal(signal.SIGTERM, lambda *_: _end())
+    end_with_make()
     if path := os.environ.get(LIFELINE):
         threading.Thread(target=_watch, args=(path,), daemon=True).start()
+
+
+@cache
+def end_with_make() -> None:
+    """Let this process and its children end with the ``make`` that started it, if it was one."""
+    if "MAKELEVEL" in os.environ:
+        import psutil
+
+        above = [each for each in psutil.Process().parents() if each.name() in ("make", "gmake")]
+        if above:
+            threading.Thread(target=_watch_process, args=(above[0],), daemon=True).start()
+
+
+def _watch_process(above: "psutil.Process") -> None:
+    import psutil
+
+    with suppress(psutil.NoSuchProcess):
+        while above.is_running() and above.status() != psutil.STATUS_ZOMBIE:
+            time.sleep(_SECONDS)
+    _end()
 
 
 def end_children(patience: float = 0) -> None:
@@ -59,10 +88,9 @@ def end_children(patience: float = 0) -> None:
     Parameters
     ----------
     patience : float, default=0
-        Seconds to wait for them to end by themselves, before they get SIGTERM. After five more seconds, they are
-        killed.
+        Seconds to wait for them to end by themselves, before they get SIGTERM. After one more second, they are killed.
     """
-    import psutil  # type: ignore[import-untyped]  # here, because most commands start no process
+    import psutil  # here, because most commands start no process
 
     children = psutil.Process().children(recursive=True)
     _, alive = psutil.wait_procs(children, timeout=patience)
@@ -70,7 +98,7 @@ def end_children(patience: float = 0) -> None:
         for child in alive:
             with suppress(psutil.NoSuchProcess):
                 end(child)
-        _, alive = psutil.wait_procs(alive, timeout=5)
+        _, alive = psutil.wait_procs(alive, timeout=1)
 
 
 def _watch(path: str) -> None:

@@ -16,7 +16,6 @@ from matplotlib.patches import FancyBboxPatch, PathPatch
 from matplotlib.path import Path as Line
 
 from compendium.show import figures as style
-from compendium.show.expressions import filled
 from compendium.show.figures import INK, PAGE, PALE, SMALLEST, drawn
 
 _LINE = 0.135  # inches from one line of text to the next
@@ -133,7 +132,7 @@ def from_file(diagram: str, /, **values: Any) -> Figure:
     found = tomllib.loads(file.read_text(encoding="utf-8"))[diagram]
     boxes, arrows = found.pop("boxes"), found.pop("arrows")
     for box in boxes.values():
-        box |= {word: filled(box[word], values) for word in ("title", "text") if word in box}
+        box |= {word: box[word].format_map(values) for word in ("title", "text") if word in box}
         box["colour"] = getattr(style, box.get("colour", "PALE"))
     return flow_diagram([Box(key, **box) for key, box in boxes.items()], [Arrow(**one) for one in arrows], **found)
 

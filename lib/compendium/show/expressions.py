@@ -1,4 +1,4 @@
-"""Numbers and names in texts that are data: captions, the ledger, diagrams. A text can compute, and it runs no code.
+"""Numbers and names in texts that are data: captions and the ledger. A text can compute, and it runs no code.
 
 An expression has columns of a table, in backticks if they are no words, ``@name`` of the notebook, numbers, the signs
 ``+ - * /``, comparisons, ``&``, ``|``, ``~``, and four functions: ``abs``, ``max``, ``count`` of the rows where a

@@ -12,7 +12,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from sensorprivacy.paths import check_writable
+from sensorprivacy.paths import check_writable, part_folder, write_atomically
 from sensorrelease.running import unwound_by_sigterm
 
 _MOST_FILES = 200  # open at a time
@@ -71,16 +71,17 @@ def new_folder(folder: Path, option: str) -> Iterator[Path]:
     After a failure, Ctrl-C or SIGTERM, nothing is left.
     """
     check_new(folder, option)
-    part = folder.absolute().with_name(f".{folder.name}.{secrets.token_hex(4)}.part")
-    with unwound_by_sigterm():
+    mode = 0o700 if "save" in option else 0o777  # a saved defence describes people
+    with unwound_by_sigterm(), part_folder(folder.absolute(), mode) as part:
+        yield part
         try:
-            part.mkdir(mode=0o700 if "save" in option else 0o777)  # a saved defence describes people
-            yield part
             if folder.exists():
                 folder.rmdir()  # empty, see `check_new`
             part.rename(folder)
-        finally:
-            shutil.rmtree(part, ignore_errors=True)
+        except OSError as error:
+            raise FileExistsError(
+                f"--{option} {folder} was made meanwhile by another process: name a new one"
+            ) from error
 
 
 def write_rows(pieces: Iterable[pd.DataFrame], file: Path, *, rows: int, in_order: bool = False) -> int:
