@@ -133,8 +133,8 @@ def match_rows(
     if refit is not None and len(kept) < published.shape[1]:
         linked(REFIT, *_moved(original, refit, published, seed))
     if len(kept) < published.shape[1]:
-        tables = [None if frame is None else _numbers(frame) for frame in (original, published, refit)]
-        hits = match_by_anchors(*tables[:2], known, at, tables[2])
+        again_fitted = None if refit is None else _numbers(refit)
+        hits = match_by_anchors(_numbers(original), _numbers(published), known, at, again_fitted)
         if hits is not None:
             low, high = wilson(float(hits.sum()), len(at))
             found.append(Match(OFTEN, float(hits.mean()), low, high, chance, len(at), n))
@@ -198,8 +198,10 @@ def match_units(
 ) -> list[Match]:
     """Match whole recordings and users; parameters as `match_rows`."""
     known = pd.factorize(np.zeros(len(published)) if labels is None else np.asarray(labels))[0]
-    pair = _same_space(original, published, refit) if units else ()
-    return [one for level, of in units.items() for one in _units(level, *pair, np.asarray(of), known)]
+    if not units:
+        return []
+    values, target = _same_space(original, published, refit)
+    return [one for level, of in units.items() for one in _units(level, values, target, np.asarray(of), known)]
 
 
 def _same_space(
