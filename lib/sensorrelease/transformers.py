@@ -41,15 +41,7 @@ _FINALISTS = 20  # subsets that large forests score
 
 
 class TaskPrediction(TransformerMixin, BaseEstimator):
-    """Release the predicted task label alone: all that a service needs for its task.
-
-    Parameters
-    ----------
-    trees : int, default 100
-        Trees of the forest that predicts.
-    seed : int or None
-        Seed of the forest.
-    """
+    """Release the predicted task label alone, all that a service needs for its task, of a forest of some trees."""
 
     def __init__(self, trees: int = 100, seed: int | None = 42) -> None:
         self.trees, self.seed = trees, seed
@@ -244,7 +236,7 @@ def _forward(
 ) -> list[Any]:
     """Return columns, the best first: each adds most to accuracy less identifiability, together with those before it.
 
-    A ranking of single columns keeps ten that say the same. Columns after `size` are in the order of the accuracy at the last step.
+    A ranking of single columns keeps ten that say the same. Columns after `size` are in order of accuracy alone.
     """
     engine = make_engine("shared", engine_data(problem, split, "test"), model, seed)
     chosen: list[int] = []
@@ -270,10 +262,6 @@ class TopColumns(_KeepsColumns):
     seed : int or None
         Seed of the scores.
 
-    Attributes
-    ----------
-    kept_ : list
-        Names of the kept columns.
     """
 
     def __init__(self, method: str = "shap_ratio", columns: int | None = None, seed: int | None = 42) -> None:
