@@ -227,9 +227,9 @@ def _measure(
     """
     releases: dict[str, Callable[[Windows], Windows]] = {"original": lambda windows: windows, "published": publish}
     options: Any = {"share_known": 1.0, "seed": seed}
-    asked = scenes(releases, *parts, PUBLIC, **options)
+    asked = scenes(releases, parts[0], parts[1], PUBLIC, **options)
     tasks = attack_all(asked, TASK_MODELS, levels=["window"], progress=progress)
-    against = scenes(releases, *attacked, hide, anonymizer=anonymizer, **options)
+    against = scenes(releases, attacked[0], attacked[1], hide, anonymizer=anonymizer, **options)
     attacks = attack_all(against, adversaries, draws=DRAWS, progress=progress)
     words = {PUBLIC: f"task {task}", "subject": "the person"}
     return measured(Attacks([*tasks, *attacks]), words)
