@@ -109,8 +109,8 @@ class Advice:
         for name in ("loss", "gain", "row_gain", "lead"):
             found = getattr(self, name)
             row |= {f"{name}{end and '_' + end}": getattr(found, end or "value", None) for end in ("", "low", "high")}
-        facts = ("raw_leaks", "keeps_task", "protects", "leads", "runner_up", "qualified", "alike", "smallest")
-        facts += ("text", "command")
+        facts = ["raw_leaks", "keeps_task", "protects", "leads", "runner_up", "qualified", "alike", "smallest"]
+        facts += ["text", "command"]
         return row | {name: getattr(self, name) for name in facts}
 
 

@@ -212,16 +212,20 @@ def _summary(facts: Mapping[str, Any]) -> list[Row]:
         if row["score"] is not None:
             key = row["data"], row["about"], row["level"]
             best[key] = max(best.get(key, row), row, key=lambda one: one["score"])
-    lines = []
+    lines: list[Row] = []
     for (data, about, level), row in best.items():
         if data == "published":
             low, high = row.get("of_strongest") or (row["low"], row["high"])
             first = best.get(("original", about, level), {}).get("score")
-            lines.append(row | {"low": low, "high": high, "first": first})
+            lines.append({**row, "low": low, "high": high, "first": first})
     matches = [Match(**one) for one in facts["matched"]["attacks"]]
     for level in dict.fromkeys(one.level for one in matches):
         if (found := strongest_match(matches, level)) is not None:
-            line = {"about": "original row" if level == "row" else f"original {level}", "level": "", "first": None}
+            line: dict[str, Any] = {
+                "about": "original row" if level == "row" else f"original {level}",
+                "level": "",
+                "first": None,
+            }
             line |= {"attacker": found.by, "score": found.share, "chance": found.control, "n": found.rows}
             lines.append(line | {"low": found.low, "high": found.high, "unit": f"{level}s"})
     return lines[:_MOST]

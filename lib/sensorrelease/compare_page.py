@@ -105,7 +105,7 @@ def _losses_cells(found: Findings) -> list[dict[str, str]]:
     for loss in LOSSES:
         advice = found.recommend(loss)
         row = {"loss": f"{loss:.0%}", "best defence": advice.defence or "none qualifies"}
-        if advice.loss is not None:
+        if advice.loss is not None and advice.attack is not None:
             kept = {True: "yes", False: "no", None: "undecided"}[advice.keeps_task]
             row |= {
                 "measured": f"{advice.loss.value:.1%}",

@@ -37,8 +37,7 @@ from sensorrelease.words import RAW, chosen_defences
 VERSION = 8  # raise it when results change: stored ones are then ignored
 MOST_ROWS = 10_000
 _MATCHED = 1000  # rows of a release that are matched with their originals
-_RESERVE = 1.2  # estimates are raised by this factor
-_FORESTS = 8  # that a judgement trains, about
+_RESERVE, _FORESTS = 1.2, 8  # estimates are raised by the first; a judgement trains about so many forests
 
 
 class Comparison(Findings):
@@ -183,10 +182,9 @@ def compare(
             if one.name not in done:
                 race.leave(one, "interrupted")
         raise ComparisonInterrupted(race.comparison(budget.spent)) from None
-    failed = [one for one in race.untried if one.reason.startswith(FAILED)]
+    failed = [f"{one.defence} {one.reason}" for one in race.untried if one.reason.startswith(FAILED)]
     if failed and len(failed) == len(chosen) - 1:
-        said = "; ".join(f"{one.defence} {one.reason}" for one in failed[:3])
-        raise ValueError(f"no defence could be judged: {said}")
+        raise ValueError(f"no defence could be judged: {'; '.join(failed[:3])}")
     return race.comparison(budget.spent)
 
 
@@ -292,9 +290,8 @@ class _Race:
             "seconds": seconds,
             "digest": self.problem.digest,
         }
-        facts |= {"words": self.words, "publish": self.problem.provenance.get("publish")}
-        read = ("form", "rows_read", "notices", "columns")
-        facts["table"] = {name: self.problem.provenance[name] for name in read if name in self.problem.provenance}
+        facts |= {"words": self.words, "publish": known.get("publish")}
+        facts["table"] = {name: known[name] for name in ("form", "rows_read", "notices", "columns") if name in known}
         return Comparison(self.problem.name, self.results, self.untried, facts, self.problem.users)
 
     def _judge(self, defence: Defence) -> Result:

@@ -41,15 +41,7 @@ _FINALISTS = 20  # subsets that large forests score
 
 
 class TaskPrediction(TransformerMixin, BaseEstimator):
-    """Release the predicted task label alone: all that a service needs for its task.
-
-    Parameters
-    ----------
-    trees : int, default 100
-        Trees of the forest that predicts.
-    seed : int or None
-        Seed of the forest.
-    """
+    """Release the predicted task label alone, all that a service needs for its task, of a forest of some trees."""
 
     def __init__(self, trees: int = 100, seed: int | None = 42) -> None:
         self.trees, self.seed = trees, seed
@@ -100,7 +92,7 @@ class MinimizedTable(_KeepsColumns):
     """Keep the columns that a search of all subsets chooses, as paper 1 does, and add noise to them if wanted.
 
     Of many columns, forward selection takes those to search, because paper 1's ranking of single columns keeps similar
-    ones: on the smartwatch, an attack on its ten columns identified 50 % of the recordings, on these 11 %.
+    ones: on the smartwatch, attacks on its choice identified half of the recordings, and a quarter on this one.
     Of the subsets whose identifiability is within one standard error of the lowest, or of chance if that is higher, the
     smallest is kept: in small tables, the paper's rule keeps columns that are lower by chance. The loss is measured
     from the accuracy on all columns. All subsets are scored by forests of a few trees, and the finalists by larger
@@ -244,8 +236,7 @@ def _forward(
 ) -> list[Any]:
     """Return columns, the best first: each adds most to accuracy less identifiability, together with those before it.
 
-    A ranking of single columns keeps ten that say the same. Columns after `size` are in the order of the accuracy at the
-    last step.
+    A ranking of single columns keeps ten that say the same. Columns after `size` are in order of accuracy alone.
     """
     engine = make_engine("shared", engine_data(problem, split, "test"), model, seed)
     chosen: list[int] = []
@@ -271,10 +262,6 @@ class TopColumns(_KeepsColumns):
     seed : int or None
         Seed of the scores.
 
-    Attributes
-    ----------
-    kept_ : list
-        Names of the kept columns.
     """
 
     def __init__(self, method: str = "shap_ratio", columns: int | None = None, seed: int | None = 42) -> None:

@@ -127,7 +127,7 @@ def test_no_window_may_begin_in_the_last_part_although_it_is_longer_than_a_windo
     with pytest.warns(UserWarning, match="8 of 16 whole recordings are held out instead"):
         card = publish_recordings(short, defence=settings, adversaries=FEW, **words)
     assert "on 40 windows" in card.facts["measured_on"][0]
-    assert [module._ends_in_window(175, length) for length in (43, 32, 25)] == [False, False, True]
+    assert [module.ends_in_window(175, length) for length in (43, 32, 25)] == [False, False, True]
 
 
 def test_too_short_recordings_are_refused_before_training(tmp_path, monkeypatch):

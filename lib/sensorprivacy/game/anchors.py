@@ -1,4 +1,4 @@
-"""Match rows by how often they occur: an attack on every transformation that is the same for equal rows.
+"""Match rows by how often they occur, or by another fit: attacks on transformations that are the same for equal rows.
 
 Equal rows stay equal, whatever columns become. So a row that occurs 17 times becomes one that occurs 17 times. If no
 other row of its label does, the pair is an *anchor*. A regression on the anchors predicts the published values of the
@@ -6,17 +6,22 @@ other rows; sure matches are new anchors.
 """
 
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import rankdata
+from scipy.stats import rankdata, skew
 from sklearn.neighbors import KDTree
+
+from sensorprivacy.data import draw_rows
+from sensorprivacy.game.linkage import as_numbers
 
 _ROUNDS = 12
 _SURE = 0.1  # a match is sure if the second nearest row is ten times as far as the nearest
 _MOST = 60_000  # numbers in a regression's rows
 _FEW = 15  # columns whose products are terms, too
 _TINY = 1e-15
+_MOVES, _TIE = 40, 1e-9  # rounds of matching and moving, from each start; distance of equal rows
 
 
 def match_by_anchors(
@@ -130,3 +135,51 @@ def _predicted(
         left = goal[partners] - found[rows]
         found = found + terms @ np.linalg.lstsq(size * terms[rows], size * left, rcond=_TINY)[0]
     return found
+
+
+def moved(
+    original: pd.DataFrame, refit: pd.DataFrame, published: pd.DataFrame, *, rows: int, seed: Any
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Move the attacker's values onto the published ones: match the nearest rows, move all by regression, repeat.
+
+    Another fit can turn, shift and scale the new columns, and choose others. So published values are regressed on the
+    original ones and on those of the other fit. The order of the rows is not used. Values are compared as
+    ranks among the published ones, so that a few large ones do not hide the differences of the others.
+    """
+    if list(refit) != list(published) or any(as_numbers(published[name]) is None for name in published):
+        return refit, published
+    target, values = published.to_numpy(dtype=float), refit.to_numpy(dtype=float)
+    numbers = [column for name in original if (column := as_numbers(original[name])) is not None]
+    wide = np.nan_to_num(np.column_stack([*numbers, values, np.ones(len(values))]))
+    spread, at = np.maximum(target.std(axis=0), 1e-12), draw_rows(len(values), rows, seed)
+    ranked = _ranks(target, target)
+    # the scale of each column is the published one, and its direction that of its skewness
+    turned = np.sign(skew(target) * skew(values)) * spread / np.maximum(values.std(axis=0), 1e-12)
+    start = np.nan_to_num((values - values.mean(axis=0)) * turned + target.mean(axis=0))
+    best, closest, judge = ranked * 0, np.inf, KDTree(ranked)
+    own = _ranks(values, values)  # equal to those of the published rows if each column keeps its order
+    if (far := judge.query(own[at])[0].mean() + KDTree(own).query(ranked[at])[0].mean()) < closest:
+        best, closest = own, far
+    for place, in_ranks in ((values, False), (values, True), (start, False), (start, True)):
+        tree, before = KDTree(ranked if in_ranks else target / spread), np.empty(0)
+        for _ in range(_MOVES):
+            now = _ranks(place, target)
+            # both ways, or all rows in one place would be near; the attacker sees this distance, too
+            far = judge.query(now[at])[0].mean() + KDTree(now).query(ranked[at])[0].mean()
+            if far < closest:
+                best, closest = now, far
+            gaps, partners = (part[:, 0] for part in tree.query(now[at] if in_ranks else place[at] / spread))
+            if closest < _TIE or np.array_equal(partners, before):
+                break
+            near, before = gaps <= np.quantile(gaps, 0.5 if in_ranks else 1), partners
+            place = wide @ np.linalg.lstsq(wide[at][near], target[partners[near]], rcond=None)[0]
+    return pd.DataFrame(best, columns=published.columns), pd.DataFrame(ranked, columns=published.columns)
+
+
+def _ranks(values: np.ndarray, among: np.ndarray) -> np.ndarray:
+    """Return where numbers lie among the numbers of each column, as shares, linear between them."""
+    columns = []
+    for column, known in zip(values.T, among.T, strict=True):
+        steps, counts = np.unique(known, return_counts=True)
+        columns.append(np.interp(column, steps, (np.cumsum(counts) - counts / 2) / len(known)))
+    return np.column_stack(columns)

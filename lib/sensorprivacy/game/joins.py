@@ -11,14 +11,13 @@ from scipy.spatial.distance import cdist
 from sklearn.neighbors import KDTree
 
 from sensorprivacy.data import draw_rows
-from sensorprivacy.game.anchors import match_by_anchors
+from sensorprivacy.game.anchors import match_by_anchors, moved
 from sensorprivacy.game.linkage import as_numbers, code_pair, link
 from sensorprivacy.game.wilson import wilson
 
 ROWS = 2000  # attacked
 _MOST_UNITS = 2000  # that are compared with each other
 _CELLS = 4e9  # cells compared by one attack: a few seconds
-_ROUNDS = 40  # of matching and moving, from each start
 _TIE = 1e-9
 _APART = 10.0  # distance of different classes, where a column's range is 1
 _TOLERANCE = 0.01
@@ -131,10 +130,10 @@ def match_rows(
     if len(kept) < len(truth.columns):
         linked(NEAREST, original[list(truth)], published[list(truth)])
     if refit is not None and len(kept) < published.shape[1]:
-        linked(REFIT, *_moved(original, refit, published, seed))
+        linked(REFIT, *moved(original, refit, published, rows=ROWS, seed=seed))
     if len(kept) < published.shape[1]:
-        tables = [None if frame is None else _numbers(frame) for frame in (original, published, refit)]
-        hits = match_by_anchors(*tables[:2], known, at, tables[2])
+        again_fitted = None if refit is None else _numbers(refit)
+        hits = match_by_anchors(_numbers(original), _numbers(published), known, at, again_fitted)
         if hits is not None:
             low, high = wilson(float(hits.sum()), len(at))
             found.append(Match(OFTEN, float(hits.mean()), low, high, chance, len(at), n))
@@ -198,8 +197,10 @@ def match_units(
 ) -> list[Match]:
     """Match whole recordings and users; parameters as `match_rows`."""
     known = pd.factorize(np.zeros(len(published)) if labels is None else np.asarray(labels))[0]
-    pair = _same_space(original, published, refit) if units else ()
-    return [one for level, of in units.items() for one in _units(level, *pair, np.asarray(of), known)]
+    if not units:
+        return []
+    values, target = _same_space(original, published, refit)
+    return [one for level, of in units.items() for one in _units(level, values, target, np.asarray(of), known)]
 
 
 def _same_space(
@@ -299,52 +300,4 @@ def _scaled(table: pd.DataFrame, truth: pd.DataFrame) -> np.ndarray:
             continue
         low, high = np.nanmin(truth[name]), np.nanmax(truth[name])
         columns.append(np.nan_to_num((column.to_numpy() - low) / ((high - low) or 1.0), nan=-_APART))
-    return np.column_stack(columns)
-
-
-def _moved(
-    original: pd.DataFrame, refit: pd.DataFrame, published: pd.DataFrame, seed: Any
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Move the attacker's values onto the published ones: match the nearest rows, move all by regression, repeat.
-
-    Another fit can turn, shift and scale the new columns, and choose others. So published values are regressed on the
-    original ones and on those of the other fit. The order of the rows is not used. Values are compared as
-    ranks among the published ones, so that a few large ones do not hide the differences of the others.
-    """
-    if list(refit) != list(published) or any(as_numbers(published[name]) is None for name in published):
-        return refit, published
-    target, values = published.to_numpy(dtype=float), refit.to_numpy(dtype=float)
-    numbers = [column for name in original if (column := as_numbers(original[name])) is not None]
-    wide = np.nan_to_num(np.column_stack([*numbers, values, np.ones(len(values))]))
-    spread, at = np.maximum(target.std(axis=0), 1e-12), draw_rows(len(values), ROWS, seed)
-    ranked = _ranks(target, target)
-    # the scale of each column is the published one, and its direction that of its skewness
-    turned = np.sign(stats.skew(target) * stats.skew(values)) * spread / np.maximum(values.std(axis=0), 1e-12)
-    start = np.nan_to_num((values - values.mean(axis=0)) * turned + target.mean(axis=0))
-    best, closest, judge = ranked * 0, np.inf, KDTree(ranked)
-    own = _ranks(values, values)  # equal to those of the published rows if each column keeps its order
-    if (far := judge.query(own[at])[0].mean() + KDTree(own).query(ranked[at])[0].mean()) < closest:
-        best, closest = own, far
-    for moved, in_ranks in ((values, False), (values, True), (start, False), (start, True)):
-        tree, before = KDTree(ranked if in_ranks else target / spread), np.empty(0)
-        for _ in range(_ROUNDS):
-            now = _ranks(moved, target)
-            # both ways, or all rows in one place would be near; the attacker sees this distance, too
-            far = judge.query(now[at])[0].mean() + KDTree(now).query(ranked[at])[0].mean()
-            if far < closest:
-                best, closest = now, far
-            gaps, partners = (part[:, 0] for part in tree.query(now[at] if in_ranks else moved[at] / spread))
-            if closest < _TIE or np.array_equal(partners, before):
-                break
-            near, before = gaps <= np.quantile(gaps, 0.5 if in_ranks else 1), partners
-            moved = wide @ np.linalg.lstsq(wide[at][near], target[partners[near]], rcond=None)[0]
-    return pd.DataFrame(best, columns=published.columns), pd.DataFrame(ranked, columns=published.columns)
-
-
-def _ranks(values: np.ndarray, among: np.ndarray) -> np.ndarray:
-    """Return where numbers lie among the numbers of each column, as shares, linear between them."""
-    columns = []
-    for column, known in zip(values.T, among.T, strict=True):
-        steps, counts = np.unique(known, return_counts=True)
-        columns.append(np.interp(column, steps, (np.cumsum(counts) - counts / 2) / len(known)))
     return np.column_stack(columns)

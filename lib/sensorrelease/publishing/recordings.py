@@ -1,7 +1,6 @@
 """Publish recordings: rewrite them window by window with paper 3's anonymizer, and attack what is published."""
 
 import secrets
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -38,6 +37,7 @@ from sensorrelease.publishing.anonymizers import (
     save_recordings,
 )
 from sensorrelease.publishing.fitted import FORMAT, load_fitted
+from sensorrelease.publishing.held import TEST, ends_in_window, held_recordings, last_recordings, part_windows
 from sensorrelease.publishing.matching import earlier_releases, matched
 from sensorrelease.publishing.saved import is_saved
 from sensorrelease.publishing.tables import publish
@@ -47,8 +47,7 @@ from sensorrelease.schema.draft import draft
 from sensorrelease.schema.gate import plain
 from sensorrelease.windows import is_of_people, statistics_of
 
-_RECORDING = "recording of the window"
-_TEST = 0.25  # last part of each recording, on which the release is measured
+_RECORDING, _PERSON = "recording of the window", "person of the window"
 
 
 def publish_recordings(
@@ -144,20 +143,20 @@ def _fit(
     progress: bool,
 ) -> FittedRecordings:
     given = own.given
-    held = _held(own, settings.length)
+    held = held_recordings(own, settings.length)
     train = own.windows(settings.length, settings.stride)
-    early = _part(own, settings.length, settings.stride, held, "train")
+    early = part_windows(own, settings.length, settings.stride, held, "train")
     common = early.any() and common_classes(train, train.take(early), hide)
     if not np.any(common):
         raise ValueError(f"no class of {task!r} has two training windows of each class of {hide!r}: record more")
     train = train.take(early & common)
     cut = own.windows(settings.length, settings.length)
     known = cut.public.isin(set(train.public)).to_numpy()
-    masks = [known & _part(own, settings.length, settings.length, held, part) for part in ("train", "test")]
+    masks = [known & part_windows(own, settings.length, settings.length, held, part) for part in ("train", "test")]
     if not all(mask.any() for mask in masks):
         most = int(np.median(np.bincount(own.run)))
-        shorter = range(min(int(_TEST * most), settings.length - 1), 0, -1)
-        fits = next((length for length in shorter if _ends_in_window(most, length)), 1)
+        shorter = range(min(int(TEST * most), settings.length - 1), 0, -1)
+        fits = next((length for length in shorter if ends_in_window(most, length)), 1)
         raise ValueError(
             f"the recordings are too short: there are {masks[0].sum()} windows of {settings.length} samples to learn "
             f"from and {masks[1].sum()} to measure on. Give a smaller length, such as length={fits}, or record two "
@@ -169,7 +168,7 @@ def _fit(
     anonymizer.fit(train, progress=progress)
     sure = settings.guaranteed
     release = anonymized(anonymizer, seed) if sure is None else GuaranteedRelease(anonymizer, **sure).seeded(seed)
-    whole = _last_recordings(own)[own.run[own.starts(settings.length, settings.length)]]
+    whole = last_recordings(own)[own.run[own.starts(settings.length, settings.length)]]
     pooled = held.any() or whole.any()
     attacked = parts if held.any() or not pooled else [cut.take(known & ~whole), cut.take(known & whole)]
     measured_on = render(
@@ -177,7 +176,7 @@ def _fit(
         parts=parts,
         attacked=attacked,
         fitted=train.n_windows,
-        share=None if held.any() else _TEST,
+        share=None if held.any() else TEST,
         whole=pooled,
         task=task,
         guaranteed=sure,
@@ -210,52 +209,6 @@ def _publish_statistics(own: OwnRecordings, task: str, hide: str, **options: Any
     return publish(table, **options)
 
 
-def _ends_in_window(sizes: Any, length: int) -> Any:
-    """Return whether recordings of some samples have a whole window in their last part; windows do not overlap."""
-    first = -(-((1 - _TEST) * np.asarray(sizes)).astype(int) // length) * length
-    return first + length <= sizes
-
-
-def _held(own: OwnRecordings, length: int) -> np.ndarray:
-    """Return which recordings are held out whole: none, unless most are too short for a window in their last part.
-
-    Then the last recording of each person and public class is, if there are two.
-    """
-    sizes = np.bincount(own.run)
-    if np.mean(_ends_in_window(sizes, length)) >= 0.5:
-        return np.zeros(len(sizes), dtype=bool)
-    held = _last_recordings(own)
-    if held.any():
-        warnings.warn(
-            f"most recordings have no window of {length} samples in their last {_TEST:.0%}: {int(held.sum()):,} of "
-            f"{len(held):,} whole recordings are held out instead, the last of each person and {own.given.public}",
-            stacklevel=4,
-        )
-    return held
-
-
-def _last_recordings(own: OwnRecordings) -> np.ndarray:
-    """Return which recordings are the last of a person and public class, of which there is another one."""
-    firsts = own.table.iloc[np.unique(own.run, return_index=True)[1]]
-    same = firsts.groupby([own.given.subject, own.given.public], sort=False)
-    return np.asarray((same.cumcount(ascending=False) == 0) & (same.cumcount() > 0))
-
-
-def _part(own: OwnRecordings, length: int, stride: int, held: np.ndarray, part: str) -> np.ndarray:
-    """Return a mask of the windows to learn from (``train``) or to measure on (``test``).
-
-    If no recording is held out whole, these are the windows within the first 75 % of their recording, and after it.
-    """
-    starts = own.starts(length, stride)
-    of = own.run[starts]
-    if held.any():
-        return ~held[of] if part == "train" else held[of]
-    sizes = np.bincount(own.run)
-    begins = np.concatenate([[0], np.cumsum(sizes)[:-1]])
-    offset, border = starts - begins[of], ((1 - _TEST) * sizes).astype(int)[of]
-    return offset + length <= border if part == "train" else offset >= border
-
-
 def _measure(
     anonymizer: LatentAnonymizer,
     publish: Callable[[Windows], Windows],
@@ -273,9 +226,9 @@ def _measure(
     """
     releases: dict[str, Callable[[Windows], Windows]] = {"original": lambda windows: windows, "published": publish}
     options: Any = {"share_known": 1.0, "seed": seed}
-    asked = scenes(releases, *parts, PUBLIC, **options)
+    asked = scenes(releases, parts[0], parts[1], PUBLIC, **options)
     tasks = attack_all(asked, TASK_MODELS, levels=["window"], progress=progress)
-    against = scenes(releases, *attacked, hide, anonymizer=anonymizer, **options)
+    against = scenes(releases, attacked[0], attacked[1], hide, anonymizer=anonymizer, **options)
     attacks = attack_all(against, adversaries, draws=DRAWS, progress=progress)
     words = {PUBLIC: f"task {task}", "subject": "the person"}
     return measured(Attacks([*tasks, *attacks]), words)

@@ -1,7 +1,6 @@
 """Write rows in random order, even if they do not fit in memory, to files and folders that appear when complete."""
 
 import secrets
-import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from itertools import chain
@@ -12,7 +11,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from sensorprivacy.paths import check_writable, part_folder, write_atomically
+from sensorprivacy.paths import check_writable, part_folder
 from sensorrelease.running import unwound_by_sigterm
 
 _MOST_FILES = 200  # open at a time
