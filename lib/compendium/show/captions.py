@@ -75,7 +75,8 @@ class Captions:
             - ``caption``, and ``note``, which follows it unless it is empty;
             - ``title`` and ``about`` of a figure: by default the first clause of the caption, and the file's ``about``;
             - ``drawn = true`` if the result differs in every repetition, such as fresh noise or measured times;
-            - ``closing``: ``rule`` is a function of `sentences`. Its numbers are the column or expression ``of`` of the
+            - ``closing``: a sentence in whose braces ``{about}`` is what the notebook passes, and ``{flag:Yes|No}`` one of
+              two or three words (for true, false, and unknown). Or a ``rule``, a function of `sentences`. Its numbers are the column or expression ``of`` of the
               table `about`, named by the column ``by``; or the ``row`` of that name or number; or all of `about`.
               ``beside`` has expressions for other numbers, by what they are.
               Other keys are the rule's words.
@@ -107,7 +108,9 @@ class Captions:
     def _values(self, given: Mapping[str, Any]) -> Mapping[str, Any]:
         return ChainMap(dict(given), dict(self.names))
 
-    def _closing(self, closing: Mapping[str, Any], about: Any, given: Mapping[str, Any]) -> str:
+    def _closing(self, closing: str | Mapping[str, Any], about: Any, given: Mapping[str, Any]) -> str:
+        if isinstance(closing, str):
+            return str(_filled(closing, self._values({"about": about} | dict(given))))
         rule = getattr(sentences, closing["rule"])
         words = {key: _filled(value, self._values(given)) for key, value in closing.items() if key not in _DATA}
         data = self._numbers(closing, about, given)
@@ -166,8 +169,11 @@ def _filled(text: Any, values: Mapping[str, Any]) -> Any:
 
 
 class _Lists(string.Formatter):
-    """Write the members of a list with commas between them, and a space before the sign of a percentage."""
+    """Write a list with commas, a space before the sign of a percentage, and a word for what is true or false."""
 
     def format_field(self, value: Any, format_spec: str) -> str:
+        if "|" in format_spec:
+            yes, no, *unknown = format_spec.split("|")
+            return unknown[0] if unknown and (value is None or value != value) else yes if value else no
         text = ", ".join(map(str, value)) if isinstance(value, list) else value
         return re.sub(r"(?<=\d)%$", " %", str(super().format_field(text, format_spec)))

@@ -73,3 +73,11 @@ def test_a_missing_entry_or_name_is_named(captions):
     del captions.names["step"]
     with pytest.raises(CaptionError, match=r"\[table\.ages\]: the notebook has no 'step'"):
         captions.words("table", "ages", AGES, {})
+
+
+@pytest.mark.parametrize(
+    ("value", "said"), [(True, "Yes"), (pd.Series([0.0])[0], "No"), (None, "Undecided"), (float("nan"), "Undecided")]
+)
+def test_a_sentence_answers_by_a_value(captions, value, said):
+    captions.path.write_text('[sentence.answer]\nclosing = "{flag:Yes|No|Undecided}: {about[0]:.0%} of {name}."\n')
+    assert captions.words("sentence", "answer", (0.5, 2), {"flag": value}).closing == f"{said}: 50 % of home."
