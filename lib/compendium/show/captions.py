@@ -169,11 +169,13 @@ def _filled(text: Any, values: Mapping[str, Any]) -> Any:
 
 
 class _Lists(string.Formatter):
-    """Write a list with commas, a space before the sign of a percentage, and a word for what is true or false."""
+    """Write a list with commas, what is true, false or missing in words, and a space before the sign of a percentage."""
 
     def format_field(self, value: Any, format_spec: str) -> str:
         if "|" in format_spec:
             yes, no, *unknown = format_spec.split("|")
             return unknown[0] if unknown and (value is None or value != value) else yes if value else no
+        if value is None or (isinstance(value, float) and value != value):
+            return "no number"
         text = ", ".join(map(str, value)) if isinstance(value, list) else value
         return re.sub(r"(?<=\d)%$", " %", str(super().format_field(text, format_spec)))
