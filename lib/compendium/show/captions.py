@@ -75,8 +75,9 @@ class Captions:
             - ``caption``, and ``note``, which follows it unless it is empty;
             - ``title`` and ``about`` of a figure: by default the first clause of the caption, and the file's ``about``;
             - ``drawn = true`` if the result differs in every repetition, such as fresh noise or measured times;
-            - ``closing``: a sentence in whose braces ``{about}`` is what the notebook passes, and ``{flag:Yes|No}`` one of
-              two or three words (for true, false, and unknown). Or a ``rule``, a function of `sentences`. Its numbers are the column or expression ``of`` of the
+            - ``closing``: a sentence, in whose braces ``{about}`` is what the notebook passes and ``{flag:Yes|No}`` a word
+              for true and one for false. Or a ``rule``, a function of `sentences`. Its numbers are the column or
+              expression ``of`` of the
               table `about`, named by the column ``by``; or the ``row`` of that name or number; or all of `about`.
               ``beside`` has expressions for other numbers, by what they are.
               Other keys are the rule's words.
@@ -169,7 +170,7 @@ def _filled(text: Any, values: Mapping[str, Any]) -> Any:
 
 
 class _Lists(string.Formatter):
-    """Write a list with commas, what is true, false or missing in words, and a space before the sign of a percentage."""
+    """Write a list with commas, what is true, false or missing in words, and a space before the sign of percent."""
 
     def format_field(self, value: Any, format_spec: str) -> str:
         if "|" in format_spec:

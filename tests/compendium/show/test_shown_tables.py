@@ -3,8 +3,9 @@
 import re
 
 import pandas as pd
+import pytest
 
-from compendium.show.tables import MOST_COLUMNS, readable, shown_table
+from compendium.show.tables import FOLDED, MOST_COLUMNS, readable, shown_table
 
 
 def shown(**columns):
@@ -116,3 +117,11 @@ def test_scores_of_features_are_in_the_unit_of_their_ratio():
     assert shown.head == ["feature", "utility", "identifiability", "ratio"]
     assert shown.rows == [["UDP", "0.05", "0.02", "0.4"]]
     assert readable(scores.drop(columns="utility")).head[1] == "identifiability, %"  # a share of recognized rows
+
+
+@pytest.mark.parametrize(("rows", "folds"), [(FOLDED - 1, False), (FOLDED, True)])
+def test_a_long_table_is_folded(rows, folds):
+    html = shown_table(pd.DataFrame({"n": range(rows)}), "Rows")._repr_html_()
+    assert (f"<details><summary>{rows} rows</summary>" in html) == folds
+    assert html.count("<tr") == rows + 1
+    assert html.count("</details>") == folds
