@@ -38,7 +38,7 @@ def test_the_strongest_linkage_is_an_attack_on_published_rows(run, told):
     linked = pd.DataFrame({"share": shares}).rename_axis("attack")
     names = {"linkage": SimpleNamespace(linkage=lambda *_, **__: linked), "run": run, "frame": None, "quiet": []}
     exec(cell("21_threeway_division", "linkage.linkage("), names | {"publication": SimpleNamespace(data=None)})
-    assert told["linkage"].index[0] == "exact columns first"
+    assert told["linkage"][0]["attack"] == "exact columns first"
 
 
 def test_a_reading_between_two_times_is_undecided(run, told):

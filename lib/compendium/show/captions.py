@@ -77,8 +77,7 @@ class Captions:
             - ``drawn = true`` if the result differs in every repetition, such as fresh noise or measured times;
             - ``closing``: a sentence, in whose braces ``{about}`` is what the notebook passes and ``{flag:Yes|No}`` a word
               for true and one for false. Or a ``rule``, a function of `sentences`. Its numbers are the column or
-              expression ``of`` of the
-              table `about`, named by the column ``by``; or the ``row`` of that name or number; or all of `about`.
+              expression ``of`` of the table `about`, named by the column ``by``; or the ``row`` of that name or number; or all of `about`.
               ``beside`` has expressions for other numbers, by what they are.
               Other keys are the rule's words.
         about : object
