@@ -22,7 +22,7 @@ def run(told):
     def keep(frame, name, about=None, **_):
         told[name] = about
 
-    return SimpleNamespace(table=keep, figure=keep, conclude=told.__setitem__)
+    return SimpleNamespace(table=keep, figure=keep, conclude=lambda name, **given: told.update({name: given}))
 
 
 def cell(notebook, words):
@@ -47,5 +47,4 @@ def test_a_reading_between_two_times_is_undecided(run, told):
     names["smart_home"] = SimpleNamespace(printed_readings=lambda _: table)
     names["datasets"] = SimpleNamespace(sensor_readings=lambda: None)
     exec(cell("22_threeway_summary", "printed_readings("), names)
-    assert bool(told["table-5"].iloc[0])
-    assert pd.isna(told["table-5"].iloc[1])
+    assert told["table-5"] == {"real": 1, "open": 1}
