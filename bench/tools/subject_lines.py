@@ -1,8 +1,7 @@
 """Measure which share of each notebook's code lines is about the subject, and how long its cells are.
 
-The rule. A line belongs to the statement that it is a part of. Empty lines and comments do not count. Neither do two
-cells that have the same form in every notebook: the parameters, and the comparison with the printed values, which calls
-``run.claims`` or ``run.verdicts``. A statement is *plumbing* if it is one of these:
+The rule. A line belongs to the statement that it is a part of. Empty lines and comments do not count, nor does the cell
+of the parameters, which has a line for each. A statement is *plumbing* if it is one of these:
 
 1. an import;
 2. a call of the run (``begin``, ``run.uses``, ``run.table``, ``run.figure``, ``run.conclude``, ``run.close``), of
@@ -35,14 +34,13 @@ _HOLDERS = (ast.List, ast.Dict, ast.Set)
 
 
 def measure(notebook: Path) -> dict[str, Any]:
-    """Return ``lines``, ``subject``, ``share`` and ``median``, the median number of code lines of a cell."""
+    """Return ``lines``, ``subject``, ``share``, and ``median`` and ``longest``: code lines of a cell."""
     cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
     sources = [
         "".join(cell["source"])
         for cell in cells
         if cell["cell_type"] == "code" and "parameters" not in cell["metadata"].get("tags", [])
     ]
-    sources = [source for source in sources if not _calls(ast.parse(source), {"claims", "verdicts"})]
     every = [_code_lines(source) for source in sources]
     subject = sum(len(_subject(source) & lines) for source, lines in zip(sources, every, strict=True))
     total = sum(map(len, every))
@@ -52,6 +50,7 @@ def measure(notebook: Path) -> dict[str, Any]:
         "subject": subject,
         "share": subject / total if total else 0.0,
         "median": statistics.median(map(len, every)) if every else 0,
+        "longest": max(map(len, every), default=0),
     }
 
 
@@ -116,11 +115,11 @@ def _root(node: ast.expr) -> str:
 
 def main(words: list[str]) -> None:
     """Print a line for each notebook."""
-    print(f"{'notebook':<28} {'lines':>6} {'subject':>8} {'share':>6} {'median of a cell':>17}")
+    print(f"{'notebook':<28} {'lines':>6} {'subject':>8} {'share':>6} {'median of a cell':>17} {'longest':>8}")
     for path in [Path(word) for word in words] or sorted(FOLDER.glob("*.ipynb")):
         row = measure(path)
-        shown = f"{row['notebook']:<28} {row['lines']:>6} {row['subject']:>8} {row['share']:>6.0%} {row['median']:>17g}"
-        print(shown)
+        shown = f"{row['notebook']:<28} {row['lines']:>6} {row['subject']:>8} {row['share']:>6.0%}"
+        print(f"{shown} {row['median']:>17g} {row['longest']:>8}")
 
 
 if __name__ == "__main__":

@@ -99,8 +99,8 @@ def filled(text: Any, values: Mapping[str, Any], *numbered: Any) -> Any:
     """Return a text, or the texts of a mapping, with the placeholders in braces replaced, as in an f-string.
 
     A placeholder names a value, or has the number of one of `numbered`, and may name public attributes and members of
-    it. Two formats are ours: ``count``, how many of some statements are true, and ``ends``, which entries of a series
-    have the highest and the lowest number.
+    it. Three formats are ours: ``Yes|No``, words for true and false; ``count``, how many of some statements are true; and
+    ``ends``, which entries of a series have the highest and the lowest number.
 
     Raises
     ------
@@ -123,6 +123,9 @@ class _Filler(string.Formatter):
         return super().get_field(field_name, args, kwargs)
 
     def format_field(self, value: Any, format_spec: str) -> str:
+        if "|" in format_spec:
+            yes, no, *unknown = format_spec.split("|")
+            return unknown[0] if unknown and (value is None or value != value) else yes if value else no
         if len(re.sub(r"\D", "", format_spec)) > 3:
             raise ExpressionError(f"{format_spec!r} is no form of a number")
         if format_spec == "count":

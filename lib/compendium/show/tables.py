@@ -19,6 +19,7 @@ from markupsafe import Markup
 _Columns = Mapping[str, tuple[str, list[str]]]  # the title and the texts of each column
 _DIGITS = 6
 MOST_COLUMNS = 8
+FOLDED = 24  # rows of a table from which a notebook shows it folded: a figure or a sentence says what is in it
 _NARROW = 105  # characters that fit a page beside each other
 _WRAPPED = 25  # characters after which a text continues in the next line
 _SENTENCE = 60  # characters from which a text is a sentence, which needs a wide column
@@ -46,8 +47,9 @@ class Shown:
 
 
 def shown_table(frame: pd.DataFrame, caption: str, closing: str = "") -> Shown:
-    """Return a table below its caption, for Jupyter to show."""
-    return Shown(html_table(readable(frame), caption), markdown_text(frame, caption), closing)
+    """Return a table below its caption, for Jupyter to show; one of many rows is folded."""
+    shown = readable(frame)
+    return Shown(html_table(shown, caption, fold=len(shown.rows) >= FOLDED), markdown_text(frame, caption), closing)
 
 
 def closing_html(text: str) -> str:
@@ -72,7 +74,7 @@ def readable(frame: pd.DataFrame, most: int = MOST_COLUMNS) -> Readable:
     ``62.0 [59.1, 64.8]``. If more than `most` columns are left, a column with one value in all rows becomes a remark.
     The first and the last column and those with an interval are kept before others, and a remark names the columns that
     are left out. An empty column is not shown, nor is a row with nothing beside
-    its name. A table that fits the page keeps up to three columns more.
+    its name. A table that fits the page keeps up to four columns more.
 
     Examples
     --------
@@ -100,7 +102,7 @@ def readable(frame: pd.DataFrame, most: int = MOST_COLUMNS) -> Readable:
 def _narrow(columns: _Columns, most: int) -> bool:
     """Return whether a table with a few columns too many fits all the same, such as one of counts."""
     widths = [max(map(len, [*title.split(), *texts]), default=0) for title, texts in columns.values()]
-    return len(columns) <= most + 3 and sum(min(width, _WRAPPED) for width in widths) <= _NARROW
+    return len(columns) <= most + 4 and sum(min(width, _WRAPPED) for width in widths) <= _NARROW
 
 
 def _chosen(columns: _Columns, bounds: Iterable[str], most: int, rows: int) -> tuple[list[str], list[str]]:
@@ -131,10 +133,13 @@ def _chosen(columns: _Columns, bounds: Iterable[str], most: int, rows: int) -> t
     return names, remarks
 
 
-def html_table(shown: Readable, caption: str, label: str = "") -> str:
-    """Return a readable table as HTML that scrolls in its own box, named by `label`, if the page is narrow."""
+def html_table(shown: Readable, caption: str, label: str = "", fold: bool = False) -> str:
+    """Return a readable table as HTML that scrolls in its own box, named by `label`, if the page is narrow.
+
+    A reader opens a table with `fold`.
+    """
     sides = ["right" if number else "left" for number in shown.numeric]
-    return page("table.html", table=shown, caption=caption, sides=sides, label=label or caption or "table")
+    return page("table.html", table=shown, caption=caption, sides=sides, label=label or caption or "table", fold=fold)
 
 
 def page(template: str, **values: Any) -> str:

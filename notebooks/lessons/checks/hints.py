@@ -140,6 +140,7 @@ def same_function(
     accepted: Callable[..., Any] | None = None,
     tolerance: float = 1e-6,
     show_case: bool = False,
+    steps: str = "",
 ) -> None:
     """Raise `HintError` unless a function returns the same as the reference in all cases.
 
@@ -160,6 +161,8 @@ def same_function(
         See `same_value`.
     show_case : bool, default False
         Add the first wrong case and both results to the hint of a typical mistake, too.
+    steps : str, default ""
+        The way to the answer, step by step, which follows each hint.
 
     Raises
     ------
@@ -189,8 +192,8 @@ def same_function(
     case = f"{_given(cases[wrong[0]])}your function returns {_show(mine)}. The correct result is {_show(right)}."
     for hint, mistake in (mistakes or {}).items():
         each = [mistake] if callable(mistake) else mistake
-        require(not any(map(gives, each)), f"{hint} {case}" if show_case else hint)
-    raise HintError(case)
+        require(not any(map(gives, each)), f"{hint} {case} {steps}".strip() if show_case else f"{hint} {steps}".strip())
+    raise HintError(f"{case} {steps}".strip())
 
 
 def returns_zero(answer: Callable[..., Any], cases: Sequence[tuple[Any, ...]], hint: str) -> None:

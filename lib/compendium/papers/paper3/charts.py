@@ -134,8 +134,8 @@ def windows_over(signals: pd.DataFrame) -> Figure:
     Parameters
     ----------
     signals : pandas.DataFrame
-        ``public``, ``channel``, ``time``, ``original``, ``published``: one row a sample. There is one panel for each
-        public class and channel.
+        ``public``, ``channel``, ``time``, ``original`` and, unless raw windows are shown alone, ``published``: one row
+        a sample. There is one panel for each public class and channel.
     """
     rows, columns = (list(dict.fromkeys(signals[name])) for name in ("channel", "public"))
     size = (PAGE, 0.5 + 1.15 * len(rows))
@@ -144,6 +144,7 @@ def windows_over(signals: pd.DataFrame) -> Figure:
         "original": {"color": GREY, "lw": 1.8},
         "published": {"color": BLUE, "lw": 1, "ls": "--"},
     }
+    looks = {name: look for name, look in looks.items() if name in signals}
     for (channel, public), part in signals.groupby(["channel", "public"], sort=False):
         for name, look in looks.items():
             grid[rows.index(channel), columns.index(public)].plot(part["time"], part[name], **look)
@@ -166,7 +167,8 @@ def weight_grid(table: pd.DataFrame, measures: Sequence[str]) -> Figure:
     table : pandas.DataFrame
         ``alpha``, ``beta`` and the measures.
     measures : sequence of str
-        One panel each.
+        One panel each. Its colours cover at least ten points, or a tenth of the largest loss: small differences look
+        small.
     """
     titles = {"public_after": "activity inferred", "private_after": "private class inferred"}
     fig, grid = plt.subplots(1, len(measures), figsize=(PAGE, 2.6), squeeze=False)
@@ -174,7 +176,10 @@ def weight_grid(table: pd.DataFrame, measures: Sequence[str]) -> Figure:
         share = measure.endswith("_after")
         cells = table.pivot_table(index="beta", columns="alpha", values=measure).sort_index(ascending=False)
         cells = cells.rename("{:g}".format).rename(columns="{:g}".format) * (100 if share else 1)
+        middle, least = (cells.min().min() + cells.max().max()) / 2, 10 if share else cells.max().max() / 10
+        half = max(np.ptp(cells.to_numpy()), least) / 2
         looks: dict[str, Any] = {"fmt": ".0f" if share else ".3g", "annot_kws": {"fontsize": SMALLEST}}
+        looks |= {"vmin": middle - half, "vmax": middle + half}
         key = {"orientation": "horizontal", "label": "percent" if share else "loss per window", "aspect": 15}
         seaborn.heatmap(cells, annot=True, ax=axes, cmap=IRIDESCENT, cbar_kws=key, **looks)
         axes.set_title(titles.get(measure, measure))

@@ -61,6 +61,22 @@ def test_the_grid_has_a_cell_for_each_pair() -> None:
     assert fig.axes[1].get_xlabel() == "loss per window"  # the colour key
 
 
+@pytest.mark.parametrize(("values", "least"), [([0.800, 0.801], 10), ([0.2, 0.9], 70)])
+def test_nearly_equal_shares_have_nearly_equal_colours(values, least) -> None:
+    table = pd.DataFrame({"alpha": [0, 10], "beta": 0.1, "public_after": values})
+    (mesh,) = charts.weight_grid(table, ["public_after"]).axes[0].collections
+    low, high = mesh.get_clim()
+    assert high - low == pytest.approx(least)
+    assert (low + high) / 2 == pytest.approx(50 * sum(values))
+
+
+def test_raw_windows_are_drawn_alone() -> None:
+    raw = pd.DataFrame({"public": "walk", "channel": "rotation", "time": [0.0, 0.02], "original": 1.0})
+    fig = charts.windows_over(raw)
+    assert len(fig.axes[0].lines) == 1
+    assert [text.get_text() for text in fig.legends[0].get_texts()] == ["original"]
+
+
 def test_each_cell_of_the_grid_is_a_line_through_the_lengths_of_its_shift() -> None:
     rows = [
         (a, 0.1, name, 0.9 - a / 100 - step / 50, 0.5 - step / 10)
