@@ -60,6 +60,8 @@ def main() -> None:
     print(f"first output after {seen[0][0]:.1f} s: {seen[0][1].strip()[:100]!r}")
     estimate = next(((at, text) for at, text in seen if "about" in text), (float("nan"), "none"))
     print(f"first overall estimate after {estimate[0]:.1f} s: {estimate[1].strip()[:120]!r}")
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    print(f"processor time {used.ru_utime + used.ru_stime:.0f} s, load of the machine {os.getloadavg()[0]:.0f}")
     print(f"end after {time.perf_counter() - began:.0f} s; peak {peak:,.0f} MiB of memory (one process)")
     print("\n".join(page.splitlines()[:8]))
 

@@ -18,7 +18,7 @@ import click
 from sensorprivacy import __version__
 from sensorprivacy.extras import remedy
 from sensorprivacy.minimize.settings import ENGINES, ORDERS, SCORES
-from sensorrelease.options import Command, Jobs, Numbers
+from sensorrelease.options import Command, Jobs, Numbers, expectation
 from sensorrelease.printing import steady_streams, visible
 from sensorrelease.running import unwound_by_sigterm
 
@@ -187,6 +187,8 @@ def minimize(**options: Any) -> int:
     identifies users. The loss of accuracy counts from all columns, as in `compare`. Fewer columns win unless they are
     clearly worse.
     """
+    if not options["quiet"] and (said := expectation(options["file"])):
+        print(said, file=sys.stderr, flush=True)  # before the libraries are loaded
     return _work("minimize", options)
 
 

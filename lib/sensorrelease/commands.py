@@ -15,7 +15,6 @@ from sensorprivacy.data import Problem
 from sensorprivacy.game.joins import match_rows
 from sensorprivacy.game.splits import Split
 from sensorprivacy.minimize.minimizer import FeatureMinimizer, fit_problem
-from sensorprivacy.minimize.search.job import duration
 from sensorprivacy.minimize.settings import OWN, Preselection
 from sensorprivacy.paths import cache_folder, write_atomically
 from sensorrelease import comparison, minimize_page
@@ -27,12 +26,11 @@ from sensorrelease.running import plain_notices
 from sensorrelease.schema.draft import describe
 from sensorrelease.schema.gate import title, withholding
 from sensorrelease.stability import repeat_selection
-from sensorrelease.tables import find_schema, own_problem, size_of
+from sensorrelease.tables import find_schema, own_problem
 
 # what recordings need imports PyTorch, which takes seconds, so the functions below import it
 
 _FINAL = 15_000  # training rows of the evaluation: a forest for 50 users needs about 0.5 GB
-_LARGE, _CELL, _REST = 3_000_000, 2.5e-6, 60  # cells of a large table; seconds to read a cell, and for all else
 INTERRUPTED = 130  # exit code of a process that Ctrl-C ended
 _ROLES = ("task", "user", "recording")
 _OF_TABLES = ("user", "recording", "schema", "bins", "accept_draft", "keep_order")
@@ -79,10 +77,6 @@ def minimize(options: Options) -> int:
         progress=not options.quiet,
     )
     roles, shown = _named(options, _ROLES), not options.quiet
-    rows, columns = size_of(options.file)
-    if shown and rows * columns > _LARGE:
-        expected = duration(_CELL * rows * columns + _REST)
-        print(f"about {rows:,} rows of {columns} columns: about {expected} on two free cores", file=sys.stderr)
     declared = None
     if options.out is not None:  # an unconfirmed schema is refused before the search
         check_new(options.out, "--out")
@@ -181,6 +175,7 @@ def _write(options: Options, **given: Any) -> int:
     common = _named(options, ("out", "seed", "although_identifying")) | {"progress": not options.quiet}
     common["about"] = {name: getattr(options, name, None) for name in ("purpose", "publisher", "contact")}
     more = ("task", "defence", "save", "fitted")
+    check_new(options.out, "out")
     try:
         with plain_notices():
             if given:

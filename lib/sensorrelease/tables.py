@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pooch
-import pyarrow.parquet as pq
 
 from sensorprivacy.checks import rows_in_words
 from sensorprivacy.columns.cells import table_digest
@@ -327,20 +326,6 @@ def for_new_rows(source: Any, schema: Schema, needed: Collection[str]) -> Schema
         if names is None or one.name in names or (one.role == "feature" and title(one) in needed)
     ]
     return schema.model_copy(update={"fields": fields})
-
-
-def size_of(file: Path) -> tuple[int, int]:
-    """Return about how many rows and columns a file has, by its first bytes; 0 where these do not say it."""
-    if file.suffix in (".parquet", ".pq"):
-        known = pq.read_metadata(file)
-        return known.num_rows, known.num_columns
-    if not file.is_file() or file.suffix not in (".csv", ".tsv", ".txt"):
-        return 0, 0
-    with file.open("rb") as stream:
-        head = stream.read(2**16)
-    lines = max(1, head.count(b"\n"))
-    columns = 1 + max(head.partition(b"\n")[0].count(mark) for mark in (b",", b";", b"\t", b"|"))
-    return int(file.stat().st_size * lines / max(1, len(head))), columns
 
 
 def refuse_unlike(own: OwnTable) -> None:

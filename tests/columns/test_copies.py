@@ -5,44 +5,6 @@ import pandas as pd
 import pytest
 
 from sensorprivacy.columns.copies import holds_user, nearly_holds_user, stands_for
-from sensorrelease.tables import load_table, shareable_table
-
-
-@pytest.fixture
-def home():
-    owner = np.array(["ann", "bob", "cyd"])[np.arange(60) % 3]
-    return pd.DataFrame(
-        {
-            "owner": owner,
-            "code": np.arange(60) % 3 * 17,  # the owner as a number
-            "mail": [f"{name}@home.org" for name in owner],
-            "device": [f"{name}'s phone {at % 7}" for at, name in enumerate(owner)],
-            "record": range(60),
-            "lux": np.random.default_rng(0).normal(size=60).round(1),
-            "room": np.random.default_rng(1).choice(["hall", "attic"], 60),
-        }
-    )
-
-
-def test_owner_and_mail_are_left_out(home, tmp_path):
-    """REVIEW E2: notebook 21 published both with noise, and 41 % of the addresses stayed true."""
-    home.to_csv(tmp_path / "home.csv", index=False)
-    for source in (home, tmp_path / "home.csv"):
-        found = shareable_table(source, user="owner")
-        assert list(found) == ["lux", "room"]
-        assert set(found.attrs["left_out"]) == {"owner", "mail", "record", "code", "device"}
-        assert found.attrs["left_out"]["mail"] == "e-mail addresses"
-        assert found.attrs["left_out"]["device"].endswith("its value alone identifies the user")
-    assert list(shareable_table(home, user="owner", drop=["lux"], keep=["record"])) == ["record", "room"]
-
-
-def test_the_user_must_be_named(home):
-    with pytest.raises(ValueError, match=r"user is missing: name the column .*, or give user='-'"):
-        shareable_table(home, user=None)
-    assert "owner" in shareable_table(home, user="-")
-    with pytest.raises(ValueError, match="no column is left"):
-        shareable_table(home[["owner", "mail"]], user="owner")
-
 
 USERS = pd.Series(np.random.default_rng(3).integers(40, size=2000))
 CARDS = np.random.default_rng(4).integers(10**15, 9 * 10**15, (40, 3))
@@ -76,16 +38,6 @@ def test_measurements_and_attributes_of_many_users_stay(name):
     column = pd.Series(MEASURED[name])
     assert nearly_holds_user(column, USERS) == ""
     assert holds_user(column, USERS.rename("owner")) == ""
-
-
-def test_features_of_your_own_table_follow_the_rule_of_releases(home):
-    """A tester found a copy of the user in the file of `minimize --out`."""
-    home = home.assign(what=np.where(home["lux"] > 0, "tv", "fridge"))
-    with pytest.warns(UserWarning, match=r"code \('owner' under another name"):
-        found = load_table(home, task="what", user="owner").problem
-    assert list(found.features) == ["lux", "room"]
-    with pytest.warns(UserWarning, match="identify"):
-        assert "code" in load_table(home, task="what", user="owner", keep=["code"]).problem.features
 
 
 def test_a_value_that_occurs_once_tells_nothing():

@@ -1,14 +1,12 @@
 """Columns that identify rows are found; measurements, also with all values distinct, are not."""
 
 import uuid
-import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from compendium.datasets import problem
-from sensorprivacy.columns.identifiers import IdentifierWarning, find_identifiers
+from sensorprivacy.columns.identifiers import find_identifiers
 
 N = 200
 DRAW = np.random.default_rng(0)
@@ -136,55 +134,3 @@ def home(tmp_path):
     table = table.assign(what=np.where(FEATURES["flag"], "tv", "fridge"), who=USERS)
     table.to_csv(tmp_path / "home.csv", index=False)
     return tmp_path / "home.csv"
-
-
-def test_identifiers_are_left_out_with_a_warning_that_names_them(home):
-    """REVIEW E1: the kept columns could be joined with the original by their UUIDs."""
-    says = r"home\.csv: columns .* not used .*record_id \(row numbers\), uuid \(UUIDs\), iso \(points in time\).*`keep`"
-    with pytest.warns(IdentifierWarning, match=says):
-        found = problem(home, task="what", user="who")
-    assert list(found.features) == ["load", "room"]
-    assert found.provenance["left_out"] == {"record_id": "row numbers", "uuid": "UUIDs", "iso": "points in time"}
-
-
-def test_a_column_can_be_kept(home):
-    with pytest.warns(IdentifierWarning, match="record_id .*uuid"):
-        found = problem(home, task="what", user="who", keep=["iso"])
-    assert list(found.features) == ["iso", "load", "room"]
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        found = problem(home, task="what", user="who", keep=["iso", "uuid", "record_id"])
-    assert found.provenance["left_out"] == {}
-    with pytest.raises(ValueError, match=r"home\.csv has no column 'time'"):
-        problem(home, task="what", user="who", keep=["time"])
-    with pytest.raises(ValueError, match=r"\['who'\] are task, user or groups"):
-        problem(home, task="what", user="who", keep=["who"])
-
-
-def test_a_table_of_identifiers_only_is_refused(home):
-    pd.read_csv(home).drop(columns=["load", "room"]).to_csv(home, index=False)
-    with pytest.raises(ValueError, match="No other column is left: add one, or name one of these in `keep`"):
-        problem(home, task="what", user="who")
-
-
-def test_durations_and_decimals_are_numbers(tmp_path):
-    from decimal import Decimal
-
-    took = pd.to_timedelta(FEATURES["response_time"], unit="s").as_unit("ms")
-    cost = [Decimal(str(price)) for price in FEATURES["price"]]
-    table = pd.DataFrame({"took": took, "cost": cost, "what": FEATURES["flag"], "who": USERS})
-    table.to_parquet(tmp_path / "t.parquet")
-    found = problem(tmp_path / "t.parquet", task="what", user="who")
-    np.testing.assert_allclose(found.features["took"], took.total_seconds())
-    np.testing.assert_allclose(found.features["cost"], FEATURES["price"])
-
-
-def test_numbers_that_one_text_spoils_are_named(tmp_path):
-    cells = [f"{value:.2f}" for value in FEATURES["price"]]
-    rooms = FEATURES["room"]
-    table = pd.DataFrame({"cost": ["none!", *cells[1:]], "room": rooms, "what": FEATURES["flag"], "who": USERS})
-    table["cost"] = table["cost"].where(table.index % 5 > 0, "none!")  # one in a hundred would be a missing number
-    table.to_csv(tmp_path / "t.csv", index=False)
-    found = problem(tmp_path / "t.csv", task="what", user="who")
-    assert found.provenance["coded"] == ["cost", "room"]
-    assert found.provenance["numbers_as_text"] == {"cost": "none!"}

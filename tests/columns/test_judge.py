@@ -1,14 +1,11 @@
-"""Every door gives the same answer about a column, for every format and every kind of table."""
+"""What columns tell about users."""
 
 import re
 import uuid
-import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
-from sensorrelease.publishing.columns import learn_columns
-from sensorrelease.read.pieces import Pieces, survey
 
 from sensorprivacy.columns.identifiers import IdentifierWarning
 from sensorprivacy.columns.judge import (
@@ -20,7 +17,6 @@ from sensorprivacy.columns.judge import (
     judge_table,
     warn_of_identifying,
 )
-from sensorrelease.tables import load_table, shareable_table
 
 ROLES = {"task": "room", "user": "owner"}
 COPY = "'owner' under another name: its value alone identifies the user"
@@ -33,14 +29,6 @@ EXPECTED = {
     "badge": COPY,
     "remark": "its text names the user of the row",
     "first": "nearly 'owner' under another name: its 5 values name most of them",
-}
-WRITERS = {
-    "home.csv": lambda table, file: table.to_csv(file, index=False),
-    "home.csv.gz": lambda table, file: table.to_csv(file, index=False, sep=";", encoding="utf-16"),
-    "home.xlsx": lambda table, file: table.to_excel(file, index=False),
-    "home.parquet": lambda table, file: table.to_parquet(file, index=False),
-    "home.feather": lambda table, file: table.to_feather(file),
-    "home.jsonl": lambda table, file: table.to_json(file, orient="records", lines=True),
 }
 
 
@@ -65,37 +53,6 @@ def home():
             "first": np.array(["Kim", "Kim", "Lee", "Ray", "Max", "Ann"])[who],
         }
     )
-
-
-def answers(source):
-    """Return the reasons that each door gives."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", IdentifierWarning)
-        loaded = load_table(source, **ROLES).problem
-    published = learn_columns(survey(Pieces(source), 1000), **ROLES)
-    assert list(loaded.features) == list(published.features) == ["lux", "lamp"]
-    shared = shareable_table(source, user="owner")
-    assert list(shared) == ["room", "lux", "lamp"]
-    return [
-        loaded.provenance["left_out"],
-        {name: why for name, why in published.dropped.items() if name != "owner"},
-        {name: why for name, why in shared.attrs["left_out"].items() if name != "owner"},
-    ]
-
-
-@pytest.mark.first(2)
-@pytest.mark.parametrize("name", WRITERS)
-def test_every_door_judges_a_file_in_the_same_way(home, tmp_path, name):
-    WRITERS[name](home, tmp_path / name)
-    assert answers(tmp_path / name) == [EXPECTED] * 3
-
-
-@pytest.mark.first(1)
-@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
-def test_every_door_judges_a_table_in_memory_in_the_same_way(home, library):
-    other = pytest.importorskip(library)
-    tables = {"polars": lambda: other.from_pandas(home), "pyarrow": lambda: other.Table.from_pandas(home)}
-    assert answers(tables.get(library, lambda: home)()) == [EXPECTED] * 3
 
 
 def test_an_estimator_warns_of_the_same_columns(home):

@@ -13,7 +13,7 @@ from sensorrelease import cli, compare, table_defences
 from sensorrelease.compare_page import page
 from sensorrelease.publishing import tables
 from sensorrelease.publishing.tables import publish
-from sensorrelease.tables import load_table
+from sensorrelease.tables import own_problem
 
 FAST = {"model": RandomForestClassifier(5), "draws": 360, "progress": False}
 ROLES = {"task": "device", "user": "owner"}
@@ -29,7 +29,7 @@ def table(problem):
 def test_every_ranked_defence_of_a_table_can_be_published(table, tmp_path, monkeypatch):
     monkeypatch.setattr(tables, "measure_table", lambda *_, **__: [])
     for at, one in enumerate(table_defences()):
-        card = publish(table, defence=one.word, out=tmp_path / str(at), **ROLES)
+        card = publish(table, defence=one.word, out=tmp_path / str(at), **ACCEPTED)
         assert card.facts["defence"]["name"] == one.name == one.word
 
 
@@ -52,13 +52,13 @@ def test_the_command_on_the_page_publishes_what_was_recommended(table, tmp_path,
     monkeypatch.chdir(tmp_path)
     table.rename(columns={"noise": "a b"}).to_csv("my home.csv", index=False)
     words = ["--trees", "5", "--quiet", "--defences", "minimize:threshold=.2", "--max-loss", ".2", "--json", "all.json"]
-    given = ["--task", "device", "--user", "owner", "--groups", "hour", "--drop", "a b", "--missing", "drop"]
+    given = ["--task", "device", "--user", "owner", "--recording", "hour"]
     assert cli.main(["compare", "my home.csv", *given, *words]) == 0
     said = capsys.readouterr().out
     line = next(line.strip() for line in said.splitlines() if "sensorprivacy publish" in line)
     assert line == (
-        "sensorprivacy publish 'my home.csv' --defence minimize:threshold=0.2 --task device --user owner --groups hour "
-        "--drop 'a b' --missing drop --out release"
+        "sensorprivacy publish 'my home.csv' --defence minimize:threshold=0.2 --task device --user owner "
+        "--recording hour --accept-draft --out release"
     )
     content = json.loads((tmp_path / "all.json").read_text())
     assert content["words"] == {"none": "none", "minimize:threshold=0.2": "minimize:threshold=0.2"}
@@ -76,13 +76,13 @@ def test_compare_and_publish_choose_the_same_columns(table, tmp_path, monkeypatc
     table = table.assign(part=texts, noise=table["noise"].where(table.index % 9 > 0))
     word = f"minimize:threshold={threshold:g}"
     found = compare(table, [word], **ROLES, **FAST)
-    card = publish(table, defence=word, out=tmp_path / "out", **ROLES)
+    card = publish(table, defence=word, out=tmp_path / "out", **ACCEPTED)
     assert card.facts["columns"]["published"] == [*found[word].columns, "device"]
 
 
 def test_advice_prints_as_text_with_the_call_for_a_table_in_memory(table, tmp_path):
     """REVIEW D6: `print(found.recommend())` was a raw repr."""
-    found = compare(table, ["minimize:threshold=.2"], drop=["hour"], **ROLES, **FAST)
+    found = compare(table, ["minimize:threshold=.2"], **ROLES, **FAST)
     advice = found.recommend(0.2)
     assert repr(advice) == f"{advice.text}\n\n{advice.command}"
     assert advice.command.startswith("publish(table, defence='minimize:threshold=0.2', task='device', user='owner', ")
@@ -99,4 +99,4 @@ def test_no_command_is_printed_where_none_would_work(table, problem):
     assert (own.facts["words"], own.recommend(1).command) == ({"none": "none", "minimize": ""}, "")
     assert compare(problem, ["noise:epsilon=50"], **FAST).recommend(1).command == ""
     numbers = table.assign(device=np.arange(240.0) % 50 + (table["device"] == "tv") * 50)
-    assert "publish" not in load_table(numbers, bins=2, **ROLES).problem.provenance
+    assert "publish" not in own_problem(numbers, bins=2, **ROLES).provenance
