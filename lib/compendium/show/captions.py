@@ -75,11 +75,11 @@ class Captions:
             - ``caption``, and ``note``, which follows it unless it is empty;
             - ``title`` and ``about`` of a figure: by default the first clause of the caption, and the file's ``about``;
             - ``drawn = true`` if the result differs in every repetition, such as fresh noise or measured times;
-            - ``closing``: a sentence, in whose braces ``{about}`` is what the notebook passes and ``{flag:Yes|No}`` a word
-              for true and one for false. Or a ``rule``, a function of `sentences`. Its numbers are the column or
-              expression ``of`` of the table `about`, named by the column ``by``; or the ``row`` of that name or number; or all of `about`.
-              ``beside`` has expressions for other numbers, by what they are.
-              Other keys are the rule's words.
+            - ``closing``: a sentence, in whose braces ``{about}`` is what the notebook passes, and ``{flag:Yes|No}`` is
+              a word for true and one for false. Or a ``rule``, a function of `sentences`. Its numbers are the column or
+              expression ``of`` of the table `about`, named by the column ``by``; or the ``row`` of that name or number;
+              or all of `about`.
+              ``beside`` has expressions for other numbers, by what they are. Other keys are the rule's words.
         about : object
             What the closing sentence is about: a table, or the values that the rule takes, in a tuple.
         given : mapping of str to object
