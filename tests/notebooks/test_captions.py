@@ -42,6 +42,16 @@ def test_a_figure_says_what_it_shows_and_of_which_data(notebook, name):
     assert entry["title"] != entry["about"]
 
 
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_a_closing_sentence_begins_with_its_answer(path):
+    """The answer is yes, no, a name or a number, and comes from the run."""
+    entries = tomllib.loads(path.read_text())
+    entries.pop("about", None)
+    closings = [each["closing"] for kind in entries.values() for each in kind.values() if "closing" in each]
+    texts = [text for text in closings if isinstance(text, str)]
+    assert [text for text in texts if not re.match(r"\(?\{|From \{|0 to 1 |Two labels ", text)] == []
+
+
 def test_the_rule_finds_what_it_forbids():
     for text in ("the method:pca release", "the shap_ratio", "`frontier`"):
         assert _CODE_NAME.search(text)
