@@ -176,6 +176,8 @@ def _write(options: Options, **given: Any) -> int:
     common = _named(options, ("out", "seed", "although_identifying")) | {"progress": not options.quiet}
     more = ("task", "defence", "save", "fitted")
     check_new(options.out, "out")
+    if not given and options.save is not None:
+        check_new(options.save, "save")
     try:
         with plain_notices():
             if given:
