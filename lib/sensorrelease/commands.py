@@ -176,6 +176,8 @@ def _write(options: Options, **given: Any) -> int:
     common["about"] = {name: getattr(options, name, None) for name in ("purpose", "publisher", "contact")}
     more = ("task", "defence", "save", "fitted")
     check_new(options.out, "out")
+    if not given and options.save is not None:
+        check_new(options.save, "save")
     try:
         with plain_notices():
             if given:

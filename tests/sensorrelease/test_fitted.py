@@ -5,8 +5,6 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from sensorrelease.publishing.columns import learn_columns, sample_problem
-from sensorrelease.read.pieces import Pieces, survey
 from sklearn.decomposition import PCA
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.pipeline import make_pipeline
@@ -14,8 +12,11 @@ from sklearn.preprocessing import FunctionTransformer, KBinsDiscretizer, Standar
 
 from sensorprivacy.minimize.minimizer import FeatureMinimizer
 from sensorprivacy.minimize.rewrites import LaplaceNoise
+from sensorrelease.defences import as_frame
 from sensorrelease.publishing.fitted import FittedTable, load_fitted, save_fitted
 from sensorrelease.publishing.saved import FILE, FittedFolderError, write_saved
+from sensorrelease.schema import Constraints, draft
+from sensorrelease.tables import OwnTable
 from sensorrelease.words import parse
 
 WORDS = ["none", "minimize:threshold=.1", "minimize+noise:threshold=.1,epsilon=60", "noise:epsilon=60"]
@@ -50,12 +51,20 @@ def table(seed=0, n=200):
 
 
 def fitted(word):
-    found = survey(Pieces(table()), 1000)
-    columns = learn_columns(found, task="room", user="who")
-    problem, step = sample_problem(columns, found.sample, "home"), word
+    """Return a fitted defence; lux, voice, hour and lamp leave."""
+    schema = draft(table(), "room", "who", identifying=True)
+    wide = {"role": "feature", "step": 1e-6, "constraints": Constraints(minimum=-9, maximum=30)}
+    fields = [one.model_copy(update=wide if one.is_number else {}) for one in schema.fields]
+    own = OwnTable(table(), schema.model_copy(update={"fields": fields}))
+    own.learn(1000)
+    problem, step, gate = own.problem(), word, own.gate
     if isinstance(word, str):
-        step = parse(word).publish(problem, np.arange(140), None).step
-    return FittedTable(str(word), "A test.", columns, step, {"measured": [MEASURED], "measured_on": ["On test rows."]})
+        published = parse(word).publish(problem, np.arange(140), None)
+        step, gate = published.step, gate.with_steps(published.values)
+    elif hasattr(step, "transform"):
+        values = as_frame(step.transform(problem.features), step, np.arange(200))
+        gate = gate.with_steps(values, None if isinstance(step, FeatureMinimizer | LaplaceNoise) else problem.features)
+    return FittedTable(str(word), "A test.", gate, step, {"measured": [MEASURED], "measured_on": ["On test rows."]})
 
 
 @pytest.mark.first(1)

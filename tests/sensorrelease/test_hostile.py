@@ -31,7 +31,6 @@ from sensorrelease.publishing.fitted import load_fitted
 from sensorrelease.publishing.saved import FILE, FittedFolderError, write_saved
 from sensorrelease.publishing.steps import step_to_json
 from sensorrelease.publishing.tables import publish
-from sensorrelease.publishing.writing import Formulas
 from sensorrelease.read import text
 from sensorrelease.read.formats import read_table
 
@@ -198,29 +197,6 @@ def test_no_script_runs_and_no_image_loads_in_a_browser(card, tmp_path, capfd):
             assert shown in opened.inner_text("body")
         browser.close()
     assert faults == []
-
-
-def formulas():
-    return table(room=('=HYPERLINK("http://evil.example")', "+cmd|' /C calc'!A0")).rename(columns={"load": "=cmd|x"})
-
-
-def test_numbers_dates_and_dashes_are_no_formulas():
-    texts = ["-", "+3.5", "-1,5", "-12:30", "a=b", "=x", "@y", "-x", "+x", "\t=x"]
-    found = Formulas("quote")(pd.DataFrame({"a": texts, "-x": 1}))
-    assert [text for text, new in zip(texts, found["a"], strict=True) if text != new] == texts[5:]
-    assert list(found) == ["a", "'-x"]
-
-
-@pytest.mark.parametrize("mode", ["quote", "keep"])
-def test_formulas_are_quoted_or_named_on_the_card(tmp_path, mode):
-    card = publish(formulas(), task="room", user="owner", defence="none", out=tmp_path / "out", formulas=mode)
-    text = (tmp_path / "out" / "table.csv").read_text()
-    starts = [cell.strip('"')[:1] for line in text.splitlines() for cell in line.split(",")]
-    assert ("=" in starts) == (mode == "keep")
-    said = card.to_markdown()
-    assert "spreadsheet" in said
-    assert ("are quoted" in said) == (mode == "quote")
-    assert "Columns: room, =cmd" in said
 
 
 def test_a_card_without_formulas_does_not_speak_of_them(tmp_path):

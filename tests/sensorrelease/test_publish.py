@@ -182,7 +182,7 @@ def test_the_card_tells_attacks_with_units_and_chance(table, tmp_path):
     schema = declared(table, "session")
     card = publish(table, schema=schema, defence="minimize:threshold=.05", out=tmp_path / "out")
     rows = pd.DataFrame(card.facts["measured"]).set_index(["about", "data"])
-    before, after = (rows.sort_index().loc[("user user", data)] for data in ("original", "published"))
+    before, after = (rows.sort_index().loc[("user owner", data)] for data in ("original", "published"))
     assert before["score"].max() > 0.9
     assert after[after["level"] == "row"]["score"].max() < 0.5
     assert rows.loc[("task room", "published"), "score"].min() > 0.9

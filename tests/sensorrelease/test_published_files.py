@@ -87,9 +87,9 @@ def test_attacks_on_a_published_table_reproduce_the_card(watch, tmp_path, monkey
     labels = watch.table.iloc[at].reset_index(drop=True)
     table = table.assign(exercise=labels["activity"], person=labels["subject"])
     table.to_csv(tmp_path / "watch.csv", index=False)
-    words = {"task": "exercise", "user": "person"}
+    words = {"task": "exercise", "user": "person", "accept_draft": True, "although_identifying": True}
     card = publish(tmp_path / "watch.csv", defence=defence, out=tmp_path / "out", in_order=True, **words)
-    found = pd.read_csv(tmp_path / "out" / "watch.csv")  # in the order of the input: this is the stranger's linkage
+    found = pd.read_csv(tmp_path / "out" / "data.csv")  # in the order of the input: this is the stranger's linkage
     assert "person" not in found
     values = found.drop(columns="exercise").to_numpy()
     with_task = np.column_stack([values, pd.factorize(found["exercise"])[0]])

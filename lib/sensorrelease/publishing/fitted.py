@@ -66,7 +66,7 @@ class FittedTable:
 
     def release(self, rows: pd.DataFrame) -> pd.DataFrame:
         """Return the released cells of some rows, with new noise; the task column is not among them."""
-        numbers = self.columns.numbers(rows)
+        numbers = self.columns.numbers(rows, self.needed)
         return self.columns.cells(as_frame(self.step.transform(numbers), self.step, np.asarray(rows.index)))
 
 

@@ -227,7 +227,7 @@ def _refuse_identifying(fitted: FittedTable) -> None:
 
 def _originals(fitted: FittedTable, sample: pd.DataFrame) -> pd.DataFrame:
     """Return the original cells of the features as a defence reads them."""
-    return fitted.columns.cells(fitted.columns.numbers(sample))
+    return fitted.columns.cells(fitted.columns.numbers(sample, fitted.needed))
 
 
 def _matched(
@@ -241,7 +241,7 @@ def _matched(
     labels = gate.classes(sample).to_numpy() if own.has_task else None
     originals = _originals(fitted, sample)
     kept = len(unchanged_columns(originals, first)) == first.shape[1]  # nothing to learn from another search
-    refit = None if kept or reused else refitted(step, gate.numbers(sample), labels, gate.texts)
+    refit = None if kept or reused else refitted(step, gate.numbers(sample, fitted.needed), labels, gate.texts)
     try:
         refit = None if refit is None else gate.cells(refit)
     except ValueError:  # a second fit may name its columns in another way

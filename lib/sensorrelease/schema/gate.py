@@ -232,11 +232,14 @@ class Gate:
         found = _levels(rows[one.name], one).rename(self.task)
         return found.where(found.isin(self.levels[self.task]), None)
 
-    def numbers(self, rows: pd.DataFrame) -> pd.DataFrame:
+    def numbers(self, rows: pd.DataFrame, needed: Collection[str] | None = None) -> pd.DataFrame:
         """Return the features of rows of the file as numbers, coarse as they may leave; a text is its level's place.
 
-        Missing numbers are filled if the gate knows how, see `fills`.
+        Missing numbers are filled if the gate knows how, see `fills`. Of new rows, only `needed` features must be there.
         """
+        fields = {name: self.declared[name].name for name in (self.features if needed is None else needed)}
+        if absent := [repr(name) for name in fields.values() if name not in rows]:
+            raise ValueError(f"the table has no column {', '.join(absent)}, which the defence was fitted to")
         found: dict[str, np.ndarray] = {}
         for name in self.features:
             one = self.declared[name]
