@@ -36,6 +36,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(words: list[str]) -> int:
+    if wrong := [word for word in words if "\0" in word]:
+        print(f"error: {wrong[0]!r} has a null byte, which no path and no name has", file=sys.stderr)
+        return 2
     try:
         return compendium.main(words, prog_name="compendium", standalone_mode=False) or 0
     except click.ClickException as error:

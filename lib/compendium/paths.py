@@ -134,7 +134,10 @@ def mirror() -> Path | str | None:
     named = mirror_address()
     if named is None:
         return None
-    address = urlsplit(named)
+    try:
+        address = urlsplit(named)
+    except ValueError as error:
+        raise FileNotFoundError(f"{MIRROR_VARIABLE} is no valid address: {error}") from error
     if address.scheme in ("http", "https"):
         if not re.fullmatch(r"(.*@)?(\[[^]@]+\]|[^@:]+)(:\d+)?", address.netloc):
             what = "is no valid address: a password needs %2F for /, %40 for @ and %3A for :"

@@ -76,6 +76,7 @@ def frontier(table: pd.DataFrame, hidden: str = "user") -> Figure:
         place = 0 if row["trivial"] else 4 if row["guaranteed"] else _FAMILIES.get(row["family"], 5)
         kinds[name] = list(_KINDS)[place]
     with plt.rc_context(), plt.style.context(["default", STYLE]):
+        plt.rcParams["text.parse_math"] = False  # names come from files
         fig, axes = plt.subplots(figsize=_SIZE)
         for name, row in judged.iterrows():
             _point(axes, row, _KINDS[kinds[name]], filled=kinds[name] == "trivial" or name in best)

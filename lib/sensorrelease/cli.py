@@ -44,6 +44,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(argv: Sequence[str] | None) -> int:
     words = list(sys.argv[1:] if argv is None else argv)
+    if wrong := [word for word in map(str, words) if "\0" in word]:
+        print(f"error: {visible(wrong[0])} has a null byte, which no path and no name has", file=sys.stderr)
+        return 2
     try:
         with unwound_by_sigterm(), group.make_context("sensorprivacy", words[:]) as context:
             return int(group.invoke(context) or 0)

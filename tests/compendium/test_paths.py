@@ -95,3 +95,9 @@ def test_an_address_that_is_none_is_refused_without_its_password(checkout, monke
         paths.remember_mirror()
     assert not [part for part in ("ann", "sec", "ret@") if part in str(refused.value)]
     assert not (checkout / "build" / "mirror.txt").exists()
+
+
+def test_a_broken_address_of_the_mirror_names_its_variable(monkeypatch):
+    monkeypatch.setenv("SENSORPRIVACY_MIRROR", "http://[::1")
+    with pytest.raises(FileNotFoundError, match="SENSORPRIVACY_MIRROR is no valid address: Invalid IPv6 URL"):
+        paths.mirror()

@@ -7,6 +7,7 @@ import json
 import re
 import resource
 import shutil
+import socket
 import sqlite3
 import warnings
 from functools import cache
@@ -130,6 +131,24 @@ def test_texts_of_a_description_are_not_printed_raw(tmp_path, capfd):
         code, said = run(capfd, "compare", file, "--task", "activity", "--hide", "gender")
         assert code == 2
         assert not RAW.search(said)
+
+
+@pytest.mark.parametrize("at", ["file", "--report", "--store"])
+def test_a_null_byte_is_refused_by_name(tmp_path, capfd, at):
+    words = ["compare", "a\0.csv"] if at == "file" else ["compare", write(tmp_path), at, "a\0.csv"]
+    code, said = run(capfd, *words, *ROLES)
+    assert (code, said.count("\n")) == (2, 1)
+    assert r"a\x00.csv has a null byte" in said
+
+
+@pytest.mark.skipif(not hasattr(socket, "AF_UNIX"), reason="no such sockets")
+@pytest.mark.parametrize("command", ["minimize", "compare"])
+def test_a_socket_is_no_folder(tmp_path, capfd, command, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # the path of a socket has at most 108 letters
+    with socket.socket(socket.AF_UNIX) as own:
+        own.bind("home.csv")
+        code, said = run(capfd, command, "home.csv", *ROLES)
+    assert (code, said) == (2, "error: home.csv is a socket or a device: save it as a file\n")
 
 
 def test_warnings_of_a_command_are_not_printed_raw(tmp_path, capfd, monkeypatch):

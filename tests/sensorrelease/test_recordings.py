@@ -56,6 +56,18 @@ def test_one_long_table(long_table: Path) -> None:
     assert found.name == "mine"
 
 
+@pytest.mark.filterwarnings("error")
+def test_a_number_too_large_for_a_signal_is_named(long_table: Path) -> None:
+    """Issue 57: NumPy warned of it."""
+    table = labelled()
+    table.loc[40, "ax"] = 1e308
+    table.to_csv(long_table.with_name("all.csv"), index=False)
+    with pytest.raises(
+        ValueError, match=r"channel 'ax' holds 1e\+308, in all.*, which is too large \(at most 1e\+30\)"
+    ):
+        user_windows(long_table, length=10, stride=5)
+
+
 def test_parquet_gives_the_same(long_table: Path) -> None:
     expected = user_windows(long_table, length=10, stride=5)
     labelled().to_parquet(long_table.parent / "all.parquet")

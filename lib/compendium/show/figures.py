@@ -75,6 +75,7 @@ def render(fig: Figure, title: str = "", about: str = "") -> bytes:
     with mpl.rc_context(), plt.style.context(["default", STYLE]):
         # a figure without a layout engine would be given the default one; with none, the layout stays as it is
         mpl.rcParams["figure.constrained_layout.use"] = False
+        _show_dollars(fig)
         _settle(fig)
         parts = [*_head(fig.get_figwidth(), title, about), fig]
         buffer, dpi = io.BytesIO(), float(mpl.rcParams["savefig.dpi"])
@@ -82,6 +83,17 @@ def render(fig: Figure, title: str = "", about: str = "") -> bytes:
         plt.imsave(buffer, pixels, dpi=dpi, format="png", metadata={"Software": None})  # without matplotlib's version
     plt.close(fig)
     return buffer.getvalue()
+
+
+def _show_dollars(fig: Figure) -> None:
+    """Show names with dollar signs as they are: they come from files, and may be no formula that can be read."""
+    formulas = set()
+    for axis in [axis for axes in fig.axes for axis in (axes.xaxis, axes.yaxis)]:
+        labels = axis.get_ticklabels(which="both")  # made now, from the names of categories
+        formulas |= set(labels) if axis.get_scale() == "log" else set()  # powers of ten
+    for text in fig.findobj(Text):
+        if "$" in text.get_text() and text not in formulas:
+            text.set_parse_math(False)
 
 
 def _settle(fig: Figure) -> None:
@@ -118,8 +130,8 @@ def _head(width: float, title: str, about: str) -> list[Figure]:
         return []
     fig, gap = plt.figure(figsize=(width, 1)), 0.05  # inches
     looks: list[dict[str, Any]] = [{"weight": "bold", "size": 9}, {"size": SMALLEST + 0.5}]
-    texts = [
-        fig.text(0.01, 0.5, line, va="top", wrap=True, **look)  # at the edge itself, every word would have its line
+    texts = [  # at the edge itself, every word would have its line; a dollar sign begins no formula
+        fig.text(0.01, 0.5, line.replace("$", r"\$"), va="top", wrap=True, **look)
         for line, look in zip((title, about), looks, strict=True)
         if line
     ]

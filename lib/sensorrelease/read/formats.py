@@ -191,7 +191,10 @@ def check_file(path: str | Path) -> Path:
     if not file.exists():
         raise FileNotFoundError(f"there is no file {file}")
     if not file.is_file():
-        raise ValueError(f"{file} is a folder: give the path of the table in it")
+        what = (
+            "a folder: give the path of the table in it" if file.is_dir() else "a socket or a device: save it as a file"
+        )
+        raise ValueError(f"{file} is {what}")
     if file.stat().st_size == 0:
         raise ValueError(f"{file} is empty: remove it, or copy it again from its source")
     suffix, packed = _endings(file)

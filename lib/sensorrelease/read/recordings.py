@@ -22,6 +22,8 @@ from sensorrelease.read.clock import TIMES, Clock, timed, times_of
 from sensorrelease.read.description import Description, matched_files, path_in, read_description
 from sensorrelease.read.formats import raw_fields, read_bare, read_table
 
+_LARGEST = 1e30  # of a signal; networks compute in 32 bits
+
 
 def user_windows(description: str | Path, *, length: int = 128, stride: int = 10) -> Windows:
     """Return the windows of your own recordings.
@@ -303,6 +305,13 @@ def _check_columns(table: pd.DataFrame, given: Description) -> None:
             raise ValueError(
                 f"channel {name!r} is not numeric: {first['_file']} has the cell {first[name]!r}. Correct it, or "
                 "remove the channel from `channels`"
+            )
+        large = table[name].abs().to_numpy(dtype=float) > _LARGEST
+        if large.any():
+            first = table[large].iloc[0]
+            raise ValueError(
+                f"channel {name!r} holds {first[name]:g}, in {first['_file']}, which is too large (at most "
+                f"{_LARGEST:g}): correct it, or leave the cell empty"
             )
     for name in wanted:
         if missing := int(table[name].isna().sum()):

@@ -325,3 +325,27 @@ def test_chance_levels_lie_over_the_bars_of_their_row():
     assert drawn[1] == [[], [[0.52, 0.4], [1.48, 0.4]]]  # "walking" has no level
     assert len(drawn) == 2
     assert fig.legends[0].get_texts()[-1].get_text() == "chance level"
+
+
+@pytest.mark.parametrize("name", ["$\\frac{$", "a$b_{$c", "$$$", "$x$"])
+def test_a_name_with_dollars_is_no_formula(name):
+    """Issue 57: the name of a file ended notebook 21."""
+
+    def draw():
+        fig, (names, powers) = plt.subplots(1, 2, layout="constrained")
+        names.bar([name, "b"], [1, 2], label=name)
+        names.set(title=name, xlabel=name)
+        names.legend()
+        powers.plot([1, 1e4], [1, 2])
+        powers.set_xscale("log")
+        powers.text(10, 1, name)
+        return fig
+
+    fig = figures.drawn(draw)()
+    assert figures.render(fig, f"Fig. 1. Of {name}. " * 9, f"of {name}")
+    shown = [text for text in fig.findobj(Text) if name in text.get_text()]
+    assert len(shown) >= 5
+    assert not any(text.get_parse_math() for text in shown)
+    powers = [text for text in fig.axes[1].get_xticklabels() if "mathdefault" in text.get_text()]
+    assert powers
+    assert all(text.get_parse_math() for text in powers)
