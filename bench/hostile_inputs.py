@@ -88,7 +88,7 @@ def fitted(word: Any) -> Callable[[Path], None]:
     def make(folder: Path) -> None:
         from sensorrelease.publishing.tables import publish
 
-        publish(table(), defence=word, out=folder / "out", save=folder / "saved", **ROLES)
+        publish(table(), defence=word, out=folder / "out", save=folder / "saved", accept_draft=True, **ROLES)
         shutil.rmtree(folder / "out")
 
     return make
@@ -113,7 +113,7 @@ def change_folder(folder: Path, draw: random.Random) -> None:
 def publish_again(folder: Path) -> None:
     from sensorrelease.publishing.tables import publish
 
-    card = publish(table(), fitted=folder / "saved", out=folder / "again", formulas="keep")
+    card = publish(table(), fitted=folder / "saved", out=folder / "again")
     assert "\x1b" not in card.to_markdown()
 
 
