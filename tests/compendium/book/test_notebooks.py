@@ -18,3 +18,12 @@ def test_settings_that_rarely_change_are_folded():
 def test_other_cells_stay_as_they_are():
     (only,) = folded(cell("k: int = 5"))
     assert only == cell("k: int = 5") | {"id": only.id}
+
+
+def test_a_page_of_the_book_folds_them(book):
+    page = (book / "runs" / "30_vae_anonymization-motionsense-gender.html").read_text(encoding="utf-8")
+    before, _, after = page.partition('<details class="admonition hide above-input">')
+    inside = after.partition("</details>")[0]
+    assert "attribute to hide" in before
+    assert "inference models: the paper" in inside
+    assert "attribute to hide" not in inside
