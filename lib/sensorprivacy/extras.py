@@ -8,7 +8,7 @@ import lazy_loader
 EXTRAS = {
     "latent": ("torch", "safetensors"),
     "edge": ("onnx", "onnxruntime"),
-    "release": ("duckdb", "openpyxl", "polars"),
+    "release": ("openpyxl", "polars"),
     "cluster": ("dask", "distributed", "dask_jobqueue"),
 }
 """The modules of each extra of ``pyproject.toml`` that this package imports."""

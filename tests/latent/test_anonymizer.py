@@ -150,7 +150,8 @@ def test_a_window_is_redrawn_if_any_reader_misreads_it_and_read_on_until_one_doe
         ({"second_reader": second_reader, "insist": "both"}, each),
     ):
         read.clear()
-        found = anonymizer.with_(**chosen)._misread(scaled, far.public, far.target)
+        other = anonymizer.with_(**chosen)
+        found = other.models_.misread(scaled, far.public, far.target, other.second_reader, other.insist)
         assert np.array_equal(found, np.any(masks, axis=0))
         assert read == [(~np.any([[False] * len(scaled), *masks[:at]], axis=0)).sum() for at in range(len(masks))]
 

@@ -12,7 +12,7 @@ from sensorrelease.checks import secret_seed
 from sensorrelease.publishing import tables
 from sensorrelease.publishing.tables import publish
 
-ROLES = {"task": "what", "user": "who"}
+ROLES = {"task": "what", "user": "who", "accept_draft": True, "although_identifying": True}
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ def test_without_a_seed_the_draw_is_secret(table, tmp_path, monkeypatch):
     assert secret_seed(7) == 7
     seeds = []
     monkeypatch.setattr(tables, "secret_seed", secret_seed)
-    monkeypatch.setattr(tables, "survey", lambda *_, seed, **__: seeds.append(seed) or 1 / 0)
+    monkeypatch.setattr(tables.OwnTable, "learn", lambda _, rows, seed, *__: seeds.append(seed) or 1 / 0)
     for _ in range(2):
         with pytest.raises(ZeroDivisionError):
             publish(table, defence="method:pca", out=tmp_path / "out", **ROLES)
@@ -56,7 +56,7 @@ def test_the_first_page_names_the_most_exposed_person_by_numbers_only(card):
         (row for row in card.facts["measured"] if row["about"] == "user who" and row["data"] == "published"),
         key=lambda row: row["exposed_recall"] * row["exposed_precision"],
     )
-    assert shown["exposed_recall"] > 0.9
+    assert shown["exposed_recall"] >= 0.9
     assert f"The most exposed user who is recognized: {shown['exposed_recall']:.1%} of the rows (recall)" in page
     assert page.index("The most exposed") < page.index("| Inferred")
     assert "u0" not in page

@@ -11,7 +11,6 @@ import pandas as pd
 import pytest
 
 from sensorprivacy import minimize, paths
-from sensorprivacy.data import Problem
 from sensorprivacy.game import Measure
 from sensorrelease import cli, commands
 from sensorrelease.pages import render
@@ -37,16 +36,6 @@ def refused(run, capsys):
         assert re.search(match, said), said
 
     return call
-
-
-@pytest.fixture
-def problem():
-    draw = np.random.default_rng(0)
-    task, users = draw.integers(0, 2, 240), draw.integers(0, 4, 240)
-    parts = {"user": users, "task": task, "both": task + users, "noise": 0, "task2": task}
-    noise = {"user": 0.2, "task": 0.3, "both": 0.3, "noise": 1, "task2": 0.6}
-    features = pd.DataFrame({name: part + draw.normal(0, noise[name], 240) for name, part in parts.items()})
-    return Problem(features, task, users, name="toy")
 
 
 @pytest.fixture

@@ -202,7 +202,8 @@ class Evil:
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory):
     folder = tmp_path_factory.mktemp("saved")
-    words = {"task": "room", "user": "owner", "defence": make_pipeline(StandardScaler(), PCA(2))}
+    words = {"task": "room", "user": "owner", "defence": make_pipeline(StandardScaler(), PCA(1))}
+    words |= {"accept_draft": True}
     publish(table(), out=folder / "out", save=folder / "fitted", **words)
     return folder / "fitted"
 

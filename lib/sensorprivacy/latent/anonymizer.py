@@ -26,7 +26,7 @@ from sensorprivacy.latent.modify import (
 )
 from sensorprivacy.latent.networks import PrivateVAE, Sizes, decode, encode, sizes_for, train_autoencoder
 from sensorprivacy.latent.training import Settings
-from sensorprivacy.latent.transfers import MeanShift, Moving, Statistics, Transfer, move
+from sensorprivacy.latent.transfers import MeanShift, Statistics, Transfer, rewrite
 from sensorprivacy.latent.windows import flatten, replace_values
 
 # parameters that can change without training again
@@ -151,15 +151,9 @@ class LatentAnonymizer(BaseEstimator):
             If a private class has no training window in some public class, a class is unknown or the only one, or
             there are fewer windows than one batch holds.
         """
-        self.models_ = models or train_inference_models(
-            windows,
-            self.private,
-            validation=validation,
-            kind=self.kind,
-            settings=self.inference,
-            checkpoints=checkpoints,
-            progress=progress,
-        )
+        how: dict[str, Any] = {"validation": validation, "checkpoints": checkpoints, "progress": progress}
+        how |= {"kind": self.kind, "settings": self.inference}
+        self.models_ = models or train_inference_models(windows, self.private, **how)
         known = self.models_
         if known.attribute != self.private:
             raise ValueError(f"models of {known.attribute!r}, but private={self.private!r}: train models of it")
@@ -238,17 +232,16 @@ class LatentAnonymizer(BaseEstimator):
         mapping = bijection_codes(self.bijection, self.models_.private.classes)
         target = targets(private, self.modify, mapping, source)
         generator = generator_of(source)
-        codes, posterior = (
-            np.stack([public, private, target, self.people_of(windows)]),
-            self._posterior(windows, public),
-        )
+        codes = np.stack([public, private, target, self.people_of(windows)])
+        posterior = self._posterior(windows, public)
         published, donor = np.empty_like(scaled), np.full(len(scaled), -1)
         misread = np.arange(len(published))
         for drawn in range(max(redraws) + 1):
             if drawn:  # windows that are recognized are not redrawn
-                misread = misread[self._misread(published[misread], public[misread], target[misread])]
+                of = published[misread], public[misread], target[misread]
+                misread = misread[self.models_.misread(*of, self.second_reader, self.insist)]
             if len(misread):
-                new = self._rewrite(posterior[:, misread], codes[:, misread], generator)
+                new = rewrite(self, posterior[:, misread], codes[:, misread], generator)
                 published[misread], donor[misread] = new
             if drawn in redraws:
                 distortion = float(np.mean((published - scaled) ** 2, dtype=np.float64))
@@ -333,47 +326,13 @@ class LatentAnonymizer(BaseEstimator):
         """Return mean and log variance of q(z|x), 2 x n x d, by the autoencoder of each window's public code."""
         known, both = self._encoded.get(windows, (public[:0], public))
         if not np.array_equal(known, public):
-            x, both = (
-                flatten(self.models_.scaled(windows)),
-                np.zeros((2, len(public), self._sizes().latent), np.float32),
-            )
+            x = flatten(self.models_.scaled(windows))
+            both = np.zeros((2, len(public), self._sizes().latent), np.float32)
             for code in np.unique(public):
                 both[:, public == code] = self._encode(code, x[public == code])
             both.flags.writeable = False
             self._encoded[windows] = public, both
         return both
-
-    def _rewrite(self, posterior: np.ndarray, codes: np.ndarray, generator: Generator) -> tuple[np.ndarray, np.ndarray]:
-        """Sample, move and decode latents; return scaled windows, n x channels x length, and the person of each donor.
-
-        `posterior` is that of `_posterior`. The rows of `codes` are public, private and target class, and the
-        publishing person.
-        """
-        public, private, target, people = codes
-        transfer, donor = self.transfer or MeanShift(), np.full(len(public), -1)
-        published = np.empty((len(public), *self.models_.shape), dtype=np.float32)
-        for code in np.unique(public):
-            rows = np.flatnonzero(public == code)
-            z, log_variance = posterior[:, rows]
-            if self.sampled:
-                z = z + generator.standard_normal(z.shape) * np.exp(0.5 * log_variance)
-            moving = Moving(z.astype(np.float64), private[rows], target[rows], people[rows])
-            moved, donor[rows] = move(transfer, self.statistics_[code], moving, generator)
-            published[rows] = self.decoded_with_noise(code, moved, target[rows], generator)
-        return published, donor
-
-    def _misread(self, published: np.ndarray, public: np.ndarray, target: np.ndarray) -> np.ndarray:
-        """Return a mask of the published windows whose classes the device's models do not recognize."""
-        if self.insist not in ("public", "both"):
-            raise ValueError(f"insist {self.insist!r} is unknown: choose from public, both")
-        readers = [(self.models_.public_model, public), (self.second_reader, public)]
-        readers += [(self.models_.private_model, target)] if self.insist == "both" else []
-        wrong = np.zeros(len(published), dtype=bool)
-        for reader, wanted in readers:
-            left = np.flatnonzero(~wrong)  # the second reader can be a slow one
-            if reader is not None and len(left):
-                wrong[left] = reader.predict(published[left]) != wanted[left]
-        return wrong
 
     def _encode(self, code: int, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return encode(self.vaes_[code], x, (self.vae or Settings()).device)

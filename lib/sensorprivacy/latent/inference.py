@@ -102,6 +102,26 @@ class InferenceModels(PublicModel):
         """Return the true public and private codes of windows."""
         return self.public.codes(windows.public), self.private.codes(private_labels(windows, self.attribute))
 
+    def misread(
+        self,
+        published: np.ndarray,
+        public: np.ndarray,
+        target: np.ndarray,
+        second_reader: Classifier | None = None,
+        insist: str = "public",
+    ) -> np.ndarray:
+        """Return a mask of scaled windows whose public class, or also target class, a reader does not recognize."""
+        if insist not in ("public", "both"):
+            raise ValueError(f"insist {insist!r} is unknown: choose from public, both")
+        readers = [(self.public_model, public), (second_reader, public)]
+        readers += [(self.private_model, target)] if insist == "both" else []
+        wrong = np.zeros(len(published), dtype=bool)
+        for reader, wanted in readers:
+            left = np.flatnonzero(~wrong)  # the second reader can be a slow one
+            if reader is not None and len(left):
+                wrong[left] = reader.predict(published[left]) != wanted[left]
+        return wrong
+
     def check_cells(self, public: np.ndarray, private: np.ndarray) -> None:
         """Raise ValueError if a private class has too few windows in a public class for a mean latent m(y, p)."""
         counts = np.zeros((len(self.public.classes), len(self.private.classes)), dtype=np.int64)

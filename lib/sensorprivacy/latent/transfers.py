@@ -7,7 +7,7 @@ transfer keeps the residual z - m(y, p), which differs between classes and betwe
 import itertools
 import warnings
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.random import Generator
@@ -294,3 +294,40 @@ def nearest(rows: Array, centres: Array) -> Array:
 
 
 TRANSFERS: dict[str, type] = {one.__name__: one for one in (MeanShift, Transport, Donor, Codebook)}
+
+
+def rewrite(
+    anonymizer: Any, posterior: np.ndarray, codes: np.ndarray, generator: Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Sample, move and decode latents with a fitted `LatentAnonymizer`.
+
+    Parameters
+    ----------
+    anonymizer : LatentAnonymizer
+        Its transfer moves the latents, its autoencoders decode them.
+    posterior : numpy.ndarray of shape (2, n, d)
+        Mean and log variance of q(z|x).
+    codes : numpy.ndarray of int64, shape (4, n)
+        Public, private and target class, and the publishing person.
+    generator : numpy.random.Generator
+        Draws the samples and donors.
+
+    Returns
+    -------
+    numpy.ndarray of float32, shape (n, channels, length)
+        Scaled windows.
+    numpy.ndarray of int64, shape (n,)
+        Person of each donor, -1 if there is none.
+    """
+    public, private, target, people = codes
+    transfer, donor = anonymizer.transfer or MeanShift(), np.full(len(public), -1)
+    published = np.empty((len(public), *anonymizer.models_.shape), dtype=np.float32)
+    for code in np.unique(public):
+        rows = np.flatnonzero(public == code)
+        z, log_variance = posterior[:, rows]
+        if anonymizer.sampled:
+            z = z + generator.standard_normal(z.shape) * np.exp(0.5 * log_variance)
+        moving = Moving(z.astype(np.float64), private[rows], target[rows], people[rows])
+        moved, donor[rows] = move(transfer, anonymizer.statistics_[code], moving, generator)
+        published[rows] = anonymizer.decoded_with_noise(code, moved, target[rows], generator)
+    return published, donor

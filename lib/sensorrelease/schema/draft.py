@@ -178,7 +178,11 @@ class _Column:
         name, role = self.known.name, self.known.role
         neutral = f"x{self.place}" if f"x{self.place}" not in self.plan.sample else f"column {self.place}"
         plain = is_plain(name) and not self.plan.names.find(name)
-        self.keys: dict[str, Any] = {"name": name, "title": name if plain and len(name) <= 100 else neutral, "role": role} | self.guess.keys
+        self.keys: dict[str, Any] = {
+            "name": name,
+            "title": name if plain and len(name) <= 100 else neutral,
+            "role": role,
+        } | self.guess.keys
         self.reasons = [self.guess.remark] if self.guess.remark else []
         self.seen: list[str] = []
         if role in ("user", "recording"):

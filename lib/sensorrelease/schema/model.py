@@ -158,7 +158,7 @@ class Field(_Part):
     @model_validator(mode="before")
     @classmethod
     def _titled(cls, keys: Any) -> Any:
-        return {"title": keys["name"]} | keys if isinstance(keys, dict) and "name" in keys else keys
+        return {"title": str(keys["name"])[:100]} | keys if isinstance(keys, dict) and "name" in keys else keys
 
     @model_validator(mode="after")
     def _check(self) -> "Field":

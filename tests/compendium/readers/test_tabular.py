@@ -187,9 +187,11 @@ def test_tables_and_problems_are_loaded_by_name_or_path(mirror, tmp_path):
     assert datasets.table("bank", rows="as_stated").shape == (45211, 17)
     (tmp_path / "t.csv").write_text("x,y,who\n1,a,p\n2,b,q\n")
     assert datasets.table(tmp_path / "t.csv").shape == (2, 3)
-    problem = datasets.problem(tmp_path / "t.csv", task="y", user="who", rare="keep")
+    rows = "".join(f"{n % 7}.5,{'ab'[n % 2]},{'pq'[n // 2 % 2]}\n" for n in range(80))
+    (tmp_path / "t.csv").write_text(f"x,y,who\n{rows}")
+    problem = datasets.problem(tmp_path / "t.csv", task="y", user="who")
     assert isinstance(problem, Problem)
-    assert np.array_equal(problem.features, [[1], [2]])
+    assert np.array_equal(problem.features["x"], [n % 7 + 0.5 for n in range(80)])
     assert datasets.problem("cic-ids-2017").n_records == 7267
 
 
