@@ -75,9 +75,9 @@ def entropy(answer: Any) -> None:
         ),
     }
     steps = (
-        "Step by step, for the values a, b, a, b, c, a: the shares are 1/2, 1/3 and 1/6, as in exercise 1. Their natural "
-        "logarithms are -0.693, -1.099 and -1.792. Each share times its logarithm gives -0.347, -0.366 and -0.299. "
-        "Their sum is -1.011, so the entropy is 1.011 nats."
+        "Step by step, for the values a, b, a, b, c, a: the shares are 1/2, 1/3 and 1/6, as in exercise 1. "
+        "Their natural logarithms are -0.693, -1.099 and -1.792. Each share times its logarithm gives -0.347, "
+        "-0.366 and -0.299. Their sum is -1.011, so the entropy is 1.011 nats."
     )
     same_function(answer, by(lambda p: -(p * np.log(p)).sum()), _COLUMNS, mistakes, steps=steps)
 

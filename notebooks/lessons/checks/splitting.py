@@ -54,7 +54,8 @@ def gap(answer: Any) -> None:
     steps = (
         "Step by step, with length 100 and stride 30: the last training window has the samples 0 to 99. The next "
         "windows begin at the samples 30, 60, 90 and 120. Those that begin before sample 100 still share samples with "
-        "it: three windows. Now find the rule: how many multiples of the stride, without 0, are smaller than the length?"
+        "it: three windows. Now find the rule: how many multiples of the stride, without 0, are smaller than the "
+        "length?"
     )
     same_function(answer, lambda length, stride: math.ceil(length / stride) - 1, _PAIRS[:4], mistakes, steps=steps)
 
