@@ -13,7 +13,7 @@ from compendium.datasets.cli import data
 from compendium.run.processes import INTERRUPTED, end_with_make
 from compendium.run.runs import PROFILES, Profile
 from sensorprivacy import __version__
-from sensorrelease.printing import steady_streams
+from sensorrelease.printing import OutputError, steady_streams
 
 INSTALL = f"{shlex.quote(sys.executable)} -m pip install -r requirements-dev.lock"
 FILE, COUNT = click.Path(path_type=Path), click.IntRange(1, 100_000)
@@ -30,7 +30,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         with steady_streams(shown=False):
             return _run(sys.argv[1:] if argv is None else list(argv))
-    except OSError as error:  # of the terminal: everything else is written
+    except OutputError as error:  # everything else is written
         print(f"error: {error}", file=sys.stderr)
         return 1
 

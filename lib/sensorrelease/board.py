@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from sensorrelease.printing import steady_streams, visible
+from sensorrelease.printing import OutputError, steady_streams, visible
 
 MINUTES = 5.0  # of a measurement
 
@@ -17,11 +17,19 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run ``edge.pyz`` and return its exit code: 0, 1 after a failure, 2 for invalid input, 130 after an interrupt."""
     try:
         with steady_streams():
-            options = vars(_parser().parse_args(argv))
-            options.pop("command")
-            if sys.maxsize < 2**32:
-                raise OSError("this Python has 32 bits, and onnxruntime needs 64: install a 64-bit system")
-            return measure_bundles(**options)
+            return _run(argv)
+    except OutputError as error:  # everything else is written
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+
+
+def _run(argv: Sequence[str] | None) -> int:
+    try:
+        options = vars(_parser().parse_args(argv))
+        options.pop("command")
+        if sys.maxsize < 2**32:
+            raise OSError("this Python has 32 bits, and onnxruntime needs 64: install a 64-bit system")
+        return measure_bundles(**options)
     except KeyboardInterrupt:
         print("\ninterrupted: no record was written", file=sys.stderr)
         return 130

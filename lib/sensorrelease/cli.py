@@ -4,6 +4,7 @@ The work itself is in `sensorrelease.commands`, which is imported when a command
 wait for pandas.
 """
 
+import errno
 import os
 import re
 import sys
@@ -19,7 +20,7 @@ from sensorprivacy import __version__
 from sensorprivacy.extras import remedy
 from sensorprivacy.minimize.settings import ENGINES, ORDERS, SCORES
 from sensorrelease.options import Command, Jobs, Numbers, expectation
-from sensorrelease.printing import steady_streams, visible
+from sensorrelease.printing import OutputError, steady_streams, visible
 from sensorrelease.running import unwound_by_sigterm
 
 _LONGEST = 5000  # characters of an error
@@ -37,7 +38,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         with steady_streams():
             return _run(argv)
-    except OSError as error:  # of the terminal: everything else is written
+    except OutputError as error:  # everything else is written
         print(f"error: {error}", file=sys.stderr)
         return 1
 
@@ -67,6 +68,8 @@ def _run(argv: Sequence[str] | None) -> int:
         # Our own errors explain themselves. SENSORPRIVACY_DEBUG shows the traceback of the others.
         if os.environ.get("SENSORPRIVACY_DEBUG"):
             raise
+        if getattr(error, "errno", None) in (errno.ENOSPC, errno.EFBIG, errno.EDQUOT) and error.filename is None:
+            error = OSError(f"a result cannot be written: {error.strerror}")
         said = str(error)[:_LONGEST] or "there is not enough memory: give fewer rows or columns"
         print(f"error: {visible(_in_options(said, words[0]), one_line=True)}", file=sys.stderr)
         return 2 if isinstance(error, ValueError | LookupError | FileNotFoundError) else 1

@@ -46,6 +46,10 @@ def markdown(text: str) -> str:
     return _NUMBERED.sub(r"\1\\\2", _MARKUP.sub(lambda found: f"\\{found[0]}", line))
 
 
+class OutputError(OSError):
+    """The standard output cannot be written, such as on a full disk."""
+
+
 class _Steady:
     """A stream that writes nowhere once nobody reads it, so that the work and its files are finished."""
 
@@ -101,8 +105,8 @@ def steady_streams(*, shown: bool = True) -> Iterator[None]:
 
     Raises
     ------
-    OSError
-        At the end, if the output could not be written, such as on a full disk. A reader that has ended is no error.
+    OutputError
+        At the end, if the output could not be written. A reader that has ended is no error.
     """
     while sys.stdout is None and os.open(os.devnull, os.O_RDWR) < 3:  # no file may get the number of the output
         pass
@@ -115,4 +119,4 @@ def steady_streams(*, shown: bool = True) -> Iterator[None]:
             for stream in steady:
                 stream.flush()
     if (error := steady[0].error) is not None and not isinstance(error, BrokenPipeError):
-        raise OSError(f"the standard output cannot be written: {error.strerror}")
+        raise OutputError(f"the standard output cannot be written: {error.strerror}")

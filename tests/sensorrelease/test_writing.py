@@ -57,6 +57,32 @@ def test_a_failure_leaves_nothing(table, tmp_path, error):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_full_disk_names_the_folder_and_leaves_nothing(table, tmp_path):
+    def full():
+        yield table.iloc[:50]
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    out = tmp_path / "out"
+    with (
+        pytest.raises(OSError, match=f"--out {out} cannot be written: No space left"),
+        new_folder(out, "out") as folder,
+    ):
+        write_rows(full(), folder / "t.csv", rows=200)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_of_two_releases_in_one_folder_the_second_is_told(tmp_path):
+    out = tmp_path / "out"
+    second = new_folder(out, "out")
+    (second.__enter__() / "a").write_text("second")
+    with new_folder(out, "out") as first:
+        (first / "a").write_text("first")
+    with pytest.raises(FileExistsError, match=f"--out {out} was made meanwhile: name a new folder"):
+        second.__exit__(None, None, None)
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+    assert (out / "a").read_text() == "first"
+
+
 def test_a_folder_appears_at_the_end(tmp_path):
     out = tmp_path / "out"
     out.mkdir()  # an empty one may be replaced

@@ -1,5 +1,6 @@
 """Write rows in random order, even if they do not fit in memory, to files and folders that appear when complete."""
 
+import errno
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -72,15 +73,18 @@ def new_folder(folder: Path, option: str) -> Iterator[Path]:
     check_new(folder, option)
     mode = 0o700 if "save" in option else 0o777  # a saved defence describes people
     with unwound_by_sigterm(), part_folder(folder.absolute(), mode) as part:
-        yield part
+        try:
+            yield part
+        except OSError as error:
+            if error.filename is None and error.errno in (errno.ENOSPC, errno.EFBIG, errno.EDQUOT):
+                raise OSError(f"--{option} {folder} cannot be written: {error.strerror}") from error
+            raise
         try:
             if folder.exists():
                 folder.rmdir()  # empty, see `check_new`
             part.rename(folder)
         except OSError as error:
-            raise FileExistsError(
-                f"--{option} {folder} was made meanwhile by another process: name a new one"
-            ) from error
+            raise FileExistsError(f"--{option} {folder} was made meanwhile: name a new folder") from error
 
 
 def write_rows(pieces: Iterable[pd.DataFrame], file: Path, *, rows: int, in_order: bool = False) -> int:
