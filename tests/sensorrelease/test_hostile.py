@@ -1,5 +1,6 @@
 """Hostile files: nothing of a file is printed raw or becomes markup, and no crafted file ends in a traceback."""
 
+import csv
 import gzip
 import html
 import importlib.util
@@ -35,7 +36,7 @@ from sensorrelease.cli import main
 from sensorrelease.publishing.fitted import OTHER, load_fitted
 from sensorrelease.publishing.saved import FILE, FittedFolderError, write_saved
 from sensorrelease.publishing.tables import publish
-from sensorrelease.publishing.writing import Formulas
+from sensorrelease.schema import draft
 from sensorrelease.read import text
 from sensorrelease.read.formats import read_table
 
@@ -79,6 +80,7 @@ def write(folder, **changes):
 
 
 ROLES = ["--task", "room", "--user", "owner"]
+ACCEPTED = ["--accept-draft", "--although-identifying"]
 MINIMIZE = [*ROLES, "--trees", "5", "--repeat", "0"]
 
 
@@ -91,9 +93,9 @@ MINIMIZE = [*ROLES, "--trees", "5", "--repeat", "0"]
 @pytest.mark.parametrize("command", ["minimize", "compare", "publish"])
 def test_no_command_prints_raw_text_of_a_table(tmp_path, capfd, command, changes):
     words = {
-        "minimize": [*MINIMIZE, "--out", tmp_path / "kept.csv", "--json", tmp_path / "facts.json"],
+        "minimize": [*MINIMIZE, "--out", tmp_path / "kept", *ACCEPTED, "--json", tmp_path / "facts.json"],
         "compare": [*ROLES, "--trees", "5", "--defences", "none", "noise", "--report", tmp_path / "page.html"],
-        "publish": [*ROLES, "--defence", "noise:epsilon=4", "--out", tmp_path / "out"],
+        "publish": [*ROLES, *ACCEPTED, "--defence", "noise:epsilon=4", "--out", tmp_path / "out"],
     }[command]
     if command == "compare":
         words += ["--store", tmp_path / "store"]
@@ -123,8 +125,9 @@ def test_errors_and_file_names_are_not_printed_raw(tmp_path, capfd, case, comman
     code, said = run(capfd, command, file, *roles)
     assert code == 2
     assert not RAW.search(said)
-    assert said.startswith("error: ")
-    assert said.count("\n") == 1
+    lines = [line for line in said.splitlines() if not line.startswith("note: schema drafted")]
+    assert lines[0].startswith("error: ")
+    assert len(lines) == 1
 
 
 def test_texts_of_a_description_are_not_printed_raw(tmp_path, capfd):
@@ -155,12 +158,12 @@ def card(tmp_path_factory):
     folder = tmp_path_factory.mktemp("card")
     names = {"load": f"load{MARKUP}", "mode": f"mode|{MARKUP}", "room": f"room{MARKUP}", "owner": f"own{MARKUP}"}
     frame = table().rename(columns=names)
-    frame["# gone `x` ~~"] = 1
     file = folder / "![x](http:evil) # h <script>.csv"
     frame.to_csv(file, index=False)
-    made = publish(
-        file, task=names["room"], user=names["owner"], defence="threeway:epsilon=4", out=folder / "out", sample=240
-    )
+    drafted = draft(file, names["room"], names["owner"])
+    fields = [one.model_copy(update={"title": one.name}) for one in drafted.fields]  # a person may have written it
+    schema = drafted.model_copy(update={"fields": fields})
+    made = publish(file, schema=schema, accept_draft=True, defence="threeway:epsilon=4", out=folder / "out", sample=240)
     return made.to_markdown()
 
 
@@ -169,7 +172,7 @@ def test_markup_in_names_stays_text_on_the_card(card, form):
     page = MarkdownIt(form, {"linkify": False, "html": True}).render(card)
     assert re.findall("<(script|img|a|em|strong|s)[ >]", page) == []
     assert re.findall("<h[1-6]>(.*)</h", page)[1:] == [
-        "Dropped", "Guarantee and its limits", "Matching rows", "Measured", "Provenance",
+        "What left", "Guarantee and its limits", "Matching rows", "Measured", "Provenance",
     ]  # fmt: skip
     assert html.escape("<script>alert(1)</script>") in page
 
@@ -205,55 +208,24 @@ def test_no_script_runs_and_no_image_loads_in_a_browser(card, tmp_path, capfd):
 
 
 def formulas():
-    return table(room=('=HYPERLINK("http://evil.example")', "+cmd|' /C calc'!A0")).rename(columns={"load": "=cmd|x"})
+    return table(room=("=SUM(A1:A9)", "+cmd|' /C calc'!A0")).rename(columns={"load": "=cmd|x"})
 
 
-def test_numbers_dates_and_dashes_are_no_formulas():
-    texts = ["-", "+3.5", "-1,5", "-12:30", "a=b", "=x", "@y", "-x", "+x", "\t=x"]
-    found = Formulas("quote")(pd.DataFrame({"a": texts, "-x": 1}))
-    assert [text for text, new in zip(texts, found["a"], strict=True) if text != new] == texts[5:]
-    assert list(found) == ["a", "'-x"]
-
-
-@pytest.mark.parametrize("mode", ["quote", "keep"])
-def test_formulas_are_quoted_or_named_on_the_card(tmp_path, mode):
-    card = publish(formulas(), task="room", user="owner", defence="none", out=tmp_path / "out", formulas=mode)
-    text = (tmp_path / "out" / "table.csv").read_text()
-    starts = [cell.strip('"')[:1] for line in text.splitlines() for cell in line.split(",")]
-    assert ("=" in starts) == (mode == "keep")
-    said = card.to_markdown()
-    assert "spreadsheet" in said
-    assert ("are quoted" in said) == (mode == "quote")
-    assert "Columns: room, =cmd" in said
+def test_formulas_are_quoted_and_named_on_the_card(tmp_path):
+    card = publish(formulas(), task="room", user="owner", accept_draft=True, defence="none", out=tmp_path / "out")
+    with (tmp_path / "out" / "data.csv").open(newline="") as file:
+        cells = [cell for row in csv.reader(file) for cell in row]
+    assert {"'=SUM(A1:A9)", "'+cmd|' /C calc'!A0"} <= set(cells)
+    assert not [cell for cell in cells if cell[:1] in "=+@"]
+    assert "2 levels that a spreadsheet would run as a formula are quoted" in card.to_markdown()
 
 
 def test_a_card_without_formulas_does_not_speak_of_them(tmp_path):
-    card = publish(table(), task="room", user="owner", defence="none", out=tmp_path / "out")
+    card = publish(table(), task="room", user="owner", accept_draft=True, defence="none", out=tmp_path / "out")
     assert "spreadsheet" not in card.to_markdown()
 
 
-def test_minimize_quotes_formulas(tmp_path, capfd):
-    formulas().to_csv(tmp_path / "home.csv", index=False)
-    code, said = run(capfd, "minimize", tmp_path / "home.csv", *MINIMIZE, "--quiet", "--out", tmp_path / "kept.csv")
-    assert code == 0, said
-    assert "are quoted" in said
-    assert set(pd.read_csv(tmp_path / "kept.csv")["room"].str[:2]) == {"'=", "'+"}
-
-
 # --- items of the review, one by one ---
-
-
-def test_too_many_columns_are_refused_before_they_are_judged(tmp_path, capfd, monkeypatch):
-    assert judge.MOST_COLUMNS == 5_000
-    monkeypatch.setattr(judge, "MOST_COLUMNS", 50)
-    monkeypatch.setattr(judge, "_telling_nothing", None)  # the first step after the count
-    wide = pd.DataFrame(np.random.default_rng(0).normal(size=(300, 51)).round(3)).rename(columns=str)
-    wide = pd.concat([table(300)[["room", "owner"]], wide], axis=1)
-    wide.to_parquet(tmp_path / "wide.parquet")
-    code, said = run(capfd, "minimize", tmp_path / "wide.parquet", *MINIMIZE)
-    assert code == 2
-    assert "51 columns besides its labels, at most 50 are judged" in said
-    assert "--drop" in said
 
 
 def test_a_long_cell_is_read(tmp_path):
@@ -301,7 +273,7 @@ def test_deep_json_and_toml_are_refused_by_name(tmp_path, name, content, capfd):
     }[name]()  # fmt: skip
     assert code == 2
     assert str(tmp_path / name) in said
-    assert said.count("\n") == 1
+    assert said.removeprefix("note: schema drafted").count("\n") == 1 + said.startswith("note: ")
 
 
 @pytest.mark.first(2)
@@ -350,7 +322,7 @@ def test_a_forged_folder_cannot_make_claims(valid, kind, tmp_path):
     columns = content["columns"] | {"dropped": {"mode": SAID, "owner": SAID}}
     measured = [row | {"attacker": SAID, "unit": SAID} for row in content["measured"]]
     forge(saved, content | {"columns": columns, "measured": measured})
-    card = publish(hostile.table(), fitted=saved, out=tmp_path / "out")
+    card = publish(hostile.table(), fitted=saved, out=tmp_path / "out", although_identifying=True)
     assert SAID not in (tmp_path / "out" / "card.json").read_text() + card.to_markdown()
     forge(saved, content | {"measured": [row | {"score": 7.0} for row in measured]})
     with pytest.raises(FittedFolderError, match="less than or equal to 1"):
@@ -361,7 +333,7 @@ def test_the_guarantee_of_a_loaded_defence_is_that_of_its_noise(valid, tmp_path)
     saved = shutil.copytree(valid("fitted noise") / "saved", tmp_path / "saved")
     noise = json.loads((saved / FILE).read_text())["noise"]
     restate(saved, noise=noise | {"epsilon": 60.0})
-    card = publish(hostile.table(), fitted=saved, out=tmp_path / "out")
+    card = publish(hostile.table(), fitted=saved, out=tmp_path / "out", although_identifying=True)
     assert card.facts["guarantee"]["epsilon_row"] == 60
     assert "epsilon 60" in card.facts["guarantee"]["statements"][0]
     for wrong in ({"epsilon": 0.0}, {"epsilon": -1.0}, {"epsilon": float("nan")}, {"bounds": {}}):
@@ -377,7 +349,7 @@ def test_a_guarantee_hidden_in_a_transformer_is_dropped(valid, tmp_path):
     step.guarantees_, step.epsilon_total_ = (SAID,), 1e-9
     (saved / OTHER).write_bytes(io.dumps(step))
     restate(saved)
-    card = publish(hostile.table(), fitted=saved, out=tmp_path / "out")
+    card = publish(hostile.table(), fitted=saved, out=tmp_path / "out", although_identifying=True)
     assert card.facts["guarantee"]["epsilon_row"] is None
     assert SAID not in card.to_markdown()
 

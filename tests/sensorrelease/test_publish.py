@@ -304,7 +304,7 @@ def test_a_saved_transformer_of_scikit_learn_publishes_new_rows(table, tmp_path)
     ("options", "words"),
     [
         ({"defence": "hide"}, "unknown defence 'hide'"),
-        ({"task": "nick"}, "the task column 'nick' cannot leave"),
+        ({"task": "nick"}, "the task column 'nick' has fewer than two levels"),
         ({"user": "nobody"}, "no column 'nobody'"),
         ({"task": None}, "name the columns of the table: task="),
         ({"user": "room"}, "must be different columns"),
