@@ -89,7 +89,15 @@ def fitted(word: Any) -> Callable[[Path], None]:
     def make(folder: Path) -> None:
         from sensorrelease.publishing.tables import publish
 
-        publish(table(), defence=word, although_identifying=True, out=folder / "out", save=folder / "saved", accept_draft=True, **ROLES)
+        publish(
+            table(),
+            defence=word,
+            although_identifying=True,
+            out=folder / "out",
+            save=folder / "saved",
+            accept_draft=True,
+            **ROLES,
+        )
         shutil.rmtree(folder / "out")
 
     return make

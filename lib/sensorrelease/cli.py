@@ -109,7 +109,9 @@ _seed = _option("--seed", type=_SEED, default=42, help="Random seed of samples, 
 _quiet = _option("--quiet", is_flag=True, help="Show no progress bars.", show_default=False)
 _tables = _all(
     _user,
-    _option("--recording", metavar="COLUMN", help="Column with the recording of each record; recordings are not split."),
+    _option(
+        "--recording", metavar="COLUMN", help="Column with the recording of each record; recordings are not split."
+    ),
     _option(
         "--schema", type=Path, metavar="FILE", help="What the table holds; by default home.schema.yaml beside home.csv."
     ),
@@ -225,9 +227,7 @@ def compare(**options: Any) -> int:
     return _work("compare", options)
 
 
-@group.command(
-    cls=Command, options_metavar="--defence WORD --out FOLDER"
-)
+@group.command(cls=Command, options_metavar="--defence WORD --out FOLDER")
 @_file
 @_task
 @_tables

@@ -4,7 +4,6 @@ import json
 import sys
 import time
 import tomllib
-import warnings
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace as Options
@@ -188,7 +187,9 @@ def _write(options: Options, **given: Any) -> int:
                 card = publish_recordings(options.file, hide=options.hide, **common, **_named(options, more))
             else:
                 common |= _named(options, (*more, "accept_draft", "sample"))
-                common |= _declared(options) if options.fitted is None else _named(options, ("user", "recording", "schema"))
+                common |= (
+                    _declared(options) if options.fitted is None else _named(options, ("user", "recording", "schema"))
+                )
                 card = publishing.publish(options.file, in_order=options.keep_order, **common)
     except KeyboardInterrupt:
         print("interrupted; nothing was written", file=sys.stderr)

@@ -78,7 +78,8 @@ def find_schema(
     if schema is None:
         if absent := [f"{role}=..." for role in ("task", "user") if asked[role] is None]:
             raise ValueError(f"name the columns of the table: {' and '.join(absent)}; or a schema, which names them")
-        assert task is not None and user is not None
+        assert task is not None
+        assert user is not None
         found = draft(source, task, user, recording, identifying=identifying, progress=progress)
         return found, "drafted, not confirmed"
     found = schema if isinstance(schema, Schema) else load(schema)
@@ -269,7 +270,7 @@ class OwnTable:
         self._check_labels(census)
         self.sample = self._select(parts, Counter())
         numbers = self.gate.numbers(self.sample)
-        told = numbers.nunique() > 1
+        told = (numbers != numbers.iloc[0]).any() & (numbers.notna().sum() > 1)
         if not told.any():
             raise ValueError(
                 "no column is left to learn from: every feature is constant, or its levels have fewer than "
@@ -311,12 +312,10 @@ class OwnTable:
 def for_new_rows(source: Any, schema: Schema, needed: Collection[str]) -> Schema:
     """Return the schema by which rows for a fitted defence are read.
 
-    Only features that it needs must be there. Numbers that do not conform count as missing: `refuse_unlike` refuses many.
+    Only features that it needs must be there. Numbers that do not conform count as missing; `refuse_unlike` refuses
+    many of them.
     """
-    if isinstance(source, Path | str):
-        names = column_names(check_file(source), schema)
-    else:
-        names = list(as_arrow(source))
+    names = column_names(check_file(source), schema) if isinstance(source, Path | str) else list(as_arrow(source))
     hidden, counted = {"role": "withheld"}, {"nonconforming": "missing"}
     fields = [
         one.model_copy(update=hidden)
@@ -333,8 +332,8 @@ def refuse_unlike(own: OwnTable) -> None:
     for name, many in own.nonconforming.items():
         if many > STRANGE * own.rows and own.schema.field(name).is_number:
             raise ValueError(
-                f"{many / own.rows:.0%} of the cells of {name!r} do not conform to the schema of the fitted defence: is "
-                "the unit another one? Correct them, or fit the defence again"
+                f"{many / own.rows:.0%} of the cells of {name!r} do not conform to the schema of the fitted defence: "
+                "is the unit another one? Correct them, or fit the defence again"
             )
 
 
@@ -395,7 +394,8 @@ def own_problem(
 def assumed(schema: Schema, whence: str) -> str:
     """Return in words what a schema that nobody confirmed assumes."""
     withheld = [f"{one.name} ({one.why or 'so declared'})" for one in schema.fields if not one.leaves]
-    return f"schema {whence}. These columns are used: {', '.join(one.title for one in schema.released)}. Withheld: {'; '.join(withheld)}"
+    used = ", ".join(one.title for one in schema.released)
+    return f"schema {whence}. These columns are used: {used}. Withheld: {'; '.join(withheld)}"
 
 
 def described(table: OwnTable) -> list[dict[str, Any]]:

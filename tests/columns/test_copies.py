@@ -6,7 +6,6 @@ import pytest
 
 from sensorprivacy.columns.copies import holds_user, nearly_holds_user, stands_for
 
-
 USERS = pd.Series(np.random.default_rng(3).integers(40, size=2000))
 CARDS = np.random.default_rng(4).integers(10**15, 9 * 10**15, (40, 3))
 NEARLY = {

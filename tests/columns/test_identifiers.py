@@ -1,14 +1,12 @@
 """Columns that identify rows are found; measurements, also with all values distinct, are not."""
 
 import uuid
-import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from compendium.datasets import problem
-from sensorprivacy.columns.identifiers import IdentifierWarning, find_identifiers
+from sensorprivacy.columns.identifiers import find_identifiers
 
 N = 200
 DRAW = np.random.default_rng(0)
@@ -136,5 +134,3 @@ def home(tmp_path):
     table = table.assign(what=np.where(FEATURES["flag"], "tv", "fridge"), who=USERS)
     table.to_csv(tmp_path / "home.csv", index=False)
     return tmp_path / "home.csv"
-
-

@@ -30,6 +30,8 @@ EXPECTED = {
     "remark": "its text names the user of the row",
     "first": "nearly 'owner' under another name: its 5 values name most of them",
 }
+
+
 @pytest.fixture(scope="module")
 def home():
     draw, n = np.random.default_rng(0), 240

@@ -33,7 +33,9 @@ def run(file, capsys):
 
 
 def test_page_report_and_json(run, file, tmp_path):
-    code, said = run(*FAST, "--report", tmp_path / "report.html", "--json", tmp_path / "all.json", "--recording", "hour")
+    code, said = run(
+        *FAST, "--report", tmp_path / "report.html", "--json", tmp_path / "all.json", "--recording", "hour"
+    )
     assert code == 0
     assert "COMPARISON OF data: 2 releases" in said.out
     assert "Written:" in said.out

@@ -57,7 +57,9 @@ def test_page_and_release(run, refused, file, table, tmp_path, capsys):
     """With --out, data leave: by a confirmed schema or an accepted draft, with the card and the rules of publish."""
     out = tmp_path / "small"
     words = [file, *OWN, "--threshold", ".05", "--out", out, *FAST]
-    refused(*words, match="data leave only by a schema that a person confirmed, and this one is drafted, .*--accept-draft")
+    refused(
+        *words, match="data leave only by a schema that a person confirmed, and this one is drafted, .*--accept-draft"
+    )
     assert run(*words, "--accept-draft") == 0
     said = capsys.readouterr().out
     for part in ("DATA MINIMIZATION OF data", "Features to keep", "Cost: accuracy", "Identifiability: share"):

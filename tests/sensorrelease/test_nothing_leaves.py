@@ -8,7 +8,6 @@ import re
 import sys
 import warnings
 import zipfile
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -287,7 +286,9 @@ def test_a_published_table_in_memory_has_no_secret(kind, tmp_path):
     table = home().rename(columns={"count": f"badge of {SECRET}"})
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        card = publish(_kinds(table)[kind], task="room", user="owner", defence="none", out=tmp_path / "out", accept_draft=True)
+        card = publish(
+            _kinds(table)[kind], task="room", user="owner", defence="none", out=tmp_path / "out", accept_draft=True
+        )
     assert holds_secret(tmp_path / "out") == []
     assert card.facts["columns"]["published"] == ["load", "x2", "mode", "room"]
 
@@ -295,7 +296,7 @@ def test_a_published_table_in_memory_has_no_secret(kind, tmp_path):
 @pytest.mark.parametrize("names", ["bob", "cyd and dee", SECRET])
 @pytest.mark.parametrize("command", ["minimize", "publish", "compare"])
 def test_classes_that_name_users_leave_by_no_command(command, names, tmp_path):
-    """REVIEW C1: `minimize --out` wrote rooms called after their owners. Such a class is "other", or stops the command."""
+    """REVIEW C1: `minimize --out` wrote rooms called after their owners. Such a class is "other"."""
     table = home()
     table["room"] = np.where(np.arange(len(table)) % 5 == 0, f"room of {names}", table["room"])
     file = _csv(table, tmp_path)

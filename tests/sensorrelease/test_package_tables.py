@@ -94,7 +94,14 @@ def test_the_budget_is_kept_and_the_published_file_gives_the_cards_numbers(make,
     assert len(found.results) + len(found.untried) == len(table_defences())
     assert found.recommend().text
 
-    card = publish(tmp_path / "table.csv", defence=defence, out=tmp_path / "out", in_order=True, although_identifying=True, **ACCEPTED)
+    card = publish(
+        tmp_path / "table.csv",
+        defence=defence,
+        out=tmp_path / "out",
+        in_order=True,
+        although_identifying=True,
+        **ACCEPTED,
+    )
     written = pd.read_csv(tmp_path / "out" / "data.csv")
     assert "user" not in written
     rows = pd.DataFrame(card.facts["measured"]).query("data == 'published' and level == 'row'").set_index("attacker")

@@ -107,7 +107,11 @@ def benign():
         "plugs": {"watts": near(1, 400).clip(0), "volts": np.round(230 + draw.normal(0, 2, n), 1), "on": room > 0},
         "climate": {"temperature": near(2, 3) + 20, "humidity": draw.integers(20, 80, n), "co2": near(0, 200) + 600},
         "motion": {f"{kind}_{axis}": near(3) for kind in ("acc", "gyro") for axis in "xyz"},
-        "traffic": {"bytes": np.where(small, 60.0, 8 * draw.lognormal(6, 1, n).round()), "packets": draw.poisson(20, n), "duration": near(3, 9)},
+        "traffic": {
+            "bytes": np.where(small, 60.0, 8 * draw.lognormal(6, 1, n).round()),
+            "packets": draw.poisson(20, n),
+            "duration": near(3, 9),
+        },
         "protocols": {"proto": np.array(["tcp", "udp", "icmp"])[room], "flags": draw.choice(["S0", "SF", "REJ"], n)},
         "watch": {"heart_rate": draw.integers(50, 160, n), "steps": draw.poisson(30, n), "spo2": near(0, 1) + 96},
         "weather": {"pressure": near(1, 5) + 1013, "wind": near(1, 2).clip(0), "rain": draw.random(n) < 0.2},

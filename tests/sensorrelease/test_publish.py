@@ -171,7 +171,9 @@ def test_declared_ranges_are_the_bounds_of_noise_if_a_person_confirmed_them(tabl
     how = {"schema": declared(table, confirm=confirmed), "accept_draft": True}
     card = publish(table, defence="noise:epsilon=4", out=tmp_path / "out", **how)
     said = [line for line in card.facts["guarantee"]["statements"] if line.startswith("The bounds")]
-    assert said == [f"The bounds{of_data} were read from the fitted rows. Epsilon does not cover this leak of extremes."]
+    assert said == [
+        f"The bounds{of_data} were read from the fitted rows. Epsilon does not cover this leak of extremes."
+    ]
 
 
 @pytest.mark.slow
@@ -287,7 +289,9 @@ def test_a_transformer_that_keeps_names_but_not_their_meaning_makes_new_columns(
     publish(table, schema=schema, defence=StandardScaler(), out=tmp_path / "a", save=tmp_path / "b", in_order=True)
     found = pd.read_csv(tmp_path / "a" / "data.csv")
     assert list(found) == [*(f"{name} transformed" for name in ("lux", "voice", "hour", "lamp")), "room"]
-    np.testing.assert_allclose(found["hour transformed"], StandardScaler().fit_transform(table[["hour"]])[:, 0], atol=0.2)
+    np.testing.assert_allclose(
+        found["hour transformed"], StandardScaler().fit_transform(table[["hour"]])[:, 0], atol=0.2
+    )
     publish(table, fitted=tmp_path / "b", out=tmp_path / "c", in_order=True)
     pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "c" / "data.csv"), found)
 
@@ -351,7 +355,7 @@ def test_a_cell_that_does_not_conform_far_down_is_named(table, tmp_path, cell):
     long["hour"] = long["hour"].astype(str)
     long.loc[799, "hour"] = cell
     long.to_csv(tmp_path / "home.csv", index=False)
-    with pytest.raises(ValueError, match="home.csv, line 801, column 'hour': "):
+    with pytest.raises(ValueError, match=r"home\.csv, line 801, column 'hour': "):
         publish(tmp_path / "home.csv", schema=declared(table), defence="none", out=tmp_path / "out", rows=100)
     assert [path.name for path in tmp_path.iterdir()] == ["home.csv"]
 
@@ -414,9 +418,7 @@ def test_texts_of_other_forms_are_published_as_csv(table, tmp_path, name, option
 
 def test_a_fitted_defence_publishes_new_rows(table, tmp_path):
     saved, out = tmp_path / "saved", tmp_path / "out"
-    first = publish(
-        table, schema=declared(table, "session"), defence="minimize+noise:epsilon=9", out=out, save=saved
-    )
+    first = publish(table, schema=declared(table, "session"), defence="minimize+noise:epsilon=9", out=out, save=saved)
     new = home(seed=1).drop(columns=["owner", "session", "room"])
     card = publish(new, fitted=saved, out=tmp_path / "new")
     found = pd.read_csv(tmp_path / "new" / "data.csv")
@@ -452,7 +454,7 @@ def test_new_rows_meet_the_schema_of_the_first_ones(table, tmp_path, change, sai
     with pytest.raises(ValueError, match=said):
         publish(new, fitted=saved, out=tmp_path / "new")
     kilo = home(seed=1).assign(lux=lambda rows: rows["lux"] * 1000)
-    with pytest.raises(ValueError, match="9.% of the cells of 'lux' do not conform .* is the unit another one"):
+    with pytest.raises(ValueError, match=r"9.% of the cells of 'lux' do not conform .* is the unit another one"):
         publish(kilo, fitted=saved, out=tmp_path / "new")
     new = home(seed=1).assign(room=None)
     with pytest.raises(ValueError, match="no row with a cell in every column"):

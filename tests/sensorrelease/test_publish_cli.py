@@ -33,7 +33,13 @@ def test_publish_save_and_publish_again(file, capsys, tmp_path):
         assert part in said
     assert "owner" not in pd.read_csv("published/data.csv")
     assert cli.main(["publish", file, "--fitted", "fitted", "--out", "again"]) == 0
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["again", "fitted", "home.csv", "home.schema.yaml", "published"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "again",
+        "fitted",
+        "home.csv",
+        "home.schema.yaml",
+        "published",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -70,7 +76,19 @@ def test_an_interrupt_leaves_nothing(file, capsys, tmp_path, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(module, "write_rows", interrupted)
-    words = ["publish", file, "--task", "device", "--user", "owner", "--defence", "none", "--out", "out", "--accept-draft"]
+    words = [
+        "publish",
+        file,
+        "--task",
+        "device",
+        "--user",
+        "owner",
+        "--defence",
+        "none",
+        "--out",
+        "out",
+        "--accept-draft",
+    ]
     assert cli.main(words) == 130
     assert "interrupted; nothing was written" in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["home.csv"]
@@ -85,6 +103,4 @@ def test_a_missing_defence_is_answered_with_a_first_choice(tmp_path, capsys, fil
 
 def test_the_usage_shows_what_is_needed(capsys):
     assert cli.main(["publish", "--help"]) == 0
-    assert "--defence WORD --out FOLDER" in " ".join(
-        capsys.readouterr().out.split()
-    )
+    assert "--defence WORD --out FOLDER" in " ".join(capsys.readouterr().out.split())

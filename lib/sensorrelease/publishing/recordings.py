@@ -296,7 +296,9 @@ def _write(
         signal = np.concatenate(list(values[run == one]), axis=1).T
         label = np.repeat(labels[run == one], length)
         channels = [plain(name) for name in given.channels]
-        table = pd.DataFrame(signal, columns=channels).assign(**{plain(given.public): [plain(str(one)) for one in label]})
+        table = pd.DataFrame(signal, columns=channels).assign(
+            **{plain(given.public): [plain(str(one)) for one in label]}
+        )
         file = folder / f"recording-{number:0{len(str(len(order)))}}{suffix}"
         table.to_parquet(file, index=False) if suffix == ".parquet" else table.to_csv(file, index=False)
     all_samples, samples = len(own.run), len(run) * length

@@ -178,7 +178,9 @@ def _fit(
     problem = problem.filled(split.train)
     if confirmed and takes_bounds(made):
         ends = {name: gate.declared[name].constraints for name in names}
-        known = {name: (one.minimum, one.maximum) for name, one in ends.items() if None not in (one.minimum, one.maximum)}
+        known = {
+            name: (one.minimum, one.maximum) for name, one in ends.items() if None not in (one.minimum, one.maximum)
+        }
         made = with_bounds(made, known, gate.features)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", IdentifierWarning)  # the schema declares these columns

@@ -27,13 +27,13 @@ _EPOCH = pd.Timestamp(0, tz="UTC")
 
 
 def plain(text: str) -> str:
-    """Return a text that leaves: without control and format characters, and with no part that runs as a formula.
+    r"""Return a text that leaves: without control and format characters, and with no part that runs as a formula.
 
     Spreadsheets divide a cell at other separators than ours, so each part gets an apostrophe.
 
     Examples
     --------
-    >>> plain("=cmd"), plain("a; +A1"), plain("-12.5"), plain("\\uff1d1+1")
+    >>> plain("=cmd"), plain("a; +A1"), plain("-12.5"), plain("\uff1d1+1")
     ("'=cmd", "a; '+A1", '-12.5', "'=1+1")
     """
     shown = "".join(
@@ -235,7 +235,7 @@ class Gate:
     def numbers(self, rows: pd.DataFrame, needed: Collection[str] | None = None) -> pd.DataFrame:
         """Return the features of rows of the file as numbers, coarse as they may leave; a text is its level's place.
 
-        Missing numbers are filled if the gate knows how, see `fills`. Of new rows, only `needed` features must be there.
+        Missing numbers are filled if the gate knows how, see `fills`. New rows need only the features in `needed`.
         """
         fields = {name: self.declared[name].name for name in (self.features if needed is None else needed)}
         if absent := [repr(name) for name in fields.values() if name not in rows]:

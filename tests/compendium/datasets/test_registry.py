@@ -154,7 +154,6 @@ def test_roles_of_a_table(tmp_path, table):
         problem(tmp_path / "none.csv", task="a", user="b")
 
 
-
 def test_options_that_a_notebook_leaves_empty_are_not_given(monkeypatch):
     given = {}
     monkeypatch.setattr("compendium.datasets.registry._load", lambda reader, name, options: given.update(options))

@@ -57,11 +57,15 @@ def test_numbers_stay_in_their_range_and_at_their_step(frame):
 def test_a_step_leaves_no_digits_of_a_float():
     one = {"name": "t", "type": "number", "role": "feature", "constraints": {"minimum": 0, "maximum": 9}, "step": 0.1}
     table = pd.DataFrame({"t": np.arange(90) / 10 + 1e-7, "owner": np.arange(90) % 9})
-    assert released(table, Schema(fields=[one, {"name": "owner", "role": "user"}]))["t"].astype(str).str.len().max() == 3
+    assert (
+        released(table, Schema(fields=[one, {"name": "owner", "role": "user"}]))["t"].astype(str).str.len().max() == 3
+    )
 
 
 def test_spellings_of_a_level_are_one_level(frame):
-    frame["mode"] = [f"{cell}{' ' * (who % 3)}\u200b".title() for cell, who in zip(frame["mode"], frame["owner"])]
+    frame["mode"] = [
+        f"{cell}{' ' * (who % 3)}\u200b".title() for cell, who in zip(frame["mode"], frame["owner"], strict=True)
+    ]
     assert set(released(frame, schema())["mode"]) == {"eco", "boost"}
 
 
@@ -131,7 +135,7 @@ def test_texts_without_levels_and_identifiers_leave_only_although(frame):
         ("a;=cmd", "a;'=cmd"),
         ("a,+b|-c", "a,'+b|'-c"),
         ("\uff1d1", "'=1"),
-        ('"=1"', "\"'=1\""),
+        ('"=1"', '"\'=1"'),
         ("-12.5", "-12.5"),
         ("2024-01-31", "2024-01-31"),
         ("on - off", "on - off"),
