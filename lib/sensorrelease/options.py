@@ -11,7 +11,7 @@ LARGE = 3_000_000  # cells
 
 
 def expectation(file: Path) -> str:
-    """Return how many rows a large CSV file has and how long `minimize` takes, by its first bytes; else an empty text."""
+    """Return the rows of a large CSV file and the time that `minimize` takes, by its first bytes; else nothing."""
     if not file.is_file() or file.suffix not in (".csv", ".tsv", ".txt"):
         return ""
     with file.open("rb") as stream:

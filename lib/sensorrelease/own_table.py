@@ -196,7 +196,7 @@ class OwnTable:
         self._check_labels(census)
         self.sample = self._select(parts, Counter())
         numbers = self.gate.numbers(self.sample)
-        told = numbers.nunique() > 1
+        told = (numbers != numbers.iloc[0]).any() & (numbers.notna().sum() > 1)
         if not told.any():
             raise ValueError(
                 "no column is left to learn from: every feature is constant, or its levels have fewer than "

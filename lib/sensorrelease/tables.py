@@ -71,7 +71,8 @@ def find_schema(
     if schema is None:
         if absent := [f"{role}=..." for role in ("task", "user") if asked[role] is None]:
             raise ValueError(f"name the columns of the table: {' and '.join(absent)}; or a schema, which names them")
-        assert task is not None and user is not None
+        assert task is not None
+        assert user is not None
         found = draft(source, task, user, recording, identifying=identifying, progress=progress)
         return found, "drafted, not confirmed"
     found = schema if isinstance(schema, Schema) else load(schema)
@@ -90,7 +91,8 @@ def find_schema(
 def for_new_rows(source: Any, schema: Schema, needed: Collection[str]) -> Schema:
     """Return the schema by which rows for a fitted defence are read.
 
-    Only features that it needs must be there. Numbers that do not conform count as missing: `refuse_unlike` refuses many.
+    Only features that it needs must be there. Numbers that do not conform count as missing; `refuse_unlike` refuses
+    many of them.
     """
     if isinstance(source, Path | str):
         names = column_names(check_file(source), schema)
@@ -174,7 +176,8 @@ def own_problem(
 def assumed(schema: Schema, whence: str) -> str:
     """Return in words what a schema that nobody confirmed assumes."""
     withheld = [f"{one.name} ({one.why or 'so declared'})" for one in schema.fields if not one.leaves]
-    return f"schema {whence}. These columns are used: {', '.join(one.title for one in schema.released)}. Withheld: {'; '.join(withheld)}"
+    used = ", ".join(one.title for one in schema.released)
+    return f"schema {whence}. These columns are used: {used}. Withheld: {'; '.join(withheld)}"
 
 
 def described(table: OwnTable) -> list[dict[str, Any]]:

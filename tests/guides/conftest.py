@@ -75,7 +75,8 @@ def exports(folder):
         ",,0,2026-01-01T00:00:00Z,21.5,temp,a\n,,0,2026-01-01T00:00:00Z,40,humidity,a\n"
     )
     (folder / "conn.log").write_text(
-        "#separator \\x09\n#fields\tts\tid.orig_h\tduration\n#types\ttime\taddr\tinterval\n1.5\t10.0.0.1\t-\n2.5\t10.0.0.2\t.3\n"
+        "#separator \\x09\n#fields\tts\tid.orig_h\tduration\n#types\ttime\taddr\tinterval\n"
+        "1.5\t10.0.0.1\t-\n2.5\t10.0.0.2\t.3\n"
     )
     draw = np.random.default_rng(0)
     with (folder / "capture.pcap").open("wb") as stream:

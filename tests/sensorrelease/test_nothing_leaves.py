@@ -293,7 +293,7 @@ def test_a_published_table_in_memory_has_no_secret(kind, tmp_path):
 @pytest.mark.parametrize("names", ["bob", "cyd and dee", SECRET])
 @pytest.mark.parametrize("command", ["minimize", "publish", "compare"])
 def test_classes_that_name_users_leave_by_no_command(command, names, tmp_path):
-    """REVIEW C1: `minimize --out` wrote rooms called after their owners. Such a class is "other", or stops the command."""
+    """REVIEW C1: `minimize --out` wrote rooms called after their owners. Such a class is "other"."""
     table = home()
     table["room"] = np.where(np.arange(len(table)) % 5 == 0, f"room of {names}", table["room"])
     file = _csv(table, tmp_path)

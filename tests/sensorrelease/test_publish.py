@@ -196,9 +196,9 @@ def test_the_card_tells_attacks_with_units_and_chance(table, tmp_path):
     ends = questions["of_strongest"].agg(lambda some: some.dropna().iloc[0][1])
     pd.testing.assert_series_equal(ends, highest, check_names=False, check_dtype=False)
     page = card.to_markdown()
-    assert "allow for the choice of the strongest of all attackers" in page
     for part in (
-        "| user owner, from a group | ",
+        "- Strongest for user owner of a group: ",
+        "for the strongest of all attackers",
         "There is no formal guarantee",
         "95 % interval",
         "random sample of 400 of 400 rows",
@@ -308,14 +308,11 @@ def test_a_saved_transformer_of_scikit_learn_publishes_new_rows(table, tmp_path)
     ("options", "words"),
     [
         ({"defence": "hide"}, "unknown defence 'hide'"),
-        ({"task": "nick"}, "the task column .nick. has fewer than two levels"),
+        ({"task": "nick"}, "the task column 'nick' has fewer than two levels"),
         ({"user": "nobody"}, "no column 'nobody'"),
         ({"task": None}, "name the columns of the table: task="),
         ({"user": "room"}, "must be different columns"),
-        (
-            {"defence": SplineTransformer(), "save": "saved"},
-            "SplineTransformer cannot be saved: a SplineTransformer is none of",
-        ),
+        ({"defence": SplineTransformer(), "save": "saved"}, "SplineTransformer cannot be saved, because loading scipy"),
         ({"schema": "none.yaml"}, "No such file"),
     ],
 )
@@ -358,7 +355,7 @@ def test_a_cell_that_does_not_conform_far_down_is_named(table, tmp_path, cell):
     long["hour"] = long["hour"].astype(str)
     long.loc[799, "hour"] = cell
     long.to_csv(tmp_path / "home.csv", index=False)
-    with pytest.raises(ValueError, match="home.csv, line 801, column 'hour': "):
+    with pytest.raises(ValueError, match=r"home\.csv, line 801, column 'hour': "):
         publish(tmp_path / "home.csv", schema=declared(table), defence="none", out=tmp_path / "out", rows=100)
     assert [path.name for path in tmp_path.iterdir()] == ["home.csv"]
 
@@ -457,7 +454,7 @@ def test_new_rows_meet_the_schema_of_the_first_ones(table, tmp_path, change, sai
     with pytest.raises(ValueError, match=said):
         publish(new, fitted=saved, out=tmp_path / "new")
     kilo = home(seed=1).assign(lux=lambda rows: rows["lux"] * 1000)
-    with pytest.raises(ValueError, match="9.% of the cells of 'lux' do not conform .* is the unit another one"):
+    with pytest.raises(ValueError, match=r"9.% of the cells of 'lux' do not conform .* is the unit another one"):
         publish(kilo, fitted=saved, out=tmp_path / "new")
     new = home(seed=1).assign(room=None)
     with pytest.raises(ValueError, match="no row with a cell in every column"):

@@ -89,7 +89,8 @@ def draft(
     given = [(task, "task"), (user, "user"), (recording, "recording")]
     roles = {name: role for name, role in given if name is not None}
     if len(roles) < sum(name is not None for name, _ in given):
-        raise ValueError(f"task, user and recording must be different columns, got {', '.join(roles)}")
+        named = ", ".join(repr(name) for name, _ in given if name is not None)
+        raise ValueError(f"task, user and recording must be different columns, got {named}")
     require_columns(list(head), list(roles), called)
     try:
         guesses = {name: guess_column(name, cells, roles.get(name)) for name, cells in head.items()}

@@ -113,7 +113,7 @@ class Gate:
     def numbers(self, rows: pd.DataFrame, needed: Collection[str] | None = None) -> pd.DataFrame:
         """Return the features of rows of the file as numbers, coarse as they may leave; a text is its level's place.
 
-        Missing numbers are filled if the gate knows how, see `fills`. Of new rows, only `needed` features must be there.
+        Missing numbers are filled if the gate knows how, see `fills`. New rows need only the features in `needed`.
         """
         fields = {name: self.declared[name].name for name in (self.features if needed is None else needed)}
         if absent := [repr(name) for name in fields.values() if name not in rows]:

@@ -16,13 +16,13 @@ EPOCH = pd.Timestamp(0, tz="UTC")
 
 
 def plain(text: str) -> str:
-    """Return a text that leaves: without control and format characters, and with no part that runs as a formula.
+    r"""Return a text that leaves: without control and format characters, and with no part that runs as a formula.
 
     Spreadsheets divide a cell at other separators than ours, so each part gets an apostrophe.
 
     Examples
     --------
-    >>> plain("=cmd"), plain("a; +A1"), plain("-12.5"), plain("\\uff1d1+1")
+    >>> plain("=cmd"), plain("a; +A1"), plain("-12.5"), plain("\uff1d1+1")
     ("'=cmd", "a; '+A1", '-12.5', "'=1+1")
     """
     shown = "".join(

@@ -117,31 +117,30 @@ def test_unknown_values_are_named(name, options, words):
 def table():
     return pd.DataFrame(
         {
-            "rate": [1.5, 2.5, 3.5, 4.5],
-            "kind": ["b", "a", None, "b"],
-            "on": [True, False, True, True],
-            "what": ["tv", "tv", "fan", "fan"],
-            "who": [1, 2, 1, 2],
-            "day": ["m", "t", "m", "t"],
+            "rate": [1.5, 2.5, 3.5, 4.5] * 4,
+            "kind": ["b", "a", None, "b"] * 3 + ["a", "b", "a", None],
+            "on": [True, False, True, True] * 3 + [False, True, True, False],
+            "what": ["tv", "tv", "fan", "fan"] * 4,
+            "who": [1, 2, 1, 2] * 2 + [2, 1, 2, 1] * 2,
+            "day": ["m", "t"] * 8,
         }
     )
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
-def test_a_table_of_ones_own(tmp_path, suffix):
-    draw = np.random.default_rng(0)
-    who, what = np.tile([1, 2], 50), np.repeat(["tv", "fan"], 50)
-    table = pd.DataFrame({"rate": draw.normal(5, 1, 100).round(1), "kind": draw.choice(["a", "b"], 100), "what": what})
-    table = table.assign(who=who, day=draw.choice(["m", "t"], 100))
+def test_a_table_of_ones_own(tmp_path, table, suffix):
     path = tmp_path / f"home.{suffix}"
     table.to_csv(path, index=False) if suffix == "csv" else table.to_parquet(path)
     found = problem(str(path), task="what", user="who", groups="day")
-    assert list(found.features) == ["rate", "kind"]
-    np.testing.assert_allclose(found.features["rate"], table["rate"])
-    assert found.task.tolist() == table["what"].tolist()
-    assert found.users.astype(str).tolist() == table["who"].astype(str).tolist()
+    numbers = found.features.to_dict("list")  # a missing text is a category of its own
+    assert set(numbers) == {"rate", "kind", "on"}
+    assert numbers["rate"] == table["rate"].tolist()
+    assert (numbers["kind"][:4], numbers["on"][:4]) == ([2, 1, 0, 2], [1, 0, 1, 1])
+    assert (found.task.tolist(), found.users.tolist()) == (table["what"].tolist(), table["who"].astype(str).tolist())
     assert found.groups.tolist() == table["day"].tolist()
-    assert list(problem(path, task="what", user="who", drop=["day"]).features) == ["rate", "kind"]
+    assert found.name == "data"
+    assert found.provenance["coded"] == ["kind", "on"]
+    assert problem(path, task="what", user="who").features.shape == (16, 3)
 
 
 def test_roles_of_a_table(tmp_path, table):
@@ -149,7 +148,7 @@ def test_roles_of_a_table(tmp_path, table):
     table.to_csv(path, index=False)
     with pytest.raises(ValueError, match=r"home\.csv has no column 'whom'; it has rate, kind"):
         problem(path, task="what", user="whom")
-    with pytest.raises(ValueError, match="must be different columns, got who"):
+    with pytest.raises(ValueError, match="must be different columns, got 'who', 'who'"):
         problem(path, task="who", user="who")
     with pytest.raises(FileNotFoundError):
         problem(tmp_path / "none.csv", task="a", user="b")

@@ -63,7 +63,9 @@ def test_a_step_leaves_no_digits_of_a_float():
 
 
 def test_spellings_of_a_level_are_one_level(frame):
-    frame["mode"] = [f"{cell}{' ' * (who % 3)}\u200b".title() for cell, who in zip(frame["mode"], frame["owner"])]
+    frame["mode"] = [
+        f"{cell}{' ' * (who % 3)}\u200b".title() for cell, who in zip(frame["mode"], frame["owner"], strict=True)
+    ]
     assert set(released(frame, schema())["mode"]) == {"eco", "boost"}
 
 
