@@ -94,10 +94,7 @@ def for_new_rows(source: Any, schema: Schema, needed: Collection[str]) -> Schema
     Only features that it needs must be there. Numbers that do not conform count as missing; `refuse_unlike` refuses
     many of them.
     """
-    if isinstance(source, Path | str):
-        names = column_names(check_file(source), schema)
-    else:
-        names = list(as_arrow(source))
+    names = column_names(check_file(source), schema) if isinstance(source, Path | str) else list(as_arrow(source))
     hidden, counted = {"role": "withheld"}, {"nonconforming": "missing"}
     fields = [
         one.model_copy(update=hidden)
@@ -114,8 +111,8 @@ def refuse_unlike(own: OwnTable) -> None:
     for name, many in own.nonconforming.items():
         if many > STRANGE * own.rows and own.schema.field(name).is_number:
             raise ValueError(
-                f"{many / own.rows:.0%} of the cells of {name!r} do not conform to the schema of the fitted defence: is "
-                "the unit another one? Correct them, or fit the defence again"
+                f"{many / own.rows:.0%} of the cells of {name!r} do not conform to the schema of the fitted defence: "
+                "is the unit another one? Correct them, or fit the defence again"
             )
 
 

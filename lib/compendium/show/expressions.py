@@ -99,8 +99,8 @@ def filled(text: Any, values: Mapping[str, Any], *numbered: Any) -> Any:
     """Return a text, or the texts of a mapping, with the placeholders in braces replaced, as in an f-string.
 
     A placeholder names a value, or has the number of one of `numbered`, and may name public attributes and members of
-    it. Three formats are ours: ``Yes|No``, words for true and false; ``count``, how many of some statements are true; and
-    ``ends``, which entries of a series have the highest and the lowest number.
+    it. Three formats are ours: ``Yes|No``, words for true and false; ``count``, how many of some statements are true;
+    and ``ends``, which entries of a series have the highest and the lowest number.
 
     Raises
     ------

@@ -207,8 +207,8 @@ class Gate:
         for name in self.texts:
             if name in cells:
                 cells = cells.assign(**{name: cells[name].map(_quoted(self.levels[name])).astype(object)})
-        for name, column in cells.items():
-            found[plain(str(name))] = column.to_numpy()
+        for header, column in cells.items():
+            found[plain(str(header))] = column.to_numpy()
         return found
 
     @property

@@ -1,4 +1,4 @@
-"""Cells as they may leave: numbers rounded to their step, levels in one spelling, and how many users have each level."""
+"""Cells as they may leave: numbers rounded to their step, levels in one spelling, and the users of each level."""
 
 import re
 import unicodedata
@@ -49,11 +49,10 @@ def rounded_of(values: pd.Series | np.ndarray, one: Field) -> np.ndarray:
     low, high, step = one.constraints.minimum, one.constraints.maximum, one.step
     if step is None:
         return np.clip(found, low, high) + 0.0
-    ends = [None if low is None else np.ceil(low / step - 1e-9), None if high is None else np.floor(high / step + 1e-9)]
-    if None not in ends and ends[0] > ends[1]:  # no multiple of the step lies in the range
-        ends = [ends[1], ends[1]]
+    least = -np.inf if low is None else np.ceil(low / step - 1e-9)
+    most = np.inf if high is None else np.floor(high / step + 1e-9)  # below it, if no multiple of the step is in range
     exponent = Decimal(repr(step)).normalize().as_tuple().exponent
-    whole = np.clip(np.rint(found / step), *ends)
+    whole = np.clip(np.rint(found / step), min(least, most), most)
     return np.round(whole * step, max(0, -int(exponent))) + 0.0  # no -0.0
 
 
@@ -78,12 +77,9 @@ def levels_of(column: pd.Series, one: Field) -> pd.Series:
         declared = {"true": "true", "false": "false", "1": "true", "0": "false", "1.0": "true", "0.0": "false"}
     else:
         declared = {fold(level): level for level in one.constraints.enum or ()}
-    if not declared:
-        known = {cell: str(cell) for cell in texts.dropna().unique()}
-    else:
-        rest = OTHER if one.nonconforming == "other" else None
-        known = {cell: declared.get(fold(str(cell)), rest) for cell in texts.dropna().unique()}
-    found = texts.map(known).astype(object)
+    cells, rest = texts.dropna().unique(), OTHER if one.nonconforming == "other" else None
+    shown = {cell: declared.get(fold(str(cell)), rest) if declared else str(cell) for cell in cells}
+    found = texts.map(shown).astype(object)
     return found.where(found.notna(), None)
 
 
@@ -110,10 +106,11 @@ class Census:
     def add(self, piece: pd.DataFrame) -> None:
         """Count some rows, with the columns of the file; each row has a user."""
         users = pd.Series("", piece.index) if self._user is None else piece[self._user].astype(str)
-        self.rows.update(users.value_counts().to_dict())
+        self.rows.update(dict(users.value_counts()))
         for one in self._fields:
             pairs = pd.DataFrame({"level": levels_of(piece[one.name], one), "user": users})
-            self._pairs[one.name].update(pairs.groupby(["level", "user"], dropna=False, sort=False).size().to_dict())
+            counts = pairs.groupby(["level", "user"], dropna=False, sort=False).size()
+            self._pairs[one.name].update(dict(counts))  # type: ignore[arg-type]
 
     def levels(self, one: Field, k: int) -> dict[str | None, int]:
         """Return the levels that may leave with their rows; None stands for missing cells, if they are a level.
