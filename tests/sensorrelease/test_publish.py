@@ -312,7 +312,10 @@ def test_a_saved_transformer_of_scikit_learn_publishes_new_rows(table, tmp_path)
         ({"user": "nobody"}, "no column 'nobody'"),
         ({"task": None}, "name the columns of the table: task="),
         ({"user": "room"}, "must be different columns"),
-        ({"defence": SplineTransformer(), "save": "saved"}, "SplineTransformer cannot be saved, because loading scipy"),
+        (
+            {"defence": SplineTransformer(), "save": "saved"},
+            "a SplineTransformer is none of",
+        ),
         ({"schema": "none.yaml"}, "No such file"),
     ],
 )

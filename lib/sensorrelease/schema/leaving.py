@@ -106,11 +106,12 @@ class Census:
     def add(self, piece: pd.DataFrame) -> None:
         """Count some rows, with the columns of the file; each row has a user."""
         users = pd.Series("", piece.index) if self._user is None else piece[self._user].astype(str)
-        self.rows.update(dict(users.value_counts()))
+        rows = users.value_counts()
+        self.rows.update(dict(zip(rows.index, rows.tolist(), strict=True)))
         for one in self._fields:
             pairs = pd.DataFrame({"level": levels_of(piece[one.name], one), "user": users})
             counts = pairs.groupby(["level", "user"], dropna=False, sort=False).size()
-            self._pairs[one.name].update(dict(counts))  # type: ignore[arg-type]
+            self._pairs[one.name].update(dict(zip(counts.index, counts.tolist(), strict=True)))
 
     def levels(self, one: Field, k: int) -> dict[str | None, int]:
         """Return the levels that may leave with their rows; None stands for missing cells, if they are a level.
