@@ -82,7 +82,7 @@ def test_short_recordings_are_held_out_whole_and_batches_fit(tmp_path, monkeypat
     with pytest.warns(UserWarning, match="8 of 16 whole recordings are held out instead, the last of each person"):
         card = publish_recordings(short, defence=settings, adversaries=FEW, **words)
     assert "of whole recordings, the last of each person and activity" in card.facts["measured_on"][0]
-    assert "On 24 windows" in card.facts["measured_on"][0]
+    assert "on 24 windows" in card.facts["measured_on"][0]
 
 
 @pytest.mark.parametrize(
@@ -118,8 +118,8 @@ def test_no_window_may_begin_in_the_last_part_although_it_is_longer_than_a_windo
         pd.read_csv(file).head(175).to_csv(file, index=False)
     with pytest.warns(UserWarning, match="8 of 16 whole recordings are held out instead"):
         card = publish_recordings(short, defence=settings, adversaries=FEW, **words)
-    assert "On 40 windows" in card.facts["measured_on"][0]
-    assert [module._ends_in_window(175, length) for length in (43, 32, 25)] == [False, False, True]
+    assert "on 40 windows" in card.facts["measured_on"][0]
+    assert [module.ends_in_window(175, length) for length in (43, 32, 25)] == [False, False, True]
 
 
 def test_too_short_recordings_are_refused_before_training(tmp_path, monkeypatch):

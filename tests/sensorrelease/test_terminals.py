@@ -9,14 +9,21 @@ import pandas as pd
 import pytest
 
 ROLES = "home.csv --task task --user who"
+LEAVE = "--accept-draft --although-identifying"
 COMMANDS = {
-    "minimize": ("sensorrelease", f"minimize {ROLES} --trees 3 --repeat 0 --score gini --out a.csv --json b.json"),
+    "minimize": (
+        "sensorrelease",
+        f"minimize {ROLES} --trees 3 --repeat 0 --score gini --out a --json b.json --accept-draft",
+    ),
     "compare": ("sensorrelease", f"compare {ROLES} --trees 3 --defences none noise --report a.html --json b.json"),
-    "publish": ("sensorrelease", f"publish {ROLES} --defence none --out a --save b"),
+    "publish": (
+        "sensorrelease",
+        f"publish {ROLES} --defence none --out a --save b {LEAVE}",
+    ),
     "data list": ("compendium", "data list"),
     "verify": ("compendium", "verify"),
 }
-WRITTEN = {"minimize": ["a.csv", "b.json"], "compare": ["a.html", "b.json"], "publish": ["a", "b"]}
+WRITTEN = {"minimize": ["a", "b.json"], "compare": ["a.html", "b.json"], "publish": ["a", "b"]}
 
 
 @pytest.mark.slow
