@@ -50,7 +50,7 @@ COMMANDS = {  # module, words, and what is there when the time begins: so many d
 }  # fmt: skip
 # Most seconds from that moment to the kill; 4 of the others.
 SECONDS_OF = {"compare": 14.0, "publish": 14.0, "edge": 25.0, "latent": 25.0, "book": 10.0, "300 MB": 25.0}
-INPUTS = {"a.ipynb", "a.log", "people.csv", "recordings"}
+INPUTS = {"book", "a.ipynb", "a.log", "people.csv", "recordings"}
 WHOLE = {"a": {"card.md", "card.json"}, "b": {"defence.json"}}  # what a folder with a final name has
 ALONE = {"search alone": "search", "race alone": "race"}  # undisturbed
 RECORDINGS = """name = "watch"

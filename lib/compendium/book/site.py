@@ -60,10 +60,15 @@ def build(output: Path | None = None, only: Iterable[str] = ()) -> Path:
         "2",
     ]
     words += ["-d", str(folder / "doctrees"), str(source), str(folder / "html")]
-    with processes.lifeline(folder):  # Sphinx ends with us, however we end
-        done = subprocess.run(words, stderr=subprocess.PIPE, text=True, check=False)
-    if done.returncode:
-        raise BookError(f"Sphinx reports errors or warnings in {source}:\n{done.stderr.strip()}")
+    # Sphinx and its workers end with us, however we end.
+    with processes.lifeline(folder), subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as child:
+        try:
+            _, said = child.communicate()
+        except BaseException:
+            processes.end_children()
+            raise
+    if child.returncode:
+        raise BookError(f"Sphinx reports errors or warnings in {source}:\n{said.strip()}")
     return folder / "html" / "index.html"
 
 
