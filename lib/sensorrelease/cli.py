@@ -68,8 +68,8 @@ def _run(argv: Sequence[str] | None) -> int:
         # Our own errors explain themselves. SENSORPRIVACY_DEBUG shows the traceback of the others.
         if os.environ.get("SENSORPRIVACY_DEBUG"):
             raise
-        full = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
-        if isinstance(error, OSError) and error.errno in full and error.filename is None:
+        full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
+        if full and isinstance(error, OSError) and error.filename is None:
             error = OSError(f"a result cannot be written: {error.strerror}")
         said = str(error)[:_LONGEST] or "there is not enough memory: give fewer rows or columns"
         print(f"error: {visible(_in_options(said, words[0]), one_line=True)}", file=sys.stderr)

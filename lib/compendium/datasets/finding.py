@@ -241,11 +241,9 @@ class Digests:
         """Return the SHA-256 of a file; a stored digest is used if the file, or the archive around it, is unchanged."""
         stat = address.path.stat()
         key, inner = str(address.path.absolute()), "\0".join(address.inner)
-        now = {"size": stat.st_size, "mtime_ns": stat.st_mtime_ns}
         known = self._known.get(key)
-        # the cache may be damaged, or of another version
-        if not (isinstance(known, dict) and now.items() <= known.items() and isinstance(known.get("sha256"), dict)):
-            known = self._known[key] = {**now, "sha256": {}}
+        if known is None or (known["size"], known["mtime_ns"]) != (stat.st_size, stat.st_mtime_ns):
+            known = self._known[key] = {"size": stat.st_size, "mtime_ns": stat.st_mtime_ns, "sha256": {}}
         if inner not in known["sha256"]:
             with address.open() as stream:
                 known["sha256"][inner] = sha256(stream)

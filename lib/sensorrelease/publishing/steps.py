@@ -129,8 +129,8 @@ def _to_json(value: Any, where: str) -> Any:
         return {"dict": [[_to_json(key, where), _to_json(one, where)] for key, one in value.items()]}
     if type(value) is slice:
         return {"slice": [_to_json(one, where) for one in (value.start, value.stop, value.step)]}
-    if isinstance(value, type) and value in _NUMBERS.values():
-        return {"type": str(value.__name__)}
+    if isinstance(value, type) and (name := value.__name__) in _NUMBERS and _NUMBERS[name] is value:
+        return {"type": name}
     if isinstance(value, np.dtype) and value.kind in "biuf":
         return {"dtype": value.str}
     if isinstance(value, csr_matrix):
