@@ -35,20 +35,22 @@ ROWS, SECONDS, LONGEST = 1500, 2.0, 30.0
 MINIMIZE = "minimize home.csv --task task --user who --score information --quiet --repeat 0 --jobs 2 "
 MINIMIZE += "--json a.json --out a.csv"
 COMMANDS = {  # module, words, and what is there when the time begins: so many descendants, or such a file
-    "search": ("sensorprivacy", f"{MINIMIZE} --exhaustive --store search.sqlite --trees 400", 2),
-    "race": ("sensorprivacy", f"{MINIMIZE} --race --store race.sqlite --trees 400", 2),
-    "compare": ("sensorprivacy", "compare home.csv --task task --user who --minutes .1 --report a.html --json a.json "
+    "search": ("sensorrelease", f"{MINIMIZE} --exhaustive --store search.sqlite --trees 400", 2),
+    "race": ("sensorrelease", f"{MINIMIZE} --race --store race.sqlite --trees 400", 2),
+    "compare": ("sensorrelease", "compare home.csv --task task --user who --minutes .1 --report a.html --json a.json "
                                  "--store a.jsonl --quiet", 0),
-    "publish": ("sensorprivacy", "publish home.csv --task task --user who --defence noise:epsilon=4 "
+    "publish": ("sensorrelease", "publish home.csv --task task --user who --defence noise:epsilon=4 "
                                  "--out a --save b --quiet", 0),
     "run": ("compendium", "run a.ipynb -o b.ipynb --log a.log", 3),
-    "edge": ("sensorprivacy", "edge export recordings.toml --hide side --out a --epochs 1", 0),
-    "300 MB": ("sensorprivacy", "publish large.csv --task room --user owner --groups session "
+    "edge": ("sensorrelease", "edge export recordings.toml --hide side --out a --epochs 1", 0),
+    "latent": ("sensorrelease", "publish recordings.toml --hide side --defence latent:epochs=300 --out a --save b", 0),
+    "book": ("compendium", "book --out book 20_threeway_example", 1),
+    "300 MB": ("sensorrelease", "publish large.csv --task room --user owner --groups session "
                                 "--defence round:digits=1 --out a --quiet", ".a.*.part/*"),
 }  # fmt: skip
 # Most seconds from that moment to the kill; 4 of the others.
-SECONDS_OF = {"compare": 14.0, "publish": 14.0, "edge": 25.0, "300 MB": 25.0}
-INPUTS = {"a.ipynb", "a.log", "people.csv", "recordings"}
+SECONDS_OF = {"compare": 14.0, "publish": 14.0, "edge": 25.0, "latent": 25.0, "book": 10.0, "300 MB": 25.0}
+INPUTS = {"book", "a.ipynb", "a.log", "people.csv", "recordings"}
 WHOLE = {"a": {"card.md", "card.json"}, "b": {"defence.json"}}  # what a folder with a final name has
 ALONE = {"search alone": "search", "race alone": "race"}  # undisturbed
 RECORDINGS = """name = "watch"
@@ -75,7 +77,7 @@ def prepare(folder: Path) -> None:
     if folder.name == "300 MB":
         make_large(folder / "large.csv", 0.3)
         return
-    if folder.name == "edge":
+    if folder.name in ("edge", "latent"):
         (folder / "recordings").mkdir()
         for person, doing, day in itertools.product("pqrs", ("sit", "walk"), "12"):
             signal_ = draw.normal(size=(1500, 2)) * (1 + 4 * (doing == "walk")) + "pqrs".index(person)

@@ -264,7 +264,9 @@ def book(out: Path | None, runs: Sequence[str]) -> int:
     import sphinx  # noqa: F401 - if it is missing, nothing else is tried
 
     from compendium.book.site import build, size_in_mb
+    from compendium.run import processes
 
+    processes.guard()
     page = build(out, list(runs))
     print(f"{page}  {size_in_mb(page.parent):.0f} MB")
     return 0

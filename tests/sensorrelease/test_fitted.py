@@ -147,6 +147,18 @@ def test_more_than_data_is_not_saved(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_what_is_too_large_to_be_loaded_is_not_saved(tmp_path, monkeypatch):
+    step = fitted(PCA(2).fit(numbers()))
+    monkeypatch.setattr("sensorrelease.publishing.steps._MOST", 10)
+    with pytest.raises(ValueError, match=r"PCA.* cannot be saved: its arrays unpack to .* which is too much"):
+        save_fitted(step, tmp_path)
+    assert list(tmp_path.iterdir()) == []
+    monkeypatch.undo()
+    monkeypatch.setattr("sensorprivacy.paths._MOST_JSON", 100)
+    with pytest.raises(ValueError, match="at most 100 are read"):
+        save_fitted(step, tmp_path)
+
+
 def test_another_version_of_scikit_learn_is_refused(tmp_path):
     save_fitted(fitted(PCA(2).fit(numbers())), tmp_path)
     content = json.loads((tmp_path / FILE).read_text()) | {"sklearn": "0.1.0"}

@@ -15,6 +15,7 @@ import pandas as pd
 from compendium.book import explorers, notebooks, pages, terms
 from compendium.book.pages import BookError, empty, write
 from compendium.paths import VERDICTS_FILE, build_dir, data_dir, figures_dir, project_root
+from compendium.run import processes
 from compendium.run.runs import read_runs
 from compendium.show.tables import markdown_text
 from compendium.verdicts.ledger import Entry, entries, overview
@@ -44,15 +45,30 @@ def build(output: Path | None = None, only: Iterable[str] = ()) -> Path:
     source = sources(folder / "source", only)
     empty(folder / "html")
     # -E: a link to a page that did not exist in the last build would stay broken
-    words = [sys.executable, "-m", "sphinx", "-b", "html", "-W", "--keep-going", "-q", "-E", "-j", "2"]
-    done = subprocess.run(
-        [*words, "-d", str(folder / "doctrees"), str(source), str(folder / "html")],
-        stderr=subprocess.PIPE,
-        text=True,
-        check=False,
-    )
-    if done.returncode:
-        raise BookError(f"Sphinx reports errors or warnings in {source}:\n{done.stderr.strip()}")
+    words = [
+        sys.executable,
+        "-m",
+        processes.__name__,
+        "sphinx",
+        "-b",
+        "html",
+        "-W",
+        "--keep-going",
+        "-q",
+        "-E",
+        "-j",
+        "2",
+    ]
+    words += ["-d", str(folder / "doctrees"), str(source), str(folder / "html")]
+    # Sphinx and its workers end with us, however we end.
+    with processes.lifeline(folder), subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as child:
+        try:
+            _, said = child.communicate()
+        except BaseException:
+            processes.end_children()
+            raise
+    if child.returncode:
+        raise BookError(f"Sphinx reports errors or warnings in {source}:\n{said.strip()}")
     return folder / "html" / "index.html"
 
 

@@ -104,7 +104,9 @@ def _keeps_or_adds(step: Any) -> bool:
 
 def _as_json(step: Any, name: str) -> dict[str, Any]:
     try:
-        return step_to_json(step)
+        found = step_to_json(step)
+        step_from_json(found)  # what is saved can be loaded
+        return found
     except StepError as error:
         raise ValueError(f"--save: {name} cannot be saved: {error}. Publish without --save") from error
 

@@ -69,6 +69,7 @@ def write_saved(folder: Path, kind: str, content: dict[str, Any]) -> None:
     whole = {"format": kind, "version": VERSION, **content, "files": _digests(folder)}
     text = json.dumps(whole | {"digest": _digest(whole)}, indent=1, ensure_ascii=False)
     (folder / FILE).write_text(text + "\n", encoding="utf-8")
+    read_json(folder / FILE)  # raises ValueError if it is too large to be loaded
 
 
 def is_saved(folder: Path, kind: str) -> bool:

@@ -10,31 +10,12 @@ import math
 import reprlib
 import zlib
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_matrix
-from sklearn.compose import ColumnTransformer
-from sklearn.decomposition import PCA, FactorAnalysis, FastICA, MiniBatchSparsePCA, SparsePCA, TruncatedSVD
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.feature_selection import VarianceThreshold
-from sklearn.impute import SimpleImputer
-from sklearn.pipeline import FeatureUnion, Pipeline
-from sklearn.preprocessing import (
-    Binarizer,
-    FunctionTransformer,
-    KBinsDiscretizer,
-    MaxAbsScaler,
-    MinMaxScaler,
-    Normalizer,
-    OneHotEncoder,
-    OrdinalEncoder,
-    PowerTransformer,
-    QuantileTransformer,
-    RobustScaler,
-    StandardScaler,
-)
-from sklearn.random_projection import GaussianRandomProjection
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.tree._tree import NODE_DTYPE, Tree
 from sklearn.utils._param_validation import StrOptions
@@ -42,16 +23,23 @@ from sklearn.utils._param_validation import StrOptions
 from sensorprivacy.minimize.rewrites import ColumnHasher, SampledSparsePCA
 from sensorrelease.transformers import Rewritten, Rounded, TaskPrediction
 
-_KINDS: tuple[Any, ...] = (
-    *(ColumnTransformer, FeatureUnion, Pipeline, FunctionTransformer, VarianceThreshold, SimpleImputer),
-    *(PCA, FactorAnalysis, FastICA, MiniBatchSparsePCA, SparsePCA, TruncatedSVD, GaussianRandomProjection),
-    *(Binarizer, KBinsDiscretizer, MaxAbsScaler, MinMaxScaler, Normalizer, OneHotEncoder, OrdinalEncoder),
-    *(PowerTransformer, QuantileTransformer, RobustScaler, StandardScaler),
-    *(ColumnHasher, Rewritten, Rounded, SampledSparsePCA, TaskPrediction),
-)
-STEPS = {kind.__name__: kind for kind in _KINDS}
+_PUBLIC = {  # of scikit-learn: no transform of these reads a file or calls what it is given
+    "compose": "ColumnTransformer",
+    "decomposition": "PCA FactorAnalysis FastICA MiniBatchSparsePCA SparsePCA TruncatedSVD",
+    "feature_selection": "VarianceThreshold",
+    "impute": "SimpleImputer",
+    "pipeline": "FeatureUnion Pipeline",
+    "preprocessing": "Binarizer FunctionTransformer KBinsDiscretizer MaxAbsScaler MinMaxScaler Normalizer "
+    "OneHotEncoder OrdinalEncoder PowerTransformer QuantileTransformer RobustScaler StandardScaler",
+    "random_projection": "GaussianRandomProjection",
+}
+STEPS: dict[str, Any] = {
+    name: getattr(import_module(f"sklearn.{module}"), name)
+    for module, names in _PUBLIC.items()
+    for name in names.split()
+} | {kind.__name__: kind for kind in (ColumnHasher, Rewritten, Rounded, SampledSparsePCA, TaskPrediction)}
 _OURS = {"method": {"pca", "sparse_pca", "hashing"}}  # choices of our own transformers
-_NUMBERS = {kind.__name__: kind for kind in (np.float64, np.float32, np.int64, np.int32, np.bool_)}
+_NUMBERS: dict[str, Any] = {kind.__name__: kind for kind in (np.float64, np.float32, np.int64, np.int32, np.bool_)}
 _MOST = 2**28  # bytes of all arrays
 _NODES = {"left_child": "<i4", "right_child": "<i4", "feature": "<i4", "threshold": "<f8", "missing_go_to_left": "|u1"}
 _SCALARS = (bool, int, float, str, type(None))
@@ -72,6 +60,8 @@ def step_to_json(step: Any) -> dict[str, Any]:
 
     Examples
     --------
+    >>> from sklearn.pipeline import Pipeline
+    >>> from sklearn.preprocessing import Binarizer, StandardScaler
     >>> step_to_json(Binarizer(threshold=0.5))
     {'step': 'Binarizer', 'of': {'threshold': 0.5, 'copy': True}}
     >>> step_to_json(Pipeline([("scale", StandardScaler())], memory="cache"))
@@ -102,7 +92,7 @@ def step_from_json(data: Any) -> Any:
         if (size := _bytes(data)) > _MOST:
             raise StepError(f"its arrays unpack to {size:,} bytes, which is too much")
         step = _from_json(data)
-        if type(step) not in _KINDS:
+        if type(step) not in STEPS.values():
             raise StepError(f"{reprlib.repr(data)} is no transformer")
         return step
     except (
