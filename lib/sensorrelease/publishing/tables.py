@@ -179,7 +179,9 @@ def _fit(
     if confirmed and takes_bounds(made):
         ends = {name: gate.declared[name].constraints for name in names}
         known = {
-            name: (one.minimum, one.maximum) for name, one in ends.items() if None not in (one.minimum, one.maximum)
+            name: (one.minimum, one.maximum)
+            for name, one in ends.items()
+            if one.minimum is not None and one.maximum is not None
         }
         made = with_bounds(made, known, gate.features)
     with warnings.catch_warnings():

@@ -57,14 +57,14 @@ def _rounded(values: pd.Series | np.ndarray, one: Field) -> np.ndarray:
     """Return numbers at the step of a column and within its range. Missing and infinite ones are one kind of NaN."""
     found = np.asarray(values, dtype=float)
     found = np.where(np.isfinite(found), found, np.nan)
-    low, high, step = one.constraints.minimum, one.constraints.maximum, one.step
+    ends, step = (one.constraints.minimum, one.constraints.maximum), one.step
+    low, high = (-np.inf if ends[0] is None else ends[0], np.inf if ends[1] is None else ends[1])
     if step is None:
         return np.clip(found, low, high) + 0.0
-    ends = [None if low is None else np.ceil(low / step - 1e-9), None if high is None else np.floor(high / step + 1e-9)]
-    if None not in ends and ends[0] > ends[1]:  # no multiple of the step lies in the range
-        ends = [ends[1], ends[1]]
+    last = np.floor(high / step + 1e-9)
+    first = min(np.ceil(low / step - 1e-9), last)  # no multiple of the step may lie in the range
     exponent = Decimal(repr(step)).normalize().as_tuple().exponent
-    whole = np.clip(np.rint(found / step), *ends)
+    whole = np.clip(np.rint(found / step), first, last)
     return np.round(whole * step, max(0, -int(exponent))) + 0.0  # no -0.0
 
 
@@ -82,13 +82,15 @@ def _levels(column: pd.Series, one: Field) -> pd.Series:
     """Return the declared level of each cell; None where there is none."""
     if one.is_number:
         numbers = _numbers(column, one)
-        known = {number: f"{number:.15g}" for number in pd.unique(numbers) if number == number}
-        return pd.Series(numbers, column.index).map(known).astype(object).where(~np.isnan(numbers), None)
+        shown = {number: f"{number:.15g}" for number in pd.unique(numbers) if number == number}
+        return pd.Series(numbers, column.index).map(shown).astype(object).where(~np.isnan(numbers), None)
     texts = column.astype(object)
+    declared: dict[str, str]
     if one.type == "boolean":
         declared = {"true": "true", "false": "false", "1": "true", "0": "false", "1.0": "true", "0.0": "false"}
     else:
         declared = {fold(level): level for level in one.constraints.enum or ()}
+    known: dict[Any, str | None]
     if not declared:
         known = {cell: str(cell) for cell in texts.dropna().unique()}
     else:
@@ -121,10 +123,12 @@ class Census:
     def add(self, piece: pd.DataFrame) -> None:
         """Count some rows, with the columns of the file; each row has a user."""
         users = pd.Series("", piece.index) if self._user is None else piece[self._user].astype(str)
-        self.rows.update(users.value_counts().to_dict())
+        counts: Any = users.value_counts().to_dict()
+        self.rows.update(counts)
         for one in self._fields:
             pairs = pd.DataFrame({"level": _levels(piece[one.name], one), "user": users})
-            self._pairs[one.name].update(pairs.groupby(["level", "user"], dropna=False, sort=False).size().to_dict())
+            counts = pairs.groupby(["level", "user"], dropna=False, sort=False).size().to_dict()
+            self._pairs[one.name].update(counts)
 
     def levels(self, one: Field, k: int) -> dict[str | None, int]:
         """Return the levels that may leave with their rows; None stands for missing cells, if they are a level.
@@ -329,8 +333,8 @@ class Gate:
         for name in self.texts:
             if name in cells:
                 cells = cells.assign(**{name: cells[name].map(_quoted(self.levels[name])).astype(object)})
-        for name, column in cells.items():
-            found[plain(str(name))] = column.to_numpy()
+        for title_of, column in cells.items():
+            found[plain(str(title_of))] = column.to_numpy()
         return found
 
     @property
