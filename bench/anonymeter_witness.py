@@ -56,7 +56,7 @@ def witness(name: str, word: str, attacks: int) -> dict[str, object]:
     """Publish half of a data set, let anonymeter attack it, and return its risks and our numbers as a row."""
     from compendium.datasets import registry
     from sensorrelease.publishing.tables import publish
-from sensorrelease.schema import Constraints, draft
+    from sensorrelease.schema import Constraints, draft
     from sensorrelease.words import parse
 
     if name == "adult":

@@ -44,7 +44,8 @@ COMMANDS = {  # module, words, and what is there when the time begins: so many d
     "run": ("compendium", "run a.ipynb -o b.ipynb --log a.log", 3),
     "edge": ("sensorprivacy", "edge export recordings.toml --hide side --out a --epochs 1", 0),
     "300 MB": ("sensorprivacy", "publish large.csv --task room --user owner --recording session "
-                                "--accept-draft --although-identifying --defence round:digits=1 --out a --quiet", ".a.*.part/*"),
+                                "--accept-draft --although-identifying --defence round:digits=1 --out a --quiet",
+               ".a.*.part/*"),
 }  # fmt: skip
 # Most seconds from that moment to the kill; 4 of the others.
 SECONDS_OF = {"compare": 14.0, "publish": 14.0, "edge": 25.0, "300 MB": 25.0}

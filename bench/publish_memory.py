@@ -65,7 +65,7 @@ def main() -> None:
         rows = make(file, given.gb)
         for number, defence in enumerate(given.defence):
             peak, seconds, written = run(file, Path(folder, f"out{number}"), ["--defence", defence])
-            (Path(folder, f"out{number}") / file.name).unlink()
+            (Path(folder, f"out{number}") / "data.csv").unlink()
             found.append({"gb": round(file.stat().st_size / 1e9, 2), "rows": rows, "defence": defence})
             found[-1] |= {"peak_mib": round(peak), "seconds": round(seconds), "written_gb": round(written / 1e9, 2)}
             print(found[-1], flush=True)
