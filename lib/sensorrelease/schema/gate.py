@@ -1,158 +1,23 @@
 """What may leave a table: declared columns only, numbers within their range and step, and the levels of many users.
 
-`Census` counts the users of each level. A `Gate` learned from it makes rows coarse before a defence sees them, and
-lets only declared cells out after it, whatever the defence computed.
+A `Gate` learned from a `Census` makes rows coarse before a defence sees them, and lets only declared cells out after
+it, whatever the defence computed.
 """
 
-import re
-import unicodedata
-from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
-from decimal import Decimal
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from sensorrelease.schema.model import MOMENTS, OTHER, Field, Schema, fold
+from sensorrelease.schema.coarse import EPOCH, Census, is_levels, levels_of, numbers_of, plain, rounded, title
+from sensorrelease.schema.model import MOMENTS, OTHER, Field, Schema
 
 MOST_LEVELS = 10_000  # of a text that leaves without declared levels
 _FINE = 10_000  # steps within about the deviation of a column that a defence made
-_SIGN = r"[=@]|[+\-\u2212](?![\d.,:/ -]*(?:$|[;,|]))"  # begins a formula; numbers, dates and dashes do not
-_FORMULA = re.compile(rf'(^|[;,|])(\s*"?\s*)(?={_SIGN})')
 _MADE = " transformed"
-_EPOCH = pd.Timestamp(0, tz="UTC")
-
-
-def plain(text: str) -> str:
-    r"""Return a text that leaves: without control and format characters, and with no part that runs as a formula.
-
-    Spreadsheets divide a cell at other separators than ours, so each part gets an apostrophe.
-
-    Examples
-    --------
-    >>> plain("=cmd"), plain("a; +A1"), plain("-12.5"), plain("\uff1d1+1")
-    ("'=cmd", "a; '+A1", '-12.5', "'=1+1")
-    """
-    shown = "".join(
-        " " if unicodedata.category(mark) == "Cc" else mark for mark in text if unicodedata.category(mark) != "Cf"
-    )
-    wide = unicodedata.normalize("NFKC", shown)
-    return _FORMULA.sub(r"\1\2'", wide if _FORMULA.search(wide) else shown).strip()
-
-
-def title(one: Field) -> str:
-    """Return the header under which a column leaves."""
-    return plain(one.title)
-
-
-def is_levels(one: Field) -> bool:
-    """Return whether a feature has levels; the others are numbers."""
-    return one.type in ("string", "boolean")
-
-
-def _rounded(values: pd.Series | np.ndarray, one: Field) -> np.ndarray:
-    """Return numbers at the step of a column and within its range. Missing and infinite ones are one kind of NaN."""
-    found = np.asarray(values, dtype=float)
-    found = np.where(np.isfinite(found), found, np.nan)
-    ends, step = (one.constraints.minimum, one.constraints.maximum), one.step
-    low, high = (-np.inf if ends[0] is None else ends[0], np.inf if ends[1] is None else ends[1])
-    if step is None:
-        return np.clip(found, low, high) + 0.0
-    last = np.floor(high / step + 1e-9)
-    first = min(np.ceil(low / step - 1e-9), last)  # no multiple of the step may lie in the range
-    exponent = Decimal(repr(step)).normalize().as_tuple().exponent
-    whole = np.clip(np.rint(found / step), first, last)
-    return np.round(whole * step, max(0, -int(exponent))) + 0.0  # no -0.0
-
-
-def _numbers(column: pd.Series, one: Field) -> np.ndarray:
-    """Return a column of numbers, or of times as seconds since 1970, as they may leave."""
-    if one.type in MOMENTS:
-        if column.dtype.kind != "m":
-            times = pd.to_datetime(column.astype("string").astype(object), utc=True, format="ISO8601", errors="coerce")
-            column = times - _EPOCH
-        return _rounded(column.dt.total_seconds(), one)
-    return _rounded(pd.to_numeric(column, errors="coerce").astype("Float64").to_numpy(float, na_value=np.nan), one)
-
-
-def _levels(column: pd.Series, one: Field) -> pd.Series:
-    """Return the declared level of each cell; None where there is none."""
-    if one.is_number:
-        numbers = _numbers(column, one)
-        shown = {number: f"{number:.15g}" for number in pd.unique(numbers) if number == number}
-        return pd.Series(numbers, column.index).map(shown).astype(object).where(~np.isnan(numbers), None)
-    texts = column.astype(object)
-    declared: dict[str, str]
-    if one.type == "boolean":
-        declared = {"true": "true", "false": "false", "1": "true", "0": "false", "1.0": "true", "0.0": "false"}
-    else:
-        declared = {fold(level): level for level in one.constraints.enum or ()}
-    known: dict[Any, str | None]
-    if not declared:
-        known = {cell: str(cell) for cell in texts.dropna().unique()}
-    else:
-        rest = OTHER if one.nonconforming == "other" else None
-        known = {cell: declared.get(fold(str(cell)), rest) for cell in texts.dropna().unique()}
-    found = texts.map(known).astype(object)
-    return found.where(found.notna(), None)
-
-
-class Census:
-    """Count rows and users of each level of the columns that leave, piece by piece.
-
-    Parameters
-    ----------
-    schema : Schema
-        With a user, or without one if the rows belong to nobody.
-    """
-
-    def __init__(self, schema: Schema) -> None:
-        self._user = schema.user
-        self._fields = [one for one in schema.released if is_levels(one) or one.role == "task"]
-        self._pairs: dict[str, Counter[tuple[str | None, str]]] = {one.name: Counter() for one in self._fields}
-        self.rows: Counter[str] = Counter()  # of each user
-
-    @property
-    def classes(self) -> set[str]:
-        """All classes of the task."""
-        return {str(level) for one in self._fields if one.role == "task" for level, _ in self._pairs[one.name] if level}
-
-    def add(self, piece: pd.DataFrame) -> None:
-        """Count some rows, with the columns of the file; each row has a user."""
-        users = pd.Series("", piece.index) if self._user is None else piece[self._user].astype(str)
-        counts: Any = users.value_counts().to_dict()
-        self.rows.update(counts)
-        for one in self._fields:
-            pairs = pd.DataFrame({"level": _levels(piece[one.name], one), "user": users})
-            counts = pairs.groupby(["level", "user"], dropna=False, sort=False).size().to_dict()
-            self._pairs[one.name].update(counts)
-
-    def levels(self, one: Field, k: int) -> dict[str | None, int]:
-        """Return the levels that may leave with their rows; None stands for missing cells, if they are a level.
-
-        Levels of fewer than `k` users become "other", and so do the next rarest ones until "other" has as many.
-        """
-        users: dict[str | None, set[str]] = {}
-        rows: Counter[str | None] = Counter()
-        for (level, who), many in self._pairs[one.name].items():
-            level = None if level is None or level != level else level
-            users.setdefault(level, set()).add(who)
-            rows[level] += many
-        least = 1 if one.although is not None or self._user is None else min(k, len(self.rows))
-        if one.role == "task":
-            return {level: rows[level] for level in users if level is not None and len(users[level]) >= least}
-        order = sorted(users, key=lambda level: (len(users[level]), str(level)))
-        merged: set[str] = set()
-        gone = [level for level in order if len(users[level]) < least]
-        for level in order:
-            if level in gone or 0 < len(merged) < least:
-                merged |= users[level]
-                gone += [] if level in gone else [level]
-        kept = {level: rows[level] for level in order if level not in gone}
-        return kept | ({OTHER: sum(rows[level] for level in gone) + rows[OTHER] * (OTHER in kept)} if gone else {})
 
 
 @dataclass(frozen=True)
@@ -233,7 +98,7 @@ class Gate:
     def classes(self, rows: pd.DataFrame) -> pd.Series:
         """Return the task of rows of the file; None where the class may not leave."""
         one = self.declared[self.task]
-        found = _levels(rows[one.name], one).rename(self.task)
+        found = levels_of(rows[one.name], one).rename(self.task)
         return found.where(found.isin(self.levels[self.task]), None)
 
     def numbers(self, rows: pd.DataFrame, needed: Collection[str] | None = None) -> pd.DataFrame:
@@ -250,9 +115,9 @@ class Gate:
             if one.name not in rows:  # new rows lack a column that the defence does not need
                 found[name] = np.zeros(len(rows))
             elif name in self.texts:
-                found[name] = self._places(_levels(rows[one.name], one), name)
+                found[name] = self._places(levels_of(rows[one.name], one), name)
             else:
-                cells = _numbers(rows[one.name], one)
+                cells = numbers_of(rows[one.name], one)
                 found[name] = np.where(np.isnan(cells), self.fills.get(name, np.nan), cells)
         return pd.DataFrame(found, index=rows.index)
 
@@ -303,10 +168,10 @@ class Gate:
                 places = np.clip(np.rint(column.to_numpy(dtype=float)), 0, len(levels) - 1).astype(int)
                 found[name] = levels[places]
             elif name in self.features:
-                found[name] = self._shown(_rounded(column, self.declared[name]), self.declared[name])
+                found[name] = self._shown(rounded(column, self.declared[name]), self.declared[name])
             elif name in self.steps and pd.api.types.is_numeric_dtype(column):
                 step = Field(name=name, role="withheld", step=self.steps[name])
-                found[name] = _rounded(column, step)
+                found[name] = rounded(column, step)
             else:
                 found[name] = self.labels(column, name)
         return pd.DataFrame(found, index=values.index)
@@ -322,7 +187,7 @@ class Gate:
 
     def _shown(self, numbers: np.ndarray, one: Field) -> Any:
         if one.type in MOMENTS:
-            times = _EPOCH + pd.to_timedelta(numbers, unit="s")
+            times = EPOCH + pd.to_timedelta(numbers, unit="s")
             return times.strftime({"date": "%Y-%m-%d", "time": "%H:%M:%S"}.get(one.type, "%Y-%m-%dT%H:%M:%S"))
         whole = one.type == "integer" and not np.isnan(numbers).any()
         return numbers.astype(np.int64) if whole else numbers
