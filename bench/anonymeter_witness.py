@@ -56,6 +56,7 @@ def witness(name: str, word: str, attacks: int) -> dict[str, object]:
     """Publish half of a data set, let anonymeter attack it, and return its risks and our numbers as a row."""
     from compendium.datasets import registry
     from sensorrelease.publishing.tables import publish
+    from sensorrelease.schema import Constraints, draft
     from sensorrelease.words import parse
 
     if name == "adult":
@@ -71,8 +72,17 @@ def witness(name: str, word: str, attacks: int) -> dict[str, object]:
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         features = list(table.columns.difference(["task", "user"], sort=False))
-        card = publish(known, defence=word, task="task", user="user", keep=features, out=folder / "out")
-        published = pd.read_csv(folder / "out" / "table.csv")
+        drafted = draft(known, "task", "user", identifying=True)
+        ends = {name: {"minimum": float(known[name].min()), "maximum": float(known[name].max())} for name in features}
+        kept = {"role": "feature", "type": "number", "step": 1e-9}
+        fields = [
+            one.model_copy(update=kept | {"constraints": Constraints(**ends[one.name])}) if one.name in ends else one
+            for one in drafted.fields
+        ]
+        schema = drafted.model_copy(update={"fields": fields})
+        how = {"schema": schema, "accept_draft": True, "although_identifying": True}
+        card = publish(known, defence=word, out=folder / "out", **how)
+        published = pd.read_csv(folder / "out" / "data.csv")
         halves = {"original": known, "control": others}
         if not set(published) <= set(known):  # components: what whoever has the transformation computes
             step = parse(word).make(0).fit(known[features], known["task"])

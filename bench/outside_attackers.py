@@ -43,7 +43,7 @@ from sensorprivacy.game.tables import TASK, as_numbers, with_task
 from sensorrelease import Defence, parse
 from sensorrelease.checks import identifying, split_of
 from sensorrelease.publishing.matching import compared
-from sensorrelease.tables import load_table
+from sensorrelease.tables import own_problem
 from sensorrelease.windows import WindowsGame, windows_game
 
 HERE = Path(__file__).resolve().parent
@@ -72,7 +72,7 @@ def adult() -> Problem:
     folder = mirror()
     assert folder is not None, "set SENSORPRIVACY_MIRROR to a folder with the sets of paper 2"
     table = pd.read_csv(folder / "adult" / "adult.data", header=None, names=names, skipinitialspace=True)
-    return load_table(table.sample(ROWS, random_state=0), task="income", user="occupation").problem
+    return own_problem(table.sample(ROWS, random_state=0), task="income", user="occupation")
 
 
 def set_of(name: str) -> Problem:

@@ -41,13 +41,14 @@ def make(file: Path, gb: float) -> int:
 def run(file: Path, out: Path, words: list[str]) -> tuple[float, float, int]:
     """Publish the file in a child; return its peak memory in MiB, its seconds, and the bytes that it wrote."""
     command = [sys.executable, "-m", "sensorrelease", "publish", str(file), "--task", "room", "--user", "owner"]
+    command += ["--accept-draft", "--although-identifying"]
     start = time.perf_counter()
-    child = subprocess.Popen([*command, "--groups", "session", "--out", str(out), *words], stdout=subprocess.DEVNULL)
+    child = subprocess.Popen([*command, "--recording", "session", "--out", str(out), *words], stdout=subprocess.DEVNULL)
     _, status, usage = os.wait4(child.pid, 0)
     seconds = time.perf_counter() - start
     if status:
         raise SystemExit(f"the command failed with status {status}")
-    return usage.ru_maxrss / 1024, seconds, (out / file.name).stat().st_size
+    return usage.ru_maxrss / 1024, seconds, (out / "data.csv").stat().st_size
 
 
 def main() -> None:
@@ -64,7 +65,7 @@ def main() -> None:
         rows = make(file, given.gb)
         for number, defence in enumerate(given.defence):
             peak, seconds, written = run(file, Path(folder, f"out{number}"), ["--defence", defence])
-            (Path(folder, f"out{number}") / file.name).unlink()
+            (Path(folder, f"out{number}") / "data.csv").unlink()
             found.append({"gb": round(file.stat().st_size / 1e9, 2), "rows": rows, "defence": defence})
             found[-1] |= {"peak_mib": round(peak), "seconds": round(seconds), "written_gb": round(written / 1e9, 2)}
             print(found[-1], flush=True)

@@ -5,5 +5,7 @@ from .comparison import compare as compare
 from .defences import Defence as Defence
 from .defences import Published as Published
 from .publishing.tables import publish as publish
+from .schema.draft import draft as draft
+from .schema.model import Schema as Schema
 from .words import parse as parse
 from .words import table_defences as table_defences

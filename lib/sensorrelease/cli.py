@@ -81,8 +81,8 @@ def _in_options(message: str, command: str) -> str:
 
     Examples
     --------
-    >>> _in_options("leave it out of `keep`, or use missing='drop'", "publish")
-    'leave it out of --keep, or use --missing drop'
+    >>> _in_options("publish with accept_draft=True, or leave out `user`", "publish")
+    'publish with --accept-draft, or leave out --user'
     """
     for parameter, option in _SPECIAL.get(command, {}).items():
         message = message.replace(parameter, option)

@@ -19,14 +19,16 @@ from sensorprivacy.minimize.settings import OWN, Preselection
 from sensorprivacy.paths import cache_folder, write_atomically
 from sensorrelease import comparison, minimize_page
 from sensorrelease.compare_page import page
+from sensorrelease.own_table import find_schema
 from sensorrelease.publishing import tables as publishing
 from sensorrelease.publishing.tables import check_confirmed
 from sensorrelease.publishing.writing import check_new, check_targets
 from sensorrelease.running import plain_notices
+from sensorrelease.schema.coarse import title
 from sensorrelease.schema.draft import describe
-from sensorrelease.schema.gate import title, withholding
+from sensorrelease.schema.gate import withholding
 from sensorrelease.stability import repeat_selection
-from sensorrelease.tables import find_schema, own_problem
+from sensorrelease.tables import own_problem
 
 # what recordings need imports PyTorch, which takes seconds, so the functions below import it
 

@@ -1,7 +1,11 @@
-"""The rows of your own table as its schema reads them, a sample of them, and the gate that the sample teaches."""
+"""Your own table at the one door: opened with its schema, and read strictly.
+
+A table goes one way: file, rows as the schema reads them (`OwnTable`), a sample of them, numbers behind the `Gate`, a
+`Problem`, a defence, the gate again, a file. `minimize`, `compare`, `publish` and fitted defences all use it.
+"""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,12 +17,79 @@ import pooch
 from sensorprivacy.checks import rows_in_words
 from sensorprivacy.columns.cells import table_digest
 from sensorprivacy.data import Problem
-from sensorrelease.schema.gate import Census, Gate, withholding
+from sensorrelease.schema.cells import as_arrow
+from sensorrelease.schema.coarse import Census, title
+from sensorrelease.schema.command import schema_beside
+from sensorrelease.schema.draft import draft
+from sensorrelease.schema.gate import Gate, withholding
 from sensorrelease.schema.model import Constraints, Schema
-from sensorrelease.schema.read import Pieces, check_file, read
+from sensorrelease.schema.read import Pieces, check_file, column_names, read
+from sensorrelease.schema.storage import load
 
 IN_MEMORY = 32 * 2**20  # bytes of a file that is read in one piece
+STRANGE = 0.05  # share of new cells that do not conform, from which a fitted defence does not suit them
 FEWEST = 2  # rows of a user or a class: one to train on, one to test on
+
+
+def find_schema(
+    source: Any,
+    schema: Schema | Path | str | None = None,
+    *,
+    task: str | None = None,
+    user: str | None = None,
+    recording: str | None = None,
+    identifying: bool = False,
+    progress: bool = False,
+) -> tuple[Schema, str]:
+    """Return the schema of a table, and in words where it comes from.
+
+    Parameters
+    ----------
+    source : path, or table of pandas, polars, Arrow or NumPy
+        The table.
+    schema : Schema or path, optional
+        By default the one beside the file, else a draft.
+    task, user, recording : str, optional
+        Columns with a role. A written schema must agree.
+    identifying : bool
+        Whether a draft has measurements that identify the user by themselves as features; see `draft`.
+    progress : bool
+        Whether to show a bar.
+
+    Returns
+    -------
+    Schema
+        With task and user.
+    str
+        ``confirmed on 2026-11-27``, ``written, not confirmed`` or ``drafted, not confirmed``.
+
+    Raises
+    ------
+    FileNotFoundError, ValueError
+        If the schema is wrong, disagrees, or names no task or user.
+    """
+    beside = schema_beside(Path(source)) if isinstance(source, Path | str) else None
+    if schema is None and beside is not None and beside.is_file():
+        schema = beside
+    asked = {"task": task, "user": user, "recording": recording}
+    if schema is None:
+        if absent := [f"{role}=..." for role in ("task", "user") if asked[role] is None]:
+            raise ValueError(f"name the columns of the table: {' and '.join(absent)}; or a schema, which names them")
+        assert task is not None
+        assert user is not None
+        found = draft(source, task, user, recording, identifying=identifying, progress=progress)
+        return found, "drafted, not confirmed"
+    found = schema if isinstance(schema, Schema) else load(schema)
+    for role, name in asked.items():
+        if name is not None and name != (known := getattr(found, role)):
+            raise ValueError(f"{role}={name!r}, but the schema has the {role} {known!r}: leave it out, or correct one")
+    if absent := [role for role in ("task", "user") if getattr(found, role) is None]:
+        raise ValueError(f"no field of the schema has the role {' or '.join(absent)}: give one field this role")
+    if isinstance(schema, Schema) and not found.is_confirmed:
+        return found, "not confirmed"
+    if found.confirmed is not None and not found.is_confirmed:
+        return found, f"changed after it was confirmed on {found.confirmed}"
+    return found, f"confirmed on {found.confirmed}" if found.is_confirmed else "written, not confirmed"
 
 
 class OwnTable:
@@ -233,3 +304,31 @@ class OwnTable:
             provenance={"coded": gate.texts, **(provenance or {})},
             gaps=gaps,
         )
+
+
+def for_new_rows(source: Any, schema: Schema, needed: Collection[str]) -> Schema:
+    """Return the schema by which rows for a fitted defence are read.
+
+    Only features that it needs must be there. Numbers that do not conform count as missing; `refuse_unlike` refuses
+    many of them.
+    """
+    names = column_names(check_file(source), schema) if isinstance(source, Path | str) else list(as_arrow(source))
+    hidden, counted = {"role": "withheld"}, {"nonconforming": "missing"}
+    fields = [
+        one.model_copy(update=hidden)
+        if one.role in ("user", "recording", "time")
+        else one.model_copy(update=counted if one.is_number and one.role == "feature" else {})
+        for one in schema.fields
+        if names is None or one.name in names or (one.role == "feature" and title(one) in needed)
+    ]
+    return schema.model_copy(update={"fields": fields})
+
+
+def refuse_unlike(own: OwnTable) -> None:
+    """Raise ValueError if many numbers of a column do not conform, as after a change of its unit."""
+    for name, many in own.nonconforming.items():
+        if many > STRANGE * own.rows and own.schema.field(name).is_number:
+            raise ValueError(
+                f"{many / own.rows:.0%} of the cells of {name!r} do not conform to the schema of the fitted defence: "
+                "is the unit another one? Correct them, or fit the defence again"
+            )

@@ -13,10 +13,10 @@ from sklearn.preprocessing import FunctionTransformer, KBinsDiscretizer, Standar
 from sensorprivacy.minimize.minimizer import FeatureMinimizer
 from sensorprivacy.minimize.rewrites import LaplaceNoise
 from sensorrelease.defences import as_frame
+from sensorrelease.own_table import OwnTable
 from sensorrelease.publishing.fitted import FittedTable, load_fitted, save_fitted
 from sensorrelease.publishing.saved import FILE, FittedFolderError, write_saved
 from sensorrelease.schema import Constraints, draft
-from sensorrelease.tables import OwnTable
 from sensorrelease.words import parse
 
 WORDS = ["none", "minimize:threshold=.1", "minimize+noise:threshold=.1,epsilon=60", "noise:epsilon=60"]

@@ -42,7 +42,7 @@ def refused(run, capsys):
 def table(problem):
     place = np.where(problem.features["task"] + 0.3 * problem.features["noise"] > 0.5, "kitchen", "hall")
     owner = [f"owner {number}" for number in problem.users]
-    return problem.features.assign(place=place, device=problem.task, owner=owner)
+    return problem.features.assign(corner=place, device=problem.task, owner=owner)
 
 
 @pytest.fixture
@@ -93,13 +93,14 @@ def test_two_stages_groups_and_a_store(run, file, table, tmp_path, capsys):
     words = [file, "--task", "device", "--user", "owner", "--recording", "day", "--preselect", "2", "--score", "gini"]
     assert run(*words, "--store", tmp_path / "scores.sqlite", *FAST) == 0
     said = capsys.readouterr().out
-    assert "2 of 3 features preselected by gini ratio" in said
+    assert "2 of 4 features preselected by gini ratio" in said
     assert "3 subsets" in said
     assert "grouped" in said
     assert (tmp_path / "scores.sqlite").exists()
 
 
 def test_stability_linkage_and_columns_are_on_the_page_and_in_the_json(run, refused, file, table, tmp_path, capsys):
+    table = table.drop(columns="corner")
     table.assign(code=np.random.default_rng(3).permutation(240) * 7919 % 100_003, floor=1).to_csv(file, index=False)
     words = ["--threshold", "1", "--repeat", "2", "--json", tmp_path / "found.json"]
     assert run(file, *OWN, *words, *FAST) == 0
@@ -114,6 +115,7 @@ def test_stability_linkage_and_columns_are_on_the_page_and_in_the_json(run, refu
     assert found["stability"]["repetitions"] == 2
     read = {row["column"]: row["coded"] for row in found["table"]["columns"]}
     assert read["device"] == "2 levels"
+    assert "step 0.001" in read["noise"]
     assert set(read) == {"user", "task", "noise", "device"}
     assert "home" not in (tmp_path / "found.json").read_text()
     refused(file, *OWN, "--json", file, match="--json .* is the input table itself")

@@ -16,8 +16,9 @@ import pandas as pd
 import pytest
 
 from sensorrelease.cli import main
+from sensorrelease.schema.coarse import title
 from sensorrelease.schema.draft import draft
-from sensorrelease.schema.gate import released, title
+from sensorrelease.schema.gate import released
 from sensorrelease.schema.read import read
 
 PLANTS = Path(__file__).parents[3] / "shared" / "cases" / "plants.py"

@@ -7,16 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from sensorrelease.own_table import find_schema
 from sensorrelease.schema import draft, save
-from sensorrelease.tables import (
-    OwnTable,
-    find_schema,
-    for_new_rows,
-    load_table,
-    own_problem,
-    refuse_unlike,
-    shareable_table,
-)
+from sensorrelease.tables import load_table, own_problem, shareable_table
 
 ROLES = {"task": "room", "user": "owner"}
 WRITERS = {
@@ -91,29 +84,6 @@ def test_a_written_schema_beside_the_file_counts(home, tmp_path):
     assert find_schema(file)[1] == "changed after it was confirmed on 2026-11-27"
 
 
-def test_roles_are_needed_and_agree_with_the_schema(home):
-    with pytest.raises(ValueError, match=r"name the columns of the table: task=\.\.\. and user=\.\.\."):
-        own_problem(home)
-    schema = draft(home, "room", "owner")
-    with pytest.raises(ValueError, match="task='lamp', but the schema has the task 'room'"):
-        find_schema(home, schema, task="lamp")
-    fields = [one.model_copy(update={"role": "withheld"}) if one.role == "user" else one for one in schema.fields]
-    with pytest.raises(ValueError, match="no field of the schema has the role user"):
-        find_schema(home, schema.model_copy(update={"fields": fields}))
-
-
-def test_pieces_give_the_sample_of_the_whole(home, tmp_path):
-    home.to_csv(tmp_path / "home.csv", index=False)
-    schema = draft(tmp_path / "home.csv", "room", "owner")
-    found = [OwnTable(tmp_path / "home.csv", schema, rows) for rows in (None, 70)]
-    for one in found:
-        one.learn(100)
-    pd.testing.assert_frame_equal(found[0].sample, found[1].sample)
-    assert found[0].gate == found[1].gate
-    assert (found[0].rows, found[0].most_rows) == (600, home["owner"].value_counts().max())
-    pd.testing.assert_frame_equal(pd.concat(list(found[0])), pd.concat(list(found[1])))
-
-
 def test_missing_cells_are_gaps_of_numbers_and_a_level_of_texts(home):
     gaps = home.assign(lux=home["lux"].where(home.index % 7 > 0), lamp=home["lamp"].where(home.index % 5 > 0))
     problem = quiet_problem(gaps, **ROLES)
@@ -135,37 +105,6 @@ def test_a_task_of_numbers_is_divided(home):
         quiet_problem(home, task="room", user="owner", bins=3)
     with pytest.raises(ValueError, match=r"the task column 'lux' has .* bins=4"):
         quiet_problem(home, task="lux", user="owner")
-
-
-def test_columns_without_information_are_withheld(home):
-    schema = draft(home, "room", "owner")
-    table = OwnTable(home.assign(lamp="dim"), schema)
-    table.learn(1000)
-    assert table.gate.features == ["lux"]
-    assert "constant columns are withheld: lamp" in table.notices
-    table = OwnTable(home.assign(lamp="dim", lux=home["lux"].iloc[0]), schema)
-    with pytest.raises(ValueError, match="no column is left to learn from"):
-        table.learn(1000)
-
-
-def test_new_rows_need_only_what_the_defence_needs(home):
-    schema = draft(home, "room", "owner")
-    new = home[["room", "lux"]]
-    table = OwnTable(new, for_new_rows(new, schema, ["lux"]))
-    assert table.schema.user is None
-    with pytest.raises(ValueError, match="has no column 'lamp'"):
-        OwnTable(new, for_new_rows(new, schema, ["lux", "lamp"]))
-    kilo = home.assign(lux=home["lux"] * 1000)
-    table = OwnTable(kilo, for_new_rows(kilo, schema, ["lux", "lamp"]))
-    table.learn(100, gate=table_gate(home, schema))
-    with pytest.raises(ValueError, match="of the cells of 'lux' do not conform"):
-        refuse_unlike(table)
-
-
-def table_gate(home, schema):
-    table = OwnTable(home, schema)
-    table.learn(1000)
-    return table.gate
 
 
 def test_the_doors_of_the_notebooks(home, tmp_path):

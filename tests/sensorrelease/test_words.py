@@ -2,8 +2,15 @@
 
 import numpy as np
 import pandas as pd
+import pytest
 
-from sensorrelease.words import parse, with_bounds
+from sensorrelease.words import parse, takes_bounds, with_bounds
+
+
+@pytest.mark.parametrize("word", ["none", "prediction", "minimize", "method:pca"])
+def test_defences_without_noise_need_no_bounds(word):
+    assert not takes_bounds(parse(word))
+    assert takes_bounds(parse("noise"))
 
 
 def test_only_columns_that_are_not_named_are_read_from_the_data():

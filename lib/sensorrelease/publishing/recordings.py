@@ -43,8 +43,8 @@ from sensorrelease.publishing.saved import is_saved
 from sensorrelease.publishing.tables import publish
 from sensorrelease.publishing.writing import check_new, new_folder
 from sensorrelease.read.recordings import OwnRecordings, read_recordings
+from sensorrelease.schema.coarse import plain
 from sensorrelease.schema.draft import draft
-from sensorrelease.schema.gate import plain
 from sensorrelease.windows import is_of_people, statistics_of
 
 _RECORDING, _PERSON = "recording of the window", "person of the window"

@@ -15,12 +15,13 @@ from sensorprivacy.game.outcome import LEVEL
 from sensorrelease.card import IN_ORDER, SHUFFLED, Card, guarantee, measure_table, write_card
 from sensorrelease.checks import refuse_chance, secret_seed, split_of
 from sensorrelease.defences import Defence, publishes_task
+from sensorrelease.own_table import OwnTable, find_schema, for_new_rows, refuse_unlike
 from sensorrelease.pages import render
 from sensorrelease.publishing.fitted import FittedTable, check_can_be_saved, load_fitted, save_fitted
 from sensorrelease.publishing.matching import earlier_releases, matched, refitted
 from sensorrelease.publishing.writing import check_new, new_folder, write_rows
 from sensorrelease.schema.model import Schema
-from sensorrelease.tables import OwnTable, assumed, find_schema, for_new_rows, refuse_unlike
+from sensorrelease.tables import assumed
 from sensorrelease.words import as_defence, takes_bounds, with_bounds
 
 SAMPLE = 20_000  # rows that a defence is fitted to and measured on

@@ -100,7 +100,7 @@ def draft(
     for name, role in roles.items():
         if guesses[name].remark:
             raise ValueError(f"{called}: column {name!r} cannot be the {role}: {guesses[name].remark}")
-    known = [_readable(name, guess, roles.get(name)) for name, guess in guesses.items()]
+    known = [_readable(name, guess, roles.get(name), at) for at, (name, guess) in enumerate(guesses.items(), 1)]
     pieces = Pieces(source, Schema(fields=known, **written), progress=progress)
     profiles, sample = _survey(pieces, user)
     people = profiles[user].rows
@@ -128,10 +128,10 @@ def _head(source: Any, schema: Schema) -> dict[str, pa.Array]:
     return first.columns
 
 
-def _readable(name: str, guess: Guess, role: Any) -> Field:
+def _readable(name: str, guess: Guess, role: Any, place: int) -> Field:
     """Return a field that reads a column, and counts the cells that do not conform."""
     keys: dict[str, Any] = {"role": role or "feature", "although": "a draft", "nonconforming": "missing"}
-    return Field(name=name, **(keys | guess.keys if guess.keys else {}))
+    return Field(name=name, title=f"x{place}", **(keys | guess.keys if guess.keys else {}))  # a header can be long
 
 
 def _survey(pieces: Pieces, user: str) -> tuple[dict[str, _Profile], pd.DataFrame]:

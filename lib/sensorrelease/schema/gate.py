@@ -1,7 +1,7 @@
 """What may leave a table: declared columns only, numbers within their range and step, and the levels of many users.
 
-`Census` counts the users of each level. A `Gate` learned from it makes rows coarse before a defence sees them, and
-lets only declared cells out after it, whatever the defence computed.
+A `Gate` learned from a `Census` makes rows coarse before a defence sees them, and lets only declared cells out after
+it, whatever the defence computed.
 """
 
 from collections.abc import Collection, Mapping
@@ -12,16 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from sensorrelease.schema.leaving import (
-    EPOCH,
-    Census,
-    is_levels,
-    levels_of,
-    numbers_of,
-    plain,
-    rounded_of,
-    title,
-)
+from sensorrelease.schema.coarse import EPOCH, Census, is_levels, levels_of, numbers_of, plain, rounded, title
 from sensorrelease.schema.model import MOMENTS, OTHER, Field, Schema
 
 MOST_LEVELS = 10_000  # of a text that leaves without declared levels
@@ -177,10 +168,10 @@ class Gate:
                 places = np.clip(np.rint(column.to_numpy(dtype=float)), 0, len(levels) - 1).astype(int)
                 found[name] = levels[places]
             elif name in self.features:
-                found[name] = self._shown(rounded_of(column, self.declared[name]), self.declared[name])
+                found[name] = self._shown(rounded(column, self.declared[name]), self.declared[name])
             elif name in self.steps and pd.api.types.is_numeric_dtype(column):
                 step = Field(name=name, role="withheld", step=self.steps[name])
-                found[name] = rounded_of(column, step)
+                found[name] = rounded(column, step)
             else:
                 found[name] = self.labels(column, name)
         return pd.DataFrame(found, index=values.index)
@@ -207,8 +198,8 @@ class Gate:
         for name in self.texts:
             if name in cells:
                 cells = cells.assign(**{name: cells[name].map(_quoted(self.levels[name])).astype(object)})
-        for header, column in cells.items():
-            found[plain(str(header))] = column.to_numpy()
+        for title_of, column in cells.items():
+            found[plain(str(title_of))] = column.to_numpy()
         return found
 
     @property

@@ -313,3 +313,10 @@ def test_a_draft_does_not_depend_on_the_format(tmp_path):
 def test_rows_that_occur_twice_do_not_find_themselves(tmp_path):
     schema, _ = opened(tmp_path, csv(pd.concat([FRAME, FRAME])))
     assert schema.field("load").role == "feature"
+
+
+def test_a_long_header_leaves_under_a_short_title():
+    draw = np.random.default_rng(0)
+    table = pd.DataFrame({"load " * 40: draw.normal(size=90).round(2), "room": ["a", "b", "c"] * 30})
+    schema = draft(table.assign(who=draw.integers(5, size=90)), "room", "who")
+    assert [one.title for one in schema.features] == ["x1"]

@@ -1,9 +1,10 @@
-"""Cells as they may leave: numbers rounded to their step, levels in one spelling, and the users of each level."""
+"""Cells of a declared column as they may leave: coarse numbers, declared levels, plain texts; and who has a level."""
 
 import re
 import unicodedata
 from collections import Counter
 from decimal import Decimal
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -42,17 +43,18 @@ def is_levels(one: Field) -> bool:
     return one.type in ("string", "boolean")
 
 
-def rounded_of(values: pd.Series | np.ndarray, one: Field) -> np.ndarray:
+def rounded(values: pd.Series | np.ndarray, one: Field) -> np.ndarray:
     """Return numbers at the step of a column and within its range. Missing and infinite ones are one kind of NaN."""
     found = np.asarray(values, dtype=float)
     found = np.where(np.isfinite(found), found, np.nan)
-    low, high, step = one.constraints.minimum, one.constraints.maximum, one.step
+    ends, step = (one.constraints.minimum, one.constraints.maximum), one.step
+    low, high = (-np.inf if ends[0] is None else ends[0], np.inf if ends[1] is None else ends[1])
     if step is None:
         return np.clip(found, low, high) + 0.0
-    least = -np.inf if low is None else np.ceil(low / step - 1e-9)
-    most = np.inf if high is None else np.floor(high / step + 1e-9)  # below it, if no multiple of the step is in range
+    last = np.floor(high / step + 1e-9)
+    first = min(np.ceil(low / step - 1e-9), last)  # no multiple of the step may lie in the range
     exponent = Decimal(repr(step)).normalize().as_tuple().exponent
-    whole = np.clip(np.rint(found / step), min(least, most), most)
+    whole = np.clip(np.rint(found / step), first, last)
     return np.round(whole * step, max(0, -int(exponent))) + 0.0  # no -0.0
 
 
@@ -62,24 +64,29 @@ def numbers_of(column: pd.Series, one: Field) -> np.ndarray:
         if column.dtype.kind != "m":
             times = pd.to_datetime(column.astype("string").astype(object), utc=True, format="ISO8601", errors="coerce")
             column = times - EPOCH
-        return rounded_of(column.dt.total_seconds(), one)
-    return rounded_of(pd.to_numeric(column, errors="coerce").astype("Float64").to_numpy(float, na_value=np.nan), one)
+        return rounded(column.dt.total_seconds(), one)
+    return rounded(pd.to_numeric(column, errors="coerce").astype("Float64").to_numpy(float, na_value=np.nan), one)
 
 
 def levels_of(column: pd.Series, one: Field) -> pd.Series:
     """Return the declared level of each cell; None where there is none."""
     if one.is_number:
         numbers = numbers_of(column, one)
-        known = {number: f"{number:.15g}" for number in pd.unique(numbers) if number == number}
-        return pd.Series(numbers, column.index).map(known).astype(object).where(~np.isnan(numbers), None)
+        shown = {number: f"{number:.15g}" for number in pd.unique(numbers) if number == number}
+        return pd.Series(numbers, column.index).map(shown).astype(object).where(~np.isnan(numbers), None)
     texts = column.astype(object)
+    declared: dict[str, str]
     if one.type == "boolean":
         declared = {"true": "true", "false": "false", "1": "true", "0": "false", "1.0": "true", "0.0": "false"}
     else:
         declared = {fold(level): level for level in one.constraints.enum or ()}
-    cells, rest = texts.dropna().unique(), OTHER if one.nonconforming == "other" else None
-    shown = {cell: declared.get(fold(str(cell)), rest) if declared else str(cell) for cell in cells}
-    found = texts.map(shown).astype(object)
+    known: dict[Any, str | None]
+    if not declared:
+        known = {cell: str(cell) for cell in texts.dropna().unique()}
+    else:
+        rest = OTHER if one.nonconforming == "other" else None
+        known = {cell: declared.get(fold(str(cell)), rest) for cell in texts.dropna().unique()}
+    found = texts.map(known).astype(object)
     return found.where(found.notna(), None)
 
 
@@ -106,12 +113,12 @@ class Census:
     def add(self, piece: pd.DataFrame) -> None:
         """Count some rows, with the columns of the file; each row has a user."""
         users = pd.Series("", piece.index) if self._user is None else piece[self._user].astype(str)
-        rows = users.value_counts()
-        self.rows.update(dict(zip(rows.index, rows.tolist(), strict=True)))
+        counts: Any = users.value_counts().to_dict()
+        self.rows.update(counts)
         for one in self._fields:
             pairs = pd.DataFrame({"level": levels_of(piece[one.name], one), "user": users})
-            counts = pairs.groupby(["level", "user"], dropna=False, sort=False).size()
-            self._pairs[one.name].update(dict(zip(counts.index, counts.tolist(), strict=True)))
+            counts = pairs.groupby(["level", "user"], dropna=False, sort=False).size().to_dict()
+            self._pairs[one.name].update(counts)
 
     def levels(self, one: Field, k: int) -> dict[str | None, int]:
         """Return the levels that may leave with their rows; None stands for missing cells, if they are a level.
