@@ -100,7 +100,9 @@ def recordings(tmp_path):
                 samples = 700
                 clock = np.arange(samples) / 50
                 wave = 0.5 * (at % 2) + np.sin(2 * np.pi * frequency * clock / 2 + draw.normal())
-                table = pd.DataFrame({"gyro_x": wave, "acc_x": 0.1 * at - wave}) + draw.normal(0, 0.1, (samples, 2))
+                table = pd.DataFrame({"gyro_x": wave, "acc_x": 0.1 * (at % 2) - wave}) + draw.normal(
+                    0, 0.1, (samples, 2)
+                )
                 file = tmp_path / "recordings" / f"{activity}_{who}_{session}.csv"
                 table.assign(timestamp=clock).to_csv(file, index=False)
     pd.DataFrame({"person": PEOPLE, "gender": ["f", "m"] * 2}).to_csv(tmp_path / "people.csv", index=False)

@@ -108,7 +108,7 @@ def test_stability_linkage_and_columns_are_on_the_page_and_in_the_json(run, refu
     assert "repeated with 2 other seeds (5 trees, up to 1,000 rows), kept in" in said
     assert said.index("can be matched to") < said.index("Features to keep") < said.index("Linkage: share of rows")
     assert re.search(r"equal values +9\d.\d\d% \(control", said)
-    assert "withheld by the schema: 5 columns, with the user." in said
+    assert "withheld by the schema: 4 columns, with the user." in said
     assert "Warning: one column alone joins: noise" in said
     found = json.loads((tmp_path / "found.json").read_text())
     assert found["matched"][0]["share"] > 0.9

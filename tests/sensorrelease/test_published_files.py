@@ -151,7 +151,7 @@ def test_attacks_on_published_recordings_reproduce_the_card(watch, tmp_path, mon
         )
     found = pd.concat(parts, ignore_index=True)
     X, last = found.drop(columns=["side", "what", "who", "last"]).to_numpy(), found["last"].to_numpy()
-    asked = {"what": ("task what", "task model: boosted trees")}  # adversaries attack whole recordings
+    asked = {"side": ("side", "trees on statistics"), "what": ("task what", "task model: boosted trees")}
     for label, (about, model) in asked.items():
         told = result(card, about=about, attacker=model, data="published", level="window")
         right = attacked(X, found[label].to_numpy(), ~last, last)

@@ -164,6 +164,34 @@ def test_no_person_private_label_or_original_window(published):
     assert "clock" not in card.to_markdown()
 
 
+def test_recordings_of_identified_people_are_refused_too(tmp_path, monkeypatch):
+    """The option was accepted, and nothing was refused."""
+    row = {
+        "about": "the person",
+        "data": "published",
+        "score": 1.0,
+        "p": 0.01,
+        "n": 4,
+        "unit": "people",
+        "chance": 0.25,
+    }
+    monkeypatch.setattr(module, "_measure", lambda *_: [row])
+    few = dataclasses.replace(QUICK, epochs=1, inference_epochs=1)
+    words = {"task": "activity", "hide": "gender", "defence": few, "out": tmp_path / "out"}
+    with pytest.raises(tables.IdentifyingError, match=r"predicts the user of 100\.0% of 4 people"):
+        publish_recordings(write(tmp_path), **words)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_card_is_not_silent_about_what_it_hides(tmp_path, monkeypatch):
+    """Adversaries that see one class only fail, and the card had no word about the hidden attribute."""
+    monkeypatch.setattr(module, "attack_all", lambda *_, **__: [])
+    few = dataclasses.replace(QUICK, epochs=1, inference_epochs=1)
+    words = {"task": "activity", "hide": "gender", "defence": few, "out": tmp_path / "out"}
+    with pytest.raises(ValueError, match="no attack on 'gender' could be measured"):
+        publish_recordings(write(tmp_path), **words)
+
+
 def test_the_order_of_files_says_nothing(published):
     folder, _ = published
     lengths = [len(pd.read_csv(file)) for file in sorted((folder / "out").glob("rec*.csv"))]

@@ -16,15 +16,15 @@ def ends_in_window(sizes: Any, length: int) -> Any:
     return first + length <= sizes
 
 
-def held_recordings(own: OwnRecordings, length: int) -> np.ndarray:
+def held_recordings(own: OwnRecordings, length: int, hide: str) -> np.ndarray:
     """Return which recordings are held out whole: none, unless most are too short for a window in their last part.
 
-    Then the last recording of each person and public class is, if there are two.
+    Then the last recording of each person, public class and value of the attribute to hide is, if there are two.
     """
     sizes = np.bincount(own.run)
     if np.mean(ends_in_window(sizes, length)) >= 0.5:
         return np.zeros(len(sizes), dtype=bool)
-    held = last_recordings(own)
+    held = last_recordings(own, hide)
     if held.any():
         warnings.warn(
             f"most recordings have no window of {length} samples in their last {TEST:.0%}: {int(held.sum()):,} of "
@@ -34,10 +34,15 @@ def held_recordings(own: OwnRecordings, length: int) -> np.ndarray:
     return held
 
 
-def last_recordings(own: OwnRecordings) -> np.ndarray:
-    """Return which recordings are the last of a person and public class, of which there is another one."""
+def last_recordings(own: OwnRecordings, hide: str) -> np.ndarray:
+    """Return which recordings are the last of their kind, of which there is another one.
+
+    Recordings of a kind have one person, one public class and one value of the attribute to hide, such as the side of a
+    watch. So adversaries learn from each value that they must infer.
+    """
     firsts = own.table.iloc[np.unique(own.run, return_index=True)[1]]
-    same = firsts.groupby([own.given.subject, own.given.public], sort=False)
+    kind = dict.fromkeys([own.given.subject, own.given.public, own.given.subject if hide == "subject" else hide])
+    same = firsts.groupby([*kind], sort=False)
     return np.asarray((same.cumcount(ascending=False) == 0) & (same.cumcount() > 0))
 
 

@@ -40,7 +40,7 @@ from sensorrelease.publishing.fitted import FORMAT, load_fitted
 from sensorrelease.publishing.held import TEST, ends_in_window, held_recordings, last_recordings, part_windows
 from sensorrelease.publishing.matching import earlier_releases, matched
 from sensorrelease.publishing.saved import is_saved
-from sensorrelease.publishing.tables import publish
+from sensorrelease.publishing.tables import publish, refuse_identifying
 from sensorrelease.publishing.writing import check_new, new_folder
 from sensorrelease.read.recordings import OwnRecordings, read_recordings
 from sensorrelease.schema.coarse import plain
@@ -123,6 +123,8 @@ def publish_recordings(
             return _publish_statistics(own, task, hide, fitted=fitted, out=out, save=save_to, **how)
         done, own = load_recordings(Path(fitted)), read_recordings(description)
         _check_same(own, done)
+    if not although_identifying:
+        refuse_identifying(done.facts.get("measured", []), "the person")
     with ExitStack() as stack:
         folder = stack.enter_context(new_folder(out, "out"))
         if save_to is not None:
@@ -143,7 +145,7 @@ def _fit(
     progress: bool,
 ) -> FittedRecordings:
     given = own.given
-    held = held_recordings(own, settings.length)
+    held = held_recordings(own, settings.length, hide)
     train = own.windows(settings.length, settings.stride)
     early = part_windows(own, settings.length, settings.stride, held, "train")
     common = early.any() and common_classes(train, train.take(early), hide)
@@ -168,7 +170,7 @@ def _fit(
     anonymizer.fit(train, progress=progress)
     sure = settings.guaranteed
     release = anonymized(anonymizer, seed) if sure is None else GuaranteedRelease(anonymizer, **sure).seeded(seed)
-    whole = last_recordings(own)[own.run[own.starts(settings.length, settings.length)]]
+    whole = last_recordings(own, hide)[own.run[own.starts(settings.length, settings.length)]]
     pooled = held.any() or whole.any()
     attacked = parts if held.any() or not pooled else [cut.take(known & ~whole), cut.take(known & whole)]
     measured_on = render(
@@ -231,6 +233,8 @@ def _measure(
     against = scenes(releases, attacked[0], attacked[1], hide, anonymizer=anonymizer, **options)
     attacks = attack_all(against, adversaries, draws=DRAWS, progress=progress)
     words = {PUBLIC: f"task {task}", "subject": "the person"}
+    if not any(attack.about == hide for attack in attacks):
+        raise ValueError(f"no attack on {hide!r} could be measured, so the card would be silent about it: record more")
     return measured(Attacks([*tasks, *attacks]), words)
 
 

@@ -144,7 +144,7 @@ def publish(
         refuse_unlike(own)
         first = chosen.release(own.sample)
     if not although_identifying:
-        _refuse_identifying(chosen)
+        refuse_identifying(chosen.facts.get("measured", []), f"user {chosen.columns.user}")
     facts = {"matched": _matched(chosen, own, first, out, seed, reused=fitted is not None)}
     with ExitStack() as stack:
         folder = stack.enter_context(new_folder(out, "out"))
@@ -211,14 +211,10 @@ def _fit(
     return FittedTable(made.name, made.about, gate, published.step, facts), cells.set_axis(own.sample.index)
 
 
-def _refuse_identifying(fitted: FittedTable) -> None:
+def refuse_identifying(measured: Sequence[Mapping[str, Any]], about: str) -> None:
     """Raise IdentifyingError if the strongest attack on the release identifies nearly all users, and beats chance."""
-    about = f"user {fitted.columns.user}"
-    attacks = [
-        row
-        for row in fitted.facts.get("measured", [])
-        if row["about"] == about and row["data"] == "published" and row["score"] is not None
-    ]
+    published = [row for row in measured if (row["about"], row["data"]) == (about, "published")]
+    attacks = [row for row in published if row["score"] is not None]
     strongest = max(attacks, key=lambda row: row["score"], default=None)
     if strongest is not None and strongest["score"] > IDENTIFYING and (strongest["p"] or 0) <= LEVEL:
         raise IdentifyingError(
