@@ -6,19 +6,23 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 
-from sensorprivacy.columns.identifiers import find_identifiers
 from sensorprivacy.data import Problem
 from sensorprivacy.game.measuring import member
 from sensorprivacy.game.outcome import LEVEL
 from sensorprivacy.game.splits import Split, default_split
 from sensorprivacy.game.tables import PARTS
+from sensorrelease.columns.identifiers import find_identifiers
 
 if TYPE_CHECKING:
     from sensorrelease.results import Result  # imports the minimizer, which few tables need
 
 _ENOUGH = 12  # rows or groups, to say that a task cannot be learned
 _SPLITS = 20  # that are drawn until each part has two classes
+
+_MOST = 20  # different values of numbers with decimals that are classes
+_SHARE = 0.5  # of the rows: with more different values, a task has no classes
 
 
 def secret_seed(seed: int | None) -> int:
@@ -89,3 +93,26 @@ def refuse_chance(task: str, shown: Mapping[str, Any], p: float, units: int) -> 
             f"the task {task} cannot be learned from the columns: accuracy {shown['score']:.1%} on {shown['n']:,} "
             f"{shown['unit']}, chance {shown['chance']:.1%}; choose another task or add columns or rows"
         )
+
+
+def check_labels(task: pd.Series, users: pd.Series) -> None:
+    """Raise ValueError if there is one user or class only, or the task has too many values to be classes."""
+    for role, labels, plural in (("user", users, "users"), ("task", task, "classes")):
+        named = f"the {role} column" + ("" if labels.name is None else f" {labels.name!r}")
+        if labels.nunique() < 2:
+            raise ValueError(f"{named} holds {labels.tolist()[0]!r} only: a model needs two or more {plural}")
+    if _has_no_classes(task):
+        raise ValueError(
+            f"{named} has {task.nunique():,} different values in {len(task):,} rows, so no model can learn it: give "
+            "classes, such as ranges of its values, or name another task"
+        )
+
+
+def _has_no_classes(task: pd.Series) -> bool:
+    distinct = task.nunique()
+    return (_has_fractions(task) and distinct > _MOST) or distinct > max(2, _SHARE * len(task))
+
+
+def _has_fractions(task: pd.Series) -> bool:
+    numeric = pd.api.types.is_numeric_dtype(task) and not pd.api.types.is_bool_dtype(task)
+    return bool(numeric and (task.dropna().astype(float) % 1 != 0).any())

@@ -14,7 +14,6 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.ensemble import RandomForestClassifier
 
-from sensorprivacy.columns.labels import check_labels
 from sensorprivacy.data import Problem
 from sensorprivacy.game.chance import DRAWS, FEWEST_DRAWS
 from sensorprivacy.game.play import seeded
@@ -24,7 +23,7 @@ from sensorprivacy.minimize.engines import describe_model
 from sensorprivacy.minimize.search.job import duration
 from sensorprivacy.progress import tqdm
 from sensorrelease.budget import Budget, busy
-from sensorrelease.checks import check_learnable, identifying, split_of
+from sensorrelease.checks import check_labels, check_learnable, identifying, split_of
 from sensorrelease.compare_page import write_html, write_json
 from sensorrelease.defences import Defence
 from sensorrelease.findings import FAILED, Findings, Untried, hidden_in

@@ -15,8 +15,8 @@ import pandas as pd
 import pooch
 
 from sensorprivacy.checks import rows_in_words
-from sensorprivacy.columns.cells import table_digest
 from sensorprivacy.data import Problem
+from sensorrelease.columns.cells import table_digest
 from sensorrelease.schema.cells import as_arrow
 from sensorrelease.schema.coarse import Census, title
 from sensorrelease.schema.command import schema_beside

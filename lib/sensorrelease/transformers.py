@@ -14,8 +14,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, cross_val_predict
 from sklearn.utils.validation import check_is_fitted
 
-from sensorprivacy.columns.cells import as_frame
-from sensorprivacy.data import Problem
+from sensorprivacy.data import Problem, as_frame
 from sensorprivacy.game.play import fit_clone
 from sensorprivacy.game.splits import Split, default_split
 from sensorprivacy.minimize.baselines import METHODS

@@ -23,7 +23,6 @@ LAYERS = {
         "windowing": {"checks"},
         "progress": set(),
         "mechanisms": set(),
-        "columns": {"checks", "data"},  # which nobody here uses
         "data": set(),
         "example": {"data"},
         "game": BOTTOM,

@@ -5,9 +5,8 @@ import dataclasses
 import numpy as np
 import pytest
 
-from sensorprivacy.columns.labels import check_labels
 from sensorprivacy.game.splits import default_split
-from sensorrelease.checks import refuse_chance, split_of
+from sensorrelease.checks import check_labels, refuse_chance, split_of
 
 
 @pytest.mark.parametrize(

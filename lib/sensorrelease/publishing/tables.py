@@ -9,7 +9,6 @@ from typing import Any
 
 import pandas as pd
 
-from sensorprivacy.columns.identifiers import IdentifierWarning
 from sensorprivacy.game.joins import match_rows, unchanged_columns
 from sensorprivacy.game.outcome import LEVEL
 from sensorrelease.card import IN_ORDER, SHUFFLED, Card, guarantee, measure_table, write_card
@@ -189,9 +188,7 @@ def _fit(
             if one.minimum is not None and one.maximum is not None
         }
         made = with_bounds(made, known, gate.features)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", IdentifierWarning)  # the schema declares these columns
-        published = made.publish(problem, split.train, None)
+    published = made.publish(problem, split.train, None)
     theirs = not type(published.step).__module__.startswith("sensor") and made.word != "none"
     gate = gate.with_steps(published.values, problem.features if theirs else None)
     cells = gate.cells(published.values)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from sensorprivacy.columns.moments import UNITS, parse_moments
+from sensorrelease.columns.moments import UNITS, parse_moments
 
 _NOT = r"(?<![a-zµμ/])(?<!m[_ .*])"  # m/s^2, rad/s and m s-2 are no times
 TIMES = re.compile(rf"(?i){_NOT}(t|ts|time|timestamp|clock|datetime|date|[mun]?s|sec|seconds)(?![a-z^]|-\d)")  # names

@@ -2,14 +2,14 @@
 
 import re
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from sensorprivacy.columns.identifiers import PLACES, find_identifiers
-from sensorprivacy.columns.judge import in_words
-from sensorprivacy.columns.moments import UNITS
+from sensorrelease.columns.identifiers import PLACES, find_identifiers
+from sensorrelease.columns.moments import UNITS
 from sensorrelease.read.clock import TIMES, times_of
 from sensorrelease.read.description import recorded
 from sensorrelease.read.formats import SUFFIXES, raw_fields, read_bare, read_table
@@ -73,7 +73,7 @@ def draft(folder: Path) -> tuple[str, list[str]]:
         channels += [str(column) for column in table if column not in left_out]
     sensors = [name for name in sensors if any(column.startswith(f"{Path(name).stem}.") for column in channels)]
     if left_out:
-        open_points.append(f"left out: {in_words(left_out)}")
+        open_points.append(f"left out: {_in_words(left_out)}")
     if not channels:
         columns = ", ".join(f"{name}: {', '.join(map(str, table.columns))}" for name, table in read.items())
         raise ValueError(f"{units[0]} has no column of measurements ({columns}): convert the files to CSV tables")
@@ -176,3 +176,9 @@ def _toml(value: object) -> str:
     return (
         f"{value:g}" if isinstance(value, float) else '"' + str(value).replace("\\", "\\\\").replace('"', '\\"') + '"'
     )
+
+
+def _in_words(columns: Mapping[str, str], most: int = 20) -> str:
+    """Return columns with their reasons as one text, without those after the first ones."""
+    shown = [f"{name} ({reason})" for name, reason in columns.items()]
+    return ", ".join(shown[:most]) + (f" and {len(shown) - most:,} more" if len(shown) > most else "")

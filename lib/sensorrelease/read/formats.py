@@ -16,8 +16,8 @@ import pyarrow as pa
 import pyarrow.dataset as arrow_dataset
 import pyarrow.parquet as pq
 
-from sensorprivacy.columns.cells import bare_frame
-from sensorprivacy.columns.decimals import tidied
+from sensorrelease.columns.cells import bare_frame
+from sensorrelease.columns.decimals import tidied
 from sensorrelease.read.text import (
     OPENERS,
     find_encoding,

@@ -14,13 +14,13 @@ import pandas as pd
 import pooch
 
 from sensorprivacy.checks import require_columns
-from sensorprivacy.columns.copies import find_names
 from sensorprivacy.data import Windows
 from sensorprivacy.paths import listing_digest
 from sensorprivacy.windowing import cut, window_starts
 from sensorrelease.read.clock import TIMES, Clock, timed, times_of
 from sensorrelease.read.description import Description, matched_files, path_in, read_description
 from sensorrelease.read.formats import raw_fields, read_bare, read_table
+from sensorrelease.schema.recognise import Names
 
 _LARGEST = 1e30  # of a signal; networks compute in 32 bits
 
@@ -327,11 +327,11 @@ def _check_columns(table: pd.DataFrame, given: Description) -> None:
 
 def _without_names(table: pd.DataFrame, given: Description) -> Description:
     """Return the description with a name that names nobody: pages and cards state it; refuse such public labels."""
+    people = Names(map(str, table[given.subject].unique()))
     for role, names in ((given.public, table[given.public].unique()), ("channel", given.channels)):
-        if named := find_names([*map(str, names)], table[given.subject]):
+        if named := [name for name in map(str, names) if people.find(name)]:
             raise ValueError(f"{role} {named[0]!r} names a person, so no release may hold it: rename it")
-    named = find_names([given.name], table[given.subject])
-    return given.model_copy(update={"name": "recordings"}) if named else given
+    return given.model_copy(update={"name": "recordings"}) if people.find(given.name) else given
 
 
 def _refuse_shared_trials(table: pd.DataFrame, keys: list[str], given: Description) -> None:

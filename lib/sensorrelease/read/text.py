@@ -16,7 +16,7 @@ from typing import Any, TextIO, cast
 
 import pandas as pd
 
-from sensorprivacy.columns.decimals import MISSING
+from sensorrelease.columns.decimals import MISSING
 
 OPENERS: Mapping[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 _MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF32_LE: "utf-32", codecs.BOM_UTF32_BE: "utf-32"}

@@ -12,7 +12,7 @@ from zipfile import ZipFile
 import pandas as pd
 
 from sensorprivacy.checks import counted, rows_in_words
-from sensorprivacy.columns.decimals import NA
+from sensorrelease.columns.decimals import NA
 from sensorrelease.read.text import find_header
 
 LOOK_AT = 50  # lines from which the delimiter and the header are inferred

@@ -12,14 +12,10 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import pandas as pd
 
-from sensorprivacy.columns.decimals import MISSING
-from sensorprivacy.columns.moments import are_moments, are_times, in_long_sequences, is_called
+from sensorrelease.columns.decimals import MISSING
+from sensorrelease.columns.moments import are_moments, are_times, in_long_sequences, is_called
 
 PLACES = "geographic positions"
-
-
-class IdentifierWarning(UserWarning):
-    """Columns identify rows: they were left out of the features, or should be."""
 
 
 FEWEST_ROWS = 20  # in shorter tables, distinct values are no sign of an identifier
@@ -110,7 +106,7 @@ def _kind(column: pd.Series, name: str, sequences: Sequence[pd.Series]) -> str:
     return "numbers that differ in nearly every row" if is_called(_NAME_OF_ID, name) else ""
 
 
-def present_texts(column: pd.Series) -> pd.Series:
+def _present_texts(column: pd.Series) -> pd.Series:
     """Return the cells of a column of text that are neither missing nor a mark such as "none"."""
     cells = column.dropna().astype(object)
     bare = cells.map({cell: str(cell).strip() for cell in cells.unique()})
@@ -118,7 +114,7 @@ def present_texts(column: pd.Series) -> pd.Series:
 
 
 def _kind_of_texts(column: pd.Series) -> str:
-    texts = present_texts(column)
+    texts = _present_texts(column)
     counts = texts.value_counts()
     if counts.empty:
         return ""

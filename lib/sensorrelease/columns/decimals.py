@@ -242,11 +242,6 @@ def _in_words(cells: Counter[str]) -> str:
     return f"{counted(sum(cells.values()), 'cell')} ({shown}{', ...' if len(cells) > _SHOWN else ''})"
 
 
-def looks_like_number(cell: str) -> bool:
-    """Return whether a text is a number with a point or a comma, or one with separated thousands."""
-    return any(pattern.fullmatch(cell) for pattern in (_COMMA, _THOUSANDS, _SPACED, _POINT))
-
-
 def _way(cell: str) -> str:
     """Return how a number is written, shown by an example; an empty text if the cell is no number."""
     if cell.lower() in MISSING:

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sensorprivacy.columns.identifiers import find_identifiers
+from sensorrelease.columns.identifiers import find_identifiers
 
 N = 200
 DRAW = np.random.default_rng(0)

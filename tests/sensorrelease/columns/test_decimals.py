@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sensorprivacy.columns.decimals import Numbers
+from sensorrelease.columns.decimals import Numbers
 from sensorrelease.read.formats import read_table
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sensorprivacy.columns import moments
+from sensorrelease.columns import moments
 
 HALF_HOURS = pd.date_range("2024-01-28 22:00", periods=60, freq="30min")
 

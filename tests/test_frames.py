@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from sensorprivacy.columns.cells import as_frame
+from sensorprivacy.data import as_frame
 
 
 def test_other_tables_become_pandas_and_anything_else_is_refused():
