@@ -104,11 +104,11 @@ data: $(READY) ## download every available data set, also the large ones
 
 lock: $(TOOLS) ## resolve requirements.lock and requirements-dev.lock again, with the digests of their files
 	@printf '%s\n' '-e .' '-e lib' | $(COMPILE) --output-file=requirements.lock -
-	@printf '%s\n' '-c requirements.lock' '-e .' '-e lib[lab,book,lessons,cluster,dev]' \
+	@printf '%s\n' '-c $(CURDIR)/requirements.lock' '-e .' '-e lib[lab,book,lessons,cluster,dev]' \
 	    | $(COMPILE) --output-file=requirements-dev.lock -
 	@# Remove torch's local version (+cpu, +cu...), which other machines lack, and our own two packages.
 	@for file in requirements.lock requirements-dev.lock; do \
-	    sed -e 's/^\(torch==[0-9.]*\)+[a-z0-9.]*/\1/' -e '/^-e /d' -e '/^# /d' $$file > $$file.part && mv $$file.part $$file; done
+	    sed -e 's/^\(torch==[0-9.]*\)+[a-z0-9.]*/\1/' -e '/^-e /d' -e '/^ *#/d' -e '/./!d' -e 's/-[rc] [^ ,]*, *//' $$file > $$file.part && mv $$file.part $$file; done
 	@sed 's/ .*//' requirements.lock | grep -v '^torch==' | $(DIGESTS) requirements.hashes
 	@sed 's/ .*//' requirements-dev.lock | grep -vxF "$$(sed 's/ .*//' requirements.lock)" | $(DIGESTS) requirements-dev.hashes
 
