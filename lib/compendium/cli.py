@@ -13,7 +13,7 @@ from compendium.datasets.cli import data
 from compendium.run.processes import INTERRUPTED, end_with_make
 from compendium.run.runs import PROFILES, Profile
 from sensorprivacy import __version__
-from sensorrelease.printing import OutputError, steady_streams
+from sensorrelease.printing import steadily
 
 INSTALL = f"{shlex.quote(sys.executable)} -m pip install -r requirements-dev.lock"
 FILE, COUNT = click.Path(path_type=Path), click.IntRange(1, 100_000)
@@ -27,12 +27,7 @@ OUT = click.option("--out", type=FILE, metavar="FOLDER", help="Folder to write."
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code: 0, 1 after a failure, 2 for wrong words, 130 after an interrupt."""
-    try:
-        with steady_streams(shown=False):
-            return _run(sys.argv[1:] if argv is None else list(argv))
-    except OutputError as error:  # everything else is written
-        print(f"error: {error}", file=sys.stderr)
-        return 1
+    return steadily(lambda: _run(sys.argv[1:] if argv is None else list(argv)), shown=False)
 
 
 def _run(words: list[str]) -> int:

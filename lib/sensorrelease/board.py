@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from sensorrelease.printing import OutputError, steady_streams, visible
+from sensorrelease.printing import steadily, visible
 
 MINUTES = 5.0  # of a measurement
 
@@ -15,12 +15,7 @@ MINUTES = 5.0  # of a measurement
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run ``edge.pyz`` and return its exit code: 0, 1 after a failure, 2 for invalid input, 130 after an interrupt."""
-    try:
-        with steady_streams():
-            return _run(argv)
-    except OutputError as error:  # everything else is written
-        print(f"error: {error}", file=sys.stderr)
-        return 1
+    return steadily(lambda: _run(argv))
 
 
 def _run(argv: Sequence[str] | None) -> int:

@@ -20,7 +20,7 @@ from sensorprivacy import __version__
 from sensorprivacy.extras import remedy
 from sensorprivacy.minimize.settings import ENGINES, ORDERS, SCORES
 from sensorrelease.options import Command, Jobs, Numbers, expectation
-from sensorrelease.printing import OutputError, steady_streams, visible
+from sensorrelease.printing import steadily, visible
 from sensorrelease.running import unwound_by_sigterm
 
 _LONGEST = 5000  # characters of an error
@@ -35,12 +35,7 @@ _SPECIAL = {  # words of errors that are no parameter of the same name, by comma
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code: 0, 1 after a failure, 2 for wrong words, 130 after an interrupt."""
-    try:
-        with steady_streams():
-            return _run(argv)
-    except OutputError as error:  # everything else is written
-        print(f"error: {error}", file=sys.stderr)
-        return 1
+    return steadily(lambda: _run(argv))
 
 
 def _run(argv: Sequence[str] | None) -> int:

@@ -3,7 +3,7 @@
 import os
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from pathlib import Path
 from typing import Any
@@ -120,3 +120,13 @@ def steady_streams(*, shown: bool = True) -> Iterator[None]:
                 stream.flush()
     if (error := steady[0].error) is not None and not isinstance(error, BrokenPipeError):
         raise OutputError(f"the standard output cannot be written: {error.strerror}")
+
+
+def steadily(command: Callable[[], int], *, shown: bool = True) -> int:
+    """Return the exit code of a command that runs within `steady_streams`; 1 if its output could not be written."""
+    try:
+        with steady_streams(shown=shown):
+            return command()
+    except OutputError as error:  # everything else is written
+        print(f"error: {error}", file=sys.stderr)
+        return 1

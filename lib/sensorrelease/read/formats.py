@@ -91,11 +91,6 @@ def _endings(file: Path) -> tuple[str, str]:
     return (Path(file.stem).suffix.lower(), last) if last in OPENERS else (last, "")
 
 
-def table_name(file: Path) -> str:
-    """Return the name of a table: its file without the endings of format and compression."""
-    return Path(file.stem).stem if _endings(file)[1] else file.stem
-
-
 def read_table(path: str | Path, labels: Collection[str] = ()) -> pd.DataFrame:
     """Return a file as a data frame.
 
