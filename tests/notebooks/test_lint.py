@@ -21,7 +21,10 @@ from compendium.run.runs import PROFILES, read_runs
 
 FOLDER = Path(__file__).resolve().parents[2] / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
-MOST_CODE_LINES = 120
+MOST_CODE_LINES = 80
+# Notebooks that became longer when their closing sentences got numbers; they may only shrink.
+LONGER = {"10_reidentification_game": 81, "11_selection_methods": 88, "12_game_summary": 98, "21_threeway_division": 100}
+LONGER |= {"22_threeway_summary": 89, "30_vae_anonymization": 117, "31_reidentification_attack": 107, "40_edge_timing": 86}
 SUBJECT, MEDIAN, LONGEST = 0.65, 5, 12
 READ_ONLY = {"00_start_here", "32_anonymization_summary", "90_replication_report"}  # they show what other runs left
 WIDEST = 100
@@ -121,15 +124,16 @@ def test_it_calls_the_library_and_defines_nothing(code):
     assert len(nodes(code, ast.Lambda)) <= 2
 
 
-def test_it_is_short(computed):
+def test_it_is_short(path, computed):
     """Logical lines count, so that a statement may be wrapped where it reads best.
 
-    Parameters and imports have the same form in every notebook and do not count. The other lines have room for a
-    formula beside each call.
+    Parameters, imports and the comparison with the printed values have the same form in every notebook and do not
+    count. The other lines have room for a formula beside each call.
     """
-    tokens = [token for cell in computed for token in tokenize.generate_tokens(io.StringIO(f"{cell}\n").readline)]
+    cells = [cell for cell in computed if not re.search(r"run\.(claims|verdicts)\(", cell)]
+    tokens = [token for cell in cells for token in tokenize.generate_tokens(io.StringIO(f"{cell}\n").readline)]
     lines = sum(token.type == tokenize.NEWLINE for token in tokens)
-    assert lines - len(nodes(computed, ast.Import, ast.ImportFrom)) <= MOST_CODE_LINES
+    assert lines - len(nodes(cells, ast.Import, ast.ImportFrom)) <= LONGER.get(path.stem, MOST_CODE_LINES)
 
 
 def test_it_is_about_its_subject(path):
