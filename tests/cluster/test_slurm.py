@@ -119,7 +119,8 @@ def test_after_a_cancelled_job_only_its_run_is_made_again(here, cluster):
         said, _ = child.communicate(timeout=200)
     assert child.returncode == 1
     assert "1 ok, 1 failed" in said
-    assert f"failed: 20_waiting: Slurm reports CANCELLED for job {job}, in cell " in said
+    assert "failed: 20_waiting (build/logs/quick/20_waiting.log): " in said
+    assert f"Slurm reports CANCELLED for job {job}, in cell " in said
     (here / "build" / "wait").unlink()
     assert _statuses(executor="slurm") == {"10_table": OK, "20_waiting": OK}
     assert (here / "build" / "ran.txt").read_text() == "x"

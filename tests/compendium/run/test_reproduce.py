@@ -522,7 +522,7 @@ def test_the_password_of_a_mirror_is_nowhere_after_a_run(home, mirror, monkeypat
     shutil.rmtree(home / "data" / "raw")
     environment["SENSORPRIVACY_MIRROR"] = "http://ann:secret@127.0.0.1:9"
     down = subprocess.run(words, env=environment, cwd=home, capture_output=True, text=True, check=False)
-    assert "no data: titanic cannot be fetched now" in down.stdout
+    assert "no data: titanic: no connection; try again: make data" in down.stdout
     assert (home / "build" / "mirror.txt").read_text() == "http://127.0.0.1:9\n"
     written = [path for path in home.rglob("*") if path.is_file() and b"secret" in path.read_bytes()]
     assert written == []
