@@ -4,11 +4,13 @@ The randomness of an epoch (order, dropout, sampled z) depends only on the seed 
 continues from a checkpoint therefore follows the same loss curve as one that was never interrupted.
 """
 
+import ctypes
 import hashlib
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeVar, get_args
 
@@ -25,6 +27,7 @@ Precision = Literal["float32", "bfloat16", "auto"]
 Start = Literal["pytorch", "he"]
 Step = Callable[..., NamedTuple]  # (model, *batch) -> terms of the loss; the first is minimized
 _CHUNK = 512  # windows passed through a network at a time: more do not stay in a core's cache
+_TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # parameters of mallopt in glibc's malloc.h
 _HELD = 256  # validation windows at a time: the activations of few windows of a CNN stay in a core's cache
 
 
@@ -108,12 +111,13 @@ def _processor() -> dict[str, Any]:
 
 @contextmanager
 def by_onednn() -> Iterator[None]:
-    """Multiply 32-bit matrices with oneDNN inside, on an AMD CPU with AVX-512; elsewhere change nothing.
+    """Multiply 32-bit matrices with oneDNN inside, on an AMD CPU with AVX-512; elsewhere multiply as usual.
 
     MKL, PyTorch's default, does not use AVX-512 on AMD CPUs, and a training step takes up to twice as long. PyTorch
     names the setting ``bf16``. But oneDNN multiplies in 16 bits only on a CPU with AMX; on others the products have the
     accuracy of float32 (`bench/latent_precision.py` measures both). A choice that the user made is kept.
     """
+    _keep_memory()
     has = _processor()
     setting: Any = getattr(torch.backends.mkldnn, "matmul", None)  # since PyTorch 2.9
     fits = has["amd"] and has.get("avx512_f") and not has.get("amx_bf16")
@@ -125,6 +129,21 @@ def by_onednn() -> Iterator[None]:
     finally:
         if chosen:
             setting.fp32_precision = "none"
+
+
+@cache
+def _keep_memory() -> None:
+    """Let the C library of Linux keep up to 2 GB of freed memory for the next step of a training.
+
+    By default it returns blocks of more than 32 MB, such as the gradients of a large layer, to the system, which clears
+    them anew in each step: up to a third of a step's time (`bench/results/paper_hours.md`). Results are the same.
+    """
+    try:
+        mallopt = ctypes.CDLL(None).mallopt
+    except (AttributeError, OSError, TypeError):  # another system
+        return
+    mallopt(_MMAP_THRESHOLD, 2**30)
+    mallopt(_TRIM_THRESHOLD, 2**31 - 1)
 
 
 def multiplying(device: torch.device, precision: Precision) -> torch.autocast:
