@@ -1,7 +1,7 @@
 """What attackers on windows see: publications of the windows that they know, and of those that they attack."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -139,7 +139,7 @@ class WindowScene:
         return Prediction(probabilities, prior / prior.sum(), np.unique(codes))
 
     def _kept(self, attacker: Attacker, task: tuple[Any, ...], folder: Path) -> np.ndarray:
-        """Return an attacker's probabilities, read from the folder if one with this model and these inputs made them."""
+        """Return an attacker's probabilities, read from the folder if one with equal model and inputs made them."""
         path = folder / f"{joblib.hash((attacker.model, attacker.dropout, attacker.settings, task))}.npy"
         if not path.is_file():
             write_atomically(path, lambda part: _save(part, attacker.predict(*task)))
@@ -160,7 +160,7 @@ class WindowScene:
         seen = first.values  # noqa: PD011 (windows)
         # an average of equal publications is any one of them
         if attacker.averaged > 1 and not np.array_equal(seen, self.published(windows, draw + 1).values):
-            drawn = (self.published(windows, draw + more).values for more in range(attacker.averaged))
+            drawn = (self.published(windows, draw + more).values for more in range(attacker.averaged))  # noqa: PD011
             seen = sum(some / attacker.averaged for some in drawn)
         if attacker.knows_public:
             public = Coding.fit(self.train.public, PUBLIC)
