@@ -77,7 +77,7 @@ def counted(shape, epochs, make):
 
 def few_epochs(state, step, data, validation, settings, real=training._epoch):
     """Train two epochs of the first training of a shape, and count all others."""
-    label = sys._getframe(1).f_locals["label"]
+    label = sys._getframe(2).f_locals["label"]
     stops = next((most for name, most in STOPPED.items() if label.startswith(name)), settings.epochs)
     epochs = min(settings.epochs, stops) if settings.patience else settings.epochs
     if not state.rows:
