@@ -161,7 +161,7 @@ class WindowScene:
         # an average of equal publications is any one of them
         if attacker.averaged > 1 and not np.array_equal(seen, self.published(windows, draw + 1).values):
             drawn = (self.published(windows, draw + more).values for more in range(attacker.averaged))  # noqa: PD011
-            seen = sum(some / attacker.averaged for some in drawn)
+            seen = sum((some / attacker.averaged for some in drawn), np.zeros_like(seen))
         if attacker.knows_public:
             public = Coding.fit(self.train.public, PUBLIC)
             one_hot = np.eye(len(public.classes), dtype=np.float32)[public.codes(windows.public)]
