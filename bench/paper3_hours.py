@@ -203,4 +203,4 @@ def main(name):
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:] or ["30_vae_anonymization-mobifall-weight-raw-subjects"])
