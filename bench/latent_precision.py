@@ -21,8 +21,9 @@ from torch.nn import functional
 
 from forest_cases import machine
 from sensorprivacy.latent.classifiers import cnn, conv1d, mlp
+from sensorprivacy.latent.devices import by_onednn, faster_precision, multiplying
 from sensorprivacy.latent.networks import PrivateVAE, sizes_for, vae_loss
-from sensorprivacy.latent.training import Settings, adam, by_onednn, faster_precision, multiplying, seeded
+from sensorprivacy.latent.training import Settings, adam, seeded
 
 RESULTS = Path(__file__).resolve().parent / "results"
 CLASSES, UPDATES = 4, 6

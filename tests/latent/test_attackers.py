@@ -101,6 +101,20 @@ def test_an_interrupted_attack_goes_on_from_the_predictions_that_it_kept(
         trained.clear()
         attacked(release, windows, unseen, "gender", by, seed=seed, **options)
         assert len(trained) == 3, "another release, attacker or seed is another attack"
+    trained.clear()
+    averaging = attacked(as_it_is, windows, unseen, "gender", replace(PLAIN, averaged=8), **options)
+    assert trained == [], "eight equal publications show what one shows"
+    assert list(averaging.table["score"]) == list(whole.table["score"])
+    each_time, averages = np.random.default_rng(0), replace(PLAIN, averaged=2)
+    attacked(
+        lambda some: replace_values(some, each_time.normal(size=some.values.shape)),
+        windows,
+        unseen,
+        "gender",
+        averages,
+        **options,
+    )
+    assert len(trained) == 3
 
 
 @pytest.mark.first(3)

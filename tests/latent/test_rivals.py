@@ -3,6 +3,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 from sensorprivacy.data import Windows
 from sensorprivacy.game import attack
@@ -98,8 +99,8 @@ def test_a_trained_anonymization_autoencoder_is_taken_up_again(
     rival = AnonymizationAutoencoder("gender", filters=(8,), settings=Settings(epochs=2, batch=64))
     saved = tmp_path / "rival.safetensors"
     first = rival.fit(windows, progress=False, checkpoint=saved).transform(unseen)
-    trained, train = [], AnonymizationAutoencoder._train
-    monkeypatch.setattr(AnonymizationAutoencoder, "_train", lambda *given: trained.append(1) or train(*given))
+    trained, train = [], AnonymizationAutoencoder._epoch
+    monkeypatch.setattr(AnonymizationAutoencoder, "_epoch", lambda *given: trained.append(1) or train(*given))
     again = AnonymizationAutoencoder("gender", filters=(8,), settings=Settings(epochs=2, batch=64))
     again.fit(windows, progress=False, checkpoint=saved)
     assert not trained
@@ -107,9 +108,16 @@ def test_a_trained_anonymization_autoencoder_is_taken_up_again(
     assert again.history_.equals(rival.history_)
     for other, known in (
         (replace(rival, keep=3.0), windows),
-        (replace(rival, settings=Settings(epochs=3, batch=64)), windows),
         (replace(rival, settings=Settings(epochs=2, batch=64, seed=1)), windows),
         (rival, windows.take(np.arange(windows.n_windows - 1))),
     ):
         with pytest.raises(CheckpointError, match="another training"):
             other.fit(known, progress=False, checkpoint=saved)
+    longer = AnonymizationAutoencoder("gender", filters=(8,), settings=Settings(epochs=4, batch=64))
+    longer.fit(windows, progress=False, checkpoint=saved)
+    assert len(trained) == 2, "two of four epochs were there"
+    whole = clone(longer).fit(windows, progress=False)
+    assert whole.history_.equals(longer.history_)
+    assert np.array_equal(whole.transform(unseen).values, longer.transform(unseen).values)
+    with pytest.raises(CheckpointError, match="4 epochs, more than the 2 asked for"):
+        again.fit(windows, progress=False, checkpoint=saved)

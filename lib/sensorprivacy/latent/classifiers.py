@@ -14,7 +14,8 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from torch import Tensor, channels_last, nn
 from torch.nn import functional
 
-from sensorprivacy.latent.training import Precision, Settings, apply_in_chunks, multiplying, seeded, train
+from sensorprivacy.latent.devices import Precision, multiplying
+from sensorprivacy.latent.training import Settings, apply_in_chunks, seeded, train
 from sensorprivacy.statistics import window_statistics
 
 Kind = Literal["mlp", "cnn", "conv1d"]

@@ -94,7 +94,7 @@ class ReleaseSettings:
         rival_epochs: int,
         general_epochs: int = 0,
         thinned: int = 1,
-        weights: Mapping[str, float] = MappingProxyType({}),
+        weights: Mapping[str, Any] = MappingProxyType({}),
     ) -> dict[str, SeededRelease]:
         """Train the general autoencoder, and the Replacement and the Anonymization Autoencoder; return their releases.
 

@@ -17,16 +17,13 @@ import torch
 from sklearn.base import BaseEstimator
 from torch import Tensor, nn
 from torch.nn import functional
-from torch.optim import Optimizer
 
 from sensorprivacy.data import Windows
-from sensorprivacy.latent import training
+from sensorprivacy.latent import devices, training
 from sensorprivacy.latent.classifiers import Classifier
-from sensorprivacy.latent.files import read_checkpoint, write_checkpoint
 from sensorprivacy.latent.networks import dense
 from sensorprivacy.latent.training import Settings, apply_in_chunks, seeded
 from sensorprivacy.latent.windows import Coding, Scaler, flatten, private_labels, replace_values
-from sensorprivacy.progress import tqdm
 
 
 class Error(NamedTuple):
@@ -152,7 +149,8 @@ class AnonymizationAutoencoder(BaseEstimator):
         progress : bool
             Show a progress bar.
         checkpoint : pathlib.Path, optional
-            File for the trained autoencoder. If it exists, nothing is trained.
+            File to which the state is written every few minutes and at the end. If it exists, training continues from
+            it.
 
         Raises
         ------
@@ -169,65 +167,55 @@ class AnonymizationAutoencoder(BaseEstimator):
         labels = private_labels(windows, self.private)
         codings = Coding.fit(windows.public, "public class"), Coding.fit(labels, self.private)
         self.scaler_ = Scaler.fit(windows.values)
-        device = training.pick_device(settings.device)
+        device = devices.pick_device(settings.device)
         arrays = self.scaler_.apply(windows.values), codings[0].codes(windows.public), codings[1].codes(labels)
         data = [torch.as_tensor(array).to(device) for array in arrays]
-        self.network_ = seeded(lambda: _convolutional(windows.n_channels, self.filters), settings.seed).to(device)
-        of_data = training.fingerprint(self.network_, data, settings)
-        mark = f"{settings.epochs} {self.keep} {self.hide} {self.change} {of_data}"
-        if checkpoint and checkpoint.is_file():
-            state, parts = read_checkpoint(checkpoint, mark)
-            self.network_.load_state_dict(parts["model"])
-            rows = state["rows"]
-        else:
-            rows = self._train(data, [len(coding.classes) for coding in codings], settings, progress)
-            if checkpoint:
-                write_checkpoint(checkpoint, mark, {"rows": rows}, {"model": self.network_.state_dict()})
+        shape, untrained = (windows.n_channels, windows.length), Classifier("mlp", 0.0, settings)
+        self.network_ = seeded(lambda: _convolutional(windows.n_channels, self.filters), settings.seed)
+        adversaries = [untrained.build(shape, len(coding.classes)) for coding in codings]
+        networks = nn.ModuleList([self.network_, *adversaries]).to(device)
+        mark = f"{self.keep} {self.hide} {self.change} {training.fingerprint(networks, data, settings)}"
+        state = training.State(networks, training.adam(networks.parameters(), settings), mark)
+        how: Any = {"checkpoint": checkpoint, "progress": progress, "label": "Anonymization Autoencoder"}
+        with devices.by_onednn():
+            training.make_epochs(state, lambda: self._epoch(state, data, settings), settings, **how)
         self.network_.eval()
-        self.history_ = pd.DataFrame(rows, columns=["epoch", "public", "private", "change"])
+        self.history_ = pd.DataFrame(state.rows, columns=["epoch", "public", "private", "change"])
         return self
 
-    @training.by_onednn()
-    def _train(
-        self, data: Sequence[Tensor], classes: Sequence[int], settings: Settings, progress: bool
-    ) -> list[list[float]]:
-        """Train all epochs and return the mean loss terms of each."""
-        device, untrained = data[0].device, Classifier("mlp", 0.0, settings)
-        _, channels, length = data[0].shape
-        adversaries = [untrained.build((channels, length), count).to(device) for count in classes]
-        own = training.adam(self.network_.parameters(), settings)
-        other = training.adam([part for one in adversaries for part in one.parameters()], settings)
-        rows = []
-        with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
-            for epoch in tqdm(range(settings.epochs), "Anonymization Autoencoder", disable=not progress, leave=False):
-                torch.manual_seed(settings.seed * 1_000_003 + epoch)
-                order = torch.randperm(len(data[0]), device=device)
-                losses = [
-                    self._step(adversaries, own, other, *(part[batch] for part in data))
-                    for batch in order.tensor_split(-(-len(order) // settings.batch))
-                ]
-                mean = torch.stack(losses).mean(dim=0)
-                training.check_finite(mean, epoch + 1)
-                rows.append([epoch + 1, *mean.tolist()])
-        return rows
+    def _epoch(self, state: training.State, data: Sequence[Tensor], settings: Settings) -> None:
+        """Train one epoch and record the mean loss terms."""
+        epoch, state.model = len(state.rows), state.model.train()
+        torch.manual_seed(settings.seed * 1_000_003 + epoch)
+        order = torch.randperm(len(data[0]), device=data[0].device)
+        losses = [
+            self._step(state, *(part[batch] for part in data))
+            for batch in order.tensor_split(-(-len(order) // settings.batch))
+        ]
+        mean = torch.stack(losses).mean(dim=0)
+        training.check_finite(mean, epoch + 1)
+        names = ("epoch", "public", "private", "change")
+        state.add(dict(zip(names, [epoch + 1, *mean.tolist()], strict=True)), None)
 
     def transform(self, windows: Windows) -> Windows:
         """Return the windows as the autoencoder publishes them."""
         return _reconstruct(self.network_, self.scaler_, windows, self.settings, flat=False)
 
-    def _step(
-        self, adversaries: list[nn.Module], own: Optimizer, other: Optimizer, x: Tensor, public: Tensor, private: Tensor
-    ) -> Tensor:
-        """Train the adversaries on one published batch, then the autoencoder against them; return its three terms."""
-        precision = training.multiplying(x.device, (self.settings or Settings()).precision)
-        other.zero_grad()
+    def _step(self, state: training.State, x: Tensor, public: Tensor, private: Tensor) -> Tensor:
+        """Train the adversaries on one published batch, then the autoencoder against them; return its three terms.
+
+        The optimizer leaves alone what has no gradient.
+        """
+        network, *adversaries = state.model.children()
+        precision = devices.multiplying(x.device, (self.settings or Settings()).precision)
+        state.optimizer.zero_grad()
         with precision:
-            published = self.network_(x)
+            published = network(x)
             predicted = [adversary(published.detach()).float() for adversary in adversaries]
             loss = functional.cross_entropy(predicted[0], public) + functional.cross_entropy(predicted[1], private)
         loss.backward()
-        other.step()
-        own.zero_grad()
+        state.optimizer.step()
+        state.optimizer.zero_grad()
         with precision:
             predicted = [adversary(published).float() for adversary in adversaries]
             kept = functional.cross_entropy(predicted[0], public)
@@ -235,8 +223,8 @@ class AnonymizationAutoencoder(BaseEstimator):
             leaked = -logs.mean() - np.log(logs.shape[1])  # KL(equal probabilities || the adversary's)
             changed = functional.mse_loss(published.float(), x)
         loss = self.keep * kept + self.hide * leaked + self.change * changed
-        loss.backward(inputs=list(self.network_.parameters()))
-        own.step()
+        loss.backward(inputs=list(network.parameters()))
+        state.optimizer.step()
         return torch.stack([kept.detach(), leaked.detach(), changed.detach()])
 
 

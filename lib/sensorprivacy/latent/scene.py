@@ -1,7 +1,7 @@
 """What attackers on windows see: publications of the windows that they know, and of those that they attack."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -139,8 +139,8 @@ class WindowScene:
         return Prediction(probabilities, prior / prior.sum(), np.unique(codes))
 
     def _kept(self, attacker: Attacker, task: tuple[Any, ...], folder: Path) -> np.ndarray:
-        """Return an attacker's probabilities, read from the folder if it made them before."""
-        path = folder / f"{joblib.hash((replace(attacker, name=''), task))}.npy"
+        """Return an attacker's probabilities, read from the folder if one with equal model and inputs made them."""
+        path = folder / f"{joblib.hash((attacker.model, attacker.dropout, attacker.settings, task))}.npy"
         if not path.is_file():
             write_atomically(path, lambda part: _save(part, attacker.predict(*task)))
         return np.load(path, allow_pickle=False)
@@ -157,9 +157,11 @@ class WindowScene:
         first = self.published(windows, draw)
         if attacker.needs_mechanism and self.mechanism is not None:
             return self.mechanism.codes(first) if attacker.model == "counts" else self.mechanism.inputs(first)
-        seen = first.values / attacker.averaged  # noqa: PD011 (windows)
-        for more in range(1, attacker.averaged):
-            seen = seen + self.published(windows, draw + more).values / attacker.averaged  # noqa: PD011
+        seen = first.values  # noqa: PD011 (windows)
+        # an average of equal publications is any one of them
+        if attacker.averaged > 1 and not np.array_equal(seen, self.published(windows, draw + 1).values):
+            drawn = (self.published(windows, draw + more).values for more in range(attacker.averaged))  # noqa: PD011
+            seen = sum((some / attacker.averaged for some in drawn), np.zeros_like(seen))
         if attacker.knows_public:
             public = Coding.fit(self.train.public, PUBLIC)
             one_hot = np.eye(len(public.classes), dtype=np.float32)[public.codes(windows.public)]

@@ -2,6 +2,7 @@
 
 import glob
 import re
+import shutil
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -15,11 +16,12 @@ from sensorprivacy.data import Windows
 from sensorprivacy.game.splits import Split
 from sensorprivacy.latent.anonymizer import LatentAnonymizer
 from sensorprivacy.latent.classifiers import Classifier, Kind, Trees
+from sensorprivacy.latent.devices import Precision
 from sensorprivacy.latent.inference import InferenceModels, PublicModel, train_inference_models, train_public_model
 from sensorprivacy.latent.rivals import AnonymizationAutoencoder, ReplacementAutoencoder
-from sensorprivacy.latent.training import Precision, Settings, Start
+from sensorprivacy.latent.training import Settings, Start
 from sensorprivacy.latent.windows import Coding, Scaler, Scheme, common_classes, people_folds, split, thinned
-from sensorprivacy.paths import cache_folder
+from sensorprivacy.paths import cache_folder, write_atomically
 
 INFERENCE_BATCH = 256  # windows per batch of inference models; smaller batches only take longer
 
@@ -174,10 +176,18 @@ class Study:
         return made.fit(self.train, validation=self.validation, models=models, checkpoints=folder)
 
     def anonymization_autoencoder(
-        self, epochs: int, *, hide: float = 2.0, change: float = 1.0
+        self, epochs: int, *, hide: float = 2.0, change: float = 1.0, after: int = 0
     ) -> AnonymizationAutoencoder:
-        """Return the trained Anonymization Autoencoder, a rival of the paper's; its weight `keep` is 1."""
-        saved = self.folder / f"anonymization-autoencoder-{epochs}-{hide:g}-{change:g}.safetensors"
+        """Return the trained Anonymization Autoencoder, a rival of the paper's; its weight `keep` is 1.
+
+        It continues the training of `after` epochs, if there is one.
+        """
+        saved, earlier = (
+            self.folder / f"anonymization-autoencoder-{count}-{hide:g}-{change:g}.safetensors"
+            for count in (epochs, after)
+        )
+        if earlier.is_file() and not saved.is_file():
+            write_atomically(saved, lambda part: shutil.copyfile(earlier, part))
         rival = AnonymizationAutoencoder(self.private, hide=hide, change=change, settings=self._of_rivals(epochs))
         return rival.fit(self.train, checkpoint=saved)
 

@@ -6,8 +6,7 @@ continues from a checkpoint therefore follows the same loss curve as one that wa
 
 import hashlib
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeVar, get_args
@@ -17,11 +16,11 @@ import pandas as pd
 import torch
 from torch import Tensor, nn
 
+from sensorprivacy.latent.devices import Precision, by_onednn, faster_precision, multiplying, pick_device
 from sensorprivacy.latent.files import CheckpointError, read_checkpoint, write_checkpoint
 from sensorprivacy.progress import tqdm
 
 Network = TypeVar("Network", bound=nn.Module)
-Precision = Literal["float32", "bfloat16", "auto"]
 Start = Literal["pytorch", "he"]
 Step = Callable[..., NamedTuple]  # (model, *batch) -> terms of the loss; the first is minimized
 _CHUNK = 512  # windows passed through a network at a time: more do not stay in a core's cache
@@ -80,56 +79,6 @@ class Settings:
                 raise ValueError(f"{name} {getattr(self, name)!r} is unknown: choose from {', '.join(known)}")
         if self.precision == "auto":
             object.__setattr__(self, "precision", faster_precision(self.device))
-
-
-def pick_device(name: str = "auto") -> torch.device:
-    """Return the device of a name; ``auto`` is a GPU if there is one."""
-    return torch.device(("cuda" if torch.cuda.is_available() else "cpu") if name == "auto" else name)
-
-
-def faster_precision(device: str = "auto") -> Precision:
-    """Return ``bfloat16`` on a GPU, on a CPU with AMX and on an AMD CPU with AVX-512 BF16, ``float32`` elsewhere.
-
-    With AMX, bfloat16 trains an autoencoder twice as fast as float32 (`bench/latent_training.py`), and on an AMD CPU
-    with AVX-512 BF16 1.2 to 1.8 times as fast. On an Intel CPU without AMX, float32 is 1.7 times as fast
-    (`bench/latent_precision.py`).
-    """
-    if pick_device(device).type == "cuda":
-        return "bfloat16"
-    has = _processor()
-    return "bfloat16" if has.get("amx_bf16") or (has.get("avx512_bf16") and has["amd"]) else "float32"
-
-
-def _processor() -> dict[str, Any]:
-    """Return what this processor can do, and whether it is of AMD."""
-    has: dict[str, Any] = getattr(torch.cpu, "get_capabilities", dict)()  # PyTorch 2.6 has none
-    return has | {"amd": str(has.get("cpu_name", "")).startswith("AMD")}
-
-
-@contextmanager
-def by_onednn() -> Iterator[None]:
-    """Multiply 32-bit matrices with oneDNN inside, on an AMD CPU with AVX-512; elsewhere change nothing.
-
-    MKL, PyTorch's default, does not use AVX-512 on AMD CPUs, and a training step takes up to twice as long. PyTorch
-    names the setting ``bf16``. But oneDNN multiplies in 16 bits only on a CPU with AMX; on others the products have the
-    accuracy of float32 (`bench/latent_precision.py` measures both). A choice that the user made is kept.
-    """
-    has = _processor()
-    setting: Any = getattr(torch.backends.mkldnn, "matmul", None)  # since PyTorch 2.9
-    fits = has["amd"] and has.get("avx512_f") and not has.get("amx_bf16")
-    chosen = fits and setting is not None and setting.fp32_precision == "none"
-    if chosen:
-        setting.fp32_precision = "bf16"
-    try:
-        yield
-    finally:
-        if chosen:
-            setting.fp32_precision = "none"
-
-
-def multiplying(device: torch.device, precision: Precision) -> torch.autocast:
-    """Return a context in which networks multiply in this precision."""
-    return torch.autocast(device.type, dtype=torch.bfloat16, enabled=precision == "bfloat16")
 
 
 def seeded(build: Callable[[], Network], seed: int) -> Network:
@@ -218,31 +167,49 @@ def train(
     tensors = [torch.as_tensor(part).to(device) for part in data]
     held = [torch.as_tensor(part).to(device) for part in validation or ()]
     optimizer = adam(model.parameters(), settings)
-    state = _State(model, optimizer, fingerprint(model, [*tensors, *held], settings) if checkpoint else "")
-    if checkpoint and checkpoint.is_file():
-        state.load(checkpoint)
-        if len(state.rows) > settings.epochs:
-            much = f"{len(state.rows)} epochs, more than the {settings.epochs} asked for"
-            raise CheckpointError(f"checkpoint {checkpoint} has {much}: delete or move it")
-    written = time.monotonic()
-    bar = tqdm(total=settings.epochs, initial=len(state.rows), desc=label, disable=not progress, leave=False)
-    with bar, torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
-        while len(state.rows) < settings.epochs and not state.stale(settings.patience):
-            _epoch(state, step, tensors, held, settings)
-            bar.update()
-            bar.set_postfix({name: f"{value:.4g}" for name, value in list(state.rows[-1].items())[1:2]})
-            if checkpoint and time.monotonic() - written >= every:
-                state.save(checkpoint)
-                written = time.monotonic()
-    if checkpoint:
-        state.save(checkpoint)
+    state = State(model, optimizer, fingerprint(model, [*tensors, *held], settings) if checkpoint else "")
+
+    def epoch() -> None:
+        _epoch(state, step, tensors, held, settings)
+
+    make_epochs(state, epoch, settings, checkpoint=checkpoint, every=every, progress=progress, label=label)
     if settings.patience is not None:
         model.load_state_dict(state.best)
     model.eval()
     return pd.DataFrame(state.rows)
 
 
-class _State:
+def make_epochs(
+    state: "State",
+    epoch: Callable[[], None],
+    settings: Settings,
+    *,
+    checkpoint: Path | None,
+    every: float = 120.0,
+    progress: bool,
+    label: str,
+) -> None:
+    """Make the epochs of a training that are missing; the parameters are those of `train`."""
+    if checkpoint and checkpoint.is_file():
+        state.load(checkpoint)
+        if len(state.rows) > settings.epochs:
+            much = f"{len(state.rows)} epochs, more than the {settings.epochs} asked for"
+            raise CheckpointError(f"checkpoint {checkpoint} has {much}: delete or move it")
+    device, written, known = pick_device(settings.device), time.monotonic(), len(state.rows)
+    bar = tqdm(total=settings.epochs, initial=len(state.rows), desc=label, disable=not progress, leave=False)
+    with bar, torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
+        while len(state.rows) < settings.epochs and not state.stale(settings.patience):
+            epoch()
+            bar.update()
+            bar.set_postfix({name: f"{value:.4g}" for name, value in list(state.rows[-1].items())[1:2]})
+            if checkpoint and time.monotonic() - written >= every:
+                state.save(checkpoint)
+                written = time.monotonic()
+    if checkpoint and len(state.rows) > known:
+        state.save(checkpoint)
+
+
+class State:
     """The state of a training: weights, optimizer, loss curve, and the best weights so far."""
 
     def __init__(self, model: nn.Module, optimizer: torch.optim.Optimizer, fingerprint: str) -> None:
@@ -252,15 +219,18 @@ class _State:
         self.best: dict[str, Tensor] = {}
 
     def add(self, row: dict[str, float], validation_loss: float | None) -> None:
+        """Add the losses of an epoch, and keep its weights if they are the best so far."""
         self.rows.append(row)
         if validation_loss is not None and validation_loss < self.lowest:
             self.lowest, self.lowest_epoch = validation_loss, len(self.rows)
             self.best = {name: part.detach().clone() for name, part in self.model.state_dict().items()}
 
     def stale(self, patience: int | None) -> bool:
+        """Return whether the validation loss has not fallen for so many epochs."""
         return patience is not None and len(self.rows) - self.lowest_epoch >= patience
 
     def save(self, path: Path) -> None:
+        """Write a checkpoint."""
         moments = {f"optimizer.{at}": some for at, some in self.optimizer.state_dict()["state"].items()}
         state = {"rows": self.rows, "lowest": [self.lowest, self.lowest_epoch]}
         write_checkpoint(
@@ -268,6 +238,7 @@ class _State:
         )
 
     def load(self, path: Path) -> None:
+        """Go on from a checkpoint; raise CheckpointError if it is of another training."""
         state, parts = read_checkpoint(path, self.fingerprint)
         self.model.load_state_dict(parts["model"])
         # a fused optimizer needs moments with the memory layout of their weights
@@ -283,7 +254,7 @@ class _State:
         self.lowest, self.lowest_epoch = state["lowest"]
 
 
-def _epoch(state: _State, step: Step, data: Sequence[Tensor], validation: Sequence[Tensor], settings: Settings) -> None:
+def _epoch(state: State, step: Step, data: Sequence[Tensor], validation: Sequence[Tensor], settings: Settings) -> None:
     """Train one epoch and record its losses."""
     number, size, device = len(state.rows) + 1, len(data[0]), data[0].device
     torch.manual_seed(settings.seed * 1_000_003 + number)
