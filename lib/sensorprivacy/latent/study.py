@@ -2,7 +2,6 @@
 
 import glob
 import re
-import shutil
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -21,7 +20,7 @@ from sensorprivacy.latent.inference import InferenceModels, PublicModel, train_i
 from sensorprivacy.latent.rivals import AnonymizationAutoencoder, ReplacementAutoencoder
 from sensorprivacy.latent.training import Settings, Start
 from sensorprivacy.latent.windows import Coding, Scaler, Scheme, common_classes, people_folds, split, thinned
-from sensorprivacy.paths import cache_folder, write_atomically
+from sensorprivacy.paths import cache_folder
 
 INFERENCE_BATCH = 256  # windows per batch of inference models; smaller batches only take longer
 
@@ -176,18 +175,10 @@ class Study:
         return made.fit(self.train, validation=self.validation, models=models, checkpoints=folder)
 
     def anonymization_autoencoder(
-        self, epochs: int, *, hide: float = 2.0, change: float = 1.0, after: int = 0
+        self, epochs: int, *, hide: float = 2.0, change: float = 1.0
     ) -> AnonymizationAutoencoder:
-        """Return the trained Anonymization Autoencoder, a rival of the paper's; its weight `keep` is 1.
-
-        It continues the training of `after` epochs, if there is one.
-        """
-        saved, earlier = (
-            self.folder / f"anonymization-autoencoder-{count}-{hide:g}-{change:g}.safetensors"
-            for count in (epochs, after)
-        )
-        if earlier.is_file() and not saved.is_file():
-            write_atomically(saved, lambda part: shutil.copyfile(earlier, part))
+        """Return the trained Anonymization Autoencoder, a rival of the paper's; its weight `keep` is 1."""
+        saved = self.folder / f"anonymization-autoencoder-{epochs}-{hide:g}-{change:g}.safetensors"
         rival = AnonymizationAutoencoder(self.private, hide=hide, change=change, settings=self._of_rivals(epochs))
         return rival.fit(self.train, checkpoint=saved)
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from compendium.papers.paper3.tuning import best_first, choose_shift
+from compendium.papers.paper3.tuning import choose_shift, with_choice
 from compendium.papers.paper3.values import GENERAL
 from sensorprivacy.data import Windows
 from sensorprivacy.latent.comparison import ReleaseSettings
@@ -20,30 +20,11 @@ from sensorprivacy.latent.study import Study
 from sensorprivacy.latent.trainings import Made, Rights, mean_over_trainings
 from sensorprivacy.progress import tqdm
 
-_READ = ("public_before", "public_after", "private_after")
-
-
-def halving(pairs: int, epochs: int) -> list[tuple[int, int]]:
-    """Return how many settings are trained up to how many epochs in each round of a search.
-
-    Each of three rounds adds a third of the epochs, and the better half of the settings goes on.
-
-    Examples
-    --------
-    >>> halving(16, 15)
-    [(16, 5), (8, 10), (4, 15)]
-    """
-    rounds = min(3, epochs)
-    return [(max(pairs >> at, 1), epochs * (at + 1) // rounds) for at in range(rounds)]
-
 
 def search_rival(
     study: Study, models: InferenceModels, *, hides: Sequence[float], changes: Sequence[float], epochs: int
 ) -> tuple[pd.DataFrame, dict[str, float]]:
     """Search the weights of the Anonymization Autoencoder on validation windows, by the rule of `tuning.choose_shift`.
-
-    The search halves the settings in each round, see `halving`: 140 epochs instead of 240 for 16 settings of 15 epochs.
-    No choice of ours is trained more: our grid of 16 cells is shown whole, and no table depends on its best cell.
 
     Parameters
     ----------
@@ -55,35 +36,26 @@ def search_rival(
     hides, changes : sequence of float
         Weights of the private divergence and of the change, beside 1 for the activity.
     epochs : int
-        Epochs of the trainings that are never left out.
+        Epochs of each training.
 
     Returns
     -------
     table : pandas.DataFrame
-        One row per pair: ``hide``, ``change``, ``epochs`` (those that it was trained), ``public_before``,
-        ``public_after``, ``private_after``, ``chosen``. A single pair is chosen without a training.
+        One row per pair: ``hide``, ``change``, ``public_before``, ``public_after``, ``private_after``, ``chosen``. A
+        single pair is chosen without a training.
     chosen : dict of str to float
         ``hide`` and ``change``.
-
-    References
-    ----------
-    Jamieson, Talwalkar, Non-stochastic best arm identification and hyperparameter optimization, AISTATS 2016.
     """
+    rows: list[dict[str, float]] = []
     pairs = [{"hide": float(hide), "change": float(change)} for hide, change in product(hides, changes)]
     if len(pairs) == 1:
         return pd.DataFrame(pairs).assign(chosen=True), pairs[0]
-    table, rows, before = pd.DataFrame(), list(range(len(pairs))), 0
-    for many, reached in halving(len(pairs), epochs):
-        rows = sorted(rows[:many])
-        found = {}
-        for row in tqdm(rows, f"hide x change, {reached} epochs"):
-            rival = study.anonymization_autoencoder(reached, after=before, **pairs[row])
-            overall = inference_table(models, study.validation, rival.transform(study.validation)).loc["all"]
-            found[row] = pairs[row] | {"epochs": reached} | overall[list(_READ)].to_dict()
-        last, before = pd.DataFrame.from_dict(found, orient="index"), reached
-        table = last.combine_first(table)[last.columns]
-        rows = best_first(last).tolist()
-    return table.assign(chosen=table.index == rows[0]).astype({"epochs": int}), pairs[rows[0]]
+    for pair in tqdm(pairs, "hide x change"):
+        rival = study.anonymization_autoencoder(epochs, **pair)
+        overall = inference_table(models, study.validation, rival.transform(study.validation)).loc["all"]
+        rows.append(pair | {name: overall[name] for name in ("public_before", "public_after", "private_after")})
+    table = with_choice(pd.DataFrame(rows))
+    return table, pairs[int(table["chosen"].to_numpy().argmax())]
 
 
 class Rivals(NamedTuple):

@@ -10,6 +10,7 @@ from functools import partial
 from itertools import product
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 from sklearn.base import clone
 
@@ -155,16 +156,11 @@ def choose_shift(
     return table, candidates[int(table["chosen"].to_numpy().argmax())]
 
 
-def best_first(table: pd.DataFrame, lost: float = 0.02) -> pd.Index:
-    """Return the rows from the best to the worst: those that lose little activity first; see `choose_shift`."""
-    acceptable = table["public_after"] >= table["public_before"] - lost
-    badness = table["private_after"].where(acceptable, 2 - table["public_after"])
-    return badness.sort_values(kind="stable").index
-
-
 def with_choice(table: pd.DataFrame, lost: float = 0.02) -> pd.DataFrame:
     """Mark the row with the least private accuracy among those that lose little activity; see `choose_shift`."""
-    return table.assign(chosen=table.index == best_first(table, lost)[0])
+    acceptable = table["public_after"] >= table["public_before"] - lost
+    badness = table["private_after"].where(acceptable, np.inf) if acceptable.any() else -table["public_after"]
+    return table.assign(chosen=np.arange(len(table)) == badness.to_numpy().argmin())
 
 
 def repeat_over_seeds(
