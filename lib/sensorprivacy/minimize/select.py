@@ -99,11 +99,9 @@ def select(
     if allowed.empty:
         least = f"{(1 - threshold) * best:.4f} (threshold {threshold} below {best:.4f}), the best {accuracy.max():.4f}"
         raise NoSubsetError(f"no subset keeps an accuracy of {least}: raise the threshold, or search more features")
-    if identifiability[allowed].isna().any():
-        lacking = (
-            f"{int(identifiability[allowed].isna().sum())} subsets pass threshold {threshold} without identifiability"
-        )
-        raise ValueError(f"{lacking}: search with lazy set to at least this threshold")
+    if lacking := int(identifiability[allowed].isna().sum()):
+        passing = f"{lacking} subsets pass threshold {threshold} without identifiability"
+        raise ValueError(f"{passing}: search with lazy set to at least this threshold")
     order = ["identifiability", "n_features", "loss", "features"]
     if margin is not None:
         order = ["n_features", "identifiability", "loss", "features"]
