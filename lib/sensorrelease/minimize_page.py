@@ -43,8 +43,7 @@ def page(
     str
         About one page of text.
     """
-    measure, adversary = minimizer.outcome_.task, minimizer.outcome_.adversary
-    shares = problem.task.value_counts(normalize=True)
+    adversary = minimizer.outcome_.adversary
     return render(
         "minimize.txt",
         minimizer=minimizer,
@@ -52,8 +51,7 @@ def page(
         **problem.provenance.get("labels", {"task": "the task", "user": "user"}),
         exposed=numbered(adversary.exposed, problem.users),
         stability=stability,
-        shares=shares,
-        imbalanced=bool(measure.n) and measure.score <= max(measure.chance, float(shares.iloc[0])),
+        shares=problem.task.value_counts(normalize=True),
         lost=_lost(minimizer),
         adversary=adversary,
         few=few_units([f"{adversary.n} {adversary.unit}"]).capitalize(),

@@ -15,7 +15,7 @@ from sensorprivacy.minimize.comparison import compare_methods, holm
 from sensorprivacy.minimize.engine_protocol import engine_data
 from sensorprivacy.minimize.greedy import rank_features
 from sensorprivacy.minimize.rewrites import LaplaceNoise
-from sensorprivacy.minimize.scores import score_features
+from sensorprivacy.minimize.scores import score_features, score_rows
 
 FAST = {"model": RandomForestClassifier(n_estimators=5), "progress": False}
 SMALL = {"forest": RandomForestClassifier(n_estimators=5), "max_rows": 40, "max_depth": 4}
@@ -231,7 +231,7 @@ def test_methods_never_see_a_recording_on_both_sides(recorded, monkeypatch):
 def test_several_methods_share_their_scores(recorded, monkeypatch):
     kinds = []
     monkeypatch.setattr(
-        comparison, "score_features", lambda *given, **how: kinds.append(given[3]) or score_features(*given, **how)
+        comparison, "score_rows", lambda *given, **how: kinds.append(given[2]) or score_rows(*given, **how)
     )
     split = default_split(recorded)
     found = comparison.sweep_methods(recorded, ["utility", "privacy", "gini_ratio"], split=split, **FAST)

@@ -13,7 +13,7 @@ from sensorprivacy.game.splits import Split
 from sensorprivacy.minimize.baselines import METHODS, rank_methods, released, sweep
 from sensorprivacy.minimize.engine_protocol import LABELS, MEASURES, engine_data
 from sensorprivacy.minimize.engines import make_engine
-from sensorprivacy.minimize.scores import score_features
+from sensorprivacy.minimize.scores import score_rows
 from sensorprivacy.minimize.search.exhaustive import SearchResult
 from sensorprivacy.minimize.select import THRESHOLDS, select_table
 
@@ -53,15 +53,12 @@ def sweep_methods(
     dict of str to pandas.DataFrame
         Results of `sweep`, by method.
     """
-    known, learned = dict(scores or {}), split.train
-    problem = problem.filled(learned)
-    table, task, users = problem.features.iloc[learned], problem.task.iloc[learned], problem.users.iloc[learned]
-    found = {}
+    problem, known, found = problem.filled(split.train), dict(scores or {}), {}
     for method in methods:
         kind = METHODS[method].score
         if kind and kind not in known:
             rows = max_rows if kind == "shap" else None
-            known[kind] = score_features(table, task, users, kind, forest=forest, max_rows=rows, seed=seed)
+            known[kind] = score_rows(problem, split.train, kind, forest=forest, max_rows=rows, seed=seed)
         found[method] = sweep(problem, method, split=split, seed=seed, scores=known.get(kind), **options)
     return found
 
