@@ -23,14 +23,9 @@ SMALL = {"forest": RandomForestClassifier(n_estimators=5), "max_rows": 40, "max_
 
 @pytest.mark.parametrize("method", METHODS)
 def test_one_call_for_every_method(problem, method):
-    table = sweep(
-        problem,
-        method,
-        **FAST,
-        epsilons=[0.1, 10],
-        sizes=[2, 4],
-        **(SMALL if METHODS[method].score in ("shap", "gini") else {}),
-    )
+    split, kind = default_split(problem), METHODS[method].score
+    scores = score_rows(problem, split.train, kind, **SMALL) if kind in ("shap", "gini") else None
+    table = sweep(problem, method, split=split, scores=scores, epsilons=[0.1, 10], sizes=[2, 4], **FAST)
     assert list(table["method"].unique()) == [method]
     assert ((table[["accuracy", "identifiability"]] >= 0) & (table[["accuracy", "identifiability"]] <= 1)).all(
         axis=None
