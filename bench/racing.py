@@ -37,8 +37,8 @@ from sensorprivacy.game import random_split
 from sensorprivacy.minimize.engine_protocol import LABELS
 from sensorprivacy.minimize.search.exhaustive import train_by_size
 from sensorprivacy.minimize.search.job import SearchJob
-from sensorprivacy.minimize.search.racing import TREES, Rule, Runner
-from sensorprivacy.minimize.select import THRESHOLDS, select, select_table
+from sensorprivacy.minimize.search.racing import TREES, Runner
+from sensorprivacy.minimize.select import THRESHOLDS, Rule, select, select_table
 
 RESULTS = Path(__file__).resolve().parent / "results"
 AFTERWARDS = 200  # subsets finished after a race of 20 features, of each kind
@@ -96,7 +96,7 @@ def agreement(trees, seeds, cases=CASES, thresholds=THRESHOLDS):
             ):
                 train_by_size(job)
                 exact = job.table(None)
-                runner = Runner(job, Rule(thresholds))
+                runner = Runner(job, thresholds, Rule())
                 frame, race = runner.run()
             whole.append(exact)
             races.append(frame)
@@ -146,7 +146,7 @@ def race_all(width, rows, trees, thresholds=THRESHOLDS, runs=1, after=None):
         with closing(job_of(game, trees, 0)) as job:
             job.engine.score(some[:1], "task")
             begun, clock = time.process_time(), time.monotonic()
-            runner = Runner(job, Rule(thresholds))
+            runner = Runner(job, thresholds, Rule())
             frame, race = runner.run()
             taken, minutes = time.process_time() - begun, (time.monotonic() - clock) / 60
             peak = (status("VmHWM") - before) / 2**20

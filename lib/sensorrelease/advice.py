@@ -7,7 +7,7 @@ from typing import Any
 from sensorprivacy.game.outcome import LEVEL, Measure
 from sensorprivacy.game.tables import ROW
 from sensorprivacy.game.units import Difference
-from sensorrelease.pages import render
+from sensorrelease.pages import one_line
 from sensorrelease.results import Result
 
 LOSSES = (0.01, 0.03, 0.1)
@@ -100,7 +100,7 @@ class Advice:
     @property
     def text(self) -> str:
         """The advice in words."""
-        return " ".join(render("advice.txt", one=self).split())
+        return one_line("advice.txt", one=self)
 
     def to_dict(self) -> dict[str, Any]:
         """Return all values as one flat row."""

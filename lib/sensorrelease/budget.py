@@ -41,17 +41,12 @@ class Budget:
         """Seconds by the clock for each second of the processor so far: above 1 under load, below with threads."""
         return self.spent / max(busy() - self._busy, 0.001)
 
-    @property
-    def slowdown(self) -> float:
-        """By which factor other programs slowed this one down so far; at least 1."""
-        return max(self.pace, 1.0)
-
     def left(self, main: bool) -> float:
         """Return the seconds that are left; of a main method, those that this process would need alone."""
         spent = self.spent
         if not main:
             return self.seconds - spent
-        return min(self.seconds - spent / self.slowdown, _PATIENCE * self.seconds - spent)
+        return min(self.seconds - spent / max(self.pace, 1.0), _PATIENCE * self.seconds - spent)
 
     def allows(self, expected: float, main: bool) -> bool:
         """Return whether a defence may start that is expected to take so many seconds of the processor."""
@@ -63,5 +58,5 @@ class Budget:
         """Return after how many seconds by the clock a running defence is stopped."""
         left = self.left(main)
         if main:
-            left = min(left * self.slowdown, _PATIENCE * self.seconds - self.spent)
+            left = min(left * max(self.pace, 1.0), _PATIENCE * self.seconds - self.spent)
         return left + _OVERRUN * self.seconds + _OVERRUN_SECONDS

@@ -105,20 +105,14 @@ def _all(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 _file = click.argument("file", type=Path, metavar="FILE")
-_task = _option("--task", metavar="COLUMN", help="Column to predict (the task); not needed with a schema.")
-_user = _option("--user", metavar="COLUMN", help="Column with the user of each record; not needed with a schema.")
+_task = _option("--task", metavar="COLUMN", help="Column to predict (the task); a schema names it, too.")
+_user = _option("--user", metavar="COLUMN", help="Column with the user of each record; a schema names it, too.")
 _hide = _option("--hide", metavar="ATTRIBUTE", help="Private attribute to hide; `subject` is the person (recordings).")
 _seed = _option("--seed", type=_SEED, default=42, help="Random seed of samples, splits and models.")
 _quiet = _option("--quiet", is_flag=True, help="Show no progress bars.", show_default=False)
-_tables = _all(
-    _user,
-    _option(
-        "--recording", metavar="COLUMN", help="Column with the recording of each record; recordings are not split."
-    ),
-    _option(
-        "--schema", type=Path, metavar="FILE", help="What the table holds; by default home.schema.yaml beside home.csv."
-    ),
-)
+_recording = _option("--recording", metavar="COLUMN", help="Column with the recording of each record; never split.")
+_schema = _option("--schema", type=Path, metavar="FILE", help="What the table holds; by default home.schema.yaml.")
+_tables = _all(_task, _user, _recording, _schema)
 _bins = _option(
     "--bins", type=click.IntRange(2, 1000), help="Divide a task of numbers in so many classes of about equal size."
 )
@@ -153,7 +147,6 @@ def _work(name: str, options: Mapping[str, Any]) -> int:
 
 @group.command(cls=Command)
 @_file
-@_task
 @_tables
 @_bins
 @_option("--threshold", type=Numbers(0, 1), default=0.01, help="Share of accuracy that may be lost.")
@@ -196,7 +189,6 @@ def minimize(**options: Any) -> int:
 
 @group.command(cls=Command)
 @_file
-@_task
 @_tables
 @_hide
 @_bins
@@ -232,7 +224,6 @@ def compare(**options: Any) -> int:
 
 @group.command(cls=Command, options_metavar="--defence WORD --out FOLDER")
 @_file
-@_task
 @_tables
 @_hide
 @_leaves
@@ -269,9 +260,7 @@ def publish(**options: Any) -> int:
 
 @group.command()
 @_file
-@_option("--task", metavar="COLUMN", help="Column to predict (the task).")
-@_option("--user", metavar="COLUMN", help="Column with the user of each record.")
-@_option("--recording", metavar="COLUMN", help="Column with the recording of each record.")
+@_all(_task, _user, _recording)
 @_option("--out", type=Path, metavar="FILE", help="Schema to write; by default home.schema.yaml beside home.csv.")
 @_option("--confirm", is_flag=True, help="FILE is a schema that you read: confirm it.", show_default=False)
 @_quiet

@@ -1,6 +1,5 @@
 """Do the work of ``minimize``, ``compare``, ``publish`` and ``edge export``; `sensorrelease.cli` has their options."""
 
-import json
 import sys
 import time
 import tomllib
@@ -20,6 +19,7 @@ from sensorprivacy.paths import cache_folder, write_atomically
 from sensorrelease import comparison, minimize_page
 from sensorrelease.compare_page import page
 from sensorrelease.own_table import find_schema
+from sensorrelease.pages import dump_json
 from sensorrelease.publishing import tables as publishing
 from sensorrelease.publishing.tables import check_confirmed
 from sensorrelease.publishing.writing import check_new, check_targets
@@ -101,8 +101,7 @@ def minimize(options: Options) -> int:
     matches = match_rows(filled.features, filled.features[kept], filled.task)
     print(minimize_page.page(minimizer, problem, matches=matches, stability=stability))
     if options.json is not None:
-        text = json.dumps(minimize_page.facts(minimizer, problem, matches, stability), indent=1, default=str)
-        write_atomically(options.json, lambda part: part.write_text(text, encoding="utf-8"))
+        dump_json(options.json, minimize_page.facts(minimizer, problem, matches, stability))
         print(f"\nWritten: {options.json}")
     if declared is not None:
         dropped = {title(one) for one in declared.features} - set(kept)

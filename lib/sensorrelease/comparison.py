@@ -48,13 +48,7 @@ class Comparison(Findings):
 
         return frontier(self.frame, hidden_in(self))
 
-    def to_html(self, path: str | Path, max_loss: float = 0.01) -> None:
-        """Write a self-contained page with advice, frontier, all numbers, guarantees, and what was not tried."""
-        write_html(self, Path(path), max_loss)
-
-    def to_json(self, path: str | Path) -> None:
-        """Write all numbers and the advice as JSON."""
-        write_json(self, Path(path))
+    to_html, to_json = write_html, write_json
 
 
 class ComparisonInterrupted(KeyboardInterrupt):

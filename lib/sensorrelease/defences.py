@@ -119,14 +119,9 @@ class Defence:
         both = hasattr(step, "fit_transform")
         learn = step.fit_transform if both else step.fit
         first = learn(features.iloc[train], problem.task.iloc[train], **extra)
-        parts = [
-            as_frame(part, step, rows)
-            for rows, part in (
-                (train, first if both else step.transform(features.iloc[train])),
-                (rest, step.transform(features.iloc[rest]) if len(rest) else None),
-            )
-            if part is not None
-        ]
+        parts = [as_frame(first if both else step.transform(features.iloc[train]), step, train)]
+        if len(rest):
+            parts.append(as_frame(step.transform(features.iloc[rest]), step, rest))
         values = pd.concat(parts).sort_index()
         if len(values) != problem.n_records or values.shape[1] == 0:
             raise ValueError(

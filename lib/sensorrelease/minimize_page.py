@@ -14,7 +14,7 @@ from sensorprivacy.game.linkage import k_anonymity
 from sensorprivacy.game.units import few_units
 from sensorprivacy.minimize.minimizer import FeatureMinimizer
 from sensorprivacy.minimize.select import THRESHOLDS, least_accuracy, select_table
-from sensorrelease.pages import columns_page, numbered, render
+from sensorrelease.pages import columns_page, numbered, one_line, render
 from sensorrelease.stability import Stability
 
 
@@ -43,8 +43,7 @@ def page(
     str
         About one page of text.
     """
-    measure, adversary = minimizer.outcome_.task, minimizer.outcome_.adversary
-    shares = problem.task.value_counts(normalize=True)
+    adversary = minimizer.outcome_.adversary
     return render(
         "minimize.txt",
         minimizer=minimizer,
@@ -52,9 +51,7 @@ def page(
         **problem.provenance.get("labels", {"task": "the task", "user": "user"}),
         exposed=numbered(adversary.exposed, problem.users),
         stability=stability,
-        repeated="" if stability is None else _repeated(stability),
-        shares=shares,
-        imbalanced=bool(measure.n) and measure.score <= max(measure.chance, float(shares.iloc[0])),
+        shares=problem.task.value_counts(normalize=True),
         lost=_lost(minimizer),
         adversary=adversary,
         few=few_units([f"{adversary.n} {adversary.unit}"]).capitalize(),
@@ -63,7 +60,7 @@ def page(
         alone=_alone(problem.features[minimizer.summary()["kept"]]),
         thresholds=thresholds(minimizer.results_, **minimizer.rule_),
         columns=columns_page(problem.provenance),
-        method=_method(minimizer),
+        method=one_line("method.txt", minimizer=minimizer),
     )
 
 
@@ -78,7 +75,7 @@ def facts(
         "matched": [asdict(one) for one in matches],
         "stability": None if stability is None else asdict(stability),
         "race": None if minimizer.race_ is None else asdict(minimizer.race_),
-        "method": _method(minimizer),
+        "method": one_line("method.txt", minimizer=minimizer),
     }
 
 
@@ -122,16 +119,3 @@ def _alone(kept: pd.DataFrame) -> dict[str, float]:
     """Return the columns whose values alone tell the most rows apart, with the share of these rows."""
     shares = {str(name): k_anonymity(kept[[name]]).unique for name in kept}
     return dict(sorted(shares.items(), key=lambda item: -item[1])[:3])
-
-
-def _repeated(stability: Stability) -> str:
-    """Return how often repetitions with other seeds kept the columns."""
-    by_count: dict[int, list[str]] = {}
-    for name, count in stability.kept.items():
-        by_count.setdefault(count, []).append(name)
-    times = stability.repetitions
-    return "; ".join(f"{count} of {times}: {', '.join(names)}" for count, names in by_count.items() if count)
-
-
-def _method(minimizer: FeatureMinimizer) -> str:
-    return " ".join(render("method.txt", minimizer=minimizer).split())

@@ -8,7 +8,9 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, pass_context, select_autoescape
 from jinja2.runtime import Context
 from markupsafe import Markup
+from pydantic import TypeAdapter
 
+from sensorprivacy.paths import write_atomically
 from sensorrelease.printing import markdown, visible
 
 WIDTH = 88
@@ -18,6 +20,17 @@ MOST_COLUMNS = 40
 def render(template: str, **values: Any) -> str:
     """Return a page; values in HTML and Markdown are escaped, and control characters are shown."""
     return str(_pages.get_template(template).render(**values)).strip("\n")
+
+
+def one_line(template: str, **values: Any) -> str:
+    """Return a page as one line, without the line breaks of its template."""
+    return " ".join(render(template, **values).split())
+
+
+def dump_json(path: Path | str, content: Any) -> None:
+    """Write values as JSON; missing and infinite numbers are null."""
+    text = TypeAdapter(Any).dump_json(content, indent=1, fallback=lambda value: getattr(value, "item", value.__str__)())
+    write_atomically(Path(path), lambda part: part.write_bytes(text + b"\n"))
 
 
 def columns_page(provenance: Mapping[str, Any]) -> str:

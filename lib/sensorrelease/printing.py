@@ -51,15 +51,19 @@ class OutputError(OSError):
 
 
 class _Steady:
-    """A stream that writes nowhere once nobody reads it, so that the work and its files are finished."""
+    """A stream that writes nowhere once nobody reads it, so that the work and its files are finished.
 
-    def __init__(self, raw: Any) -> None:
+    If `shown`, it shows control characters; ``raw`` does not, for progress bars.
+    """
+
+    def __init__(self, stream: Any, *, shown: bool = False) -> None:
         self.error: OSError | None = None
-        self.stream = Path(os.devnull).open("w", encoding="utf-8") if raw is None else raw  # noqa: SIM115
+        self.stream = Path(os.devnull).open("w", encoding="utf-8") if stream is None else stream  # noqa: SIM115
+        self.shown, self.raw = shown, _Steady(self.stream) if shown else self
 
     def write(self, text: str) -> int:
         try:
-            return int(self.stream.write(text))
+            return int(self.stream.write(visible(text) if self.shown else text))
         except OSError as error:
             self._give_up(error)
         return len(text)
@@ -81,19 +85,6 @@ class _Steady:
         return getattr(self.stream, name)
 
 
-class _Visible:
-    """A stream that shows control characters; ``raw`` is the stream below, for progress bars."""
-
-    def __init__(self, raw: Any) -> None:
-        self.raw = raw
-
-    def write(self, text: str) -> int:
-        return int(self.raw.write(visible(text)))
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.raw, name)
-
-
 @contextmanager
 def steady_streams(*, shown: bool = True) -> Iterator[None]:
     """Let a block finish its work whatever happens to the terminal, such as ``| head`` or a closed output.
@@ -110,15 +101,14 @@ def steady_streams(*, shown: bool = True) -> Iterator[None]:
     """
     while sys.stdout is None and os.open(os.devnull, os.O_RDWR) < 3:  # no file may get the number of the output
         pass
-    steady = [_Steady(sys.stdout), _Steady(sys.stderr)]
-    out, err = map(_Visible, steady) if shown else steady
+    out, err = (_Steady(stream, shown=shown) for stream in (sys.stdout, sys.stderr))
     with redirect_stdout(out), redirect_stderr(err):
         try:
             yield
         finally:
-            for stream in steady:
+            for stream in (out, err):
                 stream.flush()
-    if (error := steady[0].error) is not None and not isinstance(error, BrokenPipeError):
+    if (error := out.error) is not None and not isinstance(error, BrokenPipeError):
         raise OutputError(f"the standard output cannot be written: {error.strerror}")
 
 

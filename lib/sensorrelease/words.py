@@ -58,8 +58,7 @@ def parse(text: str) -> Defence:
     if family not in _FAMILIES:
         raise ValueError(f"unknown defence {text!r}: choose from {', '.join(_FAMILIES)}; {EXAMPLES}")
     build, allowed, bare = _FAMILIES[family]
-    found = build(**read_settings(text, {name: _SETTINGS[name] for name in allowed}, bare))
-    return replace(found, word=found.name)
+    return build(**read_settings(text, {name: _SETTINGS[name] for name in allowed}, bare))
 
 
 def read_settings(text: str, allowed: Mapping[str, Sequence[Any]], bare: Sequence[str] = ()) -> dict[str, Any]:
@@ -134,82 +133,71 @@ _SETTINGS: Mapping[str, tuple[type, float, float]] = {
 }
 
 
+def _defence(name: str, make: Callable[[int | None], Any], cost: Any, about: str, **more: Any) -> Defence:
+    """Return a defence of the family that its name begins with; a number is its cost on any table."""
+    costs = cost if callable(cost) else lambda d: cost
+    return Defence(name, split_word(name)[0], make, costs, about, word=name, **more)
+
+
 def _none() -> Defence:
-    return Defence(
-        "none", "none", lambda seed: FunctionTransformer(), lambda d: 0, "Every column, unchanged.", trivial=True
-    )
+    return _defence("none", lambda seed: FunctionTransformer(), 0, "Every column, unchanged.", trivial=True)
 
 
 def _predicted() -> Defence:
-    return Defence(
-        "prediction",
-        "prediction",
-        lambda seed: TaskPrediction(seed=_fixed(seed)),
-        lambda d: 4,
-        "The predicted task label alone.",
-        trivial=True,
-    )
+    about = "The predicted task label alone."
+    return _defence("prediction", lambda seed: TaskPrediction(seed=_fixed(seed)), 4, about, trivial=True)
 
 
 def _minimized(threshold: float = 0.01, epsilon: float | None = None, preselect: int = 10) -> Defence:
-    noise = "" if epsilon is None else f",epsilon={epsilon:g}"
+    family, noise, about = "minimize", "", ""
+    if epsilon is not None:
+        family, noise = "minimize+noise", f",epsilon={epsilon:g}"
+        about = f", with noise of epsilon {epsilon:g} for each row"
     wide = "" if preselect == 10 else f",preselect={preselect}"
-    family = "minimize+noise" if noise else "minimize"
-    return Defence(
+    how: dict[str, Any] = {"preselect": preselect, "epsilon": epsilon}
+    return _defence(
         f"{family}:threshold={threshold:g}{noise}{wide}",
-        family,
-        lambda seed: MinimizedTable(
-            threshold, preselect=preselect, epsilon=epsilon, seed=_fixed(seed), noise_seed=seed
-        ),
+        lambda seed: MinimizedTable(threshold, seed=_fixed(seed), noise_seed=seed, **how),
         lambda d: 2 + _SEARCHED * (2 ** (min(d, preselect) + 1) + 2 * preselect * d * (d > preselect)),
-        f"The columns that paper 1's search keeps at a tolerated loss of {threshold:g}"
-        + (f", with noise of epsilon {epsilon:g} for each row." if noise else "."),
+        f"The columns that paper 1's search keeps at a tolerated loss of {threshold:g}{about}.",
         shares=f"search of {preselect}",
     )
 
 
 def _noise(epsilon: float = 4.0) -> Defence:
-    return Defence(
-        f"noise:epsilon={epsilon:g}",
-        "noise",
-        lambda seed: LaplaceNoise(epsilon, sound=True, seed=seed).set_output(transform="pandas"),
-        lambda d: 0,
-        f"Noise on every column, of epsilon {epsilon:g} for each row.",
-    )
+    def make(seed: int | None) -> Any:
+        return LaplaceNoise(epsilon, sound=True, seed=seed).set_output(transform="pandas")
+
+    about = f"Noise on every column, of epsilon {epsilon:g} for each row."
+    return _defence(f"noise:epsilon={epsilon:g}", make, 0, about)
 
 
 def _threeway(which: str = "sound", epsilon: float | None = None) -> Defence:
     if which == "printed" and epsilon is not None:
-        raise ValueError(
-            f"threeway:printed has the paper's epsilon: leave epsilon={epsilon:g} out, or leave printed out"
-        )
+        given = f"leave epsilon={epsilon:g} out, or leave printed out"
+        raise ValueError(f"threeway:printed has the paper's epsilon: {given}")
     level = PRINTED_EPSILON if which == "printed" else 1.0 if epsilon is None else epsilon
-    return Defence(
-        "threeway:printed" if which == "printed" else f"threeway:epsilon={level:g}",
-        "threeway",
-        lambda seed: ThreeWayDivider(
-            epsilon=level, unknown="redraw", noise_source=None if seed is None else SeededNoise(seed)
-        ),
-        lambda d: 0.5,
-        f"Paper 2's three-way division, with noise of epsilon {level:g} for each ambiguous column.",
-    )
+
+    def make(seed: int | None) -> Any:
+        noise = None if seed is None else SeededNoise(seed)
+        return ThreeWayDivider(epsilon=level, unknown="redraw", noise_source=noise)
+
+    about = f"Paper 2's three-way division, with noise of epsilon {level:g} for each ambiguous column."
+    return _defence("threeway:printed" if which == "printed" else f"threeway:epsilon={level:g}", make, 0.5, about)
 
 
 def _method(which: str = "shap_ratio", columns: int | None = None) -> Defence:
-    kind = TopColumns if METHODS[which].score else Rewritten
-    size = "half of the columns" if columns is None else f"{columns} columns"
-    return Defence(
-        f"method:{which}" + ("" if columns is None else f",columns={columns}"),
-        "method",
-        lambda seed: kind(which, columns, _fixed(seed)),
-        lambda d: {"shap": 12, "gini": 2}.get(METHODS[which].score, 0.2),
-        f"Method {METHODS[which].number} of paper 1: {METHODS[which].title}, {size}.",
-    )
+    method, size = METHODS[which], "half of the columns" if columns is None else f"{columns} columns"
+    kind = TopColumns if method.score else Rewritten
+    cost = {"shap": 12, "gini": 2}.get(method.score, 0.2)
+    name, about = f"method:{which}", f"Method {method.number} of paper 1: {method.title}, {size}."
+    name += "" if columns is None else f",columns={columns}"
+    return _defence(name, lambda seed: kind(which, columns, _fixed(seed)), cost, about)
 
 
 def _round(digits: int = 2) -> Defence:
     about = f"Every number rounded to {digits} significant digit{'s' if digits > 1 else ''}."
-    return Defence(f"round:digits={digits}", "round", lambda seed: Rounded(digits), lambda d: 0, about)
+    return _defence(f"round:digits={digits}", lambda seed: Rounded(digits), 0, about)
 
 
 def _fixed(seed: int | None) -> int:

@@ -15,7 +15,7 @@ from sensorprivacy.minimize.comparison import compare_methods, holm
 from sensorprivacy.minimize.engine_protocol import engine_data
 from sensorprivacy.minimize.greedy import rank_features
 from sensorprivacy.minimize.rewrites import LaplaceNoise
-from sensorprivacy.minimize.scores import score_features
+from sensorprivacy.minimize.scores import score_features, score_rows
 
 FAST = {"model": RandomForestClassifier(n_estimators=5), "progress": False}
 SMALL = {"forest": RandomForestClassifier(n_estimators=5), "max_rows": 40, "max_depth": 4}
@@ -23,14 +23,9 @@ SMALL = {"forest": RandomForestClassifier(n_estimators=5), "max_rows": 40, "max_
 
 @pytest.mark.parametrize("method", METHODS)
 def test_one_call_for_every_method(problem, method):
-    table = sweep(
-        problem,
-        method,
-        **FAST,
-        epsilons=[0.1, 10],
-        sizes=[2, 4],
-        **(SMALL if METHODS[method].score in ("shap", "gini") else {}),
-    )
+    split, kind = default_split(problem), METHODS[method].score
+    scores = score_rows(problem, split.train, kind, **SMALL) if kind in ("shap", "gini") else None
+    table = sweep(problem, method, split=split, scores=scores, epsilons=[0.1, 10], sizes=[2, 4], **FAST)
     assert list(table["method"].unique()) == [method]
     assert ((table[["accuracy", "identifiability"]] >= 0) & (table[["accuracy", "identifiability"]] <= 1)).all(
         axis=None
@@ -231,7 +226,7 @@ def test_methods_never_see_a_recording_on_both_sides(recorded, monkeypatch):
 def test_several_methods_share_their_scores(recorded, monkeypatch):
     kinds = []
     monkeypatch.setattr(
-        comparison, "score_features", lambda *given, **how: kinds.append(given[3]) or score_features(*given, **how)
+        comparison, "score_rows", lambda *given, **how: kinds.append(given[2]) or score_rows(*given, **how)
     )
     split = default_split(recorded)
     found = comparison.sweep_methods(recorded, ["utility", "privacy", "gini_ratio"], split=split, **FAST)

@@ -48,7 +48,7 @@ def test_the_program_needs_only_numpy_and_onnxruntime(bundle, tmp_path):
     found = json.loads(out.read_text())
     assert [each["name"] for each in found["bundles"]] == ["sines-gender"]
     with zipfile.ZipFile(program) as archive:  # its own code, not the checkout's
-        assert "sensorprivacy/edge/board/timing.py" in archive.namelist()
+        assert "sensorprivacy/edge/board/measurement.py" in archive.namelist()
     assert program.read_bytes() == write_program(tmp_path).read_bytes()
 
 

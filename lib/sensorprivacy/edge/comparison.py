@@ -15,8 +15,8 @@ import pandas as pd
 import torch
 
 from sensorprivacy.data import Windows
+from sensorprivacy.edge.board.measurement import repeated
 from sensorprivacy.edge.board.pipeline import Pipeline
-from sensorprivacy.edge.board.timing import repeated
 from sensorprivacy.edge.export import Networks
 from sensorprivacy.latent.anonymizer import LatentAnonymizer
 from sensorprivacy.latent.modify import RandomSource, SecretSource, SeededSource, targets

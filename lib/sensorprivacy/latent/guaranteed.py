@@ -100,8 +100,8 @@ class GuaranteedRelease:
 
     def publish(
         self, windows: Windows, noise: NoiseSource | None = None, source: RandomSource | None = None
-    ) -> Windows:
-        """Return synthetic windows, one for each window.
+    ) -> tuple[Windows, np.ndarray]:
+        """Return synthetic windows, one for each window, and the activity that each window's response states.
 
         Parameters
         ----------
@@ -112,12 +112,6 @@ class GuaranteedRelease:
         source : RandomSource, optional
             Randomness of the synthetic windows. The default is the operating system's.
         """
-        return self.publish_labelled(windows, noise, source)[0]
-
-    def publish_labelled(
-        self, windows: Windows, noise: NoiseSource | None = None, source: RandomSource | None = None
-    ) -> tuple[Windows, np.ndarray]:
-        """Return synthetic windows as `publish` does, and the activity that each window's response states."""
         generator = generator_of(source or SecretSource())
         blocks = self._blocks(windows)
         activity, cell = self.respond(*self._codes(windows, blocks), noise or SecureNoise())
@@ -152,7 +146,7 @@ class GuaranteedRelease:
 
         def publisher(windows: Windows, source: RandomSource) -> tuple[Windows, np.ndarray]:
             noise = SeededNoise(int.from_bytes(source.bytes(8), "big"))
-            return self.publish(windows, noise, source), np.full(windows.n_windows, -1)
+            return self.publish(windows, noise, source)[0], np.full(windows.n_windows, -1)
 
         return SeededRelease(publisher, seed, self.anonymizer)
 

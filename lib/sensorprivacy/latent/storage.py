@@ -24,7 +24,7 @@ FORMAT = "sensorprivacy-anonymizer-5"
 _PARAMETERS = ["private", "modify", "alpha", "beta", "kind", "general", "sampled", "redraw", "insist", "spectral_noise"]
 
 
-def save(anonymizer: LatentAnonymizer, path: Path | str, *, latents: bool = False) -> Path:
+def save(anonymizer: LatentAnonymizer, path: Path | str) -> Path:
     """Write a fitted anonymizer to a file.
 
     Parameters
@@ -33,9 +33,6 @@ def save(anonymizer: LatentAnonymizer, path: Path | str, *, latents: bool = Fals
         Fitted.
     path : path
         The file, usually with the suffix ``.safetensors``. It is written completely or not at all.
-    latents : bool
-        Also save the training latents, from which another transfer can be learned after loading. They describe the
-        people of the training set window by window, so do not put them on a device.
 
     Returns
     -------
@@ -52,28 +49,23 @@ def save(anonymizer: LatentAnonymizer, path: Path | str, *, latents: bool = Fals
     for code, statistics in enumerate(anonymizer.statistics_):
         parts[f"statistics.{code}"] = statistics
         parts[f"lost.{code}"] = {"spectra": anonymizer.lost_spectra_[code]}
-        if latents:
-            z, private = anonymizer.latents_[code]
-            parts[f"latents.{code}"] = {"z": z, "private": private, "owners": anonymizer.owners_[code]}
     path = Path(path)
     write_parts(path, FORMAT, _header(anonymizer), parts)
     return path
 
 
-def load(path: Path | str, *, device: str = "auto") -> LatentAnonymizer:
+def load(path: Path | str) -> LatentAnonymizer:
     """Load an anonymizer from a file, ready to transform.
 
     Parameters
     ----------
     path : path
         A file written by `save`.
-    device : str
-        Device to run on.
 
     Returns
     -------
     LatentAnonymizer
-        Without loss curves, and without training latents unless they were saved.
+        Without loss curves, and without training latents: so it cannot learn another transfer.
 
     Raises
     ------
@@ -87,7 +79,7 @@ def load(path: Path | str, *, device: str = "auto") -> LatentAnonymizer:
         raise FileNotFoundError(f"no saved anonymizer at {path}")
     header, parts = read_parts(path, FORMAT)
     try:
-        return _rebuild(header, parts, device)
+        return _rebuild(header, parts)
     except (LookupError, TypeError, RuntimeError, ValueError, AttributeError) as error:
         cause = (str(error).splitlines() or [type(error).__name__])[0]
         raise ModelFileError(f"{path}: parts do not fit together: {cause}") from error
@@ -110,7 +102,7 @@ def _header(anonymizer: LatentAnonymizer) -> dict[str, Any]:
     }
 
 
-def _rebuild(header: Mapping[str, Any], parts: Mapping[str, Mapping[str, Tensor]], device: str) -> LatentAnonymizer:
+def _rebuild(header: Mapping[str, Any], parts: Mapping[str, Mapping[str, Tensor]]) -> LatentAnonymizer:
     def classifier(name: str, kind: Any, classes: int) -> Classifier:
         model = Classifier(kind, settings=settings)
         with device_of("meta"):  # without memory: the sizes in the header are not checked yet
@@ -125,7 +117,7 @@ def _rebuild(header: Mapping[str, Any], parts: Mapping[str, Mapping[str, Tensor]
         network.load_state_dict(parts[f"vae.{code}"], assign=True)
         return network.eval()
 
-    made, settings, shape = header["transfer"], Settings(device=device), tuple(header["shape"])
+    made, settings, shape = header["transfer"], Settings(), tuple(header["shape"])
     sizes = Sizes(tuple(header["sizes"]["hidden"]), header["sizes"]["latent"])
     scaler = Scaler(**{name: tuple(values) for name, values in header["scaler"].items()})
     attribute = header["parameters"]["private"]
@@ -150,9 +142,5 @@ def _rebuild(header: Mapping[str, Any], parts: Mapping[str, Mapping[str, Tensor]
         {name: tensor.numpy() for name, tensor in parts[f"statistics.{code}"].items()} for code in codes
     ]
     anonymizer.lost_spectra_ = [parts[f"lost.{code}"]["spectra"].numpy() for code in codes]
-    if "latents.0" in parts:
-        latents = [parts[f"latents.{code}"] for code in codes]
-        anonymizer.latents_ = [(part["z"].numpy(), part["private"].numpy()) for part in latents]
-        anonymizer.owners_ = [part["owners"].numpy() for part in latents]
     anonymizer.history_ = pd.DataFrame()
     return anonymizer

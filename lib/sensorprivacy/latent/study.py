@@ -1,6 +1,5 @@
 """A study of one data set for paper 3: windows in three parts, and networks trained on them once for all notebooks."""
 
-import glob
 import re
 import warnings
 from collections.abc import Iterator
@@ -24,8 +23,6 @@ from sensorprivacy.paths import cache_folder
 
 INFERENCE_BATCH = 256  # windows per batch of inference models; smaller batches only take longer
 
-_DATA = "-data"  # before the digest of own recordings in the name of a folder
-
 
 @dataclass(frozen=True, eq=False)
 class Study:
@@ -47,8 +44,6 @@ class Study:
         How autoencoders and inference models are trained.
     split_seed : int
         Seed of the division in parts. Networks of another division are other networks.
-    notes : tuple of str
-        What was left out, for the reader.
     networks : pathlib.Path
         Folder for the trained networks of all studies; by default ``latent`` in the user's cache.
     """
@@ -66,7 +61,6 @@ class Study:
     vae: Settings
     inference: Settings
     split_seed: int = 0
-    notes: tuple[str, ...] = ()
     networks: Path = field(default_factory=lambda: cache_folder() / "latent")
 
     @property
@@ -78,7 +72,7 @@ class Study:
         words += (inference, str(self.vae.batch), self.vae.precision, str(self.vae.seed), f"split{self.split_seed}")
         words += () if self.vae.start == "pytorch" else (self.vae.start,)
         if "description" in self.windows.provenance:  # own recordings can change: each version has its own networks
-            words += (f"{_DATA[1:]}{self.windows.provenance['digest'][:10]}",)
+            words += (f"data{self.windows.provenance['digest'][:10]}",)
         return self.networks / "-".join(words)
 
     @property
@@ -242,7 +236,7 @@ def prepare(
     Returns
     -------
     Study
-        Public classes without two training windows of each private class are left out, with a warning and a note.
+        Public classes without two training windows of each private class are left out, with a warning.
     """
     if every < 1 or every_test < 1:
         raise ValueError(f"every={every}, every_test={every_test}: use one window in 1 or more")
@@ -258,32 +252,21 @@ def prepare(
     variant = "-".join(words)
     settings: dict[str, Any] = {"network": network, "alpha": alpha, "beta": beta, "vae": vae, "inference": inference}
     settings |= {} if networks is None else {"networks": networks}
-    return _noting_changes(Study(windows.name, variant, private, windows, **pieces, **settings, split_seed=seed))
-
-
-def _noting_changes(study: Study) -> Study:
-    """Return a study of own recordings with a note if networks of an earlier version of the recordings exist."""
-    stem, mark, _ = study.folder.name.partition(_DATA)
-    if not mark or study.folder.is_dir() or not list(study.folder.parent.glob(f"{glob.escape(stem + mark)}*")):
-        return study
-    note = f"{study.name} has changed since its networks were trained: new ones are trained"
-    warnings.warn(note, stacklevel=3)
-    return replace(study, notes=(*study.notes, note))
+    return Study(windows.name, variant, private, windows, **pieces, **settings, split_seed=seed)
 
 
 def _parts(windows: Windows, parts: Split, private: str) -> dict[str, Any]:
-    """Return the three parts without rare public classes, and a note about these."""
+    """Return the three parts without rare public classes; warn of these."""
     train = windows.take(parts.part("train"))
     kept = common_classes(windows, train, private)
     rare = sorted(set(windows.public[~kept].astype(str)))
-    notes = [f"{', '.join(rare)} left out: too few training windows of some class of {private}"] if rare else []
-    for note in notes:
-        warnings.warn(note, stacklevel=3)
-    names = ("train", "validation", "test")
-    rows = {name: parts.part(name)[kept[parts.part(name)]] for name in names}
+    if rare:
+        lacking = f"{', '.join(rare)} left out: too few training windows of some class of {private}"
+        warnings.warn(lacking, stacklevel=3)
     most, every, every_test = (windows.provenance.get(name) for name in ("most", "every", "every_test"))
-    found: dict[str, Any] = {"notes": tuple(notes)}
-    for name, some in rows.items():
-        few = some[:: (every_test if name == "test" else every) or 1]
+    found: dict[str, Windows] = {}
+    for name in ("train", "validation", "test"):
+        rows = parts.part(name)
+        few = rows[kept[rows]][:: (every_test if name == "test" else every) or 1]
         found[name] = windows.take(few if most is None else thinned(windows, few, most))
     return found

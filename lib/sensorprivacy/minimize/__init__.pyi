@@ -2,12 +2,12 @@ from .baselines import METHODS as METHODS
 from .baselines import rank_methods as rank_methods
 from .baselines import sweep as sweep
 from .comparison import compare_methods as compare_methods
+from .comparison import optimism_table as optimism_table
 from .comparison import sweep_methods as sweep_methods
 from .greedy import knapsack as knapsack
 from .greedy import rank_features as rank_features
 from .greedy import take_features as take_features
 from .minimizer import FeatureMinimizer as FeatureMinimizer
-from .optimism import optimism_table as optimism_table
 from .provider import feature_minimize as feature_minimize
 from .scores import score_features as score_features
 from .search.exhaustive import SearchResult as SearchResult

@@ -19,7 +19,7 @@ from sensorprivacy.minimize.engine_protocol import MEASURES, Engine, EngineData,
 from sensorprivacy.minimize.engines import make_engine
 from sensorprivacy.minimize.greedy import PERCENTILES, rank_features, size_at_percentile
 from sensorprivacy.minimize.rewrites import ColumnHasher, LaplaceNoise, components
-from sensorprivacy.minimize.scores import score_features
+from sensorprivacy.minimize.scores import score_rows
 from sensorprivacy.minimize.search.workers import run_in_order
 from sensorprivacy.minimize.settings import VARIANTS
 from sensorprivacy.paths import resumed
@@ -76,15 +76,12 @@ def sweep(
     part: str = "test",
     seed: int | None = 42,
     engine: str = "sklearn",
-    sizes: Iterable[int] | None = None,
-    epsilons: Iterable[float] = EPSILONS,
-    most: int | None = None,
     variant: str = "paper",
     scores: pd.DataFrame | None = None,
     n_jobs: int | None = None,
     progress: bool = True,
     kept: Path | None = None,
-    **scoring: Any,
+    **which: Any,
 ) -> pd.DataFrame:
     """Play the game at every size (or epsilon) of one method.
 
@@ -105,12 +102,6 @@ def sweep(
         Seed of models, scores and noise.
     engine : {"sklearn", "shared"}
         What trains the models.
-    sizes : iterable of int, optional
-        Numbers of columns to keep or make. Default: as the authors swept, see `settings`.
-    epsilons : iterable of float
-        For differential privacy.
-    most : int, optional
-        Largest number of settings. They are evenly spread and include the first and the last.
     variant : {"paper", "authors"}
         ``"authors"``: rank as in their notebooks (`sensorprivacy.minimize.greedy.rank_features`), and fit principal
         components to training and held-out rows *separately*, so that the columns of the two can differ in meaning.
@@ -122,8 +113,8 @@ def sweep(
         Show a progress bar.
     kept : path, optional
         Folder in which the results of settings are kept as they end: an interrupted sweep goes on from there.
-    **scoring
-        ``forest``, ``max_rows`` and ``max_depth`` of `sensorprivacy.minimize.scores.score_features`.
+    **which
+        ``sizes``, ``epsilons`` and ``most`` of `settings`. Default: what the authors swept.
 
     Returns
     -------
@@ -145,7 +136,7 @@ def sweep(
     """
     if variant not in VARIANTS:
         raise ValueError(f"unknown variant {variant!r}: choose from {', '.join(VARIANTS)}")
-    table = settings(method, problem.n_features, dataset=problem.name, sizes=sizes, epsilons=epsilons, most=most)
+    table = settings(method, problem.n_features, dataset=problem.name, **which)
     split = split or default_split(problem, seed=seed)
     problem = problem.filled(split.train)
     data = engine_data(problem, split, part)
@@ -153,9 +144,7 @@ def sweep(
     how = METHODS[method]
     if how.score:
         if scores is None:
-            rows = split.train
-            features, task, users = problem.features.iloc[rows], problem.task.iloc[rows], problem.users.iloc[rows]
-            scores = score_features(features, task, users, how.score, seed=seed, **scoring)
+            scores = score_rows(problem, split.train, how.score, seed=seed)
         facts = dict(scores.attrs)
         ranked = rank_features(scores, how.by, variant=variant)
         table["features"] = [tuple(ranked[:n]) for n in table["n_features"]]

@@ -13,7 +13,11 @@ from sensorprivacy.game.splits import Split
 from sensorprivacy.minimize.baselines import METHODS, rank_methods, released, sweep
 from sensorprivacy.minimize.engine_protocol import LABELS, MEASURES, engine_data
 from sensorprivacy.minimize.engines import make_engine
-from sensorprivacy.minimize.scores import score_features
+from sensorprivacy.minimize.scores import score_rows
+from sensorprivacy.minimize.search.exhaustive import SearchResult
+from sensorprivacy.minimize.select import THRESHOLDS, select_table
+
+_SIGNS = {"accuracy": 1, "identifiability": -1}
 
 
 def sweep_methods(
@@ -49,15 +53,12 @@ def sweep_methods(
     dict of str to pandas.DataFrame
         Results of `sweep`, by method.
     """
-    known, learned = dict(scores or {}), split.train
-    problem = problem.filled(learned)
-    table, task, users = problem.features.iloc[learned], problem.task.iloc[learned], problem.users.iloc[learned]
-    found = {}
+    problem, known, found = problem.filled(split.train), dict(scores or {}), {}
     for method in methods:
         kind = METHODS[method].score
         if kind and kind not in known:
             rows = max_rows if kind == "shap" else None
-            known[kind] = score_features(table, task, users, kind, forest=forest, max_rows=rows, seed=seed)
+            known[kind] = score_rows(problem, split.train, kind, forest=forest, max_rows=rows, seed=seed)
         found[method] = sweep(problem, method, split=split, seed=seed, scores=known.get(kind), **options)
     return found
 
@@ -132,3 +133,42 @@ def holm(p: np.ndarray) -> np.ndarray:
     corrected = np.empty(len(p))
     corrected[order] = stepped
     return corrected
+
+
+def optimism_table(on_validation: SearchResult, on_test: SearchResult) -> pd.DataFrame:
+    """Compare the subsets chosen on test rows with those chosen on validation rows, both evaluated on test rows.
+
+    The paper chooses its subsets on the rows that it reports. The best of many noisy numbers is too good. The
+    difference between the two choices shows by how much.
+
+    Parameters
+    ----------
+    on_validation, on_test : SearchResult
+        The same search, evaluated on the validation rows and on the test rows of one split.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Index threshold. Columns: accuracy and identifiability on test rows of the subset chosen on test rows and of
+        the subset chosen on validation rows; ``optimism``: how much better the first looks, positive in both measures.
+
+    Raises
+    ------
+    ValueError
+        If the searches differ in their split or subsets, or were evaluated on other rows.
+    """
+    parts = on_validation.key.part, on_test.key.part
+    if parts != ("validation", "test") or on_validation.key.split != on_test.key.split:
+        raise ValueError(f"searches on {parts} rows: pass one on validation, then one on test rows of the same split")
+    test = on_test.table.set_index("features")[list(_SIGNS)]
+    if set(on_validation.table["features"]) != set(test.index):
+        raise ValueError("the two searches have different subsets: search the same features on both parts")
+    table = pd.DataFrame(index=pd.Index(THRESHOLDS, name="threshold"))
+    for part, searched in (("test", on_test), ("validation", on_validation)):
+        rows = test.loc[select_table(searched.table)["features"].tolist()]
+        for name in _SIGNS:
+            table[f"{name}, chosen on {part} rows"] = rows[name].to_numpy()
+    for name, sign in _SIGNS.items():
+        gap = table[f"{name}, chosen on test rows"] - table[f"{name}, chosen on validation rows"]
+        table[f"optimism, {name}"] = sign * gap
+    return table

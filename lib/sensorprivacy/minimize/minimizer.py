@@ -21,7 +21,7 @@ from sensorprivacy.minimize.checks import changing_features, check_classes, chec
 from sensorprivacy.minimize.engine_protocol import Engine, EngineData, engine_data
 from sensorprivacy.minimize.engines import NoAdversary, make_engine
 from sensorprivacy.minimize.greedy import rank_features, take_features
-from sensorprivacy.minimize.scores import score_features
+from sensorprivacy.minimize.scores import score_rows
 from sensorprivacy.minimize.search.exhaustive import search_subsets
 from sensorprivacy.minimize.select import NoSubsetError, check_threshold, fewest_columns, least_accuracy, select
 from sensorprivacy.minimize.settings import REFERENCES, Preselection, SearchSettings, settings_for
@@ -278,15 +278,8 @@ class FeatureMinimizer(SelectorMixin, BaseEstimator):
         if self.n_preselect is None or len(usable) <= self.n_preselect:
             return usable
         how, rows = self.preselection or Preselection(), self.search_split_.train
-        self.scores_ = score_features(
-            problem.features[usable].iloc[rows],
-            problem.task.iloc[rows],
-            problem.users.iloc[rows],
-            how.score,
-            seed=self.random_state,
-            max_rows=how.max_rows,
-            max_depth=how.max_depth,
-        )
+        limits: dict[str, Any] = {"max_rows": how.max_rows, "max_depth": how.max_depth}
+        self.scores_ = score_rows(problem, rows, how.score, columns=usable, seed=self.random_state, **limits)
         by = how.by if self.adversary_ else "utility"
         return take_features(self.scores_, by, n_features=self.n_preselect, variant=how.variant)
 

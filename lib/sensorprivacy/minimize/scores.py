@@ -10,7 +10,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_selection import mutual_info_classif
 from sklearn.utils import check_array
 
-from sensorprivacy.data import draw_rows
+from sensorprivacy.data import Problem, draw_rows
 from sensorprivacy.game.play import in_this_process, seeded
 from sensorprivacy.minimize.settings import SCORES
 
@@ -89,6 +89,12 @@ def score_features(
     frame["ratio"] = cost_to_value(frame["identifiability"], frame["utility"])
     frame.attrs.update(facts)
     return frame
+
+
+def score_rows(problem: Problem, rows: np.ndarray, score: str, *, columns: Any = None, **how: Any) -> pd.DataFrame:
+    """Score the features of some rows of a problem, or some columns of them, see `score_features`."""
+    table = problem.features if columns is None else problem.features[columns]
+    return score_features(table.iloc[rows], problem.task.iloc[rows], problem.users.iloc[rows], score, **how)
 
 
 def mutual_information(values: np.ndarray, labels: np.ndarray, seed: int | None = 42) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
@@ -21,17 +22,56 @@ class NoSubsetError(ValueError):
     """Raised when no searched subset has the required accuracy."""
 
 
-def select(
-    subsets: pd.DataFrame,
-    threshold: float,
-    *,
-    reference: float | None = None,
-    margin: float | str | None = None,
-    slack: bool = False,
-    chance: float = 0.0,
-    rows: int | None = None,
-    decimals: int | None = None,
-) -> pd.Series:
+@dataclass(frozen=True)
+class Rule:
+    """How one of the searched subsets is chosen.
+
+    Attributes
+    ----------
+    reference : float, optional
+        Accuracy that the loss is measured from. Default: the highest of all subsets (section 4.1). For Definition 1,
+        pass the accuracy of the model on *all* features.
+    margin : float or "standard error", optional
+        Choose the subset with the fewest features among the allowed subsets whose identifiability exceeds the lowest
+        by at most `margin` (a fraction), or by at most one standard error of the lowest on `rows` held-out rows.
+    slack : bool
+        Allow subsets whose accuracy falls short of the required one by at most one standard error on `rows` held-out
+        rows: on few rows, a subset would otherwise miss the threshold by one row.
+    chance : float
+        Chance level of the identifiability. With a margin, subsets below it are alike: nobody is better hidden.
+    rows : int, optional
+        Number of held-out rows, for standard errors.
+
+    Raises
+    ------
+    ValueError
+        If `margin` is out of range, or a standard error lacks `rows`.
+    """
+
+    reference: float | None = None
+    margin: float | str | None = None
+    slack: bool = False
+    chance: float = 0.0
+    rows: int | None = None
+
+    def __post_init__(self) -> None:
+        margin = self.margin
+        if (self.slack or margin == STANDARD_ERROR) and self.rows is None:
+            raise ValueError("a standard error needs rows, the number of held-out rows")
+        if margin not in (None, STANDARD_ERROR) and not (isinstance(margin, int | float) and 0 <= margin <= 1):
+            raise ValueError(f"margin={margin}: must be between 0 and 1, or {STANDARD_ERROR!r}")
+
+    def least(self, best: float, threshold: float) -> float:
+        """Return the required accuracy, if `best` is the highest of all subsets."""
+        best = best if self.reference is None else self.reference
+        return least_accuracy(best, threshold, self.rows if self.slack else None)
+
+    def near(self, lowest: float) -> float:
+        """Return the highest identifiability that a choice can have, if the lowest of an allowed subset is this."""
+        return lowest if self.margin is None else near_lowest(lowest, self.margin, self.chance, self.rows)
+
+
+def select(subsets: pd.DataFrame, threshold: float, *, decimals: int | None = None, **how: Any) -> pd.Series:
     """Choose the subset with the lowest identifiability among those with enough accuracy.
 
     A subset S is allowed if Acc(S) >= (1 - l) max Acc(S'). Ties in identifiability are broken by fewer features, then
@@ -44,21 +84,10 @@ def select(
         last two as fractions. Subsets with unknown identifiability (NaN, from a lazy search) must not be allowed.
     threshold : float
         Tolerated loss l, 0 to 1.
-    reference : float, optional
-        Accuracy that the loss is measured from. Default: the highest in `subsets` (section 4.1). For Definition 1,
-        pass the accuracy of the model on *all* features.
-    margin : float or "standard error", optional
-        Choose the subset with the fewest features among the allowed subsets whose identifiability exceeds the lowest
-        by at most `margin` (a fraction), or by at most one standard error of the lowest on `rows` held-out rows.
-    slack : bool
-        Allow subsets whose accuracy falls short of the required one by at most one standard error on `rows` held-out
-        rows: on few rows, a subset would otherwise miss the threshold by one row.
-    chance : float
-        Chance level of the identifiability. With a margin, subsets below it are alike: nobody is better hidden.
-    rows : int, optional
-        Number of held-out rows, for standard errors.
     decimals : int, optional
         Compare accuracies and identifiabilities rounded to this many decimals, for logs printed with few digits.
+    **how
+        ``reference``, ``margin``, ``slack``, ``chance`` and ``rows`` of `Rule`.
 
     Returns
     -------
@@ -85,30 +114,25 @@ def select(
     Trees" (1984), section 3.4.3.
     """
     check_threshold(threshold)
-    if (slack or margin == STANDARD_ERROR) and rows is None:
-        raise ValueError("a standard error needs rows, the number of held-out rows")
-    if margin not in (None, STANDARD_ERROR) and not (isinstance(margin, int | float) and 0 <= margin <= 1):
-        raise ValueError(f"margin={margin}: must be between 0 and 1, or {STANDARD_ERROR!r}")
+    rule = Rule(**how)
     if subsets.empty:
         raise ValueError("the table of subsets is empty: search at least one subset")
     accuracy, identifiability = subsets["accuracy"], subsets["identifiability"]
     if decimals is not None:
         accuracy, identifiability = accuracy.round(decimals), identifiability.round(decimals)
-    best = accuracy.max() if reference is None else reference
-    allowed = subsets.index[accuracy >= least_accuracy(best, threshold, rows if slack else None)]
+    allowed = subsets.index[accuracy >= rule.least(accuracy.max(), threshold)]
     if allowed.empty:
+        best = accuracy.max() if rule.reference is None else rule.reference
         least = f"{(1 - threshold) * best:.4f} (threshold {threshold} below {best:.4f}), the best {accuracy.max():.4f}"
         raise NoSubsetError(f"no subset keeps an accuracy of {least}: raise the threshold, or search more features")
-    if identifiability[allowed].isna().any():
-        lacking = (
-            f"{int(identifiability[allowed].isna().sum())} subsets pass threshold {threshold} without identifiability"
-        )
-        raise ValueError(f"{lacking}: search with lazy set to at least this threshold")
+    if lacking := int(identifiability[allowed].isna().sum()):
+        passing = f"{lacking} subsets pass threshold {threshold} without identifiability"
+        raise ValueError(f"{passing}: search with lazy set to at least this threshold")
     order = ["identifiability", "n_features", "loss", "features"]
-    if margin is not None:
+    if rule.margin is not None:
         order = ["n_features", "identifiability", "loss", "features"]
-        identifiability = identifiability.clip(lower=chance)  # below chance, nobody is better hidden
-        near = identifiability[allowed] <= near_lowest(float(identifiability[allowed].min()), margin, chance, rows)
+        identifiability = identifiability.clip(lower=rule.chance)  # below chance, nobody is better hidden
+        near = identifiability[allowed] <= rule.near(float(identifiability[allowed].min()))
         allowed = allowed[near.to_numpy()]
     rank = subsets.loc[allowed, ["n_features", "features"]]
     rank = rank.assign(identifiability=identifiability[allowed], loss=-accuracy[allowed])

@@ -137,13 +137,14 @@ def publish(
     _check_loop(epsilon, query, level, shrink, floor, max_rounds)
     source = SecureNoise() if noise_source is None else noise_source
     domains = domains_of(frame, division.ambiguous, bounds, categories, categorical)
-    trace: list[dict[str, Any]] = []
-    noisy: dict[Hashable, pd.Series] = {}
+    rows: list[tuple[Any, ...]] = []
+    drawn: dict[Hashable, np.ndarray] = {}
     overall, stopped = 0.0, "" if domains else "there is no ambiguous column to add noise to"
     for number in range(1, max_rounds + 1 if domains else 1):
-        noisy, rows = _draw(frame, domains, epsilon, query, clamp, source)
-        overall = min(row["level"] for row in rows)
-        trace += [{"round": number, **row, "overall": overall} for row in rows]
+        drawn = {name: domain.noise(frame[name], epsilon, source, clamp=clamp) for name, domain in domains.items()}
+        compared = [_compare(frame[name], drawn[name], domain, epsilon, query) for name, domain in domains.items()]
+        rows += [(number, *row) for row in compared]
+        overall = min(row[-1] for row in compared)
         if overall >= level:
             stopped = f"level {overall:.3g} is at least {level:g}"
         elif number == max_rounds:
@@ -153,18 +154,17 @@ def publish(
         if stopped:
             break
         epsilon *= shrink
-    for row in trace:
-        row["accepted"] = row["round"] == trace[-1]["round"]
+    trace = pd.DataFrame(rows, columns=["round", *COLUMN_TRACE])
+    trace["overall"] = trace.groupby("round")["level"].transform("min")
+    trace["accepted"] = trace["round"] == trace["round"].max()
     spent = pd.Series({name: epsilon * (domain.width > 0) for name, domain in domains.items()}, name="epsilon")
-    published = {
-        name: noisy[name] if name in noisy else frame[name].reset_index(drop=True)
-        for name in frame.columns
-        if name not in division.sensitive
-    }
+    data = frame.loc[:, ~frame.columns.isin(division.sensitive)].reset_index(drop=True)
+    for name, domain in domains.items():
+        data[name] = domain.decode(drawn[name])
     how: Any = {"compared": level > 0, "division_from_data": division_from_data}
     return Publication(
-        data=pd.DataFrame(published, index=range(len(frame)), columns=pd.Index(list(published))),
-        trace=pd.DataFrame(trace, columns=TRACE),
+        data=data,
+        trace=trace[TRACE],
         epsilon_per_column=spent.astype(float),
         epsilon_total=float(spent.sum()),
         level=overall,
@@ -174,27 +174,12 @@ def publish(
     )
 
 
-def _draw(
-    frame: pd.DataFrame,
-    domains: Mapping[Hashable, Domain],
-    epsilon: float,
-    query: Query,
-    clamp: bool,
-    source: NoiseSource,
-) -> tuple[dict[Hashable, pd.Series], list[dict[str, Any]]]:
-    """Add noise to every ambiguous column once. Return the noisy columns, and a row for the trace per column."""
-    noisy, rows = {}, []
-    for name, domain in domains.items():
-        before = domain.encode(frame[name])
-        after = domain.noise(frame[name], epsilon, source, clamp=clamp)
-        noisy[name] = domain.decode(after)
-        answers = [answer(query, cells, domain) for cells in (before, after)]
-        original, synthetic = (float(a[0]) if len(a) == 1 else np.nan for a in answers)
-        mechanism, parameter = _mechanism(domain, epsilon)
-        moved = change(query, before, after, domain)
-        row = (epsilon, name, mechanism, parameter, original, synthetic, moved)
-        rows.append(dict(zip(COLUMN_TRACE, row, strict=True)))
-    return noisy, rows
+def _compare(column: pd.Series, after: np.ndarray, domain: Domain, epsilon: float, query: Query) -> tuple[Any, ...]:
+    """Return the row of the trace for a column and its noisy values."""
+    before = domain.encode(column)
+    answers = [answer(query, cells, domain) for cells in (before, after)]
+    both = (float(one[0]) if len(one) == 1 else np.nan for one in answers)
+    return epsilon, column.name, *_mechanism(domain, epsilon), *both, change(query, before, after, domain)
 
 
 def _mechanism(domain: Domain, epsilon: float) -> tuple[str, float]:

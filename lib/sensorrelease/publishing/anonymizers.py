@@ -239,7 +239,7 @@ class FittedRecordings:
     def publish(self, windows: Windows) -> tuple[Windows, np.ndarray]:
         """Return published windows with secure randomness, and their published labels."""
         if self.release is not None:
-            return self.release.publish_labelled(windows)
+            return self.release.publish(windows)
         published = self.anonymizer.transform(windows)
         return published, published.public.to_numpy()
 

@@ -9,8 +9,8 @@ from sensorprivacy.minimize.engine_protocol import LABELS, Glimpse
 from sensorprivacy.minimize.search.bounds import features_of, foresee, of_near_sizes, sample_of_sizes
 from sensorprivacy.minimize.search.exhaustive import search_subsets
 from sensorprivacy.minimize.search.job import SearchJob
-from sensorprivacy.minimize.search.racing import Rule, Runner
-from sensorprivacy.minimize.select import select
+from sensorprivacy.minimize.search.racing import Runner
+from sensorprivacy.minimize.select import Rule, select
 
 K = 10
 HAS = (np.arange(2**K)[:, None] >> np.arange(K)) & 1
@@ -114,7 +114,7 @@ def test_high_identifiability_drops_subsets_before_their_first_tree(table):
 def test_bounds_before_the_first_tree_are_rarely_wrong(table, seed):
     engine = Told(additive(seed), users(seed))
     with_trees = SearchJob(table, engine=engine, progress=False)
-    runner = Runner(with_trees, Rule((0.01, 0.03)))
+    runner = Runner(with_trees, (0.01, 0.03), Rule())
     runner.run()
     low, middle, high = runner.scores["task"].before
     known = ~np.isnan(middle)

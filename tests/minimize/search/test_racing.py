@@ -18,8 +18,8 @@ from sensorprivacy.minimize.forest.engine import SharedEngine
 from sensorprivacy.minimize.search import bounds, racing
 from sensorprivacy.minimize.search.bounds import Scores, predict, sample_of_sizes
 from sensorprivacy.minimize.search.exhaustive import search_subsets
-from sensorprivacy.minimize.search.racing import Rule, can_race
-from sensorprivacy.minimize.select import THRESHOLDS, select
+from sensorprivacy.minimize.search.racing import can_race
+from sensorprivacy.minimize.select import THRESHOLDS, Rule, select
 
 RACE = {"engine": "shared", "model": RandomForestClassifier(16), "race": True, "progress": False}
 WHOLE = RACE | {"race": False}
@@ -267,6 +267,6 @@ def test_a_prediction_is_least_squares():
 
 
 def test_a_rule_is_that_of_select():
-    assert Rule([0.1]).least(0.5, 0.1) == pytest.approx(0.45)
-    assert Rule([0.1], reference=1.0).least(0.5, 0.1) == pytest.approx(0.9)
-    assert Rule([0.1], margin=0.1, chance=0.3).near(0.2) == pytest.approx(0.4)
+    assert Rule().least(0.5, 0.1) == pytest.approx(0.45)
+    assert Rule(reference=1.0).least(0.5, 0.1) == pytest.approx(0.9)
+    assert Rule(margin=0.1, chance=0.3).near(0.2) == pytest.approx(0.4)

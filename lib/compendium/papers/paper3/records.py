@@ -12,8 +12,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, ConfigDict, Field, NonNegativeInt, PositiveInt, ValidationError, create_model
 
-from sensorprivacy.edge.board.measurement import FORMAT, VERSION
-from sensorprivacy.edge.board.timing import LEAST, MOST
+from sensorprivacy.edge.board.measurement import FORMAT, LEAST, MOST, VERSION
 
 _FITS = 100  # a step takes its stated seconds up to this factor; a wrong unit is off by 1,000
 Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]

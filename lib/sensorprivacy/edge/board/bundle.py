@@ -4,7 +4,7 @@ import hashlib
 import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_origin, get_type_hints
 
 import numpy as np
 import onnxruntime as ort
@@ -14,6 +14,7 @@ from sensorprivacy.paths import read_json
 FORMAT, VERSION = "sensorprivacy-edge-bundle", 1
 MANIFEST, SAMPLES = "manifest.json", "windows.npy"
 _LONGEST = 1_000_000  # samples of a window
+_LEAST = {"rate": 1e-12, "deviation": 1e-12, "mean": -1e12, "stride": 1, "length": 1}  # of a field; of others, 0
 PIPELINE = ("public", "private", "encoder", "transformation", "decoder")  # in the order in which they run
 
 
@@ -234,36 +235,26 @@ def read_bundle(folder: Path | str) -> Bundle:
 
 def _wrong_field(bundle: Bundle) -> str:
     """Return what is wrong with a field of a manifest; an empty text if they are in their ranges."""
-
-    def numbers(values: Any, least: float, kind: Any = (int, float)) -> bool:
-        return all(isinstance(one, kind) and not isinstance(one, bool) and least <= one < 1e12 for one in values)
-
-    def texts(*values: Any) -> bool:
-        return all(isinstance(some, tuple) and some and all(isinstance(one, str) for one in some) for some in values)
-
-    steps, tiny = bundle.steps, 1e-12
-    files = [step.file for step in steps]
-    checks = {
-        "rate": numbers([bundle.rate], tiny),
-        "stride and length": numbers([bundle.stride, bundle.length], 1, int) and bundle.length <= _LONGEST,
-        "latent": numbers([bundle.latent], 0, int),
-        "channels, public and private": texts(bundle.channels, bundle.public, bundle.private),
-        "mean": isinstance(bundle.mean, tuple) and numbers(bundle.mean, -1e12),
-        "deviation": isinstance(bundle.deviation, tuple) and numbers(bundle.deviation, tiny),
-        "mapping": isinstance(bundle.mapping, tuple) and numbers(bundle.mapping, 0, int),
-        "name, attribute, precision and modify": texts(
-            (bundle.name, bundle.attribute, bundle.precision, bundle.modify)
-        ),
-        "file of a step": all(isinstance(file, str) and file == Path(file).name != "" for file in files),
-        "numbers of a step": numbers([n for step in steps for n in (step.bytes, step.weights, step.macs)], 0, int),
-        "names of a step": texts(*((step.name, step.sha256, step.kind) for step in steps)),
-        "code of a step": numbers([step.code for step in steps if step.code is not None], 0, int),
-    }
-    if wrong := [name for name, right in checks.items() if not right]:
-        return f"{wrong[0]} is out of its range"
+    for part in (bundle, *bundle.steps):
+        for name, kind in get_type_hints(type(part)).items():
+            if not _fits(getattr(part, name), kind, _LEAST.get(name, 0)):
+                return f"{name}{' of a step' * isinstance(part, Step)} is out of its range"
+    if any(step.file != Path(step.file).name or not step.file for step in bundle.steps):
+        return "file of a step is out of its range"
+    if bundle.length > _LONGEST or not (bundle.channels and bundle.public and bundle.private):
+        return "length, or the number of channels or classes, is out of its range"
     sizes = {len(bundle.channels), len(bundle.mean), len(bundle.deviation)}
     codes = all(code < len(bundle.private) for code in bundle.mapping)
     return "" if len(sizes) == 1 and codes else "channels, mean, deviation or mapping do not fit together"
+
+
+def _fits(value: Any, kind: Any, least: float) -> bool:
+    """Return whether a value has the type of its field, and numbers are in their range."""
+    if get_origin(kind) is tuple:
+        return isinstance(value, tuple) and all(_fits(one, get_args(kind)[0], least) for one in value)
+    if not isinstance(value, float | int if kind is float else kind) or isinstance(value, bool) != (kind is bool):
+        return False
+    return not isinstance(value, float | int) or least <= value < 1e12
 
 
 def write_manifest(bundle: Bundle) -> None:

@@ -12,9 +12,9 @@ import pandas as pd
 from sensorprivacy.data import Problem
 from sensorprivacy.minimize.engine_protocol import LABELS
 from sensorprivacy.minimize.search.job import HOUR, SearchJob, duration
-from sensorprivacy.minimize.search.racing import Race, Runner, choices, expected_share, races
+from sensorprivacy.minimize.search.racing import Race, Runner, expected_share, levels_of, races
 from sensorprivacy.minimize.search.results import ResultKey
-from sensorprivacy.minimize.select import THRESHOLDS, check_threshold, least_accuracy, select, select_table
+from sensorprivacy.minimize.select import THRESHOLDS, Rule, check_threshold, least_accuracy, select, select_table
 from sensorprivacy.progress import tqdm
 
 _SHOWN = 0.01  # threshold of the choice shown during a search that serves all thresholds
@@ -141,7 +141,9 @@ def search_subsets(
             remedy = "start it with allow_long=True, or search fewer features (n_preselect) or train fewer trees"
             raise SearchTooLongError(f"{len(job.positions)} features of {problem.name} mean {time}: {remedy}")
         if racing:
-            table, raced = Runner(job, choices(lazy, **dict(rule or {}))).run()
+            told = dict(rule or {})
+            thresholds = levels_of(lazy, told.pop("threshold", None), told.pop("thresholds", None))
+            table, raced = Runner(job, thresholds, Rule(**told)).run()
         else:
             train_by_size(job, lazy)
             table, raced = job.table(lazy), None

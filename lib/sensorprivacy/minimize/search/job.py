@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
@@ -206,10 +206,8 @@ class SearchJob:
     def train(self, label: str, subsets: Sequence[Subset], bar: tqdm) -> None:
         """Train models for the subsets without a result, in this order, and store every finished batch."""
         missing = self._missing(label, subsets)
-        size = self._batch_size(label, len(missing))
-        batches = [missing[first : first + size] for first in range(0, len(missing), size)]
         bar.update(len(subsets) - len(missing))
-        for batch, scores in run_batches(self.engine, batches, label, n_jobs=self.n_jobs):
+        for batch, scores in self._batches(label, missing):
             self._add(label, batch, scores)
             bar.update(len(batch))
 
@@ -218,19 +216,23 @@ class SearchJob:
 
         Glimpses are never scores: the result store keeps them in a table of their own.
         """
-        wanted = set(subsets)
-        stored = self.store.read_glimpses(self.key, label, n_trees)
-        shown = {subset: glimpse for subset, glimpse in stored if subset in wanted}
-        missing = [subset for subset in subsets if subset not in shown]
-        size = self._batch_size(label, len(missing), n_trees / self.engine.n_trees)  # type: ignore[attr-defined]
-        batches = [missing[first : first + size] for first in range(0, len(missing), size)]
+        stored = self.store.read(self.key, label, n_trees)
+        shown = {subset: stored[subset] for subset in subsets if subset in stored}
         bar.update(len(shown))
-        for batch, glimpses in run_batches(self.engine, batches, label, n_trees, n_jobs=self.n_jobs):
+        for batch, glimpses in self._batches(label, [subset for subset in subsets if subset not in shown], n_trees):
             seen = dict(zip(batch, glimpses, strict=True))
-            self.store.write_glimpses(self.key, label, n_trees, seen)
+            self.store.write(self.key, label, seen, n_trees)
             shown |= seen
             bar.update(len(batch))
         return shown
+
+    def _batches(
+        self, label: str, missing: list[Subset], n_trees: int | None = None
+    ) -> Iterator[tuple[list[Subset], list[Any]]]:
+        share = 1.0 if n_trees is None else n_trees / self.engine.n_trees  # type: ignore[attr-defined]
+        size = self._batch_size(label, len(missing), share)
+        batches = [missing[first : first + size] for first in range(0, len(missing), size)]
+        return run_batches(self.engine, batches, label, n_trees, n_jobs=self.n_jobs)
 
     def frame(self) -> pd.DataFrame:
         """Return a table of all subsets without their results."""

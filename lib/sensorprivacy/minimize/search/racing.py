@@ -20,7 +20,6 @@ Every round is complete before the next begins. So the result does not depend on
 import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -29,7 +28,7 @@ from threadpoolctl import threadpool_limits
 from sensorprivacy.minimize.engine_protocol import LABELS, MEASURES, Engine
 from sensorprivacy.minimize.search.bounds import Scores, sample_of_sizes
 from sensorprivacy.minimize.search.job import SearchJob
-from sensorprivacy.minimize.select import THRESHOLDS, check_threshold, least_accuracy, near_lowest
+from sensorprivacy.minimize.select import THRESHOLDS, Rule, check_threshold
 from sensorprivacy.progress import tqdm
 
 TREES = (4, 12, 36)
@@ -76,35 +75,6 @@ class Race:
         return trees / (self.forest * (self.finished + self.dropped))
 
 
-@dataclass(frozen=True)
-class Rule:
-    """The choices that a race must not change.
-
-    Attributes
-    ----------
-    thresholds : sequence of float
-        Thresholds of the choices.
-    reference, margin, slack, chance, rows
-        As in `sensorprivacy.minimize.select.select`.
-    """
-
-    thresholds: Sequence[float]
-    reference: float | None = None
-    margin: float | str | None = None
-    slack: bool = False
-    chance: float = 0.0
-    rows: int | None = None
-
-    def least(self, best: float, threshold: float) -> float:
-        """Return the required accuracy, if `best` is the highest of all subsets."""
-        best = best if self.reference is None else self.reference
-        return least_accuracy(best, threshold, self.rows if self.slack else None)
-
-    def near(self, lowest: float) -> float:
-        """Return the highest identifiability that a choice can have, if the lowest of an allowed subset is this."""
-        return lowest if self.margin is None else near_lowest(lowest, self.margin, self.chance, self.rows)
-
-
 def can_race(engine: Engine) -> bool:
     """Return whether an engine can grow the first trees of a forest, and its forests are large enough."""
     return getattr(engine, "n_trees", 0) >= 2 * TREES[0] and hasattr(engine, "glimpse")
@@ -127,19 +97,19 @@ def races(job: SearchJob, race: bool | None) -> bool:
     return race
 
 
-def choices(
-    lazy: float | None, threshold: float | None = None, thresholds: Sequence[float] | None = None, **options: Any
-) -> Rule:
-    """Return the choices that a race must not change."""
-    if thresholds is not None:
-        levels = {*thresholds} if threshold is None else {*thresholds, threshold}
-        if not levels or any(lazy is not None and level > lazy for level in levels):
-            raise ValueError(f"thresholds={thresholds}: name at least one threshold, none of them above {lazy=}")
-        for level in levels:
-            check_threshold(level)
-        return Rule(sorted(levels), **options)
-    levels = {level for level in (*THRESHOLDS, threshold, lazy) if level is not None}
-    return Rule(sorted(level for level in levels if lazy is None or level <= lazy), **options)
+def levels_of(
+    lazy: float | None, threshold: float | None = None, thresholds: Sequence[float] | None = None
+) -> list[float]:
+    """Return the thresholds of the choices that a race must not change."""
+    if thresholds is None:
+        levels = {level for level in (*THRESHOLDS, threshold, lazy) if level is not None}
+        return sorted(level for level in levels if lazy is None or level <= lazy)
+    levels = {*thresholds} if threshold is None else {*thresholds, threshold}
+    if not levels or any(lazy is not None and level > lazy for level in levels):
+        raise ValueError(f"thresholds={thresholds}: name at least one threshold, none of them above {lazy=}")
+    for level in levels:
+        check_threshold(level)
+    return sorted(levels)
 
 
 def expected_share(n_features: int, forest: int) -> float:
@@ -163,12 +133,14 @@ class Runner:
     ----------
     job : SearchJob
         The search. Its engine must be able to race, see `can_race`.
+    thresholds : sequence of float
+        Thresholds of the choices that must not change.
     rule : Rule
-        The choices that must not change.
+        How subsets are chosen.
     """
 
-    def __init__(self, job: SearchJob, rule: Rule) -> None:
-        self.job, self.rule = job, rule
+    def __init__(self, job: SearchJob, thresholds: Sequence[float], rule: Rule) -> None:
+        self.job, self.thresholds, self.rule = job, thresholds, rule
         self.forest: int = job.engine.n_trees  # type: ignore[attr-defined]
         trees = _stages(self.forest)
         k, rows = len(job.positions), len(job.split.part(job.key.part))
@@ -230,7 +202,7 @@ class Runner:
             int(np.nanargmax(self.scores["task"].exact)),
             *np.argsort(-accuracy, kind="stable")[:_LEADERS].tolist(),
         }
-        for threshold in self.rule.thresholds:
+        for threshold in self.thresholds:
             allowed = np.flatnonzero(self.raced & (accuracy >= self.rule.least(best, threshold)))
             order = np.lexsort((allowed, identifiability[allowed]))
             leaders.update(allowed[order[:_LEADERS]].tolist())
@@ -242,7 +214,7 @@ class Runner:
         a_done, i_done = (self.scores[label].finished for label in LABELS)
         task, users = np.zeros(len(a_low), dtype=bool), np.zeros(len(a_low), dtype=bool)
         behind = self.scores["users"].stage <= self.scores["task"].stage
-        for threshold in self.rule.thresholds:
+        for threshold in self.thresholds:
             least, surely = (self.rule.least(float(part.max()), threshold) for part in (a_low, a_high))
             sure, likely = a_low >= surely, a_mid >= least
             cut = self.rule.near(float(i_high[sure].min(initial=1.0)))
@@ -295,4 +267,4 @@ class Runner:
         done = np.logical_and.reduce([self.scores[label].finished for label in LABELS])
         grown = {label: tuple(counts) for label, counts in self.grown.items()}
         finished = int(done.sum())
-        return Race(self.trees, tuple(self.rule.thresholds), self.forest, finished, len(self.at) - finished, grown)
+        return Race(self.trees, tuple(self.thresholds), self.forest, finished, len(self.at) - finished, grown)

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import astuple, dataclass
 from pathlib import Path
+from typing import Any
 
 from sensorprivacy.minimize.engine_protocol import Glimpse, Subset
 
@@ -118,14 +119,38 @@ class ResultStore:
             ours, theirs = f"{name!r} ({problem[:12]})", f"{found.get('name')!r} ({str(found.get('problem'))[:12]})"
             raise ResultStoreError(f"{self.path} was made from other data, {theirs} instead of {ours}: name another")
 
-    def read(self, key: ResultKey, label: str) -> dict[Subset, float]:
-        """Return all stored accuracies of one label (``"task"`` or ``"users"``), by subset."""
+    def read(self, key: ResultKey, label: str, trees: int | None = None) -> dict[Subset, Any]:
+        """Return what is stored of one label (``"task"`` or ``"users"``), by subset.
+
+        By default these are accuracies. With a number of trees, they are the glimpses of so many first trees.
+        """
+        which, more = ("scores", "") if trees is None else ("glimpses", ", agreement, confidence")
+        query = f"SELECT subset, accuracy{more} FROM {which} JOIN runs ON id = run WHERE {_SAME_RUN} AND label = ?"  # noqa: S608
+        query += "" if trees is None else " AND trees = ?"
         with self._clear_errors():
-            rows = self._database.execute(
-                f"SELECT subset, accuracy FROM scores JOIN runs ON id = run WHERE {_SAME_RUN} AND label = ?",  # noqa: S608
-                (*astuple(key), label),
+            rows = self._database.execute(query, (*astuple(key), label, *([] if trees is None else [trees])))
+            found = {self._subset(subset, *shares): shares for subset, *shares in rows}
+        return {subset: shares[0] if trees is None else Glimpse(*shares) for subset, shares in found.items()}
+
+    def write(self, key: ResultKey, label: str, shown: Mapping[Subset, Any], trees: int | None = None) -> None:
+        """Add the accuracies of one batch, or the glimpses of so many first trees: all or none of them.
+
+        If another process has already stored one, that one stays: both processes computed the same number.
+        """
+        run = astuple(key)
+        with self._transaction():
+            self._database.execute(
+                "INSERT OR IGNORE INTO runs (problem, engine, model, split, part, seed) VALUES (?, ?, ?, ?, ?, ?)", run
             )
-            return {self._subset(subset, accuracy): accuracy for subset, accuracy in rows}
+            (number,) = self._database.execute(f"SELECT id FROM runs WHERE {_SAME_RUN}", run).fetchone()  # noqa: S608
+            rows = [
+                (number, label, " ".join(map(str, subset)), found)
+                if trees is None
+                else (number, label, trees, " ".join(map(str, subset)), *found)
+                for subset, found in shown.items()
+            ]
+            which = "scores VALUES (?, ?, ?, ?)" if trees is None else "glimpses VALUES (?, ?, ?, ?, ?, ?, ?)"
+            self._database.executemany(f"INSERT INTO {which} ON CONFLICT DO NOTHING", rows)
 
     def _subset(self, text: object, *shares: object) -> Subset:
         """Return a stored subset, whose shares must be 0 to 1."""
@@ -134,45 +159,6 @@ class ResultStore:
             what = f"the share {wrong[0]!r}" if wrong else f"the subset {text!r}"
             raise ResultStoreError(f"{self.path} is damaged: it holds {what}; name another file")
         return tuple(map(int, text.split()))
-
-    def write(self, key: ResultKey, label: str, scores: Mapping[Subset, float]) -> None:
-        """Add the accuracies of one batch, all or none of them.
-
-        If another process has already stored an accuracy, that one stays: both processes computed the same number.
-        """
-        with self._transaction():
-            number = self._number(key)
-            self._database.executemany(
-                "INSERT INTO scores VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
-                [(number, label, " ".join(map(str, subset)), accuracy) for subset, accuracy in scores.items()],
-            )
-
-    def read_glimpses(self, key: ResultKey, label: str, trees: int) -> Iterator[tuple[Subset, Glimpse]]:
-        """Return the stored glimpses of the first so many trees, with their subsets."""
-        with self._clear_errors():
-            rows = self._database.execute(
-                "SELECT subset, accuracy, agreement, confidence FROM glimpses JOIN runs ON id = run "  # noqa: S608
-                f"WHERE {_SAME_RUN} AND label = ? AND trees = ?",
-                (*astuple(key), label, trees),
-            )
-            yield from ((self._subset(subset, *shown), Glimpse(*shown)) for subset, *shown in rows)
-
-    def write_glimpses(self, key: ResultKey, label: str, trees: int, glimpses: Mapping[Subset, Glimpse]) -> None:
-        """Add the glimpses of one batch, all or none of them."""
-        with self._transaction():
-            number = self._number(key)
-            self._database.executemany(
-                "INSERT INTO glimpses VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-                [(number, label, trees, " ".join(map(str, subset)), *shown) for subset, shown in glimpses.items()],
-            )
-
-    def _number(self, key: ResultKey) -> int:
-        """Return the number of a run in the file. It is added if it is missing."""
-        run = astuple(key)
-        self._database.execute(
-            "INSERT OR IGNORE INTO runs (problem, engine, model, split, part, seed) VALUES (?, ?, ?, ?, ?, ?)", run
-        )
-        return int(self._database.execute(f"SELECT id FROM runs WHERE {_SAME_RUN}", run).fetchone()[0])  # noqa: S608
 
     def close(self) -> None:
         """Close the file. Everything written is kept."""

@@ -9,7 +9,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from sensorprivacy.data import Problem
 from sensorprivacy.game import play, random_split
-from sensorprivacy.minimize.optimism import optimism_table
+from sensorprivacy.minimize.comparison import optimism_table
 from sensorprivacy.minimize.search.exhaustive import search_subsets
 from sensorprivacy.minimize.select import THRESHOLDS
 
