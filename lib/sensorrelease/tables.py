@@ -10,6 +10,7 @@ import pandas as pd
 
 from sensorprivacy.data import Problem
 from sensorrelease.own_table import OwnTable, find_schema
+from sensorrelease.recordings import is_recorded
 from sensorrelease.schema.coarse import is_levels, title
 from sensorrelease.schema.draft import draft
 from sensorrelease.schema.gate import released, withholding
@@ -55,6 +56,8 @@ def own_problem(
     FileNotFoundError, ValueError
         As `find_schema` and `OwnTable`.
     """
+    if is_recorded(source):
+        raise ValueError(f"{source} holds recordings, and this needs a table: compare and publish take recordings")
     how: dict[str, Any] = {"task": task, "user": user, "recording": recording, "progress": progress}
     declared, whence = find_schema(source, schema, **how, identifying=True)
     if not declared.is_confirmed:

@@ -103,7 +103,7 @@ def judge_values(values: pd.Series, users: pd.Series, step: float | None) -> Fin
         return None
     values, who = values[known], who[known]
     numeric = pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(values)
-    if numeric and (reason := _counts(values.to_numpy(dtype=float), who)):
+    if numeric and (reason := order_or_size(values.to_numpy(dtype=float), who)):
         return Finding(reason)
     codes = pd.factorize(np.rint(values.to_numpy(dtype=float) / step) if numeric and step else values)[0]
     if len(np.unique(codes)) <= min(_FEW, len(codes) // 2) and _follows(codes, who):
@@ -132,7 +132,7 @@ def _follows(codes: np.ndarray, who: np.ndarray) -> bool:
     return len(np.unique(codes)) > 1 and _beyond(right / len(codes), base)
 
 
-def _counts(values: np.ndarray, who: np.ndarray) -> str:
+def order_or_size(values: np.ndarray, who: np.ndarray) -> str:
     """Return whether numbers are times, identifiers or row numbers by their size and order."""
     finite = np.sort(values)
     low, high = finite[int(0.01 * len(finite))], finite[int(0.99 * (len(finite) - 1))]
