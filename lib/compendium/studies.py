@@ -23,6 +23,6 @@ def prepare(dataset: str, private: str, *, channels: str = "magnitude", **option
     **options
         Parameters of a notebook. Those of `sensorprivacy.latent.prepare` count; the others are left out.
     """
-    windows = datasets.windows(dataset, **({} if "." in dataset else {"channels": channels}))
+    windows = datasets.windows(dataset, **({"channels": channels} if dataset in datasets.WINDOWS else {}))
     known = {name: value for name, value in options.items() if name in inspect.signature(latent.prepare).parameters}
     return latent.prepare(windows, private, networks=build_dir() / "latent", **known)

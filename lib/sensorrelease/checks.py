@@ -54,12 +54,13 @@ def split_of(problem: Problem, split: Split | None, seed: int, max_rows: int | N
 def identifying(problem: Problem) -> frozenset[str]:
     """Return the columns of the original table that identify rows: attackers have them from elsewhere, too."""
     who = pd.factorize(problem.users)[0]
-    columns = {str(name): column.to_numpy(dtype=float) for name, column in problem.filled().features.items()}
-    return frozenset(
-        name
-        for name, values in columns.items()
-        if order_or_size(values, who) or (header_kind(name) == "places" and (values % 1 != 0).any())
-    )
+    found = set()
+    for name, column in problem.features.items():
+        values, known = column.to_numpy(dtype=float, na_value=np.nan), column.notna().to_numpy()
+        place = header_kind(str(name)) == "places" and (values[known] % 1 != 0).any()
+        if place or (known.sum() > 1 and order_or_size(values[known], who[known])):
+            found.add(str(name))
+    return frozenset(found)
 
 
 def _has_classes(problem: Problem, split: Split) -> bool:

@@ -4,7 +4,6 @@ import json
 import sys
 import time
 from dataclasses import replace
-from pathlib import Path
 from types import SimpleNamespace as Options
 from typing import Any
 

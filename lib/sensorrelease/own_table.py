@@ -21,8 +21,8 @@ from sensorrelease.schema.cells import as_arrow
 from sensorrelease.schema.coarse import Census, title
 from sensorrelease.schema.command import schema_beside
 from sensorrelease.schema.draft import draft
-from sensorrelease.schema.gate import Gate, withholding
 from sensorrelease.schema.formats import check_file, column_names
+from sensorrelease.schema.gate import Gate, withholding
 from sensorrelease.schema.model import Constraints, Schema
 from sensorrelease.schema.read import Pieces, read
 from sensorrelease.schema.storage import load

@@ -36,7 +36,7 @@ from sensorrelease.publishing.anonymizers import (
     parse_latent,
     save_recordings,
 )
-from sensorrelease.publishing.fitted import FORMAT, load_fitted
+from sensorrelease.publishing.fitted import FORMAT
 from sensorrelease.publishing.held import TEST, ends_in_window, held_recordings, last_recordings, part_windows
 from sensorrelease.publishing.matching import earlier_releases, matched
 from sensorrelease.publishing.saved import is_saved
@@ -290,7 +290,7 @@ def _write(
         "recordings left out, are dropped",
     ]
     at = draw_rows(len(raw), ROWS, seed)
-    again = signal_gated(fitted.publish(windows.take(known).take(at))[0].values, gate)  # noqa: PD011 (windows)
+    again = signal_gated(fitted.publish(windows.take(known).take(at))[0].values, gate)
     task = None if fitted.guaranteed else published.public
     both = pd.DataFrame(raw[at].reshape(len(at), -1)), pd.DataFrame(values[at].reshape(len(at), -1))
     second = pd.DataFrame(again.reshape(len(at), -1))

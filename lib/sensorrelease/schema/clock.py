@@ -65,10 +65,8 @@ class Clock:
         keys = pd.concat([self._last, found[[*self._keys, FILE]]])
         new = (keys != keys.shift()).any(axis=1).to_numpy()[before:]
         rows, at = found.index.to_numpy(), keys.index.to_numpy()
-        if self._time is None:
-            ends = new | (np.diff(at, prepend=at[0])[before:] > 1)  # a row that was left out
-        else:
-            ends = new | self._check(found, new)
+        left_out = np.diff(at, prepend=at[0])[before:] > 1
+        ends = new | (left_out if self._time is None else self._check(found, new))
         for row in np.flatnonzero(new):
             self._refuse_shared(
                 tuple(map(str, keys.iloc[before + row][self._keys])), int(found[FILE].iloc[row]), rows[row]
