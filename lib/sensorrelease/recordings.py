@@ -22,19 +22,21 @@ from sensorrelease.schema.sources import Files
 
 
 def is_recorded(source: Any) -> bool:
-    """Return whether a path is a folder of recordings, or the schema beside it; refuse a description in TOML."""
-    path = Path(source) if isinstance(source, str | Path) else Path()
+    """Return whether a path is a folder of recordings, or the schema beside it."""
+    return isinstance(source, str | Path) and (Path(source).is_dir() or str(source).endswith((ENDING, ".toml")))
+
+
+def located(source: Path | str, schema: Any = None) -> tuple[Path, Any]:
+    """Return the folder of recordings and its schema, if the source is the schema beside the folder.
+
+    A description in TOML is refused.
+    """
+    path = Path(source).expanduser()
     if path.suffix == ".toml":
         raise ValueError(
             f"{path}: descriptions in TOML are no longer read. Draft a schema for the folder of the recordings: "
             f"sensorprivacy schema {path.parent} --task ... --user ..."
         )
-    return isinstance(source, str | Path) and (path.is_dir() or path.name.endswith(ENDING))
-
-
-def located(source: Path | str, schema: Any = None) -> tuple[Path, Any]:
-    """Return the folder of recordings and its schema, if the source is the schema beside the folder."""
-    path = Path(source).expanduser()
     if not path.name.endswith(ENDING):
         return path, schema
     return path.with_name(path.name.removesuffix(ENDING)), schema or path

@@ -84,20 +84,22 @@ class Clock:
         self._second = seconds[-1]
         self._refuse_order(column, steps, ~new, seconds)
         gaps = ~new & (steps > self._longest)
-        if gaps.any() and self._given.gaps == "error":
-            row = int(gaps.argmax())
-            raise ValueError(
-                f"{self._where(rows[row])}: {steps[row]:.4g} seconds without a sample before {column.iloc[row]} in "
-                f"{self._time.name!r} (at {self._given.rate:g} per second, a gap is longer than {self._longest:.3g}): "
-                "declare `gaps: end`, which ends the recording there, or a longer `gap`"
-            )
-        self.gaps += int(gaps.sum())
         begins = np.flatnonzero(new)
-        for part, row in zip(np.split(np.where(new | gaps, np.nan, steps), begins), [None, *begins], strict=True):
-            if row is not None:
+        for start, part in zip([0, *begins], np.split(np.where(new, np.nan, steps), begins), strict=True):
+            if start in begins and len(part):
                 self.finish()
-                self._first = int(rows[row])
+                self._first = int(rows[start])
             self._steps.append(part)
+            wide = gaps[start : start + len(part)]
+            if wide.any() and self._given.gaps == "error":
+                row = start + int(wide.argmax())
+                self.finish()  # a gap between all samples is another rate
+                raise ValueError(
+                    f"{self._where(rows[row])}: {steps[row]:.4g} seconds without a sample before {column.iloc[row]} in "
+                    f"{self._time.name!r}, in a recording of {self._given.rate:g} per second (a gap is longer than "
+                    f"{self._longest:.3g}): declare `gaps: end`, which ends the recording there, or a longer `gap`"
+                )
+        self.gaps += int(gaps.sum())
         return gaps
 
     def _refuse_order(self, column: pd.Series, steps: np.ndarray, within: np.ndarray, seconds: np.ndarray) -> None:

@@ -25,7 +25,7 @@ from sensorrelease.schema.sources import Files, Memory
 K = 5  # users of a level that leaves, if there are so many
 SAMPLE = 20_000  # rows from which a column is judged
 LEVELS = 50  # most levels of a text that leaves
-DIGITS = 9_999  # steps in the range of a number
+DIGITS, COARSE = 9_999, 99  # steps in the range of a number, and of one whose values are nearly all different
 _MOST = 10_000  # levels of a text that are counted
 _SENTINELS = [float(f"{nines}"[:size]) for nines in ("999999", "888888", "777777") for size in range(2, 7)]
 _SOME = 0.1  # share of rows in withheld levels from which a text is withheld
@@ -104,20 +104,19 @@ def draft(
     if recorded := isinstance(source, str | Path) and Path(source).is_dir():
         wanted = {"task": task, "user": user, "recording": recording}
         written, clock, more = lay_out(Path(source).expanduser(), wanted, names, rate)
-        roles |= more
+        roles = more | roles
     elif isinstance(source, str | Path):
         written = sniff(check_file(source))
     written |= {"missingValues": ABSENT}
-    head = _head(source, written)
-    people = getattr(written.get("recordings"), "people", None)
-    if recorded and people:
-        head |= {name: column for name, column in _head(Path(source) / people, {}).items() if name not in head}
-        roles |= {name: "private" for name in _head(Path(source) / people, {}) if name not in roles}
+    found, head = _head(source, written)
     require_columns(list(head), list(roles), called)
-    try:
-        guesses = {name: guess_column(name, cells, roles.get(name)) for name, cells in head.items()} | clock
-    except ValueError as error:
-        raise ValueError(f"{called}: {error}") from error
+    guesses: dict[str, Guess] = {}
+    for name, cells in head.items():
+        try:
+            guesses[name] = clock.get(name) or guess_column(name, cells, roles.get(name))
+        except ValueError as error:
+            row = [str(cell).strip() for cell in cells.to_pylist()].index(name)
+            raise ValueError(f"{found.where(row)}: {error}") from error
     settle_commas(guesses.values())
     for name, guess in guesses.items():
         if recorded and name not in roles and guess.keys.get("type") not in NUMBERS:
@@ -143,8 +142,8 @@ def draft(
     return proposed
 
 
-def _head(source: Any, written: Mapping[str, Any]) -> dict[str, pa.Array]:
-    """Return the first rows of all columns."""
+def _head(source: Any, written: Mapping[str, Any]) -> tuple[Files | Memory, dict[str, pa.Array]]:
+    """Return what is read, and the first rows of all columns."""
     labels = getattr(written.get("recordings"), "labels", [])
     schema = Schema(fields=[Field(name=name) for name in labels], **written)
     found = Files(source, schema) if isinstance(source, str | Path) else Memory(source)
@@ -152,7 +151,9 @@ def _head(source: Any, written: Mapping[str, Any]) -> dict[str, pa.Array]:
     if first is None:
         raise ValueError(f"{source} has no rows below its header: a table needs one")
     refuse_twins(list(first.columns), source)
-    return first.columns
+    people = getattr(schema.recordings, "people", None)
+    beside = _head(Path(source) / people, {})[1] if people else {}
+    return found, beside | first.columns
 
 
 def _readable(name: str, guess: Guess, role: Any, place: int) -> Field:
@@ -238,6 +239,11 @@ class _Column:
         if kind := header_kind(self.known.name):
             self.reasons.append(f"its name says that it holds {kind}")
         found = judge_values(values, self.plan.users, self.keys.get("step"))
+        if found and found.coarse:
+            self._bound(values.min(), values.max(), 10.0 ** np.ceil(np.log10(np.ptp(values.dropna()) / COARSE)))
+            self.seen.append(f"rounded, because {found.reason}")
+            coarse = (values / self.keys["step"]).round() * self.keys["step"]
+            found = judge_values(coarse, self.plan.users, self.keys["step"])
         if values.nunique() < 2:
             self.reasons.append("it is constant or empty")
         elif found and not (self.plan.identifying and found.soft):
@@ -263,11 +269,14 @@ class _Column:
             high = high if high <= inner[1] + room and high not in marks else near.max()
             self.seen.append("numbers far from all others count as missing")
         whole = bool((near % 1 == 0).all()) and max(abs(low), abs(high)) < 2**53
-        step = _step(near, low, high)
+        self.keys["type"] = "integer" if whole else "number"
+        self._bound(low, high, _step(near, low, high))
+
+    def _bound(self, low: float, high: float, step: float) -> None:
+        """Set the step, and a range that begins and ends at it."""
         places = max(0, -round(np.log10(step)))
         ends = [round(np.floor(low / step + 1e-9) * step, places), round(np.ceil(high / step - 1e-9) * step, places)]
-        limits = {"minimum": min(ends[0], low), "maximum": max(ends[1], high)}
-        self.keys |= {"type": "integer" if whole else "number", "constraints": limits, "step": step}
+        self.keys |= {"constraints": {"minimum": min(ends[0], low), "maximum": max(ends[1], high)}, "step": float(step)}
 
     def _set_levels(self, values: pd.Series) -> pd.Series:
         """Set the levels that enough users have, find reasons against them, and return the cells that would leave."""

@@ -76,7 +76,9 @@ def lay_out(
         raise ValueError(f"{first} has no column of times, so its rate is unknown: give it with --rate (per second)")
     rate = float(rate or seen or 0)
     beside = folder / PEOPLE
-    people = beside.is_file() and roles["user"] in (column_names(beside, Schema(fields=[])) or [])
+    people = (column_names(beside, Schema(fields=[])) or []) if beside.is_file() else []
+    people = people if roles["user"] in people else []
+    more |= dict.fromkeys((name for name in people if name != roles["user"]), "private")
     given = Recordings(
         files=pattern,
         names=names,

@@ -53,7 +53,8 @@ def _in_words(error: ValidationError, keys: Any) -> str:
     """Return the first mistake of a schema in words: key, value and remedy."""
     if not isinstance(keys, dict):
         return "a schema needs keys such as fields: draft one with `sensorprivacy schema`"
-    first = error.errors(include_url=False)[0]
+    found = error.errors(include_url=False)
+    first = min(found, key=lambda one: one["type"] != "extra_forbidden")  # it may be a missing key misspelt
     where = [str(part) for part in first["loc"]]
     if where[:1] == ["fields"] and len(where) > 1:
         named = keys["fields"][int(where[1])]
