@@ -15,6 +15,7 @@ from sensorprivacy.windowing import cut, window_starts
 from sensorrelease.own_table import find_schema
 from sensorrelease.schema.coarse import Census, levels_of
 from sensorrelease.schema.command import ENDING
+from sensorrelease.schema.files import MOST_BYTES, refuse_size
 from sensorrelease.schema.gate import Gate
 from sensorrelease.schema.model import FILE, RUN, Schema
 from sensorrelease.schema.read import read
@@ -138,6 +139,7 @@ class OwnRecordings:
     def windows(self, length: int, stride: int) -> Windows:
         """Return the windows, see `user_windows`."""
         schema, starts = self.schema, self.starts(length, stride)
+        refuse_size(f"cutting {self.folder}", 4.0 * len(starts) * length * len(schema.features), MOST_BYTES)
         first = self.table.iloc[starts].reset_index(drop=True)
         signal = self.table[[one.name for one in schema.features]].to_numpy(np.float32)
         facts = {"channels": self.gate.features, "rate": self.rate, "length": length, "stride": stride}

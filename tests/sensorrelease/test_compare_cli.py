@@ -142,7 +142,7 @@ def test_progress_is_shown_on_a_terminal(run, terminal):
     ("words", "message"),
     [
         (["own", "--bins", "3"], "--bins is for tables, but "),
-        (["own", "--task", "gait", "--hide", "sex"], "task 'gait', but the schema has the task 'walk'"),
+        (["own", "--task", "gait", "--hide", "sex"], "--task gait, but the schema has the task 'walk'"),
         (["own", "--hide", "sex"], "there is no file '*.csv'"),
         (["own.toml"], "descriptions in TOML are no longer read. Draft a schema"),
     ],

@@ -331,7 +331,7 @@ def test_the_person_can_be_hidden(tmp_path, monkeypatch):
 def test_many_files_have_their_digests_in_the_file_of_the_card(published):
     """REVIEW D9: 48 hash lines bury the result."""
     folder, card = published
-    assert card.to_markdown().count("SHA-256") == 2
+    assert card.to_markdown().count("SHA-256") == 3
     assert len(json.loads((folder / "out" / "card.json").read_text())["files"]) == 16
 
 

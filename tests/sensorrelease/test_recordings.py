@@ -217,5 +217,5 @@ def test_a_table_is_no_folder_of_recordings(tmp_path, rec):
     rec.with_name("rec.schema.yaml").write_text(
         "fields: [{name: a, role: user}, {name: b, role: task, constraints: {enum: [a]}}]"
     )
-    with pytest.raises(ValueError, match="the schema of .*rec describes a table"):
+    with pytest.raises(ValueError, match=r"the schema of .*rec describes a table"):
         user_windows(rec)

@@ -250,8 +250,7 @@ def _for_new(schema: Schema) -> Schema:
         for one in schema.fields
         if not (beside and one.role == "private")
     ]
-    given = schema.recordings and schema.recordings.model_copy(update={"people": None})
-    return schema.model_copy(update={"fields": fields, "recordings": given})
+    return schema.model_copy(update={"fields": fields})
 
 
 def _write(

@@ -96,7 +96,10 @@ class Pieces:
         name, user = getattr(self.schema.recordings, "people", None), self.schema.user
         if name is None:
             return pd.DataFrame()
-        named = column_names(folder / name, Schema(fields=[])) or []
+        named = (column_names(folder / name, Schema(fields=[])) or []) if (folder / name).exists() else [user]
+        self._beside = [str(one) for one in named if one != user]
+        if not self.schema.private:
+            return pd.DataFrame()
         check_columns(named, [one for one in self.schema.names if one in named], str(folder / name))
         fields = [self.schema.field(one) for one in named]
         table = read(folder / name, Schema(fields=fields, missingValues=self.schema.missingValues)).frame
@@ -104,7 +107,6 @@ class Pieces:
             raise ValueError(f"{folder / name} has no column {user!r}, which is the user: add it")
         if (twice := table[user].duplicated()).any():
             raise ValueError(f"{folder / name} lists the {user} {table[user][twice].iloc[0]} more than once")
-        self._beside = [one for one in named if one != user]
         return table.set_index(user)
 
     def __iter__(self) -> Iterator[pd.DataFrame]:
