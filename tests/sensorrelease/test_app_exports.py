@@ -126,7 +126,7 @@ def test_each_export_is_read_with_all_people_and_activities(followed, name, rate
 
 def test_the_signal_is_that_of_the_export(followed):
     """Spread and interpolated times, and joined sensors, keep the known sine within a step."""
-    for name, rate, channel in (("even", 50, 0), ("joined", 50, 3), ("actigraph", 30, 0)):
+    for name, rate, channel in (("even", 50, 0), ("joined", 50, 5), ("actigraph", 30, 0)):
         found = user_windows(followed / name, length=2 * rate, stride=2 * rate)
         for at in range(found.n_windows):
             where = (found.subject == found.subject[at]) & (found.public == found.public[at])

@@ -161,7 +161,7 @@ def in_seconds(column: pd.Series, one: Field) -> np.ndarray:
     """Return times as seconds."""
     if one.is_number:
         return column.to_numpy(dtype=float) / UNITS[one.unit or "s"]
-    return ((column - EPOCH) / pd.Timedelta(seconds=1)).to_numpy(dtype=float)
+    return ((pd.to_datetime(column, utc=True) - EPOCH) / pd.Timedelta(seconds=1)).to_numpy(dtype=float)
 
 
 def rate_of(steps: np.ndarray) -> float:

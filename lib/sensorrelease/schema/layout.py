@@ -15,7 +15,7 @@ from sensorrelease.schema.cells import Converter
 from sensorrelease.schema.clock import in_seconds, rate_of
 from sensorrelease.schema.formats import batches, column_names
 from sensorrelease.schema.guess import ABSENT, Guess, guess_column
-from sensorrelease.schema.model import UNITS, Field, Recordings, Schema
+from sensorrelease.schema.model import NUMBERS, UNITS, Field, Recordings, Schema
 from sensorrelease.schema.sniff import SUFFIXES, sniff
 from sensorrelease.schema.sources import check_folder, labels_in, recorded_files
 
@@ -165,18 +165,14 @@ def _clock(head: Mapping[str, pa.Array], labels: list[str], file: Path) -> tuple
     frame = pd.DataFrame({one: head[one].to_pandas() for one in labels})
     run = int((frame != frame.iloc[0]).any(axis=1).argmax()) if labels else 0
     cells = head[name].slice(0, run or None)  # of the first recording
-    found = guess_column(name, cells, None)
-    numbers = found.keys.get("type") in ("number", "integer")
-    ways = (
-        [found.keys | {"unit": unit} for unit in UNITS]
-        if numbers
-        else [{"type": "datetime", "format": form} for form in _FORMS]
-    )
-    tokens = {"missingValues": found.keys["missingValues"]} if "missingValues" in found.keys else {}
-    ways = [way | tokens for way in ways]
+    keys = guess_column(name, cells, None).keys
+    number = keys if keys.get("type") in NUMBERS else {"type": "number"}  # long digits can be labels, but not here
+    ways: list[dict[str, Any]] = [number | {"unit": unit} for unit in UNITS]
     best: tuple[float, Guess, float] | None = None
-    for way in ways:
-        field = Field(name="time", role="time", **way)
+    for way in [*ways, *({"type": "datetime", "format": form} for form in _FORMS)]:
+        field, dated = Field(name="time", role="time", **way), way["type"] == "datetime"
+        if dated and best is not None and "unit" in best[1].keys:
+            break
         read = Converter(field, Schema(fields=[], missingValues=ABSENT)).convert(cells)
         if read.wrong.any() or read.data is None:
             continue
@@ -184,7 +180,7 @@ def _clock(head: Mapping[str, pa.Array], labels: list[str], file: Path) -> tuple
         if not (steps > 0).any():
             continue
         rate = rate_of(steps) if (steps > 0).all() else len(steps) / steps.sum()  # of a coarse clock
-        far = abs(np.log(rate / _USUAL)) if numbers else float(steps.sum())  # a wrong order of day and month jumps
+        far = float(steps.sum()) if dated else abs(np.log(rate / _USUAL))  # a wrong order of day and month jumps
         if best is None or far < best[0]:
             best = far, Guess(way), float(f"{rate:.3g}")
     return ({}, None) if best is None else ({name: best[1]}, best[2])

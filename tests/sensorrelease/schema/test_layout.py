@@ -57,7 +57,7 @@ def test_labels_are_found_in_names_of_files_and_folders(name, names, files, tmp_
 
 def test_labels_that_names_do_not_show_are_asked_for(tmp_path):
     folder_of(tmp_path / "rec", "{activity}{person}.csv")
-    with pytest.raises(ValueError, match=r"'activity' is no column of .*: give --names with its place"):
+    with pytest.raises(ValueError, match=r"'person' is no column of .*: give --names with its place"):
         drafted(tmp_path / "rec")
     folder_of(tmp_path / "other", "{activity}{person}.csv")
     with pytest.raises(FileNotFoundError, match=r"there is no file '\*_\*\.csv'"):
@@ -103,7 +103,7 @@ def test_several_files_for_each_recording_are_joined_first_or_named(tmp_path):
     with pytest.raises(ValueError, match=r"several files each \(Accelerometer.csv, Gyroscope.csv\): join them first"):
         drafted(tmp_path / "rec")
     found = drafted(tmp_path / "rec", names="{activity}_{person}/Accelerometer.csv")
-    assert found.recordings.files == "*/Accelerometer.csv"
+    assert found.recordings.files == "*_*/Accelerometer.csv"
 
 
 def test_folders_without_recordings_name_the_remedy(tmp_path):
