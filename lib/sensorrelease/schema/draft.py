@@ -18,7 +18,7 @@ from sensorrelease.schema.identify import judge_values
 from sensorrelease.schema.layout import lay_out
 from sensorrelease.schema.model import FILE, NUMBERS, OTHER, RUN, Constraints, Field, Schema, fold
 from sensorrelease.schema.read import Pieces
-from sensorrelease.schema.recognise import Names, code_in, header_kind, is_plain
+from sensorrelease.schema.recognise import Names, code_in, header_kind, is_plain, is_quantity
 from sensorrelease.schema.sniff import sniff
 from sensorrelease.schema.sources import Files, Memory
 
@@ -239,7 +239,7 @@ class _Column:
         if kind := header_kind(self.known.name):
             self.reasons.append(f"its name says that it holds {kind}")
         found = judge_values(values, self.plan.users, self.keys.get("step"))
-        if found and found.coarse:
+        if found and found.coarse and is_quantity(self.known.name):
             self._bound(values.min(), values.max(), 10.0 ** np.ceil(np.log10(np.ptp(values.dropna()) / COARSE)))
             self.seen.append(f"rounded, because {found.reason}")
             coarse = (values / self.keys["step"]).round() * self.keys["step"]
