@@ -149,7 +149,7 @@ def test_an_activity_that_names_a_person_is_no_level(tmp_path, declare):
     rec = phone(tmp_path)
     for file in rec.glob("walk_bob*"):
         file.rename(file.with_name(f"walk of {SECRET}{file.name[4:]}"))
-    declare(rec)
+    declare(rec, "--names", f"{NAMES}.csv")
     assert load(rec.with_name("rec.schema.yaml")).field("activity").constraints.enum == ["sit"]
 
 
