@@ -146,7 +146,7 @@ class OwnRecordings:
         return Windows(
             cut(signal, starts, length),
             public=self.gate.classes(first).rename(self.gate.task),
-            private=first[schema.private],
+            private=first[[name for name in schema.private if name in first]],  # new recordings need none
             subject=self.users.iloc[starts].reset_index(drop=True),
             trial=first[schema.recording or FILE],
             name=schema.name,

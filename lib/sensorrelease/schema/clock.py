@@ -45,6 +45,7 @@ class Clock:
         self._last, self._run, self._first = pd.DataFrame(), -1, 0
         self._seen: dict[tuple[str, ...], int] = {}
         self._steps: list[np.ndarray] = []
+        self._gap: tuple[int, str] | None = None  # row and length of the first gap of the recording
         self.incomplete = self.gaps = 0
 
     def number(self, piece: pd.DataFrame) -> pd.DataFrame:
@@ -91,14 +92,9 @@ class Clock:
                 self._first = int(rows[start])
             self._steps.append(part)
             wide = gaps[start : start + len(part)]
-            if wide.any() and self._given.gaps == "error":
+            if wide.any() and not self._gap:
                 row = start + int(wide.argmax())
-                self.finish()  # a gap between all samples is another rate
-                raise ValueError(
-                    f"{self._where(rows[row])}: {steps[row]:.4g} seconds without a sample before {column.iloc[row]} in "
-                    f"{self._time.name!r}, in a recording of {self._given.rate:g} per second (a gap is longer than "
-                    f"{self._longest:.3g}): declare `gaps: end`, which ends the recording there, or a longer `gap`"
-                )
+                self._gap = int(rows[row]), f"{steps[row]:.4g} seconds without a sample before {column.iloc[row]}"
         self.gaps += int(gaps.sum())
         return gaps
 
@@ -124,10 +120,11 @@ class Clock:
         )
 
     def finish(self) -> None:
-        """Check the rate of the recording that ends."""
+        """Check rate and gaps of the recording that ends: a gap between all samples is another rate."""
         steps = np.concatenate([*self._steps, np.empty(0)])
         self._steps, steps = [], steps[~np.isnan(steps)]
-        if len(steps) < 2 or self._time is None:
+        gap, self._gap = self._gap, None
+        if self._time is None or (len(steps) < 2 and not gap):
             return
         seen, rate = rate_of(steps), self._given.rate
         early = float(np.mean(steps < _EARLY / rate))
@@ -137,6 +134,12 @@ class Clock:
             said = (
                 f"samples come in bursts, {early:.0%} of them less than {_EARLY:g} steps after another one in "
                 f"{self._time.name!r} (on average {1 / steps.mean():.4g} samples per second)"
+            )
+        elif gap and self._given.gaps == "error":
+            raise ValueError(
+                f"{self._where(gap[0])}: {gap[1]} in {self._time.name!r}, in a recording of {seen:.4g} per second (a "
+                f"gap is longer than {self._longest:.3g}): declare `gaps: end`, which ends the recording there, or a "
+                "longer `gap`"
             )
         else:
             return
