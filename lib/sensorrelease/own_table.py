@@ -162,7 +162,7 @@ class OwnTable:
         if not isinstance(source, Path | str):
             assert self._frame is not None
             cells = pd.util.hash_pandas_object(self._frame, index=False).to_numpy().tobytes()
-            self.digest = hashlib.sha256("\0".join(self._frame).encode() + cells).hexdigest()
+            self.digest = hashlib.sha256("\0".join(map(str, self._frame)).encode() + cells).hexdigest()
         if bins is not None:
             self._divide(bins)
 

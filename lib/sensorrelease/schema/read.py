@@ -93,11 +93,11 @@ class Pieces:
 
     def _read_people(self, folder: Path) -> pd.DataFrame:
         """Return the attributes of people by user; without columns if no table has them."""
-        name, user = getattr(self.schema.recordings, "people", None), self.schema.user
+        name, user = getattr(self.schema.recordings, "people", None), str(self.schema.user)
         if name is None:
             return pd.DataFrame()
         named = (column_names(folder / name, Schema(fields=[])) or []) if (folder / name).exists() else [user]
-        self._beside = [str(one) for one in named if one != user]
+        self._beside = [one for one in named if one != user]
         if not self.schema.private:
             return pd.DataFrame()
         check_columns(named, [one for one in self.schema.names if one in named], str(folder / name))
